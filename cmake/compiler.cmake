@@ -1,0 +1,28 @@
+# Compiler settings shared by every target: cache, sanitizers, link-time optimisation, warnings.
+include_guard()
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()
+
+if(TRACELENS_SANITIZE)
+  add_compile_options(-fsanitize=${TRACELENS_SANITIZE} -fno-omit-frame-pointer
+                      -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${TRACELENS_SANITIZE})
+endif()
+if(TRACELENS_FUZZ)
+  # Coverage counters in our code; libFuzzer's own main comes with each fuzzer (tl_fuzzer).
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+if(TRACELENS_LTO)
+  include(CheckIPOSupported)
+  check_ipo_supported(LANGUAGES CXX)
+  set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
+endif()
+
+# Warnings for our own code only: every target of ours links this PRIVATE.
+add_library(tl_warnings INTERFACE)
+target_compile_options(tl_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wshadow $<$<BOOL:${TRACELENS_WERROR}>:-Werror>)

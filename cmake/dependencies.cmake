@@ -1,0 +1,18 @@
+# Every library TraceLens leans on, all packaged by Debian 12; `./tracelens` installs them.
+# Without include_guard(): the installed TraceLensConfig.cmake includes this file as well.
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+find_package(simdjson REQUIRED)
+find_package(fmt REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(ZLIB REQUIRED)
+pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
+pkg_check_modules(XLSXWRITER REQUIRED IMPORTED_TARGET xlsxwriter)
+pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+if(TRACELENS_DEV)
+  find_package(GTest REQUIRED)
+  find_package(benchmark REQUIRED)
+endif()

@@ -1,0 +1,70 @@
+# What `cmake --install` puts where, the CMake package for find_package(TraceLens), and the .debs.
+# Two parts: `runtime` (the program, for everyone) and `dev` (libraries and headers, to build on).
+include_guard()
+include(CMakePackageConfigHelpers)
+
+# --- runtime: the program, its completions, the demo trace, the documents -------------------------
+install(TARGETS tracelens RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
+install(FILES tests/data/h200_gpt_train_amp.json.gz RENAME demo.json.gz
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/tracelens COMPONENT runtime)
+install(DIRECTORY data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tracelens COMPONENT runtime)
+set(doc_dir ${CMAKE_INSTALL_DATADIR}/doc)
+install(FILES README.md CHANGELOG.md DESTINATION ${doc_dir}/tracelens COMPONENT runtime)
+install(DIRECTORY docs DESTINATION ${doc_dir}/tracelens COMPONENT runtime)
+install(FILES LICENSE RENAME copyright DESTINATION ${doc_dir}/tracelens COMPONENT runtime)
+install(FILES apps/tracelens/completions/tracelens.bash RENAME tracelens
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT runtime)
+install(FILES apps/tracelens/completions/_tracelens
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT runtime)
+
+# --- dev: one archive per layer, the public headers, TraceLensConfig.cmake ------------------------
+# TraceLens::tracelens stands for all layers; the archives name each other and the outside libraries.
+get_property(layers GLOBAL PROPERTY TL_LIBRARIES)
+add_library(tl_all INTERFACE)
+target_link_libraries(tl_all INTERFACE ${layers})
+set_target_properties(tl_all PROPERTIES EXPORT_NAME tracelens)
+
+set(cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/TraceLens)
+install(TARGETS tl_all ${layers} EXPORT TraceLensTargets
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
+install(EXPORT TraceLensTargets NAMESPACE TraceLens:: DESTINATION ${cmake_dir} COMPONENT dev)
+install(DIRECTORY include/tracelens ${PROJECT_BINARY_DIR}/generated/tracelens
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev FILES_MATCHING PATTERN "*.hpp")
+configure_package_config_file(cmake/TraceLensConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/TraceLensConfig.cmake INSTALL_DESTINATION ${cmake_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/TraceLensConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/TraceLensConfig.cmake
+              ${PROJECT_BINARY_DIR}/TraceLensConfigVersion.cmake cmake/dependencies.cmake
+        DESTINATION ${cmake_dir} COMPONENT dev)
+
+install(FILES LICENSE RENAME copyright DESTINATION ${doc_dir}/libtracelens-dev COMPONENT dev)
+
+# --- the .debs: tracelens and libtracelens-dev ----------------------------------------------------
+# The dev package needs the same libraries the build does, from the same list.
+file(STRINGS tools/debian-packages.txt dev_packages REGEX "^(lib.*|zlib1g)-dev$|^pkg-config$")
+list(FILTER dev_packages EXCLUDE REGEX "gtest|gmock|benchmark|clang")
+list(JOIN dev_packages ", " dev_depends)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME tracelens)
+set(CPACK_PACKAGE_VENDOR "TraceLens contributors")
+set(CPACK_PACKAGE_CONTACT "TraceLens contributors <tracelens@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "analyser of PyTorch profiler traces")
+set(CPACK_COMPONENTS_ALL runtime dev)
+set(CPACK_COMPONENTS_GROUPING IGNORE)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME tracelens)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION utils)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
+set(CPACK_COMPONENT_RUNTIME_DESCRIPTION
+    "Says where the time of a training or serving job went:\nGPU timeline, kernels, operators and the module tree, from its profiler trace.")
+set(CPACK_DEBIAN_DEV_PACKAGE_NAME libtracelens-dev)
+set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "${dev_depends}")
+set(CPACK_COMPONENT_DEV_DESCRIPTION
+    "Headers and static libraries of TraceLens:\nto read profiler traces and make its tables from C++.")
+include(CPack)
