@@ -1,0 +1,85 @@
+// input_buffer.hpp: the packed bytes in front of an unpacker, a block at a time.
+//   while (!input.at_least(1).empty()) input.consume(unpack(input.unread()));
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "io/byte_source.hpp"
+
+namespace tracelens::io {
+
+class InputBuffer {
+ public:
+  explicit InputBuffer(std::unique_ptr<ByteSource> source) : source_{std::move(source)} {}
+
+  [[nodiscard]] std::span<char> unread() const { return {block_.get() + begin_, end_ - begin_}; }
+
+  // Unread bytes: `count` of them or more, or all there are when the source ends before that.
+  // `count` is at most kBlockBytes. Invalidates earlier spans.
+  std::span<char> at_least(std::size_t count) {
+    if (end_ - begin_ < count) refill();
+    return unread();
+  }
+
+  void consume(std::size_t count) { begin_ += count; }
+
+  // How many packed bytes have been consumed so far.
+  [[nodiscard]] std::uint64_t position() const { return block_offset_ + begin_; }
+  [[nodiscard]] const ByteSource& source() const { return *source_; }
+
+  static constexpr std::size_t kBlockBytes = 256 << 10;
+
+ private:
+  void refill() {
+    std::memmove(block_.get(), block_.get() + begin_, end_ - begin_);
+    block_offset_ += begin_;
+    end_ -= begin_;
+    begin_ = 0;
+    end_ += source_->read({block_.get() + end_, kBlockBytes - end_});
+  }
+
+  std::unique_ptr<ByteSource> source_;
+  std::unique_ptr<char[]> block_{new char[kBlockBytes]};
+  std::size_t begin_ = 0, end_ = 0;
+  std::uint64_t block_offset_ = 0;  // packed bytes before block_
+};
+
+// What every unpacker has in common: progress and size are those of the packed bytes, and damage
+// below is told before damage here.
+class Unpacker : public ByteSource {
+ public:
+  Unpacker(std::unique_ptr<ByteSource> packed, std::string label)
+      : input_{std::move(packed)}, label_{std::move(label)} {}
+
+  [[nodiscard]] std::uint64_t packed_bytes() const override {
+    return input_.source().packed_bytes();
+  }
+  [[nodiscard]] double progress() const override { return input_.source().progress(); }
+  [[nodiscard]] const std::string& damage() const override {
+    const std::string& below = input_.source().damage();
+    return below.empty() ? damage_ : below;
+  }
+
+ protected:
+  // Each ends the stream after what has been produced; `at` is a count of packed bytes.
+  void end_cut(std::uint64_t at) {
+    end_damaged(label_ + " data ends early at packed byte " + std::to_string(at));
+  }
+  void end_damaged_near(std::uint64_t at) {
+    end_damaged(label_ + " data is damaged near packed byte " + std::to_string(at));
+  }
+  void end_damaged(std::string text) {
+    damage_ = std::move(text);
+    ended_ = true;
+  }
+
+  InputBuffer input_;
+  std::string label_, damage_;
+  bool ended_ = false;
+};
+
+}  // namespace tracelens::io

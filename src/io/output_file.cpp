@@ -1,0 +1,176 @@
+#include "io/output_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <tracelens/error.hpp>
+
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "io/check.hpp"
+#include "io/numbers.hpp"
+
+namespace tracelens::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kBufferBytes = 1 << 20;
+constexpr unsigned kNewFileMode = 0666;  // less the user's umask
+
+// The descriptor that `path` stands for, or -1. Opening "/dev/stdout" anew would overwrite a file
+// that the shell opened for appending, so such a descriptor is shared instead.
+int named_descriptor(std::string_view path) {
+  if (path == "-" || path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "/dev/stderr") return STDERR_FILENO;
+  constexpr std::string_view kFolder = "/dev/fd/";
+  if (!path.starts_with(kFolder)) return -1;
+  return static_cast<int>(parse_int64(path.substr(kFolder.size())).value_or(-1));
+}
+
+int open_retrying(const char* path, int flags, unsigned mode) {
+  int fd = -1;
+  do {
+    fd = ::open(path, flags | O_CLOEXEC, mode);
+  } while (fd < 0 && errno == EINTR);
+  return fd;
+}
+
+// False, with errno set, when not all of `text` could be written.
+bool write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = ::write(fd, text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+}  // namespace
+
+OutputFile::OutputFile(std::string path) : path_{std::move(path)} {
+  if (const int shared = named_descriptor(path_); shared >= 0) {
+    through_ = true;
+    fd_ = ::fcntl(shared, F_DUPFD_CLOEXEC, 0);
+    if (fd_ < 0) fail("cannot be written");
+    return;
+  }
+  struct stat info {};
+  const bool exists = ::stat(path_.c_str(), &info) == 0;
+  if (exists && S_ISDIR(info.st_mode)) throw Error{path_, "is a directory; expected a file name"};
+  if (exists && !S_ISREG(info.st_mode)) {
+    through_ = true;
+    fd_ = open_retrying(path_.c_str(), O_WRONLY, 0);
+    if (fd_ < 0) fail("cannot be written");
+    return;
+  }
+  // A file that may not be written is not replaced either, though its folder would allow it.
+  if (exists && ::access(path_.c_str(), W_OK) != 0) fail("cannot be written");
+  std::error_code not_there;
+  const fs::path target = fs::canonical(path_, not_there);
+  target_ = not_there ? path_ : target.string();
+  create_temporary(target_, exists ? info.st_mode & 0777 : kNewFileMode);
+  if (exists) ::fchmod(fd_, info.st_mode & 0777);  // undoes the umask; a failure keeps it, harmless
+}
+
+OutputFile::~OutputFile() {
+  if (fd_ >= 0) ::close(fd_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+// `beside` gives the folder and most of the name. The number keeps outputs apart that this process
+// or another one writes at the same time.
+void OutputFile::create_temporary(const std::string& beside, unsigned mode) {
+  static std::atomic<unsigned> counter{0};
+  constexpr std::size_t kLongestName = 200;  // of 255 bytes; the rest is for the number
+  const fs::path target{beside};
+  std::string stem{"."};
+  stem += target.filename().string().substr(0, kLongestName);
+  stem += '.';
+  stem += std::to_string(::getpid()) + "-";
+  int fd = -1;
+  std::string name;
+  do {
+    name = (target.parent_path() / (stem + std::to_string(counter++) + ".tmp")).string();
+    fd = open_retrying(name.c_str(), O_WRONLY | O_CREAT | O_EXCL, mode);
+  } while (fd < 0 && errno == EEXIST);
+  if (fd < 0) fail("cannot be created");
+  temporary_ = name;
+  if (through_) {
+    ::close(fd);  // only its path is wanted
+  } else {
+    fd_ = fd;
+  }
+}
+
+void OutputFile::write(std::string_view text) {
+  TL_CHECK(fd_ >= 0);  // not committed yet
+  if (buffer_.size() + text.size() > kBufferBytes) flush();
+  if (text.size() >= kBufferBytes) {
+    if (!write_all(fd_, text)) fail("cannot be written");
+  } else {
+    buffer_ += text;
+  }
+}
+
+void OutputFile::flush() {
+  if (!write_all(fd_, buffer_)) fail("cannot be written");
+  buffer_.clear();
+}
+
+std::string OutputFile::temporary_path() {
+  if (temporary_.empty()) create_temporary(fs::temp_directory_path() / "tracelens", 0600);
+  return temporary_;
+}
+
+void OutputFile::commit() {
+  TL_CHECK(fd_ >= 0);
+  flush();
+  if (through_ && !temporary_.empty()) copy_temporary_through();
+  close();
+  if (through_) return;
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail("cannot be renamed into place");
+  temporary_.clear();
+}
+
+void OutputFile::copy_temporary_through() {
+  const int from = open_retrying(temporary_.c_str(), O_RDONLY, 0);
+  if (from < 0) fail("cannot be read back");
+  std::vector<char> block(kBufferBytes);
+  ssize_t got = 0;
+  bool written = true;
+  while (written && (got = ::read(from, block.data(), block.size())) > 0)
+    written = write_all(fd_, {block.data(), static_cast<std::size_t>(got)});
+  const int problem = errno;
+  ::close(from);
+  errno = problem;
+  if (got < 0) fail("cannot be read back");
+  if (!written) fail("cannot be written");
+}
+
+// A full disk or a lost network folder may show only here. No fsync: it costs 10 ms a file, and what
+// it guards against (the machine losing power) costs a report that can be made again.
+void OutputFile::close() {
+  const int fd = std::exchange(fd_, -1);
+  if (::close(fd) != 0 && errno != EINTR) fail("cannot be closed");
+}
+
+void OutputFile::fail(const char* what) const {
+  const int problem = errno;
+  throw Error{path_, std::string{what} + ": " + std::generic_category().message(problem)};
+}
+
+void make_directories(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (!error && !fs::is_directory(path)) error = std::make_error_code(std::errc::not_a_directory);
+  if (error) throw Error{path, "cannot make the directory: " + error.message()};
+}
+
+}  // namespace tracelens::io

@@ -1,0 +1,50 @@
+// output_file.hpp: a file that appears under its name complete, or not at all.
+//   io::OutputFile out{"report.csv"};
+//   out.write(text);
+//   out.commit();                 // without it the destructor leaves no trace of the file
+// The text goes into a hidden file beside the target and is renamed over it by commit(). A target
+// that is no regular file (/dev/stdout or "-", a FIFO, a device) cannot be renamed over: there the
+// text is written through as it comes. Every function throws Error naming the file and the reason.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tracelens::io {
+
+class OutputFile {
+ public:
+  // The folder must exist; see make_directories().
+  explicit OutputFile(std::string path);
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  ~OutputFile();
+
+  void write(std::string_view text);
+  // An existing empty file for a library that wants a path to write to; commit() then publishes
+  // what stands there. For an output, use this or write(), not both.
+  std::string temporary_path();
+  // Everything is on the disk and under its name when this returns. Call it once, last.
+  void commit();
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  void create_temporary(const std::string& beside, unsigned mode);
+  void flush();
+  void copy_temporary_through();
+  void close();
+  [[noreturn]] void fail(const char* what) const;
+
+  std::string path_;       // as the user wrote it
+  std::string target_;     // the same with symbolic links followed: what commit() replaces
+  std::string temporary_;  // "" when there is nothing to remove
+  std::string buffer_;     // written when large
+  int fd_ = -1;            // the temporary file, or what is written through
+  bool through_ = false;   // the target is no regular file
+};
+
+// Makes the folder `path` and those above it that are missing.
+void make_directories(const std::string& path);
+
+}  // namespace tracelens::io

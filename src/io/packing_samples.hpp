@@ -1,0 +1,102 @@
+// packing_samples.hpp: packed data for tests, made by the libraries' own packers.
+//   const std::string packed = gzip("text") + gzip("more");
+//   const std::string archive = zip({{"trace.json", "[]"}});
+#pragma once
+
+#include <isa-l/crc.h>
+#include <isa-l/igzip_lib.h>
+#include <zip.h>
+#include <zstd.h>
+
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "io/temporary_folder.hpp"
+
+namespace tracelens::io {
+
+// Text that looks like a trace and packs about as well; the same for the same `bytes`.
+inline std::string sample_text(std::size_t bytes) {
+  std::mt19937 random{static_cast<unsigned>(bytes)};
+  std::string text = "{\"traceEvents\":[";
+  while (text.size() < bytes)
+    text += "{\"ph\":\"X\",\"name\":\"aten::mm\",\"ts\":" + std::to_string(random()) +
+            ",\"dur\":" + std::to_string(random() % 1000) + "},\n";
+  text.resize(bytes);
+  return text;
+}
+
+inline std::string gzip(std::string_view text) {
+  std::string packed(text.size() + 1024, '\0');
+  isal_zstream stream{};
+  isal_deflate_stateless_init(&stream);
+  stream.gzip_flag = IGZIP_GZIP;
+  stream.next_in = reinterpret_cast<std::uint8_t*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<std::uint32_t>(text.size());
+  stream.next_out = reinterpret_cast<std::uint8_t*>(packed.data());
+  stream.avail_out = static_cast<std::uint32_t>(packed.size());
+  stream.end_of_stream = 1;
+  if (isal_deflate_stateless(&stream) != COMP_OK) throw std::runtime_error{"gzip sample"};
+  packed.resize(stream.total_out);
+  return packed;
+}
+
+inline std::string little_endian(std::uint64_t value, int bytes) {
+  std::string text;
+  for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i));
+  return text;
+}
+
+// A member that is not compressed, behind a header with every optional field.
+inline std::string gzip_with_full_header(std::string_view text) {
+  constexpr int kCrc = 2, kExtra = 4, kName = 8, kComment = 16;
+  std::string member = "\x1f\x8b\x08";
+  member += static_cast<char>(kCrc | kExtra | kName | kComment);
+  member += little_endian(0, 6) + little_endian(5, 2) + "extra";
+  member += std::string{"trace.json"} + '\0' + "a comment" + '\0';
+  const auto crc = [](std::string_view bytes) {
+    return crc32_gzip_refl(0, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+  };
+  member += little_endian(crc(member) & 0xffff, 2);
+  member += '\x01' + little_endian(text.size(), 2) + little_endian(~text.size() & 0xffff, 2);
+  member += text;
+  return member + little_endian(crc(text), 4) + little_endian(text.size(), 4);
+}
+
+inline std::string zstd(std::string_view text) {
+  std::string packed(ZSTD_compressBound(text.size()), '\0');
+  ZSTD_CCtx* packer = ZSTD_createCCtx();
+  ZSTD_CCtx_setParameter(packer, ZSTD_c_checksumFlag, 1);
+  packed.resize(ZSTD_compress2(packer, packed.data(), packed.size(), text.data(), text.size()));
+  ZSTD_freeCCtx(packer);
+  return packed;
+}
+
+inline std::string zstd_skippable(std::string_view text) {
+  return "\x53\x2a\x4d\x18" + little_endian(text.size(), 4) + std::string{text};
+}
+
+using ZipMembers = std::vector<std::pair<std::string, std::string>>;  // name, text
+
+inline std::string zip(const ZipMembers& members, zip_int32_t method = ZIP_CM_DEFLATE) {
+  TemporaryFolder folder;
+  zip_t* archive = zip_open(folder.path("x.zip").c_str(), ZIP_CREATE, nullptr);
+  if (archive == nullptr) throw std::runtime_error{"zip sample"};
+  for (const auto& [name, text] : members) {
+    if (name.ends_with('/')) {
+      zip_dir_add(archive, name.c_str(), 0);
+      continue;
+    }
+    zip_source_t* source = zip_source_buffer(archive, text.data(), text.size(), 0);
+    const zip_int64_t index = zip_file_add(archive, name.c_str(), source, 0);
+    zip_set_file_compression(archive, static_cast<zip_uint64_t>(index), method, 0);
+  }
+  if (zip_close(archive) != 0) throw std::runtime_error{"zip sample"};
+  return folder.read("x.zip");
+}
+
+}  // namespace tracelens::io

@@ -1,0 +1,94 @@
+#include "io/stream.hpp"
+
+#include <tracelens/error.hpp>
+#include <utility>
+
+#include "io/byte_source.hpp"
+
+namespace tracelens::io {
+
+struct Stream::State {
+  std::string name;
+  std::string packing;
+  std::unique_ptr<ByteSource> top;
+};
+
+namespace {
+
+constexpr int kMaxPackings = 3;
+
+const char* name_of(Packing packing) {
+  switch (packing) {
+    case Packing::kGzip:
+      return "gzip";
+    case Packing::kZstd:
+      return "zstd";
+    case Packing::kZip:
+      return "zip";
+    case Packing::kNone:
+      break;
+  }
+  return "";
+}
+
+std::unique_ptr<ByteSource> unpack(Packing packing, std::unique_ptr<ByteSource> packed,
+                                   const std::string& name) {
+  switch (packing) {
+    case Packing::kGzip:
+      return unpack_gzip(std::move(packed));
+    case Packing::kZstd:
+      return unpack_zstd(std::move(packed), "zstd");
+    case Packing::kZip:
+      return unpack_zip(std::move(packed), name);
+    case Packing::kNone:
+      break;
+  }
+  return packed;
+}
+
+// Puts unpackers on top of `top` until the bytes no longer look packed; returns "zip+gzip" or so.
+std::string unpack_all(std::unique_ptr<ByteSource>& top, const std::string& name) {
+  std::string packings;
+  for (int depth = 0;; ++depth) {
+    const Packing packing = sniff_packing(top->peek(kSniffBytes));
+    if (packing == Packing::kNone) return packings;
+    if (depth == kMaxPackings)
+      throw Error{name, "packed more than " + std::to_string(kMaxPackings) + " times (" + packings +
+                            "+" + name_of(packing) + ")"};
+    if (depth > 0) packings += '+';
+    packings += name_of(packing);
+    top = unpack(packing, std::move(top), name);
+  }
+}
+
+}  // namespace
+
+Stream::Stream(std::unique_ptr<State> state) : state_{std::move(state)} {
+  state_->packing = unpack_all(state_->top, state_->name);
+}
+
+Stream Stream::open(const std::string& path) {
+  const std::string name = path == "-" ? "standard input" : path;
+  return Stream{std::make_unique<State>(State{name, "", open_file(path, name)})};
+}
+
+Stream Stream::over(std::string name, std::span<const char> bytes) {
+  return Stream{std::make_unique<State>(State{std::move(name), "", memory_source(bytes)})};
+}
+
+Stream::Stream(Stream&&) noexcept = default;
+Stream& Stream::operator=(Stream&&) noexcept = default;
+Stream::~Stream() = default;
+
+std::string_view Stream::peek(std::size_t count) { return state_->top->peek(count); }
+std::size_t Stream::read(std::span<char> into) { return state_->top->read(into); }
+std::optional<std::string_view> Stream::mapped() const { return state_->top->memory(); }
+void Stream::release_mapped(std::size_t offset) { state_->top->release_memory(offset); }
+
+const std::string& Stream::name() const { return state_->name; }
+const std::string& Stream::packing() const { return state_->packing; }
+std::uint64_t Stream::packed_bytes() const { return state_->top->packed_bytes(); }
+double Stream::progress() const { return state_->top->progress(); }
+const std::string& Stream::damage() const { return state_->top->damage(); }
+
+}  // namespace tracelens::io

@@ -1,0 +1,55 @@
+// stream.hpp: the bytes of a trace file, unpacked. Sniffs gzip, zip and zstd by content.
+//   io::Stream in = io::Stream::open("rank0.json.gz");        // "-" reads standard input
+//   while (std::size_t got = in.read(block)) parse({block.data(), got});
+// Plain regular files are memory-mapped: mapped() gives the whole text without a copy.
+// Packings may be nested (a zip that holds a .json.gz). Single-threaded: one caller at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tracelens::io {
+
+class Stream {
+ public:
+  // Throws Error when the file cannot be opened, is a directory, is a zip that is cut (its
+  // directory stands at the end) or holds no trace, or is packed more than three times.
+  // Of a zip's members the first *.json is read, else the first *.json.gz, else the only one.
+  static Stream open(const std::string& path);
+  // The same sniffing over bytes in memory (tests, fuzzing); `bytes` must outlive the Stream.
+  static Stream over(std::string name, std::span<const char> bytes);
+
+  Stream(Stream&&) noexcept;
+  Stream& operator=(Stream&&) noexcept;
+  ~Stream();
+
+  // The next bytes without consuming them: `count` of them, or fewer at the end of the stream.
+  std::string_view peek(std::size_t count);
+  // Fills `into` completely unless the stream ends first; 0 means the end.
+  // A packed file that is cut or damaged gives every byte before the damage, then the end;
+  // damage() then says what was wrong. Throws Error when the operating system cannot read on.
+  std::size_t read(std::span<char> into);
+  // The unread text when it lies in memory anyway (a mapped file, over() of plain bytes).
+  [[nodiscard]] std::optional<std::string_view> mapped() const;
+  // Tells that mapped text before `offset` (counted from the start of the file) will not be needed
+  // again, so that its pages can go; progress() counts it as read. Does nothing when not mapped.
+  void release_mapped(std::size_t offset);
+
+  [[nodiscard]] const std::string& name() const;
+  [[nodiscard]] const std::string& packing() const;  // "", "gzip", "zstd", "zip", "zip+gzip"
+  [[nodiscard]] std::uint64_t packed_bytes() const;  // size as stored; what was read for a pipe
+  [[nodiscard]] double progress() const;             // 0..1 of the stored bytes; 0 when unknown
+  [[nodiscard]] const std::string& damage() const;   // "" when the packing was sound so far
+
+ private:
+  struct State;
+  explicit Stream(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tracelens::io
