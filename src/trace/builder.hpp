@@ -1,0 +1,82 @@
+// builder.hpp: the only way to fill a Trace. Readers append rows in file order, then finish().
+//   TraceBuilder builder;
+//   builder.append({.phase = Phase::kComplete, .category = Category::kKernel,
+//                   .name = builder.intern("gemm"), .track = gpu0, .ts_ns = 10, .dur_ns = 5});
+//   const Trace trace = std::move(builder).finish();
+// Not thread-safe; the parallel reader takes turns.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <tracelens/trace.hpp>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/string_table.hpp"
+
+namespace tracelens {
+
+// The dense columns of one event.
+struct EventRow {
+  Phase phase = Phase::kOther;
+  Category category = Category::kNone;
+  StringId name{};
+  TrackId track{};
+  SignatureId signature{};
+  std::int64_t ts_ns = kAbsent, dur_ns = kAbsent, correlation = kAbsent;
+};
+
+class TraceBuilder {
+ public:
+  StringId intern(std::string_view text) { return strings_.intern(text); }
+  TrackId intern(const Track& track);
+  // Equal signatures get one id, however they were spelled in the file.
+  SignatureId intern(Signature signature);
+
+  // Room for about this many events in all; memory is only touched when used.
+  void reserve(std::size_t events);
+  EventId append(const EventRow& row);
+
+  // Sparse arguments; call in ascending event order per column.
+  void set_external_id(EventId event, std::int64_t id) { trace_.external_ids_.append(event, id); }
+  void set_sequence(EventId event, std::int64_t id) { trace_.sequences_.append(event, id); }
+  void set_forward_thread(EventId event, std::int64_t id) { trace_.fwd_threads_.append(event, id); }
+  void set_stream(EventId event, std::int64_t id) { trace_.streams_.append(event, id); }
+  void set_device(EventId event, std::int64_t id) { trace_.devices_.append(event, id); }
+  void set_call_stack(EventId event, StringId text) { trace_.call_stacks_.append(event, text); }
+  void set_details(EventId event, StringId json) { trace_.details_.append(event, json); }
+  void set_category_text(EventId event, StringId text) {
+    trace_.other_categories_.append(event, text);
+  }
+
+  // Begin and end events are joined per track when the trace is finished: the begin becomes a
+  // complete event, the end stays as kOther.
+  void add_begin(EventId event) { begin_end_.push_back({event, true}); }
+  void add_end(EventId event) { begin_end_.push_back({event, false}); }
+
+  void add_label(Track track, std::string what, Value value);
+  void add_metadata(std::string key, Value value);
+  Warnings& warnings() { return trace_.warnings_; }
+  Source& source() { return trace_.source_; }
+  [[nodiscard]] std::size_t size() const { return trace_.size(); }
+  [[nodiscard]] std::string_view text(StringId id) const { return strings_.text(id); }
+  [[nodiscard]] const Track& track(TrackId id) const { return trace_.track(id); }
+
+  [[nodiscard]] Trace finish() &&;
+
+ private:
+  struct BeginEnd {
+    EventId event;
+    bool is_begin;
+  };
+  void join_begin_end();
+
+  Trace trace_;
+  StringTable strings_;
+  std::unordered_map<std::string, std::uint32_t> track_ids_, signature_ids_;
+  std::unordered_map<std::string, std::size_t> label_index_;
+  std::vector<BeginEnd> begin_end_;
+};
+
+}  // namespace tracelens

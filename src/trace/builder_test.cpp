@@ -1,0 +1,89 @@
+#include "trace/builder.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tracelens {
+namespace {
+
+TEST(TraceBuilder, GivesEqualSignaturesAndTracksOneId) {
+  TraceBuilder builder;
+  const StringId mm = builder.intern("aten::mm"), bmm = builder.intern("aten::bmm");
+  const Value dims = Value::tuple({Value::tuple({8, 4})});
+  const SignatureId first = builder.intern({mm, dims, {}, {}, {}});
+  EXPECT_EQ(builder.intern({mm, dims, {}, {}, {}}), first);
+  EXPECT_NE(builder.intern({bmm, dims, {}, {}, {}}), first);
+  EXPECT_NE(builder.intern({mm, {}, dims, {}, {}}), first);  // the same value in another place
+  EXPECT_NE(builder.intern({mm, Value::tuple({}), {}, {}, {}}),
+            builder.intern({mm, {}, {}, {}, {}}));
+
+  const TrackId seven = builder.intern(Track{7, 1});
+  EXPECT_EQ(builder.intern(Track{7, 1}), seven);
+  EXPECT_NE(builder.intern(Track{"7", 1}), seven);  // a word is not a number
+}
+
+TEST(TraceBuilder, KeepsSparseArgumentsByEvent) {
+  TraceBuilder builder;
+  builder.append({});
+  const EventId kernel = builder.append({.phase = Phase::kComplete, .category = Category::kKernel});
+  builder.set_stream(kernel, 7);
+  builder.set_details(kernel, builder.intern(R"({"grid": [1, 2, 3]})"));
+  const Trace trace = std::move(builder).finish();
+  EXPECT_EQ(trace.streams().at({0}), std::nullopt);
+  EXPECT_EQ(trace.streams().at(kernel), 7);
+  EXPECT_EQ(trace.details(kernel), Value::dict({"grid"}, {Value::tuple({1, 2, 3})}));
+  EXPECT_TRUE(trace.details({0}).is_null());
+}
+
+TEST(TraceBuilder, LetsTheLastLabelAndTheLastMetadataWin) {
+  TraceBuilder builder;
+  builder.add_label({1, 2}, "thread_name", "python3");
+  builder.add_label({1, 2}, "thread_name", "autograd");
+  builder.add_metadata("rank", 0);
+  builder.add_metadata("rank", 3);
+  const Trace trace = std::move(builder).finish();
+  EXPECT_EQ(trace.label({1, 2}, "thread_name"), Value{"autograd"});
+  EXPECT_EQ(trace.label({1, 2}, "process_name"), std::nullopt);
+  EXPECT_EQ(*trace.metadata("rank"), Value{3});
+  EXPECT_EQ(trace.metadata("world"), nullptr);
+}
+
+TEST(TraceBuilder, JoinsBeginAndEndPerTrack) {
+  TraceBuilder builder;
+  const TrackId one = builder.intern(Track{1, 1}), two = builder.intern(Track{1, 2});
+  const auto begin = [&](TrackId track, std::int64_t ts) {
+    const EventId event = builder.append({.track = track, .ts_ns = ts});
+    builder.add_begin(event);
+    return event;
+  };
+  const auto end = [&](TrackId track, std::int64_t ts) {
+    builder.add_end(builder.append({.track = track, .ts_ns = ts}));
+  };
+  const EventId outer = begin(one, 10);
+  const EventId other = begin(two, 11);
+  const EventId inner = begin(one, 12);
+  end(one, 15);
+  end(one, 20);
+  end(two, 30);
+  end(two, 31);  // nothing is open any more
+  const EventId open = begin(two, 40);
+  const Trace trace = std::move(builder).finish();
+  EXPECT_EQ(trace.dur_ns()[outer.row], 10);
+  EXPECT_EQ(trace.dur_ns()[inner.row], 3);
+  EXPECT_EQ(trace.dur_ns()[other.row], 19);
+  EXPECT_EQ(trace.phase(outer), Phase::kComplete);
+  EXPECT_EQ(trace.phase(open), Phase::kOther);
+  EXPECT_EQ(trace.warnings().count("begin or end event without its partner"), 2u);
+}
+
+TEST(Warnings, CountByKindAndKeepTheFirstPlace) {
+  Warnings warnings;
+  warnings.add("odd", 70);
+  warnings.add("odd", 50, 2);
+  warnings.add("even", 1);
+  EXPECT_EQ(warnings.count("odd"), 3u);
+  EXPECT_EQ(warnings.entries()[0].first_byte, 50u);
+  EXPECT_EQ(warnings.count("neither"), 0u);
+}
+
+}  // namespace
+}  // namespace tracelens
