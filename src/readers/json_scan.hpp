@@ -1,0 +1,193 @@
+// json_scan.hpp: finding the bounds of JSON tokens, fast and forgiving.
+//   const char* end = skip_value(p, text_end);   // after the value at p, or nullptr
+// Why by hand: simdjson refuses what profilers write (NaN, raw control characters, broken UTF-8, a
+// file cut in the middle) for the whole document, and indexing every character of the text first
+// costs as much as everything this reader does. Here text that nobody asks for is only looked at 16
+// bytes at a time. simdjson remains the judge in the tests.
+//
+// Contract of every function: `end` points at a readable '\0', and 16 more bytes after it may be
+// read (the block has kPadding bytes behind its text). They return nullptr when the text ends, or
+// stops being JSON, before the token does.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#if defined(__aarch64__)
+#include <arm_neon.h>
+#elif defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace tracelens::json {
+
+inline constexpr std::size_t kPadding = 32;
+
+// Positions of interest among 16 bytes, as a bit set; kBitsPerByte bits stand for one byte.
+#if defined(__aarch64__)
+inline constexpr int kBitsPerByte = 4;
+inline std::uint64_t to_bits(uint8x16_t matches) {
+  const uint8x8_t nibbles = vshrn_n_u16(vreinterpretq_u16_u8(matches), 4);
+  return vget_lane_u64(vreinterpret_u64_u8(nibbles), 0) & 0x8888888888888888U;
+}
+inline std::uint64_t quotes_or_backslashes(const char* p) {
+  const uint8x16_t bytes = vld1q_u8(reinterpret_cast<const std::uint8_t*>(p));
+  return to_bits(vorrq_u8(vceqq_u8(bytes, vdupq_n_u8('"')), vceqq_u8(bytes, vdupq_n_u8('\\'))));
+}
+inline std::uint64_t quotes_or_brackets(const char* p) {
+  const uint8x16_t bytes = vld1q_u8(reinterpret_cast<const std::uint8_t*>(p));
+  const uint8x16_t folded = vorrq_u8(bytes, vdupq_n_u8(0x20));  // '[' -> '{' and ']' -> '}'
+  const uint8x16_t brackets =
+      vorrq_u8(vceqq_u8(folded, vdupq_n_u8('{')), vceqq_u8(folded, vdupq_n_u8('}')));
+  return to_bits(vorrq_u8(brackets, vceqq_u8(bytes, vdupq_n_u8('"'))));
+}
+inline std::uint64_t above_space(const char* p) {
+  const uint8x16_t bytes = vld1q_u8(reinterpret_cast<const std::uint8_t*>(p));
+  return to_bits(vcgtq_u8(bytes, vdupq_n_u8(' ')));
+}
+#elif defined(__SSE2__)
+inline constexpr int kBitsPerByte = 1;
+inline __m128i load16(const char* p) {
+  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+}
+inline std::uint64_t to_bits(__m128i matches) {
+  return static_cast<std::uint32_t>(_mm_movemask_epi8(matches));
+}
+inline std::uint64_t quotes_or_backslashes(const char* p) {
+  const __m128i bytes = load16(p);
+  return to_bits(_mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')),
+                              _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'))));
+}
+inline std::uint64_t quotes_or_brackets(const char* p) {
+  const __m128i bytes = load16(p);
+  const __m128i folded = _mm_or_si128(bytes, _mm_set1_epi8(0x20));  // '[' -> '{' and ']' -> '}'
+  const __m128i brackets = _mm_or_si128(_mm_cmpeq_epi8(folded, _mm_set1_epi8('{')),
+                                        _mm_cmpeq_epi8(folded, _mm_set1_epi8('}')));
+  return to_bits(_mm_or_si128(brackets, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'))));
+}
+inline std::uint64_t above_space(const char* p) {
+  // Unsigned compare by max: bytes > ' ' exactly where max(bytes, '!') is the byte itself.
+  const __m128i bytes = load16(p);
+  return to_bits(_mm_cmpeq_epi8(_mm_max_epu8(bytes, _mm_set1_epi8('!')), bytes));
+}
+#else
+inline constexpr int kBitsPerByte = 1;
+template <class Test>
+std::uint64_t bits_where(const char* p, Test test) {
+  std::uint64_t bits = 0;
+  for (int i = 0; i < 16; ++i) bits |= static_cast<std::uint64_t>(test(p[i])) << i;
+  return bits;
+}
+inline std::uint64_t quotes_or_backslashes(const char* p) {
+  return bits_where(p, [](char c) { return c == '"' || c == '\\'; });
+}
+inline std::uint64_t quotes_or_brackets(const char* p) {
+  return bits_where(
+      p, [](char c) { return c == '"' || c == '[' || c == ']' || c == '{' || c == '}'; });
+}
+inline std::uint64_t above_space(const char* p) {
+  return bits_where(p, [](char c) { return static_cast<unsigned char>(c) > ' '; });
+}
+#endif
+
+// Whether `text` is the literal; the length is part of the type, so that this is a few loads.
+template <std::size_t N>
+[[nodiscard]] bool is(std::string_view text, const char (&literal)[N]) {
+  return text.size() == N - 1 && std::memcmp(text.data(), literal, N - 1) == 0;
+}
+
+inline std::ptrdiff_t first_byte(std::uint64_t bits) {
+  return std::countr_zero(bits) / kBitsPerByte;
+}
+
+// The first byte at or after `p` that is not white space (any byte above ' '); at most `end`.
+inline const char* skip_space(const char* p, const char* end) {
+  if (static_cast<unsigned char>(*p) > ' ') return p;  // one-line traces: usually nothing to skip
+  if (static_cast<unsigned char>(p[1]) > ' ' && p < end) return p + 1;
+  while (p < end) {
+    if (const std::uint64_t bits = above_space(p)) {
+      p += first_byte(bits);
+      return p < end ? p : end;
+    }
+    p += 16;
+  }
+  return end;
+}
+
+// `p` is just past an opening quote; returns the closing quote. `escaped` is set when a backslash
+// was passed (and left alone otherwise).
+inline const char* find_quote(const char* p, const char* end, bool& escaped) {
+  while (p < end) {
+    const std::uint64_t bits = quotes_or_backslashes(p);
+    if (bits == 0) {
+      p += 16;
+      continue;
+    }
+    p += first_byte(bits);
+    if (p >= end) return nullptr;
+    if (*p == '"') return p;
+    escaped = true;
+    p += 2;  // a backslash takes the next byte with it, whatever it is
+  }
+  return nullptr;
+}
+inline const char* find_quote(const char* p, const char* end) {
+  bool escaped = false;
+  return find_quote(p, end, escaped);
+}
+
+// `p` is at '{' or '['; returns the byte after the bracket that closes it. Brackets are counted,
+// not matched by kind: a mismatch is for the decoder to notice.
+inline const char* skip_container(const char* p, const char* end) {
+  std::int64_t depth = 0;
+  while (p < end) {
+    std::uint64_t bits = quotes_or_brackets(p);
+    const char* next = p + 16;
+    while (bits != 0) {
+      const char* const at = p + first_byte(bits);
+      bits &= bits - 1;
+      if (at >= end) return nullptr;
+      if (*at == '"') {
+        const char* const close = find_quote(at + 1, end);
+        if (close == nullptr) return nullptr;
+        next = close + 1;  // whatever else is in these 16 bytes may be inside the string
+        break;
+      }
+      depth += (*at & 2) != 0 ? 1 : -1;  // '[' 0x5B and '{' 0x7B have this bit, ']' and '}' not
+      if (depth == 0) return at + 1;
+    }
+    p = next;
+  }
+  return nullptr;
+}
+
+// `p` is at a number or a word; returns the byte after it. The text may go on with more of the same
+// scalar when the result is `end`.
+inline constexpr auto kEndsScalar = [] {
+  std::array<bool, 256> ends{};
+  for (std::size_t c = 0; c <= ' '; ++c) ends[c] = true;
+  for (const char c : {',', ':', '"', '{', '}', '[', ']'})
+    ends[static_cast<unsigned char>(c)] = true;
+  return ends;
+}();
+inline const char* skip_scalar(const char* p) {
+  while (!kEndsScalar[static_cast<unsigned char>(*p)]) ++p;
+  return p;
+}
+
+inline const char* skip_value(const char* p, const char* end) {
+  if (p >= end) return nullptr;
+  if (*p == '"') {
+    const char* const close = find_quote(p + 1, end);
+    return close == nullptr ? nullptr : close + 1;
+  }
+  if (*p == '{' || *p == '[') return skip_container(p, end);
+  const char* const after = skip_scalar(p);
+  return after == p ? nullptr : after;
+}
+
+}  // namespace tracelens::json

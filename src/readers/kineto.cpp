@@ -1,0 +1,330 @@
+// The reader runs as N identical threads. Each takes the next block of text (under the input lock,
+// so that blocks have an order), decodes it without any lock, waits until all earlier blocks are in
+// the trace, and appends its own. While one thread unpacks, the others decode.
+//
+// A block may start or end anywhere: where it is cut is a guess, made without reading the text. The
+// first block starts at a known place, and decoding tells exactly where the last whole element of a
+// block ends; so when a block turns out to end inside an element, the block after it is decoded
+// again together with the rest of the element. That is rare, costs one block, and makes the result
+// independent of where the cuts are and of how many threads there are.
+#include "readers/kineto.hpp"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <tracelens/error.hpp>
+#include <vector>
+
+#include "io/threads.hpp"
+#include "readers/kineto_columns.hpp"
+#include "readers/kineto_event.hpp"
+#include "readers/padded_text.hpp"
+#include "readers/top_level.hpp"
+#include "trace/builder.hpp"
+
+namespace tracelens {
+namespace {
+
+using kineto::BlockMerger;
+using kineto::EventParser;
+using kineto::ParsedBlock;
+using kineto::Problem;
+using kineto::TopLevel;
+
+constexpr std::size_t kCutSearchBytes = std::size_t{64} << 10;
+// Members besides the events are kept whole; a file with more than this before its events is no
+// trace.
+constexpr std::size_t kLongestHeader = std::size_t{256} << 20;
+// An element that has not ended after this much text never will: a quote is missing.
+constexpr std::size_t kLongestElement = std::size_t{64} << 20;
+constexpr double kEnoughToEstimate = 0.25;  // of the file, before memory is set aside for the rest
+
+bool is_space(char c) { return static_cast<unsigned char>(c) <= ' '; }
+
+// Position of the '{' when `text` at `brace` reads } , { " and a letter, with any white space; else
+// npos. In valid JSON that letter proves that the quote opens a member name.
+std::size_t next_object_after(std::string_view text, std::size_t brace) {
+  std::size_t at = brace + 1;
+  const auto skip = [&] {
+    while (at < text.size() && is_space(text[at])) ++at;
+  };
+  const auto take = [&](char c) {
+    skip();
+    return at < text.size() && text[at] == c && ++at != 0;
+  };
+  if (!take(',') || !take('{')) return std::string_view::npos;
+  const std::size_t open = at - 1;
+  if (!take('"') || at >= text.size()) return std::string_view::npos;
+  return std::isalpha(static_cast<unsigned char>(text[at])) != 0 ? open : std::string_view::npos;
+}
+
+struct Block {
+  PaddedText text;
+  std::uint64_t first_byte = 0;  // in the whole file
+  std::uint64_t index = 0;
+  double fraction = 0;
+  bool is_last = false;
+};
+
+// The text of the event list and what follows it, in blocks. Not thread-safe.
+class BlockSource {
+ public:
+  BlockSource(io::Stream& in, std::size_t block_bytes) : in_{in}, block_bytes_{block_bytes} {}
+
+  // Reads up to the event list, telling `top` what comes before it.
+  void open(TopLevel& top) {
+    for (std::size_t want = block_bytes_;; want *= 2) {
+      PaddedText& text = rest_;
+      const std::size_t missing = want - text.size();
+      const std::size_t got = in_.read(text.room(missing));
+      text.resize(text.size() + got);
+      read_bytes_ += got;
+      const std::size_t list = top.open(text.view(), got < missing);
+      if (list != TopLevel::kNeedMore) {
+        text.erase_front(list);
+        next_byte_ = list;
+        return;
+      }
+      if (want > kLongestHeader)
+        throw Error{in_.name(), fmt::format("not a trace: no \"traceEvents\" list in the first {} "
+                                            "MB of JSON",
+                                            kLongestHeader >> 20)};
+    }
+  }
+
+  // False when the file is used up; every file has at least one block.
+  bool next(Block& block) {
+    if (is_done_) return false;
+    block.text.clear();
+    block.text.append(rest_.view());
+    rest_.clear();
+    const std::size_t want = std::max(block_bytes_, block.text.size() + 1) - block.text.size();
+    const std::size_t got = in_.read(block.text.room(want));
+    block.text.resize(block.text.size() + got);
+    read_bytes_ += got;
+    in_.release_mapped(read_bytes_);
+    block.is_last = is_done_ = got < want;
+    if (!is_done_) {
+      const std::size_t cut = guess_cut(block.text.view());
+      rest_.append(block.text.view().substr(cut));
+      block.text.resize(cut);
+    }
+    block.index = next_index_++;
+    block.first_byte = next_byte_;
+    block.fraction = in_.progress();
+    next_byte_ += block.text.size();
+    return true;
+  }
+
+ private:
+  io::Stream& in_;
+  std::size_t block_bytes_;
+  PaddedText rest_;  // read, but behind the last cut
+  std::uint64_t next_byte_ = 0, next_index_ = 0, read_bytes_ = 0;
+  bool is_done_ = false;
+};
+
+// One thread's tools.
+struct Worker {
+  explicit Worker(TraceBuilder& builder) : merger{parser, builder} {}
+  Block block;
+  EventParser parser;
+  ParsedBlock parsed;
+  BlockMerger merger;
+};
+
+// Puts decoded blocks into the trace, in file order; repairs the ones that were cut badly.
+class Assembly {
+ public:
+  Assembly(TraceBuilder& builder, const ReadOptions& options)
+      : builder_{builder}, options_{options} {}
+
+  // `outcome` is what decoding worker.block.text into worker.parsed gave.
+  void accept(Worker& worker, EventParser::Outcome outcome) {
+    const Block& block = worker.block;
+    builder_.source().text_bytes = block.first_byte + block.text.size();
+    if (list_closed_) {
+      behind_.append(block.text.view());
+    } else if (unended_.empty()) {
+      take(worker, block.text.view(), block.first_byte, outcome);
+    } else {
+      // The block before ended inside an element, so this one was decoded from a wrong start.
+      unended_.append(block.text.view());
+      if (unended_.size() >= retry_bytes_ || block.is_last) decode_unended(worker);
+    }
+    if (!list_closed_ && !unended_.empty() && (block.is_last || unended_.size() > kLongestElement))
+      give_up_unended(worker, block.is_last);
+    if (block.is_last && !list_closed_) {
+      builder_.warnings().add("file ends before its event list is closed",
+                              builder_.source().text_bytes);
+      builder_.source().cut_short = true;
+    }
+    report(block);
+  }
+
+  [[nodiscard]] bool list_closed() const { return list_closed_; }
+  [[nodiscard]] const PaddedText& behind_list() const { return behind_; }
+
+ private:
+  // Appends what was decoded from `text` and keeps the part that was not an element yet.
+  void take(Worker& worker, std::string_view text, std::uint64_t first_byte,
+            EventParser::Outcome outcome) {
+    worker.merger.append(worker.parsed);
+    const std::string_view rest = text.substr(outcome.stop);
+    if (outcome.end == EventParser::End::kListClosed) {
+      list_closed_ = true;
+      behind_.append(rest);
+      unended_.clear();
+    } else if (unended_.empty()) {
+      unended_.append(rest);
+      unended_byte_ = first_byte + outcome.stop;
+    } else {
+      unended_.erase_front(outcome.stop);
+      unended_byte_ += outcome.stop;
+    }
+    retry_bytes_ = unended_.size() * 2;  // so that a very long element costs linear time
+  }
+
+  void decode_unended(Worker& worker) {
+    worker.parsed.clear();
+    const auto outcome = worker.parser.parse(unended_.view(), unended_byte_, worker.parsed);
+    take(worker, unended_.view(), unended_byte_, outcome);
+  }
+
+  // The element at the front of unended_ has no end: go on with whatever looks like the next one.
+  void give_up_unended(Worker& worker, bool at_end) {
+    while (!list_closed_ && !unended_.empty()) {
+      const std::string_view text = unended_.view();
+      std::size_t next = std::string_view::npos;
+      for (std::size_t brace = text.find('}'); brace != std::string_view::npos;
+           brace = text.find('}', brace + 1))
+        if ((next = next_object_after(text, brace)) != std::string_view::npos) break;
+      if (next == std::string_view::npos) {
+        if (!at_end) return;  // look again with more text
+        builder_.warnings().add("file ends inside an event", unended_byte_);
+        unended_.clear();
+        return;
+      }
+      worker.parsed.clear();
+      worker.parser.append_damaged(Problem::kUnendedEvent, unended_byte_, worker.parsed);
+      worker.merger.append(worker.parsed);
+      unended_.erase_front(next);
+      unended_byte_ += next;
+      decode_unended(worker);
+    }
+  }
+
+  void report(const Block& block) {
+    if (!has_reserved_ && block.fraction >= kEnoughToEstimate) {
+      has_reserved_ = true;
+      builder_.reserve(
+          static_cast<std::size_t>(static_cast<double>(builder_.size()) / block.fraction * 1.15));
+    }
+    if (options_.on_progress)
+      options_.on_progress({block.fraction, builder_.source().text_bytes, builder_.size()});
+  }
+
+  TraceBuilder& builder_;
+  const ReadOptions& options_;
+  PaddedText unended_;  // text from the start of an element whose end has not been seen
+  std::uint64_t unended_byte_ = 0;
+  std::size_t retry_bytes_ = 0;
+  PaddedText behind_;  // text after the event list
+  bool list_closed_ = false, has_reserved_ = false;
+};
+
+// The two places where threads meet: taking the next block, and appending in order.
+class Pipeline {
+ public:
+  Pipeline(BlockSource& source, Assembly& assembly, TraceBuilder& builder)
+      : source_{source}, assembly_{assembly}, builder_{builder} {}
+
+  void run(int threads) {
+    std::vector<std::thread> helpers;
+    for (int i = 1; i < threads; ++i) helpers.emplace_back([this] { work(); });
+    work();
+    for (std::thread& helper : helpers) helper.join();
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  void work() {
+    Worker worker{builder_};
+    try {
+      while (take_block(worker.block)) {
+        worker.parsed.clear();
+        const auto outcome =
+            worker.parser.parse(worker.block.text.view(), worker.block.first_byte, worker.parsed);
+        std::unique_lock lock{order_};
+        turn_changed_.wait(lock, [&] { return turn_ == worker.block.index || failure_; });
+        if (failure_) return;
+        assembly_.accept(worker, outcome);
+        ++turn_;
+        turn_changed_.notify_all();
+      }
+    } catch (...) {
+      const std::lock_guard lock{order_};
+      if (!failure_) failure_ = std::current_exception();
+      turn_changed_.notify_all();
+    }
+  }
+
+  bool take_block(Block& block) {
+    const std::lock_guard lock{input_};
+    return source_.next(block);
+  }
+
+  BlockSource& source_;
+  Assembly& assembly_;
+  TraceBuilder& builder_;
+  std::mutex input_;  // guards source_
+  std::mutex order_;  // guards assembly_, builder_, turn_ and failure_
+  std::condition_variable turn_changed_;
+  std::uint64_t turn_ = 0;
+  std::exception_ptr failure_;
+};
+
+}  // namespace
+
+bool is_kineto(std::string_view head) {
+  if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
+  while (!head.empty() && is_space(head.front())) head.remove_prefix(1);
+  return head.starts_with('{') || head.starts_with('[');
+}
+
+std::size_t guess_cut(std::string_view text) {
+  const std::size_t nearest = text.size() > kCutSearchBytes ? text.size() - kCutSearchBytes : 0;
+  for (std::size_t brace = text.rfind('}'); brace != std::string_view::npos && brace >= nearest;
+       brace = brace == 0 ? std::string_view::npos : text.rfind('}', brace - 1))
+    if (next_object_after(text, brace) != std::string_view::npos) return brace + 1;
+  return text.size();
+}
+
+Trace read_kineto(io::Stream& in, const ReadOptions& options) {
+  TraceBuilder builder;
+  TopLevel top{in.name(), builder};
+  BlockSource source{in, std::max<std::size_t>(options.block_bytes, 16)};
+  source.open(top);
+  Assembly assembly{builder, options};
+  Pipeline{source, assembly, builder}.run(io::thread_count(options.threads));
+  if (assembly.list_closed() && !top.close(assembly.behind_list().view())) {
+    builder.warnings().add("file ends before its last brace", builder.source().text_bytes);
+    builder.source().cut_short = true;
+  }
+  if (!in.damage().empty()) {
+    builder.warnings().add(in.damage(), builder.source().text_bytes);
+    builder.source().cut_short = true;
+  }
+  builder.source().name = in.name();
+  builder.source().format = "kineto";
+  builder.source().packing = in.packing();
+  builder.source().packed_bytes = in.packed_bytes();
+  return std::move(builder).finish();
+}
+
+}  // namespace tracelens

@@ -1,0 +1,24 @@
+// kineto.hpp: PyTorch profiler traces (Kineto), and Chrome trace JSON in general.
+//   if (is_kineto(in.peek(4096))) return read_kineto(in, options);
+#pragma once
+
+#include <string_view>
+#include <tracelens/read_trace.hpp>
+#include <tracelens/trace.hpp>
+
+#include "io/stream.hpp"
+
+namespace tracelens {
+
+// True for anything that begins like a JSON object or list.
+[[nodiscard]] bool is_kineto(std::string_view head);
+
+// Throws Error when the text is no trace; see read_trace() for what is forgiven.
+[[nodiscard]] Trace read_kineto(io::Stream& in, const ReadOptions& options);
+
+// Where to cut `text` so that, very likely, a whole event ends there: after a '}' that is followed
+// by a comma and the start of another object. text.size() when there is no such place near the end.
+// Only a guess: the place may lie inside a string or a nested list. The merge notices and repairs.
+[[nodiscard]] std::size_t guess_cut(std::string_view text);
+
+}  // namespace tracelens

@@ -1,0 +1,503 @@
+#include "readers/kineto_event.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "io/numbers.hpp"
+#include "readers/json_scan.hpp"
+
+namespace tracelens::kineto {
+namespace {
+
+constexpr std::uint32_t kNoId = std::numeric_limits<std::uint32_t>::max();
+
+std::string_view between(const char* begin, const char* end) {
+  return {begin, static_cast<std::size_t>(end - begin)};
+}
+
+// The text of a string value without its quotes, or of any other value as it stands.
+std::string_view unquoted(const char* begin, const char* end) {
+  if (*begin == '"') return between(begin + 1, end - 1);
+  return between(begin, end);
+}
+
+// An integer however it is written: 7, "7", 7.0, 1.8e19. kAbsent for anything else.
+std::int64_t to_integer(std::string_view text) {
+  const char* const end = text.data() + text.size();
+  std::int64_t value = 0;
+  if (const auto r = std::from_chars(text.data(), end, value); r.ec == std::errc{} && r.ptr == end)
+    return value;
+  std::uint64_t wide = 0;  // an unsigned id keeps its bits, which is all an identity needs
+  if (const auto r = std::from_chars(text.data(), end, wide); r.ec == std::errc{} && r.ptr == end)
+    return static_cast<std::int64_t>(wide);
+  double real = 0;
+  if (const auto r = std::from_chars(text.data(), end, real);
+      r.ec == std::errc{} && r.ptr == end && std::abs(real) < 9e18 && real == std::trunc(real))
+    return static_cast<std::int64_t>(real);
+  return kAbsent;
+}
+
+const char* parse_integer(const char* p, const char* end, std::int64_t& value) {
+  // Nearly always: up to 18 digits and then a delimiter.
+  std::int64_t digits = 0;
+  const char* q = p;
+  while (static_cast<unsigned char>(*q - '0') < 10 && q - p < 18)
+    digits = digits * 10 + (*q++ - '0');
+  if (q != p && (*q == ',' || *q == '}' || static_cast<unsigned char>(*q) <= ' ')) [[likely]] {
+    value = digits;
+    return q;
+  }
+  const char* const after = json::skip_value(p, end);
+  if (after != nullptr) value = to_integer(unquoted(p, after));
+  return after;
+}
+
+// Microseconds to integer nanoseconds; kAbsent when it is no time at all (null, NaN, a word).
+const char* parse_time(const char* p, const char* end, std::int64_t& ns) {
+  if (const char* const after = io::parse_us_fast(p, end, ns)) [[likely]]
+    return after;
+  const char* const after = json::skip_value(p, end);
+  if (after != nullptr) ns = io::parse_us_as_ns(unquoted(p, after)).value_or(kAbsent);
+  return after;
+}
+
+Category to_category(std::string_view text) {
+  using json::is;
+  switch (text.size()) {
+    case 4:
+      if (is(text, "ac2g")) return Category::kAsyncCpuToGpu;
+      break;
+    case 5:
+      if (is(text, "Trace")) return Category::kTraceSpan;
+      break;
+    case 6:
+      if (is(text, "cpu_op")) return Category::kCpuOp;
+      if (is(text, "kernel")) return Category::kKernel;
+      if (is(text, "fwdbwd")) return Category::kForwardBackward;
+      break;
+    case 8:
+      if (is(text, "overhead")) return Category::kOverhead;
+      break;
+    case 10:
+      if (is(text, "gpu_memcpy")) return Category::kGpuMemcpy;
+      if (is(text, "gpu_memset")) return Category::kGpuMemset;
+      break;
+    case 11:
+      if (is(text, "cuda_driver")) return Category::kCudaDriver;
+      break;
+    case 12:
+      if (is(text, "cuda_runtime")) return Category::kCudaRuntime;
+      break;
+    case 15:
+      if (is(text, "python_function")) return Category::kPythonFunction;
+      if (is(text, "user_annotation")) return Category::kUserAnnotation;
+      break;
+    case 17:
+      if (is(text, "cpu_instant_event")) return Category::kCpuInstant;
+      break;
+    case 19:
+      if (is(text, "gpu_user_annotation")) return Category::kGpuUserAnnotation;
+      break;
+    default:
+      break;
+  }
+  return Category::kOtherCategory;
+}
+
+Phase to_phase(char letter) {
+  switch (letter) {
+    case 'X':
+      return Phase::kComplete;
+    case 's':
+      return Phase::kFlowStart;
+    case 'f':
+      return Phase::kFlowEnd;
+    case 'i':
+    case 'I':
+    case 'R':
+      return Phase::kInstant;
+    case 'M':
+      return Phase::kMetadata;
+    default:
+      return Phase::kOther;
+  }
+}
+
+// Arguments kept in Trace::details: what a report shows or computes with, and no more. A test per
+// key of every event must be cheap: a bit per (length, first letter) rules out nearly all others.
+constexpr std::string_view kDetailKeys[] = {"grid",
+                                            "block",
+                                            "bytes",
+                                            "memory bandwidth (GB/s)",
+                                            "registers per thread",
+                                            "shared memory",
+                                            "blocks per SM",
+                                            "warps per SM",
+                                            "est. achieved occupancy %",
+                                            "graph id",
+                                            "graph node id",
+                                            "Collective name",
+                                            "dtype",
+                                            "In msg nelems",
+                                            "Out msg nelems",
+                                            "In split size",
+                                            "Out split size",
+                                            "Group size",
+                                            "Process Group Name",
+                                            "Process Group Description",
+                                            "Process Group Ranks",
+                                            "Rank",
+                                            "Global rank start",
+                                            "Global rank stride",
+                                            "kernel_backend",
+                                            "kernel_file",
+                                            "kernel_hash",
+                                            "kernel_name",
+                                            "kernel_kwargs",
+                                            "num_warps",
+                                            "num_stages"};
+
+constexpr auto kDetailLetters = [] {  // by length: the first letters that occur
+  std::array<std::uint64_t, 32> letters{};
+  for (const std::string_view key : kDetailKeys)
+    letters[key.size()] |= std::uint64_t{1} << (static_cast<unsigned char>(key[0]) & 63);
+  return letters;
+}();
+
+bool is_detail_key(std::string_view key) {
+  if (key.empty() || key.size() >= kDetailLetters.size()) return false;
+  if ((kDetailLetters[key.size()] >> (static_cast<unsigned char>(key[0]) & 63) & 1) == 0)
+    return false;
+  return std::ranges::find(kDetailKeys, key) != std::end(kDetailKeys);
+}
+
+bool is_label_name(std::string_view name) {
+  return name == "process_name" || name == "process_labels" || name == "process_sort_index" ||
+         name == "thread_name" || name == "thread_sort_index";
+}
+
+bool has_time(Phase phase) { return phase != Phase::kMetadata && phase != Phase::kDamaged; }
+
+}  // namespace
+
+// What has been read of the event at hand. Views point into the block's text.
+struct EventParser::Fields {
+  char phase = 0;
+  Category category = Category::kNone;
+  std::string_view category_text, name, call_stack, label;
+  std::int64_t ts_ns = kAbsent, dur_ns = kAbsent, flow_id = kAbsent, correlation = kAbsent;
+  std::int64_t external_id = kAbsent, sequence = kAbsent, forward_thread = kAbsent;
+  std::int64_t stream = kAbsent, device = kAbsent;
+  RawTrack track;
+  RawSignature signature;
+};
+
+void ParsedBlock::clear() {
+  rows.clear();
+  for (auto* column : {&external_ids, &sequences, &forward_threads, &streams, &devices})
+    column->clear();
+  for (auto* column : {&call_stacks, &details, &category_texts}) column->clear();
+  labels.clear();
+  problems.clear();
+}
+
+EventParser::Outcome EventParser::parse(std::string_view text, std::uint64_t first_byte,
+                                        ParsedBlock& block) {
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const auto offset = [begin](const char* p) { return static_cast<std::size_t>(p - begin); };
+  const auto damaged = [&](Problem problem, const char* at) {
+    append_damaged(problem, first_byte + offset(at), block);
+  };
+  const char* p = begin;
+  for (;;) {
+    do p = json::skip_space(p, end);
+    while (*p == ',' && p++ < end);  // a doubled or trailing comma is harmless
+    if (p >= end) return {End::kClean, text.size()};
+    if (*p == ']') return {End::kListClosed, offset(p) + 1};
+    const char* const start = p;
+    Fields fields;
+    details_.clear();
+    if (*p == '{') {
+      p = parse_object(p, end, fields);
+      if (p != nullptr) [[likely]] {
+        append(fields, first_byte + offset(start), block);
+        continue;
+      }
+      p = json::skip_container(start, end);
+      if (p == nullptr) return {End::kIncomplete, offset(start)};
+      damaged(Problem::kBadEvent, start);
+    } else {
+      p = json::skip_value(start, end);
+      const bool opens = *start == '"' || *start == '[';
+      if (p == nullptr && !opens) p = start + 1;  // a stray byte such as ':' or '}'
+      // Text that ends here may still go on with the same number or word.
+      if (p == nullptr || p == end) return {End::kIncomplete, offset(start)};
+      damaged(Problem::kNotAnObject, start);
+    }
+  }
+}
+
+// Both object walks return nullptr for text that ends or is malformed; parse() tells them apart.
+const char* EventParser::parse_object(const char* p, const char* end, Fields& fields) {
+  p = json::skip_space(p + 1, end);
+  while (*p == '"') {
+    const char* const key_end = json::find_quote(p + 1, end);
+    if (key_end == nullptr) return nullptr;
+    const std::string_view key = between(p + 1, key_end);
+    p = json::skip_space(key_end + 1, end);
+    if (*p != ':') return nullptr;
+    p = json::skip_space(p + 1, end);
+    p = parse_field(key, p, end, fields);
+    if (p == nullptr) return nullptr;
+    p = json::skip_space(p, end);
+    if (*p != ',') break;
+    p = json::skip_space(p + 1, end);
+  }
+  return *p == '}' && p < end ? p + 1 : nullptr;
+}
+
+const char* EventParser::parse_field(std::string_view key, const char* p, const char* end,
+                                     Fields& fields) {
+  switch (key.size()) {
+    case 2:
+      if (json::is(key, "ts")) return parse_time(p, end, fields.ts_ns);
+      if (json::is(key, "id")) return parse_integer(p, end, fields.flow_id);
+      if (json::is(key, "ph")) {
+        const char* const after = json::skip_value(p, end);
+        if (after != nullptr && *p == '"' && after - p == 3) fields.phase = p[1];
+        return after;
+      }
+      break;
+    case 3:
+      if (json::is(key, "dur")) return parse_time(p, end, fields.dur_ns);
+      if (json::is(key, "pid")) return parse_track_part(p, end, fields.track.pid);
+      if (json::is(key, "tid")) return parse_track_part(p, end, fields.track.tid);
+      if (json::is(key, "cat")) {
+        const char* const after = json::skip_value(p, end);
+        if (after != nullptr && *p == '"') {
+          fields.category_text = unquoted(p, after);
+          fields.category = to_category(fields.category_text);
+        }
+        return after;
+      }
+      break;
+    case 4:
+      if (json::is(key, "name")) {
+        const char* const after = json::skip_value(p, end);
+        if (after != nullptr && !between(p, after).starts_with("null"))
+          fields.name = unquoted(p, after);
+        return after;
+      }
+      if (json::is(key, "args") && *p == '{') {
+        // Python frames, most of a trace recorded with stacks, have no argument that is kept.
+        if (fields.category == Category::kPythonFunction) return json::skip_container(p, end);
+        return parse_args(p, end, fields);
+      }
+      break;
+    default:
+      break;
+  }
+  return json::skip_value(p, end);
+}
+
+const char* EventParser::parse_args(const char* p, const char* end, Fields& fields) {
+  p = json::skip_space(p + 1, end);
+  while (*p == '"') {
+    const char* const key_start = p;
+    const char* const key_end = json::find_quote(p + 1, end);
+    if (key_end == nullptr) return nullptr;
+    const std::string_view key = between(p + 1, key_end);
+    p = json::skip_space(key_end + 1, end);
+    if (*p != ':') return nullptr;
+    p = json::skip_space(p + 1, end);
+    p = parse_arg(key, p, end, fields);
+    if (p == nullptr) return nullptr;
+    if (is_detail_key(key)) details_.push_back(between(key_start, p));
+    p = json::skip_space(p, end);
+    if (*p != ',') break;
+    p = json::skip_space(p + 1, end);
+  }
+  return *p == '}' && p < end ? p + 1 : nullptr;
+}
+
+const char* EventParser::parse_arg(std::string_view key, const char* p, const char* end,
+                                   Fields& fields) {
+  const auto raw_value = [&](std::string_view& text) {
+    const char* const after = json::skip_value(p, end);
+    if (after != nullptr) text = between(p, after);
+    return after;
+  };
+  switch (key.size()) {
+    case 4:
+      if (json::is(key, "name")) return raw_value(fields.label);
+      break;
+    case 6:
+      if (json::is(key, "stream")) return parse_integer(p, end, fields.stream);
+      if (json::is(key, "device")) return parse_integer(p, end, fields.device);
+      if (json::is(key, "labels")) return raw_value(fields.label);
+      break;
+    case 10:
+      if (json::is(key, "Input Dims")) return raw_value(fields.signature.dims);
+      if (json::is(key, "Input type")) return raw_value(fields.signature.types);
+      if (json::is(key, "Call stack")) {
+        const char* const after = json::skip_value(p, end);
+        if (after != nullptr && *p == '"') fields.call_stack = unquoted(p, after);
+        return after;
+      }
+      if (json::is(key, "sort_index")) return raw_value(fields.label);
+      break;
+    case 11:
+      if (json::is(key, "correlation")) return parse_integer(p, end, fields.correlation);
+      if (json::is(key, "External id")) return parse_integer(p, end, fields.external_id);
+      break;
+    case 13:
+      if (json::is(key, "Input Strides")) return raw_value(fields.signature.strides);
+      if (json::is(key, "Fwd thread id")) return parse_integer(p, end, fields.forward_thread);
+      break;
+    case 15:
+      if (json::is(key, "Concrete Inputs")) return raw_value(fields.signature.concrete);
+      if (json::is(key, "Sequence number")) return parse_integer(p, end, fields.sequence);
+      break;
+    default:
+      break;
+  }
+  return json::skip_value(p, end);
+}
+
+const char* EventParser::parse_track_part(const char* p, const char* end, RawTrackPart& part) {
+  using Kind = RawTrackPart::Kind;
+  if (*p != '"') {
+    std::int64_t value = kAbsent;
+    const char* const after = parse_integer(p, end, value);
+    if (after == nullptr) return nullptr;
+    if (value != kAbsent)
+      part = {Kind::kInt, value};
+    else if (between(p, after) == "null")
+      part = {};
+    else
+      part = {Kind::kOther, strings_.intern(between(p, after)).row};
+    return after;
+  }
+  const char* const after = json::skip_value(p, end);
+  if (after != nullptr) part = {Kind::kText, strings_.intern(unquoted(p, after)).row};
+  return after;
+}
+
+void EventParser::append(const Fields& fields, std::uint64_t byte, ParsedBlock& block) {
+  const auto row = static_cast<std::uint32_t>(block.rows.size());
+  const auto problem = [&](Problem kind) { block.problems.push_back({kind, byte}); };
+  RawRow raw{.ts_ns = fields.ts_ns,
+             .dur_ns = fields.dur_ns,
+             .correlation = fields.correlation,
+             .name = strings_.intern(fields.name).row,
+             .track = intern_track(fields.track),
+             .signature = kNoId,
+             .category = fields.category,
+             .phase = fields.phase == 0 ? Phase::kDamaged : to_phase(fields.phase),
+             .begin_end = 0};
+  if (fields.phase == 'B' || fields.phase == 'E') raw.begin_end = fields.phase;
+  if (raw.phase == Phase::kFlowStart || raw.phase == Phase::kFlowEnd)
+    raw.correlation = fields.flow_id;
+
+  if (fields.category == Category::kCpuOp || !fields.signature.dims.empty() ||
+      !fields.signature.types.empty() || !fields.signature.concrete.empty()) {
+    RawSignature signature = fields.signature;
+    signature.name = raw.name;
+    raw.signature = intern_signature(signature);
+  }
+  if (raw.phase == Phase::kMetadata) {
+    if (is_label_name(fields.name) && !fields.label.empty())
+      block.labels.push_back({raw.track, raw.name, std::string{fields.label}});
+    else
+      problem(Problem::kBadLabel);
+  } else if (fields.phase == 0) {
+    problem(Problem::kNoPhase);
+  }
+  if (has_time(raw.phase) && raw.ts_ns == kAbsent) {
+    problem(Problem::kNoTime);
+    raw.phase = Phase::kDamaged;
+  } else if (raw.phase == Phase::kComplete && raw.dur_ns == kAbsent) {
+    problem(Problem::kNoDuration);
+    raw.phase = Phase::kDamaged;
+  } else if (raw.dur_ns != kAbsent && raw.dur_ns < 0) {
+    problem(Problem::kNegativeDuration);
+    raw.dur_ns = 0;
+  }
+  block.rows.push_back(raw);
+  if (raw.category == Category::kPythonFunction) return;  // see parse_field: nothing else is kept
+
+  const auto keep = [row](std::vector<RawInt>& column, std::int64_t value) {
+    if (value != kAbsent) column.push_back({row, value});
+  };
+  keep(block.external_ids, fields.external_id);
+  keep(block.sequences, fields.sequence);
+  keep(block.forward_threads, fields.forward_thread);
+  keep(block.streams, fields.stream);
+  keep(block.devices, fields.device);
+  if (!fields.call_stack.empty())
+    block.call_stacks.push_back({row, strings_.intern(fields.call_stack).row});
+  if (fields.category == Category::kOtherCategory)
+    block.category_texts.push_back({row, strings_.intern(fields.category_text).row});
+  if (!details_.empty()) block.details.push_back({row, intern_details()});
+}
+
+void EventParser::append_damaged(Problem problem, std::uint64_t byte, ParsedBlock& block) {
+  block.problems.push_back({problem, byte});
+  block.rows.push_back({.ts_ns = kAbsent,
+                        .dur_ns = kAbsent,
+                        .correlation = kAbsent,
+                        .name = strings_.intern({}).row,
+                        .track = intern_track({}),
+                        .signature = kNoId,
+                        .category = Category::kNone,
+                        .phase = Phase::kDamaged,
+                        .begin_end = 0});
+}
+
+std::uint32_t EventParser::intern_track(const RawTrack& track) {
+  if (last_track_ < tracks_.size() && tracks_[last_track_] == track) [[likely]]
+    return last_track_;
+  const std::uint64_t words[] = {
+      static_cast<std::uint64_t>(track.pid.kind), static_cast<std::uint64_t>(track.pid.value),
+      static_cast<std::uint64_t>(track.tid.kind), static_cast<std::uint64_t>(track.tid.value)};
+  last_track_ = track_index_.find_or_add(
+      hash_text({reinterpret_cast<const char*>(words), sizeof words}),
+      [&](std::uint32_t id) { return tracks_[id] == track; },
+      [&] {
+        tracks_.push_back(track);
+        return static_cast<std::uint32_t>(tracks_.size() - 1);
+      });
+  return last_track_;
+}
+
+std::uint32_t EventParser::intern_signature(const RawSignature& signature) {
+  std::uint64_t hash = signature.name;
+  for (const auto part : {signature.dims, signature.types, signature.strides, signature.concrete})
+    hash = mix_hash(hash, hash_text(part));
+  return signature_index_.find_or_add(
+      hash, [&](std::uint32_t id) { return signatures_[id] == signature; },
+      [&] {
+        signatures_.push_back({.name = signature.name,
+                               .dims = signature_texts_.copy(signature.dims),
+                               .types = signature_texts_.copy(signature.types),
+                               .strides = signature_texts_.copy(signature.strides),
+                               .concrete = signature_texts_.copy(signature.concrete)});
+        return static_cast<std::uint32_t>(signatures_.size() - 1);
+      });
+}
+
+std::uint32_t EventParser::intern_details() {
+  scratch_.clear();
+  for (const std::string_view member : details_) {
+    scratch_ += scratch_.empty() ? '{' : ',';
+    scratch_ += member;
+  }
+  scratch_ += '}';
+  return json_texts_.intern(scratch_).row;
+}
+
+}  // namespace tracelens::kineto
