@@ -1,0 +1,39 @@
+// unique_names.cpp: cutting and numbering of names.
+#include "report/unique_names.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "table/utf8.hpp"
+
+namespace tracelens {
+
+std::string UniqueNames::add(std::string_view name) {
+  const auto take = [this](std::string candidate) {
+    std::ranges::transform(candidate, candidate.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return taken_.insert(std::move(candidate)).second;
+  };
+  std::string unique{cut_utf16(name, max_characters_)};
+  for (int number = 2; !take(unique); ++number) {
+    const std::string digits = std::to_string(number);
+    unique = cut_utf16(name, max_characters_ - 1 - digits.size());
+    unique.append("_").append(digits);
+  }
+  return unique;
+}
+
+std::string_view cut_utf16(std::string_view text, std::size_t units) {
+  if (text.size() <= units) return text;  // a unit is at least one byte
+  std::size_t at = 0;
+  while (at < text.size()) {
+    std::size_t next = at;
+    const std::size_t needed = next_code_point(text, next).value > 0xFFFF ? 2 : 1;
+    if (needed > units) break;
+    units -= needed;
+    at = next;
+  }
+  return text.substr(0, at);
+}
+
+}  // namespace tracelens

@@ -1,0 +1,98 @@
+// human_format.cpp: the rules stated in the header.
+#include "table/human_format.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <string_view>
+
+#include "table/cell_text.hpp"
+#include "table/utf8.hpp"
+
+namespace tracelens {
+namespace {
+
+constexpr std::string_view kTimeUnits[] = {"ns", "µs", "us", "ms", "s"};
+
+double largest_magnitude(const Table::Column& column) {
+  double largest = 0;
+  for (const double value : column.reals())
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+  return largest;
+}
+
+int decimals_of(const Table::Column& column) {
+  const std::string& unit = column.spec().unit;
+  if (unit == "%") return 2;
+  if (std::ranges::find(kTimeUnits, unit) == std::end(kTimeUnits)) return -1;
+  const double largest = largest_magnitude(column);
+  return largest < 100 ? 3 : largest < 1000 ? 2 : 1;
+}
+
+// "time_ms" and "time (ms)" have the word "ms", "params" has not.
+bool has_word(std::string_view text, std::string_view word) {
+  const auto is_letter = [text](std::size_t at) {
+    return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at])) != 0;
+  };
+  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1))
+    if (!is_letter(at - 1) && !is_letter(at + word.size())) return true;  // 0 - 1 is past the end
+  return false;
+}
+
+std::string fixed(double value, int decimals) {
+  return with_separators(fmt::format("{:.{}f}", value, decimals));
+}
+
+}  // namespace
+
+HumanFormat::HumanFormat(const Table::Column& column) : column_{&column} {
+  if (column.spec().kind == Kind::kReal) decimals_ = decimals_of(column);
+}
+
+std::string HumanFormat::operator()(std::size_t row) const {
+  if (column_->is_missing(row)) return {};
+  switch (column_->spec().kind) {
+    case Kind::kInteger: {
+      std::string digits = plain_text(*column_, row);
+      return column_->spec().unit == "id" ? digits : with_separators(std::move(digits));
+    }
+    case Kind::kReal: {
+      const double value = column_->reals()[row];
+      const bool fits = decimals_ >= 0 && std::abs(value) < 1e15;
+      return fits ? fixed(value, decimals_) : four_digits(value);
+    }
+    case Kind::kBool:
+      return column_->integers()[row] != 0 ? "yes" : "no";
+    default:
+      return single_line(plain_text(*column_, row));
+  }
+}
+
+bool is_numeric(const ColumnSpec& spec) {
+  return spec.kind == Kind::kInteger || spec.kind == Kind::kReal;
+}
+
+std::string_view shown_unit(const ColumnSpec& spec) {
+  return spec.unit == "id" || has_word(spec.name, spec.unit) ? std::string_view{} : spec.unit;
+}
+
+std::string four_digits(double value) {
+  const double magnitude = std::abs(value);
+  if (!std::isfinite(value) || magnitude == 0) return fmt::format("{}", value);
+  if (magnitude >= 1e12 || magnitude < 1e-4) return fmt::format("{:.3e}", value);
+  if (magnitude >= 1000) return fixed(value, 0);
+  const int exponent = static_cast<int>(std::floor(std::log10(magnitude)));
+  return fixed(value, 3 - exponent);
+}
+
+std::string with_separators(std::string number) {
+  const std::size_t first = number.find_first_of("0123456789");
+  if (first == std::string::npos) return number;  // "inf"
+  const std::size_t end = std::min(number.find_first_not_of("0123456789", first), number.size());
+  for (std::size_t at = end; at > first + 3;) number.insert(at -= 3, 1, ',');
+  return number;
+}
+
+}  // namespace tracelens
