@@ -12,9 +12,9 @@ set(doc_dir ${CMAKE_INSTALL_DATADIR}/doc)
 install(FILES README.md CHANGELOG.md DESTINATION ${doc_dir}/tracelens COMPONENT runtime)
 install(DIRECTORY docs DESTINATION ${doc_dir}/tracelens COMPONENT runtime)
 install(FILES LICENSE RENAME copyright DESTINATION ${doc_dir}/tracelens COMPONENT runtime)
-install(FILES apps/tracelens/completions/tracelens.bash RENAME tracelens
+install(FILES ${PROJECT_BINARY_DIR}/completions/tracelens.bash RENAME tracelens
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT runtime)
-install(FILES apps/tracelens/completions/_tracelens
+install(FILES ${PROJECT_BINARY_DIR}/completions/_tracelens
         DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT runtime)
 
 # --- dev: one archive per layer, the public headers, TraceLensConfig.cmake ------------------------

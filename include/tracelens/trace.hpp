@@ -15,7 +15,6 @@
 #include <limits>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
@@ -146,13 +145,41 @@ struct Source {
   bool cut_short = false;          // the file ends inside an event or before the list is closed
 };
 
+// The ids of all events, in file order, for a range-based for or a standard algorithm. Written out
+// because Clang 14 cannot compile the views of libstdc++ 12.
+class EventRange {
+ public:
+  class Iterator {
+   public:
+    using value_type = EventId;
+    using difference_type = std::ptrdiff_t;
+    Iterator() = default;
+    explicit Iterator(std::uint32_t row) : row_{row} {}
+    EventId operator*() const { return EventId{row_}; }
+    Iterator& operator++() {
+      ++row_;
+      return *this;
+    }
+    Iterator operator++(int) { return Iterator{row_++}; }
+    bool operator==(const Iterator&) const = default;
+
+   private:
+    std::uint32_t row_ = 0;
+  };
+  explicit EventRange(std::uint32_t size) : size_{size} {}
+  [[nodiscard]] Iterator begin() const { return Iterator{0}; }
+  [[nodiscard]] Iterator end() const { return Iterator{size_}; }
+
+ private:
+  std::uint32_t size_;
+};
+
 class Trace {
  public:
   // --- events: dense columns, indexed by EventId::row ---
   [[nodiscard]] std::size_t size() const { return ts_ns_.size(); }
-  [[nodiscard]] auto all_events() const {
-    return std::views::iota(std::uint32_t{0}, static_cast<std::uint32_t>(size())) |
-           std::views::transform([](std::uint32_t row) { return EventId{row}; });
+  [[nodiscard]] EventRange all_events() const {
+    return EventRange{static_cast<std::uint32_t>(size())};
   }
   [[nodiscard]] std::span<const std::int64_t> ts_ns() const { return ts_ns_; }    // kAbsent: none
   [[nodiscard]] std::span<const std::int64_t> dur_ns() const { return dur_ns_; }  // kAbsent: none
