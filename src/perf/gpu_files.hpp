@@ -1,0 +1,16 @@
+// gpu_files.hpp: the texts of data/gpus/*.json; made by CMake, see CMakeLists.txt.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace tracelens::perf {
+
+struct GpuFile {
+  std::string_view name;  // "MI300X.json"
+  std::string_view text;
+};
+
+[[nodiscard]] std::span<const GpuFile> gpu_files();
+
+}  // namespace tracelens::perf
