@@ -1,0 +1,43 @@
+#include "tree/autograd.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+#include "tree/id_slots.hpp"
+
+namespace tracelens {
+namespace {
+
+constexpr std::string_view kBackwardPrefix = "autograd::engine::evaluate_function:";
+
+}  // namespace
+
+std::vector<AutogradLink> find_autograd_links(const Trace& trace) {
+  const auto rows = trace.sequence_numbers().rows();
+  const auto numbers = trace.sequence_numbers().values();
+  const IdSlots slots{numbers};
+  std::vector<AutogradLink> links(slots.size());
+
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (numbers[i] == kAbsent || !trace.name({rows[i]}).starts_with(kBackwardPrefix)) continue;
+    EventId& backward = links[slots.find(numbers[i])].backward;
+    if (!backward.valid()) backward = {rows[i]};
+  }
+  const auto start = [&](EventId event) {  // an event without a time counts as 0
+    const std::int64_t ts = trace.ts_ns()[event.row];
+    return ts == kAbsent ? 0 : ts;
+  };
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (numbers[i] == kAbsent) continue;
+    AutogradLink& link = links[slots.find(numbers[i])];
+    const EventId event{rows[i]};
+    if (!link.backward.valid() || trace.tracks()[event.row] == trace.tracks()[link.backward.row] ||
+        start(event) < 0)
+      continue;
+    if (!link.forward.valid() || start(event) > start(link.forward)) link.forward = event;
+  }
+  std::erase_if(links, [](const AutogradLink& link) { return !link.forward.valid(); });
+  return links;
+}
+
+}  // namespace tracelens

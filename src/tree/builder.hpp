@@ -1,0 +1,59 @@
+// builder.hpp: makes a Tree out of a Trace; use build_tree() of <tracelens/tree.hpp>.
+// Host events nest by time, thread by thread, in one pass over the events in order of time: an
+// event is a child of the innermost event still open. Since an event never gets a child after it
+// was closed, the order of placement already is tree order. The GPU events of a runtime call are
+// placed when the call closes, behind its host children.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <tracelens/trace.hpp>
+#include <tracelens/tree.hpp>
+#include <vector>
+
+#include "tree/links.hpp"
+
+namespace tracelens {
+
+class TreeBuilder {
+ public:
+  TreeBuilder(const Trace& trace, const TreeOptions& options);
+  [[nodiscard]] Tree build() &&;
+
+ private:
+  // An event on the call stack of the thread at hand.
+  struct Open {
+    std::int64_t end_ns;
+    NodeId node;
+    Category category;
+  };
+  enum class IsModule : std::uint8_t { kUnknown, kNo, kYes };
+
+  [[nodiscard]] bool is_host_event(std::uint32_t row) const;
+  [[nodiscard]] bool is_module(std::uint32_t row);
+  // Host events grouped by track, in file order within each; bounds[t] .. bounds[t + 1] is track t.
+  struct HostRows {
+    std::vector<std::uint32_t> rows, bounds;
+  };
+  [[nodiscard]] HostRows host_rows() const;
+  void reserve(std::size_t nodes);
+  void place_track(std::span<const std::uint32_t> rows);  // rows in order of time
+  void place_discarded_launches();
+  NodeId add(EventId event, NodeId parent, std::uint8_t flags);
+  void add_gpu_events(EventId call, NodeId node);
+  void close_top();
+  void list_roots();
+  void link_autograd();
+
+  const Trace& trace_;
+  TreeOptions options_;
+  Launches launches_;
+  std::vector<IsModule> module_names_;  // by StringId: the text is looked at once
+  std::vector<Open> open_;
+  std::uint32_t open_ops_ = 0;  // cpu_ops on the stack
+  std::vector<EventId> discarded_launches_;
+  std::vector<std::uint32_t> scratch_;
+  Tree tree_;
+};
+
+}  // namespace tracelens

@@ -1,0 +1,91 @@
+#include "tree/iterations.hpp"
+
+#include <algorithm>
+#include <tracelens/tree.hpp>
+#include <vector>
+
+#include "tree/time_math.hpp"
+
+namespace tracelens {
+namespace {
+
+constexpr std::size_t kMaxStart = 256;
+constexpr std::size_t kMinRepeats = 3;
+
+// matches[i]: how many names from i on equal the names from 0 on (the Z-function).
+void prefix_matches(std::span<const StringId> names, std::vector<std::size_t>& matches) {
+  matches.assign(names.size(), 0);
+  std::size_t left = 0, right = 0;  // the rightmost stretch [left, right) known to equal a prefix
+  for (std::size_t i = 1; i < names.size(); ++i) {
+    std::size_t& match = matches[i];
+    if (i < right) match = std::min(right - i, matches[i - left]);
+    while (i + match < names.size() && names[match] == names[i + match]) ++match;
+    if (i + match > right) {
+      left = i;
+      right = i + match;
+    }
+  }
+}
+
+std::vector<NodeId> children_of(const Tree& tree, NodeId node) {
+  std::vector<NodeId> children;
+  for (NodeId child{node.row + 1}; child < tree.end(node); child = tree.end(child))
+    children.push_back(child);
+  return children;
+}
+
+// The blocks of a loop as events: each from the start of its first child to the end of its last.
+std::vector<IterationRoot> blocks_of(const Trace& trace, const Tree& tree,
+                                     std::span<const NodeId> children, const Repeats& repeats) {
+  std::vector<IterationRoot> blocks;
+  for (std::size_t i = 0; i < repeats.count; ++i) {
+    const std::size_t at = repeats.start + i * repeats.period;
+    const EventId first = tree.event(children[at]);
+    const EventId last = tree.event(children[at + repeats.period - 1]);
+    const std::int64_t start = trace.ts_ns()[first.row];
+    blocks.push_back({first, start, minus_ns(end_of(trace, last), start)});
+  }
+  return blocks;
+}
+
+}  // namespace
+
+std::optional<Repeats> find_repeats(std::span<const StringId> names) {
+  std::vector<std::size_t> matches;
+  for (std::size_t start = 0; start < std::min(names.size(), kMaxStart); ++start) {
+    const auto rest = names.subspan(start);
+    prefix_matches(rest, matches);
+    for (std::size_t period = 1; period <= rest.size() / kMinRepeats; ++period) {
+      const std::size_t count = 1 + matches[period] / period;
+      if (count >= kMinRepeats && count * period > rest.size() / 2)
+        return Repeats{start, period, count};
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<IterationRoot> find_iterations(const Trace& trace, const Tree& tree) {
+  std::vector<NodeId> queue(tree.roots().begin(), tree.roots().end());
+  for (std::size_t at = 0; at < queue.size(); ++at) {
+    const NodeId node = queue[at];
+    // A loop is made of Python calls: the kernels of a fused op repeat as well, and are no steps.
+    if (tree.gpu_count(node) == 0 || trace.category(tree.event(node)) != Category::kPythonFunction)
+      continue;
+    const std::vector<NodeId> children = children_of(tree, node);
+    std::vector<StringId> names;
+    for (const NodeId child : children) names.push_back(trace.names()[tree.event(child).row]);
+    if (const auto repeats = find_repeats(names)) {
+      // Three equal calls in a row are no loop unless the GPU work of the caller is in them.
+      const auto block =
+          std::span{children}.subspan(repeats->start, repeats->period * repeats->count);
+      std::uint64_t gpu_events = 0;
+      for (const NodeId child : block) gpu_events += tree.gpu_count(child);
+      if (gpu_events > tree.gpu_count(node) / 2) return blocks_of(trace, tree, children, *repeats);
+    }
+    for (const NodeId child : children)
+      if (tree.gpu_count(child) > 0) queue.push_back(child);
+  }
+  return {};
+}
+
+}  // namespace tracelens

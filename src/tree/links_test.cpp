@@ -1,0 +1,183 @@
+// Which runtime call owns which GPU event.
+#include "tree/links.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tree/test_trace.hpp"
+
+namespace tracelens {
+namespace {
+
+using ::testing::ElementsAre;
+
+std::vector<EventId> gpu_events_of(const Tree& tree, EventId event) {
+  const auto events = tree.gpu_events(tree.node(event));
+  return {events.begin(), events.end()};
+}
+
+TEST(Links, AFlowTiesACallToItsGpuEventAndAllCallersSumIt) {
+  TestTrace t;
+  const EventId outer = t.op("aten::linear", 0, 100), inner = t.op("aten::mm", 10, 50);
+  const auto [call, kernel] = t.launch("cudaLaunchKernel", 20, 5, {.ts = 200, .dur = 7});
+  const EventId relu = t.op("aten::relu", 70, 20);
+  const auto second = t.launch("cudaLaunchKernel", 75, 5, {.ts = 210, .dur = 4});
+  const Trace trace = t.finish();
+  const Tree tree = build_tree(trace);
+  EXPECT_EQ(tree.launch_of(kernel), call);
+  EXPECT_THAT(gpu_events_of(tree, inner), ElementsAre(kernel));
+  EXPECT_THAT(gpu_events_of(tree, relu), ElementsAre(second.gpu));
+  EXPECT_THAT(gpu_events_of(tree, outer), ElementsAre(kernel, second.gpu));
+  EXPECT_EQ(tree.gpu_sum_ns(tree.node(outer)), 11'000);
+  EXPECT_EQ(tree.gpu_count(tree.node(outer)), 2u);
+  EXPECT_EQ(tree.nearest_op(tree.node(kernel)), tree.node(inner));
+}
+
+TEST(Links, BothEndsOfTheFlowAreNeeded) {
+  TestTrace t;
+  t.runtime("hipMemsetAsync", 0, 1, 5);  // ROCm fills: an end, but no start
+  const EventId memset = t.gpu({.name = "Memset", .category = Category::kGpuMemset}, 5);
+  t.flow_end(5);
+  t.runtime("cudaLaunchKernel", 2, 1, 6);
+  const EventId kernel = t.gpu({.name = "k"}, 6);
+  t.flow_start(6);
+  const EventId early = t.gpu({.name = "launched before recording"}, 7);
+  t.flow_end(7);
+  const Trace trace = t.finish();
+  const Tree tree = build_tree(trace);
+  for (const EventId gpu : {memset, kernel, early}) EXPECT_FALSE(tree.is_linked(gpu));
+  EXPECT_EQ(tree.stats().unlinked_no_flow, 2u);
+  EXPECT_EQ(tree.stats().unlinked_no_launch, 1u);
+  EXPECT_FALSE(tree.launch_of(memset).valid());
+
+  const Tree by_correlation = build_tree(trace, {.link_by_correlation = true});
+  EXPECT_TRUE(by_correlation.is_linked(memset));
+  EXPECT_TRUE(by_correlation.is_linked(kernel));
+  EXPECT_FALSE(by_correlation.is_linked(early));
+}
+
+TEST(Links, AnOrdinaryCallOwnsTheLastGpuEventOnTheTrackOfItsLastFlowEnd) {
+  TestTrace t;
+  const EventId call = t.runtime("cudaLaunchKernel", 0, 1, 5);
+  const EventId first = t.gpu({.name = "a", .ts = 1, .dur = 1}, 5);
+  const EventId last = t.gpu({.name = "b", .ts = 2, .dur = 1}, 5);
+  const EventId elsewhere = t.gpu({.name = "c", .ts = 3, .dur = 1, .stream = 8}, 5);
+  t.flow_start(5);
+  t.flow_end(5, 8);
+  t.flow_end(5, 7);  // this one counts
+  const Trace trace = t.finish();
+  const Tree tree = build_tree(trace);
+  EXPECT_THAT(gpu_events_of(tree, call), ElementsAre(last));
+  EXPECT_EQ(tree.stats().unlinked_no_flow, 2u);
+  const Tree all = build_tree(trace, {.link_by_correlation = true});
+  EXPECT_THAT(gpu_events_of(all, call), ElementsAre(first, last, elsewhere));
+}
+
+TEST(Links, AGraphLaunchOwnsEveryGpuEventOfItsCorrelationWithoutAnyFlow) {
+  for (const char* name : {"cudaGraphLaunch", "hipGraphLaunch", "cuGraphLaunch",
+                           "cudaGraphLaunch_ptsz", "hipGraphLaunch_spt"}) {
+    TestTrace t;
+    const EventId call = t.runtime(name, 0, 1, 5);
+    const EventId late = t.gpu({.name = "a", .ts = 9, .dur = 1}, 5);
+    const EventId early = t.gpu({.name = "b", .ts = 2, .dur = 1, .stream = 8, .device = 1}, 5);
+    const Trace trace = t.finish();
+    EXPECT_THAT(gpu_events_of(build_tree(trace), call), ElementsAre(late, early)) << name;
+  }
+  EXPECT_FALSE(is_graph_launch("cudaGraphLaunchFoo"));
+  EXPECT_FALSE(is_graph_launch("cudaLaunchKernel"));
+}
+
+TEST(Links, AFlowThatEndsOnTheHostTrackLinksNothing) {
+  TestTrace t;
+  const EventId call = t.runtime("cudaLaunchKernel", 0, 1, 5);
+  t.flow_start(5);
+  t.flow_end_on_host(5);
+  const Trace trace = t.finish();
+  const Tree tree = build_tree(trace);
+  EXPECT_EQ(tree.gpu_count(tree.node(call)), 0u);
+  EXPECT_FALSE(tree.parent(tree.node(call)).valid());
+}
+
+TEST(Links, OfTwoCallsThatClaimOneGpuEventTheLastInTheFileOwnsIt) {
+  TestTrace t;
+  const EventId first = t.runtime("cudaLaunchKernel", 0, 1, 5);
+  const EventId last = t.runtime("cudaLaunchKernel", 10, 1, 5);
+  const EventId kernel = t.gpu({.name = "k", .ts = 20, .dur = 1}, 5);
+  t.flow_start(5);
+  t.flow_end(5);
+  const Trace trace = t.finish();
+  const Tree tree = build_tree(trace);
+  EXPECT_EQ(tree.launch_of(kernel), last);
+  EXPECT_EQ(tree.gpu_count(tree.node(first)), 0u);
+}
+
+TEST(Links, ADiscardedCallStillOwnsItsGpuEventAsARoot) {
+  TestTrace t;
+  t.op("A", 0, 10);
+  const auto [call, kernel] = t.launch("cudaLaunchKernel", 5, 20, {.ts = 30, .dur = 2});
+  const Trace trace = t.finish();
+  const Tree tree = build_tree(trace);
+  EXPECT_EQ(tree.stats().discarded, 1u);
+  EXPECT_EQ(tree.launch_of(kernel), call);
+  EXPECT_FALSE(tree.parent(tree.node(call)).valid());
+  ASSERT_EQ(tree.roots().size(), 2u);
+  EXPECT_EQ(tree.roots()[1], tree.node(call));
+}
+
+TEST(Links, WithoutCorrelationsExternalIdsTie) {
+  TestTrace t;
+  const EventId call = t.runtime("hipLaunchKernel", 0, 1);
+  t.builder().set_external_id(call, 42);
+  const EventId kernel = t.gpu({.name = "k"});
+  t.builder().set_external_id(kernel, 42);
+  t.flow_start(42);
+  t.flow_end(42);
+  const Trace trace = t.finish();
+  const Tree tree = build_tree(trace);
+  EXPECT_EQ(tree.launch_of(kernel), call);
+  EXPECT_TRUE(tree.stats().links_by_external_id);
+}
+
+TEST(Links, ScatteredIdsTieAsWellAsCountedOnes) {
+  TestTrace t;
+  constexpr std::int64_t kIds[] = {-9'000'000'000'000'000'000, 3, 4'000'000'000,
+                                   9'000'000'000'000'000'000};
+  std::vector<EventId> calls, kernels;
+  for (const std::int64_t id : kIds) calls.push_back(t.runtime("cudaLaunchKernel", 1, 0, id));
+  for (const std::int64_t id : kIds) {
+    kernels.push_back(t.gpu({.name = "k"}, id));
+    t.flow_start(id);
+    t.flow_end(id);
+  }
+  t.gpu({.name = "stranger"}, 5);
+  const Trace trace = t.finish();
+  const Tree tree = build_tree(trace);
+  for (std::size_t i = 0; i < calls.size(); ++i) EXPECT_EQ(tree.launch_of(kernels[i]), calls[i]);
+  EXPECT_EQ(tree.stats().unlinked_no_launch, 1u);
+}
+
+TEST(Links, GpuEventsComeBehindTheHostChildrenOfTheirCall) {
+  TestTrace t;
+  const auto outer = t.launch("cudaGraphLaunch", 0, 10, {.name = "outer", .ts = 50, .dur = 1});
+  const auto inner = t.launch("cudaLaunchKernel", 2, 3, {.name = "inner", .ts = 60, .dur = 2});
+  const Trace trace = t.finish();
+  const Tree tree = build_tree(trace);
+  const std::vector<EventId> order(tree.events().begin(), tree.events().end());
+  EXPECT_THAT(order, ElementsAre(outer.call, inner.call, inner.gpu, outer.gpu));
+  EXPECT_EQ(tree.end(tree.node(outer.call)).row, 4u);
+  EXPECT_EQ(tree.end(tree.node(inner.call)).row, 3u);
+}
+
+TEST(Links, PythonFramesAloneAreAGpuOnlyTrace) {
+  TestTrace t;
+  t.python("main", 0, 10);
+  t.launch("cudaLaunchKernel", 1, 1, {.ts = 3, .dur = 1});
+  const Trace trace = t.finish();
+  EXPECT_TRUE(build_tree(trace).stats().gpu_only);
+}
+
+}  // namespace
+}  // namespace tracelens
