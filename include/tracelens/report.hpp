@@ -17,8 +17,8 @@ namespace tracelens {
 struct ReportOptions {
   bool include_unlinked = false;  // GPU events whose launch is not in the trace count as well
   std::optional<std::int64_t> micro_idle_us = {};  // split idle time at this gap length
-  bool recompute = false;         // tell activation recomputation apart (needs Python stacks)
-  double short_kernel_us = 10;    // kernels below this are short
+  bool recompute = false;       // tell activation recomputation apart (needs Python stacks)
+  double short_kernel_us = 10;  // kernels below this are short
   int histogram_bins = 100;
   std::optional<std::size_t> top_short_kernels = {};
 };

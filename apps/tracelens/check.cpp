@@ -1,0 +1,62 @@
+#include "analysis/trace_check.hpp"
+
+#include <fmt/format.h>
+
+#include <span>
+#include <tracelens/tree.hpp>
+
+#include "report/sink.hpp"
+#include "verbs.hpp"
+
+namespace tracelens::app {
+namespace {
+
+class CheckVerb : public Verb {
+ public:
+  void declare(CLI::App& verb) override {
+    input_.declare(verb);
+    verb.add_option("-o,--output", output_, "Also write the findings to a file or folder");
+    verb.add_flag("--strict", strict_, "Warnings fail the check too");
+    verb.footer(
+        "Exit status 0: good enough to analyse; 1: not; 2: could not be read at all.\n"
+        "Examples:\n"
+        "  tracelens check trace.json.gz\n"
+        "  tracelens check trace.json.gz --strict --quiet || echo 'record it again'");
+  }
+
+  int run(Console& console) override {
+    const Trace trace = input_.read(console);
+    const TraceCheck check = check_trace(trace, build_tree(trace, {.python_frames = true}));
+    if (!output_.empty())
+      write_tables(std::span{&check.findings, 1}, output_,
+                   {.title = "Check of " + trace.source().name});
+    console.show(check.findings, 0);
+    const bool failed =
+        check.verdict == Verdict::kFail || (strict_ && check.verdict == Verdict::kWarn);
+    console.note(fmt::format("{}: {}", trace.source().name, sentence(check.verdict)));
+    return failed ? kExitCheckFailed : kExitOk;
+  }
+
+ private:
+  static std::string_view sentence(Verdict verdict) {
+    switch (verdict) {
+      case Verdict::kOk:
+        return "everything the reports want is there";
+      case Verdict::kWarn:
+        return "good enough to analyse; some tables will be poorer";
+      case Verdict::kFail:
+        break;
+    }
+    return "not good enough: GPU time cannot be analysed";
+  }
+
+  TraceInput input_;
+  std::string output_;
+  bool strict_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_check_verb() { return std::make_unique<CheckVerb>(); }
+
+}  // namespace tracelens::app

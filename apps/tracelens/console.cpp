@@ -1,0 +1,105 @@
+#include "console.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+namespace tracelens::app {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::size_t kDefaultWidth = 100;
+constexpr auto kBeforeFirstBar = std::chrono::milliseconds{300};  // short loads show none
+constexpr auto kBetweenBars = std::chrono::milliseconds{100};
+constexpr int kBarCells = 24;
+
+std::size_t terminal_width() {
+  if (const char* const columns = std::getenv("COLUMNS"); columns != nullptr)
+    if (const long width = std::strtol(columns, nullptr, 10); width > 0)
+      return static_cast<std::size_t>(width);
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return kDefaultWidth;
+}
+
+bool is_set(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value != nullptr && *value != '\0';
+}
+
+void write(std::FILE* file, std::string_view text) {
+  // A reader that went away (| head) is not our error; SIGPIPE or the exit status tells the rest.
+  (void)std::fwrite(text.data(), 1, text.size(), file);
+}
+
+void line(std::string_view mark, std::string_view sentence) {
+  std::fflush(stdout);  // what was printed before stands before, also when both go to one place
+  write(stderr, fmt::format("tracelens: {}{}\n", mark, sentence));
+}
+
+std::string bar_text(const ReadProgress& progress, std::chrono::duration<double> elapsed) {
+  const double megabytes = static_cast<double>(progress.text_bytes) / 1e6;
+  std::string text = fmt::format("{:.0f} MB, {:.2f}M events", megabytes,
+                                 static_cast<double>(progress.events) / 1e6);
+  if (progress.fraction <= 0) return text;  // a pipe: nobody knows how much is to come
+  const int filled = static_cast<int>(progress.fraction * kBarCells);
+  const double left = elapsed.count() * (1 - progress.fraction) / progress.fraction;
+  return fmt::format("[{:<{}}] {:3.0f}%  {}, {:.0f} s left",
+                     std::string(static_cast<std::size_t>(filled), '#'), kBarCells,
+                     progress.fraction * 100, text, left);
+}
+
+}  // namespace
+
+Console::Console() {
+  const bool stdout_is_terminal = ::isatty(STDOUT_FILENO) == 1;
+  stderr_is_terminal_ = ::isatty(STDERR_FILENO) == 1;
+  style_.colour = stdout_is_terminal && !is_set("NO_COLOR");
+  style_.width = terminal_width();
+}
+
+void Console::print(std::string_view text) const { write(stdout, text); }
+
+void Console::show(const Table& table, std::size_t max_rows) const {
+  if (quiet) return;
+  TerminalStyle style = style_;
+  style.max_rows = max_rows;
+  write(stdout, render_terminal(table, style));
+  write(stdout, "\n");
+}
+
+void Console::note(std::string_view sentence) const {
+  if (!quiet) line("", sentence);
+}
+void Console::detail(std::string_view sentence) const {
+  if (verbose) line("", sentence);
+}
+void Console::warn(std::string_view sentence) const {
+  if (!quiet) line("warning: ", sentence);
+}
+void Console::error(std::string_view sentence) const { line("error: ", sentence); }
+
+std::function<void(const ReadProgress&)> Console::progress_bar() const {
+  if (quiet || !stderr_is_terminal_) return nullptr;
+  struct State {
+    Clock::time_point start = Clock::now(), next = start + kBeforeFirstBar;
+  };
+  return [state = std::make_shared<State>()](const ReadProgress& progress) {
+    const auto now = Clock::now();
+    if (now < state->next) return;
+    state->next = now + kBetweenBars;
+    write(stderr, "\r\x1b[2K" + bar_text(progress, now - state->start));
+  };
+}
+
+void Console::clear_progress() const {
+  if (!quiet && stderr_is_terminal_) write(stderr, "\r\x1b[2K");
+}
+
+}  // namespace tracelens::app

@@ -1,0 +1,46 @@
+// console.hpp: the only place that prints. Results go to stdout, everything else to stderr.
+//   console.show(table, 20);
+//   console.note("wrote report.xlsx");            // nothing with --quiet
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string_view>
+#include <tracelens/read_trace.hpp>
+#include <tracelens/table.hpp>
+
+#include "report/terminal.hpp"
+
+namespace tracelens::app {
+
+// What the process tells its caller.
+inline constexpr int kExitOk = 0;           // fine
+inline constexpr int kExitCheckFailed = 1;  // a requested check failed
+inline constexpr int kExitBadInput = 2;     // bad usage or input
+inline constexpr int kExitBug = 3;          // our own mistake
+
+class Console {
+ public:
+  bool quiet = false, verbose = false;
+
+  Console();  // finds out about terminals, their width and colours (NO_COLOR, COLUMNS)
+
+  void print(std::string_view text) const;                    // stdout, as it is
+  void show(const Table& table, std::size_t max_rows) const;  // stdout, unless --quiet
+  void note(std::string_view sentence) const;                 // stderr, unless --quiet
+  void detail(std::string_view sentence) const;               // stderr, with --verbose
+  void warn(std::string_view sentence) const;                 // stderr, unless --quiet
+  void error(std::string_view sentence) const;                // stderr, always
+
+  // Draws a bar on stderr while a trace is read; an empty function when nobody would see it.
+  [[nodiscard]] std::function<void(const ReadProgress&)> progress_bar() const;
+  void clear_progress() const;
+
+  [[nodiscard]] const TerminalStyle& style() const { return style_; }
+
+ private:
+  TerminalStyle style_;
+  bool stderr_is_terminal_ = false;
+};
+
+}  // namespace tracelens::app

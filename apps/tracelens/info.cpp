@@ -1,0 +1,41 @@
+#include "analysis/trace_info.hpp"
+
+#include <tracelens/tree.hpp>
+
+#include "report/sink.hpp"
+#include "verbs.hpp"
+
+namespace tracelens::app {
+namespace {
+
+class InfoVerb : public Verb {
+ public:
+  void declare(CLI::App& verb) override {
+    input_.declare(verb);
+    verb.add_option("-o,--output", output_, "Also write the tables to a file or folder");
+    verb.footer(
+        "Examples:\n"
+        "  tracelens info trace.json.gz\n"
+        "  tracelens info trace.json.gz -o info.json --quiet");
+  }
+
+  int run(Console& console) override {
+    const Trace trace = input_.read(console);
+    const std::vector<Table> tables = trace_info(trace, build_tree(trace, {.python_frames = true}));
+    if (!output_.empty())
+      write_tables(tables, output_, {.title = "What is in " + trace.source().name});
+    for (const Table& table : tables) console.show(table, kMaxRows);
+    return kExitOk;
+  }
+
+ private:
+  static constexpr std::size_t kMaxRows = 40;
+  TraceInput input_;
+  std::string output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_info_verb() { return std::make_unique<InfoVerb>(); }
+
+}  // namespace tracelens::app

@@ -1,0 +1,86 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <tracelens/report.hpp>
+
+#include "verbs.hpp"
+
+namespace tracelens::app {
+namespace {
+
+// runs/rank0.pt.trace.json.gz -> rank0.pt.trace
+std::string stem_of(const std::string& trace_name) {
+  std::filesystem::path name = std::filesystem::path{trace_name}.filename();
+  for (const auto extension : {".gz", ".zip", ".zst", ".json"})
+    if (name.extension() == extension) name = name.stem();
+  return name.empty() || trace_name == "standard input" ? "trace" : name.string();
+}
+
+// What the terminal shows of a report: the tables a person reads first, and how much of each.
+struct Excerpt {
+  std::string_view table;
+  std::size_t rows;
+};
+constexpr Excerpt kSummary[] = {
+    {"gpu_timeline", 20},   {"gpu_timeline_by_device", 40},  {"gpu_idle", 10},
+    {"gpu_idle_host", 8},   {"ops_summary_by_category", 12}, {"ops_summary", 12},
+    {"kernel_summary", 12},
+};
+
+class ReportVerb : public Verb {
+ public:
+  void declare(CLI::App& verb) override {
+    input_.declare(verb);
+    verb.add_option("-o,--output", output_,
+                    "Where to write: a file (.xlsx, .md, .json) or a folder for CSV files (out/); "
+                    "by default <trace>_report.xlsx in the current folder");
+    verb.add_flag("--include-unlinked", options_.include_unlinked,
+                  "Also count GPU events whose launch is not in the trace");
+    verb.add_option("--micro-idle", options_.micro_idle_us,
+                    "Split idle time into gaps below and above this many microseconds")
+        ->check(CLI::NonNegativeNumber);
+    verb.add_flag("--recompute", options_.recompute,
+                  "Tell recomputed activations apart (needs Python stacks in the trace)");
+    verb.add_option("--short-kernel-us", options_.short_kernel_us,
+                    "Kernels below this many microseconds are short")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    verb.add_option("--histogram-bins", options_.histogram_bins,
+                    "Bins of the short-kernel histogram")
+        ->check(CLI::Range(1, 100'000))
+        ->capture_default_str();
+    verb.add_option("--top-short-kernels", options_.top_short_kernels,
+                    "Rows of the short-kernel table; all by default");
+    verb.footer(
+        "Examples:\n"
+        "  tracelens report trace.json.gz                   summary here, all tables in "
+        "trace_report.xlsx\n"
+        "  tracelens report trace.json.gz -o tables/        one CSV file per table\n"
+        "  tracelens report trace.json.gz -o report.md      for a pull request or an issue\n"
+        "  zcat trace.json.gz | tracelens report - -o r.json --quiet");
+  }
+
+  int run(Console& console) override {
+    const Trace trace = input_.read(console);
+    const Report report = make_report(trace, options_);
+    for (const std::string& sentence : report.warnings) console.warn(sentence);
+    const std::string output =
+        output_.empty() ? stem_of(trace.source().name) + "_report.xlsx" : output_;
+    write_report(report, output);
+    for (const auto [name, rows] : kSummary)
+      if (const Table* const table = report.find(name)) console.show(*table, rows);
+    console.note(fmt::format("wrote {} tables to {}", report.tables.size(), output));
+    return kExitOk;
+  }
+
+ private:
+  TraceInput input_;
+  std::string output_;
+  ReportOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_report_verb() { return std::make_unique<ReportVerb>(); }
+
+}  // namespace tracelens::app

@@ -1,0 +1,58 @@
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+#include <tracelens/error.hpp>
+#include <tracelens/read_trace.hpp>
+
+#include "verb.hpp"
+
+namespace tracelens::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The wrapper of a checkout names it; an installed program has it in its share folder.
+std::string demo_trace() {
+  if (const char* const path = std::getenv("TRACELENS_DEMO"); path != nullptr) return path;
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  const fs::path demo = program.parent_path().parent_path() / "share/tracelens/demo.json.gz";
+  if (error || !fs::exists(demo, error))
+    throw Error{"trace", "no trace given, and the demo trace is not installed"};
+  return demo.string();
+}
+
+}  // namespace
+
+void TraceInput::declare(CLI::App& verb) {
+  verb.add_option("trace", path_,
+                  "Trace file: PyTorch profiler JSON, plain or packed by gzip, zip or zstd; "
+                  "- reads standard input; without one the demo trace is used");
+  verb.add_option("--threads", threads_,
+                  "Threads to read with; 0 is one per core. Changes the speed, never the result")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+}
+
+Trace TraceInput::read(Console& console) const {
+  std::string path = path_;
+  if (path.empty()) {
+    path = demo_trace();
+    console.note(fmt::format("no trace given: reading the demo trace {}", path));
+  }
+  ReadOptions options;
+  options.threads = threads_;
+  options.on_progress = console.progress_bar();
+  Trace trace = read_trace(path, options);
+  console.clear_progress();
+  for (const auto& warning : trace.warnings().entries())
+    console.warn(fmt::format("{}: {} ({}x, first at byte {})", path, warning.what, warning.count,
+                             warning.first_byte));
+  console.detail(fmt::format("{}: {} events, {} names and texts, {} op signatures", path,
+                             trace.size(), trace.string_count(), trace.signature_table().size()));
+  return trace;
+}
+
+}  // namespace tracelens::app

@@ -1,0 +1,99 @@
+#include <fmt/format.h>
+
+#include <tracelens/error.hpp>
+#include <tracelens/tree.hpp>
+
+#include "analysis/tree_text.hpp"
+#include "io/output_file.hpp"
+#include "verbs.hpp"
+
+namespace tracelens::app {
+namespace {
+
+class TreeVerb : public Verb {
+ public:
+  void declare(CLI::App& verb) override {
+    input_.declare(verb);
+    verb.add_flag("--modules", modules_, "Show nn.Modules");
+    verb.add_flag("--ops", ops_, "Show ops");
+    verb.add_flag("--kernels", kernels_, "Show GPU kernels, copies and fills");
+    verb.add_flag("--python", python_, "Show Python frames");
+    verb.add_flag("--calls", calls_, "Show runtime calls (launches)");
+    verb.add_option("--depth", options_.depth, "Levels to show");
+    verb.add_option("--min-us", options_.min_us,
+                    "Leave out what has less GPU time than this many microseconds")
+        ->check(CLI::NonNegativeNumber);
+    verb.add_option("--root", options_.root,
+                    "Regular expression: show only the subtrees whose name it finds");
+    verb.add_flag("--all", options_.without_gpu_work, "Also show what launched no GPU work");
+    auto* const path = verb.add_option(
+        "--path", path_, "Show the way from this event (its number in the file) up to the root");
+    verb.add_option("-o,--output", output_, "Write the tree to a file: .json, or text otherwise")
+        ->excludes(path);
+    verb.footer(
+        "A figure in parentheses is the GPU time below a node in microseconds. Without a choice "
+        "of\n"
+        "layers, modules, ops and kernels are shown; traces without Python stacks have no "
+        "modules.\n"
+        "Examples:\n"
+        "  tracelens tree trace.json.gz --modules                 which layer takes the time\n"
+        "  tracelens tree trace.json.gz --root 'DecoderLayer_2$' --ops --kernels\n"
+        "  tracelens tree trace.json.gz --path 18342              where a kernel comes from\n"
+        "  tracelens tree trace.json.gz --modules -o tree.json");
+  }
+
+  int run(Console& console) override {
+    const Trace trace = input_.read(console);
+    const Tree tree = build_tree(trace, {.python_frames = true});
+    const auto print = [&console](std::string_view text) { console.print(text); };
+    if (path_) {
+      if (*path_ >= trace.size())
+        throw Error{"--path", fmt::format("there is no event {}: the trace has {}, numbered from 0",
+                                          *path_, trace.size())};
+      write_path_text(trace, tree, EventId{static_cast<std::uint32_t>(*path_)}, print);
+      return kExitOk;
+    }
+    options_.layers = layers(console, trace);
+    if (output_.empty()) {
+      write_tree_text(trace, tree, options_, print);
+      return kExitOk;
+    }
+    io::OutputFile file{output_};
+    const auto write = output_.ends_with(".json") ? write_tree_json : write_tree_text;
+    write(trace, tree, options_, [&file](std::string_view text) { file.write(text); });
+    file.commit();
+    console.note(fmt::format("wrote {}", output_));
+    return kExitOk;
+  }
+
+ private:
+  TreeLayers layers(const Console& console, const Trace& trace) const {
+    const bool none = !modules_ && !ops_ && !kernels_ && !python_ && !calls_;
+    if (modules_ && !ops_ && !kernels_ && !has_modules(trace))
+      console.warn("the trace has no nn.Modules: record it with with_stack=True");
+    return {.modules = modules_ || none,
+            .python = python_,
+            .ops = ops_ || none,
+            .calls = calls_,
+            .gpu = kernels_ || none};
+  }
+
+  static bool has_modules(const Trace& trace) {
+    for (const EventId event : trace.all_events())
+      if (trace.category(event) == Category::kPythonFunction && is_module_name(trace.name(event)))
+        return true;
+    return false;
+  }
+
+  TraceInput input_;
+  bool modules_ = false, ops_ = false, kernels_ = false, python_ = false, calls_ = false;
+  TreeTextOptions options_;
+  std::optional<std::uint64_t> path_;
+  std::string output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_tree_verb() { return std::make_unique<TreeVerb>(); }
+
+}  // namespace tracelens::app

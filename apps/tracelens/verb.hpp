@@ -1,0 +1,34 @@
+// verb.hpp: what every `tracelens <verb>` is: its flags, and a function that reads like the manual.
+// To add one: a file like info.cpp, a line in verbs.hpp and one in kVerbs (main.cpp).
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <tracelens/trace.hpp>
+
+#include "console.hpp"
+
+namespace tracelens::app {
+
+class Verb {
+ public:
+  virtual ~Verb() = default;
+  virtual void declare(CLI::App& verb) = 0;  // the only list of flags: --help comes from it
+  virtual int run(Console& console) = 0;     // the exit status
+};
+
+// The trace a verb is about, with the flags that go with reading one.
+class TraceInput {
+ public:
+  void declare(CLI::App& verb);
+  // Reads it, with a progress bar. Without a trace on the command line: the demo trace, and says
+  // so. Warnings of the reader go to stderr.
+  [[nodiscard]] Trace read(Console& console) const;
+
+ private:
+  std::string path_;
+  int threads_ = 0;
+};
+
+}  // namespace tracelens::app
