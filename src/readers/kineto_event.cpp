@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "io/numbers.hpp"
@@ -62,6 +63,18 @@ const char* parse_time(const char* p, const char* end, std::int64_t& ns) {
   const char* const after = json::skip_value(p, end);
   if (after != nullptr) ns = io::parse_us_as_ns(unquoted(p, after)).value_or(kAbsent);
   return after;
+}
+
+// Whether the text at `p` begins with `list`, a whole JSON list: then that is the value at `p`.
+bool starts_with_list(const char* p, const char* end, std::string_view list) {
+  return list.starts_with('[') && static_cast<std::size_t>(end - p) >= list.size() &&
+         std::memcmp(p, list.data(), list.size()) == 0;
+}
+
+// Whether the parts of two signatures are the very same bytes in memory.
+bool is_same_text(const RawSignature& a, const RawSignature& b) {
+  return a.dims.data() == b.dims.data() && a.types.data() == b.types.data() &&
+         a.strides.data() == b.strides.data() && a.concrete.data() == b.concrete.data();
 }
 
 Category to_category(std::string_view text) {
@@ -187,7 +200,8 @@ bool has_time(Phase phase) { return phase != Phase::kMetadata && phase != Phase:
 struct EventParser::Fields {
   char phase = 0;
   Category category = Category::kNone;
-  std::string_view category_text, name, call_stack, label;
+  std::string_view category_text, name, label;
+  std::uint32_t name_id = kNoId, call_stack = kNoId;
   std::int64_t ts_ns = kAbsent, dur_ns = kAbsent, flow_id = kAbsent, correlation = kAbsent;
   std::int64_t external_id = kAbsent, sequence = kAbsent, forward_thread = kAbsent;
   std::int64_t stream = kAbsent, device = kAbsent;
@@ -288,8 +302,10 @@ const char* EventParser::parse_field(std::string_view key, const char* p, const 
     case 4:
       if (json::is(key, "name")) {
         const char* const after = json::skip_value(p, end);
-        if (after != nullptr && !between(p, after).starts_with("null"))
+        if (after != nullptr && !between(p, after).starts_with("null")) {
           fields.name = unquoted(p, after);
+          fields.name_id = strings_.intern(fields.name).row;
+        }
         return after;
       }
       if (json::is(key, "args") && *p == '{') {
@@ -331,6 +347,14 @@ const char* EventParser::parse_arg(std::string_view key, const char* p, const ch
     if (after != nullptr) text = between(p, after);
     return after;
   };
+  // An op is mostly called with the arguments of the call before: comparing with them is much
+  // cheaper than finding the end of the value and its hash.
+  const auto signature_part = [&](std::string_view RawSignature::*part) {
+    const std::string_view last = last_signature(fields.name_id).*part;
+    if (!starts_with_list(p, end, last)) return raw_value(fields.signature.*part);
+    fields.signature.*part = last;
+    return p + last.size();
+  };
   switch (key.size()) {
     case 4:
       if (json::is(key, "name")) return raw_value(fields.label);
@@ -341,13 +365,9 @@ const char* EventParser::parse_arg(std::string_view key, const char* p, const ch
       if (json::is(key, "labels")) return raw_value(fields.label);
       break;
     case 10:
-      if (json::is(key, "Input Dims")) return raw_value(fields.signature.dims);
-      if (json::is(key, "Input type")) return raw_value(fields.signature.types);
-      if (json::is(key, "Call stack")) {
-        const char* const after = json::skip_value(p, end);
-        if (after != nullptr && *p == '"') fields.call_stack = unquoted(p, after);
-        return after;
-      }
+      if (json::is(key, "Input Dims")) return signature_part(&RawSignature::dims);
+      if (json::is(key, "Input type")) return signature_part(&RawSignature::types);
+      if (json::is(key, "Call stack")) return parse_call_stack(p, end, fields);
       if (json::is(key, "sort_index")) return raw_value(fields.label);
       break;
     case 11:
@@ -355,17 +375,34 @@ const char* EventParser::parse_arg(std::string_view key, const char* p, const ch
       if (json::is(key, "External id")) return parse_integer(p, end, fields.external_id);
       break;
     case 13:
-      if (json::is(key, "Input Strides")) return raw_value(fields.signature.strides);
+      if (json::is(key, "Input Strides")) return signature_part(&RawSignature::strides);
       if (json::is(key, "Fwd thread id")) return parse_integer(p, end, fields.forward_thread);
       break;
     case 15:
-      if (json::is(key, "Concrete Inputs")) return raw_value(fields.signature.concrete);
+      if (json::is(key, "Concrete Inputs")) return signature_part(&RawSignature::concrete);
       if (json::is(key, "Sequence number")) return parse_integer(p, end, fields.sequence);
       break;
     default:
       break;
   }
   return json::skip_value(p, end);
+}
+
+const char* EventParser::parse_call_stack(const char* p, const char* end, Fields& fields) {
+  if (*p != '"') return json::skip_value(p, end);
+  // Ops in a row mostly come from one place: compare with the last stack, its closing quote
+  // included.
+  if (last_stack_ < strings_.size()) {
+    const std::string_view last = strings_.text({last_stack_});
+    const char* const quote = p + 1 + last.size();
+    if (quote < end && *quote == '"' && std::memcmp(p + 1, last.data(), last.size()) == 0) {
+      fields.call_stack = last_stack_;
+      return quote + 1;
+    }
+  }
+  const char* const after = json::skip_value(p, end);
+  if (after != nullptr) fields.call_stack = last_stack_ = strings_.intern(unquoted(p, after)).row;
+  return after;
 }
 
 const char* EventParser::parse_track_part(const char* p, const char* end, RawTrackPart& part) {
@@ -393,7 +430,7 @@ void EventParser::append(const Fields& fields, std::uint64_t byte, ParsedBlock& 
   RawRow raw{.ts_ns = fields.ts_ns,
              .dur_ns = fields.dur_ns,
              .correlation = fields.correlation,
-             .name = strings_.intern(fields.name).row,
+             .name = fields.name_id != kNoId ? fields.name_id : strings_.intern({}).row,
              .track = intern_track(fields.track),
              .signature = kNoId,
              .category = fields.category,
@@ -438,8 +475,7 @@ void EventParser::append(const Fields& fields, std::uint64_t byte, ParsedBlock& 
   keep(block.forward_threads, fields.forward_thread);
   keep(block.streams, fields.stream);
   keep(block.devices, fields.device);
-  if (!fields.call_stack.empty())
-    block.call_stacks.push_back({row, strings_.intern(fields.call_stack).row});
+  if (fields.call_stack != kNoId) block.call_stacks.push_back({row, fields.call_stack});
   if (fields.category == Category::kOtherCategory)
     block.category_texts.push_back({row, strings_.intern(fields.category_text).row});
   if (!details_.empty()) block.details.push_back({row, intern_details()});
@@ -474,7 +510,20 @@ std::uint32_t EventParser::intern_track(const RawTrack& track) {
   return last_track_;
 }
 
+const RawSignature& EventParser::last_signature(std::uint32_t name) const {
+  static const RawSignature kNothing;
+  if (name >= last_signatures_.size() || last_signatures_[name] == kNoId) return kNothing;
+  return signatures_[last_signatures_[name]];
+}
+
 std::uint32_t EventParser::intern_signature(const RawSignature& signature) {
+  if (last_signatures_.size() <= signature.name) last_signatures_.resize(strings_.size(), kNoId);
+  std::uint32_t& last = last_signatures_[signature.name];
+  if (last != kNoId && is_same_text(signatures_[last], signature)) return last;
+  return last = find_signature(signature);
+}
+
+std::uint32_t EventParser::find_signature(const RawSignature& signature) {
   std::uint64_t hash = signature.name;
   for (const auto part : {signature.dims, signature.types, signature.strides, signature.concrete})
     hash = mix_hash(hash, hash_text(part));

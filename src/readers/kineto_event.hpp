@@ -124,10 +124,14 @@ class EventParser {
   const char* parse_field(std::string_view key, const char* p, const char* end, Fields& fields);
   const char* parse_args(const char* p, const char* end, Fields& fields);
   const char* parse_arg(std::string_view key, const char* p, const char* end, Fields& fields);
+  const char* parse_call_stack(const char* p, const char* end, Fields& fields);
   const char* parse_track_part(const char* p, const char* end, RawTrackPart& part);
   void append(const Fields& fields, std::uint64_t byte, ParsedBlock& block);
   std::uint32_t intern_track(const RawTrack& track);
   std::uint32_t intern_signature(const RawSignature& signature);
+  std::uint32_t find_signature(const RawSignature& signature);
+  // The arguments the op of this name was last called with; empty ones when never.
+  const RawSignature& last_signature(std::uint32_t name) const;
   std::uint32_t intern_details();
 
   StringTable strings_, json_texts_;
@@ -136,6 +140,8 @@ class EventParser {
   TextArena signature_texts_;
   IdIndex track_index_, signature_index_;
   std::uint32_t last_track_ = 0;
+  std::uint32_t last_stack_ = 0xffffffff;       // in strings_
+  std::vector<std::uint32_t> last_signatures_;  // by name
   std::vector<std::string_view> details_;  // members of the event at hand: "key": value, as written
   std::string scratch_;
 };
