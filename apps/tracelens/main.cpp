@@ -2,14 +2,19 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
 #include <memory>
 #include <new>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <tracelens/error.hpp>
 #include <tracelens/version.hpp>
 #include <utility>
 #include <vector>
 
+#include "compat.hpp"
 #include "verbs.hpp"
 
 namespace tracelens::app {
@@ -48,6 +53,10 @@ class Program {
         ->required()
         ->check(CLI::IsMember({"bash", "zsh"}));
     completion_->footer("Example:\n  source <(tracelens completion bash)");
+    compat_ =
+        app_.add_subcommand("compat", "Run as a script of the Python TraceLens, with its flags");
+    compat_->add_option("script", "Name of the script; its own flags follow");
+    compat_->footer(fmt::format("Scripts: {}", fmt::join(compat_scripts(), ", ")));
     app_.footer(
         "Examples:\n"
         "  tracelens report trace.json.gz\n"
@@ -59,7 +68,11 @@ class Program {
 
   int run(int argc, char** argv) {
     try {
+      if (const auto script = script_of(argc, argv)) return run_compat(*script);
       app_.parse(argc, argv);
+      if (compat_->parsed())
+        throw Error{"compat", fmt::format("expected the name of a script: {}",
+                                          fmt::join(compat_scripts(), ", "))};
       if (completion_->parsed()) {
         console_.print(completion_script(app_, shell_));
         return kExitOk;
@@ -86,11 +99,30 @@ class Program {
   }
 
  private:
+  struct Script {
+    std::string_view name;
+    std::vector<std::string> arguments;
+  };
+  // Called by the name of a script of the Python TraceLens, the program is that script; so it is as
+  // `tracelens compat <script> ...`. Looked at before our own flags, because a script has others.
+  static std::optional<Script> script_of(int argc, char** argv) {
+    const std::vector<std::string> words{argv, argv + argc};
+    const bool by_verb = words.size() > 2 && words[1] == "compat";
+    const std::size_t at = by_verb ? 2 : 0;
+    const auto scripts = compat_scripts();
+    const auto found = std::ranges::find(scripts, words[at].substr(words[at].rfind('/') + 1));
+    if (found == scripts.end()) return std::nullopt;
+    return Script{*found, {words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end()}};
+  }
+  int run_compat(const Script& script) {
+    return app::run_compat(script.name, script.arguments, console_);
+  }
+
   CLI::App app_{"TraceLens: where the time of a training or serving job went, from its trace.",
                 "tracelens"};
   Console console_;
   std::vector<std::pair<CLI::App*, std::unique_ptr<Verb>>> verbs_;
-  CLI::App* completion_ = nullptr;
+  CLI::App *completion_ = nullptr, *compat_ = nullptr;
   std::string shell_;
 };
 

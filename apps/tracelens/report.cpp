@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <map>
 #include <tracelens/report.hpp>
 
 #include "verbs.hpp"
@@ -34,6 +35,24 @@ class ReportVerb : public Verb {
     verb.add_option("-o,--output", output_,
                     "Where to write: a file (.xlsx, .md, .json) or a folder for CSV files (out/); "
                     "by default <trace>_report.xlsx in the current folder");
+    verb.add_option(
+        "--gpu", options_.gpu,
+        "GPU whose peaks the roofline columns use, e.g. MI300X; by default the trace's");
+    verb.add_option("--gpu-arch", options_.gpu_file, "The same from a JSON file")
+        ->check(CLI::ExistingFile);
+    verb.add_option(
+            "--categories", options_.categories,
+            "Op categories and models: all that are known, or those of the Python TraceLens")
+        ->transform(CLI::CheckedTransformer(std::map<std::string, Categories>{
+            {"extended", Categories::kExtended}, {"reference", Categories::kReference}}));
+    verb.add_flag("--overlap", options_.overlap, "Also the tables of what ran beside each op");
+    verb.add_flag("--call-stack", options_.call_stack,
+                  "Call stacks in unified_perf_summary (needs Python stacks in the trace)");
+    verb.add_flag("--group-by-kernel-count", options_.group_by_kernel_count,
+                  "Calls that launched another number of kernels in rows of their own");
+    verb.add_flag("--first-occurrence", options_.first_occurrence,
+                  "When each row of ops_unique_args was first called");
+    verb.add_option("--top-ops", options_.top_ops, "Rows of ops_unique_args; all by default");
     verb.add_flag("--include-unlinked", options_.include_unlinked,
                   "Also count GPU events whose launch is not in the trace");
     verb.add_option("--micro-idle", options_.micro_idle_us,

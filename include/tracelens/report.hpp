@@ -14,23 +14,52 @@
 
 namespace tracelens {
 
+// Which op names have a category and a model of their own.
+enum class Categories : std::uint8_t {
+  kExtended,   // all that TraceLens knows
+  kReference,  // exactly what the Python TraceLens knows, so that its spreadsheets still match
+};
+
 struct ReportOptions {
+  Categories categories = Categories::kExtended;
+
+  // --- the GPU, for the roofline columns ---
+  std::string gpu = {};       // "MI300X"; empty: the one the trace names, if it is known
+  std::string gpu_file = {};  // its figures from a JSON file instead; empty: none
+  bool gpu_from_trace = true;
+  bool achievable_peaks = false;  // the reachable instead of the datasheet rates, where known
+
+  // --- what counts ---
   bool include_unlinked = false;  // GPU events whose launch is not in the trace count as well
   std::optional<std::int64_t> micro_idle_us = {};  // split idle time at this gap length
-  bool recompute = false;       // tell activation recomputation apart (needs Python stacks)
-  double short_kernel_us = 10;  // kernels below this are short
+  bool recompute = false;  // tell activation recomputation apart (needs Python stacks)
+
+  // --- tables and columns that are not always wanted ---
+  bool overlap = false;                // also the tables of what ran beside each op
+  bool call_stack = false;             // columns of unified_perf_summary (needs Python stacks)
+  bool group_by_kernel_count = false;  // calls that launched another number of kernels apart
+  bool first_occurrence = false;       // column first_occurrence_time of ops_unique_args
+  bool idle = true;                    // gpu_timeline_by_device, gpu_idle, gpu_idle_host
+  bool kernel_summary = true;
+  bool short_kernels = true;
+  bool collectives = true;
+  bool warnings = true;  // the table of what was skipped or assumed
+  double short_kernel_us = 10;
   int histogram_bins = 100;
-  std::optional<std::size_t> top_short_kernels = {};
+  std::optional<std::size_t> top_short_kernels = {};  // rows; all when absent
+  std::optional<std::size_t> top_ops = {};            // rows of ops_unique_args
 };
 
 struct Report {
   std::string title;
   std::string trace_name;             // where it came from
+  std::string gpu;                    // whose figures the roofline columns use; may be empty
   std::vector<Table> tables;          // in report order; the first is gpu_timeline
   std::vector<std::string> warnings;  // sentences about what the report had to make do with
   [[nodiscard]] const Table* find(std::string_view table) const;  // nullptr: not in this report
 };
 
+// Throws Error when the GPU asked for is not known or its file cannot be read.
 [[nodiscard]] Report make_report(const Trace& trace, const ReportOptions& options = {});
 
 // The kind of document follows the name of the output. Throws Error when it cannot be written;

@@ -1,6 +1,7 @@
 #include "tree/builder.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "tree/autograd.hpp"
@@ -46,14 +47,6 @@ Tree TreeBuilder::build() && {
   return std::move(tree_);
 }
 
-bool TreeBuilder::is_host_event(std::uint32_t row) const {
-  const Category category = trace_.categories()[row];
-  const bool takes_part = category == Category::kCpuOp || is_runtime(category) ||
-                          (category == Category::kPythonFunction && options_.python_frames);
-  return takes_part && trace_.phases()[row] == Phase::kComplete && trace_.ts_ns()[row] != kAbsent &&
-         trace_.dur_ns()[row] != kAbsent;
-}
-
 bool TreeBuilder::is_module(std::uint32_t row) {
   IsModule& known = module_names_[trace_.names()[row].row];
   if (known == IsModule::kUnknown)
@@ -62,16 +55,25 @@ bool TreeBuilder::is_module(std::uint32_t row) {
 }
 
 TreeBuilder::HostRows TreeBuilder::host_rows() const {
+  std::array<bool, kCategoryCount> takes_part{};
+  for (const Category category : {Category::kCpuOp, Category::kCudaRuntime, Category::kCudaDriver})
+    takes_part[static_cast<std::size_t>(category)] = true;
+  takes_part[static_cast<std::size_t>(Category::kPythonFunction)] = options_.python_frames;
+  const auto for_each_host_row = [&, categories = trace_.categories(), phases = trace_.phases(),
+                                  ts = trace_.ts_ns(), dur = trace_.dur_ns()](auto&& use) {
+    for (std::uint32_t row = 0; row < categories.size(); ++row)
+      if (takes_part[static_cast<std::size_t>(categories[row])] &&
+          phases[row] == Phase::kComplete && ts[row] != kAbsent && dur[row] != kAbsent)
+        use(row);
+  };
+  const std::span<const TrackId> tracks = trace_.tracks();
   HostRows host;
   host.bounds.assign(trace_.track_table().size() + 1, 0);
-  const auto size = static_cast<std::uint32_t>(trace_.size());
-  for (std::uint32_t row = 0; row < size; ++row)
-    if (is_host_event(row)) ++host.bounds[trace_.tracks()[row].row + 1];
+  for_each_host_row([&](std::uint32_t row) { ++host.bounds[tracks[row].row + 1]; });
   for (std::size_t i = 1; i < host.bounds.size(); ++i) host.bounds[i] += host.bounds[i - 1];
   host.rows.resize(host.bounds.back());
   std::vector<std::uint32_t> next(host.bounds.begin(), host.bounds.end() - 1);
-  for (std::uint32_t row = 0; row < size; ++row)
-    if (is_host_event(row)) host.rows[next[trace_.tracks()[row].row]++] = row;
+  for_each_host_row([&](std::uint32_t row) { host.rows[next[tracks[row].row]++] = row; });
   return host;
 }
 

@@ -29,7 +29,6 @@ class TreeBuilder {
   };
   enum class IsModule : std::uint8_t { kUnknown, kNo, kYes };
 
-  [[nodiscard]] bool is_host_event(std::uint32_t row) const;
   [[nodiscard]] bool is_module(std::uint32_t row);
   // Host events grouped by track, in file order within each; bounds[t] .. bounds[t + 1] is track t.
   struct HostRows {

@@ -15,7 +15,7 @@ constexpr std::uint32_t kNoRow = std::numeric_limits<std::uint32_t>::max();
 bool contains_launch(std::string_view name) {
   constexpr std::string_view kWord = "launch";
   const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
-  return std::ranges::search(name, kWord, same).begin() != name.end();
+  return std::search(name.begin(), name.end(), kWord.begin(), kWord.end(), same) != name.end();
 }
 
 // The id that calls and GPU events share: correlation, unless the first launch of the trace has

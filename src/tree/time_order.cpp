@@ -34,7 +34,11 @@ void sort_by_time(std::span<std::uint32_t> rows, std::span<const std::int64_t> t
                         to.begin() + static_cast<std::ptrdiff_t>(bounds[run]));
       merged.push_back(bounds[run + 1]);
     }
-    bounds = std::move(merged);
+    // What was written block by block often is in order once each block is: no need to merge on.
+    bounds.assign({0});
+    for (std::size_t i = 1; i + 1 < merged.size(); ++i)
+      if (earlier(to[merged[i]], to[merged[i] - 1])) bounds.push_back(merged[i]);
+    bounds.push_back(rows.size());
     std::swap(from, to);
   }
   if (from.data() != rows.data()) std::ranges::copy(from, rows.begin());

@@ -31,7 +31,8 @@ EventId Tree::forward_of(EventId backward) const {
 }
 
 std::span<const EventId> Tree::backward_of(EventId forward) const {
-  const auto [first, last] = std::ranges::equal_range(forward_events_, forward);
+  const auto [first, last] =
+      std::equal_range(forward_events_.begin(), forward_events_.end(), forward);
   return std::span{backward_of_forward_}.subspan(
       static_cast<std::size_t>(first - forward_events_.begin()),
       static_cast<std::size_t>(last - first));

@@ -1,0 +1,25 @@
+// compat.hpp: the script names and flags of the Python TraceLens, translated into ours.
+//   TraceLens_generate_perf_report_pytorch --profile_json_path trace.json.gz --output_csvs_dir out/
+// The program answers to a script's name when it is called by it (the package installs links), or
+// as `tracelens compat <script> ...`. Nothing is computed here: a script is a way to fill in
+// options.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "console.hpp"
+
+namespace tracelens::app {
+
+// The names of all scripts that are understood.
+[[nodiscard]] std::span<const std::string_view> compat_scripts();
+
+// The exit status of running `script`. Throws CLI::Error on bad usage and Error on bad input.
+// `script` must be one of compat_scripts().
+int run_compat(std::string_view script, std::vector<std::string> arguments, Console& console);
+
+}  // namespace tracelens::app

@@ -1,0 +1,69 @@
+// cells.hpp: small helpers for filling the rows of op tables.
+//   RowCells row;
+//   row.add("aten::mm");  row.add(us(busy_ns));  row.add(std::optional<double>{});
+//   table.append(row.cells());
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tracelens/table.hpp>
+#include <utility>
+#include <vector>
+
+namespace tracelens {
+
+[[nodiscard]] inline double us(std::int64_t ns) { return static_cast<double>(ns) / 1e3; }
+
+// part / whole in percent; none when the whole is nothing.
+[[nodiscard]] inline std::optional<double> percent_of(double part, double whole) {
+  if (whole == 0) return std::nullopt;
+  return part / whole * 100;
+}
+
+class RowCells {
+ public:
+  void add(std::string_view text) { cells_.emplace_back(std::string{text}); }
+  void add(const char* text) { cells_.emplace_back(std::string{text}); }
+  void add(const std::string& text) { cells_.emplace_back(text); }
+  void add(bool value) { cells_.emplace_back(value); }
+  void add(double value) { cells_.emplace_back(value); }
+  void add(std::int64_t value) { cells_.emplace_back(value); }
+  void add(Value value) { cells_.emplace_back(std::move(value)); }
+  void add(Missing) { cells_.emplace_back(Missing{}); }
+  template <class T>
+  void add(const std::optional<T>& value) {
+    if (value)
+      add(*value);
+    else
+      add(kMissing);
+  }
+  std::span<Cell> cells() { return cells_; }
+  void clear() { cells_.clear(); }
+
+ private:
+  std::vector<Cell> cells_;
+};
+
+// The same data with every tuple written as a list.
+[[nodiscard]] Value as_list(const Value& value);
+
+// "Percentage (%)" and "Cumulative Percentage (%)", row by row.
+class RunningShare {
+ public:
+  explicit RunningShare(double whole) : whole_{whole} {}
+  void add_to(RowCells& row, double part) {
+    const std::optional<double> share = percent_of(part, whole_);
+    if (share) so_far_ += *share;
+    row.add(share);
+    row.add(share ? std::optional{so_far_} : std::nullopt);
+  }
+  static void add_columns(std::vector<ColumnSpec>& columns, const std::string& of);
+
+ private:
+  double whole_, so_far_ = 0;
+};
+
+}  // namespace tracelens
