@@ -81,6 +81,7 @@ class ReportVerb : public Verb {
 
   int run(Console& console) override {
     const Trace trace = input_.read(console);
+    options_.threads = input_.threads();
     const Report report = make_report(trace, options_);
     for (const std::string& sentence : report.warnings) console.warn(sentence);
     const std::string output =

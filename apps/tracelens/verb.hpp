@@ -25,6 +25,7 @@ class TraceInput {
   // Reads it, with a progress bar. Without a trace on the command line: the demo trace, and says
   // so. Warnings of the reader go to stderr.
   [[nodiscard]] Trace read(Console& console) const;
+  [[nodiscard]] int threads() const { return threads_; }
 
  private:
   std::string path_;

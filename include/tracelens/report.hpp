@@ -21,6 +21,7 @@ enum class Categories : std::uint8_t {
 };
 
 struct ReportOptions {
+  int threads = 0;  // 0: one per core. The result never depends on it.
   Categories categories = Categories::kExtended;
 
   // --- the GPU, for the roofline columns ---

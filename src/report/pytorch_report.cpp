@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <tracelens/error.hpp>
 #include <tracelens/report.hpp>
 #include <tracelens/tree.hpp>
@@ -13,6 +14,7 @@
 #include "analysis/op_report.hpp"
 #include "analysis/timeline.hpp"
 #include "io/stream.hpp"
+#include "io/threads.hpp"
 #include "perf/gpu.hpp"
 #include "report/sink.hpp"
 
@@ -71,6 +73,14 @@ bool has_python_frames(const Trace& trace) {
          std::ranges::end(trace.categories());
 }
 
+// What the host was doing is said best by the innermost Python frame, if frames were recorded.
+IdleTables idle_tables(const Trace& trace, const Tree& tree, bool tree_has_frames,
+                       const ReportOptions& options) {
+  const IdleOptions idle_options{.include_unlinked = options.include_unlinked};
+  if (tree_has_frames || !has_python_frames(trace)) return gpu_idle(trace, tree, idle_options);
+  return gpu_idle(trace, build_tree(trace, {.python_frames = true}), idle_options);
+}
+
 }  // namespace
 
 const Table* Report::find(std::string_view table) const {
@@ -98,20 +108,17 @@ Report make_report(const Trace& trace, const ReportOptions& options) {
   const TimelineOptions timeline_options{.include_unlinked = options.include_unlinked,
                                          .micro_idle_threshold_us = options.micro_idle_us,
                                          .split_recompute = options.recompute};
+  // The idle tables need a tree of their own, so they are made beside all others.
+  std::future<IdleTables> idle;
+  if (options.idle)
+    idle = std::async(
+        io::thread_count(options.threads) > 1 ? std::launch::async : std::launch::deferred,
+        [&] { return idle_tables(trace, tree, frames, options); });
   Timeline timeline = gpu_timeline(trace, tree, timeline_options);
   report.warnings = std::move(timeline.warnings);
   add(std::move(timeline.table));
-  if (options.idle) {
-    add(gpu_timeline_by_device(trace, tree, timeline_options));
-    // What the host was doing is said best by the innermost Python frame, if frames were recorded.
-    const IdleOptions idle_options{.include_unlinked = options.include_unlinked};
-    IdleTables idle =
-        !frames && has_python_frames(trace)
-            ? gpu_idle(trace, build_tree(trace, {.python_frames = true}), idle_options)
-            : gpu_idle(trace, tree, idle_options);
-    add(std::move(idle.by_size));
-    add(std::move(idle.by_host));
-  }
+  if (options.idle) add(gpu_timeline_by_device(trace, tree, timeline_options));
+  const std::size_t idle_place = report.tables.size();
 
   for (Table& table : make_op_tables(
            trace, tree,
@@ -142,6 +149,12 @@ Report make_report(const Trace& trace, const ReportOptions& options) {
   if (options.collectives && !tree.stats().gpu_only)
     add(coll_analysis(trace, {.keep_incomplete = edition == perf::Edition::kExtended}));
   if (options.warnings) add(warnings_table(trace, report.warnings));
+  if (options.idle) {
+    IdleTables tables = idle.get();
+    const auto place = report.tables.begin() + static_cast<std::ptrdiff_t>(idle_place);
+    report.tables.insert(report.tables.insert(place, std::move(tables.by_host)),
+                         std::move(tables.by_size));
+  }
   return report;
 }
 

@@ -1,0 +1,499 @@
+#include "report/roofline_svg.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <iterator>
+#include <map>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "table/human_format.hpp"
+#include "table/utf8.hpp"
+
+namespace tracelens {
+namespace {
+
+// All lengths are in pixels of a picture of this size; it scales with the page.
+constexpr double kWidth = 1280, kHeight = 800;
+constexpr double kLeft = 84, kRight = 900, kTop = 96, kBottom = 716;  // the plot
+constexpr double kPanel = 932;                                        // the column to its right
+constexpr double kLargestRadius = 30, kSmallestRadius = 3.5;
+constexpr double kSmallestShare = 0.01;  // percent of the time: points below it are left out
+constexpr double kLetter = 6.6;          // mean width of a letter of 12 pixels height
+
+// The classes of categories are drawn in order of time; the last colour is for all that follow.
+// Distinct to the colour-blind, and of middle lightness so that they show on white and on black.
+constexpr std::array<std::string_view, 10> kColours = {"#2f7ed8", "#e8710a", "#2ca25f", "#c2408f",
+                                                       "#8a63d2", "#b8860b", "#17a2b8", "#d64541",
+                                                       "#7a8b3a", "#8c8c8c"};
+
+constexpr std::string_view kStyle = R"css(
+text { font: 12px system-ui, "Segoe UI", Helvetica, Arial, sans-serif; fill: #24292f; }
+.title { font-size: 20px; font-weight: 600; }
+.head { font-weight: 600; }
+.soft { fill: #57606a; }
+.small { font-size: 11px; }
+.paper { fill: #ffffff; }
+.frame { fill: none; stroke: #8c959f; }
+.grid { stroke: #d8dee4; }
+.fine { stroke: #eef1f4; }
+.roof { fill: none; stroke: #24292f; stroke-width: 2; }
+.level { stroke: #24292f; stroke-width: 1.5; }
+.halo { stroke: #ffffff; stroke-width: 3px; paint-order: stroke; stroke-linejoin: round; }
+.lead { stroke: #57606a; stroke-width: 0.8; }
+.point { fill-opacity: 0.55; stroke-width: 1.2; }
+@media (prefers-color-scheme: dark) {
+  text { fill: #e6edf3; }
+  .soft { fill: #9da7b3; }
+  .paper { fill: #0d1117; }
+  .frame { stroke: #6e7681; }
+  .grid { stroke: #2b323b; }
+  .fine { stroke: #1a2027; }
+  .roof, .level { stroke: #e6edf3; }
+  .halo { stroke: #0d1117; }
+  .lead { stroke: #9da7b3; }
+}
+)css";
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : single_line(text)) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+// (4096, 8192) -> 4096×8192; a list of tensors as its number.
+std::string shapes_text(const Value& dims) {
+  std::string text;
+  for (const Value& shape : dims.items()) {
+    if (shape.items().empty()) continue;
+    if (!text.empty()) text += " · ";
+    if (!shape.items().front().is_int()) {
+      text += fmt::format("{} tensors", shape.items().size());
+      continue;
+    }
+    for (std::size_t i = 0; i < shape.items().size(); ++i)
+      text += fmt::format("{}{}", i == 0 ? "" : "×", shape.items()[i].as_int());
+  }
+  return text;
+}
+
+// "aten::mm" -> "mm": in a picture the namespace only takes room.
+std::string_view short_name(std::string_view op) {
+  if (op.starts_with("autograd::engine::evaluate_function: ")) op.remove_prefix(37);
+  return op.starts_with("aten::") ? op.substr(6) : op;
+}
+
+std::string rate_text(double tflops) {
+  if (tflops >= 1000) return fmt::format("{:.2f} PFLOP/s", tflops / 1000);
+  return fmt::format("{:.4g} TFLOP/s", tflops);
+}
+
+struct Box {
+  double x = 0, y = 0, width = 0, height = 0;
+  [[nodiscard]] bool overlaps(const Box& other) const {
+    return x < other.x + other.width && other.x < x + width && y < other.y + other.height &&
+           other.y < y + height;
+  }
+};
+
+// One axis: whole decades onto pixels.
+struct Axis {
+  int first = 0, last = 1;  // exponents of ten
+  double from = 0, to = 1;  // pixels
+  [[nodiscard]] double operator()(double value) const {
+    return from + (std::log10(value) - first) / (last - first) * (to - from);
+  }
+  [[nodiscard]] bool holds(double value) const {
+    return value >= std::pow(10, first) && value <= std::pow(10, last);
+  }
+};
+
+struct Mark {  // a point that can be drawn
+  const RooflinePoint* point;
+  double intensity, tflops;
+  double x = 0, y = 0, radius = 0;
+  std::string_view colour;
+};
+
+struct Level {  // compute specs with one peak rate
+  double tflops;
+  std::string specs;
+};
+
+class Picture {
+ public:
+  Picture(const Roofline& roofline, const RooflinePicture& options)
+      : roofline_{roofline}, options_{options} {
+    collect_marks();
+    collect_levels();
+    choose_axes();
+    choose_colours();
+    place_marks();
+  }
+
+  std::string draw() {
+    print(
+        R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {1}" width="{0}" height="{1}" role="img">)",
+        kWidth, kHeight);
+    print("\n<title>{}</title>\n<style>{}</style>\n", escaped(title()), kStyle);
+    print(R"(<rect class="paper" width="{}" height="{}"/>)", kWidth, kHeight);
+    print("\n");
+    draw_head();
+    draw_grid();
+    draw_roofs();
+    draw_marks();
+    draw_labels();
+    draw_legend();
+    draw_list();
+    draw_notes();
+    print("</svg>\n");
+    return std::move(out_);
+  }
+
+ private:
+  template <class... Args>
+  void print(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+  }
+  void text(double x, double y, std::string_view classes, std::string_view words,
+            std::string_view more = "") {
+    print("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"{}\"{}>{}</text>\n", x, y, classes, more,
+          escaped(words));
+  }
+  void line(double x1, double y1, double x2, double y2, std::string_view classes) {
+    print("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" class=\"{}\"/>\n", x1, y1,
+          x2, y2, classes);
+  }
+
+  [[nodiscard]] std::string title() const {
+    return fmt::format("Roofline of {} on {}",
+                       std::filesystem::path{options_.trace_name}.filename().string(),
+                       roofline_.gpu.name);
+  }
+  [[nodiscard]] double terabytes() const { return roofline_.gpu.memory_gbps.value_or(0) / 1e3; }
+
+  void collect_marks() {
+    for (const RooflinePoint& point : roofline_.points) {
+      const auto intensity = point.intensity(), tflops = point.tflops();
+      if (!intensity || !tflops || *intensity <= 0 || *tflops <= 0) {
+        unplaced_share_ += point.share;
+        ++unplaced_;
+      } else if (point.share < kSmallestShare && marks_.size() >= options_.labelled) {
+        ++tiny_;
+      } else {
+        marks_.push_back({&point, *intensity, *tflops});
+      }
+    }
+  }
+
+  void collect_levels() {
+    std::map<double, std::string, std::greater<>> by_rate;
+    for (const auto& [spec, tflops] : roofline_.gpu.peak_tflops) {
+      if (std::ranges::none_of(marks_,
+                               [&](const Mark& m) { return m.point->compute_spec == spec; }))
+        continue;
+      std::string words = spec;
+      std::ranges::replace(words, '_', ' ');
+      std::string& specs = by_rate[tflops];
+      specs.append(specs.empty() ? "" : ", ").append(words);
+    }
+    for (auto& [tflops, specs] : by_rate) levels_.push_back({tflops, std::move(specs)});
+  }
+
+  // Every point, ridge and level with some air around them, in whole decades.
+  void choose_axes() {
+    double left = 1, right = 10, low = 1, high = 10;
+    bool any = false;
+    const auto include = [&](double intensity, double tflops) {
+      left = any ? std::min(left, intensity) : intensity;
+      right = any ? std::max(right, intensity) : intensity;
+      low = any ? std::min(low, tflops) : tflops;
+      high = any ? std::max(high, tflops) : tflops;
+      any = true;
+    };
+    for (const Mark& mark : marks_) include(mark.intensity, mark.tflops);
+    for (const Level& level : levels_)
+      if (terabytes() > 0) include(level.tflops / terabytes(), level.tflops);
+    const auto decades = [](double from, double to, double margin) {
+      const int first = static_cast<int>(std::floor(std::log10(from / margin)));
+      const int last = static_cast<int>(std::ceil(std::log10(to * margin)));
+      return std::pair{first, std::max(last, first + 2)};
+    };
+    std::tie(x_.first, x_.last) = decades(left, right, 1.3);
+    std::tie(y_.first, y_.last) = decades(low, high, 1.5);
+    x_.from = kLeft, x_.to = kRight;
+    y_.from = kBottom, y_.to = kTop;
+  }
+
+  void choose_colours() {
+    std::map<std::string_view, double> share;
+    for (const Mark& mark : marks_) share[mark.point->category] += mark.point->share;
+    for (const auto& [category, part] : share) legend_.push_back({category, part, {}});
+    std::ranges::stable_sort(legend_, std::ranges::greater{}, &LegendEntry::share);
+    for (std::size_t i = 0; i < legend_.size(); ++i)
+      legend_[i].colour = kColours[std::min(i, kColours.size() - 1)];
+    for (Mark& mark : marks_)
+      mark.colour =
+          std::ranges::find(legend_, mark.point->category, &LegendEntry::category)->colour;
+  }
+
+  void place_marks() {
+    const double largest = marks_.empty() ? 1 : marks_.front().point->share;
+    for (Mark& mark : marks_) {
+      mark.x = x_(mark.intensity);
+      mark.y = y_(mark.tflops);
+      const double part = largest > 0 ? mark.point->share / largest : 0;
+      mark.radius = std::max(kSmallestRadius, kLargestRadius * std::sqrt(part));
+    }
+  }
+
+  void draw_head() {
+    text(kLeft, 40, "title", title());
+    std::string figures = fmt::format(
+        "{} op shapes with a model: {:.1f} % of {} ms GPU time in ops", roofline_.points.size(),
+        roofline_.covered(), four_digits(static_cast<double>(roofline_.all_ops_ns) / 1e6));
+    text(kLeft, 64, "soft", figures + "  ·  circle area: GPU time  ·  roofs: datasheet peaks");
+  }
+
+  void draw_grid() {
+    const auto tick = [](int exponent) {
+      if (exponent >= 0 && exponent <= 4) return fmt::format("{:.0f}", std::pow(10, exponent));
+      if (exponent < 0 && exponent >= -3)
+        return fmt::format("{:.{}f}", std::pow(10, exponent), -exponent);
+      return fmt::format("1e{}", exponent);
+    };
+    for (int decade = x_.first; decade <= x_.last; ++decade) {
+      for (int unit = 2; unit < 10 && decade < x_.last; ++unit) {
+        const double x = x_(unit * std::pow(10, decade));
+        line(x, kTop, x, kBottom, "fine");
+      }
+    }
+    for (int decade = y_.first; decade <= y_.last; ++decade) {
+      for (int unit = 2; unit < 10 && decade < y_.last; ++unit) {
+        const double y = y_(unit * std::pow(10, decade));
+        line(kLeft, y, kRight, y, "fine");
+      }
+    }
+    for (int decade = x_.first; decade <= x_.last; ++decade) {
+      const double x = x_(std::pow(10, decade));
+      line(x, kTop, x, kBottom, "grid");
+      text(x, kBottom + 20, "soft", tick(decade), " text-anchor=\"middle\"");
+    }
+    for (int decade = y_.first; decade <= y_.last; ++decade) {
+      const double y = y_(std::pow(10, decade));
+      line(kLeft, y, kRight, y, "grid");
+      text(kLeft - 8, y + 4, "soft", tick(decade), " text-anchor=\"end\"");
+    }
+    print("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" class=\"frame\"/>\n", kLeft, kTop,
+          kRight - kLeft, kBottom - kTop);
+    text((kLeft + kRight) / 2, kBottom + 44, "head", "Arithmetic intensity (FLOPs per byte)",
+         " text-anchor=\"middle\"");
+    const double middle = (kTop + kBottom) / 2;
+    text(28, middle, "head", "Achieved rate (TFLOP/s)",
+         fmt::format(" text-anchor=\"middle\" transform=\"rotate(-90 28 {:.1f})\"", middle));
+  }
+
+  void draw_roofs() {
+    double label_floor = -1e9;  // the lowest pixel the labels above have used
+    for (const Level& level : levels_) {
+      const double y = y_(level.tflops);
+      const double ridge = terabytes() > 0 ? x_(level.tflops / terabytes()) : kLeft;
+      line(std::clamp(ridge, kLeft, kRight), y, kRight, y, "level");
+      const std::string words = fmt::format("{}  {}", level.specs, rate_text(level.tflops));
+      const double baseline = std::max(y - 6, label_floor + 15);
+      label_floor = baseline;
+      text(kRight - 8, baseline, "halo", words, " text-anchor=\"end\"");
+      const double width = static_cast<double>(words.size()) * kLetter;
+      taken_.push_back({kRight - 8 - width, baseline - 12, width, 16});
+    }
+    if (terabytes() <= 0) return;
+    // From the left or the lower edge up to the highest ridge, or the upper edge without levels.
+    const double top_rate = levels_.empty() ? std::pow(10, y_.last) : levels_.front().tflops;
+    const double start = std::max(std::pow(10, x_.first), std::pow(10, y_.first) / terabytes());
+    const double x1 = x_(start), y1 = y_(start * terabytes());
+    const double x2 = x_(top_rate / terabytes()), y2 = y_(top_rate);
+    line(x1, y1, x2, y2, "roof");
+    const double angle = std::atan2(y2 - y1, x2 - x1) * 180 / 3.14159265358979;
+    const double at_x = x1 + 0.12 * (x2 - x1), at_y = y1 + 0.12 * (y2 - y1) - 8;
+    const std::string words = fmt::format("memory  {:.4g} TB/s", terabytes());
+    text(at_x, at_y, "halo", words,
+         fmt::format(" transform=\"rotate({:.2f} {:.1f} {:.1f})\"", angle, at_x, at_y));
+    const double along = static_cast<double>(words.size()) * kLetter;
+    for (double part = 0; part < 1; part += 0.125) {  // a slanted text as a row of small boxes
+      const double radians = angle * 3.14159265358979 / 180;
+      taken_.push_back({at_x + part * along * std::cos(radians),
+                        at_y + part * along * std::sin(radians) - 14, along / 8 + 4, 20});
+    }
+  }
+
+  void draw_marks() {
+    print("<g>\n");
+    for (const Mark& mark : marks_) {  // the largest first, so that none hides behind another
+      const RooflinePoint& point = *mark.point;
+      std::string words =
+          fmt::format("{}\n{}\n{}, {} calls, {:.2f} % of GPU time\n{} FLOPs/byte, {}", point.op,
+                      shapes_text(point.dims), point.category, point.calls, point.share,
+                      four_digits(mark.intensity), rate_text(mark.tflops));
+      if (const auto percent = point.percent_of_roof())
+        words += fmt::format("\n{:.1f} % of the {} roof", *percent,
+                             *point.bound == perf::Bound::kCompute ? "compute" : "memory");
+      print(
+          "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" class=\"point\" fill=\"{}\" "
+          "stroke=\"{}\"><title>",
+          mark.x, mark.y, mark.radius, mark.colour, mark.colour);
+      for (std::size_t from = 0; from <= words.size();) {  // the line breaks are ours to keep
+        const std::size_t to = std::min(words.find('\n', from), words.size());
+        print("{}{}", from == 0 ? "" : "\n",
+              escaped(std::string_view{words}.substr(from, to - from)));
+        from = to + 1;
+      }
+      print("</title></circle>\n");
+    }
+    print("</g>\n");
+  }
+
+  // Greedy: the costliest op takes the first free place around its circle. One that finds none
+  // stays without a name in the plot; the list has it.
+  void draw_labels() {
+    const std::size_t count = std::min(options_.labelled, marks_.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      const Mark& mark = marks_[i];
+      const double r = mark.radius * 0.7;
+      taken_.push_back({mark.x - r, mark.y - r, 2 * r, 2 * r});
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const Mark& mark = marks_[i];
+      const std::string words =
+          fmt::format("{} {}", i + 1, shorten_middle(short_name(mark.point->op), 24));
+      const double width = static_cast<double>(display_width(words)) * kLetter + 4;
+      place_label(mark, words, width);
+    }
+  }
+
+  void place_label(const Mark& mark, const std::string& words, double width) {
+    constexpr double kTextHeight = 15;
+    constexpr std::array<double, 4> kDistances = {4, 16, 32, 52};
+    constexpr std::array<std::pair<double, double>, 8> kDirections = {
+        {{1, 0}, {-1, 0}, {0, -1}, {0, 1}, {0.7, -0.7}, {0.7, 0.7}, {-0.7, -0.7}, {-0.7, 0.7}}};
+    for (const double distance : kDistances)
+      for (const auto& [dx, dy] : kDirections) {
+        const double reach = mark.radius + distance;
+        const double x = mark.x + dx * reach, y = mark.y + dy * reach;
+        const double left = dx > 0 ? x : dx < 0 ? x - width : x - width / 2;
+        const Box box{left, y + (dy - 1) * kTextHeight / 2, width, kTextHeight};
+        const bool inside = box.x > kLeft + 2 && box.x + width < kRight - 2 && box.y > kTop + 2 &&
+                            box.y + kTextHeight < kBottom - 2;
+        if (!inside || std::ranges::any_of(taken_, [&](const Box& b) { return b.overlaps(box); }))
+          continue;
+        taken_.push_back(box);
+        if (distance > 8) line(mark.x + dx * mark.radius, mark.y + dy * mark.radius, x, y, "lead");
+        text(box.x + 2, box.y + 11.5, "halo", words);
+        return;
+      }
+  }
+
+  void draw_legend() {
+    double y = kTop + 4;
+    text(kPanel, y, "head", "Category");
+    text(kWidth - 24, y, "soft small", "share of GPU time", " text-anchor=\"end\"");
+    double others = 0;
+    for (std::size_t i = 0; i < legend_.size(); ++i) {
+      if (i + 1 >= kColours.size()) {
+        others += legend_[i].share;
+        continue;
+      }
+      draw_legend_row(y += 19, legend_[i].colour, shorten(legend_[i].category, 34),
+                      legend_[i].share);
+    }
+    if (legend_.size() >= kColours.size())
+      draw_legend_row(y += 19, kColours.back(),
+                      fmt::format("{} more", legend_.size() - kColours.size() + 1), others);
+    panel_y_ = y;
+  }
+  void draw_legend_row(double y, std::string_view colour, std::string_view words, double share) {
+    print(
+        "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"6\" class=\"point\" fill=\"{}\" stroke=\"{}\"/>\n",
+        kPanel + 6, y - 4, colour, colour);
+    text(kPanel + 20, y, "", words);
+    text(kWidth - 24, y, "", fmt::format("{:.1f} %", share), " text-anchor=\"end\"");
+  }
+
+  void draw_list() {
+    double y = panel_y_ + 40;
+    text(kPanel, y, "head", "Costliest ops");
+    text(kWidth - 92, y, "soft small", "GPU time", " text-anchor=\"end\"");
+    text(kWidth - 24, y, "soft small", "of roof", " text-anchor=\"end\"");
+    for (std::size_t i = 0; i < std::min(options_.labelled, marks_.size()); ++i) {
+      if (y + 34 > kHeight - 16) return;
+      const RooflinePoint& point = *marks_[i].point;
+      const auto percent = point.percent_of_roof();
+      y += 20;
+      text(kPanel + 16, y, "head", std::to_string(i + 1), " text-anchor=\"end\"");
+      text(kPanel + 24, y, "", shorten_middle(short_name(point.op), 26));
+      text(kWidth - 92, y, "", fmt::format("{:.1f} %", point.share), " text-anchor=\"end\"");
+      text(kWidth - 24, y, "", percent ? fmt::format("{:.0f} %", *percent) : "–",
+           " text-anchor=\"end\"");
+      y += 14;
+      text(kPanel + 24, y, "soft small", shorten(shapes_text(point.dims), 52));
+    }
+  }
+
+  void draw_notes() {
+    std::string words;
+    if (unplaced_ > 0)
+      words = fmt::format("{} without FLOPs or bytes not drawn ({:.1f} % of GPU time)", unplaced_,
+                          unplaced_share_);
+    if (tiny_ > 0)
+      words += fmt::format("{}{} below {} % of GPU time not drawn", words.empty() ? "" : "  ·  ",
+                           tiny_, kSmallestShare);
+    if (marks_.empty()) words = "no op has shapes, a model and GPU time";
+    if (!words.empty()) text(kLeft, kHeight - 16, "soft small", words);
+  }
+
+  struct LegendEntry {
+    std::string_view category;
+    double share;
+    std::string_view colour;
+  };
+
+  const Roofline& roofline_;
+  const RooflinePicture& options_;
+  std::vector<Mark> marks_;    // the most GPU time first
+  std::vector<Level> levels_;  // the highest first
+  std::vector<LegendEntry> legend_;
+  std::vector<Box> taken_;  // places where no label may go
+  Axis x_, y_;
+  std::size_t unplaced_ = 0, tiny_ = 0;
+  double unplaced_share_ = 0, panel_y_ = 0;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string roofline_svg(const Roofline& roofline, const RooflinePicture& picture) {
+  return Picture{roofline, picture}.draw();
+}
+
+}  // namespace tracelens
