@@ -6,6 +6,9 @@ if(CCACHE_PROGRAM AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
 endif()
 
+# Numbers must not depend on the machine: without this, arm64 joins a * b + c into one rounding.
+add_compile_options(-ffp-contract=off)
+
 if(TRACELENS_SANITIZE)
   add_compile_options(-fsanitize=${TRACELENS_SANITIZE} -fno-omit-frame-pointer
                       -fno-sanitize-recover=all)
