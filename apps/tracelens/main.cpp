@@ -29,6 +29,10 @@ struct VerbKind {
 constexpr VerbKind kVerbs[] = {
     {"report", "Where the GPU time went: timeline, idle time, kernels, as tables",
      make_report_verb},
+    {"roofline", "How close each op comes to the limits of the GPU, as a picture and a table",
+     make_roofline_verb},
+    {"model", "What an op has to compute and move, and the best possible time, without a trace",
+     make_model_verb},
     {"tree", "The call tree with GPU time: modules, ops, kernels", make_tree_verb},
     {"info", "What is in a trace: GPUs, threads, steps, counts", make_info_verb},
     {"check", "Is a trace good enough to analyse, and what is missing", make_check_verb},

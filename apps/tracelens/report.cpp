@@ -55,6 +55,8 @@ class ReportVerb : public Verb {
     verb.add_option("--top-ops", options_.top_ops, "Rows of ops_unique_args; all by default");
     verb.add_flag("--include-unlinked", options_.include_unlinked,
                   "Also count GPU events whose launch is not in the trace");
+    verb.add_flag("--link-by-correlation", options_.link_by_correlation,
+                  "Link GPU events to calls that share their correlation id, flow or not");
     verb.add_option("--micro-idle", options_.micro_idle_us,
                     "Split idle time into gaps below and above this many microseconds")
         ->check(CLI::NonNegativeNumber);

@@ -71,7 +71,8 @@ class TreeVerb : public Verb {
     const bool none = !modules_ && !ops_ && !kernels_ && !python_ && !calls_;
     if (modules_ && !ops_ && !kernels_ && !has_modules(trace))
       console.warn("the trace has no nn.Modules: record it with with_stack=True");
-    return {.modules = modules_ || none,
+    // A subtree that was asked for by name begins with that name.
+    return {.modules = modules_ || none || !options_.root.empty(),
             .python = python_,
             .ops = ops_ || none,
             .calls = calls_,

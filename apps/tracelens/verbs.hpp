@@ -9,7 +9,9 @@ namespace tracelens::app {
 
 std::unique_ptr<Verb> make_check_verb();
 std::unique_ptr<Verb> make_info_verb();
+std::unique_ptr<Verb> make_model_verb();
 std::unique_ptr<Verb> make_report_verb();
+std::unique_ptr<Verb> make_roofline_verb();
 std::unique_ptr<Verb> make_tree_verb();
 
 // Not a Verb: it describes all the others. Prints a completion script for `shell`.

@@ -32,6 +32,8 @@ struct ReportOptions {
 
   // --- what counts ---
   bool include_unlinked = false;  // GPU events whose launch is not in the trace count as well
+  // Link GPU events to calls that only share their correlation id (ROCm fills have no flow).
+  bool link_by_correlation = false;
   std::optional<std::int64_t> micro_idle_us = {};  // split idle time at this gap length
   bool recompute = false;  // tell activation recomputation apart (needs Python stacks)
 

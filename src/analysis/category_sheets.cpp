@@ -47,26 +47,34 @@ bool is_one_of(std::span<const std::string_view> names, std::string_view name) {
 }
 
 // The events of each family, in file order, from one pass over the trace.
-std::vector<std::vector<EventId>> find_population(OpInput& input) {
+// Families that only the user's own models know come last.
+struct Population {
+  std::string_view family;
+  std::vector<EventId> events;
+};
+
+std::vector<Population> find_population(OpInput& input) {
   const Trace& trace = input.trace;
-  const auto sheets = perf::sheet_order(input.options.edition);
-  std::vector<std::vector<EventId>> population(sheets.size());
-  constexpr std::uint8_t kUnknown = 0, kNone = 1, kFirst = 2;
-  std::vector<std::uint8_t> family_of(trace.string_count(), kUnknown);  // by StringId
-  const auto family = [&](EventId event) -> std::uint8_t {
+  std::vector<Population> families;
+  for (const std::string_view sheet : perf::sheet_order(input.options.edition))
+    families.push_back({sheet, {}});
+  constexpr std::uint32_t kUnknown = 0, kNone = 1, kFirst = 2;
+  std::vector<std::uint32_t> family_of(trace.string_count(), kUnknown);  // by StringId
+  const auto family = [&](EventId event) -> std::uint32_t {
     const perf::OpInfo* op = input.models.info(event);
-    if (op == nullptr || op->model.empty()) return kNone;
-    const auto sheet = std::ranges::find(sheets, op->sheet);
-    return sheet == sheets.end() ? kNone
-                                 : static_cast<std::uint8_t>(sheet - sheets.begin() + kFirst);
+    if (op == nullptr || op->model.empty() || op->sheet.empty()) return kNone;
+    const auto index =
+        std::ranges::find(families, op->sheet, &Population::family) - families.begin();
+    if (index == std::ssize(families)) families.push_back({op->sheet, {}});
+    return static_cast<std::uint32_t>(index) + kFirst;
   };
   for (std::uint32_t row = 0; row < trace.size(); ++row) {
-    std::uint8_t& known = family_of[trace.names()[row].row];
+    std::uint32_t& known = family_of[trace.names()[row].row];
     if (known == kUnknown) known = family({row});
     if (known >= kFirst && trace.phases()[row] == Phase::kComplete)
-      population[known - kFirst].push_back({row});
+      families[known - kFirst].events.push_back({row});
   }
-  return population;
+  return families;
 }
 
 // A parameter's value for telling groups apart: 16 and 16.0 are one, as are null and absent.
@@ -152,7 +160,6 @@ class Sheet {
   }
   // Parameters of all rows in the order they first appear.
   [[nodiscard]] const std::vector<std::string>& params() const { return params_; }
-  [[nodiscard]] std::span<const OpRow> rows() const { return rows_; }
 
  private:
   std::uint32_t params_id(OpModels::Answer answer, const perf::Work& work) {
@@ -440,11 +447,9 @@ class FamilySheets {
 std::vector<Table> category_sheets(OpInput& input) {
   std::vector<Table> tables;
   Rates rates{input.models, input.options.gpu, input.options.peaks};
-  const auto families = perf::sheet_order(input.options.edition);
-  const std::vector<std::vector<EventId>> population = find_population(input);
-  for (std::size_t i = 0; i < families.size(); ++i) {
-    if (population[i].empty()) continue;
-    FamilySheets sheets{input, rates, families[i], population[i]};
+  for (const Population& population : find_population(input)) {
+    if (population.events.empty()) continue;
+    FamilySheets sheets{input, rates, population.family, population.events};
     sheets.add_to(tables, false);
     if (input.options.overlap) sheets.add_to(tables, true);
   }

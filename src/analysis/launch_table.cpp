@@ -73,8 +73,8 @@ std::uint32_t OpCategories::id_of(std::string_view category) {
 }
 
 std::uint32_t OpCategories::of_text(std::string_view name, StringId first_kernel) {
-  return id_of(perf::op_category(
-      name, first_kernel.valid() ? trace_.text(first_kernel) : std::string_view{}, edition_));
+  return id_of(models_.category(
+      name, first_kernel.valid() ? trace_.text(first_kernel) : std::string_view{}));
 }
 
 std::uint32_t OpCategories::of(StringId name, StringId first_kernel) {
@@ -106,8 +106,8 @@ std::uint32_t TrackNames::id_of(TrackId track) {
 
 // --- the table ---
 
-LaunchTable::LaunchTable(const Trace& trace, const Tree& tree, perf::Edition edition)
-    : trace_{trace}, tree_{tree}, categories_{trace, edition}, track_names_{trace} {
+LaunchTable::LaunchTable(const Trace& trace, const Tree& tree, const perf::ModelSet& models)
+    : trace_{trace}, tree_{tree}, categories_{trace, models}, track_names_{trace} {
   collect_gpu_events();
   collect_launchers();
 }

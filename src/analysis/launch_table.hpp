@@ -18,7 +18,7 @@
 #include "analysis/group_rows.hpp"
 #include "analysis/intervals.hpp"
 #include "analysis/kernel_stats.hpp"
-#include "perf/op_registry.hpp"
+#include "perf/model_set.hpp"
 
 namespace tracelens {
 
@@ -46,8 +46,8 @@ struct Launcher {
 // The category of an op; each distinct (name, first kernel) is looked up once.
 class OpCategories {
  public:
-  OpCategories(const Trace& trace, perf::Edition edition)
-      : trace_{trace}, edition_{edition}, by_name_(trace.string_count()) {}
+  OpCategories(const Trace& trace, const perf::ModelSet& models)
+      : trace_{trace}, models_{models}, by_name_(trace.string_count()) {}
   // `first_kernel` is invalid when the op launched nothing itself.
   std::uint32_t of(StringId name, StringId first_kernel);
   std::uint32_t of_text(std::string_view name, StringId first_kernel);  // for made-up names
@@ -61,7 +61,7 @@ class OpCategories {
     std::uint32_t category = 0;
   };
   const Trace& trace_;
-  perf::Edition edition_;
+  perf::ModelSet models_;
   std::vector<Last> by_name_;  // by StringId: nearly always the answer
   std::unordered_map<std::uint64_t, std::uint32_t> by_pair_;
   std::vector<std::string> texts_;
@@ -89,7 +89,7 @@ class TrackNames {
 
 class LaunchTable {
  public:
-  LaunchTable(const Trace& trace, const Tree& tree, perf::Edition edition);
+  LaunchTable(const Trace& trace, const Tree& tree, const perf::ModelSet& models);
 
   // In tree order, as Tree::linked_gpu_events().
   [[nodiscard]] std::span<const GpuEvent> gpu_events() const { return gpu_; }

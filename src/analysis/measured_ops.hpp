@@ -46,11 +46,6 @@ class MeasuredOps {
   // The wrapper that autograd ran a backward op in: its linked forward op, invalid when none.
   [[nodiscard]] EventId forward_of_wrapper(EventId wrapper) const;
 
-  [[nodiscard]] LaunchTable& table() { return table_; }
-  [[nodiscard]] OpModels& models() { return models_; }
-  [[nodiscard]] const Trace& trace() const { return trace_; }
-  [[nodiscard]] const Tree& tree() const { return tree_; }
-
  private:
   OpRow keep(EventId event, NodeId node);
 

@@ -14,8 +14,8 @@ OpInput::OpInput(const Trace& a_trace, const Tree& a_tree, const OpTableOptions&
     : trace{a_trace},
       tree{a_tree},
       options{a_options},
-      launches{trace, tree, options.edition},
-      models{trace, launches, options.edition},
+      launches{trace, tree, perf::ModelSet{options.edition, options.own_models}},
+      models{trace, launches, perf::ModelSet{options.edition, options.own_models}},
       ops{trace, tree, launches, models} {
   if (options.split_recompute) recompute = mark_recompute(trace, tree);
   if (options.overlap) overlaps.emplace(trace, tree, launches, options.include_unlinked);

@@ -15,6 +15,7 @@
 #include "analysis/overlap.hpp"
 #include "analysis/recompute.hpp"
 #include "perf/gpu.hpp"
+#include "perf/model_set.hpp"
 #include "perf/op_registry.hpp"
 #include "perf/roofline.hpp"
 
@@ -23,6 +24,7 @@ namespace tracelens {
 struct OpTableOptions {
   // kReference also keeps what spreadsheets made with the Python TraceLens rely on.
   perf::Edition edition = perf::Edition::kReference;
+  const perf::UserModels* own_models = nullptr;  // the user's own, asked first; not owned
   // Rows of their own for recomputed work (column is_recompute). Needs a tree with Python frames.
   bool split_recompute = false;
   bool overlap = false;     // also the tables that tell what ran beside each op

@@ -12,10 +12,10 @@ constexpr std::string_view kBackwardSuffix = "Backward";
 
 }  // namespace
 
-OpModels::OpModels(const Trace& trace, const LaunchTable& table, perf::Edition edition)
+OpModels::OpModels(const Trace& trace, const LaunchTable& table, const perf::ModelSet& models)
     : trace_{trace},
       table_{table},
-      edition_{edition},
+      set_{models},
       by_name_(trace.string_count()),
       models_(trace.signature_table().size()),
       transposes_of_(trace.string_count()),
@@ -27,7 +27,7 @@ const OpModels::NameInfo& OpModels::name_info(StringId name) {
   NameInfo& entry = by_name_[name.row];
   if (!entry.known) {
     entry.known = true;
-    entry.info = perf::find_op(trace_.text(name), edition_);
+    entry.info = set_.find_op(trace_.text(name));
     entry.is_gemm = entry.info != nullptr && entry.info->sheet == "GEMM";
   }
   return entry;
@@ -46,7 +46,7 @@ const Signature& OpModels::signature_of(EventId event) const {
 bool OpModels::has_model(EventId event) {
   const SignatureId id = trace_.signatures()[event.row];
   const auto ask = [&] {
-    return perf::has_model({.name = trace_.name(event), .args = signature_of(event)}, edition_);
+    return set_.has_model({.name = trace_.name(event), .args = signature_of(event)});
   };
   if (!id.valid()) return ask();
   Known& known = models_[id.row];
@@ -129,12 +129,12 @@ OpModels::Answer OpModels::run(EventId event, perf::Pass pass, std::uint32_t tra
   std::vector<std::string_view> names;
   for (const GpuPosition position : kernels)
     names.push_back(trace_.text(table_.gpu_events()[position].name));
-  perf::OrReason<perf::Work> work = perf::op_work(
+  perf::OrReason<perf::Work> work = set_.work(
       {.name = trace_.name(event),
        .args = signature_of(event),
        .forward = per_call.forward.valid() ? &trace_.signature(per_call.forward) : nullptr,
        .kernels = names},
-      pass, edition_);
+      pass);
   if (work && transpose > 1) work->params.push_back({"transpose", transposes_[transpose]});
   answers_.push_back(std::move(work));
   return answer;

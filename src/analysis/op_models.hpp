@@ -1,5 +1,5 @@
 // op_models.hpp: the performance models' answers for the ops of one trace, each computed once.
-//   OpModels models{trace, tree, table, perf::Edition::kReference};
+//   OpModels models{trace, table, perf::Edition::kReference};
 //   const OpModels::Answer answer = models.ask(event, perf::Pass::kForward, kernels);
 //   if (const auto& work = models[answer]) use(work->flops);
 // Nearly every answer depends on the signature alone. The `transpose` of a GEMM comes from the name
@@ -18,6 +18,7 @@
 
 #include "analysis/group_rows.hpp"
 #include "analysis/launch_table.hpp"
+#include "perf/model_set.hpp"
 #include "perf/op_registry.hpp"
 #include "perf/work.hpp"
 
@@ -28,7 +29,7 @@ class OpModels {
   using Answer = std::uint32_t;
   static constexpr Answer kNotAsked = 0xffffffff;
 
-  OpModels(const Trace& trace, const LaunchTable& table, perf::Edition edition);
+  OpModels(const Trace& trace, const LaunchTable& table, const perf::ModelSet& models);
 
   [[nodiscard]] const perf::OpInfo* info(EventId event);  // null: unknown op
   [[nodiscard]] bool has_model(EventId event);
@@ -39,7 +40,7 @@ class OpModels {
     return answers_[answer];
   }
   [[nodiscard]] std::size_t size() const { return answers_.size(); }
-  [[nodiscard]] perf::Edition edition() const { return edition_; }
+  [[nodiscard]] perf::Edition edition() const { return set_.edition(); }
 
  private:
   enum class Known : std::uint8_t { kNotYet, kNo, kYes };
@@ -68,7 +69,7 @@ class OpModels {
 
   const Trace& trace_;
   const LaunchTable& table_;
-  perf::Edition edition_;
+  perf::ModelSet set_;
   std::vector<NameInfo> by_name_;             // by StringId
   std::vector<Known> models_;                 // by SignatureId
   std::vector<Last> last_[2];                 // by Pass, SignatureId: nearly always the answer

@@ -155,7 +155,9 @@ std::optional<Table> unique_args(OpInput& input, bool with_overlap) {
     if (input.recompute) row.add(input.is_recompute(first.node));
     row.add(static_cast<std::int64_t>(groups.rows(group).size()));
     if (input.options.first_occurrence) row.add(us(minus_ns(starts_ns, first_ns)));
-    const GroupStats own = stats_of_ns(direct), below = stats_of_ns(subtree);
+    const bool nothing_below = direct == subtree;  // the usual case
+    const GroupStats own = stats_of_ns(direct);
+    const GroupStats below = nothing_below ? own : stats_of_ns(subtree);
     for (const auto what : {&GroupStats::mean, &GroupStats::median, &GroupStats::std,
                             &GroupStats::min, &GroupStats::max}) {
       row.add(own.*what);

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "analysis/gpu_work.hpp"
-#include "table/cell_text.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
@@ -127,10 +126,6 @@ Value Overlaps::names(std::uint32_t id) const {
     names.emplace_back(std::string{trace_.text({name_lists_.key(id - 1)[1]})});
   std::ranges::reverse(names);
   return Value::list(std::move(names));
-}
-
-std::string Overlaps::names_text(std::uint32_t id) const {
-  return id == 0 ? std::string{} : python_repr(names(id));
 }
 
 void add_overlap_columns(std::vector<ColumnSpec>& columns) {

@@ -37,7 +37,6 @@ class Overlaps {
   [[nodiscard]] OverlapFields of(std::span<const GpuPosition> kernels);
   // The distinct partner names as a list of texts; null for 0.
   [[nodiscard]] Value names(std::uint32_t id) const;
-  [[nodiscard]] std::string names_text(std::uint32_t id) const;  // "" for 0
 
  private:
   struct Event {

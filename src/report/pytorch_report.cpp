@@ -78,7 +78,9 @@ IdleTables idle_tables(const Trace& trace, const Tree& tree, bool tree_has_frame
                        const ReportOptions& options) {
   const IdleOptions idle_options{.include_unlinked = options.include_unlinked};
   if (tree_has_frames || !has_python_frames(trace)) return gpu_idle(trace, tree, idle_options);
-  return gpu_idle(trace, build_tree(trace, {.python_frames = true}), idle_options);
+  const TreeOptions tree_options{.python_frames = true,
+                                 .link_by_correlation = options.link_by_correlation};
+  return gpu_idle(trace, build_tree(trace, tree_options), idle_options);
 }
 
 }  // namespace
@@ -103,7 +105,8 @@ Report make_report(const Trace& trace, const ReportOptions& options) {
   // Frames take part only where a table needs them, as in the Python TraceLens: they change which
   // ops are discarded for outlasting their caller.
   const bool frames = options.recompute || options.call_stack;
-  const Tree tree = build_tree(trace, {.python_frames = frames});
+  const Tree tree = build_tree(
+      trace, {.python_frames = frames, .link_by_correlation = options.link_by_correlation});
 
   const TimelineOptions timeline_options{.include_unlinked = options.include_unlinked,
                                          .micro_idle_threshold_us = options.micro_idle_us,

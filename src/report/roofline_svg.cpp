@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
+#include <numbers>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -22,7 +23,8 @@ namespace {
 constexpr double kWidth = 1280, kHeight = 800;
 constexpr double kLeft = 84, kRight = 900, kTop = 96, kBottom = 716;  // the plot
 constexpr double kPanel = 932;                                        // the column to its right
-constexpr double kLargestRadius = 30, kSmallestRadius = 3.5;
+constexpr double kLargestRadius = 26, kSmallestRadius = 3.5;
+constexpr double kMostDecades = 7;
 constexpr double kSmallestShare = 0.01;  // percent of the time: points below it are left out
 constexpr double kLetter = 6.6;          // mean width of a letter of 12 pixels height
 
@@ -47,6 +49,7 @@ text { font: 12px system-ui, "Segoe UI", Helvetica, Arial, sans-serif; fill: #24
 .halo { stroke: #ffffff; stroke-width: 3px; paint-order: stroke; stroke-linejoin: round; }
 .lead { stroke: #57606a; stroke-width: 0.8; }
 .point { fill-opacity: 0.55; stroke-width: 1.2; }
+.beyond { fill-opacity: 0.2; stroke-dasharray: 3 2; }
 @media (prefers-color-scheme: dark) {
   text { fill: #e6edf3; }
   .soft { fill: #9da7b3; }
@@ -118,15 +121,22 @@ struct Box {
   }
 };
 
-// One axis: whole decades onto pixels.
+// One axis: powers of ten onto pixels.
 struct Axis {
-  int first = 0, last = 1;  // exponents of ten
-  double from = 0, to = 1;  // pixels
+  double first = 0, last = 1;  // exponents
+  double from = 0, to = 1;     // pixels
   [[nodiscard]] double operator()(double value) const {
     return from + (std::log10(value) - first) / (last - first) * (to - from);
   }
-  [[nodiscard]] bool holds(double value) const {
-    return value >= std::pow(10, first) && value <= std::pow(10, last);
+  [[nodiscard]] double lowest() const { return std::pow(10, first); }
+  [[nodiscard]] double highest() const { return std::pow(10, last); }
+  // The whole powers of ten on it; with `before`, also the one before the first.
+  [[nodiscard]] std::vector<int> decades(bool before = false) const {
+    std::vector<int> found;
+    for (int decade = static_cast<int>(std::ceil(first)) - (before ? 1 : 0); decade <= last;
+         ++decade)
+      found.push_back(decade);
+    return found;
   }
 };
 
@@ -134,7 +144,8 @@ struct Mark {  // a point that can be drawn
   const RooflinePoint* point;
   double intensity, tflops;
   double x = 0, y = 0, radius = 0;
-  std::string_view colour;
+  bool beyond = false;  // the axes: drawn at their edge
+  std::string_view colour = {};
 };
 
 struct Level {  // compute specs with one peak rate
@@ -164,6 +175,7 @@ class Picture {
     draw_grid();
     draw_roofs();
     draw_marks();
+    draw_roof_names();
     draw_labels();
     draw_legend();
     draw_list();
@@ -211,9 +223,10 @@ class Picture {
   void collect_levels() {
     std::map<double, std::string, std::greater<>> by_rate;
     for (const auto& [spec, tflops] : roofline_.gpu.peak_tflops) {
-      if (std::ranges::none_of(marks_,
-                               [&](const Mark& m) { return m.point->compute_spec == spec; }))
-        continue;
+      const auto runs_at = [&wanted = spec](const Mark& mark) {
+        return mark.point->compute_spec == wanted;
+      };
+      if (std::ranges::none_of(marks_, runs_at)) continue;
       std::string words = spec;
       std::ranges::replace(words, '_', ' ');
       std::string& specs = by_rate[tflops];
@@ -222,7 +235,8 @@ class Picture {
     for (auto& [tflops, specs] : by_rate) levels_.push_back({tflops, std::move(specs)});
   }
 
-  // Every point, ridge and level with some air around them, in whole decades.
+  // Every ridge and level and as many of the points as kMostDecades leave room for; the rest of
+  // them is drawn at the edge.
   void choose_axes() {
     double left = 1, right = 10, low = 1, high = 10;
     bool any = false;
@@ -236,13 +250,13 @@ class Picture {
     for (const Mark& mark : marks_) include(mark.intensity, mark.tflops);
     for (const Level& level : levels_)
       if (terabytes() > 0) include(level.tflops / terabytes(), level.tflops);
-    const auto decades = [](double from, double to, double margin) {
-      const int first = static_cast<int>(std::floor(std::log10(from / margin)));
-      const int last = static_cast<int>(std::ceil(std::log10(to * margin)));
-      return std::pair{first, std::max(last, first + 2)};
+    const auto cover = [](Axis& axis, double from, double to) {
+      axis.last = std::log10(to);
+      axis.first = std::clamp(std::log10(from), axis.last - kMostDecades, axis.last - 1);
     };
-    std::tie(x_.first, x_.last) = decades(left, right, 1.3);
-    std::tie(y_.first, y_.last) = decades(low, high, 1.5);
+    // The upper ends have air for the names of the roofs.
+    cover(x_, left / 2, right * 4);
+    cover(y_, low / 2, high * 3);
     x_.from = kLeft, x_.to = kRight;
     y_.from = kBottom, y_.to = kTop;
   }
@@ -262,8 +276,10 @@ class Picture {
   void place_marks() {
     const double largest = marks_.empty() ? 1 : marks_.front().point->share;
     for (Mark& mark : marks_) {
-      mark.x = x_(mark.intensity);
-      mark.y = y_(mark.tflops);
+      mark.x = std::clamp(x_(mark.intensity), kLeft, kRight);
+      mark.y = std::clamp(y_(mark.tflops), kTop, kBottom);
+      mark.beyond = mark.x != x_(mark.intensity) || mark.y != y_(mark.tflops);
+      if (mark.beyond) ++beyond_;
       const double part = largest > 0 ? mark.point->share / largest : 0;
       mark.radius = std::max(kSmallestRadius, kLargestRadius * std::sqrt(part));
     }
@@ -284,24 +300,23 @@ class Picture {
         return fmt::format("{:.{}f}", std::pow(10, exponent), -exponent);
       return fmt::format("1e{}", exponent);
     };
-    for (int decade = x_.first; decade <= x_.last; ++decade) {
-      for (int unit = 2; unit < 10 && decade < x_.last; ++unit) {
-        const double x = x_(unit * std::pow(10, decade));
-        line(x, kTop, x, kBottom, "fine");
-      }
-    }
-    for (int decade = y_.first; decade <= y_.last; ++decade) {
-      for (int unit = 2; unit < 10 && decade < y_.last; ++unit) {
-        const double y = y_(unit * std::pow(10, decade));
-        line(kLeft, y, kRight, y, "fine");
-      }
-    }
-    for (int decade = x_.first; decade <= x_.last; ++decade) {
+    const auto inside = [](const Axis& axis, double value) {
+      return value > axis.lowest() && value < axis.highest();
+    };
+    for (const int decade : x_.decades(true))
+      for (int unit = 2; unit < 10; ++unit)
+        if (const double value = unit * std::pow(10, decade); inside(x_, value))
+          line(x_(value), kTop, x_(value), kBottom, "fine");
+    for (const int decade : y_.decades(true))
+      for (int unit = 2; unit < 10; ++unit)
+        if (const double value = unit * std::pow(10, decade); inside(y_, value))
+          line(kLeft, y_(value), kRight, y_(value), "fine");
+    for (const int decade : x_.decades()) {
       const double x = x_(std::pow(10, decade));
       line(x, kTop, x, kBottom, "grid");
       text(x, kBottom + 20, "soft", tick(decade), " text-anchor=\"middle\"");
     }
-    for (int decade = y_.first; decade <= y_.last; ++decade) {
+    for (const int decade : y_.decades()) {
       const double y = y_(std::pow(10, decade));
       line(kLeft, y, kRight, y, "grid");
       text(kLeft - 8, y + 4, "soft", tick(decade), " text-anchor=\"end\"");
@@ -316,36 +331,67 @@ class Picture {
   }
 
   void draw_roofs() {
-    double label_floor = -1e9;  // the lowest pixel the labels above have used
     for (const Level& level : levels_) {
-      const double y = y_(level.tflops);
       const double ridge = terabytes() > 0 ? x_(level.tflops / terabytes()) : kLeft;
-      line(std::clamp(ridge, kLeft, kRight), y, kRight, y, "level");
-      const std::string words = fmt::format("{}  {}", level.specs, rate_text(level.tflops));
-      const double baseline = std::max(y - 6, label_floor + 15);
-      label_floor = baseline;
-      text(kRight - 8, baseline, "halo", words, " text-anchor=\"end\"");
-      const double width = static_cast<double>(words.size()) * kLetter;
-      taken_.push_back({kRight - 8 - width, baseline - 12, width, 16});
+      line(std::clamp(ridge, kLeft, kRight), y_(level.tflops), kRight, y_(level.tflops), "level");
     }
     if (terabytes() <= 0) return;
-    // From the left or the lower edge up to the highest ridge, or the upper edge without levels.
-    const double top_rate = levels_.empty() ? std::pow(10, y_.last) : levels_.front().tflops;
-    const double start = std::max(std::pow(10, x_.first), std::pow(10, y_.first) / terabytes());
-    const double x1 = x_(start), y1 = y_(start * terabytes());
-    const double x2 = x_(top_rate / terabytes()), y2 = y_(top_rate);
+    const auto [x1, y1, x2, y2] = slope();
     line(x1, y1, x2, y2, "roof");
-    const double angle = std::atan2(y2 - y1, x2 - x1) * 180 / 3.14159265358979;
-    const double at_x = x1 + 0.12 * (x2 - x1), at_y = y1 + 0.12 * (y2 - y1) - 8;
-    const std::string words = fmt::format("memory  {:.4g} TB/s", terabytes());
-    text(at_x, at_y, "halo", words,
-         fmt::format(" transform=\"rotate({:.2f} {:.1f} {:.1f})\"", angle, at_x, at_y));
-    const double along = static_cast<double>(words.size()) * kLetter;
-    for (double part = 0; part < 1; part += 0.125) {  // a slanted text as a row of small boxes
-      const double radians = angle * 3.14159265358979 / 180;
-      taken_.push_back({at_x + part * along * std::cos(radians),
-                        at_y + part * along * std::sin(radians) - 14, along / 8 + 4, 20});
+  }
+
+  // The memory roof: from the left or the lower edge up to the highest ridge.
+  struct Slope {
+    double x1, y1, x2, y2;
+  };
+  [[nodiscard]] Slope slope() const {
+    const double start = std::max(x_.lowest(), y_.lowest() / terabytes());
+    const double end = levels_.empty() ? std::min(x_.highest(), y_.highest() / terabytes())
+                                       : levels_.front().tflops / terabytes();
+    return {x_(start), y_(start * terabytes()), x_(end), y_(end * terabytes())};
+  }
+
+  // After the circles, so that none of them hides a name.
+  void draw_roof_names() {
+    double label_floor = -1e9;  // the lowest pixel the names above have used
+    for (const Level& level : levels_) {
+      const std::string words = fmt::format("{}  {}", level.specs, rate_text(level.tflops));
+      label_floor = std::max(y_(level.tflops) - 6, label_floor + 15);
+      text(kRight - 8, label_floor, "halo", words, " text-anchor=\"end\"");
+      const double width = static_cast<double>(words.size()) * kLetter;
+      taken_.push_back({kRight - 8 - width, label_floor - 12, width, 16});
     }
+    if (terabytes() > 0) draw_slope_name();
+  }
+
+  // Along the slope, at the first place without circles.
+  void draw_slope_name() {
+    constexpr std::array<double, 5> kPlaces = {0.12, 0.3, 0.45, 0.6, 0.75};
+    const Slope edge = slope();
+    const double angle = std::atan2(edge.y2 - edge.y1, edge.x2 - edge.x1);
+    const std::string words = fmt::format("memory  {:.4g} TB/s", terabytes());
+    double x = 0, y = 0;
+    std::vector<Box> boxes;
+    const auto try_place = [&](double place) {
+      x = edge.x1 + place * (edge.x2 - edge.x1);
+      y = edge.y1 + place * (edge.y2 - edge.y1) - 8;
+      constexpr int kPieces = 8;  // a slanted text is a row of small boxes
+      const double piece = static_cast<double>(words.size()) * kLetter / kPieces;
+      boxes.clear();
+      for (int i = 0; i < kPieces; ++i)
+        boxes.push_back(
+            {x + i * piece * std::cos(angle), y + i * piece * std::sin(angle) - 14, piece + 4, 20});
+      return std::ranges::none_of(marks_, [&](const Mark& mark) {
+        const Box circle{mark.x - mark.radius, mark.y - mark.radius, 2 * mark.radius,
+                         2 * mark.radius};
+        return std::ranges::any_of(boxes, [&](const Box& box) { return box.overlaps(circle); });
+      });
+    };
+    if (std::ranges::none_of(kPlaces, try_place)) try_place(kPlaces.front());
+    taken_.insert(taken_.end(), boxes.begin(), boxes.end());
+    text(x, y, "halo", words,
+         fmt::format(" transform=\"rotate({:.2f} {:.1f} {:.1f})\"", angle * 180 / std::numbers::pi,
+                     x, y));
   }
 
   void draw_marks() {
@@ -360,9 +406,10 @@ class Picture {
         words += fmt::format("\n{:.1f} % of the {} roof", *percent,
                              *point.bound == perf::Bound::kCompute ? "compute" : "memory");
       print(
-          "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" class=\"point\" fill=\"{}\" "
+          "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" class=\"{}\" fill=\"{}\" "
           "stroke=\"{}\"><title>",
-          mark.x, mark.y, mark.radius, mark.colour, mark.colour);
+          mark.x, mark.y, mark.radius, mark.beyond ? "point beyond" : "point", mark.colour,
+          mark.colour);
       for (std::size_t from = 0; from <= words.size();) {  // the line breaks are ours to keep
         const std::size_t to = std::min(words.find('\n', from), words.size());
         print("{}{}", from == 0 ? "" : "\n",
@@ -456,20 +503,20 @@ class Picture {
       text(kWidth - 24, y, "", percent ? fmt::format("{:.0f} %", *percent) : "–",
            " text-anchor=\"end\"");
       y += 14;
-      text(kPanel + 24, y, "soft small", shorten(shapes_text(point.dims), 52));
+      text(kPanel + 24, y, "soft small", shorten(shapes_text(point.dims), 43));
     }
   }
 
   void draw_notes() {
-    std::string words;
+    std::vector<std::string> notes;
+    if (marks_.empty()) notes.emplace_back("no op has shapes, a model and GPU time");
     if (unplaced_ > 0)
-      words = fmt::format("{} without FLOPs or bytes not drawn ({:.1f} % of GPU time)", unplaced_,
-                          unplaced_share_);
+      notes.push_back(fmt::format("{} without FLOPs or bytes not drawn ({:.1f} % of GPU time)",
+                                  unplaced_, unplaced_share_));
     if (tiny_ > 0)
-      words += fmt::format("{}{} below {} % of GPU time not drawn", words.empty() ? "" : "  ·  ",
-                           tiny_, kSmallestShare);
-    if (marks_.empty()) words = "no op has shapes, a model and GPU time";
-    if (!words.empty()) text(kLeft, kHeight - 16, "soft small", words);
+      notes.push_back(fmt::format("{} below {} % of GPU time not drawn", tiny_, kSmallestShare));
+    if (beyond_ > 0) notes.push_back(fmt::format("dashed: {} beyond the axes", beyond_));
+    text(kLeft, kHeight - 16, "soft small", fmt::format("{}", fmt::join(notes, "  ·  ")));
   }
 
   struct LegendEntry {
@@ -485,7 +532,7 @@ class Picture {
   std::vector<LegendEntry> legend_;
   std::vector<Box> taken_;  // places where no label may go
   Axis x_, y_;
-  std::size_t unplaced_ = 0, tiny_ = 0;
+  std::size_t unplaced_ = 0, tiny_ = 0, beyond_ = 0;
   double unplaced_share_ = 0, panel_y_ = 0;
   std::string out_;
 };

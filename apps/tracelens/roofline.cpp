@@ -1,0 +1,84 @@
+#include "analysis/roofline_points.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <tracelens/error.hpp>
+#include <tracelens/tree.hpp>
+#include <tracelens/version.hpp>
+
+#include "analysis/gpu_choice.hpp"
+#include "io/output_file.hpp"
+#include "io/text_file.hpp"
+#include "perf/user_models.hpp"
+#include "report/roofline_svg.hpp"
+#include "report/sink.hpp"
+#include "verbs.hpp"
+
+namespace tracelens::app {
+namespace {
+
+class RooflineVerb : public Verb {
+ public:
+  void declare(CLI::App& verb) override {
+    input_.declare(verb);
+    verb.add_option("-o,--output", output_,
+                    "Where to write: the picture (.svg), or the points as a table (.csv, .xlsx, "
+                    ".md, .json)")
+        ->capture_default_str();
+    verb.add_option("--gpu", choice_.name,
+                    "GPU whose limits are the roofs; by default the one the trace names");
+    verb.add_option("--gpu-arch", choice_.file, "Its figures from a JSON file instead");
+    verb.add_option("--models", models_, "Your own models, see docs/how-to/own-models.md");
+    verb.add_option("--top", top_, "Ops named in the picture and listed here")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
+    verb.footer(
+        "Examples:\n"
+        "  tracelens roofline trace.json.gz                        table here, picture in "
+        "roofline.svg\n"
+        "  tracelens roofline trace.json.gz -o points.csv          every point\n"
+        "  tracelens roofline trace.json.gz --gpu MI300X -o what_if.svg");
+  }
+
+  int run(Console& console) override {
+    perf::UserModels own;
+    if (!models_.empty()) own = perf::read_user_models(io::read_text_file(models_), models_);
+    const Trace trace = input_.read(console);
+    const std::optional<perf::Gpu> gpu = chosen_gpu(choice_, &trace);
+    if (!gpu)
+      throw Error{trace.source().name,
+                  fmt::format("names no GPU whose figures are known; choose one with --gpu: {}",
+                              known_gpu_names())};
+    const Roofline roofline =
+        measure_roofline(trace, build_tree(trace),
+                         {.edition = perf::Edition::kExtended, .own_models = &own, .gpu = &*gpu});
+    const Table table = roofline_table(roofline);
+    if (std::filesystem::path{output_}.extension() == ".svg") {
+      io::OutputFile out{output_};
+      out.write(roofline_svg(roofline, {.trace_name = trace.source().name, .labelled = top_}));
+      out.commit();
+    } else {
+      write_tables({&table, 1}, output_,
+                   {.title = "Roofline on " + gpu->name,
+                    .source = {trace.source().name},
+                    .version = kVersion});
+    }
+    console.show(table, top_);
+    console.note(fmt::format("wrote {} points ({:.1f} % of the GPU time of all ops) to {}",
+                             roofline.points.size(), roofline.covered(), output_));
+    return kExitOk;
+  }
+
+ private:
+  TraceInput input_;
+  GpuChoice choice_;
+  std::string models_, output_ = "roofline.svg";
+  std::size_t top_ = 12;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_roofline_verb() { return std::make_unique<RooflineVerb>(); }
+
+}  // namespace tracelens::app

@@ -1,0 +1,133 @@
+#include "analysis/roofline_points.hpp"
+
+#include <algorithm>
+
+#include "analysis/cells.hpp"
+#include "analysis/group_rows.hpp"
+#include "analysis/unified_ops.hpp"
+#include "io/check.hpp"
+#include "tree/time_math.hpp"
+
+namespace tracelens {
+namespace {
+
+const ColumnSpec kColumns[] = {
+    {"op", Kind::kText, "", "op name as traced"},
+    {"category", Kind::kText, "", "what kind of work the op does"},
+    {"time share", Kind::kReal, "%", "share in the GPU time of all ops"},
+    {"FLOPs/byte", Kind::kReal, "", "arithmetic intensity"},
+    {"achieved", Kind::kReal, "TFLOP/s", "FLOPs of the calls by their GPU time"},
+    {"% of roof", Kind::kReal, "%", "best possible time as a share of the time it took"},
+    {"bound", Kind::kText, "", "what limits the op at best: compute or memory"},
+    {"attainable", Kind::kReal, "TFLOP/s", "the roof at this intensity"},
+    {"bandwidth", Kind::kReal, "TB/s", "bytes of the calls by their GPU time"},
+    {"calls", Kind::kInteger, "", "calls with these arguments"},
+    {"GPU time", Kind::kReal, "µs", "time in which the GPU worked for these calls"},
+    {"best time", Kind::kReal, "µs", "time the GPU would take at its peak rates"},
+    {"compute spec", Kind::kText, "", "which peak rate of the GPU applies"},
+    {"FLOPs per call", Kind::kReal, "GFLOP", "floating-point operations of one call, in 10^9"},
+    {"bytes per call", Kind::kReal, "MB", "bytes one call has to read and write, in 10^6"},
+    {"Input Dims", Kind::kNested, "", "shapes of the arguments"},
+    {"Input type", Kind::kNested, "", "element types of the arguments"},
+};
+
+std::optional<double> sum(std::optional<double> a, std::optional<double> b) {
+  return a && b ? std::optional{*a + *b} : std::nullopt;
+}
+
+void add_call(RooflinePoint& point, const UnifiedOp& op, const perf::Work& work) {
+  ++point.calls;
+  point.busy_ns = plus_ns(point.busy_ns, op.row.busy_ns);
+  point.flops += work.flops;
+  point.bytes = sum(point.bytes, work.bytes);
+}
+
+// The limits that hold for the calls of a point taken together.
+void find_roof(RooflinePoint& point, const OpTableOptions& options) {
+  const perf::Work work{
+      .flops = point.flops, .bytes = point.bytes, .compute_spec = point.compute_spec, .params = {}};
+  const auto roof = perf::roofline(work, *options.gpu, options.edition, options.peaks);
+  if (!roof) return;
+  point.best_us = roof->best_us;
+  point.bound = roof->bound;
+  if (point.flops > 0 && roof->best_us > 0)
+    point.attainable_tflops = point.flops / roof->best_us / 1e6;
+}
+
+}  // namespace
+
+std::optional<double> RooflinePoint::intensity() const {
+  if (!bytes || *bytes <= 0) return std::nullopt;
+  return flops / *bytes;
+}
+
+std::optional<double> RooflinePoint::tflops() const {
+  if (busy_ns <= 0) return std::nullopt;
+  return flops / 1e3 / static_cast<double>(busy_ns);
+}
+
+std::optional<double> RooflinePoint::terabytes() const {
+  if (busy_ns <= 0 || !bytes) return std::nullopt;
+  return *bytes / 1e3 / static_cast<double>(busy_ns);
+}
+
+std::optional<double> RooflinePoint::percent_of_roof() const {
+  if (busy_ns <= 0 || !best_us) return std::nullopt;
+  return *best_us / us(busy_ns) * 100;
+}
+
+double Roofline::covered() const {
+  double share = 0;
+  for (const RooflinePoint& point : points) share += point.share;
+  return share;
+}
+
+Roofline measure_roofline(const Trace& trace, const Tree& tree, const OpTableOptions& options) {
+  TL_CHECK(options.gpu != nullptr);
+  Roofline roofline{.gpu = *options.gpu, .points = {}, .all_ops_ns = 0};
+  OpInput input{trace, tree, options};
+  KeyIndex index;
+  for (const UnifiedOp& op : collect_unified_ops(input)) {
+    roofline.all_ops_ns = plus_ns(roofline.all_ops_ns, op.row.busy_ns);
+    const SignatureId arguments = trace.signatures()[op.row.event.row];
+    if (!op.answered || !arguments.valid()) continue;
+    const perf::Work& work = *input.models[op.row.answer];
+    const std::uint32_t at =
+        index.id_of({op.name.row, op.kernel.row, arguments.row, op.category, 0, 0, 0, 0});
+    if (at == roofline.points.size()) {
+      RooflinePoint& point = roofline.points.emplace_back();
+      point.op = unified_name(trace, op);
+      point.category = input.launches.categories().text(op.category);
+      point.compute_spec = work.compute_spec;
+      point.dims = trace.signature(arguments).dims;
+      point.types = trace.signature(arguments).types;
+      point.bytes = 0;
+    }
+    add_call(roofline.points[at], op, work);
+  }
+  const auto whole = static_cast<double>(roofline.all_ops_ns);
+  for (RooflinePoint& point : roofline.points) {
+    point.share = percent_of(static_cast<double>(point.busy_ns), whole).value_or(0);
+    find_roof(point, options);
+  }
+  std::ranges::stable_sort(roofline.points, std::ranges::greater{}, &RooflinePoint::busy_ns);
+  return roofline;
+}
+
+Table roofline_table(const Roofline& roofline) {
+  Table table{"roofline", "Ops with a model against the limits of " + roofline.gpu.name, kColumns};
+  for (const RooflinePoint& point : roofline.points) {
+    const auto calls = static_cast<double>(point.calls);
+    std::optional<std::string_view> bound;
+    if (point.bound) bound = *point.bound == perf::Bound::kCompute ? "compute" : "memory";
+    table.add_row(point.op, point.category, point.share, point.intensity(), point.tflops(),
+                  point.percent_of_roof(), bound, point.attainable_tflops, point.terabytes(),
+                  point.calls, us(point.busy_ns), point.best_us, point.compute_spec,
+                  point.flops / calls / 1e9,
+                  point.bytes ? std::optional{*point.bytes / calls / 1e6} : std::nullopt,
+                  point.dims, point.types);
+  }
+  return table;
+}
+
+}  // namespace tracelens

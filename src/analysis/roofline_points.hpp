@@ -1,0 +1,52 @@
+// roofline_points.hpp: where the ops of a trace stand against what the GPU could do.
+//   const Roofline roofline = measure_roofline(trace, tree, {.edition = kExtended, .gpu = &gpu});
+//   const Table table = roofline_table(roofline);
+// One point per op and distinct arguments, measured as in unified_perf_summary: the GPU time of the
+// op with everything below it. Rates are those of all its calls together.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tracelens/table.hpp>
+#include <tracelens/trace.hpp>
+#include <tracelens/tree.hpp>
+#include <vector>
+
+#include "analysis/op_input.hpp"
+#include "perf/gpu.hpp"
+#include "perf/roofline.hpp"
+
+namespace tracelens {
+
+struct RooflinePoint {
+  std::string op, category, compute_spec;
+  Value dims, types;
+  std::int64_t calls = 0, busy_ns = 0;
+  double share = 0;             // of the GPU time of all ops, in percent
+  double flops = 0;             // of all calls
+  std::optional<double> bytes;  // of all calls; none: an element size is unknown
+  // The best the GPU could do in this place. None: its figures, or the bytes, are not known.
+  std::optional<double> best_us, attainable_tflops;
+  std::optional<perf::Bound> bound;
+
+  [[nodiscard]] std::optional<double> intensity() const;  // FLOPs per byte
+  [[nodiscard]] std::optional<double> tflops() const;     // none when the GPU time is 0
+  [[nodiscard]] std::optional<double> terabytes() const;  // per second
+  [[nodiscard]] std::optional<double> percent_of_roof() const;
+};
+
+struct Roofline {
+  perf::Gpu gpu;
+  std::vector<RooflinePoint> points;     // the most GPU time first
+  std::int64_t all_ops_ns = 0;           // GPU time of all ops, modelled or not
+  [[nodiscard]] double covered() const;  // share of the points in it, in percent
+};
+
+// Only ops whose arguments were recorded and whose model answered are points. Needs options.gpu.
+[[nodiscard]] Roofline measure_roofline(const Trace& trace, const Tree& tree,
+                                        const OpTableOptions& options);
+
+[[nodiscard]] Table roofline_table(const Roofline& roofline);
+
+}  // namespace tracelens
