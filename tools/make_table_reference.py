@@ -16,7 +16,7 @@ import tempfile
 
 DATA = pathlib.Path(__file__).resolve().parent.parent / "tests" / "data"
 EVERYTHING = ["--overlap", "--call-stack", "--recompute", "--group-by-kernel-count",
-              "--first-occurrence", "--micro-idle", "5", "--gpu", "H200"]
+              "--first-occurrence", "--kernel-categories", "--micro-idle", "5", "--gpu", "H200"]
 OPTION_SETS = [[], EVERYTHING, [*EVERYTHING, "--categories", "reference"]]
 
 

@@ -23,9 +23,9 @@ struct Excerpt {
   std::size_t rows;
 };
 constexpr Excerpt kSummary[] = {
-    {"gpu_timeline", 20},   {"gpu_timeline_by_device", 40},  {"gpu_idle", 10},
-    {"gpu_idle_host", 8},   {"ops_summary_by_category", 12}, {"ops_summary", 12},
-    {"kernel_summary", 12},
+    {"gpu_timeline", 20},      {"gpu_timeline_by_device", 40},  {"gpu_idle", 10},
+    {"gpu_idle_host", 8},      {"ops_summary_by_category", 12}, {"ops_summary", 12},
+    {"kernel_categories", 20}, {"kernel_summary", 12},
 };
 
 class ReportVerb : public Verb {

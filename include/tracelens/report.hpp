@@ -30,6 +30,10 @@ struct ReportOptions {
   bool gpu_from_trace = true;
   bool achievable_peaks = false;  // the reachable instead of the datasheet rates, where known
 
+  // --- what the user adds; files, see docs/how-to ---
+  std::string models_file = {};        // models of ops TraceLens does not know
+  std::string kernel_rules_file = {};  // kernel-name rules that come before the built-in ones
+
   // --- what counts ---
   bool include_unlinked = false;  // GPU events whose launch is not in the trace count as well
   // Link GPU events to calls that only share their correlation id (ROCm fills have no flow).
@@ -44,6 +48,7 @@ struct ReportOptions {
   bool first_occurrence = false;       // column first_occurrence_time of ops_unique_args
   bool idle = true;                    // gpu_timeline_by_device, gpu_idle, gpu_idle_host
   bool kernel_summary = true;
+  bool kernel_categories = false;  // what the kernels of each op do, by their names
   bool short_kernels = true;
   bool collectives = true;
   bool warnings = true;  // the table of what was skipped or assumed

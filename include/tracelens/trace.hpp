@@ -100,6 +100,10 @@ class SparseColumn {
     rows_.push_back(event.row);
     values_.push_back(value);
   }
+  void shrink() {
+    rows_.shrink_to_fit();
+    values_.shrink_to_fit();
+  }
   [[nodiscard]] std::optional<T> at(EventId event) const {
     const auto found = std::ranges::lower_bound(rows_, event.row);
     if (found == rows_.end() || *found != event.row) return std::nullopt;

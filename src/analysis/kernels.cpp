@@ -139,7 +139,7 @@ KernelRows collect_kernels(const Trace& trace, const Tree& tree, perf::Edition e
 }
 
 std::optional<Table> kernel_summary(const Trace& trace, const KernelRows& kernels,
-                                    std::int64_t total_ns) {
+                                    std::int64_t total_ns, const KernelRules* rules) {
   if (kernels.empty()) return std::nullopt;
   bool any_op = false, any_launch = false, any_stream = false;
   std::int64_t kernels_ns = 0;
@@ -192,6 +192,10 @@ std::optional<Table> kernel_summary(const Trace& trace, const KernelRows& kernel
                   {"Percent of total time (%)", Kind::kReal, "%",
                    "share of total_time in gpu_timeline; overlapping and unlinked kernels can add "
                    "up to more than 100"}});
+  if (rules != nullptr)
+    columns.push_back({"kernel_category", Kind::kText, "", "kind of work, by the kernel's name"});
+  std::optional<KernelCategories> kernel_categories;
+  if (rules != nullptr) kernel_categories.emplace(trace, *rules);
   Table table{"kernel_summary", "GPU kernels by op, name and stream, the costliest first", columns};
   for (const auto& [key, durations] : sorted) {
     std::vector<Cell> cells;
@@ -212,6 +216,7 @@ std::optional<Table> kernel_summary(const Trace& trace, const KernelRows& kernel
     cells.emplace_back(us(durations.max_ns));
     share(percent(durations.sum_ns, kernels_ns));
     share(percent(durations.sum_ns, total_ns));
+    if (kernel_categories) cells.emplace_back(std::string{kernel_categories->of(key.kernel)});
     table.append(cells);
   }
   return table;

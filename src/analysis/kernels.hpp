@@ -12,6 +12,7 @@
 #include <tracelens/tree.hpp>
 #include <vector>
 
+#include "analysis/kernel_rules.hpp"
 #include "perf/op_registry.hpp"
 
 namespace tracelens {
@@ -31,9 +32,11 @@ using KernelRows = std::vector<KernelRow>;  // in file order
                                          perf::Edition edition = perf::Edition::kReference);
 
 // One row per (category, op, kernel, stream), the costliest first. `total_ns` is the base of
-// "Percent of total time (%)": Timeline::total_ns. No table when there are no kernels.
+// "Percent of total time (%)": Timeline::total_ns. With `rules` a last column says what kind of
+// work the kernel's name stands for. No table when there are no kernels.
 [[nodiscard]] std::optional<Table> kernel_summary(const Trace& trace, const KernelRows& kernels,
-                                                  std::int64_t total_ns);
+                                                  std::int64_t total_ns,
+                                                  const KernelRules* rules = nullptr);
 
 struct ShortKernelOptions {
   double threshold_us = 10;  // kernels shorter than this are short

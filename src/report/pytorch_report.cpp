@@ -1,21 +1,21 @@
 // Which tables make the report of a PyTorch trace, and in which order.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <future>
-#include <tracelens/error.hpp>
 #include <tracelens/report.hpp>
 #include <tracelens/tree.hpp>
 #include <tracelens/version.hpp>
 
 #include "analysis/collectives_single.hpp"
+#include "analysis/gpu_choice.hpp"
 #include "analysis/idle.hpp"
+#include "analysis/kernel_categories.hpp"
+#include "analysis/kernel_rules.hpp"
 #include "analysis/kernels.hpp"
 #include "analysis/op_report.hpp"
 #include "analysis/timeline.hpp"
-#include "io/stream.hpp"
+#include "io/text_file.hpp"
 #include "io/threads.hpp"
-#include "perf/gpu.hpp"
+#include "perf/user_models.hpp"
 #include "report/sink.hpp"
 
 namespace tracelens {
@@ -38,49 +38,41 @@ std::optional<Table> warnings_table(const Trace& trace, const std::vector<std::s
   return table;
 }
 
-std::string read_text_file(const std::string& path) {
-  io::Stream in = io::Stream::open(path);
-  std::string text;
-  char buffer[4096];
-  while (const std::size_t got = in.read(buffer)) text.append(buffer, got);
-  return text;
-}
-
-// The name of the first GPU the trace lists; "" when it lists none (ROCm often leaves it empty).
-std::string device_name(const Trace& trace) {
-  const Value* const devices = trace.metadata("deviceProperties");
-  if (devices == nullptr || devices->items().empty()) return {};
-  const Value* const name = devices->items().front().find("name");
-  return name == nullptr ? std::string{} : name->as_text();
-}
-
-std::optional<perf::Gpu> choose_gpu(const Trace& trace, const ReportOptions& options) {
-  if (!options.gpu_file.empty())
-    return perf::read_gpu(read_text_file(options.gpu_file), options.gpu_file);
-  const std::string name =
-      options.gpu.empty() && options.gpu_from_trace ? device_name(trace) : options.gpu;
-  const perf::Gpu* const gpu = name.empty() ? nullptr : perf::find_gpu(name);
-  if (gpu != nullptr) return *gpu;
-  if (options.gpu.empty()) return std::nullopt;
-  std::vector<std::string> known;
-  for (const perf::Gpu& candidate : perf::known_gpus()) known.push_back(candidate.name);
-  throw Error{options.gpu, fmt::format("not a GPU whose figures are known; known are {}",
-                                       fmt::join(known, ", "))};
-}
-
 bool has_python_frames(const Trace& trace) {
   return std::ranges::find(trace.categories(), Category::kPythonFunction) !=
          std::ranges::end(trace.categories());
 }
 
-// What the host was doing is said best by the innermost Python frame, if frames were recorded.
-IdleTables idle_tables(const Trace& trace, const Tree& tree, bool tree_has_frames,
-                       const ReportOptions& options) {
-  const IdleOptions idle_options{.include_unlinked = options.include_unlinked};
-  if (tree_has_frames || !has_python_frames(trace)) return gpu_idle(trace, tree, idle_options);
-  const TreeOptions tree_options{.python_frames = true,
-                                 .link_by_correlation = options.link_by_correlation};
-  return gpu_idle(trace, build_tree(trace, tree_options), idle_options);
+std::optional<perf::Gpu> choose_gpu(const Trace& trace, const ReportOptions& options) {
+  return chosen_gpu({.name = options.gpu, .file = options.gpu_file},
+                    options.gpu_from_trace ? &trace : nullptr);
+}
+
+KernelRules kernel_rules(const ReportOptions& options) {
+  if (options.kernel_rules_file.empty()) return KernelRules::built_in();
+  return KernelRules::built_in().extended_by(io::read_text_file(options.kernel_rules_file),
+                                             options.kernel_rules_file);
+}
+
+perf::UserModels user_models(const ReportOptions& options) {
+  if (options.models_file.empty()) return {};
+  return perf::read_user_models(io::read_text_file(options.models_file), options.models_file);
+}
+
+OpTableOptions op_options(const ReportOptions& options, perf::Edition edition,
+                          const perf::UserModels& own_models, const perf::Gpu* gpu) {
+  return {.edition = edition,
+          .own_models = &own_models,
+          .split_recompute = options.recompute,
+          .overlap = options.overlap,
+          .call_stack = options.call_stack,
+          .group_by_kernel_count = options.group_by_kernel_count,
+          .first_occurrence = options.first_occurrence,
+          .collectives = false,  // they come after the kernels
+          .include_unlinked = options.include_unlinked,
+          .top_ops = options.top_ops,
+          .gpu = gpu,
+          .peaks = options.achievable_peaks ? perf::Peaks::kAchievable : perf::Peaks::kDatasheet};
 }
 
 }  // namespace
@@ -91,7 +83,11 @@ const Table* Report::find(std::string_view table) const {
 }
 
 Report make_report(const Trace& trace, const ReportOptions& options) {
+  // Files the user names are read first: a mistake in one should show at once.
   const std::optional<perf::Gpu> gpu = choose_gpu(trace, options);
+  const perf::UserModels own_models = user_models(options);
+  const KernelRules rules = kernel_rules(options);
+
   Report report{.title = "TraceLens performance report",
                 .trace_name = trace.source().name,
                 .gpu = gpu ? gpu->name : std::string{},
@@ -100,48 +96,49 @@ Report make_report(const Trace& trace, const ReportOptions& options) {
   const auto add = [&report](std::optional<Table> table) {
     if (table) report.tables.push_back(std::move(*table));
   };
-  const auto edition = options.categories == Categories::kReference ? perf::Edition::kReference
-                                                                    : perf::Edition::kExtended;
+  const bool is_extended = options.categories == Categories::kExtended;
+  const auto edition = is_extended ? perf::Edition::kExtended : perf::Edition::kReference;
+
   // Frames take part only where a table needs them, as in the Python TraceLens: they change which
-  // ops are discarded for outlasting their caller.
+  // ops are discarded for outlasting their caller. What the host did while the GPU was idle is said
+  // best by frames, so that table has a tree of its own, made beside all others.
   const bool frames = options.recompute || options.call_stack;
+  const IdleOptions idle_options{.include_unlinked = options.include_unlinked};
+  std::future<IdleTables> idle_beside;
+  if (options.idle && !frames && has_python_frames(trace))
+    idle_beside = std::async(
+        io::thread_count(options.threads) > 1 ? std::launch::async : std::launch::deferred, [&] {
+          return gpu_idle(trace,
+                          build_tree(trace, {.python_frames = true,
+                                             .link_by_correlation = options.link_by_correlation}),
+                          idle_options);
+        });
   const Tree tree = build_tree(
       trace, {.python_frames = frames, .link_by_correlation = options.link_by_correlation});
 
   const TimelineOptions timeline_options{.include_unlinked = options.include_unlinked,
                                          .micro_idle_threshold_us = options.micro_idle_us,
                                          .split_recompute = options.recompute};
-  // The idle tables need a tree of their own, so they are made beside all others.
-  std::future<IdleTables> idle;
-  if (options.idle)
-    idle = std::async(
-        io::thread_count(options.threads) > 1 ? std::launch::async : std::launch::deferred,
-        [&] { return idle_tables(trace, tree, frames, options); });
   Timeline timeline = gpu_timeline(trace, tree, timeline_options);
   report.warnings = std::move(timeline.warnings);
-  add(std::move(timeline.table));
-  if (options.idle) add(gpu_timeline_by_device(trace, tree, timeline_options));
-  const std::size_t idle_place = report.tables.size();
+  std::vector<Table> op_tables =
+      make_op_tables(trace, tree, op_options(options, edition, own_models, gpu ? &*gpu : nullptr));
 
-  for (Table& table : make_op_tables(
-           trace, tree,
-           {.edition = edition,
-           .split_recompute = options.recompute,
-           .overlap = options.overlap,
-           .call_stack = options.call_stack,
-           .group_by_kernel_count = options.group_by_kernel_count,
-           .first_occurrence = options.first_occurrence,
-           .collectives = false,  // comes after the kernels
-            .include_unlinked = options.include_unlinked,
-           .top_ops = options.top_ops,
-           .gpu = gpu ? &*gpu : nullptr,
-           .peaks = options.achievable_peaks ? perf::Peaks::kAchievable : perf::Peaks::kDatasheet}))
-    add(std::move(table));
+  add(std::move(timeline.table));
+  if (options.idle) {
+    add(gpu_timeline_by_device(trace, tree, timeline_options));
+    IdleTables idle = idle_beside.valid() ? idle_beside.get() : gpu_idle(trace, tree, idle_options);
+    add(std::move(idle.by_size));
+    add(std::move(idle.by_host));
+  }
+  for (Table& table : op_tables) add(std::move(table));
 
   const KernelRows kernels = options.kernel_summary || options.short_kernels
                                  ? collect_kernels(trace, tree, edition)
                                  : KernelRows{};
-  if (options.kernel_summary) add(kernel_summary(trace, kernels, timeline.total_ns));
+  if (options.kernel_summary)
+    add(kernel_summary(trace, kernels, timeline.total_ns, is_extended ? &rules : nullptr));
+  if (options.kernel_categories) add(kernel_categories(trace, kernels, rules));
   if (options.short_kernels) {
     const ShortKernelOptions short_options{.threshold_us = options.short_kernel_us,
                                            .histogram_bins = options.histogram_bins,
@@ -150,14 +147,8 @@ Report make_report(const Trace& trace, const ReportOptions& options) {
     add(short_kernels_summary(trace, tree, kernels, timeline.total_ns, short_options));
   }
   if (options.collectives && !tree.stats().gpu_only)
-    add(coll_analysis(trace, {.keep_incomplete = edition == perf::Edition::kExtended}));
+    add(coll_analysis(trace, {.keep_incomplete = is_extended}));
   if (options.warnings) add(warnings_table(trace, report.warnings));
-  if (options.idle) {
-    IdleTables tables = idle.get();
-    const auto place = report.tables.begin() + static_cast<std::ptrdiff_t>(idle_place);
-    report.tables.insert(report.tables.insert(place, std::move(tables.by_host)),
-                         std::move(tables.by_size));
-  }
   return report;
 }
 
