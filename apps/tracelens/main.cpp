@@ -1,6 +1,5 @@
 // tracelens <verb>: picks the verb and turns errors into exit statuses. See docs/ for each verb.
 #include <fmt/format.h>
-#include <malloc.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -134,11 +133,4 @@ class Program {
 }  // namespace
 }  // namespace tracelens::app
 
-int main(int argc, char** argv) {
-#if defined(__GLIBC__)
-  // Large columns go back to the system when they are freed. Left to itself glibc raises this limit
-  // with the first of them and keeps the holes: 55 instead of 53 MB at the peak of the bench trace.
-  ::mallopt(M_MMAP_THRESHOLD, 512 << 10);
-#endif
-  return tracelens::app::Program{}.run(argc, argv);
-}
+int main(int argc, char** argv) { return tracelens::app::Program{}.run(argc, argv); }

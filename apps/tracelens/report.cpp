@@ -40,6 +40,12 @@ class ReportVerb : public Verb {
         "GPU whose peaks the roofline columns use, e.g. MI300X; by default the trace's");
     verb.add_option("--gpu-arch", options_.gpu_file, "The same from a JSON file")
         ->check(CLI::ExistingFile);
+    verb.add_option("--models", options_.models_file,
+                    "Your own op models, see docs/how-to/own-models.md");
+    verb.add_flag("--kernel-categories", options_.kernel_categories,
+                  "Also a table of what the kernels of each op or graph launch do, by their names");
+    verb.add_option("--kernel-rules", options_.kernel_rules_file,
+                    "Your own kernel-name rules, asked before the built-in ones");
     verb.add_option(
             "--categories", options_.categories,
             "Op categories and models: all that are known, or those of the Python TraceLens")

@@ -1,6 +1,7 @@
 // Which tables make the report of a PyTorch trace, and in which order.
 #include <algorithm>
 #include <future>
+#include <memory>
 #include <tracelens/report.hpp>
 #include <tracelens/tree.hpp>
 #include <tracelens/version.hpp>
@@ -17,6 +18,7 @@
 #include "io/threads.hpp"
 #include "perf/user_models.hpp"
 #include "report/sink.hpp"
+#include "tree/builder.hpp"
 
 namespace tracelens {
 namespace {
@@ -59,9 +61,14 @@ perf::UserModels user_models(const ReportOptions& options) {
   return perf::read_user_models(io::read_text_file(options.models_file), options.models_file);
 }
 
-OpTableOptions op_options(const ReportOptions& options, perf::Edition edition,
-                          const perf::UserModels& own_models, const perf::Gpu* gpu) {
-  return {.edition = edition,
+perf::Edition edition_of(const ReportOptions& options) {
+  return options.categories == Categories::kReference ? perf::Edition::kReference
+                                                      : perf::Edition::kExtended;
+}
+
+OpTableOptions op_options(const ReportOptions& options, const perf::UserModels& own_models,
+                          const perf::Gpu* gpu) {
+  return {.edition = edition_of(options),
           .own_models = &own_models,
           .split_recompute = options.recompute,
           .overlap = options.overlap,
@@ -73,6 +80,29 @@ OpTableOptions op_options(const ReportOptions& options, perf::Edition edition,
           .top_ops = options.top_ops,
           .gpu = gpu,
           .peaks = options.achievable_peaks ? perf::Peaks::kAchievable : perf::Peaks::kDatasheet};
+}
+
+std::vector<Table> make_kernel_tables(const Trace& trace, const Tree& tree, std::int64_t total_ns,
+                                      const KernelRules& rules, const ReportOptions& options) {
+  std::vector<Table> tables;
+  const auto add = [&tables](std::optional<Table> table) {
+    if (table) tables.push_back(std::move(*table));
+  };
+  if (!options.kernel_summary && !options.kernel_categories && !options.short_kernels)
+    return tables;
+  const bool is_extended = options.categories == Categories::kExtended;
+  const KernelRows kernels = collect_kernels(trace, tree, edition_of(options));
+  if (options.kernel_summary)
+    add(kernel_summary(trace, kernels, total_ns, is_extended ? &rules : nullptr));
+  if (options.kernel_categories) add(kernel_categories(trace, kernels, rules));
+  if (options.short_kernels) {
+    const ShortKernelOptions short_options{.threshold_us = options.short_kernel_us,
+                                           .histogram_bins = options.histogram_bins,
+                                           .top_rows = options.top_short_kernels};
+    add(short_kernel_histogram(kernels, short_options));
+    add(short_kernels_summary(trace, tree, kernels, total_ns, short_options));
+  }
+  return tables;
 }
 
 }  // namespace
@@ -96,33 +126,41 @@ Report make_report(const Trace& trace, const ReportOptions& options) {
   const auto add = [&report](std::optional<Table> table) {
     if (table) report.tables.push_back(std::move(*table));
   };
-  const bool is_extended = options.categories == Categories::kExtended;
-  const auto edition = is_extended ? perf::Edition::kExtended : perf::Edition::kReference;
 
   // Frames take part only where a table needs them, as in the Python TraceLens: they change which
   // ops are discarded for outlasting their caller. What the host did while the GPU was idle is said
   // best by frames, so that table has a tree of its own, made beside all others.
   const bool frames = options.recompute || options.call_stack;
   const IdleOptions idle_options{.include_unlinked = options.include_unlinked};
+  const TreeOptions with_frames{.python_frames = true,
+                                .link_by_correlation = options.link_by_correlation};
+  const TreeOptions tree_options{.python_frames = frames,
+                                 .link_by_correlation = options.link_by_correlation};
+  // The same for both trees, and let go by whoever has built the last one.
+  auto launches = std::make_shared<const Launches>(find_launches(trace, tree_options));
   std::future<IdleTables> idle_beside;
   if (options.idle && !frames && has_python_frames(trace))
     idle_beside = std::async(
-        io::thread_count(options.threads) > 1 ? std::launch::async : std::launch::deferred, [&] {
-          return gpu_idle(trace,
-                          build_tree(trace, {.python_frames = true,
-                                             .link_by_correlation = options.link_by_correlation}),
-                          idle_options);
+        io::thread_count(options.threads) > 1 ? std::launch::async : std::launch::deferred,
+        [&, shared = launches]() mutable {
+          const Tree tree_with_frames = build_tree(trace, with_frames, *shared);
+          shared.reset();
+          return gpu_idle(trace, tree_with_frames, idle_options);
         });
-  const Tree tree = build_tree(
-      trace, {.python_frames = frames, .link_by_correlation = options.link_by_correlation});
+  const Tree tree = build_tree(trace, tree_options, *launches);
+  launches.reset();
 
   const TimelineOptions timeline_options{.include_unlinked = options.include_unlinked,
                                          .micro_idle_threshold_us = options.micro_idle_us,
                                          .split_recompute = options.recompute};
   Timeline timeline = gpu_timeline(trace, tree, timeline_options);
   report.warnings = std::move(timeline.warnings);
+  // In this order for the sake of memory: the tree of the idle tables is gone when the op tables
+  // need most.
+  std::vector<Table> kernel_tables =
+      make_kernel_tables(trace, tree, timeline.total_ns, rules, options);
   std::vector<Table> op_tables =
-      make_op_tables(trace, tree, op_options(options, edition, own_models, gpu ? &*gpu : nullptr));
+      make_op_tables(trace, tree, op_options(options, own_models, gpu ? &*gpu : nullptr));
 
   add(std::move(timeline.table));
   if (options.idle) {
@@ -132,22 +170,9 @@ Report make_report(const Trace& trace, const ReportOptions& options) {
     add(std::move(idle.by_host));
   }
   for (Table& table : op_tables) add(std::move(table));
-
-  const KernelRows kernels = options.kernel_summary || options.short_kernels
-                                 ? collect_kernels(trace, tree, edition)
-                                 : KernelRows{};
-  if (options.kernel_summary)
-    add(kernel_summary(trace, kernels, timeline.total_ns, is_extended ? &rules : nullptr));
-  if (options.kernel_categories) add(kernel_categories(trace, kernels, rules));
-  if (options.short_kernels) {
-    const ShortKernelOptions short_options{.threshold_us = options.short_kernel_us,
-                                           .histogram_bins = options.histogram_bins,
-                                           .top_rows = options.top_short_kernels};
-    add(short_kernel_histogram(kernels, short_options));
-    add(short_kernels_summary(trace, tree, kernels, timeline.total_ns, short_options));
-  }
+  for (Table& table : kernel_tables) add(std::move(table));
   if (options.collectives && !tree.stats().gpu_only)
-    add(coll_analysis(trace, {.keep_incomplete = is_extended}));
+    add(coll_analysis(trace, {.keep_incomplete = options.categories == Categories::kExtended}));
   if (options.warnings) add(warnings_table(trace, report.warnings));
   return report;
 }

@@ -151,10 +151,13 @@ class XlsxSink final : public Sink {
   }
 
   static double width_of(const Table::Column& column) {
+    if (column.spec().kind == Kind::kNested) return kMaxWidth;  // nearly always longer than that
     const HumanFormat format{column};
     std::size_t widest = 0;
-    for (std::size_t row = 0; row < std::min(column.size(), kRowsMeasured); ++row)
+    for (std::size_t row = 0; row < std::min(column.size(), kRowsMeasured); ++row) {
       widest = std::max(widest, display_width(format(row)));
+      if (static_cast<double>(widest) >= kMaxWidth) break;
+    }
     const double header = static_cast<double>(display_width(column.spec().name)) + kFilterButton;
     return std::clamp(std::max(static_cast<double>(widest) + 1, header), kMinWidth, kMaxWidth);
   }

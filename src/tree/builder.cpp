@@ -17,8 +17,8 @@ constexpr std::uint64_t kBleedNs = 1000;
 
 }  // namespace
 
-TreeBuilder::TreeBuilder(const Trace& trace, const TreeOptions& options)
-    : trace_{trace}, options_{options}, launches_{find_launches(trace, options)} {
+TreeBuilder::TreeBuilder(const Trace& trace, const TreeOptions& options, const Launches& launches)
+    : trace_{trace}, options_{options}, launches_{launches} {
   if (options_.python_frames) module_names_.assign(trace.string_count(), IsModule::kUnknown);
 }
 
@@ -186,7 +186,11 @@ void TreeBuilder::link_autograd() {
 }
 
 Tree build_tree(const Trace& trace, const TreeOptions& options) {
-  return TreeBuilder{trace, options}.build();
+  return build_tree(trace, options, find_launches(trace, options));
+}
+
+Tree build_tree(const Trace& trace, const TreeOptions& options, const Launches& launches) {
+  return TreeBuilder{trace, options, launches}.build();
 }
 
 }  // namespace tracelens

@@ -17,7 +17,8 @@ namespace tracelens {
 
 class TreeBuilder {
  public:
-  TreeBuilder(const Trace& trace, const TreeOptions& options);
+  // `launches` must be what find_launches gives for these options, and outlive the builder.
+  TreeBuilder(const Trace& trace, const TreeOptions& options, const Launches& launches);
   [[nodiscard]] Tree build() &&;
 
  private:
@@ -46,7 +47,7 @@ class TreeBuilder {
 
   const Trace& trace_;
   TreeOptions options_;
-  Launches launches_;
+  const Launches& launches_;
   std::vector<IsModule> module_names_;  // by StringId: the text is looked at once
   std::vector<Open> open_;
   std::uint32_t open_ops_ = 0;  // cpu_ops on the stack
@@ -54,5 +55,9 @@ class TreeBuilder {
   std::vector<std::uint32_t> scratch_;
   Tree tree_;
 };
+
+// For callers that want two trees of one trace: who launched what is the same in both.
+[[nodiscard]] Tree build_tree(const Trace& trace, const TreeOptions& options,
+                              const Launches& launches);
 
 }  // namespace tracelens
