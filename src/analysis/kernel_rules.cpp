@@ -27,12 +27,12 @@ KernelRules::KernelRules(std::vector<KernelRule> rules)
 }
 
 const KernelRules& KernelRules::built_in() {
-  static const KernelRules rules = [] {
+  static const KernelRules kRules = [] {
     bool replaces = false;
     return KernelRules{
         parse_kernel_rules(built_in_kernel_rules(), "data/kernel_categories.json", replaces)};
   }();
-  return rules;
+  return kRules;
 }
 
 KernelRules KernelRules::extended_by(std::string_view json, std::string_view where) const {

@@ -154,8 +154,8 @@ void OutputFile::copy_temporary_through() {
   if (!written) fail("cannot be written");
 }
 
-// A full disk or a lost network folder may show only here. No fsync: it costs 10 ms a file, and what
-// it guards against (the machine losing power) costs a report that can be made again.
+// A full disk or a lost network folder may show only here. No fsync: it costs 10 ms a file, and
+// what it guards against (the machine losing power) costs a report that can be made again.
 void OutputFile::close() {
   const int fd = std::exchange(fd_, -1);
   if (::close(fd) != 0 && errno != EINTR) fail("cannot be closed");

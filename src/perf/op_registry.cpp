@@ -83,6 +83,18 @@ std::string_view template_category(std::string_view name) {
   return {};
 }
 
+// Ours: where GPU work was launched without an op of its own, what launched it. The kernels of a graph
+// or of a compiled region are told apart by their names: the table kernel_categories.
+std::string_view launch_category(std::string_view name) {
+  if (name.find("GraphLaunch") != std::string_view::npos) return "graph";
+  if (name.starts_with("Torch-Compiled Region") || name.starts_with("## Call CompiledFxGraph"))
+    return "compiled_region";
+  const bool is_runtime_call =
+      name.starts_with("cuda") || name.starts_with("hip") || name.starts_with("cu");
+  return is_runtime_call && name.find("Launch") != std::string_view::npos ? "runtime"
+                                                                          : std::string_view{};
+}
+
 }  // namespace
 
 const OpRow* find_row(std::string_view name, Edition edition) {
@@ -125,6 +137,8 @@ std::string_view op_category(std::string_view name, std::string_view first_kerne
   if (first_kernel.starts_with(kNativeKernel))
     for (const std::string_view kind : kNativeKernelKinds)
       if (first_kernel.find(kind) != std::string_view::npos) return kind;
+  if (edition == Edition::kExtended)
+    if (const std::string_view launch = launch_category(name); !launch.empty()) return launch;
   return "other";
 }
 

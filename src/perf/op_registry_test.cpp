@@ -96,6 +96,14 @@ TEST(OpRegistry, OurEditionRecognisesCompiledTemplates) {
   EXPECT_EQ(op_category("triton_tem_fused_addmm_1", ""), "triton");
 }
 
+TEST(OpRegistry, OurEditionSaysWhatLaunchedWorkThatHasNoOp) {
+  EXPECT_EQ(op_category("hipGraphLaunch", "Cijk_Ailk", Edition::kExtended), "graph");
+  EXPECT_EQ(op_category("cudaLaunchKernelExC", "nvjet", Edition::kExtended), "runtime");
+  EXPECT_EQ(op_category("Torch-Compiled Region: 0/0", "x", Edition::kExtended), "compiled_region");
+  EXPECT_EQ(op_category("custom_op", "x", Edition::kExtended), "other");
+  EXPECT_EQ(op_category("hipGraphLaunch", "Cijk_Ailk"), "other");
+}
+
 TEST(OpRegistry, OnlySomeFamiliesHaveABackwardSheet) {
   EXPECT_TRUE(has_backward_sheet("SDPA"));
   EXPECT_FALSE(has_backward_sheet("GEMM"));
