@@ -83,8 +83,8 @@ std::string_view template_category(std::string_view name) {
   return {};
 }
 
-// Ours: where GPU work was launched without an op of its own, what launched it. The kernels of a graph
-// or of a compiled region are told apart by their names: the table kernel_categories.
+// Ours: where GPU work was launched without an op of its own, what launched it. The kernels of a
+// graph or of a compiled region are told apart by their names: the table kernel_categories.
 std::string_view launch_category(std::string_view name) {
   if (name.find("GraphLaunch") != std::string_view::npos) return "graph";
   if (name.starts_with("Torch-Compiled Region") || name.starts_with("## Call CompiledFxGraph"))
