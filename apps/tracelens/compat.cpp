@@ -9,7 +9,7 @@
 #include <tracelens/read_trace.hpp>
 #include <tracelens/report.hpp>
 
-#include "io/output_file.hpp"
+#include "verb.hpp"
 
 namespace tracelens::app {
 namespace {
@@ -93,6 +93,12 @@ class PytorchReportScript {
     if (origami_) console.warn("--enable-origami: the GEMM simulator is not supported; ignored");
     options_.collectives = !no_collectives_;
 
+    const std::string workbook =
+        workbook_.empty() && folder_.empty() ? default_workbook(trace_) : workbook_;
+    if (!workbook.empty() && !workbook.ends_with(".xlsx"))
+      throw Error{workbook, "expected a name that ends in .xlsx"};
+    refuse_same_file(trace_, workbook);
+
     const Trace trace = read_trace(trace_, {.threads = 0, .on_progress = console.progress_bar()});
     console.clear_progress();
     for (const auto& warning : trace.warnings().entries())
@@ -105,8 +111,7 @@ class PytorchReportScript {
       for (const Table& table : report.tables)
         console.print(fmt::format("DataFrame '{0}' written to {1}{0}.csv\n", table.name(), folder));
     }
-    if (!workbook_.empty() || folder_.empty()) {
-      const std::string workbook = workbook_.empty() ? default_workbook(trace_) : workbook_;
+    if (!workbook.empty()) {
       write_report(report, workbook);
       console.print(fmt::format("DataFrames successfully written to {}\n", workbook));
     }

@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -34,8 +35,7 @@ bool is_set(const char* variable) {
 }
 
 void write(std::FILE* file, std::string_view text) {
-  // A reader that went away (| head) is not our error; SIGPIPE or the exit status tells the rest.
-  (void)std::fwrite(text.data(), 1, text.size(), file);
+  (void)std::fwrite(text.data(), 1, text.size(), file);  // flush() looks at the outcome
 }
 
 void line(std::string_view mark, std::string_view sentence) {
@@ -62,6 +62,12 @@ Console::Console() {
   stderr_is_terminal_ = ::isatty(STDERR_FILENO) == 1;
   style_.colour = stdout_is_terminal && !is_set("NO_COLOR");
   style_.width = terminal_width();
+}
+
+bool Console::flush() const {
+  errno = 0;
+  const bool flushed = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  return flushed || errno == EPIPE;
 }
 
 void Console::print(std::string_view text) const { write(stdout, text); }

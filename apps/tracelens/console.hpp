@@ -32,6 +32,9 @@ class Console {
   void warn(std::string_view sentence) const;                 // stderr, unless --quiet
   void error(std::string_view sentence) const;                // stderr, always
 
+  // Whether everything printed so far has arrived; a reader that left early (| head) is fine.
+  [[nodiscard]] bool flush() const;
+
   // Draws a bar on stderr while a trace is read; an empty function when nobody would see it.
   [[nodiscard]] std::function<void(const ReadProgress&)> progress_bar() const;
   void clear_progress() const;

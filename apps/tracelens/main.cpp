@@ -44,7 +44,8 @@ class Program {
     app_.set_version_flag("--version", kVersion);
     app_.require_subcommand(1);
     app_.fallthrough();
-    app_.add_flag("-q,--quiet", console_.quiet, "Print results and errors only");
+    app_.add_flag("-q,--quiet", console_.quiet,
+                  "Print no tables, notes or warnings: only errors and what -o asks for");
     app_.add_flag("-v,--verbose", console_.verbose, "Say more about what is done");
     for (const VerbKind& kind : kVerbs) {
       auto verb = kind.make();
@@ -71,6 +72,14 @@ class Program {
   }
 
   int run(int argc, char** argv) {
+    const int status = run_verb(argc, argv);
+    if (console_.flush()) return status;
+    console_.error("standard output: cannot be written");
+    return status == kExitOk ? kExitBadInput : status;
+  }
+
+ private:
+  int run_verb(int argc, char** argv) {
     try {
       if (const auto script = script_of(argc, argv)) return run_compat(*script);
       app_.parse(argc, argv);
@@ -102,7 +111,6 @@ class Program {
     }
   }
 
- private:
   struct Script {
     std::string_view name;
     std::vector<std::string> arguments;

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <map>
 #include <tracelens/report.hpp>
 
 #include "verbs.hpp"
@@ -47,10 +46,11 @@ class ReportVerb : public Verb {
     verb.add_option("--kernel-rules", options_.kernel_rules_file,
                     "Your own kernel-name rules, asked before the built-in ones");
     verb.add_option(
-            "--categories", options_.categories,
-            "Op categories and models: all that are known, or those of the Python TraceLens")
-        ->transform(CLI::CheckedTransformer(std::map<std::string, Categories>{
-            {"extended", Categories::kExtended}, {"reference", Categories::kReference}}));
+            "--categories", categories_,
+            "Op categories and models: extended (all that are known) or reference (those of "
+            "the Python TraceLens)")
+        ->check(CLI::IsMember({"extended", "reference"}))
+        ->capture_default_str();
     verb.add_flag("--overlap", options_.overlap, "Also the tables of what ran beside each op");
     verb.add_flag("--call-stack", options_.call_stack,
                   "Call stacks in unified_perf_summary (needs Python stacks in the trace)");
@@ -88,8 +88,10 @@ class ReportVerb : public Verb {
   }
 
   int run(Console& console) override {
+    input_.check_output(output_);
     const Trace trace = input_.read(console);
     options_.threads = input_.threads();
+    if (categories_ == "reference") options_.categories = Categories::kReference;
     const Report report = make_report(trace, options_);
     for (const std::string& sentence : report.warnings) console.warn(sentence);
     const std::string output =
@@ -103,7 +105,7 @@ class ReportVerb : public Verb {
 
  private:
   TraceInput input_;
-  std::string output_;
+  std::string output_, categories_ = "extended";
   ReportOptions options_;
 };
 

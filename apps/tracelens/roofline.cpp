@@ -44,6 +44,7 @@ class RooflineVerb : public Verb {
   int run(Console& console) override {
     perf::UserModels own;
     if (!models_.empty()) own = perf::read_user_models(io::read_text_file(models_), models_);
+    input_.check_output(output_);
     const Trace trace = input_.read(console);
     const std::optional<perf::Gpu> gpu = chosen_gpu(choice_, &trace);
     if (!gpu)

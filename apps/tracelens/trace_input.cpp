@@ -26,6 +26,12 @@ std::string demo_trace() {
 
 }  // namespace
 
+void refuse_same_file(const std::string& trace, const std::string& output) {
+  std::error_code error;
+  if (!output.empty() && fs::equivalent(trace, output, error))
+    throw Error{output, "this is the trace itself; choose another output"};
+}
+
 void TraceInput::declare(CLI::App& verb) {
   verb.add_option("trace", path_,
                   "Trace file: PyTorch profiler JSON, plain or packed by gzip, zip or zstd; "
@@ -35,6 +41,8 @@ void TraceInput::declare(CLI::App& verb) {
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
 }
+
+void TraceInput::check_output(const std::string& output) const { refuse_same_file(path_, output); }
 
 Trace TraceInput::read(Console& console) const {
   std::string path = path_;

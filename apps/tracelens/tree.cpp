@@ -43,6 +43,7 @@ class TreeVerb : public Verb {
   }
 
   int run(Console& console) override {
+    input_.check_output(output_);
     const Trace trace = input_.read(console);
     const Tree tree = build_tree(trace, {.python_frames = true});
     const auto print = [&console](std::string_view text) { console.print(text); };

@@ -18,6 +18,9 @@ class Verb {
   virtual int run(Console& console) = 0;     // the exit status
 };
 
+// Throws Error when `output` is the same file as `trace`: a result never replaces its input.
+void refuse_same_file(const std::string& trace, const std::string& output);
+
 // The trace a verb is about, with the flags that go with reading one.
 class TraceInput {
  public:
@@ -26,6 +29,8 @@ class TraceInput {
   // so. Warnings of the reader go to stderr.
   [[nodiscard]] Trace read(Console& console) const;
   [[nodiscard]] int threads() const { return threads_; }
+  // Throws Error when `output` is the trace itself. Called before anything is read.
+  void check_output(const std::string& output) const;
 
  private:
   std::string path_;

@@ -42,6 +42,11 @@ constexpr std::size_t kCutSearchBytes = std::size_t{64} << 10;
 constexpr std::size_t kLongestHeader = std::size_t{256} << 20;
 // An element that has not ended after this much text never will: a quote is missing.
 constexpr std::size_t kLongestElement = std::size_t{64} << 20;
+// Text behind the event list is kept whole as well, up to this.
+constexpr std::size_t kLongestTail = std::size_t{64} << 20;
+// Every attempt to go on after an element without an end looks at all text read since. A file made
+// of such elements is given up when the attempts have looked at this much.
+constexpr std::uint64_t kRetryBytes = std::uint64_t{1} << 27;
 constexpr double kEnoughToEstimate = 0.25;  // of the file, before memory is set aside for the rest
 
 bool is_space(char c) { return static_cast<unsigned char>(c) <= ' '; }
@@ -149,7 +154,9 @@ class Assembly {
     const Block& block = worker.block;
     builder_.source().text_bytes = block.first_byte + block.text.size();
     if (list_closed_) {
-      behind_.append(block.text.view());
+      keep_behind(block.text.view());
+    } else if (is_given_up_) {
+      // Counted; nothing more can be read.
     } else if (unended_.empty()) {
       take(worker, block.text.view(), block.first_byte, outcome);
     } else {
@@ -178,7 +185,7 @@ class Assembly {
     const std::string_view rest = text.substr(outcome.stop);
     if (outcome.end == EventParser::End::kListClosed) {
       list_closed_ = true;
-      behind_.append(rest);
+      keep_behind(rest);
       unended_.clear();
     } else if (unended_.empty()) {
       unended_.append(rest);
@@ -199,15 +206,14 @@ class Assembly {
   // The element at the front of unended_ has no end: go on with whatever looks like the next one.
   void give_up_unended(Worker& worker, bool at_end) {
     while (!list_closed_ && !unended_.empty()) {
-      const std::string_view text = unended_.view();
-      std::size_t next = std::string_view::npos;
-      for (std::size_t brace = text.find('}'); brace != std::string_view::npos;
-           brace = text.find('}', brace + 1))
-        if ((next = next_object_after(text, brace)) != std::string_view::npos) break;
-      if (next == std::string_view::npos) {
-        if (!at_end) return;  // look again with more text
-        builder_.warnings().add("file ends inside an event", unended_byte_);
+      const std::size_t next = next_object(unended_.view());
+      retried_bytes_ += unended_.size();
+      if (next == std::string_view::npos || retried_bytes_ > kRetryBytes) {
+        builder_.warnings().add(at_end ? "file ends inside an event"
+                                       : "event without an end; nothing after it was read",
+                                unended_byte_);
         unended_.clear();
+        is_given_up_ = true;
         return;
       }
       worker.parsed.clear();
@@ -217,6 +223,21 @@ class Assembly {
       unended_byte_ += next;
       decode_unended(worker);
     }
+  }
+
+  // Where the first object after a comma begins; npos when there is none.
+  static std::size_t next_object(std::string_view text) {
+    for (std::size_t brace = text.find('}'); brace != std::string_view::npos;
+         brace = text.find('}', brace + 1))
+      if (const std::size_t next = next_object_after(text, brace); next != std::string_view::npos)
+        return next;
+    return std::string_view::npos;
+  }
+
+  void keep_behind(std::string_view text) {
+    if (behind_.size() + text.size() <= kLongestTail) return behind_.append(text);
+    builder_.warnings().add("text behind the event list that is too long to keep",
+                            builder_.source().text_bytes);
   }
 
   void report(const Block& block) {
@@ -234,6 +255,8 @@ class Assembly {
   PaddedText unended_;  // text from the start of an element whose end has not been seen
   std::uint64_t unended_byte_ = 0;
   std::size_t retry_bytes_ = 0;
+  std::uint64_t retried_bytes_ = 0;
+  bool is_given_up_ = false;
   PaddedText behind_;  // text after the event list
   bool list_closed_ = false, has_reserved_ = false;
 };
@@ -245,17 +268,21 @@ class Pipeline {
       : source_{source}, assembly_{assembly}, builder_{builder} {}
 
   void run(int threads) {
-    std::vector<std::thread> helpers;
-    for (int i = 1; i < threads; ++i) helpers.emplace_back([this] { work(); });
+    std::vector<std::thread> others;
+    try {
+      for (int i = 1; i < threads; ++i) others.emplace_back([this] { work(); });
+    } catch (const std::exception&) {
+      // The system gives no more threads: the ones there are do the work.
+    }
     work();
-    for (std::thread& helper : helpers) helper.join();
+    for (std::thread& other : others) other.join();
     if (failure_) std::rethrow_exception(failure_);
   }
 
  private:
   void work() {
-    Worker worker{builder_};
     try {
+      Worker worker{builder_};
       while (take_block(worker.block)) {
         worker.parsed.clear();
         const auto outcome =

@@ -192,6 +192,11 @@ bool is_label_name(std::string_view name) {
          name == "thread_name" || name == "thread_sort_index";
 }
 
+// Times beyond these are no times of a trace, and sums over events of such lengths would overflow:
+// 73 years from the epoch of the clock, 104 days for one event.
+constexpr std::int64_t kLatestNs = std::int64_t{1} << 61;
+constexpr std::int64_t kLongestNs = std::int64_t{1} << 53;
+
 bool has_time(Phase phase) { return phase != Phase::kMetadata && phase != Phase::kDamaged; }
 
 }  // namespace
@@ -454,6 +459,8 @@ void EventParser::append(const Fields& fields, std::uint64_t byte, ParsedBlock& 
   } else if (fields.phase == 0) {
     problem(Problem::kNoPhase);
   }
+  if (raw.ts_ns > kLatestNs || raw.ts_ns < -kLatestNs) raw.ts_ns = kAbsent;
+  if (raw.dur_ns > kLongestNs) raw.dur_ns = kAbsent;
   if (has_time(raw.phase) && raw.ts_ns == kAbsent) {
     problem(Problem::kNoTime);
     raw.phase = Phase::kDamaged;

@@ -32,7 +32,7 @@ inline constexpr std::string_view kProblemTexts[] = {
     "event that is not valid JSON",
     "event without a phase (ph)",
     "event without a usable time (ts)",
-    "complete event without a duration (dur)",
+    "complete event without a usable duration (dur)",
     "negative duration, taken as 0",
     "metadata event without a usable name or value",
     "event that does not end",

@@ -225,7 +225,7 @@ TEST(KinetoReader, SkipsADamagedEventAndKeepsItsPlace) {
   EXPECT_EQ(trace.warnings().count("event that is not valid JSON"), 1u);
   EXPECT_EQ(trace.warnings().count("element of the event list that is not an object"), 3u);
   EXPECT_EQ(trace.warnings().count("event without a phase (ph)"), 1u);
-  EXPECT_EQ(trace.warnings().count("complete event without a duration (dur)"), 1u);
+  EXPECT_EQ(trace.warnings().count("complete event without a usable duration (dur)"), 1u);
   EXPECT_EQ(trace.warnings().count("event without a usable time (ts)"), 1u);
   EXPECT_EQ(trace.warnings().count("negative duration, taken as 0"), 1u);
   EXPECT_FALSE(trace.source().cut_short);
@@ -267,6 +267,36 @@ TEST(KinetoReader, GoesOnAfterAnEventWithAMissingQuote) {
   EXPECT_EQ(trace.name({0}), "a");
   EXPECT_EQ(trace.name(EventId{static_cast<std::uint32_t>(trace.size() - 1)}), "d");
   EXPECT_FALSE(trace.warnings().entries().empty());
+}
+
+TEST(KinetoReader, RefusesTimesThatNoTraceCanHave) {
+  const Trace trace = read(
+      R"([{"ph":"X","cat":"kernel","name":"a","ts":-9223372036854775,"dur":1},
+          {"ph":"X","cat":"kernel","name":"b","ts":1,"dur":9223372036854775},
+          {"ph":"X","cat":"kernel","name":"c","ts":1790857026000000.5,"dur":3600000000}])");
+  EXPECT_EQ(trace.phase({0}), Phase::kDamaged);
+  EXPECT_EQ(trace.phase({1}), Phase::kDamaged);
+  EXPECT_EQ(trace.phase({2}), Phase::kComplete);
+}
+
+TEST(KinetoReader, SaysThatASecondListOrTextBehindTheTraceIsNotRead) {
+  EXPECT_EQ(read(R"({"traceEvents":[],"traceEvents":[]})")
+                .warnings()
+                .count("second event list, which is not read"),
+            1u);
+  EXPECT_EQ(read(R"([] [])").warnings().count("text behind the trace, which is not read"), 1u);
+  EXPECT_EQ(read(R"({"traceEvents":[]} more)")
+                .warnings()
+                .count("text behind the trace, which is not read"),
+            1u);
+  EXPECT_TRUE(read("[]\n").warnings().entries().empty());
+}
+
+TEST(KinetoReader, GivesUpAFileOfUnendedEventsInReasonableTime) {
+  std::string text = "[";
+  for (int i = 0; i < 40'000; ++i) text += R"({"a":[{},)";
+  const Trace trace = read(text);  // quadratic without a limit: minutes
+  EXPECT_TRUE(trace.source().cut_short);
 }
 
 TEST(KinetoReader, SaysInOneSentenceWhyAFileIsNoTrace) {

@@ -85,7 +85,8 @@ std::size_t TopLevel::open(std::string_view text, bool at_end) {
 }
 
 void TopLevel::keep(const Member& member) {
-  if (member.key == "traceEvents") return;  // a second list is not read
+  if (member.key == "traceEvents")
+    return builder_.warnings().add("second event list, which is not read", 0);
   const std::string_view raw{member.value, static_cast<std::size_t>(member.after - member.value)};
   builder_.add_metadata(unescape_json(member.key), parse_json_value(raw).value_or(Value{}));
 }
@@ -93,11 +94,20 @@ void TopLevel::keep(const Member& member) {
 bool TopLevel::close(std::string_view text) {
   const char* p = text.data();
   const char* const end = p + text.size();
-  if (is_bare_list_) return true;
+  const auto finish = [&] {  // `p` is behind the trace
+    if (json::skip_space(p, end) != end)
+      builder_.warnings().add("text behind the trace, which is not read",
+                              builder_.source().text_bytes - static_cast<std::uint64_t>(end - p));
+    return true;
+  };
+  if (is_bare_list_) return finish();
   for (;;) {
     do p = json::skip_space(p, end);
     while (*p == ',' && p++ < end);
-    if (p < end && *p == '}') return true;
+    if (p < end && *p == '}') {
+      ++p;
+      return finish();
+    }
     if (p >= end || *p != '"') return false;
     Member member;
     if (!member.read(p, end) || member.after == nullptr) return false;

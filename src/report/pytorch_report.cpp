@@ -140,8 +140,9 @@ Report make_report(const Trace& trace, const ReportOptions& options) {
   auto launches = std::make_shared<const Launches>(find_launches(trace, tree_options));
   std::future<IdleTables> idle_beside;
   if (options.idle && !frames && has_python_frames(trace))
-    idle_beside = std::async(
-        io::thread_count(options.threads) > 1 ? std::launch::async : std::launch::deferred,
+    idle_beside = std::async(  // deferred also when the system gives no thread
+        io::thread_count(options.threads) > 1 ? std::launch::async | std::launch::deferred
+                                              : std::launch::deferred,
         [&, shared = launches]() mutable {
           const Tree tree_with_frames = build_tree(trace, with_frames, *shared);
           shared.reset();
