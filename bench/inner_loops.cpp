@@ -38,10 +38,10 @@ std::string_view event_list() {
 }
 
 void count_bytes(benchmark::State& state, std::size_t bytes) {
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * bytes));
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes));
 }
 void count_events(benchmark::State& state, std::size_t events) {
-  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations() * events));
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(events));
 }
 
 void Unpack(benchmark::State& state) {

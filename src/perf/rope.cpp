@@ -52,7 +52,7 @@ Work rope_and_cache(const Arguments& in, double key_heads, bool has_out) {
   const Shape q = in.shape(0, 3);
   const double tokens = q.at(0), query_heads = q.at(1), latent = q.at(2),
                turned = in.shape(1).at(2);
-  const std::string type = in.type(0), cache_type = in.type_or(4, type);
+  const std::string &type = in.type(0), cache_type = in.type_or(4, type);
   const std::string out_type = has_out ? in.type_or(5, type) : type;
   const auto size = in.bytes(type);
   std::optional<double> bytes;

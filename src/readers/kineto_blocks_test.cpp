@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <random>
 #include <string>
 #include <tracelens/error.hpp>
@@ -44,7 +45,7 @@ TEST(KinetoBlocks, AnyNumberOfThreadsGivesTheSameTrace) {
   const std::string text = tricky_trace(800);
   const std::string expected = dump_read(text, {.threads = 1});
   for (const int threads : {2, 3, 4, 7})
-    for (const std::size_t bytes : {200, 4'000, 100'000})
+    for (const std::size_t bytes : std::initializer_list<std::size_t>{200, 4000, 100000})
       ASSERT_EQ(dump_read(text, {.threads = threads, .block_bytes = bytes}), expected)
           << threads << " threads, " << bytes << " bytes";
 }
@@ -73,7 +74,7 @@ TEST(KinetoBlocks, AMissingQuoteCostsTheSameEventsWhereverTheCutsAre) {
   const std::size_t at = text.find("\"aten::mm\"", text.size() / 2);
   text.erase(at, 1);
   const std::string expected = dump_read(text, {.threads = 1});
-  for (const std::size_t bytes : {32, 100, 1'000})
+  for (const std::size_t bytes : std::initializer_list<std::size_t>{32, 100, 1000})
     EXPECT_EQ(dump_read(text, {.threads = 2, .block_bytes = bytes}), expected);
 }
 

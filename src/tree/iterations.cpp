@@ -73,6 +73,7 @@ std::vector<IterationRoot> find_iterations(const Trace& trace, const Tree& tree)
       continue;
     const std::vector<NodeId> children = children_of(tree, node);
     std::vector<StringId> names;
+    names.reserve(children.size());
     for (const NodeId child : children) names.push_back(trace.names()[tree.event(child).row]);
     if (const auto repeats = find_repeats(names)) {
       // Three equal calls in a row are no loop unless the GPU work of the caller is in them.
