@@ -35,6 +35,7 @@ void BlockMerger::append(const ParsedBlock& block) {
          .ts_ns = raw.ts_ns,
          .dur_ns = raw.dur_ns,
          .correlation = raw.correlation});
+    if (raw.phase == Phase::kDamaged) continue;  // a begin or end without a time joins nothing
     if (raw.begin_end == 'B') builder_.add_begin(event);
     if (raw.begin_end == 'E') builder_.add_end(event);
   }

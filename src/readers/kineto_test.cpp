@@ -247,6 +247,12 @@ TEST(KinetoReader, JoinsBeginAndEndEvents) {
   EXPECT_EQ(trace.phase({1}), Phase::kOther);
 }
 
+TEST(KinetoReader, JoinsNoBeginOrEndWithoutATime) {
+  const Trace trace = read(R"([{"ph":"B","pid":1,"tid":1},{"ph":"E","ts":3,"pid":1,"tid":1}])");
+  EXPECT_EQ(trace.phase({0}), Phase::kDamaged);
+  EXPECT_EQ(trace.dur_ns()[0], kAbsent);
+}
+
 TEST(KinetoReader, CutFileKeepsTheEventsBeforeTheCutAndSaysSo) {
   const Trace trace = read(R"({"traceEvents":[{"ph":"i","name":"a","ts":1},{"ph":)");
   EXPECT_EQ(trace.size(), 1u);
