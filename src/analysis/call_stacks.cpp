@@ -1,4 +1,5 @@
 #include "analysis/call_stacks.hpp"
+#include "io/ascii.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,14 +11,6 @@ constexpr const char* kNotFound = "Not found";
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
-
-std::string lower(std::string_view text) {
-  std::string result{text};
-  std::ranges::transform(result, result.begin(), [](char c) { return lower(c); });
-  return result;
-}
 
 // Frames without a path and without a namespace (built-ins, runtime calls) say little.
 bool is_shown(const Trace& trace, EventId event) {
@@ -133,9 +126,9 @@ std::optional<std::string> entry_point(const Value& stack, std::string_view op) 
   if (after == 0) after = last_named(without_trailing_number(op));
   if (after == 0) return std::nullopt;
   const std::size_t colons = op.rfind("::");
-  const std::string local = lower(colons == op.npos ? op : op.substr(colons + 2));
+  const std::string local = io::lower_case(colons == op.npos ? op : op.substr(colons + 2));
   for (std::size_t i = after; i < frames.size(); ++i)
-    if (contains(frames[i], ".py") && contains(lower(function_part(frames[i])), local))
+    if (contains(frames[i], ".py") && contains(io::lower_case(function_part(frames[i])), local))
       return std::string{frames[i]};
   for (std::size_t i = after - 1; i-- > 0;)
     if (contains(frames[i], ".py") && !is_wrapper_frame(frames[i])) return std::string{frames[i]};

@@ -11,6 +11,7 @@
 #include "analysis/gpu_work.hpp"
 #include "analysis/group_rows.hpp"
 #include "analysis/group_stats.hpp"
+#include "io/ascii.hpp"
 #include "table/cell_text.hpp"
 #include "tree/time_math.hpp"
 
@@ -58,11 +59,7 @@ Value as_tuple(const Value& value) {
 }
 
 bool is_custom_allreduce(std::string_view name) {
-  std::string lower{name};
-  std::ranges::transform(lower, lower.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  });
-  return lower.find("cross_device_reduce") != lower.npos;
+  return io::contains_ignoring_case(name, "cross_device_reduce");
 }
 
 std::optional<double> megabytes(const Message& message, std::size_t elements) {

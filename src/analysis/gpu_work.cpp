@@ -3,18 +3,11 @@
 #include <algorithm>
 #include <array>
 
+#include "io/ascii.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
 namespace {
-
-constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
-
-bool contains_ignoring_case(std::string_view text, std::string_view lower_word) {
-  const auto same = [](char a, char b) { return lower(a) == b; };
-  return std::search(text.begin(), text.end(), lower_word.begin(), lower_word.end(), same) !=
-         text.end();
-}
 
 // Drops `suffix` from the end of `text` if it is there.
 void drop(std::string_view& text, std::string_view suffix) {
@@ -25,7 +18,8 @@ void drop(std::string_view& text, std::string_view suffix) {
 
 bool is_communication_name(std::string_view name) {
   constexpr std::array<std::string_view, 3> kWords = {"nccl", "rccl", "cross_device_reduce"};
-  return std::ranges::any_of(kWords, [&](auto word) { return contains_ignoring_case(name, word); });
+  return std::ranges::any_of(kWords,
+                             [&](auto word) { return io::contains_ignoring_case(name, word); });
 }
 
 bool is_copy_kernel_name(std::string_view name) {

@@ -9,6 +9,7 @@
 
 #include "analysis/gpu_work.hpp"
 #include "analysis/launchers.hpp"
+#include "io/ascii.hpp"
 #include "table/cell_text.hpp"
 #include "tree/time_math.hpp"
 
@@ -79,16 +80,10 @@ struct SummaryKey {
   };
 };
 
-bool contains(std::string_view lower_text, std::string_view word) {
-  return lower_text.find(word) != lower_text.npos;
-}
-
 std::string_view call_category(std::string_view call) {
-  std::string lower{call};
-  std::ranges::transform(lower, lower.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  });
-  return contains(lower, "cudagraph") || contains(lower, "graphlaunch") ? "graph" : "runtime";
+  const bool is_graph = io::contains_ignoring_case(call, "cudagraph") ||
+                        io::contains_ignoring_case(call, "graphlaunch");
+  return is_graph ? "graph" : "runtime";
 }
 
 // Text of a key column for sorting: missing ones stand last.

@@ -7,10 +7,10 @@
 #include <tracelens/error.hpp>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdio>
 #include <utility>
 
+#include "io/ascii.hpp"
 #include "io/byte_source.hpp"
 
 namespace tracelens::io {
@@ -101,9 +101,8 @@ class Archive {
 
 bool ends_with_ignoring_case(std::string_view text, std::string_view ending) {
   if (text.size() < ending.size()) return false;
-  return std::equal(
-      ending.begin(), ending.end(), text.end() - std::ssize(ending),
-      [](char a, char b) { return a == std::tolower(static_cast<unsigned char>(b)); });
+  return std::equal(ending.begin(), ending.end(), text.end() - std::ssize(ending),
+                    [](char a, char b) { return a == lower(b); });
 }
 
 // Folders, and the twins that macOS adds to every file it packs.

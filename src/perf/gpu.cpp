@@ -7,18 +7,12 @@
 #include <tracelens/error.hpp>
 #include <tracelens/value.hpp>
 
+#include "io/ascii.hpp"
 #include "perf/gpu_files.hpp"
 #include "trace/json_value.hpp"
 
 namespace tracelens::perf {
 namespace {
-
-std::string lower_case(std::string_view text) {
-  std::string lower{text};
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return lower;
-}
 
 // A figure is a number, or an object with the number and where it comes from.
 double figure(const Value& given, std::string_view key, std::string_view where) {
@@ -61,11 +55,11 @@ std::span<const Gpu> known_gpus() {
 }
 
 const Gpu* find_gpu(std::string_view device) {
-  const std::string wanted = lower_case(device);
+  const std::string wanted = io::lower_case(device);
   const Gpu* best = nullptr;
   std::size_t best_length = 0;
   for (const Gpu& gpu : known_gpus()) {
-    if (lower_case(gpu.name) == wanted) return &gpu;
+    if (io::lower_case(gpu.name) == wanted) return &gpu;
     for (const std::string& name : gpu.device_names)
       if (name.size() > best_length && wanted.find(name) != std::string::npos) {
         best = &gpu;
@@ -82,7 +76,8 @@ Gpu read_gpu(std::string_view text, std::string_view where) {
   Gpu gpu;
   if (const Value* name = given->find("name")) gpu.name = name->as_text();
   if (const Value* names = given->find("device_names"))
-    for (const Value& name : names->items()) gpu.device_names.push_back(lower_case(name.as_text()));
+    for (const Value& name : names->items())
+      gpu.device_names.push_back(io::lower_case(name.as_text()));
   gpu.memory_gb = figure_if_any(*given, "memory_gb", where);
   gpu.memory_gbps = figure_if_any(*given, "mem_bw_gbps", where);
   gpu.peak_tflops = figures(*given, "peak_tflops", where);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "io/ascii.hpp"
 #include "perf/known_ops.hpp"
 #include "perf/literals.hpp"
 
@@ -107,11 +108,7 @@ double tensor_bytes(const Arguments& in, const std::string& type) {
 
 std::string lower_case_tail(const std::string& type) {
   const std::size_t colons = type.rfind("::");
-  std::string tail = colons == std::string::npos ? type : type.substr(colons + 2);
-  std::ranges::transform(tail, tail.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return tail;
+  return io::lower_case(colons == std::string::npos ? type : type.substr(colons + 2));
 }
 
 }  // namespace

@@ -2,11 +2,11 @@
 #include "report/sink.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <system_error>
 #include <tracelens/error.hpp>
 
+#include "io/ascii.hpp"
 #include "report/sinks.hpp"
 
 namespace tracelens {
@@ -25,10 +25,7 @@ bool is_folder(const std::string& output) {
 }
 
 std::string lower_extension(const std::string& output) {
-  std::string extension = std::filesystem::path{output}.extension().string();
-  std::ranges::transform(extension, extension.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return extension;
+  return io::lower_case(std::filesystem::path{output}.extension().string());
 }
 
 std::string known_extensions() {

@@ -2,17 +2,15 @@
 #include "report/unique_names.hpp"
 
 #include <algorithm>
-#include <cctype>
 
+#include "io/ascii.hpp"
 #include "table/utf8.hpp"
 
 namespace tracelens {
 
 std::string UniqueNames::add(std::string_view name) {
-  const auto take = [this](std::string candidate) {
-    std::ranges::transform(candidate, candidate.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return taken_.insert(std::move(candidate)).second;
+  const auto take = [this](const std::string& candidate) {
+    return taken_.insert(io::lower_case(candidate)).second;
   };
   std::string unique{cut_utf16(name, max_characters_)};
   for (int number = 2; !take(unique); ++number) {

@@ -1,10 +1,10 @@
 #include "tree/links.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <limits>
 #include <span>
 
+#include "io/ascii.hpp"
 #include "tree/id_slots.hpp"
 
 namespace tracelens {
@@ -12,17 +12,12 @@ namespace {
 
 constexpr std::uint32_t kNoRow = std::numeric_limits<std::uint32_t>::max();
 
-bool contains_launch(std::string_view name) {
-  constexpr std::string_view kWord = "launch";
-  const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
-  return std::search(name.begin(), name.end(), kWord.begin(), kWord.end(), same) != name.end();
-}
-
 // The id that calls and GPU events share: correlation, unless the first launch of the trace has
 // none (very old ROCm traces, whose flows carry external ids).
 bool links_by_external_id(const Trace& trace) {
   for (const EventId event : trace.all_events())
-    if (is_runtime(trace.category(event)) && contains_launch(trace.name(event)))
+    if (is_runtime(trace.category(event)) &&
+        io::contains_ignoring_case(trace.name(event), "launch"))
       return trace.correlations()[event.row] == kAbsent;
   return true;
 }

@@ -1,0 +1,29 @@
+// ascii.hpp: letters without regard to case, for names that are ASCII whatever the locale is.
+//   contains_ignoring_case("ncclDevKernel_AllReduce", "allreduce")      // true
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace tracelens::io {
+
+[[nodiscard]] constexpr char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+[[nodiscard]] inline std::string lower_case(std::string_view text) {
+  std::string result{text};
+  std::transform(result.begin(), result.end(), result.begin(), lower);
+  return result;
+}
+
+// `lower_word` must be in lower case. Makes no copy.
+[[nodiscard]] inline bool contains_ignoring_case(std::string_view text,
+                                                 std::string_view lower_word) {
+  const auto same = [](char a, char b) { return lower(a) == b; };
+  return std::search(text.begin(), text.end(), lower_word.begin(), lower_word.end(), same) !=
+         text.end();
+}
+
+}  // namespace tracelens::io
