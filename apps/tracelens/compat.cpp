@@ -25,11 +25,8 @@ void expand_abbreviations(const CLI::App& app, std::vector<std::string>& argumen
     const std::string name = argument.substr(2, equals == std::string::npos ? equals : equals - 2);
     std::vector<std::string> candidates;
     for (const CLI::Option* option : app.get_options())
-      for (const std::string& known : option->get_lnames()) {
-        if (known == name) candidates.assign(1, known);
-        if (known == name) break;
+      for (const std::string& known : option->get_lnames())
         if (known.starts_with(name)) candidates.push_back(known);
-      }
     const bool exact = std::ranges::find(candidates, name) != candidates.end();
     if (!exact && candidates.size() == 1)
       argument =

@@ -50,7 +50,12 @@ std::optional<perf::Gpu> choose_gpu(const Trace& trace, const ReportOptions& opt
                     options.gpu_from_trace ? &trace : nullptr);
 }
 
-KernelRules kernel_rules(const ReportOptions& options) {
+// Compiling the rules takes a while, so there are none unless a table asks for them or the user
+// names a file, which is checked in any case.
+std::optional<KernelRules> kernel_rules(const ReportOptions& options) {
+  const bool in_summary = options.kernel_summary && options.categories == Categories::kExtended;
+  if (options.kernel_rules_file.empty() && !in_summary && !options.kernel_categories)
+    return std::nullopt;
   if (options.kernel_rules_file.empty()) return KernelRules::built_in();
   return KernelRules::built_in().extended_by(io::read_text_file(options.kernel_rules_file),
                                              options.kernel_rules_file);
@@ -83,7 +88,8 @@ OpTableOptions op_options(const ReportOptions& options, const perf::UserModels& 
 }
 
 std::vector<Table> make_kernel_tables(const Trace& trace, const Tree& tree, std::int64_t total_ns,
-                                      const KernelRules& rules, const ReportOptions& options) {
+                                      const std::optional<KernelRules>& rules,
+                                      const ReportOptions& options) {
   std::vector<Table> tables;
   const auto add = [&tables](std::optional<Table> table) {
     if (table) tables.push_back(std::move(*table));
@@ -93,8 +99,8 @@ std::vector<Table> make_kernel_tables(const Trace& trace, const Tree& tree, std:
   const bool is_extended = options.categories == Categories::kExtended;
   const KernelRows kernels = collect_kernels(trace, tree, edition_of(options));
   if (options.kernel_summary)
-    add(kernel_summary(trace, kernels, total_ns, is_extended ? &rules : nullptr));
-  if (options.kernel_categories) add(kernel_categories(trace, kernels, rules));
+    add(kernel_summary(trace, kernels, total_ns, is_extended ? &*rules : nullptr));
+  if (options.kernel_categories) add(kernel_categories(trace, kernels, *rules));
   if (options.short_kernels) {
     const ShortKernelOptions short_options{.threshold_us = options.short_kernel_us,
                                            .histogram_bins = options.histogram_bins,
@@ -116,7 +122,7 @@ Report make_report(const Trace& trace, const ReportOptions& options) {
   // Files the user names are read first: a mistake in one should show at once.
   const std::optional<perf::Gpu> gpu = choose_gpu(trace, options);
   const perf::UserModels own_models = user_models(options);
-  const KernelRules rules = kernel_rules(options);
+  const std::optional<KernelRules> rules = kernel_rules(options);
 
   Report report{.title = "TraceLens performance report",
                 .trace_name = trace.source().name,
