@@ -5,40 +5,9 @@
 #include <iterator>
 #include <tracelens/error.hpp>
 
+#include "trace/json_value.hpp"
+
 namespace tracelens {
-namespace {
-
-// Iterative, because a hostile value may be as deep as the parser allows.
-std::string to_text(const Value& root) {
-  std::string text;
-  struct Step {
-    const Value* value;
-    std::size_t next;
-  };
-  std::vector<Step> steps{{&root, 0}};
-  while (!steps.empty()) {
-    Step& step = steps.back();
-    const Value& value = *step.value;
-    if (step.next == 0) {
-      fmt::format_to(std::back_inserter(text), "{}:", static_cast<int>(value.kind()));
-      if (value.is_text()) text += value.as_text();
-      if (value.is_number() || value.kind() == Value::Kind::kBool)
-        fmt::format_to(std::back_inserter(text), "{}/{}/{}", value.as_int(), value.as_real(),
-                       value.as_bool());
-    }
-    if (step.next == value.items().size()) {
-      text += ';';
-      steps.pop_back();
-      continue;
-    }
-    if (!value.keys().empty()) text += value.keys()[step.next] + "=";
-    steps.push_back({&value.items()[step.next++], 0});
-  }
-  return text;
-}
-
-}  // namespace
-
 std::string dump(const Trace& trace) {
   std::string text;
   const auto out = std::back_inserter(text);
@@ -46,8 +15,8 @@ std::string dump(const Trace& trace) {
     const std::uint32_t row = event.row;
     fmt::format_to(out, "{} {} '{}' '{}' [{} {}] {} {} {}", row,
                    static_cast<int>(trace.phase(event)), trace.category_text(event),
-                   trace.name(event), to_text(trace.track(event).pid),
-                   to_text(trace.track(event).tid), trace.ts_ns()[row], trace.dur_ns()[row],
+                   trace.name(event), canonical_text(trace.track(event).pid),
+                   canonical_text(trace.track(event).tid), trace.ts_ns()[row], trace.dur_ns()[row],
                    trace.correlations()[row]);
     for (const auto* column : {&trace.external_ids(), &trace.sequence_numbers(),
                                &trace.forward_threads(), &trace.streams(), &trace.devices()})
@@ -55,21 +24,22 @@ std::string dump(const Trace& trace) {
     if (const auto stack = trace.call_stacks().at(event))
       fmt::format_to(out, " stack {}", trace.text(*stack));
     if (const auto json = trace.detail_texts().at(event))
-      fmt::format_to(out, " details {} {}", trace.text(*json), to_text(trace.details(event)));
+      fmt::format_to(out, " details {} {}", trace.text(*json),
+                     canonical_text(trace.details(event)));
     if (const SignatureId id = trace.signatures()[row]; id.valid()) {
       const Signature& signature = trace.signature(id);
       fmt::format_to(out, " signature {}", trace.text(signature.name));
       for (const Value* part :
            {&signature.dims, &signature.types, &signature.strides, &signature.concrete})
-        fmt::format_to(out, " {}", to_text(*part));
+        fmt::format_to(out, " {}", canonical_text(*part));
     }
     text += '\n';
     for (const std::string_view what : {"thread_name", "process_name", "process_labels"})
       if (const auto label = trace.label(trace.track(event), what))
-        fmt::format_to(out, "  {} {}\n", what, to_text(*label));
+        fmt::format_to(out, "  {} {}\n", what, canonical_text(*label));
   }
   for (const MetadataEntry& entry : trace.metadata())
-    fmt::format_to(out, "metadata {} {}\n", entry.key, to_text(entry.value));
+    fmt::format_to(out, "metadata {} {}\n", entry.key, canonical_text(entry.value));
   for (const auto& warning : trace.warnings().entries())
     fmt::format_to(out, "warning {} x{} at {}\n", warning.what, warning.count, warning.first_byte);
   fmt::format_to(out, "{} bytes, cut {}\n", trace.source().text_bytes, trace.source().cut_short);

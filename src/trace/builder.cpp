@@ -3,56 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <utility>
+
+#include "trace/json_value.hpp"
 
 namespace tracelens {
 namespace {
 
-// An unambiguous text of a Value, to find equal ones by hash. Iterative: values may be deep.
-std::string canonical(const Value& root) {
-  std::string text;
-  struct Step {
-    const Value* value;
-    std::size_t next;
-  };
-  std::vector<Step> steps{{&root, 0}};
-  while (!steps.empty()) {
-    Step& step = steps.back();
-    const Value& value = *step.value;
-    if (step.next == 0) {
-      const auto kind = static_cast<int>(value.kind());
-      switch (value.kind()) {
-        case Value::Kind::kBool:
-        case Value::Kind::kInt:
-          fmt::format_to(std::back_inserter(text), "{}:{};", kind,
-                         value.kind() == Value::Kind::kBool ? value.as_bool() : value.as_int());
-          break;
-        case Value::Kind::kReal:
-          fmt::format_to(std::back_inserter(text), "{}:{:x};", kind,
-                         std::bit_cast<std::uint64_t>(value.as_real()));
-          break;
-        case Value::Kind::kText:
-          fmt::format_to(std::back_inserter(text), "{}:{}:{};", kind, value.as_text().size(),
-                         value.as_text());
-          break;
-        default:
-          fmt::format_to(std::back_inserter(text), "{}({};", kind, value.items().size());
-      }
-    }
-    if (step.next == value.items().size()) {
-      steps.pop_back();
-      continue;
-    }
-    const std::size_t i = step.next++;
-    if (!value.keys().empty())
-      fmt::format_to(std::back_inserter(text), "{}:{}=", value.keys()[i].size(), value.keys()[i]);
-    steps.push_back({&value.items()[i], 0});
-  }
-  return text;
+std::string canonical(const Track& track) {
+  return canonical_text(track.pid) + canonical_text(track.tid);
 }
-
-std::string canonical(const Track& track) { return canonical(track.pid) + canonical(track.tid); }
 
 }  // namespace
 
@@ -67,7 +27,7 @@ SignatureId TraceBuilder::intern(Signature signature) {
   std::string key = fmt::format("{}|", signature.name.row);
   for (const Value* part :
        {&signature.dims, &signature.types, &signature.strides, &signature.concrete})
-    key += canonical(*part) + '|';
+    key += canonical_text(*part) + '|';
   const auto fresh = static_cast<std::uint32_t>(trace_.signature_table_.size());
   const auto [entry, added] = signature_ids_.try_emplace(std::move(key), fresh);
   if (added) trace_.signature_table_.push_back(std::move(signature));

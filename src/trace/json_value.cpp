@@ -1,8 +1,12 @@
 #include "trace/json_value.hpp"
 
+#include <fmt/format.h>
+
+#include <bit>
 #include <cctype>
 #include <charconv>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <vector>
 
@@ -245,6 +249,48 @@ bool is_plain_json_text(std::string_view raw) {
     at += length;
   }
   return true;
+}
+
+std::string canonical_text(const Value& root) {
+  std::string text;
+  struct Step {
+    const Value* value;
+    std::size_t next;
+  };
+  std::vector<Step> steps{{&root, 0}};
+  while (!steps.empty()) {
+    Step& step = steps.back();
+    const Value& value = *step.value;
+    if (step.next == 0) {
+      const auto kind = static_cast<int>(value.kind());
+      switch (value.kind()) {
+        case Value::Kind::kBool:
+        case Value::Kind::kInt:
+          fmt::format_to(std::back_inserter(text), "{}:{};", kind,
+                         value.kind() == Value::Kind::kBool ? value.as_bool() : value.as_int());
+          break;
+        case Value::Kind::kReal:
+          fmt::format_to(std::back_inserter(text), "{}:{:x};", kind,
+                         std::bit_cast<std::uint64_t>(value.as_real()));
+          break;
+        case Value::Kind::kText:
+          fmt::format_to(std::back_inserter(text), "{}:{}:{};", kind, value.as_text().size(),
+                         value.as_text());
+          break;
+        default:
+          fmt::format_to(std::back_inserter(text), "{}({};", kind, value.items().size());
+      }
+    }
+    if (step.next == value.items().size()) {
+      steps.pop_back();
+      continue;
+    }
+    const std::size_t i = step.next++;
+    if (!value.keys().empty())
+      fmt::format_to(std::back_inserter(text), "{}:{}=", value.keys()[i].size(), value.keys()[i]);
+    steps.push_back({&value.items()[i], 0});
+  }
+  return text;
 }
 
 std::optional<Value> parse_json_value(std::string_view text) { return Parser{text}.run(); }

@@ -24,4 +24,8 @@ inline constexpr int kMaxJsonDepth = 512;
 // Whether unescape_json would give back exactly `raw`: no escape and sound UTF-8.
 [[nodiscard]] bool is_plain_json_text(std::string_view raw);
 
+// An unambiguous text of a value: equal texts for equal values and for no others. Not JSON.
+// Iterative, as values may be deep.
+[[nodiscard]] std::string canonical_text(const Value& value);
+
 }  // namespace tracelens
