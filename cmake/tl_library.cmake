@@ -9,12 +9,14 @@ function(tl_publish name folder)
   file(CREATE_LINK ${folder} ${link_dir}/${name} SYMBOLIC)
 endfunction()
 
-# tl_library(name SOURCES ... DEPS ... [LIBS ...] [PRIVATE_LIBS ...] [TESTS ...] [TEST_DEPS ...])
+# tl_library(name SOURCES ... DEPS ... [PROTOS ...] [LIBS ...] [PRIVATE_LIBS ...] [TESTS ...]
+#            [TEST_DEPS ...])
 # One static library per folder of src/. DEPS are the folders it may include: the layer rule, which
 # tools/check_layers.py reads from here too. LIBS are outside libraries its headers show,
-# PRIVATE_LIBS those only its sources use. TESTS become one GoogleTest program, <name>_test.
+# PRIVATE_LIBS those only its sources use. PROTOS are compiled by protoc; x.proto is included as
+# "x.pb.h", by this folder and its tests only. TESTS become one GoogleTest program, <name>_test.
 function(tl_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LIBS;PRIVATE_LIBS;TESTS;TEST_DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;PROTOS;LIBS;PRIVATE_LIBS;TESTS;TEST_DEPS" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "tl_library(${name}): unknown arguments: ${ARG_UNPARSED_ARGUMENTS}")
   endif()
@@ -34,9 +36,24 @@ function(tl_library name)
     OUTPUT_NAME tracelens_${name}
     EXPORT_NAME ${name})
   set_property(GLOBAL APPEND PROPERTY TL_LIBRARIES tl_${name})  # for packaging.cmake
+  if(ARG_PROTOS)
+    # A target of its own: the generated code does not meet our warnings.
+    add_library(tl_${name}_protos OBJECT ${ARG_PROTOS})
+    set(proto_dir ${CMAKE_CURRENT_BINARY_DIR}/protos)
+    file(MAKE_DIRECTORY ${proto_dir})
+    protobuf_generate(TARGET tl_${name}_protos LANGUAGE cpp PROTOC_OUT_DIR ${proto_dir})
+    target_link_libraries(tl_${name}_protos PUBLIC protobuf::libprotobuf-lite)
+    target_include_directories(tl_${name}_protos SYSTEM PUBLIC $<BUILD_INTERFACE:${proto_dir}>)
+    set_target_properties(tl_${name}_protos PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_sources(tl_${name} PRIVATE $<TARGET_OBJECTS:tl_${name}_protos>)
+    target_include_directories(tl_${name} SYSTEM PRIVATE ${proto_dir})
+    target_link_libraries(tl_${name} PRIVATE protobuf::libprotobuf-lite)
+    add_dependencies(tl_${name} tl_${name}_protos)
+  endif()
   if(TRACELENS_DEV AND ARG_TESTS)
     list(TRANSFORM ARG_TEST_DEPS PREPEND tl_ OUTPUT_VARIABLE test_deps)
     add_executable(${name}_test ${ARG_TESTS})
+    target_include_directories(${name}_test SYSTEM PRIVATE ${proto_dir})
     target_link_libraries(${name}_test PRIVATE tl_${name} ${test_deps} tl_warnings
                           ${ARG_PRIVATE_LIBS} GTest::gtest_main GTest::gmock)
     target_compile_definitions(${name}_test PRIVATE TL_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")

@@ -5,8 +5,6 @@
 // options.
 #pragma once
 
-#include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,7 +14,7 @@
 namespace tracelens::app {
 
 // The names of all scripts that are understood.
-[[nodiscard]] std::span<const std::string_view> compat_scripts();
+[[nodiscard]] std::vector<std::string_view> compat_scripts();
 
 // The exit status of running `script`. Throws CLI::Error on bad usage and Error on bad input.
 // `script` must be one of compat_scripts().

@@ -2,9 +2,7 @@
 #include <algorithm>
 #include <future>
 #include <memory>
-#include <tracelens/report.hpp>
 #include <tracelens/tree.hpp>
-#include <tracelens/version.hpp>
 
 #include "analysis/collectives_single.hpp"
 #include "analysis/gpu_choice.hpp"
@@ -17,28 +15,11 @@
 #include "io/text_file.hpp"
 #include "io/threads.hpp"
 #include "perf/user_models.hpp"
-#include "report/sink.hpp"
+#include "report/reports.hpp"
 #include "tree/builder.hpp"
 
 namespace tracelens {
 namespace {
-
-const ColumnSpec kWarningColumns[] = {
-    {"warning", Kind::kText, "", "what was wrong with the input or could not be done"},
-    {"count", Kind::kInteger, "", "how often"},
-    {"first byte", Kind::kInteger, "", "where in the unpacked text it was first seen"},
-};
-
-// What was skipped while reading and what the analyses had to make do with, so that no report is
-// silently about less than the file holds. No table when all is well.
-std::optional<Table> warnings_table(const Trace& trace, const std::vector<std::string>& sentences) {
-  if (trace.warnings().entries().empty() && sentences.empty()) return std::nullopt;
-  Table table{"warnings", "What was skipped or assumed", kWarningColumns};
-  for (const auto& entry : trace.warnings().entries())
-    table.add_row(entry.what, entry.count, entry.first_byte);
-  for (const std::string& sentence : sentences) table.add_row(sentence, kMissing, kMissing);
-  return table;
-}
 
 bool has_python_frames(const Trace& trace) {
   return std::ranges::find(trace.categories(), Category::kPythonFunction) !=
@@ -113,12 +94,7 @@ std::vector<Table> make_kernel_tables(const Trace& trace, const Tree& tree, std:
 
 }  // namespace
 
-const Table* Report::find(std::string_view table) const {
-  const auto found = std::ranges::find(tables, table, &Table::name);
-  return found == tables.end() ? nullptr : &*found;
-}
-
-Report make_report(const Trace& trace, const ReportOptions& options) {
+Report pytorch_report(const Trace& trace, const ReportOptions& options) {
   // Files the user names are read first: a mistake in one should show at once.
   const std::optional<perf::Gpu> gpu = choose_gpu(trace, options);
   const perf::UserModels own_models = user_models(options);
@@ -182,14 +158,6 @@ Report make_report(const Trace& trace, const ReportOptions& options) {
     add(coll_analysis(trace, {.keep_incomplete = options.categories == Categories::kExtended}));
   if (options.warnings) add(warnings_table(trace, report.warnings));
   return report;
-}
-
-void write_report(const Report& report, const std::string& output) {
-  write_tables(report.tables, output,
-               {.title = report.title,
-                .subtitle = report.gpu.empty() ? "" : "Roofline figures: " + report.gpu,
-                .source = {report.trace_name},
-                .version = kVersion});
 }
 
 }  // namespace tracelens

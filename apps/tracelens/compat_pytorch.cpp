@@ -1,0 +1,106 @@
+// TraceLens_generate_perf_report_pytorch: its flags as our options.
+#include <fmt/format.h>
+
+#include <tracelens/error.hpp>
+#include <tracelens/read_trace.hpp>
+#include <tracelens/report.hpp>
+
+#include "compat_scripts.hpp"
+
+namespace tracelens::app {
+namespace {
+
+// runs/x.json.gz -> runs/x_perf_report.xlsx: the path cut at its last ".json"
+std::string default_workbook(const std::string& trace) {
+  return trace.substr(0, trace.rfind(".json")) + "_perf_report.xlsx";
+}
+
+class PytorchReportScript : public Verb {
+ public:
+  void declare(CLI::App& app) override {
+    options_.categories = Categories::kReference;
+    options_.gpu_from_trace = false;
+    options_.idle = options_.warnings = false;
+    options_.kernel_summary = options_.short_kernels = false;
+    options_.achievable_peaks = true;
+
+    app.add_option("--profile_json_path", trace_, "Trace to report on")->required();
+    app.add_option("--output_xlsx_path", workbook_, "Workbook to write");
+    app.add_option("--output_csvs_dir", folder_, "Folder for one CSV file per sheet");
+    app.add_flag("--include_unlinked_kernels", options_.include_unlinked,
+                 "GPU events without a launch count in the timeline");
+    app.add_option("--micro_idle_thresh_us", options_.micro_idle_us, "Split idle time here");
+    app.add_flag("--disable_coll_analysis", no_collectives_, "No sheet coll_analysis");
+    app.add_flag("--enable_kernel_summary", options_.kernel_summary, "Sheet kernel_summary");
+    app.add_flag("--short_kernel_study", options_.short_kernels, "Sheets about short kernels");
+    app.add_option("--short_kernel_threshold_us", options_.short_kernel_us, "What is short");
+    app.add_option("--short_kernel_histogram_bins", options_.histogram_bins, "Bins")
+        ->check(CLI::Range(1, 100'000));
+    app.add_option("--topk_short_kernels", options_.top_short_kernels, "Rows to keep");
+    app.add_flag("--enable_pseudo_ops", pseudo_ops_, "Accepted; made-up ops are not there yet");
+    app.add_option("--topk_ops", ignored_, "Accepted, without effect");
+    app.add_option("--topk_roofline_ops", ignored_, "Accepted, without effect");
+    app.add_option("--comparison_json_path", comparison_, "Not there yet");
+    app.add_option("--extension_file", extension_, "Python extensions are not supported");
+    app.add_option("--python_path", ignored_, "Accepted, without effect");
+    auto* const file = app.add_option("--gpu_arch_json_path", options_.gpu_file, "GPU figures");
+    app.add_option("--gpu_arch_platform", options_.gpu, "Known GPU")->excludes(file);
+    app.add_flag("--group_by_num_kernels", options_.group_by_kernel_count, "Group by it too");
+    app.add_flag("--enable-origami", origami_, "The external GEMM simulator is not supported");
+    app.add_option("--inductor_cache_dir", ignored_, "Accepted, without effect");
+    app.add_flag("--include_overlap_info", options_.overlap, "Sheets about overlapping kernels");
+    app.add_flag("--detect_recompute", options_.recompute, "Tell recomputed work apart");
+    app.add_flag("--include_first_occurrence_time", options_.first_occurrence, "Extra column");
+    app.add_flag("--include_call_stack", options_.call_stack, "Call stack columns");
+  }
+
+  int run(Console& console) override {
+    if (!comparison_.empty())
+      throw Error{"--comparison_json_path", "comparing two traces is not supported yet"};
+    if (!extension_.empty())
+      throw Error{extension_,
+                  "Python extensions are not supported; declare ops with "
+                  "`tracelens report --models file.json` instead"};
+    if (pseudo_ops_)
+      console.warn("--enable_pseudo_ops: made-up ops are not supported yet; ignored");
+    if (origami_) console.warn("--enable-origami: the GEMM simulator is not supported; ignored");
+    options_.collectives = !no_collectives_;
+
+    const std::string workbook =
+        workbook_.empty() && folder_.empty() ? default_workbook(trace_) : workbook_;
+    if (!workbook.empty() && !workbook.ends_with(".xlsx"))
+      throw Error{workbook, "expected a name that ends in .xlsx"};
+    refuse_same_file(trace_, workbook);
+
+    const Trace trace = read_trace(trace_, {.threads = 0, .on_progress = console.progress_bar()});
+    console.clear_progress();
+    for (const auto& warning : trace.warnings().entries())
+      console.warn(fmt::format("{}: {} ({}x)", trace_, warning.what, warning.count));
+    const Report report = make_report(trace, options_);
+    for (const std::string& sentence : report.warnings) console.warn(sentence);
+    if (!folder_.empty()) {
+      const std::string folder = folder_.ends_with('/') ? folder_ : folder_ + '/';
+      write_report(report, folder);
+      for (const Table& table : report.tables)
+        console.print(fmt::format("DataFrame '{0}' written to {1}{0}.csv\n", table.name(), folder));
+    }
+    if (!workbook.empty()) {
+      write_report(report, workbook);
+      console.print(fmt::format("DataFrames successfully written to {}\n", workbook));
+    }
+    return kExitOk;
+  }
+
+ private:
+  std::string trace_, workbook_, folder_, comparison_, extension_, ignored_;
+  bool no_collectives_ = false, pseudo_ops_ = false, origami_ = false;
+  ReportOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_pytorch_report_script() {
+  return std::make_unique<PytorchReportScript>();
+}
+
+}  // namespace tracelens::app
