@@ -13,6 +13,7 @@
 
 #include "analysis/gpu_work.hpp"
 #include "analysis/intervals.hpp"
+#include "tree/host_rows.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
@@ -192,7 +193,7 @@ class ThreadWalk {
   ThreadWalk(const Trace& trace, std::span<const Waiting> waiting, Ledger& ledger)
       : trace_{trace}, waiting_{waiting}, ledger_{ledger} {}
 
-  // Nodes of the thread in tree order.
+  // Events of the thread in tree order.
   void enter(EventId event) {
     const Interval time = interval_of(trace_, event);
     while (!open_.empty() && end_of(trace_, open_.back()) <= time.start) leave();
@@ -250,20 +251,12 @@ std::vector<Charge> charge_gaps(const Trace& trace, const Tree& tree, std::span<
     ledger.charge(i, Host::kLatency, trace.names()[launch.row], border, time.end);
     waiting[trace.tracks()[launch.row].row].push_back({{time.start, border}, i});
   }
-  // The trees of one thread stand together, so each thread is walked once.
-  std::vector<std::uint8_t> walked(waiting.size());
-  for (std::uint32_t node = 0; node < tree.size();) {
-    const std::uint32_t track = trace.tracks()[tree.event({node}).row].row;
-    const bool skip = waiting[track].empty() || walked[track] != 0;
+  const HostRows host = called_rows(trace, {.python_frames = true});
+  for (std::size_t track = 0; track < host.tracks(); ++track) {
+    if (waiting[track].empty()) continue;
     ThreadWalk walk{trace, waiting[track], ledger};
-    for (; node < tree.size(); ++node) {
-      const EventId event = tree.event({node});
-      if (is_gpu(trace.category(event))) continue;
-      if (trace.tracks()[event.row].row != track) break;
-      if (!skip) walk.enter(event);
-    }
-    if (!skip) walk.finish();
-    walked[track] = 1;
+    for (const std::uint32_t row : host.of(track)) walk.enter({row});
+    walk.finish();
   }
   return std::move(ledger).take();
 }

@@ -1,5 +1,5 @@
 // idle.hpp: when the GPU waited, for how long at a time, and what the host did meanwhile.
-//   const IdleTables idle = gpu_idle(trace, tree);     // a tree with Python frames says most
+//   const IdleTables idle = gpu_idle(trace, tree);
 // A gap is a stretch between the first and the last GPU event in which none of them runs. The GPU
 // event that ends the gap names the thread that kept it waiting: the one that launched it.
 #pragma once
@@ -27,6 +27,7 @@ struct IdleTables {
 //   sync, runtime call, op, python   before that: the innermost event open on the thread
 //   no host activity                 nothing was open on it
 //   unlinked        the launch is not in the trace
+// Python frames are looked at whether they take part in `tree` or not.
 [[nodiscard]] IdleTables gpu_idle(const Trace& trace, const Tree& tree,
                                   const IdleOptions& options = {});
 

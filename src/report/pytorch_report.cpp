@@ -1,7 +1,6 @@
 // Which tables make the report of a PyTorch trace, and in which order.
 #include <algorithm>
 #include <future>
-#include <memory>
 #include <tracelens/tree.hpp>
 
 #include "analysis/collectives_single.hpp"
@@ -16,15 +15,9 @@
 #include "io/threads.hpp"
 #include "perf/user_models.hpp"
 #include "report/reports.hpp"
-#include "tree/builder.hpp"
 
 namespace tracelens {
 namespace {
-
-bool has_python_frames(const Trace& trace) {
-  return std::ranges::find(trace.categories(), Category::kPythonFunction) !=
-         std::ranges::end(trace.categories());
-}
 
 std::optional<perf::Gpu> choose_gpu(const Trace& trace, const ReportOptions& options) {
   return chosen_gpu({.name = options.gpu, .file = options.gpu_file},
@@ -94,6 +87,12 @@ std::vector<Table> make_kernel_tables(const Trace& trace, const Tree& tree, std:
 
 }  // namespace
 
+void check_options(const ReportOptions& options) {
+  (void)chosen_gpu({.name = options.gpu, .file = options.gpu_file}, nullptr);
+  (void)user_models(options);
+  if (!options.kernel_rules_file.empty()) (void)kernel_rules(options);
+}
+
 Report pytorch_report(const Trace& trace, const ReportOptions& options) {
   // Files the user names are read first: a mistake in one should show at once.
   const std::optional<perf::Gpu> gpu = choose_gpu(trace, options);
@@ -110,36 +109,21 @@ Report pytorch_report(const Trace& trace, const ReportOptions& options) {
   };
 
   // Frames take part only where a table needs them, as in the Python TraceLens: they change which
-  // ops are discarded for outlasting their caller. What the host did while the GPU was idle is said
-  // best by frames, so that table has a tree of its own, made beside all others.
-  const bool frames = options.recompute || options.call_stack;
-  const IdleOptions idle_options{.include_unlinked = options.include_unlinked};
-  const TreeOptions with_frames{.python_frames = true,
-                                .link_by_correlation = options.link_by_correlation};
-  const TreeOptions tree_options{.python_frames = frames,
-                                 .link_by_correlation = options.link_by_correlation};
-  // The same for both trees, and let go by whoever has built the last one.
-  auto launches = std::make_shared<const Launches>(find_launches(trace, tree_options));
-  std::future<IdleTables> idle_beside;
-  if (options.idle && !frames && has_python_frames(trace))
-    idle_beside = std::async(  // deferred also when the system gives no thread
+  // ops are discarded for outlasting their caller.
+  const Tree tree = build_tree(trace, {.python_frames = options.recompute || options.call_stack,
+                                       .link_by_correlation = options.link_by_correlation});
+  std::future<IdleTables> idle;  // beside all other tables
+  if (options.idle)
+    idle = std::async(  // deferred also when the system gives no thread
         io::thread_count(options.threads) > 1 ? std::launch::async | std::launch::deferred
                                               : std::launch::deferred,
-        [&, shared = launches]() mutable {
-          const Tree tree_with_frames = build_tree(trace, with_frames, *shared);
-          shared.reset();
-          return gpu_idle(trace, tree_with_frames, idle_options);
-        });
-  const Tree tree = build_tree(trace, tree_options, *launches);
-  launches.reset();
+        [&] { return gpu_idle(trace, tree, {.include_unlinked = options.include_unlinked}); });
 
   const TimelineOptions timeline_options{.include_unlinked = options.include_unlinked,
                                          .micro_idle_threshold_us = options.micro_idle_us,
                                          .split_recompute = options.recompute};
   Timeline timeline = gpu_timeline(trace, tree, timeline_options);
   report.warnings = std::move(timeline.warnings);
-  // In this order for the sake of memory: the tree of the idle tables is gone when the op tables
-  // need most.
   std::vector<Table> kernel_tables =
       make_kernel_tables(trace, tree, timeline.total_ns, rules, options);
   std::vector<Table> op_tables =
@@ -148,9 +132,9 @@ Report pytorch_report(const Trace& trace, const ReportOptions& options) {
   add(std::move(timeline.table));
   if (options.idle) {
     add(gpu_timeline_by_device(trace, tree, timeline_options));
-    IdleTables idle = idle_beside.valid() ? idle_beside.get() : gpu_idle(trace, tree, idle_options);
-    add(std::move(idle.by_size));
-    add(std::move(idle.by_host));
+    IdleTables idle_tables = idle.get();
+    add(std::move(idle_tables.by_size));
+    add(std::move(idle_tables.by_host));
   }
   for (Table& table : op_tables) add(std::move(table));
   for (Table& table : kernel_tables) add(std::move(table));

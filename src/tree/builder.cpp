@@ -1,36 +1,27 @@
 #include "tree/builder.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "tree/autograd.hpp"
+#include "tree/host_rows.hpp"
 #include "tree/time_math.hpp"
 #include "tree/time_order.hpp"
 
 namespace tracelens {
-namespace {
 
-// An event may outlast its caller by less than this (clocks are read one after the other) and then
-// counts as called by the caller's caller.
-constexpr std::uint64_t kBleedNs = 1000;
-
-}  // namespace
-
-TreeBuilder::TreeBuilder(const Trace& trace, const TreeOptions& options, const Launches& launches)
-    : trace_{trace}, options_{options}, launches_{launches} {
+TreeBuilder::TreeBuilder(const Trace& trace, const TreeOptions& options)
+    : trace_{trace}, options_{options}, launches_{find_launches(trace, options)} {
   if (options_.python_frames) module_names_.assign(trace.string_count(), IsModule::kUnknown);
 }
 
 Tree TreeBuilder::build() && {
   {
-    HostRows host = host_rows();
+    HostRows host = host_rows(trace_, options_);
     reserve(host.rows.size() + launches_.linked());
-    for (std::size_t track = 0; track + 1 < host.bounds.size(); ++track) {
-      const auto rows = std::span{host.rows}.subspan(host.bounds[track],
-                                                     host.bounds[track + 1] - host.bounds[track]);
-      sort_by_time(rows, trace_.ts_ns(), scratch_);
-      place_track(rows);
+    for (std::size_t track = 0; track < host.tracks(); ++track) {
+      sort_by_time(host.of(track), trace_.ts_ns(), scratch_);
+      place_track(host.of(track));
     }
   }
   place_discarded_launches();
@@ -52,29 +43,6 @@ bool TreeBuilder::is_module(std::uint32_t row) {
   if (known == IsModule::kUnknown)
     known = is_module_name(trace_.name({row})) ? IsModule::kYes : IsModule::kNo;
   return known == IsModule::kYes;
-}
-
-TreeBuilder::HostRows TreeBuilder::host_rows() const {
-  std::array<bool, kCategoryCount> takes_part{};
-  for (const Category category : {Category::kCpuOp, Category::kCudaRuntime, Category::kCudaDriver})
-    takes_part[static_cast<std::size_t>(category)] = true;
-  takes_part[static_cast<std::size_t>(Category::kPythonFunction)] = options_.python_frames;
-  const auto for_each_host_row = [&, categories = trace_.categories(), phases = trace_.phases(),
-                                  ts = trace_.ts_ns(), dur = trace_.dur_ns()](auto&& use) {
-    for (std::uint32_t row = 0; row < categories.size(); ++row)
-      if (takes_part[static_cast<std::size_t>(categories[row])] &&
-          phases[row] == Phase::kComplete && ts[row] != kAbsent && dur[row] != kAbsent)
-        use(row);
-  };
-  const std::span<const TrackId> tracks = trace_.tracks();
-  HostRows host;
-  host.bounds.assign(trace_.track_table().size() + 1, 0);
-  for_each_host_row([&](std::uint32_t row) { ++host.bounds[tracks[row].row + 1]; });
-  for (std::size_t i = 1; i < host.bounds.size(); ++i) host.bounds[i] += host.bounds[i - 1];
-  host.rows.resize(host.bounds.back());
-  std::vector<std::uint32_t> next(host.bounds.begin(), host.bounds.end() - 1);
-  for_each_host_row([&](std::uint32_t row) { host.rows[next[tracks[row].row]++] = row; });
-  return host;
 }
 
 void TreeBuilder::reserve(std::size_t nodes) {
@@ -108,33 +76,25 @@ void TreeBuilder::add_gpu_events(EventId call, NodeId node) {
   }
 }
 
-void TreeBuilder::close_top() {
-  const Open& top = open_.back();
-  if (is_runtime(top.category)) add_gpu_events(tree_.events_[top.node.row], top.node);
-  if (top.category == Category::kCpuOp) --open_ops_;
-  tree_.ends_[top.node.row] = static_cast<std::uint32_t>(tree_.events_.size());
-  open_.pop_back();
+void TreeBuilder::close(const Call& call) {
+  add_gpu_events(tree_.events_[call.node.row], call.node);
+  if (call.category == Category::kCpuOp) --open_ops_;
+  tree_.ends_[call.node.row] = static_cast<std::uint32_t>(tree_.events_.size());
 }
 
 void TreeBuilder::place_track(std::span<const std::uint32_t> rows) {
+  const auto on_close = [this](const Call& call) { close(call); };
   for (const std::uint32_t row : rows) {
     const Category category = trace_.categories()[row];
-    const std::int64_t start = trace_.ts_ns()[row];
-    const std::int64_t end = end_of(start, trace_.dur_ns()[row]);
-    while (!open_.empty() && start >= open_.back().end_ns) close_top();
-    if (!open_.empty() && end > open_.back().end_ns) {
-      if (static_cast<std::uint64_t>(minus_ns(open_.back().end_ns, start)) < kBleedNs &&
-          open_.size() >= 2) {
-        close_top();
-        ++tree_.stats_.bleed_pops;
-      } else {
-        ++tree_.stats_.discarded;
-        if (category == Category::kCpuOp) ++tree_.stats_.discarded_ops;
-        if (is_runtime(category) && launches_.first({row}).valid())
-          discarded_launches_.push_back({row});
-        continue;
-      }
+    const std::int64_t end = end_of(trace_, {row});
+    const Room room = stack_.make_room(trace_.ts_ns()[row], end, on_close);
+    if (room == Room::kNone) {
+      ++tree_.stats_.discarded;
+      if (category == Category::kCpuOp) ++tree_.stats_.discarded_ops;
+      if (launches_.first({row}).valid()) discarded_launches_.push_back({row});
+      continue;
     }
+    if (room == Room::kBeside) ++tree_.stats_.bleed_pops;
     std::uint8_t flags = 0;
     if (category == Category::kCpuOp) {
       flags = Tree::kOpFlag;
@@ -142,10 +102,10 @@ void TreeBuilder::place_track(std::span<const std::uint32_t> rows) {
     } else if (category == Category::kPythonFunction && is_module(row)) {
       flags = Tree::kModuleFlag;
     }
-    const NodeId node = add({row}, open_.empty() ? NodeId{} : open_.back().node, flags);
-    open_.push_back({end, node, category});
+    const NodeId node = add({row}, stack_.empty() ? NodeId{} : stack_.top().node, flags);
+    stack_.push(end, {node, category});
   }
-  while (!open_.empty()) close_top();
+  stack_.close_all(on_close);
 }
 
 // A discarded call has no place among the host events, but what it launched did run.
@@ -186,11 +146,7 @@ void TreeBuilder::link_autograd() {
 }
 
 Tree build_tree(const Trace& trace, const TreeOptions& options) {
-  return build_tree(trace, options, find_launches(trace, options));
-}
-
-Tree build_tree(const Trace& trace, const TreeOptions& options, const Launches& launches) {
-  return TreeBuilder{trace, options, launches}.build();
+  return TreeBuilder{trace, options}.build();
 }
 
 }  // namespace tracelens

@@ -11,53 +11,43 @@
 #include <tracelens/tree.hpp>
 #include <vector>
 
+#include "tree/call_stack.hpp"
 #include "tree/links.hpp"
 
 namespace tracelens {
 
 class TreeBuilder {
  public:
-  // `launches` must be what find_launches gives for these options, and outlive the builder.
-  TreeBuilder(const Trace& trace, const TreeOptions& options, const Launches& launches);
+  TreeBuilder(const Trace& trace, const TreeOptions& options);
   [[nodiscard]] Tree build() &&;
 
  private:
   // An event on the call stack of the thread at hand.
-  struct Open {
-    std::int64_t end_ns;
+  struct Call {
     NodeId node;
     Category category;
   };
   enum class IsModule : std::uint8_t { kUnknown, kNo, kYes };
 
   [[nodiscard]] bool is_module(std::uint32_t row);
-  // Host events grouped by track, in file order within each; bounds[t] .. bounds[t + 1] is track t.
-  struct HostRows {
-    std::vector<std::uint32_t> rows, bounds;
-  };
-  [[nodiscard]] HostRows host_rows() const;
   void reserve(std::size_t nodes);
   void place_track(std::span<const std::uint32_t> rows);  // rows in order of time
   void place_discarded_launches();
   NodeId add(EventId event, NodeId parent, std::uint8_t flags);
   void add_gpu_events(EventId call, NodeId node);
-  void close_top();
+  void close(const Call& call);
   void list_roots();
   void link_autograd();
 
   const Trace& trace_;
   TreeOptions options_;
-  const Launches& launches_;
+  Launches launches_;
   std::vector<IsModule> module_names_;  // by StringId: the text is looked at once
-  std::vector<Open> open_;
+  CallStack<Call> stack_;
   std::uint32_t open_ops_ = 0;  // cpu_ops on the stack
   std::vector<EventId> discarded_launches_;
   std::vector<std::uint32_t> scratch_;
   Tree tree_;
 };
-
-// For callers that want two trees of one trace: who launched what is the same in both.
-[[nodiscard]] Tree build_tree(const Trace& trace, const TreeOptions& options,
-                              const Launches& launches);
 
 }  // namespace tracelens
