@@ -26,6 +26,7 @@ class CheckVerb : public Verb {
 
   int run(Console& console) override {
     input_.check_output(output_);
+    if (!output_.empty()) check_sink(output_);
     const Trace trace = input_.read(console);
     const TraceCheck check = check_trace(trace, build_tree(trace, {.python_frames = true}));
     if (!output_.empty())

@@ -6,6 +6,7 @@
 #include <tracelens/report.hpp>
 
 #include "compat_scripts.hpp"
+#include "flag_values.hpp"
 
 namespace tracelens::app {
 namespace {
@@ -29,14 +30,17 @@ class PytorchReportScript : public Verb {
     app.add_option("--output_csvs_dir", folder_, "Folder for one CSV file per sheet");
     app.add_flag("--include_unlinked_kernels", options_.include_unlinked,
                  "GPU events without a launch count in the timeline");
-    app.add_option("--micro_idle_thresh_us", options_.micro_idle_us, "Split idle time here");
+    app.add_option("--micro_idle_thresh_us", options_.micro_idle_us, "Split idle time here")
+        ->check(count_from(0));
     app.add_flag("--disable_coll_analysis", no_collectives_, "No sheet coll_analysis");
     app.add_flag("--enable_kernel_summary", options_.kernel_summary, "Sheet kernel_summary");
     app.add_flag("--short_kernel_study", options_.short_kernels, "Sheets about short kernels");
-    app.add_option("--short_kernel_threshold_us", options_.short_kernel_us, "What is short");
+    app.add_option("--short_kernel_threshold_us", options_.short_kernel_us, "What is short")
+        ->check(number_from(0));
     app.add_option("--short_kernel_histogram_bins", options_.histogram_bins, "Bins")
         ->check(CLI::Range(1, 100'000));
-    app.add_option("--topk_short_kernels", options_.top_short_kernels, "Rows to keep");
+    app.add_option("--topk_short_kernels", options_.top_short_kernels, "Rows to keep")
+        ->check(count_from(0));
     app.add_flag("--enable_pseudo_ops", pseudo_ops_, "Accepted; made-up ops are not there yet");
     app.add_option("--topk_ops", ignored_, "Accepted, without effect");
     app.add_option("--topk_roofline_ops", ignored_, "Accepted, without effect");
@@ -72,6 +76,7 @@ class PytorchReportScript : public Verb {
       throw Error{workbook, "expected a name that ends in .xlsx"};
     refuse_same_file(trace_, workbook);
 
+    check_options(options_);
     const Trace trace = read_trace(trace_, {.threads = 0, .on_progress = console.progress_bar()});
     console.clear_progress();
     for (const auto& warning : trace.warnings().entries())

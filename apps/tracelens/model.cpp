@@ -44,6 +44,7 @@ class ModelVerb : public Verb {
   int run(Console& console) override {
     const perf::Edition edition =
         categories_ == "reference" ? perf::Edition::kReference : perf::Edition::kExtended;
+    if (!output_.empty()) check_sink(output_);
     if (list_) {
       const Table table = known_models(edition, family_);
       write(table);

@@ -45,6 +45,9 @@ class RooflineVerb : public Verb {
     perf::UserModels own;
     if (!models_.empty()) own = perf::read_user_models(io::read_text_file(models_), models_);
     input_.check_output(output_);
+    const bool picture = std::filesystem::path{output_}.extension() == ".svg";
+    if (!picture) check_sink(output_);
+    (void)chosen_gpu(choice_, nullptr);  // an unknown one is told before the trace is read
     const Trace trace = input_.read(console);
     const std::optional<perf::Gpu> gpu = chosen_gpu(choice_, &trace);
     if (!gpu)
@@ -55,7 +58,7 @@ class RooflineVerb : public Verb {
         measure_roofline(trace, build_tree(trace),
                          {.edition = perf::Edition::kExtended, .own_models = &own, .gpu = &*gpu});
     const Table table = roofline_table(roofline);
-    if (std::filesystem::path{output_}.extension() == ".svg") {
+    if (picture) {
       io::OutputFile out{output_};
       out.write(roofline_svg(roofline, {.trace_name = trace.source().name, .labelled = top_}));
       out.commit();

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <tracelens/error.hpp>
 #include <tracelens/tree.hpp>
 
 #include "analysis/tree_text.hpp"
+#include "flag_values.hpp"
 #include "io/output_file.hpp"
 #include "verbs.hpp"
 
@@ -19,15 +21,16 @@ class TreeVerb : public Verb {
     verb.add_flag("--kernels", kernels_, "Show GPU kernels, copies and fills");
     verb.add_flag("--python", python_, "Show Python frames");
     verb.add_flag("--calls", calls_, "Show runtime calls (launches)");
-    verb.add_option("--depth", options_.depth, "Levels to show");
+    verb.add_option("--depth", options_.depth, "Levels to show")->check(count_from(1));
     verb.add_option("--min-us", options_.min_us,
                     "Leave out what has less GPU time than this many microseconds")
-        ->check(CLI::NonNegativeNumber);
+        ->check(number_from(0));
     verb.add_option("--root", options_.root,
                     "Regular expression: show only the subtrees whose name it finds");
     verb.add_flag("--all", options_.without_gpu_work, "Also show what launched no GPU work");
     auto* const path = verb.add_option(
         "--path", path_, "Show the way from this event (its number in the file) up to the root");
+    path->check(count_from(0));
     verb.add_option("-o,--output", output_, "Write the tree to a file: .json, or text otherwise")
         ->excludes(path);
     verb.footer(
@@ -56,7 +59,12 @@ class TreeVerb : public Verb {
     }
     options_.layers = layers(console, trace);
     if (output_.empty()) {
-      write_tree_text(trace, tree, options_, print);
+      bool anything = false;
+      write_tree_text(trace, tree, options_, [&](std::string_view text) {
+        anything = anything || !text.empty();
+        console.print(text);
+      });
+      if (!anything) console.note("no part of the tree is left by these choices");
       return kExitOk;
     }
     io::OutputFile file{output_};
@@ -76,10 +84,15 @@ class TreeVerb : public Verb {
     return {.modules = modules_ || none || !options_.root.empty(),
             .python = python_,
             .ops = ops_ || none,
-            .calls = calls_,
+            // Without ops the calls are all there is above the kernels.
+            .calls = calls_ || (none && !has_ops(trace)),
             .gpu = kernels_ || none};
   }
 
+  static bool has_ops(const Trace& trace) {
+    return std::ranges::find(trace.categories(), Category::kCpuOp) !=
+           std::ranges::end(trace.categories());
+  }
   static bool has_modules(const Trace& trace) {
     for (const EventId event : trace.all_events())
       if (trace.category(event) == Category::kPythonFunction && is_module_name(trace.name(event)))

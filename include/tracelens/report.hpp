@@ -56,6 +56,8 @@ struct ReportOptions {
   int histogram_bins = 100;
   std::optional<std::size_t> top_short_kernels = {};  // rows; all when absent
   std::optional<std::size_t> top_ops = {};            // rows of ops_unique_args
+  // Of a ROCm trace: "activity", "api", "memcpy"; all when empty.
+  std::vector<std::string> views = {};
 };
 
 struct Report {
@@ -66,6 +68,10 @@ struct Report {
   std::vector<std::string> warnings;  // sentences about what the report had to make do with
   [[nodiscard]] const Table* find(std::string_view table) const;  // nullptr: not in this report
 };
+
+// Throws what make_report() would throw about the options alone: for telling a mistake before a
+// large trace is read.
+void check_options(const ReportOptions& options);
 
 // Throws Error when the GPU asked for is not known or its file cannot be read.
 [[nodiscard]] Report make_report(const Trace& trace, const ReportOptions& options = {});

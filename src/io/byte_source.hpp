@@ -28,6 +28,7 @@ class ByteSource {
   // The unread text when it lies in memory; such a source never copies on peek().
   [[nodiscard]] virtual std::optional<std::string_view> memory() const { return std::nullopt; }
   virtual void release_memory(std::size_t /*offset*/) {}
+  virtual void forget_memory(std::size_t /*from*/, std::size_t /*to*/) {}
   // A descriptor that can be read at any offset and starts at byte 0, or -1. Stays owned here.
   [[nodiscard]] virtual int seekable_descriptor() const { return -1; }
 
@@ -52,8 +53,13 @@ std::unique_ptr<ByteSource> unpack_gzip(std::unique_ptr<ByteSource> packed);
 // `label` is the word for the data in damage texts: "zstd", or "zip" inside an archive.
 std::unique_ptr<ByteSource> unpack_zstd(std::unique_ptr<ByteSource> packed, std::string label);
 std::unique_ptr<ByteSource> unpack_deflate(std::unique_ptr<ByteSource> packed, std::string label);
-// Throws Error when the archive cannot be read or holds no trace.
-std::unique_ptr<ByteSource> unpack_zip(std::unique_ptr<ByteSource> packed, const std::string& name);
+// Throws Error when the archive cannot be read or holds no trace. `remark` gets a sentence when it
+// holds more than the one that is read.
+std::unique_ptr<ByteSource> unpack_zip(std::unique_ptr<ByteSource> packed, const std::string& name,
+                                       std::string& remark);
+// The same for the member of this name.
+std::unique_ptr<ByteSource> unpack_zip_member(std::unique_ptr<ByteSource> packed,
+                                              const std::string& name, const std::string& member);
 
 enum class Packing { kNone, kGzip, kZstd, kZip };
 // The packing that the first kSniffBytes bytes of a source announce.

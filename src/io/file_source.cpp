@@ -123,10 +123,14 @@ class MappedFile final : public MemorySource {
   ~MappedFile() override { ::munmap(start(), text().size()); }
 
   void release_memory(std::size_t offset) override {
-    static const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    const std::size_t from = released() / page * page;
+    const std::size_t from = released();
     MemorySource::release_memory(offset);
-    const std::size_t to = released() / page * page;  // a page in use at its end stays
+    forget_memory(from, released());
+  }
+  void forget_memory(std::size_t from, std::size_t to) override {
+    static const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    from = from / page * page;
+    to = std::min(to, text().size()) / page * page;  // a page in use at its end stays
     if (to > from) ::madvise(start() + from, to - from, MADV_DONTNEED);
   }
 

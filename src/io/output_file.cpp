@@ -41,6 +41,22 @@ int open_retrying(const char* path, int flags, unsigned mode) {
   return fd;
 }
 
+// The name under which this process can open, and link to, a file that has none.
+std::string descriptor_path(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
+
+// A name beside `target` that hides and is most likely free. The number keeps outputs apart that
+// this process or another one writes at the same time.
+std::string hidden_name(const fs::path& target) {
+  static std::atomic<unsigned> counter{0};
+  constexpr std::size_t kLongestName = 200;  // of 255 bytes; the rest is for the number
+  std::string name{"."};
+  name += target.filename().string().substr(0, kLongestName);
+  name += '.';
+  name += std::to_string(::getpid()) + "-";
+  name += std::to_string(counter++) + ".tmp";
+  return (target.parent_path() / name).string();
+}
+
 // False, with errno set, when not all of `text` could be written.
 bool write_all(int fd, std::string_view text) {
   while (!text.empty()) {
@@ -75,7 +91,9 @@ OutputFile::OutputFile(std::string path) : path_{std::move(path)} {
   std::error_code not_there;
   const fs::path target = fs::canonical(path_, not_there);
   target_ = not_there ? path_ : target.string();
-  create_temporary(target_, exists ? info.st_mode & 0777 : kNewFileMode);
+  const unsigned mode = exists ? info.st_mode & 0777 : kNewFileMode;
+  create_unnamed(mode);
+  if (fd_ < 0) create_temporary(target_, mode);
   if (exists) ::fchmod(fd_, info.st_mode & 0777);  // undoes the umask; a failure keeps it, harmless
 }
 
@@ -84,20 +102,23 @@ OutputFile::~OutputFile() {
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
-// `beside` gives the folder and most of the name. The number keeps outputs apart that this process
-// or another one writes at the same time.
+// Leaves fd_ as it is where there are no such files. They get their name through /proc.
+void OutputFile::create_unnamed(unsigned mode) {
+  const fs::path folder = fs::path{target_}.parent_path();
+  const int fd = open_retrying(folder.empty() ? "." : folder.c_str(), O_WRONLY | O_TMPFILE, mode);
+  if (fd < 0) return;
+  if (::access(descriptor_path(fd).c_str(), W_OK) == 0) {
+    fd_ = fd;
+  } else {
+    ::close(fd);
+  }
+}
+
 void OutputFile::create_temporary(const std::string& beside, unsigned mode) {
-  static std::atomic<unsigned> counter{0};
-  constexpr std::size_t kLongestName = 200;  // of 255 bytes; the rest is for the number
-  const fs::path target{beside};
-  std::string stem{"."};
-  stem += target.filename().string().substr(0, kLongestName);
-  stem += '.';
-  stem += std::to_string(::getpid()) + "-";
   int fd = -1;
   std::string name;
   do {
-    name = (target.parent_path() / (stem + std::to_string(counter++) + ".tmp")).string();
+    name = hidden_name(beside);
     fd = open_retrying(name.c_str(), O_WRONLY | O_CREAT | O_EXCL, mode);
   } while (fd < 0 && errno == EEXIST);
   if (fd < 0) fail("cannot be created");
@@ -125,7 +146,12 @@ void OutputFile::flush() {
 }
 
 std::string OutputFile::temporary_path() {
-  if (temporary_.empty()) create_temporary(fs::temp_directory_path() / "tracelens", 0600);
+  if (!temporary_.empty()) return temporary_;
+  if (!through_) return descriptor_path(fd_);
+  std::error_code error;
+  const fs::path folder = fs::temp_directory_path(error);
+  if (error) throw Error{path_, "no folder for temporary files, see TMPDIR: " + error.message()};
+  create_temporary(folder / "tracelens", 0600);
   return temporary_;
 }
 
@@ -133,10 +159,24 @@ void OutputFile::commit() {
   TL_CHECK(fd_ >= 0);
   flush();
   if (through_ && !temporary_.empty()) copy_temporary_through();
+  if (!through_ && temporary_.empty()) give_name();
   close();
   if (through_) return;
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail("cannot be renamed into place");
   temporary_.clear();
+}
+
+// A link cannot replace an existing file, so the name is a hidden one first; commit() renames it.
+void OutputFile::give_name() {
+  std::string name;
+  int status = -1;
+  do {
+    name = hidden_name(target_);
+    status =
+        ::linkat(AT_FDCWD, descriptor_path(fd_).c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW);
+  } while (status != 0 && errno == EEXIST);
+  if (status != 0) fail("cannot be created");
+  temporary_ = name;
 }
 
 void OutputFile::copy_temporary_through() {

@@ -2,7 +2,9 @@
 //   io::OutputFile out{"report.csv"};
 //   out.write(text);
 //   out.commit();                 // without it the destructor leaves no trace of the file
-// The text goes into a hidden file beside the target and is renamed over it by commit(). A target
+// The text goes into a file without a name in the target's folder, which is gone by itself whatever
+// ends the program, and gets the target's name by commit(). Where the file system has no such files
+// a hidden one stands beside the target instead, and stays if a signal ends the program. A target
 // that is no regular file (/dev/stdout or "-", a FIFO, a device) cannot be renamed over: there the
 // text is written through as it comes. Every function throws Error naming the file and the reason.
 #pragma once
@@ -30,7 +32,9 @@ class OutputFile {
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
+  void create_unnamed(unsigned mode);
   void create_temporary(const std::string& beside, unsigned mode);
+  void give_name();
   void flush();
   void copy_temporary_through();
   void close();
@@ -38,7 +42,7 @@ class OutputFile {
 
   std::string path_;       // as the user wrote it
   std::string target_;     // the same with symbolic links followed: what commit() replaces
-  std::string temporary_;  // "" when there is nothing to remove
+  std::string temporary_;  // "" when there is no file with a name to remove
   std::string buffer_;     // written when large
   int fd_ = -1;            // the temporary file, or what is written through
   bool through_ = false;   // the target is no regular file

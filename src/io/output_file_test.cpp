@@ -4,8 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
 #include <thread>
 #include <tracelens/error.hpp>
 
@@ -77,6 +81,23 @@ TEST(OutputFile, ALibraryMayWriteToTheTemporaryPath) {
   }
   EXPECT_EQ(folder.read("report.xlsx"), "sheet");
   EXPECT_THAT(folder.names(), ElementsAre("report.xlsx"));
+}
+
+TEST(OutputFile, AKilledProgramLeavesNothingBehind) {
+  TemporaryFolder folder;
+  const int unnamed = ::open(folder.path("").c_str(), O_WRONLY | O_TMPFILE, 0600);
+  if (unnamed < 0) GTEST_SKIP() << "no files without a name on this file system";
+  ::close(unnamed);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    OutputFile out{folder.path("out.csv")};
+    out.write("half of it");
+    ::raise(SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_THAT(folder.names(), IsEmpty());
 }
 
 TEST(OutputFile, TwoOutputsOfOneNameDoNotMix) {
@@ -176,6 +197,13 @@ TEST(OutputFile, ATemporaryPathIsCopiedThroughADescriptorAndRemoved) {
             }),
             "sheet");
   EXPECT_FALSE(std::filesystem::exists(temporary));
+}
+
+TEST(OutputFile, WithoutAFolderForTemporaryFilesSaysSo) {
+  ::setenv("TMPDIR", "/no/such/folder", 1);
+  OutputFile out{"/dev/stdout"};
+  EXPECT_THROW((void)out.temporary_path(), Error);
+  ::unsetenv("TMPDIR");
 }
 
 TEST(OutputFile, StandardOutputIsAppendedToNotReplaced) {

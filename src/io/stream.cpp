@@ -1,5 +1,8 @@
 #include "io/stream.hpp"
 
+#include <sys/stat.h>
+
+#include <cerrno>
 #include <tracelens/error.hpp>
 #include <utility>
 
@@ -10,6 +13,7 @@ namespace tracelens::io {
 struct Stream::State {
   std::string name;
   std::string packing;
+  std::string remark;
   std::unique_ptr<ByteSource> top;
 };
 
@@ -32,14 +36,14 @@ const char* name_of(Packing packing) {
 }
 
 std::unique_ptr<ByteSource> unpack(Packing packing, std::unique_ptr<ByteSource> packed,
-                                   const std::string& name) {
+                                   const std::string& name, std::string& remark) {
   switch (packing) {
     case Packing::kGzip:
       return unpack_gzip(std::move(packed));
     case Packing::kZstd:
       return unpack_zstd(std::move(packed), "zstd");
     case Packing::kZip:
-      return unpack_zip(std::move(packed), name);
+      return unpack_zip(std::move(packed), name, remark);
     case Packing::kNone:
       break;
   }
@@ -47,7 +51,8 @@ std::unique_ptr<ByteSource> unpack(Packing packing, std::unique_ptr<ByteSource> 
 }
 
 // Puts unpackers on top of `top` until the bytes no longer look packed; returns "zip+gzip" or so.
-std::string unpack_all(std::unique_ptr<ByteSource>& top, const std::string& name) {
+std::string unpack_all(std::unique_ptr<ByteSource>& top, const std::string& name,
+                       std::string& remark) {
   std::string packings;
   for (int depth = 0;; ++depth) {
     const Packing packing = sniff_packing(top->peek(kSniffBytes));
@@ -57,23 +62,45 @@ std::string unpack_all(std::unique_ptr<ByteSource>& top, const std::string& name
                             "+" + name_of(packing) + ")"};
     if (depth > 0) packings += '+';
     packings += name_of(packing);
-    top = unpack(packing, std::move(top), name);
+    top = unpack(packing, std::move(top), name, remark);
   }
+}
+
+// The zip archive in "run.zip/rank0.json"; nothing when the path is that of a file or of nothing.
+std::optional<std::string> archive_of(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) == 0 || errno != ENOTDIR) return std::nullopt;
+  for (std::size_t slash = path.rfind('/'); slash != std::string::npos && slash > 0;
+       slash = path.rfind('/', slash - 1)) {
+    std::string folder = path.substr(0, slash);
+    if (::stat(folder.c_str(), &info) == 0) {
+      if (!S_ISREG(info.st_mode)) return std::nullopt;
+      return folder;
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace
 
 Stream::Stream(std::unique_ptr<State> state) : state_{std::move(state)} {
-  state_->packing = unpack_all(state_->top, state_->name);
+  const std::string packings = unpack_all(state_->top, state_->name, state_->remark);
+  if (!state_->packing.empty() && !packings.empty()) state_->packing += '+';
+  state_->packing += packings;
 }
 
 Stream Stream::open(const std::string& path) {
   const std::string name = path == "-" ? "standard input" : path;
-  return Stream{std::make_unique<State>(State{name, "", open_file(path, name)})};
+  if (const auto archive = archive_of(path)) {
+    const std::string member = path.substr(archive->size() + 1);
+    return Stream{std::make_unique<State>(
+        State{name, "zip", "", unpack_zip_member(open_file(*archive, name), name, member)})};
+  }
+  return Stream{std::make_unique<State>(State{name, "", "", open_file(path, name)})};
 }
 
 Stream Stream::over(std::string name, std::span<const char> bytes) {
-  return Stream{std::make_unique<State>(State{std::move(name), "", memory_source(bytes)})};
+  return Stream{std::make_unique<State>(State{std::move(name), "", "", memory_source(bytes)})};
 }
 
 Stream::Stream(Stream&&) noexcept = default;
@@ -84,11 +111,15 @@ std::string_view Stream::peek(std::size_t count) { return state_->top->peek(coun
 std::size_t Stream::read(std::span<char> into) { return state_->top->read(into); }
 std::optional<std::string_view> Stream::mapped() const { return state_->top->memory(); }
 void Stream::release_mapped(std::size_t offset) { state_->top->release_memory(offset); }
+void Stream::forget_mapped(std::size_t from, std::size_t to) {
+  state_->top->forget_memory(from, to);
+}
 
 const std::string& Stream::name() const { return state_->name; }
 const std::string& Stream::packing() const { return state_->packing; }
 std::uint64_t Stream::packed_bytes() const { return state_->top->packed_bytes(); }
 double Stream::progress() const { return state_->top->progress(); }
 const std::string& Stream::damage() const { return state_->top->damage(); }
+const std::string& Stream::remark() const { return state_->remark; }
 
 }  // namespace tracelens::io

@@ -19,7 +19,8 @@ class Stream {
  public:
   // Throws Error when the file cannot be opened, is a directory, is a zip that is cut (its
   // directory stands at the end) or holds no trace, or is packed more than three times.
-  // Of a zip's members the first *.json is read, else the first *.json.gz, else the only one.
+  // Of a zip's members the first *.json is read, else the first *.json.gz, else the only one; a path
+  // that goes on inside the archive ("run.zip/rank0.json") names the member.
   static Stream open(const std::string& path);
   // The same sniffing over bytes in memory (tests, fuzzing); `bytes` must outlive the Stream.
   static Stream over(std::string name, std::span<const char> bytes);
@@ -39,12 +40,16 @@ class Stream {
   // Tells that mapped text before `offset` (counted from the start of the file) will not be needed
   // again, so that its pages can go; progress() counts it as read. Does nothing when not mapped.
   void release_mapped(std::size_t offset);
+  // The same for a part in the middle that may be looked at again later (the pages are then read
+  // from the file once more): for formats that are read in several passes. Counts as no progress.
+  void forget_mapped(std::size_t from, std::size_t to);
 
   [[nodiscard]] const std::string& name() const;
   [[nodiscard]] const std::string& packing() const;  // "", "gzip", "zstd", "zip", "zip+gzip"
   [[nodiscard]] std::uint64_t packed_bytes() const;  // size as stored; what was read for a pipe
   [[nodiscard]] double progress() const;             // 0..1 of the stored bytes; 0 when unknown
   [[nodiscard]] const std::string& damage() const;   // "" when the packing was sound so far
+  [[nodiscard]] const std::string& remark() const;   // what a zip held besides, if traces; else ""
 
  private:
   struct State;

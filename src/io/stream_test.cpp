@@ -347,6 +347,14 @@ TEST(ZipStream, TakesTheFirstJsonElseTheFirstJsonGzElseTheOnlyFile) {
             "1");
 }
 
+TEST(ZipStream, TracesThatAreNotReadAreRemarkedOn) {
+  const std::string two = zip({{"a.json", "1"}, {"readme", "no"}, {"b.json.gz", gzip("2")}});
+  EXPECT_EQ(Stream::over("two", two).remark(),
+            "of a zip archive with several traces only 'a.json' was read");
+  const std::string one = zip({{"a.json", "1"}, {"readme", "no"}});
+  EXPECT_EQ(Stream::over("one", one).remark(), "");
+}
+
 TEST(ZipStream, AnArchiveWithoutATraceSaysWhatWasExpected) {
   EXPECT_EQ(unpack(zip({{"a.txt", "a"}, {"b.txt", "b"}})).error,
             "sample: zip archive of 2 files; expected one that ends in .json or .json.gz");

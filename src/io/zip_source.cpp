@@ -12,6 +12,7 @@
 
 #include "io/ascii.hpp"
 #include "io/byte_source.hpp"
+#include "io/zip_members.hpp"
 
 namespace tracelens::io {
 namespace {
@@ -110,17 +111,25 @@ bool is_no_file(std::string_view member) {
   return member.ends_with('/') || member.starts_with("__MACOSX/");
 }
 
-zip_stat_t find_trace(const Archive& archive) {
+struct FoundTrace {
+  zip_stat_t member;
+  int others;  // members that look like traces as well
+};
+
+FoundTrace find_trace(const Archive& archive) {
   std::optional<zip_uint64_t> json, json_gz, any;
-  int files = 0;
+  int files = 0, traces = 0;
   const zip_int64_t count = zip_get_num_entries(archive.get(), 0);
   for (zip_uint64_t i = 0; i < static_cast<zip_uint64_t>(count); ++i) {
     const char* text = zip_get_name(archive.get(), i, 0);
     if (text == nullptr || is_no_file(text)) continue;
     ++files;
     any = i;
-    if (!json && ends_with_ignoring_case(text, ".json")) json = i;
-    if (!json_gz && ends_with_ignoring_case(text, ".json.gz")) json_gz = i;
+    const bool is_json = ends_with_ignoring_case(text, ".json");
+    const bool is_json_gz = ends_with_ignoring_case(text, ".json.gz");
+    if (is_json || is_json_gz) ++traces;
+    if (!json && is_json) json = i;
+    if (!json_gz && is_json_gz) json_gz = i;
   }
   if (files != 1) any.reset();
   const auto chosen = json ? json : json_gz ? json_gz : any;
@@ -131,7 +140,7 @@ zip_stat_t find_trace(const Archive& archive) {
   if (zip_stat_index(archive.get(), *chosen, 0, &found) != 0)
     throw Error{archive.name(),
                 std::string{"zip archive is damaged: "} + zip_strerror(archive.get())};
-  return found;
+  return {found, std::max(traces - 1, 0)};
 }
 
 // The bytes of one member as they are stored, still packed.
@@ -211,12 +220,8 @@ class CheckedMember final : public ByteSource {
   std::uint32_t crc_ = 0, expected_crc_;
 };
 
-}  // namespace
-
-std::unique_ptr<ByteSource> unpack_zip(std::unique_ptr<ByteSource> packed,
-                                       const std::string& name) {
-  auto archive = std::make_unique<Archive>(std::move(packed), name);
-  const zip_stat_t found = find_trace(*archive);
+std::unique_ptr<ByteSource> open_member(std::unique_ptr<Archive> archive, const zip_stat_t& found) {
+  const std::string name = archive->name();
   const std::string member = std::string{"zip member '"} + found.name + "' ";
   if (found.encryption_method != ZIP_EM_NONE)
     throw Error{name, member + "is encrypted; expected one without a password"};
@@ -236,6 +241,38 @@ std::unique_ptr<ByteSource> unpack_zip(std::unique_ptr<ByteSource> packed,
                             "; expected stored, deflate or zstd"};
   }
   return std::make_unique<CheckedMember>(std::move(bytes), found);
+}
+
+}  // namespace
+
+std::unique_ptr<ByteSource> unpack_zip(std::unique_ptr<ByteSource> packed, const std::string& name,
+                                       std::string& remark) {
+  auto archive = std::make_unique<Archive>(std::move(packed), name);
+  const auto [found, others] = find_trace(*archive);
+  if (others > 0)
+    remark = std::string{"of a zip archive with several traces only '"} + found.name + "' was read";
+  return open_member(std::move(archive), found);
+}
+
+std::unique_ptr<ByteSource> unpack_zip_member(std::unique_ptr<ByteSource> packed,
+                                              const std::string& name, const std::string& member) {
+  auto archive = std::make_unique<Archive>(std::move(packed), name);
+  zip_stat_t found;
+  if (zip_stat(archive->get(), member.c_str(), 0, &found) != 0)
+    throw Error{name, "no such file in this zip archive"};
+  return open_member(std::move(archive), found);
+}
+
+std::vector<std::string> zip_members(const std::string& path) {
+  std::unique_ptr<ByteSource> file = open_file(path, path);
+  if (sniff_packing(file->peek(kSniffBytes)) != Packing::kZip) return {};
+  const Archive archive{std::move(file), path};
+  std::vector<std::string> members;
+  const zip_int64_t count = zip_get_num_entries(archive.get(), 0);
+  for (zip_uint64_t i = 0; i < static_cast<zip_uint64_t>(count); ++i)
+    if (const char* text = zip_get_name(archive.get(), i, 0); text != nullptr && !is_no_file(text))
+      members.emplace_back(text);
+  return members;
 }
 
 }  // namespace tracelens::io

@@ -24,6 +24,7 @@
 #include "readers/kineto_columns.hpp"
 #include "readers/kineto_event.hpp"
 #include "readers/padded_text.hpp"
+#include "readers/source.hpp"
 #include "readers/top_level.hpp"
 #include "trace/builder.hpp"
 
@@ -343,14 +344,7 @@ Trace read_kineto(io::Stream& in, const ReadOptions& options) {
     builder.warnings().add("file ends before its last brace", builder.source().text_bytes);
     builder.source().cut_short = true;
   }
-  if (!in.damage().empty()) {
-    builder.warnings().add(in.damage(), builder.source().text_bytes);
-    builder.source().cut_short = true;
-  }
-  builder.source().name = in.name();
-  builder.source().format = "kineto";
-  builder.source().packing = in.packing();
-  builder.source().packed_bytes = in.packed_bytes();
+  describe_source(builder, in, "kineto");
   return std::move(builder).finish();
 }
 

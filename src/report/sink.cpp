@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 #include <tracelens/error.hpp>
 
@@ -28,10 +29,13 @@ std::string lower_extension(const std::string& output) {
   return io::lower_case(std::filesystem::path{output}.extension().string());
 }
 
-std::string known_extensions() {
-  std::string names;
-  for (const SinkKind& kind : kSinks) names.append(kind.extension).append(", ");
-  return names;
+const SinkKind& kind_of(const std::string& output) {
+  const auto* const kind = std::ranges::find(kSinks, lower_extension(output), &SinkKind::extension);
+  if (kind != std::end(kSinks)) return *kind;
+  std::string known;
+  for (const SinkKind& each : kSinks) known.append(each.extension).append(", ");
+  throw Error{output, "unknown kind of output; expected a name ending in " + known +
+                          "or a folder for CSV files (ending in /)"};
 }
 
 }  // namespace
@@ -40,11 +44,16 @@ std::span<const SinkKind> sink_kinds() { return kSinks; }
 
 std::unique_ptr<Sink> make_sink(const std::string& output, const DocumentInfo& info) {
   if (is_folder(output)) return make_csv_folder_sink(output, info);
-  const std::string extension = lower_extension(output);
-  for (const SinkKind& kind : kSinks)
-    if (kind.extension == extension) return kind.make(output, info);
-  throw Error{output, "unknown kind of output; expected a name ending in " + known_extensions() +
-                          "or a folder for CSV files (ending in /)"};
+  return kind_of(output).make(output, info);
+}
+
+void check_sink(const std::string& output) {
+  if (is_folder(output)) return;
+  (void)kind_of(output);
+  std::error_code ignored;
+  const std::filesystem::path folder = std::filesystem::path{output}.parent_path();
+  if (!folder.empty() && !std::filesystem::is_directory(folder, ignored))
+    throw Error{output, "cannot be created: there is no folder " + folder.string()};
 }
 
 void write_tables(std::span<const Table> tables, const std::string& output,

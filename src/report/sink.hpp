@@ -39,6 +39,10 @@ struct SinkKind {
 // otherwise by its extension. Throws Error that lists the known extensions.
 [[nodiscard]] std::unique_ptr<Sink> make_sink(const std::string& output, const DocumentInfo& info);
 
+// Throws the Error that make_sink() would for this name or for a folder that is not there, without
+// touching anything: for telling a mistake before a large trace is read.
+void check_sink(const std::string& output);
+
 // Throws Error when the output cannot be written.
 void write_tables(std::span<const Table> tables, const std::string& output,
                   const DocumentInfo& info);
