@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "io/check.hpp"
 #include "trace/json_value.hpp"
 
 namespace tracelens {
@@ -12,6 +13,30 @@ namespace {
 
 std::string canonical(const Track& track) {
   return canonical_text(track.pid) + canonical_text(track.tid);
+}
+
+template <class T>
+void arrange_column(std::vector<T>& column, std::span<const EventId> order) {
+  std::vector<T> arranged;
+  arranged.reserve(order.size());
+  for (const EventId event : order) arranged.push_back(column[event.row]);
+  column = std::move(arranged);
+}
+
+// `slots` is room for one number per old row; all kNoEntry before and after.
+constexpr std::uint32_t kNoEntry = 0xffffffff;
+template <class T>
+void arrange_column(SparseColumn<T>& column, std::span<const EventId> order,
+                    std::vector<std::uint32_t>& slots) {
+  if (column.rows().empty()) return;
+  for (std::size_t i = 0; i < column.rows().size(); ++i)
+    slots[column.rows()[i]] = static_cast<std::uint32_t>(i);
+  SparseColumn<T> arranged;
+  for (std::size_t row = 0; row < order.size(); ++row)
+    if (const std::uint32_t entry = slots[order[row].row]; entry != kNoEntry)
+      arranged.append({static_cast<std::uint32_t>(row)}, column.values()[entry]);
+  for (const std::uint32_t row : column.rows()) slots[row] = kNoEntry;
+  column = std::move(arranged);
 }
 
 }  // namespace
@@ -55,6 +80,37 @@ EventId TraceBuilder::append(const EventRow& row) {
   trace_.categories_.push_back(row.category);
   trace_.phases_.push_back(row.phase);
   return {static_cast<std::uint32_t>(trace_.size() - 1)};
+}
+
+void TraceBuilder::replace_details(std::span<const std::pair<EventId, StringId>> changes) {
+  const SparseColumn<StringId>& old = trace_.details_;
+  SparseColumn<StringId> changed;
+  std::size_t next = 0;
+  for (const auto& [event, details] : changes) {
+    for (; next < old.rows().size() && old.rows()[next] <= event.row; ++next)
+      if (old.rows()[next] < event.row) changed.append({old.rows()[next]}, old.values()[next]);
+    changed.append(event, details);
+  }
+  for (; next < old.rows().size(); ++next) changed.append({old.rows()[next]}, old.values()[next]);
+  trace_.details_ = std::move(changed);
+}
+
+void TraceBuilder::arrange(std::span<const EventId> order) {
+  TL_CHECK(begin_end_.empty());
+  std::vector<std::uint32_t> slots(size(), kNoEntry);
+  for (auto* column : {&trace_.external_ids_, &trace_.sequences_, &trace_.fwd_threads_,
+                       &trace_.streams_, &trace_.devices_})
+    arrange_column(*column, order, slots);
+  for (auto* column : {&trace_.call_stacks_, &trace_.details_, &trace_.other_categories_})
+    arrange_column(*column, order, slots);
+  slots = {};
+  for (auto* column : {&trace_.ts_ns_, &trace_.dur_ns_, &trace_.correlations_})
+    arrange_column(*column, order);
+  arrange_column(trace_.names_, order);
+  arrange_column(trace_.tracks_, order);
+  arrange_column(trace_.signatures_, order);
+  arrange_column(trace_.categories_, order);
+  arrange_column(trace_.phases_, order);
 }
 
 void TraceBuilder::add_label(Track track, std::string what, Value value) {

@@ -7,10 +7,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tracelens/trace.hpp>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "trace/string_table.hpp"
@@ -49,6 +52,21 @@ class TraceBuilder {
   void set_category_text(EventId event, StringId text) {
     trace_.other_categories_.append(event, text);
   }
+
+  // --- for formats that do not write events in the order of the trace ---
+  // What is known of an appended event only later: when its end is read, or its thread.
+  void set_phase(EventId event, Phase phase) { trace_.phases_[event.row] = phase; }
+  void set_track(EventId event, TrackId track) { trace_.tracks_[event.row] = track; }
+  void set_dur_ns(EventId event, std::int64_t ns) { trace_.dur_ns_[event.row] = ns; }
+  [[nodiscard]] std::int64_t dur_ns(EventId event) const { return trace_.dur_ns_[event.row]; }
+  [[nodiscard]] std::optional<StringId> details(EventId event) const {
+    return trace_.details_.at(event);
+  }
+  // New details for some events, which need not have had any; in ascending event order.
+  void replace_details(std::span<const std::pair<EventId, StringId>> changes);
+  // Event order[i] becomes row i; an event that is not in `order` is dropped. Ids given out before
+  // are void afterwards. No event may be in `order` twice, nor known as a begin or end yet.
+  void arrange(std::span<const EventId> order);
 
   // Begin and end events are joined per track when the trace is finished: the begin becomes a
   // complete event, the end stays as kOther.

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace tracelens {
 namespace {
 
@@ -83,6 +88,43 @@ TEST(Warnings, CountByKindAndKeepTheFirstPlace) {
   EXPECT_EQ(warnings.count("odd"), 3u);
   EXPECT_EQ(warnings.entries()[0].first_byte, 50u);
   EXPECT_EQ(warnings.count("neither"), 0u);
+}
+
+TEST(TraceBuilder, ArrangesTheRowsOfEveryColumnAndDropsTheOthers) {
+  TraceBuilder builder;
+  std::vector<EventId> events;
+  for (const int i : {0, 1, 2, 3}) {
+    events.push_back(builder.append({.phase = Phase::kComplete,
+                                     .name = builder.intern(std::to_string(i)),
+                                     .ts_ns = 10 * i,
+                                     .correlation = 100 + i}));
+    if (i != 2) builder.set_stream(events.back(), 7 + i);
+  }
+  const EventId order[] = {events[3], events[2], events[0]};
+  builder.arrange(order);
+  const Trace trace = std::move(builder).finish();
+  ASSERT_EQ(trace.size(), 3U);
+  EXPECT_EQ(trace.name({0}), "3");
+  EXPECT_EQ(trace.name({2}), "0");
+  EXPECT_EQ(trace.ts_ns()[1], 20);
+  EXPECT_EQ(trace.correlations()[2], 100);
+  EXPECT_EQ(trace.streams().at({0}), 10);
+  EXPECT_EQ(trace.streams().at({1}), std::nullopt);
+  EXPECT_EQ(trace.streams().at({2}), 7);
+}
+
+TEST(TraceBuilder, ReplacesDetailsOfEventsWithAndWithoutAny) {
+  TraceBuilder builder;
+  for (int i = 0; i < 4; ++i) builder.append({});
+  const auto details = [&](int i) { return builder.intern("{\"i\":" + std::to_string(i) + "}"); };
+  builder.set_details({0}, details(0));
+  builder.set_details({1}, details(1));
+  builder.set_details({3}, details(3));
+  const std::pair<EventId, StringId> changes[] = {{{1}, details(11)}, {{2}, details(12)}};
+  builder.replace_details(changes);
+  const Trace trace = std::move(builder).finish();
+  for (const auto& [row, i] : {std::pair{0U, 0}, {1U, 11}, {2U, 12}, {3U, 3}})
+    EXPECT_EQ(trace.details({row}), Value::dict({"i"}, {i}));
 }
 
 }  // namespace

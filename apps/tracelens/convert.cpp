@@ -1,0 +1,51 @@
+#include <fmt/format.h>
+
+#include <tracelens/error.hpp>
+
+#include "report/chrome_json.hpp"
+#include "verbs.hpp"
+
+namespace tracelens::app {
+namespace {
+
+class ConvertVerb : public Verb {
+ public:
+  void declare(CLI::App& verb) override {
+    input_.declare(verb);
+    verb.add_option("-o,--output", output_,
+                    "Chrome trace JSON to write: .json, or .json.gz to have it packed")
+        ->required();
+    verb.footer(
+        "The result opens in Perfetto (ui.perfetto.dev) and chrome://tracing. Slices that overlap\n"
+        "on one thread or GPU queue are drawn on lanes beside each other.\n"
+        "Examples:\n"
+        "  tracelens convert run.pftrace -o run.json.gz\n"
+        "  tracelens convert run_results.json -o timeline.json");
+  }
+
+  int run(Console& console) override {
+    input_.check_output(output_);
+    if (!output_.ends_with(".json") && !output_.ends_with(".json.gz") && output_ != "-" &&
+        !output_.starts_with("/dev/"))
+      throw Error{output_, "a trace can be converted to .json or .json.gz"};
+    const Trace trace = input_.read(console);
+    const ChromeJsonCounts counts = write_chrome_json(trace, output_);
+    console.note(fmt::format("wrote {} events to {}", counts.written, output_));
+    if (counts.left_out > 0)
+      console.detail(
+          fmt::format("left out: {} events that are neither slices, instants, flows nor "
+                      "names",
+                      counts.left_out));
+    return kExitOk;
+  }
+
+ private:
+  TraceInput input_;
+  std::string output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_convert_verb() { return std::make_unique<ConvertVerb>(); }
+
+}  // namespace tracelens::app

@@ -1,0 +1,31 @@
+// Any bytes are read as packets without a crash, and the size of the blocks makes no difference.
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <tracelens/error.hpp>
+
+#include "io/check.hpp"
+#include "io/stream.hpp"
+#include "readers/dump.hpp"
+#include "readers/perfetto.hpp"
+
+namespace {
+
+// Past the probe: the fuzzer need not keep the first packet recognisable.
+std::string read(std::string_view bytes, std::size_t block_bytes) {
+  tracelens::io::Stream in = tracelens::io::Stream::over("input", bytes);
+  try {
+    return tracelens::dump(tracelens::read_perfetto(in, {.block_bytes = block_bytes}));
+  } catch (const tracelens::Error& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes{reinterpret_cast<const char*>(data), size};
+  (void)tracelens::is_perfetto(bytes.substr(0, 4096));
+  TL_CHECK(read(bytes, 1 << 16) == read(bytes, 1));
+  return 0;
+}
