@@ -22,6 +22,15 @@ bool links_by_external_id(const Trace& trace) {
   return true;
 }
 
+// rocprofv3's traces have no flows from launches to GPU events: the id they share is all there is.
+// Their runtime calls keep a category text of their own ("hip_api").
+bool has_own_runtime_categories(const Trace& trace) {
+  for (const EventId event : trace.all_events())
+    if (const Category category = trace.category(event); is_runtime(category))
+      return trace.category_text(event) != category_name(category);
+  return false;
+}
+
 // The linking id of every event; for flows the flow id.
 std::vector<std::int64_t> external_links(const Trace& trace) {
   std::vector<std::int64_t> links(trace.size(), kAbsent);
@@ -53,6 +62,53 @@ bool is_usable_gpu_event(const Trace& trace, std::size_t row) {
          trace.ts_ns()[row] != kAbsent;
 }
 
+// Where the reader knows the op of a GPU event, both carry the op's signature and stand on one
+// track: the event belongs to the last such op that started before it.
+class OpsOfKernels {
+ public:
+  explicit OpsOfKernels(const Trace& trace) : trace_{trace} {
+    std::vector<std::uint8_t> has_kernels(trace.track_table().size());
+    for (std::uint32_t row = 0; row < trace.size(); ++row)
+      if (is_gpu(trace.categories()[row]) && trace.signatures()[row].valid())
+        has_kernels[trace.tracks()[row].row] = 1;
+    if (std::ranges::find(has_kernels, 1) == has_kernels.end()) return;
+    for (std::uint32_t row = 0; row < trace.size(); ++row)
+      if (trace.categories()[row] == Category::kCpuOp && trace.signatures()[row].valid() &&
+          has_kernels[trace.tracks()[row].row] != 0)
+        ops_.push_back(row);
+    std::ranges::stable_sort(ops_, {}, [this](std::uint32_t row) { return place(row); });
+  }
+  [[nodiscard]] std::uint32_t op_of(std::uint32_t gpu_event) const {
+    const SignatureId signature = trace_.signatures()[gpu_event];
+    if (ops_.empty() || !signature.valid()) return kNoRow;
+    const Place at = place(gpu_event);
+    auto after =
+        std::ranges::upper_bound(ops_, at, {}, [this](std::uint32_t row) { return place(row); });
+    // A few ops may start at the same time: the one of its own kind.
+    for (int tries = 0; after != ops_.begin() && tries < kMostAtOnce; ++tries) {
+      const std::uint32_t op = *--after;
+      if (place(op).track != at.track) break;
+      if (trace_.signatures()[op] == signature) return op;
+      if (place(op).ts != at.ts) break;
+    }
+    return kNoRow;
+  }
+
+ private:
+  static constexpr int kMostAtOnce = 16;
+  struct Place {
+    std::uint32_t track;
+    std::int64_t ts;
+    auto operator<=>(const Place&) const = default;
+  };
+  [[nodiscard]] Place place(std::uint32_t row) const {
+    return {trace_.tracks()[row].row, trace_.ts_ns()[row]};
+  }
+
+  const Trace& trace_;
+  std::vector<std::uint32_t> ops_;  // by track and time
+};
+
 }  // namespace
 
 bool is_graph_launch(std::string_view runtime_call) {
@@ -82,6 +138,7 @@ Launches find_launches(const Trace& trace, const TreeOptions& options) {
       gpu_events.push_back(row);
     }
   }
+  const bool by_correlation = options.link_by_correlation || has_own_runtime_categories(trace);
   const IdSlots slots{call_ids};
   std::vector<Link> links(slots.size());
   const auto link_of = [&](std::uint32_t row) -> Link* {
@@ -109,14 +166,23 @@ Launches find_launches(const Trace& trace, const TreeOptions& options) {
     if (Link* link = link_of(row); link != nullptr && trace.tracks()[row].row == link->end_track)
       link->target = row;
 
+  const OpsOfKernels ops{trace};
+  std::vector<std::uint32_t> tails;  // by op: the last GPU event listed under it
   for (const std::uint32_t row : gpu_events) {
+    if (const std::uint32_t op = ops.op_of(row); op != kNoRow) {
+      if (tails.empty()) tails.assign(trace.size(), kNoRow);
+      out.next_[tails[op] == kNoRow ? op : tails[op]] = row;
+      tails[op] = row;
+      ++out.linked_;
+      continue;
+    }
     Link* link = link_of(row);
     if (link == nullptr) {
       ++out.without_launch_;
       continue;
     }
-    const bool plain_owns = link->plain.row != kNoRow && (options.link_by_correlation ||
-                                                          (link->has_start && link->target == row));
+    const bool plain_owns =
+        link->plain.row != kNoRow && (by_correlation || (link->has_start && link->target == row));
     const bool graph_owns = link->graph.row != kNoRow;
     if (!plain_owns && !graph_owns) {
       ++out.without_flow_;

@@ -3,7 +3,8 @@
 //   for (EventId gpu = launches.first(call); gpu.valid(); gpu = launches.next(gpu)) ...
 // An ordinary call owns the GPU event at the head of its "ac2g" flow; a graph launch owns every GPU
 // event of its correlation. Each GPU event has at most one launch: the last in the file that claims
-// it.
+// it. Where the reader already knows the op of a GPU event (JAX), the event carries the op's
+// signature and belongs to that op on its own track; the op takes the place of the call.
 #pragma once
 
 #include <cstdint>

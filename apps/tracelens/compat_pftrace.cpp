@@ -1,0 +1,140 @@
+// TraceLens_generate_perf_report_pftrace_hip_activity, _hip_api and _memory_copy: their flags as
+// our options.
+#include <tracelens/error.hpp>
+
+#include "analysis/api_latency.hpp"
+#include "analysis/memory_copy.hpp"
+#include "compat_rocprof_files.hpp"
+#include "compat_scripts.hpp"
+#include "report/pftrace_report.hpp"
+
+namespace tracelens::app {
+namespace {
+
+// The flags and the course of all three.
+class PftraceScript : public Verb {
+ public:
+  explicit PftraceScript(std::string report) : report_{std::move(report)} {}
+
+  void declare(CLI::App& app) override {
+    app.add_option("--trace_path", trace_, "Trace: .pftrace, or JSON of the same events")
+        ->required();
+    output_.declare(app);
+    app.add_option("--traceconv", traceconv_, "Accepted, without effect: no converter is needed");
+    declare_own(app);
+  }
+
+  int run(Console& console) override {
+    const std::string workbook = trace_base(trace_) + "_pftrace_" + report_ + "_report.xlsx";
+    output_.check(trace_, workbook);
+    if (!traceconv_.empty())
+      console.warn("--traceconv: .pftrace files are read without a converter; ignored");
+    const Trace trace = read_script_trace(trace_, console);
+    if (trace.source().format != "perfetto" && trace.source().format != "kineto")
+      throw Error{trace_, "expected a Perfetto trace or JSON with \"traceEvents\""};
+    const PftraceEvents events{trace};
+    output_.write(tables(events), workbook, console);
+    write_more(events, console);
+    return kExitOk;
+  }
+
+ protected:
+  virtual void declare_own(CLI::App&) {}
+  virtual std::vector<Table> tables(const PftraceEvents& events) = 0;
+  virtual void write_more(const PftraceEvents&, const Console&) {}
+  [[nodiscard]] const std::string& trace_path() const { return trace_; }
+
+ private:
+  std::string report_, trace_, traceconv_;
+  ScriptOutput output_;
+};
+
+class ActivityScript : public PftraceScript {
+ public:
+  ActivityScript() : PftraceScript{"activity"} {
+    options_.exact_overlap = options_.name_first = false;
+  }
+
+ protected:
+  void declare_own(CLI::App& app) override {
+    app.add_option("--output_md_path", page_, "Also a Markdown page of this name");
+    app.add_flag("--write_md", has_page_, "Also a Markdown page beside the trace");
+    app.add_flag("--merge_kernels", options_.merge_kernels, "Names without their digits");
+    app.add_option("--min_tid", options_.min_tid, "First thread to look at");
+    app.add_option("--max_tid", options_.max_tid, "Last thread to look at");
+    app.add_option("--min_event_ns", options_.min_event_ns, "Leave out what is shorter");
+    app.add_flag("--no_kernel_summary", no_kernels_, "No sheet kernel_summary");
+    app.add_flag("--no_hip_summary", no_hip_, "No sheet hip_summary");
+    app.add_flag("--kernel_summary_include_rccl", options_.include_rccl, "RCCL kernels too");
+    app.add_option("--kernel_summary_baseline", baseline_, "Base of its percentages")
+        ->check(CLI::IsMember({"total", "compute"}));
+    app.add_option("--kernel_summary_group", kernel_group_, "What makes a row")
+        ->check(CLI::IsMember({"config", "name"}));
+    app.add_option("--hip_summary_group", hip_group_, "What makes a row")
+        ->check(CLI::IsMember({"name", "name+stream", "name+op", "name+stream+op"}));
+    app.add_option("--top_xla", options_.top_xla, "Rows of xla_top");
+    app.add_option("--kernel_summary_top", shown_.kernel_rows, "Rows of it in the page");
+    app.add_option("--hip_summary_top", shown_.hip_rows, "Rows of it in the page");
+  }
+
+  std::vector<Table> tables(const PftraceEvents& events) override {
+    options_.percent_of_compute = baseline_ == "compute";
+    options_.group_by_config = kernel_group_ == "config";
+    options_.group_by_stream = hip_group_.find("stream") != std::string::npos;
+    options_.group_by_operation = hip_group_.ends_with("op");
+    shown_.kernel_summary = !no_kernels_;
+    shown_.hip_summary = !no_hip_;
+    return activity_tables(PftraceActivity{events, options_}, shown_);
+  }
+
+  void write_more(const PftraceEvents& events, const Console& console) override {
+    if (page_.empty() && !has_page_) return;
+    write_text_file(page_.empty() ? trace_base(trace_path()) + "_report.md" : page_,
+                    activity_markdown(PftraceActivity{events, options_}, shown_), console);
+  }
+
+ private:
+  std::string page_, baseline_ = "total", kernel_group_ = "config", hip_group_ = "name";
+  bool has_page_ = false, no_kernels_ = false, no_hip_ = false;
+  PftraceActivityOptions options_;
+  ActivityTableOptions shown_;
+};
+
+class ApiScript : public PftraceScript {
+ public:
+  ApiScript() : PftraceScript{"hip_api"} {}
+
+ protected:
+  void declare_own(CLI::App& app) override {
+    app.add_option("--exclude_kernel_regex", options_.exclude_kernels,
+                   "Kernels to leave out; empty: none");
+    app.add_flag("--allow_multi_kernel_per_api", options_.all_kernels,
+                 "All kernels of a call instead of the first");
+    app.add_flag("--include_nonlaunch_apis", options_.other_calls,
+                 "Also calls that launch nothing");
+  }
+  std::vector<Table> tables(const PftraceEvents& events) override {
+    return {api_kernel_summary(events, find_api_launches(events, options_))};
+  }
+
+ private:
+  ApiLaunchOptions options_;
+};
+
+class MemoryCopyScript : public PftraceScript {
+ public:
+  MemoryCopyScript() : PftraceScript{"memory_copy"} {}
+
+ protected:
+  std::vector<Table> tables(const PftraceEvents& events) override {
+    return {memory_copy_by_copy_bytes(find_memory_copies(events, {.resolve_agents = false}))};
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_pftrace_activity_script() { return std::make_unique<ActivityScript>(); }
+std::unique_ptr<Verb> make_pftrace_api_script() { return std::make_unique<ApiScript>(); }
+std::unique_ptr<Verb> make_pftrace_copy_script() { return std::make_unique<MemoryCopyScript>(); }
+
+}  // namespace tracelens::app

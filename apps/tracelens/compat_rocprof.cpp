@@ -1,0 +1,59 @@
+// TraceLens_generate_perf_report_rocprof: its flags as our options.
+#include <optional>
+#include <tracelens/error.hpp>
+
+#include "compat_rocprof_files.hpp"
+#include "compat_scripts.hpp"
+#include "report/rocprof_report.hpp"
+
+namespace tracelens::app {
+namespace {
+
+// x_results.json -> x_perf_report.xlsx; x_results.json.gz -> x_results_perf_report.xlsx
+std::string default_workbook(std::string trace) {
+  constexpr std::string_view kResults = "_results.json", kReport = "_perf_report.xlsx";
+  if (!trace.ends_with(kResults)) return trace.substr(0, trace.rfind(".json")).append(kReport);
+  for (auto at = trace.find(kResults); at != std::string::npos;
+       at = trace.find(kResults, at + kReport.size()))
+    trace.replace(at, kResults.size(), kReport);
+  return trace;
+}
+
+class RocprofScript : public Verb {
+ public:
+  void declare(CLI::App& app) override {
+    app.add_option("--profile_json_path", trace_, "Results of rocprofv3")->required();
+    output_.declare(app);
+    app.add_flag("--disable_kernel_summary", no_summary_, "No sheets about kernels by name");
+    app.add_flag("--kernel_details", options_.kernel_details, "Sheet with every dispatch");
+    app.add_flag("--short_kernel_study", options_.short_kernels, "Sheets about short kernels");
+    app.add_option("--short_kernel_threshold_us", options_.short_kernel_us,
+                   "What is short, in microseconds");
+    app.add_option("--short_kernel_histogram_bins", options_.histogram_bins, "Bins")
+        ->check(CLI::Range(1, 100'000));
+    app.add_option("--topk_kernels", options_.top_kernels, "Rows of kernel_details");
+  }
+
+  int run(Console& console) override {
+    const std::string workbook = default_workbook(trace_);
+    output_.check(trace_, workbook);
+    options_.kernel_summary = !no_summary_;
+    const Trace trace = read_script_trace(trace_, console);
+    if (trace.source().format != "rocprof")
+      throw Error{trace_, "not a rocprofv3 file: it has no \"rocprofiler-sdk-tool\""};
+    output_.write(rocprof_tables(trace, options_), workbook, console);
+    return kExitOk;
+  }
+
+ private:
+  std::string trace_;
+  ScriptOutput output_;
+  RocprofTableOptions options_;
+  bool no_summary_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_rocprof_report_script() { return std::make_unique<RocprofScript>(); }
+
+}  // namespace tracelens::app

@@ -1,0 +1,62 @@
+#include "compat_rocprof_files.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <tracelens/error.hpp>
+#include <tracelens/read_trace.hpp>
+
+#include "io/output_file.hpp"
+#include "report/sink.hpp"
+#include "verb.hpp"
+
+namespace tracelens::app {
+
+Trace read_script_trace(const std::string& path, Console& console) {
+  Trace trace = read_trace(path, {.threads = 0, .on_progress = console.progress_bar()});
+  console.clear_progress();
+  for (const auto& warning : trace.warnings().entries())
+    console.warn(fmt::format("{}: {} ({}x)", path, warning.what, warning.count));
+  return trace;
+}
+
+std::string trace_base(const std::string& path) {
+  constexpr std::string_view kPacked = ".json.gz";
+  if (path.ends_with(kPacked)) return path.substr(0, path.size() - kPacked.size());
+  return std::filesystem::path{path}.replace_extension().string();
+}
+
+void ScriptOutput::declare(CLI::App& app) {
+  app.add_option("--output_xlsx_path", workbook_, "Workbook to write");
+  app.add_option("--output_csvs_dir", folder_, "Folder for one CSV file per sheet instead");
+}
+
+void ScriptOutput::check(const std::string& trace, const std::string& default_workbook) const {
+  if (!folder_.empty()) return;
+  if (!workbook(default_workbook).ends_with(".xlsx"))
+    throw Error{workbook(default_workbook), "expected a name that ends in .xlsx"};
+  refuse_same_file(trace, workbook(default_workbook));
+}
+
+void ScriptOutput::write(std::span<const Table> tables, const std::string& default_workbook,
+                         const Console& console) const {
+  if (folder_.empty()) {
+    write_tables(tables, workbook(default_workbook), {});
+    console.print(
+        fmt::format("DataFrames successfully written to {}\n", workbook(default_workbook)));
+    return;
+  }
+  const std::string folder = folder_.ends_with('/') ? folder_ : folder_ + '/';
+  write_tables(tables, folder, {});
+  for (const Table& table : tables)
+    console.print(fmt::format("DataFrame '{0}' written to {1}{0}.csv\n", table.name(), folder));
+}
+
+void write_text_file(const std::string& path, std::string_view text, const Console& console) {
+  io::OutputFile file{path};
+  file.write(text);
+  file.commit();
+  console.print(fmt::format("Written to {}\n", path));
+}
+
+}  // namespace tracelens::app

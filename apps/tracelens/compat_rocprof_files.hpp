@@ -1,0 +1,43 @@
+// compat_rocprof_files.hpp: what the scripts for ROCm traces share: reading one, and where the
+// tables go.
+//   files_.declare(app);
+//   const Trace trace = read_script_trace(path, console);
+//   files_.write(tables, trace_base(path) + "_report.xlsx", console);
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <span>
+#include <string>
+#include <tracelens/table.hpp>
+#include <tracelens/trace.hpp>
+
+#include "console.hpp"
+
+namespace tracelens::app {
+
+// With a progress bar; warnings of the reader go to stderr.
+[[nodiscard]] Trace read_script_trace(const std::string& path, Console& console);
+
+// The path without its last suffix, or without .json.gz: what default output names begin with.
+[[nodiscard]] std::string trace_base(const std::string& path);
+
+class ScriptOutput {
+ public:
+  void declare(CLI::App& app);  // --output_xlsx_path, --output_csvs_dir
+  // Throws Error when the workbook would not be one, or replaces the trace. Call it first.
+  void check(const std::string& trace, const std::string& default_workbook) const;
+  // A folder of CSV files when one was named, else a workbook.
+  void write(std::span<const Table> tables, const std::string& default_workbook,
+             const Console& console) const;
+
+ private:
+  [[nodiscard]] const std::string& workbook(const std::string& default_workbook) const {
+    return workbook_.empty() ? default_workbook : workbook_;
+  }
+  std::string workbook_, folder_;
+};
+
+// `text` as a file, written beside and renamed.
+void write_text_file(const std::string& path, std::string_view text, const Console& console);
+
+}  // namespace tracelens::app
