@@ -1,0 +1,74 @@
+// TraceLens_generate_perf_report_jax: its flags as our options.
+#include <fmt/format.h>
+
+#include <tracelens/error.hpp>
+#include <tracelens/read_trace.hpp>
+#include <tracelens/report.hpp>
+
+#include "compat_scripts.hpp"
+
+namespace tracelens::app {
+namespace {
+
+// runs/vm.xplane.pb -> runs/vm_perf_report.xlsx
+std::string default_workbook(const std::string& profile) {
+  return profile.substr(0, profile.rfind(".xplane.pb")) + "_perf_report.xlsx";
+}
+
+class JaxReportScript : public Verb {
+ public:
+  void declare(CLI::App& app) override {
+    options_.categories = Categories::kReference;
+    options_.gpu_from_trace = false;
+    options_.warnings = false;
+    app.add_option("--profile_path", profile_, "Profile to report on: *.xplane.pb, or its folder")
+        ->required();
+    app.add_option("--output_xlsx_path", workbook_, "Workbook to write");
+    app.add_option("--output_csvs_dir", folder_, "Folder for one CSV file per sheet, no workbook");
+    app.add_option("--kernel_metadata_keyword_filters", options_.op_keywords,
+                   "Only kernels whose HLO op's metadata has one of these words");
+    auto* const file = app.add_option("--gpu_arch_json_path", options_.gpu_file, "GPU figures");
+    app.add_option("--gpu_arch_platform", options_.gpu, "Known GPU")->excludes(file);
+    app.add_flag("--enable-origami", origami_, "The external GEMM simulator is not supported");
+  }
+
+  int run(Console& console) override {
+    if (origami_) console.warn("--enable-origami: the GEMM simulator is not supported; ignored");
+    const std::string workbook = !folder_.empty()    ? ""
+                                 : workbook_.empty() ? default_workbook(profile_)
+                                                     : workbook_;
+    if (!workbook.empty() && !workbook.ends_with(".xlsx"))
+      throw Error{workbook, "expected a name that ends in .xlsx"};
+    refuse_same_file(profile_, workbook);
+
+    const Trace trace = read_trace(profile_, {.threads = 0, .on_progress = console.progress_bar()});
+    console.clear_progress();
+    if (trace.source().format != "xplane")
+      throw Error{profile_, "not a JAX profile; expected *.xplane.pb"};
+    for (const auto& warning : trace.warnings().entries())
+      console.warn(fmt::format("{}: {} ({}x)", profile_, warning.what, warning.count));
+    const Report report = make_report(trace, options_);
+    for (const std::string& sentence : report.warnings) console.warn(sentence);
+    if (folder_.empty()) {
+      write_report(report, workbook);
+      console.print(fmt::format("DataFrames successfully written to {}\n", workbook));
+      return kExitOk;
+    }
+    const std::string folder = folder_.ends_with('/') ? folder_ : folder_ + '/';
+    write_report(report, folder);
+    for (const Table& table : report.tables)
+      console.print(fmt::format("DataFrame '{0}' written to {1}{0}.csv\n", table.name(), folder));
+    return kExitOk;
+  }
+
+ private:
+  std::string profile_, workbook_, folder_;
+  bool origami_ = false;
+  ReportOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_jax_report_script() { return std::make_unique<JaxReportScript>(); }
+
+}  // namespace tracelens::app

@@ -1,0 +1,161 @@
+// From the protobuf to plain structs. Ids become positions; what a module does not say stays empty.
+// Shapes nest as deep as the protobuf parser lets them (100 levels), so copying them may recurse.
+#include <google/protobuf/arena.h>
+
+#include <limits>
+#include <unordered_map>
+#include <utility>
+
+#include "hlo.pb.h"
+#include "trace/hlo.hpp"
+
+namespace tracelens::hlo {
+namespace {
+
+template <class List>
+std::vector<std::int64_t> numbers(const List& list) {
+  return {list.begin(), list.end()};
+}
+
+Shape shape_of(const hlo_proto::Shape& proto) {
+  Shape shape;
+  shape.type = {proto.element_type()};
+  shape.dims = numbers(proto.dimensions());
+  shape.minor_to_major = numbers(proto.layout().minor_to_major());
+  shape.parts.reserve(static_cast<std::size_t>(proto.tuple_shapes_size()));
+  for (const hlo_proto::Shape& part : proto.tuple_shapes()) shape.parts.push_back(shape_of(part));
+  return shape;
+}
+
+DotDims dot_of(const hlo_proto::Dot& proto) {
+  return {.lhs_contracting = numbers(proto.lhs_contracting_dimensions()),
+          .rhs_contracting = numbers(proto.rhs_contracting_dimensions()),
+          .lhs_batch = numbers(proto.lhs_batch_dimensions()),
+          .rhs_batch = numbers(proto.rhs_batch_dimensions())};
+}
+
+ConvDims conv_of(const hlo_proto::Convolution& proto) {
+  return {.kernel_input_feature = proto.kernel_input_feature_dimension(),
+          .kernel_output_feature = proto.kernel_output_feature_dimension(),
+          .input_batch = proto.input_batch_dimension(),
+          .input_feature = proto.input_feature_dimension(),
+          .output_batch = proto.output_batch_dimension(),
+          .output_feature = proto.output_feature_dimension(),
+          .kernel_spatial = numbers(proto.kernel_spatial_dimensions()),
+          .input_spatial = numbers(proto.input_spatial_dimensions()),
+          .output_spatial = numbers(proto.output_spatial_dimensions())};
+}
+
+std::vector<WindowDim> window_of(const hlo_proto::Window& proto) {
+  std::vector<WindowDim> window;
+  for (const auto& dim : proto.dimensions())
+    window.push_back({.size = dim.size(),
+                      .stride = dim.stride(),
+                      .base_dilation = dim.base_dilation(),
+                      .window_dilation = dim.window_dilation()});
+  return window;
+}
+
+// The devices of one replica group; XLA has written them in three ways over the years.
+std::int64_t group_size_of(const hlo_proto::Instruction& proto) {
+  const auto listed = [](const auto& groups) -> std::int64_t {
+    return groups.empty() ? 0 : groups[0].replica_ids_size();
+  };
+  if (const std::int64_t size = listed(proto.replica_groups()); size > 0) return size;
+  if (const auto size = listed(proto.collective_device_list().replica_groups()); size > 0)
+    return size;
+  const auto iota =
+      proto.collective_device_list().iota_replica_group_list().num_devices_per_group();
+  return iota > 0 ? iota : proto.iota_collective_device_list().num_devices_per_group();
+}
+
+// Old files name the line in each instruction, new ones refer to a table of stack frames.
+void set_source(const hlo_proto::Metadata& metadata, const hlo_proto::StackFrames& frames,
+                Instruction& out) {
+  out.source_file = metadata.source_file();
+  out.source_line = metadata.source_line();
+  if (!out.source_file.empty()) return;
+  const auto in_table = [](int id, int size) { return id >= 1 && id <= size; };
+  if (!in_table(metadata.stack_frame_id(), frames.stack_frames_size())) return;
+  const int location = frames.stack_frames(metadata.stack_frame_id() - 1).file_location_id();
+  if (!in_table(location, frames.file_locations_size())) return;
+  const auto& place = frames.file_locations(location - 1);
+  if (!in_table(place.file_name_id(), frames.file_names_size())) return;
+  out.source_file = frames.file_names(place.file_name_id() - 1);
+  out.source_line = place.line();
+}
+
+using Positions = std::unordered_map<std::int64_t, std::uint32_t>;
+
+std::uint32_t position(const Positions& positions, std::int64_t id) {
+  const auto found = positions.find(id);
+  return found == positions.end() ? kNone : found->second;
+}
+
+Instruction instruction_of(const hlo_proto::Instruction& proto, const Positions& instructions,
+                           const Positions& computations, const hlo_proto::StackFrames& frames) {
+  Instruction out;
+  out.name = proto.name();
+  out.opcode = proto.opcode();
+  out.shape = shape_of(proto.shape());
+  for (const std::int64_t id : proto.operand_ids())
+    out.operands.push_back(position(instructions, id));
+  for (const std::int64_t id : proto.called_computation_ids())
+    out.calls.push_back(position(computations, id));
+  out.parameter = proto.parameter_number();
+  out.tuple_index = proto.tuple_index();
+  out.dimensions = numbers(proto.dimensions());
+  out.target = proto.custom_call_target();
+  out.backend_config = proto.backend_config();
+  if (proto.has_dot_dimension_numbers()) out.dot = dot_of(proto.dot_dimension_numbers());
+  if (proto.has_convolution_dimension_numbers())
+    out.conv = conv_of(proto.convolution_dimension_numbers());
+  out.window = window_of(proto.window());
+  out.group_size = group_size_of(proto);
+  out.op_type = proto.metadata().op_type();
+  out.op_name = proto.metadata().op_name();
+  out.deduplicated_name = proto.metadata().deduplicated_name();
+  out.scheduling_name = proto.metadata().scheduling_name();
+  set_source(proto.metadata(), frames, out);
+  return out;
+}
+
+}  // namespace
+
+std::optional<Module> decode(std::string_view bytes) {
+  if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) return std::nullopt;
+  google::protobuf::Arena arena;
+  auto* const proto = google::protobuf::Arena::CreateMessage<hlo_proto::HloProto>(&arena);
+  if (!proto->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return std::nullopt;
+  const hlo_proto::Module& source = proto->hlo_module();
+
+  Module module;
+  module.name = source.name();
+  Positions computations;
+  for (int i = 0; i < source.computations_size(); ++i)
+    computations.emplace(source.computations(i).id(), static_cast<std::uint32_t>(i));
+  module.entry = position(computations, source.entry_computation_id());
+  for (const hlo_proto::Computation& from : source.computations()) {
+    Positions instructions;
+    for (int i = 0; i < from.instructions_size(); ++i)
+      instructions.emplace(from.instructions(i).id(), static_cast<std::uint32_t>(i));
+    Computation& to = module.computations.emplace_back();
+    to.name = from.name();
+    to.root = position(instructions, from.root_id());
+    for (const hlo_proto::Instruction& instruction : from.instructions()) {
+      const Place place{static_cast<std::uint32_t>(module.computations.size() - 1),
+                        static_cast<std::uint32_t>(to.instructions.size())};
+      to.instructions.push_back(
+          instruction_of(instruction, instructions, computations, source.stack_frame_index()));
+      module.places_.emplace(instruction.name(), place);
+    }
+    const auto& sequences = source.schedule().sequences();
+    if (const auto order = sequences.find(from.id()); order != sequences.end())
+      for (const std::int64_t id : order->second.instruction_ids())
+        if (const std::uint32_t at = position(instructions, id); at != kNone)
+          to.schedule.push_back(at);
+  }
+  return module;
+}
+
+}  // namespace tracelens::hlo
