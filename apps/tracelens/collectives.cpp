@@ -1,0 +1,129 @@
+#include <fmt/format.h>
+
+#include <tracelens/collectives.hpp>
+#include <tracelens/error.hpp>
+
+#include "flag_values.hpp"
+#include "peers.hpp"
+#include "verbs.hpp"
+
+namespace tracelens::app {
+namespace {
+
+// What the terminal shows of the report, and how much of each table.
+struct Excerpt {
+  std::string_view table;
+  std::size_t rows;
+};
+constexpr Excerpt kSummary[] = {
+    {"comm_verdict", 20},  {"rank_timeline_spread", 6},        {"straggler_summary", 8},
+    {"p2p_summary", 8},    {"nccl_summary_implicit_sync", 12}, {"clock_offsets", 10},
+    {"process_groups", 8},
+};
+
+// "my_all_reduce.*=allreduce"
+CollectiveReportOptions::Pattern parse_pattern(const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+    throw Error{text, "expected a pattern of kernel names and a collective: regex=allreduce"};
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+class CollectivesVerb : public Verb {
+ public:
+  void declare(CLI::App& verb) override {
+    verb.add_option("traces", inputs_,
+                    "The ranks' traces: folders, files, patterns ('run/rank*.json.gz') or zip "
+                    "archives")
+        ->required();
+    verb.add_option("-o,--output", output_,
+                    "Where to write: a file (.xlsx, .md, .json) or a folder for CSV files (out/)")
+        ->capture_default_str();
+    verb.add_option("--world-size", options_.world_size,
+                    "Ranks of the job; by default what the traces say")
+        ->check(count_from(1));
+    verb.add_option("--ranks", options_.only_ranks, "Only these ranks, e.g. 0,8,16")
+        ->delimiter(',')
+        ->check(count_from(0));
+    verb.add_option("--gpus-per-node", options_.gpus_per_node,
+                    "Ranks per machine; by default the number of GPUs the first trace lists")
+        ->check(count_from(1));
+    verb.add_option("--link-gbps", options_.link_gbps,
+                    "Peak of a rank's link in GB/s (10^9 bytes), one direction, for the verdicts")
+        ->check(number_above(0));
+    verb.add_flag("--correct-clocks", options_.correct_clocks,
+                  "Take the estimated clock offsets between machines out of all times");
+    verb.add_option("--collective", patterns_,
+                    "A kernel that is a collective: regex=name, e.g. my_all_reduce=allreduce");
+    verb.add_option("--aggregates", options_.aggregates,
+                    "How summaries sum up: mean median min max std sum first last p99 ...")
+        ->delimiter(',')
+        ->capture_default_str();
+    verb.add_flag("!--no-detail", options_.detailed,
+                  "Leave out the tables with a row per kernel or per collective");
+    verb.add_option("--threads", options_.threads,
+                    "Threads to read with; 0 is one per core. Changes the speed, never the result")
+        ->check(CLI::Range(0, 1024))
+        ->capture_default_str();
+    verb.add_option("--memory-mb", memory_mb_,
+                    "About as much memory for traces that are read at the same time")
+        ->check(count_from(1))
+        ->capture_default_str();
+    verb.footer(
+        "Examples:\n"
+        "  tracelens collectives traces/                       finds the ranks; tables in "
+        "collectives.xlsx\n"
+        "  tracelens collectives 'run/rank*.json.gz' --gpus-per-node 8 -o out/\n"
+        "  mpirun -n 64 tracelens collectives /shared/traces/  the same over many machines");
+  }
+
+  int run(Console& console) override {
+    for (const std::string& pattern : patterns_)
+      options_.patterns.push_back(parse_pattern(pattern));
+    options_.memory_bytes = memory_mb_ << 20;
+    const std::unique_ptr<Peers> peers = find_peers();
+    // All processes meet the same errors; one of them tells.
+    if (peers && peers->index() != 0) return work_for_another(*peers);
+    const std::vector<RankFile> files = find_rank_files(inputs_, peers.get());
+    for (const RankFile& file : files) refuse_same_file(file.path, output_);
+    const Report report = make_report_with(files, peers.get()).value();
+    for (const std::string& sentence : report.warnings) console.warn(sentence);
+    write_report(report, output_);
+    for (const auto [name, rows] : kSummary)
+      if (const Table* const table = report.find(name)) console.show(*table, rows);
+    console.note(fmt::format("wrote {} tables to {}", report.tables.size(), output_));
+    return kExitOk;
+  }
+
+ private:
+  std::optional<Report> make_report_with(const std::vector<RankFile>& files, Peers* peers) {
+    try {
+      return make_collective_report(files, options_, peers);
+    } catch (const Error&) {
+      throw;
+    } catch (...) {
+      if (peers != nullptr) peers->abandon();
+      throw;
+    }
+  }
+
+  int work_for_another(Peers& peers) {
+    try {
+      static_cast<void>(make_report_with(find_rank_files(inputs_, &peers), &peers));
+      return kExitOk;
+    } catch (const Error&) {
+      return kExitBadInput;
+    }
+  }
+
+  std::vector<std::string> inputs_, patterns_;
+  std::string output_ = "collectives.xlsx";
+  std::size_t memory_mb_ = 2048;
+  CollectiveReportOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_collectives_verb() { return std::make_unique<CollectivesVerb>(); }
+
+}  // namespace tracelens::app

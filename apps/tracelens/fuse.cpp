@@ -1,0 +1,77 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <tracelens/error.hpp>
+#include <tracelens/fuse.hpp>
+
+#include "flag_values.hpp"
+#include "verbs.hpp"
+
+namespace tracelens::app {
+namespace {
+
+std::int64_t ns_of_ms(double ms) { return static_cast<std::int64_t>(std::llround(ms * 1e6)); }
+
+class FuseVerb : public Verb {
+ public:
+  void declare(CLI::App& verb) override {
+    verb.add_option("traces", inputs_,
+                    "The ranks' traces: folders, files, patterns ('run/rank*.json.gz') or zip "
+                    "archives")
+        ->required();
+    verb.add_option("-o,--output", output_, "File to write; packed when it ends in .gz")
+        ->capture_default_str();
+    verb.add_option("--ranks", options_.only_ranks, "Only these ranks, e.g. 0,8,16")
+        ->delimiter(',')
+        ->check(count_from(0));
+    auto* const python = verb.add_flag("--python,!--no-python", options_.python,
+                                       "Keep the Python frames; they are left out by default");
+    verb.add_option("--only", options_.only,
+                    "Only kernels and GPU annotations whose names hold this word, e.g. nccl")
+        ->excludes(python);
+    verb.add_option("--categories", options_.categories,
+                    "Only events of these categories, e.g. kernel,gpu_memcpy")
+        ->delimiter(',');
+    verb.add_option("--from-ms", from_ms_, "Only events after this time from the first event on")
+        ->check(number_from(0));
+    verb.add_option("--to-ms", to_ms_, "Only events before this time from the first event on")
+        ->check(number_from(0));
+    verb.add_flag("--align-clocks", options_.align_clocks,
+                  "Shift each rank by the clock difference that the ends of collectives tell");
+    verb.add_option("--gpus-per-node", options_.gpus_per_node, "Ranks that share a clock")
+        ->check(count_from(1));
+    verb.footer(
+        "Examples:\n"
+        "  tracelens fuse traces/ -o merged.json.gz           one file for Perfetto\n"
+        "  tracelens fuse traces/ --ranks 0,8 --only nccl     the collectives of two ranks\n"
+        "  tracelens fuse traces/ --from-ms 100 --to-ms 250");
+  }
+
+  int run(Console& console) override {
+    if (from_ms_ || to_ms_) {
+      constexpr double kEndOfTime = 4e12;  // ms: 126 years
+      const double from = from_ms_.value_or(0), to = to_ms_.value_or(kEndOfTime);
+      if (to <= from || to > kEndOfTime) throw Error{"--to-ms", "expected a time after --from-ms"};
+      options_.window = FuseOptions::Window{ns_of_ms(from), ns_of_ms(to)};
+    }
+    const std::vector<RankFile> files = find_rank_files(inputs_);
+    for (const RankFile& file : files) refuse_same_file(file.path, output_);
+    const FuseResult result = fuse_traces(files, output_, options_);
+    for (const std::string& sentence : result.warnings) console.warn(sentence);
+    console.note(
+        fmt::format("wrote {} events of {} ranks to {}", result.events, result.ranks, output_));
+    return kExitOk;
+  }
+
+ private:
+  std::vector<std::string> inputs_;
+  std::string output_ = "fused.json.gz";
+  std::optional<double> from_ms_, to_ms_;
+  FuseOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_fuse_verb() { return std::make_unique<FuseVerb>(); }
+
+}  // namespace tracelens::app

@@ -1,0 +1,88 @@
+// collectives.hpp: many ranks of one job: their communication, who waits for whom, and what it
+// costs.
+//   const auto files = find_rank_files({"traces/"});
+//   const auto report = make_collective_report(files, {.gpus_per_node = 8});
+//   write_report(*report, "collectives.xlsx");
+// Implemented in src/readers (finding files) and src/report.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tracelens/report.hpp>
+#include <vector>
+
+namespace tracelens {
+
+struct RankFile {
+  std::string path;                       // "run.zip/rank0_trace.json" for a member of an archive
+  std::optional<std::int64_t> rank = {};  // from its name; the trace itself may know better
+};
+
+// The traces that `inputs` stand for: files, folders, zip archives of several traces, and patterns
+// with * or ? or **. Sorted by rank, then by path. Of a folder those files count that look like
+// traces by their names. Throws Error when an input does not exist or matches nothing.
+[[nodiscard]] std::vector<RankFile> find_rank_files(const std::vector<std::string>& inputs);
+
+// How a rank is found in a path: the file's name first, then the whole path.
+inline constexpr const char* kRankRegex = R"(rank[\[\-_/]?(?P<rank>\d+))";
+// Nothing when the expression does not match. Throws Error when it is no regular expression.
+[[nodiscard]] std::optional<std::int64_t> rank_in_path(const std::string& path,
+                                                       const std::string& regex = kRankRegex);
+
+struct CollectiveReportOptions {
+  int threads = 0;  // 0: one per core. The result never depends on it.
+  std::size_t memory_bytes = std::size_t{2} << 30;  // about as much for traces being read
+
+  // --- the job ---
+  std::optional<std::int64_t> world_size = {};     // none: what the traces say
+  std::optional<std::int64_t> gpus_per_node = {};  // none: as many as the first trace lists
+  std::optional<double> link_gbps = {};            // peak of a rank's link, 10^9 bytes per second
+  // The rank of a file is its place in the list, whatever the trace says.
+  bool rank_by_position = false;
+  std::vector<std::int64_t> only_ranks = {};  // empty: all
+
+  // --- what counts ---
+  Categories categories = Categories::kExtended;
+  struct Pattern {
+    std::string kernel_regex;
+    std::string collective;
+  };
+  std::vector<Pattern> patterns = {};  // kernels of other libraries that are collectives
+  bool correct_clocks = false;         // take the estimated clock offsets out of all times
+
+  // --- tables ---
+  std::vector<std::string> aggregates = {"mean", "median", "min", "max"};
+  bool detailed = true;   // tables with a row per kernel or per collective
+  bool heatmap = true;    // who sends how much to whom in uneven all-to-all exchanges
+  bool diagnosis = true;  // what is beyond the Python TraceLens: verdict, timeline, clocks ...
+
+  std::function<void(std::size_t done, std::size_t of)> on_progress = nullptr;
+};
+
+// The processes that work on one report together, started by mpirun or srun. Every process makes
+// the same calls in the same order.
+class Peers {
+ public:
+  virtual ~Peers() = default;
+  [[nodiscard]] virtual int index() const = 0;  // this process; 0 writes the report
+  [[nodiscard]] virtual int count() const = 0;
+  // What process 0 gave, everywhere.
+  [[nodiscard]] virtual std::string broadcast(std::string bytes) = 0;
+  // Hands `bytes` to process 0. There: what each process handed over, in order; elsewhere: nothing.
+  [[nodiscard]] virtual std::vector<std::string> gather(std::string bytes) = 0;
+  // This process cannot go on: ends the others too, which would wait for it.
+  [[noreturn]] virtual void abandon() = 0;
+};
+
+// A file that cannot be read is named in the table `warnings`, and the rest is reported. Throws
+// Error when nothing is left, or when an option is wrong. With `peers`, each process reads its
+// share of the files, and all but the first get nothing.
+[[nodiscard]] std::optional<Report> make_collective_report(const std::vector<RankFile>& files,
+                                                           const CollectiveReportOptions& options,
+                                                           Peers* peers = nullptr);
+
+}  // namespace tracelens

@@ -1,0 +1,24 @@
+// collective_check.hpp: what does not fit together between the ranks.
+//   for (const std::string& sentence : metadata_mismatches(run)) ...
+//   process_groups(run), rank_files(run)
+#pragma once
+
+#include <string>
+#include <tracelens/table.hpp>
+#include <vector>
+
+#include "analysis/collective_run.hpp"
+
+namespace tracelens {
+
+// Collectives whose ranks disagree on their message; one sentence each, and one for the rest when
+// there are many.
+[[nodiscard]] std::vector<std::string> metadata_mismatches(const CollectiveRun& run);
+
+// One row per process group: its ranks, how their collectives were matched, and what is missing.
+[[nodiscard]] Table process_groups(const CollectiveRun& run);
+
+// One row per rank: its file and what was found in it.
+[[nodiscard]] Table rank_files(const CollectiveRun& run);
+
+}  // namespace tracelens

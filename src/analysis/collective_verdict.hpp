@@ -1,0 +1,28 @@
+// collective_verdict.hpp: is it the network, or is somebody late? One answer per process group and
+// operation.
+//   const std::optional<Table> table = comm_verdict(run, {.link_gbps = 450});
+// A collective's time on a rank is communication (what the rank that came last needs), waiting for
+// that rank, and either of them hurts only while nothing computes.
+//   hidden behind computation                    -> fine
+//   exposed, mostly waiting                      -> imbalance: see what the late rank was doing
+//   exposed, little waiting, tiny messages       -> latency: fewer and larger messages
+//   exposed, little waiting, low bandwidth       -> network
+//   exposed, little waiting, good bandwidth      -> overlap: start earlier, or compute meanwhile
+#pragma once
+
+#include <optional>
+#include <tracelens/table.hpp>
+
+#include "analysis/collective_run.hpp"
+
+namespace tracelens {
+
+struct VerdictOptions {
+  std::optional<double> link_gbps = {};  // peak of a rank's link in one direction, 10^9 bytes per s
+};
+
+// The costliest first, by exposed time. Clocks should be corrected. No table without collectives.
+[[nodiscard]] std::optional<Table> comm_verdict(const CollectiveRun& run,
+                                                const VerdictOptions& options);
+
+}  // namespace tracelens

@@ -1,0 +1,128 @@
+// Which traces a folder, a pattern or an archive stands for, and the rank in a path.
+#include <fnmatch.h>
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <tracelens/collectives.hpp>
+#include <tracelens/error.hpp>
+#include <vector>
+
+#include "io/ascii.hpp"
+#include "io/numbers.hpp"
+#include "io/zip_members.hpp"
+
+namespace tracelens {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kTraceEndings[] = {".json", ".json.gz", ".json.zst", ".json.zip",
+                                              ".pb",   ".pb.gz",   ".pftrace"};
+
+bool looks_like_trace(const std::string& path) {
+  const std::string name = io::lower_case(path);
+  return std::ranges::any_of(kTraceEndings, [&](auto ending) { return name.ends_with(ending); });
+}
+
+bool is_pattern(const std::string& path) { return path.find_first_of("*?[") != std::string::npos; }
+
+// "a/**/rank*.json" -> matches across folders where ** is; * and ? stay inside a name.
+bool matches(const std::string& path, const std::string& pattern) {
+  const bool crosses_folders = pattern.find("**") != std::string::npos;
+  return ::fnmatch(pattern.c_str(), path.c_str(), crosses_folders ? 0 : FNM_PATHNAME) == 0;
+}
+
+// Everything under the part of the pattern that is a plain path.
+std::vector<std::string> files_of_pattern(const std::string& pattern) {
+  const std::size_t special = pattern.find_first_of("*?[");
+  const std::size_t slash = pattern.rfind('/', special);
+  const std::string root = slash == std::string::npos ? "." : pattern.substr(0, slash + 1);
+  std::vector<std::string> files;
+  std::error_code error;
+  for (fs::recursive_directory_iterator at{root, fs::directory_options::skip_permission_denied,
+                                           error};
+       !error && at != fs::recursive_directory_iterator{}; at.increment(error)) {
+    std::string path = at->path().string();
+    if (slash == std::string::npos) path = path.substr(2);  // without the "./"
+    if (at->is_directory(error)) {
+      const auto depth = std::ranges::count(pattern, '/');
+      if (pattern.find("**") == std::string::npos && std::ranges::count(path, '/') >= depth)
+        at.disable_recursion_pending();
+    } else if (matches(path, pattern)) {
+      files.push_back(std::move(path));
+    }
+  }
+  return files;
+}
+
+std::vector<std::string> files_of_folder(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator{folder, error})
+    if (entry.is_regular_file(error) && looks_like_trace(entry.path().string()))
+      files.push_back(entry.path().string());
+  return files;
+}
+
+void add_archive_or_file(const std::string& path, std::vector<std::string>& files) {
+  std::vector<std::string> members = io::zip_members(path);
+  std::erase_if(members, [](const std::string& member) { return !looks_like_trace(member); });
+  if (members.size() < 2) return files.push_back(path);
+  for (const std::string& member : members) files.push_back(path + "/" + member);
+}
+
+}  // namespace
+
+std::optional<std::int64_t> rank_in_path(const std::string& path, const std::string& regex) {
+  const RE2 expression{regex, RE2::Quiet};
+  if (!expression.ok()) throw Error{regex, "not a regular expression: " + expression.error()};
+  if (expression.NumberOfCapturingGroups() < 1) return std::nullopt;
+  const auto& named = expression.NamedCapturingGroups();
+  const auto group = named.find("rank");
+  const int number = group == named.end() ? 1 : group->second;
+  std::vector<re2::StringPiece> parts(static_cast<std::size_t>(number) + 1);
+  const std::string name = path.substr(path.rfind('/') + 1);
+  for (const std::string* text : {&name, &path}) {
+    const re2::StringPiece whole{*text};
+    if (!expression.Match(whole, 0, whole.size(), RE2::UNANCHORED, parts.data(), number + 1))
+      continue;
+    const re2::StringPiece found = parts[static_cast<std::size_t>(number)];
+    return io::parse_int64({found.data(), found.size()});
+  }
+  return std::nullopt;
+}
+
+std::vector<RankFile> find_rank_files(const std::vector<std::string>& inputs) {
+  std::vector<std::string> paths;
+  for (const std::string& input : inputs) {
+    std::error_code error;
+    const std::size_t before = paths.size();
+    if (fs::is_directory(input, error))
+      for (const std::string& file : files_of_folder(input)) add_archive_or_file(file, paths);
+    else if (!fs::exists(input, error) && is_pattern(input))
+      for (const std::string& file : files_of_pattern(input)) add_archive_or_file(file, paths);
+    else
+      add_archive_or_file(input, paths);
+    if (paths.size() == before)
+      throw Error{input, "no traces here; expected files that end in .json or .json.gz"};
+  }
+  std::ranges::sort(paths);
+  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+  std::vector<RankFile> files;
+  for (std::string& path : paths) {
+    const auto rank = rank_in_path(path);
+    files.push_back({std::move(path), rank});
+  }
+  std::ranges::stable_sort(files, [](const RankFile& a, const RankFile& b) {
+    if (!a.rank || !b.rank) return a.rank.has_value() && !b.rank;
+    return *a.rank < *b.rank;
+  });
+  return files;
+}
+
+}  // namespace tracelens

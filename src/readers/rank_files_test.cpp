@@ -1,0 +1,82 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <tracelens/collectives.hpp>
+#include <tracelens/error.hpp>
+
+#include "io/packing_samples.hpp"
+#include "io/temporary_folder.hpp"
+
+namespace tracelens {
+namespace {
+
+using testing::ElementsAre;
+
+// The files found, without the folder they are in.
+std::vector<std::string> names(const io::TemporaryFolder& folder,
+                               const std::vector<std::string>& inputs) {
+  std::vector<std::string> found;
+  for (const RankFile& file : find_rank_files(inputs))
+    found.push_back(file.path.substr(folder.path("").size()));
+  return found;
+}
+
+TEST(RankInPath, IsFoundInTheNameFirst) {
+  EXPECT_EQ(rank_in_path("host[rank0].pt.trace.json"), 0);
+  EXPECT_EQ(rank_in_path("host_rank-1.json"), 1);
+  EXPECT_EQ(rank_in_path("node1/rank1/x.json"), 1);
+  EXPECT_EQ(rank_in_path("rank7/rank_10.json"), 10);
+  EXPECT_FALSE(rank_in_path("trace.json"));
+}
+
+TEST(RankInPath, TakesTheExpressionGiven) {
+  EXPECT_EQ(rank_in_path("worker12.json", R"(worker(\d+))"), 12);
+  EXPECT_EQ(rank_in_path("a3b4.json", R"(a\d+b(?P<rank>\d+))"), 4);
+  EXPECT_FALSE(rank_in_path("worker12.json", R"(worker\d+)"));
+  EXPECT_THROW(static_cast<void>(rank_in_path("x", "(")), Error);
+}
+
+TEST(FindRankFiles, AFolderGivesItsTracesByRank) {
+  const io::TemporaryFolder folder;
+  for (const char* name : {"rank10_trace.json", "rank2_trace.json.gz", "notes.txt", "other.json"})
+    static_cast<void>(folder.write(name, "{}"));
+  EXPECT_THAT(names(folder, {folder.path("")}),
+              ElementsAre("rank2_trace.json.gz", "rank10_trace.json", "other.json"));
+}
+
+TEST(FindRankFiles, APatternMatchesNamesAndWithTwoStarsFolders) {
+  const io::TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path("a/b"));
+  for (const char* name : {"rank0.json", "rank1.json", "a/rank2.json", "a/b/rank3.json"})
+    static_cast<void>(folder.write(name, "{}"));
+  EXPECT_THAT(names(folder, {folder.path("rank*.json")}), ElementsAre("rank0.json", "rank1.json"));
+  EXPECT_THAT(names(folder, {folder.path("**/rank[23].json")}),
+              ElementsAre("a/rank2.json", "a/b/rank3.json"));
+}
+
+TEST(FindRankFiles, AnArchiveOfSeveralTracesIsAFolder) {
+  const io::TemporaryFolder folder;
+  static_cast<void>(folder.write(
+      "run.zip", io::zip({{"rank1.json", "{}"}, {"rank0.json", "{}"}, {"readme.txt", "hello"}})));
+  static_cast<void>(folder.write("one.zip", io::zip({{"rank5.json", "{}"}})));
+  EXPECT_THAT(names(folder, {folder.path("run.zip")}),
+              ElementsAre("run.zip/rank0.json", "run.zip/rank1.json"));
+  EXPECT_THAT(names(folder, {folder.path("one.zip")}), ElementsAre("one.zip"));
+}
+
+TEST(FindRankFiles, AFileNamedTwiceCountsOnce) {
+  const io::TemporaryFolder folder;
+  const std::string file = folder.write("rank0.json", "{}");
+  EXPECT_THAT(names(folder, {file, file}), ElementsAre("rank0.json"));
+}
+
+TEST(FindRankFiles, NothingToReadIsAnError) {
+  const io::TemporaryFolder folder;
+  EXPECT_THROW(static_cast<void>(find_rank_files({folder.path("")})), Error);
+  EXPECT_THROW(static_cast<void>(find_rank_files({folder.path("rank*.json")})), Error);
+  EXPECT_THROW(static_cast<void>(find_rank_files({folder.path("missing.json")})), Error);
+}
+
+}  // namespace
+}  // namespace tracelens
