@@ -43,7 +43,7 @@ install(FILES LICENSE RENAME copyright DESTINATION ${doc_dir}/libtracelens-dev C
 # --- the .debs: tracelens and libtracelens-dev ----------------------------------------------------
 # The dev package needs the same libraries the build does, from the same list.
 file(STRINGS tools/debian-packages.txt dev_packages REGEX "^(lib.*|zlib1g)-dev$|^pkg-config$")
-list(FILTER dev_packages EXCLUDE REGEX "gtest|gmock|benchmark|clang")
+list(FILTER dev_packages EXCLUDE REGEX "gtest|gmock|benchmark|clang|openmpi")
 list(JOIN dev_packages ", " dev_depends)
 
 set(CPACK_GENERATOR DEB)

@@ -57,6 +57,8 @@ function(tl_library name)
     target_link_libraries(${name}_test PRIVATE tl_${name} ${test_deps} tl_warnings
                           ${ARG_PRIVATE_LIBS} GTest::gtest_main GTest::gmock)
     target_compile_definitions(${name}_test PRIVATE TL_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
+    # Only what is tested has to be fast; compiling the tests takes a third less this way.
+    target_compile_options(${name}_test PRIVATE -O0)
     if(TRACELENS_SANITIZE)
       # One process per folder: the leak check at the end of a process takes seconds on arm64.
       add_test(NAME ${name}.all COMMAND ${name}_test WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Writes the page that explains every table and column of a report.
 
-    tools/make_table_reference.py --tracelens build/check/apps/tracelens/tracelens [--out tables.md]
+    tools/make_table_reference.py --tracelens build/check/apps/tracelens/tracelens [--check]
 
 The words are the column descriptions the program itself carries: reports with every option are made
-of the traces in tests/data and their tables are put together. Exits with 1 when a table or a column
-has no description, so that the page cannot have gaps.
+of the traces in tests/data and their tables are put together in docs/tables.md. Exits with 1 when a
+table or a column has no description, so that the page cannot have gaps, and with --check, which
+writes nothing, when the page is not what the program says today.
 """
 import argparse
 import json
@@ -14,14 +15,18 @@ import subprocess
 import sys
 import tempfile
 
-DATA = pathlib.Path(__file__).resolve().parent.parent / "tests" / "data"
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DATA = ROOT / "tests" / "data"
+PAGE = ROOT / "docs" / "tables.md"
+TRACES = ("*.json.gz", "*.xplane.pb.gz", "pftrace/*.pftrace")
 EVERYTHING = ["--overlap", "--call-stack", "--recompute", "--group-by-kernel-count",
-              "--first-occurrence", "--kernel-categories", "--micro-idle", "5", "--gpu", "H200"]
+              "--first-occurrence", "--kernel-categories", "--micro-idle", "5", "--gpu", "H200",
+              "--by-module", "--by-step"]
 OPTION_SETS = [[], EVERYTHING, [*EVERYTHING, "--categories", "reference"]]
 
 
 def reports(tracelens):
-    for trace in sorted(DATA.glob("*.json.gz")):
+    for trace in [trace for pattern in TRACES for trace in sorted(DATA.glob(pattern))]:
         for options in OPTION_SETS:
             with tempfile.TemporaryDirectory() as folder:
                 out = pathlib.Path(folder) / "report.json"
@@ -66,17 +71,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tracelens", required=True)
-    parser.add_argument("--out", type=pathlib.Path)
+    parser.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
     tables = collect(arguments.tracelens)
     problems = list(gaps(tables))
+    if not arguments.check:
+        PAGE.write_text(page(tables), encoding="utf-8")
+    elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != page(tables):
+        problems.append("docs/tables.md is not what the program says: run "
+                        "tools/make_table_reference.py and commit it")
     for problem in problems:
         print(problem, file=sys.stderr)
-    if arguments.out:
-        arguments.out.parent.mkdir(parents=True, exist_ok=True)
-        arguments.out.write_text(page(tables), encoding="utf-8")
-    else:
-        print(page(tables))
     return 1 if problems else 0
 
 

@@ -15,6 +15,13 @@ struct ScriptKind {
 };
 constexpr ScriptKind kScripts[] = {
     {"TraceLens_generate_perf_report_pytorch", make_pytorch_report_script},
+    {"TraceLens_generate_perf_report_jax", make_jax_report_script},
+    {"TraceLens_generate_multi_rank_collective_report_pytorch", make_collective_report_script},
+    {"TraceLens_generate_perf_report_rocprof", make_rocprof_report_script},
+    {"TraceLens_generate_perf_report_pftrace_hip_activity", make_pftrace_activity_script},
+    {"TraceLens_generate_perf_report_pftrace_hip_api", make_pftrace_api_script},
+    {"TraceLens_generate_perf_report_pftrace_memory_copy", make_pftrace_copy_script},
+    {"TraceLens_generate_perf_report_genesis", make_genesis_report_script},
 };
 
 // As argparse does: --enable_kernel stands for --enable_kernel_summary when that is the only flag

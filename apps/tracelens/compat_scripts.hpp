@@ -8,5 +8,12 @@
 namespace tracelens::app {
 
 std::unique_ptr<Verb> make_pytorch_report_script();
+std::unique_ptr<Verb> make_jax_report_script();
+std::unique_ptr<Verb> make_collective_report_script();
+std::unique_ptr<Verb> make_rocprof_report_script();
+std::unique_ptr<Verb> make_pftrace_activity_script();
+std::unique_ptr<Verb> make_pftrace_api_script();
+std::unique_ptr<Verb> make_pftrace_copy_script();
+std::unique_ptr<Verb> make_genesis_report_script();
 
 }  // namespace tracelens::app

@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <tracelens/report.hpp>
 
+#include "flag_values.hpp"
+#include "report/sink.hpp"
 #include "verbs.hpp"
 
 namespace tracelens::app {
@@ -22,9 +24,22 @@ struct Excerpt {
   std::size_t rows;
 };
 constexpr Excerpt kSummary[] = {
-    {"gpu_timeline", 20},      {"gpu_timeline_by_device", 40},  {"gpu_idle", 10},
-    {"gpu_idle_host", 8},      {"ops_summary_by_category", 12}, {"ops_summary", 12},
-    {"kernel_categories", 20}, {"kernel_summary", 12},
+    {"gpu_timeline", 20},
+    {"gpu_timeline_by_device", 40},
+    {"gpu_idle", 10},
+    {"gpu_idle_host", 8},
+    {"gpu_timeline_by_step", 12},
+    {"ops_summary_by_category", 12},
+    {"ops_summary", 12},
+    {"modules", 12},
+    {"ops_by_step", 8},
+    {"kernel_categories", 20},
+    {"category_summary", 14},
+    {"kernel_summary", 12},
+    {"kernel_summary_by_category", 12},
+    {"hip_summary", 8},
+    {"queue_delay", 8},
+    {"memory_copy_bandwidth", 8},
 };
 
 class ReportVerb : public Verb {
@@ -54,30 +69,41 @@ class ReportVerb : public Verb {
     verb.add_flag("--overlap", options_.overlap, "Also the tables of what ran beside each op");
     verb.add_flag("--call-stack", options_.call_stack,
                   "Call stacks in unified_perf_summary (needs Python stacks in the trace)");
+    verb.add_flag("--by-module", options_.by_module,
+                  "Also tables of GPU time by nn.Module (needs Python stacks in the trace)");
+    verb.add_flag("--by-step", options_.by_step,
+                  "Also tables that put the steps of the loop side by side");
     verb.add_flag("--group-by-kernel-count", options_.group_by_kernel_count,
                   "Calls that launched another number of kernels in rows of their own");
     verb.add_flag("--first-occurrence", options_.first_occurrence,
                   "When each row of ops_unique_args was first called");
-    verb.add_option("--top-ops", options_.top_ops, "Rows of ops_unique_args; all by default");
+    verb.add_option("--top-ops", options_.top_ops,
+                    "Rows of ops_unique_args and of each family's sheet; all by default")
+        ->check(count_from(1));
     verb.add_flag("--include-unlinked", options_.include_unlinked,
                   "Also count GPU events whose launch is not in the trace");
     verb.add_flag("--link-by-correlation", options_.link_by_correlation,
                   "Link GPU events to calls that share their correlation id, flow or not");
     verb.add_option("--micro-idle", options_.micro_idle_us,
                     "Split idle time into gaps below and above this many microseconds")
-        ->check(CLI::NonNegativeNumber);
+        ->check(count_from(0));
     verb.add_flag("--recompute", options_.recompute,
                   "Tell recomputed activations apart (needs Python stacks in the trace)");
+    verb.add_option("--views", options_.views,
+                    "Parts of the report of a ROCm trace: activity, api, memcpy; all by default")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"activity", "api", "memcpy"}));
     verb.add_option("--short-kernel-us", options_.short_kernel_us,
                     "Kernels below this many microseconds are short")
-        ->check(CLI::PositiveNumber)
+        ->check(number_above(0))
         ->capture_default_str();
     verb.add_option("--histogram-bins", options_.histogram_bins,
                     "Bins of the short-kernel histogram")
         ->check(CLI::Range(1, 100'000))
         ->capture_default_str();
     verb.add_option("--top-short-kernels", options_.top_short_kernels,
-                    "Rows of the short-kernel table; all by default");
+                    "Rows of the short-kernel table; all by default")
+        ->check(count_from(1));
     verb.footer(
         "Examples:\n"
         "  tracelens report trace.json.gz                   summary here, all tables in "
@@ -89,6 +115,8 @@ class ReportVerb : public Verb {
 
   int run(Console& console) override {
     input_.check_output(output_);
+    if (!output_.empty()) check_sink(output_);
+    check_options(options_);
     const Trace trace = input_.read(console);
     options_.threads = input_.threads();
     if (categories_ == "reference") options_.categories = Categories::kReference;

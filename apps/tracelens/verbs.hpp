@@ -8,6 +8,9 @@
 namespace tracelens::app {
 
 std::unique_ptr<Verb> make_check_verb();
+std::unique_ptr<Verb> make_collectives_verb();
+std::unique_ptr<Verb> make_convert_verb();
+std::unique_ptr<Verb> make_fuse_verb();
 std::unique_ptr<Verb> make_info_verb();
 std::unique_ptr<Verb> make_model_verb();
 std::unique_ptr<Verb> make_report_verb();

@@ -46,6 +46,8 @@ struct ReportOptions {
   bool call_stack = false;             // columns of unified_perf_summary (needs Python stacks)
   bool group_by_kernel_count = false;  // calls that launched another number of kernels apart
   bool first_occurrence = false;       // column first_occurrence_time of ops_unique_args
+  bool by_module = false;              // modules, ops_by_module, ... (needs Python stacks)
+  bool by_step = false;                // gpu_timeline_by_step, ops_by_step
   bool idle = true;                    // gpu_timeline_by_device, gpu_idle, gpu_idle_host
   bool kernel_summary = true;
   bool kernel_categories = false;  // what the kernels of each op do, by their names
@@ -55,7 +57,9 @@ struct ReportOptions {
   double short_kernel_us = 10;
   int histogram_bins = 100;
   std::optional<std::size_t> top_short_kernels = {};  // rows; all when absent
-  std::optional<std::size_t> top_ops = {};            // rows of ops_unique_args
+  std::optional<std::size_t> top_ops = {};            // rows of ops_unique_args and of each family's sheet
+  // Of a JAX profile: only kernels whose HLO op has one of these words in its metadata.
+  std::vector<std::string> op_keywords = {};
   // Of a ROCm trace: "activity", "api", "memcpy"; all when empty.
   std::vector<std::string> views = {};
 };

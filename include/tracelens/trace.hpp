@@ -39,12 +39,12 @@ using TrackId = Id<struct TrackTag>;
 inline constexpr std::int64_t kAbsent = std::numeric_limits<std::int64_t>::min();
 
 enum class Phase : std::uint8_t {
-  kComplete,   // X, or a B/E pair joined by the reader
+  kComplete,   // X, b with its length, or a B/E pair joined by the reader
   kFlowStart,  // s
   kFlowEnd,    // f
-  kInstant,    // i, I, R
+  kInstant,    // i, I, R, n
   kMetadata,   // M
-  kOther,      // C, P, t, b, e, n, an unpaired B or E
+  kOther,      // C, P, t, b of unknown length, e, an unpaired B or E
   kDamaged,    // the element could not be read; it keeps its place so that ids stay file positions
 };
 

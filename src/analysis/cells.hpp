@@ -33,6 +33,7 @@ class RowCells {
   void add(std::int64_t value) { cells_.emplace_back(value); }
   void add(Value value) { cells_.emplace_back(std::move(value)); }
   void add(Missing) { cells_.emplace_back(Missing{}); }
+  void add(Cell cell) { cells_.push_back(std::move(cell)); }
   template <class T>
   void add(const std::optional<T>& value) {
     if (value)

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <tracelens/trace.hpp>
 #include <tracelens/tree.hpp>
 
@@ -14,6 +15,7 @@
 #include "analysis/op_models.hpp"
 #include "analysis/overlap.hpp"
 #include "analysis/recompute.hpp"
+#include "analysis/trace_info.hpp"
 #include "perf/gpu.hpp"
 #include "perf/model_set.hpp"
 #include "perf/op_registry.hpp"
@@ -31,6 +33,8 @@ struct OpTableOptions {
   bool call_stack = false;  // columns of unified_perf_summary; needs a tree with Python frames
   bool group_by_kernel_count = false;       // ops that launched another number of kernels apart
   bool first_occurrence = false;            // column first_occurrence_time of ops_unique_args
+  bool by_module = false;                   // also module_tables(); needs Python frames
+  std::span<const Step> steps = {};         // with any: ops_by_step
   bool collectives = true;                  // coll_analysis
   bool include_unlinked = false;            // GPU events without a launch take part in overlaps
   std::optional<std::size_t> top_ops = {};  // rows of ops_unique_args

@@ -5,7 +5,9 @@
 
 #include "analysis/category_sheets.hpp"
 #include "analysis/collectives_single.hpp"
+#include "analysis/module_tables.hpp"
 #include "analysis/op_tables.hpp"
+#include "analysis/step_tables.hpp"
 #include "analysis/unified.hpp"
 
 namespace tracelens {
@@ -20,6 +22,9 @@ std::vector<Table> make_op_tables(const Trace& trace, const Tree& tree,
   OpInput input{trace, tree, options};
   add(ops_summary_by_category(input));
   add(ops_summary(input));
+  if (options.by_module)
+    for (Table& table : module_tables(input)) add(std::move(table));
+  if (!options.steps.empty()) add(ops_by_step(input, options.steps));
   add(ops_unique_args(input));
   if (options.overlap) add(ops_unique_args_kl_overlap(input));
   const std::vector<UnifiedOp> ops = collect_unified_ops(input);

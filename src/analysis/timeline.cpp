@@ -22,14 +22,10 @@ const ColumnSpec kIsRecompute{"is_recompute", Kind::kBool, "",
                               "work that activation checkpointing did a second time"};
 const ColumnSpec kDevice{"device", Kind::kText, "", "GPU as numbered by the profiler, or all"};
 
-struct Times {
-  std::int64_t computation = 0, exposed_comm = 0, exposed_copy = 0, busy = 0, total = 0;
-  std::int64_t micro_idle = 0, macro_idle = 0;  // without a threshold all idle time is macro
-  std::int64_t comm = 0, copy = 0;
-};
+}  // namespace
 
-Times measure(const Trace& trace, std::span<const EventId> events, GpuWorkKinds& kinds,
-              const TimelineOptions& options) {
+GpuTimes gpu_times(const Trace& trace, std::span<const EventId> events, GpuWorkKinds& kinds,
+                   const TimelineOptions& options) {
   if (events.empty()) return {};
   std::array<std::vector<Interval>, 3> by_kind;
   std::vector<Interval> any;
@@ -47,7 +43,7 @@ Times measure(const Trace& trace, std::span<const EventId> events, GpuWorkKinds&
   const std::vector<Interval> copy = merged(GpuWork::kCopy);
   const std::vector<Interval> all = merge(std::move(any));
 
-  Times times;
+  GpuTimes times;
   times.computation = length(computation);
   times.exposed_comm = length(subtract(comm, computation));
   times.exposed_copy = length(subtract(subtract(copy, computation), comm));
@@ -65,9 +61,11 @@ Times measure(const Trace& trace, std::span<const EventId> events, GpuWorkKinds&
   return times;
 }
 
+namespace {
+
 // Calls add(type, ms, percent) for each row of a block.
 template <class Add>
-void for_each_row(const Times& times, const TimelineOptions& options, Add&& add) {
+void for_each_row(const GpuTimes& times, const TimelineOptions& options, Add&& add) {
   const auto row = [&](std::string_view type, std::int64_t ns) {
     const double ms = static_cast<double>(ns) / 1e6;
     if (times.total == 0)
@@ -118,7 +116,7 @@ Timeline gpu_timeline(const Trace& trace, const Tree& tree, const TimelineOption
 
   GpuWorkKinds kinds{trace};
   if (!options.split_recompute) {
-    const Times times = measure(trace, selection.events, kinds, options);
+    const GpuTimes times = gpu_times(trace, selection.events, kinds, options);
     out.total_ns = times.total;
     for_each_row(times, options, [&](auto... cells) { out.table.add_row(cells...); });
     return out;
@@ -129,7 +127,7 @@ Timeline gpu_timeline(const Trace& trace, const Tree& tree, const TimelineOption
     return !marks.is_recompute(tree.node(event));
   });
   const auto add_block = [&](std::span<const EventId> block, bool is_recompute) {
-    const Times times = measure(trace, block, kinds, options);
+    const GpuTimes times = gpu_times(trace, block, kinds, options);
     if (out.table.rows() == 0) out.total_ns = times.total;
     for_each_row(times, options, [&](auto... cells) { out.table.add_row(cells..., is_recompute); });
   };
@@ -155,7 +153,7 @@ std::optional<Table> gpu_timeline_by_device(const Trace& trace, const Tree& tree
               columns};
   GpuWorkKinds kinds{trace};
   const auto add_block = [&](std::string_view device, std::span<const EventId> of_device) {
-    for_each_row(measure(trace, of_device, kinds, options), options,
+    for_each_row(gpu_times(trace, of_device, kinds, options), options,
                  [&](auto... cells) { table.add_row(device, cells...); });
   };
   std::vector<EventId> subset;

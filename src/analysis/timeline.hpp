@@ -6,11 +6,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <tracelens/table.hpp>
 #include <tracelens/trace.hpp>
 #include <tracelens/tree.hpp>
 #include <vector>
+
+#include "analysis/gpu_work.hpp"
 
 namespace tracelens {
 
@@ -21,6 +24,15 @@ struct TimelineOptions {
   // Rows for recomputed and for all other work (column is_recompute). Needs Python frames.
   bool split_recompute = false;
 };
+
+// The same figures for any GPU events.
+struct GpuTimes {
+  std::int64_t computation = 0, exposed_comm = 0, exposed_copy = 0, busy = 0, total = 0;
+  std::int64_t micro_idle = 0, macro_idle = 0;  // without a threshold all idle time is macro
+  std::int64_t comm = 0, copy = 0;
+};
+[[nodiscard]] GpuTimes gpu_times(const Trace& trace, std::span<const EventId> events,
+                                 GpuWorkKinds& kinds, const TimelineOptions& options = {});
 
 struct Timeline {
   Table table;                        // gpu_timeline

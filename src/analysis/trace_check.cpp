@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/pftrace_events.hpp"
 #include "analysis/trace_info.hpp"
 #include "tree/links.hpp"
 
@@ -179,6 +180,21 @@ void check_host(const Trace& trace, const Tree& tree, const Counts& counts, Find
                   "usually a few around the start and end of profiling; harmless");
 }
 
+// rocprofv3 knows no ops: what can be asked for is the calls around the kernels.
+void check_rocm_host(const Trace& trace, Findings& findings) {
+  std::uint64_t calls = 0, markers = 0;
+  for (const Category category : trace.categories()) {
+    calls += is_runtime(category) ? 1 : 0;
+    markers += category == Category::kUserAnnotation ? 1 : 0;
+  }
+  if (calls == 0)
+    findings.warn("HIP calls", "none: kernels cannot be tied to their launches",
+                  "profile with rocprofv3 --hip-trace");
+  else
+    findings.ok("HIP calls", fmt::format("{} calls", calls));
+  if (markers > 0) findings.ok("markers", fmt::format("{} roctx ranges and marks", markers));
+}
+
 void check_ranks(const Trace& trace, Findings& findings) {
   const Value* run = trace.metadata("distributedInfo");
   const Value* rank = run == nullptr ? nullptr : run->find("rank");
@@ -195,7 +211,10 @@ TraceCheck check_trace(const Trace& trace, const Tree& tree) {
   Findings findings;
   check_file(trace, findings);
   check_gpu(tree, counts, findings);
-  check_host(trace, tree, counts, findings);
+  if (trace.source().format == "rocprof" || is_rocm_timeline(trace))
+    check_rocm_host(trace, findings);
+  else
+    check_host(trace, tree, counts, findings);
   check_ranks(trace, findings);
   return std::move(findings).take();
 }

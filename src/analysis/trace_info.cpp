@@ -97,6 +97,7 @@ Table categories(const Trace& trace) {
       {"duration", Kind::kReal, "ms", "sum of their durations; nested events count again"}};
   struct Sum {
     std::int64_t events = 0, ns = 0;
+    EventId first = {};
   };
   std::array<Sum, kCategoryCount> known{};
   std::map<std::string_view, Sum> others;
@@ -104,15 +105,17 @@ Table categories(const Trace& trace) {
     const Category category = trace.category(event);
     Sum& sum = category == Category::kOtherCategory ? others[trace.category_text(event)]
                                                     : known[static_cast<std::size_t>(category)];
-    ++sum.events;
+    if (sum.events++ == 0) sum.first = event;
     sum.ns = plus_ns(sum.ns, duration_of(trace, event));
   }
   Table table{"categories", "Events by category", columns};
   for (std::size_t i = 0; i < kCategoryCount; ++i)
     if (known[i].events > 0) {
       const auto category = static_cast<Category>(i);
-      table.add_row(category == Category::kNone ? "(none)" : category_name(category),
-                    known[i].events, ms(known[i].ns));
+      const std::string_view text = trace.category_text(known[i].first);
+      table.add_row(category == Category::kNone ? "(none)" : text, known[i].events,
+                    ms(known[i].ns));
+      others.erase(text);  // the ends of asynchronous slices, which are no events of their own
     }
   for (const auto& [name, sum] : others) table.add_row(name, sum.events, ms(sum.ns));
   table.sort_by("events", Order::kDescending);

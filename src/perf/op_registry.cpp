@@ -67,6 +67,11 @@ constexpr std::pair<std::string_view, std::string_view> kCopies[] = {
     {"Memcpy HtoD", "copy_HtoD"}, {"Memcpy DtoH", "copy_DtoH"}, {"Memcpy DtoD", "copy_DtoD"},
     {"Memcpy PtoP", "copy_PtoP"}, {"Memcpy", "copy"},           {"Memset", "memset"}};
 
+// Ops that do nothing but copy, so that the direction is all there is to say.
+bool is_copy(std::string_view op) {
+  return op.starts_with("aten::copy") || op == "aten::_local_scalar_dense";
+}
+
 std::string_view copy_category(std::string_view kernel) {
   for (const auto& [start, category] : kCopies)
     if (kernel.starts_with(start)) return category;
@@ -127,7 +132,7 @@ std::string_view op_category(std::string_view name, std::string_view first_kerne
     if (name.ends_with(" (Synthetic Op)") && !find_op(name, edition))
       name = name.substr(0, name.find("->"));
     if (const std::string_view copy = copy_category(first_kernel);
-        !copy.empty() && (name.starts_with("aten::copy") || !find_op(name, edition)))
+        !copy.empty() && (is_copy(name) || !find_op(name, edition)))
       return copy;
     if (const std::string_view known = template_category(name); !known.empty()) return known;
   }

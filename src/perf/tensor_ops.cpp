@@ -59,6 +59,10 @@ Work dropout(const Arguments& in) { return like_input(in, 2, 2, 1); }
 Work fill(const Arguments& in) { return like_input(in, 0, 1); }
 Work random_fill(const Arguments& in) { return like_input(in, 1, 1); }
 
+// --- one element goes to the host: tensor.item() ---
+
+Work read_scalar(const Arguments& in) { return like_input(in, 0, 2); }
+
 // --- arithmetic on three operands, broadcast ---
 
 Work ternary(const Arguments& in) {
@@ -333,6 +337,11 @@ constexpr ModelledOp kOps[] = {
     op("aten::uniform_", "Random", "random_fill", random_fill),
     arithmetic("aten::native_dropout", "dropout", dropout),
     arithmetic("aten::native_dropout_backward", "dropout", dropout),
+    {{.name = "aten::_local_scalar_dense",
+      .model = "read_scalar",
+      .category = "copy",
+      .ours = true},
+     read_scalar},
     arithmetic("aten::fill_", "fill", fill),
     arithmetic("aten::zero_", "fill", fill),
     arithmetic("aten::addcdiv", "ternary", ternary),

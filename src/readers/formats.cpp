@@ -1,11 +1,17 @@
 // Every format TraceLens reads. Probes see the first 4 KiB and run in this order.
+#include <filesystem>
 #include <iterator>
 #include <string>
+#include <system_error>
 #include <tracelens/error.hpp>
 #include <tracelens/read_trace.hpp>
 
 #include "io/stream.hpp"
 #include "readers/kineto.hpp"
+#include "readers/perfetto.hpp"
+#include "readers/rocprof.hpp"
+#include "readers/rocprof_csv.hpp"
+#include "readers/xplane.hpp"
 
 namespace tracelens {
 namespace {
@@ -17,6 +23,10 @@ struct Format {
 };
 
 constexpr Format kFormats[] = {
+    {.name = "JAX profile (.xplane.pb)", .probe = is_xplane, .read = read_xplane},
+    {.name = "Perfetto (.pftrace)", .probe = is_perfetto, .read = read_perfetto},
+    {.name = "rocprofv3 JSON", .probe = is_rocprof, .read = read_rocprof},
+    {.name = "rocprofv3 kernel trace (CSV)", .probe = is_rocprof_csv, .read = read_rocprof_csv},
     {.name = "PyTorch profiler JSON (Kineto)", .probe = is_kineto, .read = read_kineto},
 };
 
@@ -33,6 +43,8 @@ Trace read_stream(io::Stream& in, const ReadOptions& options) {
 }  // namespace
 
 Trace read_trace(const std::string& path, const ReadOptions& options) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return read_xplane_folder(path, options);
   io::Stream in = io::Stream::open(path);
   return read_stream(in, options);
 }

@@ -56,6 +56,16 @@ const char* parse_integer(const char* p, const char* end, std::int64_t& value) {
   return after;
 }
 
+// The number of an agent: 2, "Agent-2" or "GPU-2". Left alone when the text ends in no number.
+const char* parse_agent(const char* p, const char* end, std::int64_t& value) {
+  const char* const after = json::skip_value(p, end);
+  if (after == nullptr) return nullptr;
+  std::string_view text = unquoted(p, after);
+  if (*p == '"') text.remove_prefix(text.rfind('-') + 1);
+  if (const std::int64_t number = to_integer(text); number != kAbsent) value = number;
+  return after;
+}
+
 // Microseconds to integer nanoseconds; kAbsent when it is no time at all (null, NaN, a word).
 const char* parse_time(const char* p, const char* end, std::int64_t& ns) {
   if (const char* const after = io::parse_us_fast(p, end, ns)) [[likely]]
@@ -77,6 +87,8 @@ bool is_same_text(const RawSignature& a, const RawSignature& b) {
          a.strides.data() == b.strides.data() && a.concrete.data() == b.concrete.data();
 }
 
+// Kineto's names, and those of rocprofv3 for the same things (hip_api, kernel_dispatch, ...). The
+// text is kept beside the category when it is not the category's own name.
 Category to_category(std::string_view text) {
   using json::is;
   switch (text.size()) {
@@ -91,15 +103,21 @@ Category to_category(std::string_view text) {
       if (is(text, "kernel")) return Category::kKernel;
       if (is(text, "fwdbwd")) return Category::kForwardBackward;
       break;
+    case 7:
+      if (is(text, "hip_api")) return Category::kCudaRuntime;
+      if (is(text, "hsa_api")) return Category::kCudaDriver;
+      break;
     case 8:
       if (is(text, "overhead")) return Category::kOverhead;
       break;
     case 10:
       if (is(text, "gpu_memcpy")) return Category::kGpuMemcpy;
       if (is(text, "gpu_memset")) return Category::kGpuMemset;
+      if (is(text, "marker_api")) return Category::kUserAnnotation;
       break;
     case 11:
       if (is(text, "cuda_driver")) return Category::kCudaDriver;
+      if (is(text, "memory_copy")) return Category::kGpuMemcpy;
       break;
     case 12:
       if (is(text, "cuda_runtime")) return Category::kCudaRuntime;
@@ -107,6 +125,7 @@ Category to_category(std::string_view text) {
     case 15:
       if (is(text, "python_function")) return Category::kPythonFunction;
       if (is(text, "user_annotation")) return Category::kUserAnnotation;
+      if (is(text, "kernel_dispatch")) return Category::kKernel;
       break;
     case 17:
       if (is(text, "cpu_instant_event")) return Category::kCpuInstant;
@@ -131,6 +150,7 @@ Phase to_phase(char letter) {
     case 'i':
     case 'I':
     case 'R':
+    case 'n':
       return Phase::kInstant;
     case 'M':
       return Phase::kMetadata;
@@ -141,37 +161,23 @@ Phase to_phase(char letter) {
 
 // Arguments kept in Trace::details: what a report shows or computes with, and no more. A test per
 // key of every event must be cheap: a bit per (length, first letter) rules out nearly all others.
-constexpr std::string_view kDetailKeys[] = {"grid",
-                                            "block",
-                                            "bytes",
-                                            "memory bandwidth (GB/s)",
-                                            "registers per thread",
-                                            "shared memory",
-                                            "blocks per SM",
-                                            "warps per SM",
-                                            "est. achieved occupancy %",
-                                            "graph id",
-                                            "graph node id",
-                                            "Collective name",
-                                            "dtype",
-                                            "In msg nelems",
-                                            "Out msg nelems",
-                                            "In split size",
-                                            "Out split size",
-                                            "Group size",
-                                            "Process Group Name",
-                                            "Process Group Description",
-                                            "Process Group Ranks",
-                                            "Rank",
-                                            "Global rank start",
-                                            "Global rank stride",
-                                            "kernel_backend",
-                                            "kernel_file",
-                                            "kernel_hash",
-                                            "kernel_name",
-                                            "kernel_kwargs",
-                                            "num_warps",
-                                            "num_stages"};
+constexpr std::string_view kDetailKeys[] = {
+    "grid", "block", "bytes", "memory bandwidth (GB/s)", "registers per thread", "shared memory",
+    "blocks per SM", "warps per SM", "est. achieved occupancy %", "graph id", "graph node id",
+    "Collective name", "dtype", "In msg nelems", "Out msg nelems", "In split size",
+    "Out split size", "Group size", "Process Group Name", "Process Group Description",
+    "Process Group Ranks", "Rank", "Global rank start", "Global rank stride", "Seq", "Src Rank",
+    "Dst Rank", "kernel_backend", "kernel_file", "kernel_hash", "kernel_name", "kernel_kwargs",
+    "num_warps", "num_stages",
+    // rocprofv3: which GPU, thread and queue, what it cost
+    "agent", "src_agent", "dst_agent", "copy_bytes", "tid", "queue", "operation", "grid_size",
+    "workgroup_size", "VGPR_Count", "Accum_VGPR_Count", "SGPR_Count", "LDS_Block_Size",
+    "Scratch_Size",
+    // other producers' names for a kernel and its GPU
+    "KernelName", "symbol", "symbol_name", "funcName", "device_id", "deviceId", "dev_id", "DevId",
+    "gpu_id", "gpuId",
+    // the name of the track in a Perfetto trace: a GPU queue or stream
+    "perfetto_track"};
 
 constexpr auto kDetailLetters = [] {  // by length: the first letters that occur
   std::array<std::uint64_t, 32> letters{};
@@ -180,11 +186,26 @@ constexpr auto kDetailLetters = [] {  // by length: the first letters that occur
   return letters;
 }();
 
+constexpr auto kDetailsByLength = [] {
+  std::array<std::string_view, std::size(kDetailKeys)> keys{};
+  std::ranges::copy(kDetailKeys, keys.begin());
+  std::ranges::sort(keys, {}, &std::string_view::size);
+  return keys;
+}();
+constexpr auto kFirstOfLength = [] {  // in kDetailsByLength; one more than kDetailLetters
+  std::array<std::uint8_t, kDetailLetters.size() + 1> first{};
+  for (const std::string_view key : kDetailKeys)
+    for (std::size_t length = key.size() + 1; length < first.size(); ++length) ++first[length];
+  return first;
+}();
+
 bool is_detail_key(std::string_view key) {
   if (key.empty() || key.size() >= kDetailLetters.size()) return false;
   if ((kDetailLetters[key.size()] >> (static_cast<unsigned char>(key[0]) & 63) & 1) == 0)
     return false;
-  return std::ranges::find(kDetailKeys, key) != std::end(kDetailKeys);
+  for (std::size_t i = kFirstOfLength[key.size()]; i < kFirstOfLength[key.size() + 1]; ++i)
+    if (key == kDetailsByLength[i]) return true;
+  return false;
 }
 
 bool is_label_name(std::string_view name) {
@@ -210,8 +231,36 @@ struct EventParser::Fields {
   std::int64_t ts_ns = kAbsent, dur_ns = kAbsent, flow_id = kAbsent, correlation = kAbsent;
   std::int64_t external_id = kAbsent, sequence = kAbsent, forward_thread = kAbsent;
   std::int64_t stream = kAbsent, device = kAbsent;
+  std::int64_t src_agent = kAbsent, dst_agent = kAbsent;
+  std::int64_t begin_ns = kAbsent, end_ns = kAbsent, delta_ns = kAbsent;
+  std::array<std::int64_t, 4> rocm_correlations = {kAbsent, kAbsent, kAbsent, kAbsent};
   RawTrack track;
   RawSignature signature;
+
+  // Whether the arguments tell the time of the event. rocprofv3 writes it there to the nanosecond;
+  // the JSON that Perfetto makes of its traces has only whole microseconds in ts and dur, and no
+  // dur at all on the slices ('b') of GPU queues, on empty ones ('n', 'I') and unended ones ('B').
+  [[nodiscard]] bool has_exact_times() const {
+    constexpr std::string_view kPhases = "XbnIB";
+    return kPhases.find(phase) != std::string_view::npos && begin_ns >= 0 &&
+           begin_ns <= kLatestNs && delta_ns >= 0 && delta_ns <= kLongestNs &&
+           (end_ns == kAbsent || end_ns == begin_ns + delta_ns);
+  }
+
+  // A copy of rocprofv3 names no GPU of its own: it is the one the data goes to, or comes from.
+  [[nodiscard]] std::int64_t any_device() const {
+    if (device != kAbsent || category != Category::kGpuMemcpy) return device;
+    if (name.ends_with("_TO_DEVICE")) return dst_agent;
+    return name.ends_with("_DEVICE_TO_HOST") ? src_agent : kAbsent;
+  }
+
+  // The id a launch shares with its GPU work, by whichever name it is written; in order of trust.
+  [[nodiscard]] std::int64_t any_correlation() const {
+    if (correlation != kAbsent) return correlation;
+    for (const std::int64_t id : rocm_correlations)
+      if (id != kAbsent) return id;
+    return kAbsent;
+  }
 };
 
 void ParsedBlock::clear() {
@@ -364,10 +413,27 @@ const char* EventParser::parse_arg(std::string_view key, const char* p, const ch
     case 4:
       if (json::is(key, "name")) return raw_value(fields.label);
       break;
+    case 5:
+      if (json::is(key, "agent")) return parse_agent(p, end, fields.device);
+      break;
     case 6:
       if (json::is(key, "stream")) return parse_integer(p, end, fields.stream);
       if (json::is(key, "device")) return parse_integer(p, end, fields.device);
       if (json::is(key, "labels")) return raw_value(fields.label);
+      if (json::is(key, "end_ns")) return parse_integer(p, end, fields.end_ns);
+      if (json::is(key, "CorrId")) return parse_integer(p, end, fields.rocm_correlations[3]);
+      break;
+    case 7:
+      if (json::is(key, "corr_id")) return parse_integer(p, end, fields.rocm_correlations[0]);
+      break;
+    case 8:
+      if (json::is(key, "begin_ns")) return parse_integer(p, end, fields.begin_ns);
+      if (json::is(key, "delta_ns")) return parse_integer(p, end, fields.delta_ns);
+      break;
+    case 9:
+      if (json::is(key, "stream_ID")) return parse_integer(p, end, fields.stream);
+      if (json::is(key, "src_agent")) return parse_agent(p, end, fields.src_agent);
+      if (json::is(key, "dst_agent")) return parse_agent(p, end, fields.dst_agent);
       break;
     case 10:
       if (json::is(key, "Input Dims")) return signature_part(&RawSignature::dims);
@@ -382,6 +448,11 @@ const char* EventParser::parse_arg(std::string_view key, const char* p, const ch
     case 13:
       if (json::is(key, "Input Strides")) return signature_part(&RawSignature::strides);
       if (json::is(key, "Fwd thread id")) return parse_integer(p, end, fields.forward_thread);
+      if (json::is(key, "correlationId")) return parse_integer(p, end, fields.rocm_correlations[2]);
+      break;
+    case 14:
+      if (json::is(key, "correlation_id"))
+        return parse_integer(p, end, fields.rocm_correlations[1]);
       break;
     case 15:
       if (json::is(key, "Concrete Inputs")) return signature_part(&RawSignature::concrete);
@@ -434,7 +505,7 @@ void EventParser::append(const Fields& fields, std::uint64_t byte, ParsedBlock& 
   const auto problem = [&](Problem kind) { block.problems.push_back({kind, byte}); };
   RawRow raw{.ts_ns = fields.ts_ns,
              .dur_ns = fields.dur_ns,
-             .correlation = fields.correlation,
+             .correlation = fields.any_correlation(),
              .name = fields.name_id != kNoId ? fields.name_id : strings_.intern({}).row,
              .track = intern_track(fields.track),
              .signature = kNoId,
@@ -442,6 +513,14 @@ void EventParser::append(const Fields& fields, std::uint64_t byte, ParsedBlock& 
              .phase = fields.phase == 0 ? Phase::kDamaged : to_phase(fields.phase),
              .begin_end = 0};
   if (fields.phase == 'B' || fields.phase == 'E') raw.begin_end = fields.phase;
+  // The end of an asynchronous slice is no work of its own, and must not be counted as a kernel.
+  if (fields.phase == 'e') raw.category = Category::kOtherCategory;
+  if (fields.has_exact_times()) {
+    raw.ts_ns = fields.begin_ns;
+    raw.dur_ns = fields.delta_ns;
+    raw.phase = Phase::kComplete;
+    raw.begin_end = 0;
+  }
   if (raw.phase == Phase::kFlowStart || raw.phase == Phase::kFlowEnd)
     raw.correlation = fields.flow_id;
 
@@ -481,11 +560,27 @@ void EventParser::append(const Fields& fields, std::uint64_t byte, ParsedBlock& 
   keep(block.sequences, fields.sequence);
   keep(block.forward_threads, fields.forward_thread);
   keep(block.streams, fields.stream);
-  keep(block.devices, fields.device);
+  keep(block.devices, fields.any_device());
   if (fields.call_stack != kNoId) block.call_stacks.push_back({row, fields.call_stack});
-  if (fields.category == Category::kOtherCategory)
+  if (fields.category_text != category_name(raw.category))
     block.category_texts.push_back({row, strings_.intern(fields.category_text).row});
   if (!details_.empty()) block.details.push_back({row, intern_details()});
+}
+
+void EventParser::append(const GivenEvent& event, std::uint64_t byte, ParsedBlock& block) {
+  Fields fields;
+  fields.phase = event.phase;
+  fields.track = event.track;
+  fields.ts_ns = event.ts_ns;
+  fields.flow_id = event.flow_id;
+  fields.name_id = event.name;
+  fields.name = strings_.text({event.name});
+  fields.category_text = event.category;
+  if (!event.category.empty()) fields.category = to_category(event.category);
+  details_.clear();
+  if (!event.args.empty())
+    parse_args(event.args.data(), event.args.data() + event.args.size(), fields);
+  append(fields, byte, block);
 }
 
 void EventParser::append_damaged(Problem problem, std::uint64_t byte, ParsedBlock& block) {

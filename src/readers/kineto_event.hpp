@@ -92,6 +92,17 @@ struct RawSignature {
   bool operator==(const RawSignature&) const = default;
 };
 
+// An event that another format wrote down: the members of a Chrome event. Texts are escaped as in
+// JSON.
+struct GivenEvent {
+  char phase = 0;
+  std::uint32_t name = 0;     // EventParser::intern
+  std::string_view category;  // empty: none
+  RawTrack track;
+  std::int64_t ts_ns = kAbsent, flow_id = kAbsent;
+  std::string_view args;  // a JSON object, padded like the text of parse(); empty: none
+};
+
 class EventParser {
  public:
   enum class End : std::uint8_t {
@@ -108,6 +119,11 @@ class EventParser {
   // be followed by json::kPadding readable bytes, the first of them '\0'. `first_byte` is its
   // position in the whole file, for messages.
   Outcome parse(std::string_view text, std::uint64_t first_byte, ParsedBlock& block);
+
+  // One event of another format, kept as if it had been read from JSON: the same arguments become
+  // columns. A begin or end is not joined to another event.
+  void append(const GivenEvent& event, std::uint64_t byte, ParsedBlock& block);
+  std::uint32_t intern(std::string_view escaped) { return strings_.intern(escaped).row; }
 
   // An element that cannot be read keeps its place in the list.
   void append_damaged(Problem problem, std::uint64_t byte, ParsedBlock& block);

@@ -10,6 +10,7 @@
 #include "analysis/kernel_rules.hpp"
 #include "analysis/kernels.hpp"
 #include "analysis/op_report.hpp"
+#include "analysis/step_tables.hpp"
 #include "analysis/timeline.hpp"
 #include "io/text_file.hpp"
 #include "io/threads.hpp"
@@ -45,8 +46,18 @@ perf::Edition edition_of(const ReportOptions& options) {
                                                       : perf::Edition::kExtended;
 }
 
+// Steps the profiler marked need no frames; iterations are found by them.
+std::vector<Step> steps_of(const Trace& trace, const Tree& tree, Report& report) {
+  std::vector<Step> steps = find_steps(trace, tree);
+  if (steps.empty()) steps = find_steps(trace, build_tree(trace, {.python_frames = true}));
+  if (steps.empty())
+    report.warnings.emplace_back(
+        "the trace marks no steps and repeats no call: no tables by step; call profiler.step()");
+  return steps;
+}
+
 OpTableOptions op_options(const ReportOptions& options, const perf::UserModels& own_models,
-                          const perf::Gpu* gpu) {
+                          const perf::Gpu* gpu, std::span<const Step> steps) {
   return {.edition = edition_of(options),
           .own_models = &own_models,
           .split_recompute = options.recompute,
@@ -54,9 +65,12 @@ OpTableOptions op_options(const ReportOptions& options, const perf::UserModels& 
           .call_stack = options.call_stack,
           .group_by_kernel_count = options.group_by_kernel_count,
           .first_occurrence = options.first_occurrence,
+          .by_module = options.by_module,
+          .steps = steps,
           .collectives = false,  // they come after the kernels
           .include_unlinked = options.include_unlinked,
           .top_ops = options.top_ops,
+          .top_sheet_rows = options.top_ops,
           .gpu = gpu,
           .peaks = options.achievable_peaks ? perf::Peaks::kAchievable : perf::Peaks::kDatasheet};
 }
@@ -110,8 +124,9 @@ Report pytorch_report(const Trace& trace, const ReportOptions& options) {
 
   // Frames take part only where a table needs them, as in the Python TraceLens: they change which
   // ops are discarded for outlasting their caller.
-  const Tree tree = build_tree(trace, {.python_frames = options.recompute || options.call_stack,
-                                       .link_by_correlation = options.link_by_correlation});
+  const Tree tree = build_tree(
+      trace, {.python_frames = options.recompute || options.call_stack || options.by_module,
+              .link_by_correlation = options.link_by_correlation});
   std::future<IdleTables> idle;  // beside all other tables
   if (options.idle)
     idle = std::async(  // deferred also when the system gives no thread
@@ -124,12 +139,18 @@ Report pytorch_report(const Trace& trace, const ReportOptions& options) {
                                          .split_recompute = options.recompute};
   Timeline timeline = gpu_timeline(trace, tree, timeline_options);
   report.warnings = std::move(timeline.warnings);
+  const std::vector<Step> steps =
+      options.by_step ? steps_of(trace, tree, report) : std::vector<Step>{};
   std::vector<Table> kernel_tables =
       make_kernel_tables(trace, tree, timeline.total_ns, rules, options);
   std::vector<Table> op_tables =
-      make_op_tables(trace, tree, op_options(options, own_models, gpu ? &*gpu : nullptr));
+      make_op_tables(trace, tree, op_options(options, own_models, gpu ? &*gpu : nullptr, steps));
+  if (options.by_module && std::ranges::find(op_tables, "modules", &Table::name) == op_tables.end())
+    report.warnings.emplace_back(
+        "the trace has no nn.Modules: no tables by module; record it with with_stack=True");
 
   add(std::move(timeline.table));
+  if (!steps.empty()) add(gpu_timeline_by_step(trace, tree, steps));
   if (options.idle) {
     add(gpu_timeline_by_device(trace, tree, timeline_options));
     IdleTables idle_tables = idle.get();

@@ -3,6 +3,7 @@
 #include <iterator>
 #include <tracelens/version.hpp>
 
+#include "analysis/pftrace_events.hpp"
 #include "report/reports.hpp"
 #include "report/sink.hpp"
 
@@ -16,7 +17,16 @@ struct ReportKind {
 
 constexpr ReportKind kReports[] = {
     {.format = "kineto", .make = pytorch_report},
+    {.format = "xplane", .make = jax_report},
+    {.format = "perfetto", .make = pftrace_report},
+    {.format = "rocprof", .make = rocprof_report},
 };
+
+// JSON of a ROCm timeline is read like a PyTorch trace; its events tell that it is none.
+std::string_view report_format(const Trace& trace) {
+  const std::string& format = trace.source().format;
+  return format == "kineto" && is_rocm_timeline(trace) ? std::string_view{"perfetto"} : format;
+}
 
 const ColumnSpec kWarningColumns[] = {
     {"warning", Kind::kText, "", "what was wrong with the input or could not be done"},
@@ -42,7 +52,7 @@ const Table* Report::find(std::string_view table) const {
 
 Report make_report(const Trace& trace, const ReportOptions& options) {
   // A trace that was put together by hand names no format; all events have the columns of Kineto's.
-  const auto* const kind = std::ranges::find(kReports, trace.source().format, &ReportKind::format);
+  const auto* const kind = std::ranges::find(kReports, report_format(trace), &ReportKind::format);
   return (kind == std::end(kReports) ? kReports[0] : *kind).make(trace, options);
 }
 

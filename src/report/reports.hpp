@@ -10,6 +10,10 @@
 namespace tracelens {
 
 [[nodiscard]] Report pytorch_report(const Trace& trace, const ReportOptions& options);
+[[nodiscard]] Report jax_report(const Trace& trace, const ReportOptions& options);
+// ROCm: a timeline (Perfetto, or JSON of such events), and rocprofv3's results.
+[[nodiscard]] Report pftrace_report(const Trace& trace, const ReportOptions& options);
+[[nodiscard]] Report rocprof_report(const Trace& trace, const ReportOptions& options);
 
 // What was skipped while reading and what the analyses had to make do with, so that no report is
 // silently about less than the file holds. No table when all is well.

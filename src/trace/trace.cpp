@@ -49,9 +49,8 @@ std::uint64_t Warnings::count(std::string_view what) const {
 }
 
 std::string_view Trace::category_text(EventId event) const {
-  if (category(event) != Category::kOtherCategory) return category_name(category(event));
   const auto id = other_categories_.at(event);
-  return id ? text(*id) : category_name(Category::kOtherCategory);
+  return id ? text(*id) : category_name(category(event));
 }
 
 Value Trace::details(EventId event) const {
