@@ -61,7 +61,7 @@ def offences_in_folder(folder, words):
                 yield f"{file}:{number}: {name} may not include {first}; DEPS does not list it"
             elif first in LAYERS and bracket == "<":
                 yield f'{file}:{number}: <{path}> is ours: write it as "{path}"'
-            elif bracket == '"' and first not in LAYERS:
+            elif bracket == '"' and first not in LAYERS and not path.endswith(".pb.h"):
                 yield f'{file}:{number}: "{path}": write it as "folder/header.hpp"'
 
 

@@ -251,7 +251,7 @@ Table hlo_modules(const Trace& trace, const Tree& tree) {
       {"GPU time (ms)_sum", Kind::kReal, "ms", "durations of its kernels"},
       {"GPU time (ms)_mean", Kind::kReal, "ms", "of one run"},
       {"span (ms)_mean", Kind::kReal, "ms", "from its first kernel to the end of its last"},
-      {"busy", Kind::kReal, "%", "share of the span in which its kernels ran"}};
+      {"GPU time / span", Kind::kReal, "%", "above 100 where kernels overlap"}};
   Table table{"hlo_modules", "Runs of the compiled modules", columns};
   for (auto& [key, runs] : modules) {
     const GroupStats gpu = stats_of_ns(runs.gpu_ns), span = stats_of_ns(runs.span_ns);

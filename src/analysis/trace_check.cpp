@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "analysis/findings.hpp"
+#include "analysis/jax_check.hpp"
 #include "analysis/pftrace_events.hpp"
 #include "analysis/trace_info.hpp"
 #include "tree/links.hpp"
@@ -52,58 +53,6 @@ Counts count(const Trace& trace, const Tree& tree) {
   const auto device_ids = trace.devices().values();
   counts.devices.insert(device_ids.begin(), device_ids.end());
   return counts;
-}
-
-class Findings {
- public:
-  void ok(std::string_view what, std::string_view detail) { add(Verdict::kOk, what, detail, ""); }
-  void warn(std::string_view what, std::string_view detail, std::string_view fix) {
-    add(Verdict::kWarn, what, detail, fix);
-  }
-  void fail(std::string_view what, std::string_view detail, std::string_view fix) {
-    add(Verdict::kFail, what, detail, fix);
-  }
-  TraceCheck take() && { return {std::move(table_), verdict_}; }
-
- private:
-  void add(Verdict level, std::string_view what, std::string_view detail, std::string_view fix) {
-    constexpr std::array<std::string_view, 3> kLevels = {"ok", "warn", "fail"};
-    verdict_ = std::max(verdict_, level);
-    table_.add_row(kLevels[static_cast<std::size_t>(level)], what, detail, fix);
-  }
-  static Table make_table() {
-    const ColumnSpec columns[] = {{"level", Kind::kText, "", "ok, warn or fail"},
-                                  {"what", Kind::kText, "", "what was looked at"},
-                                  {"detail", Kind::kText, "", "what was found"},
-                                  {"how to fix", Kind::kText, "", "what to change when recording"}};
-    return Table{"check", "Whether the trace is fit for analysis", columns};
-  }
-
-  Table table_ = make_table();
-  Verdict verdict_ = Verdict::kOk;
-};
-
-std::string share(std::uint64_t part, std::uint64_t whole) {
-  return fmt::format(
-      "{} of {} ({:.1f}%)", part, whole,
-      whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole));
-}
-
-void check_file(const Trace& trace, Findings& findings) {
-  if (trace.size() == 0)
-    findings.fail("events", "the trace has none", "check that the profiler ran and was exported");
-  else
-    findings.ok("events", fmt::format("{} events", trace.size()));
-  if (trace.source().cut_short)
-    findings.warn("file", "cut short: events after the cut are missing",
-                  "let the export finish; copy the file again");
-  for (const Warnings::Entry& entry : trace.warnings().entries())
-    findings.warn(
-        "damage",
-        fmt::format("{}: {}, first at byte {}", entry.what, entry.count, entry.first_byte),
-        "record or copy the trace again if it matters");
-  if (!trace.source().cut_short && trace.warnings().entries().empty())
-    findings.ok("file", "complete, no damaged events");
 }
 
 void check_gpu(const Tree& tree, const Counts& counts, Findings& findings) {
@@ -207,9 +156,10 @@ void check_ranks(const Trace& trace, Findings& findings) {
 }  // namespace
 
 TraceCheck check_trace(const Trace& trace, const Tree& tree) {
+  if (trace.source().format == "xplane") return check_jax(trace, tree);
   const Counts counts = count(trace, tree);
   Findings findings;
-  check_file(trace, findings);
+  findings.check_file(trace);
   check_gpu(tree, counts, findings);
   if (trace.source().format == "rocprof" || is_rocm_timeline(trace))
     check_rocm_host(trace, findings);

@@ -195,7 +195,8 @@ std::vector<Step> find_steps(const Trace& trace, const Tree& tree) {
   for (const EventId event : trace.all_events()) {
     if (trace.category(event) != Category::kUserAnnotation ||
         trace.phase(event) != Phase::kComplete || trace.ts_ns()[event.row] == kAbsent ||
-        !trace.name(event).starts_with("ProfilerStep#"))
+        // JAX numbers its steps instead.
+        (!trace.name(event).starts_with("ProfilerStep#") && !trace.sequence_numbers().at(event)))
       continue;
     found.push_back(
         {std::string{trace.name(event)}, trace.ts_ns()[event.row], duration_of(trace, event)});

@@ -122,7 +122,8 @@ void ArgsWriter::open(const Annotations& annotations, bool is_list, const Sequen
       ++dropped_;
       continue;
     }
-    members_.push_back({.key = is_list ? std::string_view{} : texts_.text(key),
+    members_.push_back({.id = key,
+                        .key = is_list ? std::string_view{} : texts_.text(key),
                         .value = &annotation,
                         .order = members_.size()});
   }
@@ -133,11 +134,13 @@ void ArgsWriter::open(const Annotations& annotations, bool is_list, const Sequen
 
 void ArgsWriter::sort_members(std::size_t first) {
   const auto begin = members_.begin() + static_cast<std::ptrdiff_t>(first);
-  const auto place = [](const Member& member) { return member.key.data(); };
-  if (!std::ranges::equal(begin, members_.end(), shape_.keys.begin(), shape_.keys.end(), {},
-                          place)) {
+  const bool is_known_shape =
+      std::equal(begin, members_.end(), shape_.names.begin(), shape_.names.end(),
+                 [](const Member& member, std::uint32_t name) { return member.id == name; });
+  if (!is_known_shape) {
     shape_ = {};
-    std::transform(begin, members_.end(), std::back_inserter(shape_.keys), place);
+    for (auto member = begin; member != members_.end(); ++member)
+      shape_.names.push_back(member->id);
     std::vector<Member> members{begin, members_.end()};
     std::ranges::sort(members, [](const Member& a, const Member& b) {
       return a.key != b.key ? a.key < b.key : a.order > b.order;  // the last of equal names first

@@ -39,14 +39,15 @@ class ArgsWriter {
 
  private:
   struct Member {
-    std::string_view key;  // escaped
+    std::uint32_t id = kNone;  // of the name, in Texts; kNone in a list
+    std::string_view key;      // that text
     const proto::DebugAnnotation* value = nullptr;
     std::size_t order = 0;
   };
   // The names of an object and how they are sorted. Events in a row mostly have the same.
   struct Shape {
-    std::vector<const char*> keys;    // of the members as they came: interned, so a place is a name
-    std::vector<std::size_t> sorted;  // positions in `keys`, without those that lost to equal ones
+    std::vector<std::uint32_t> names;  // of the members as they came
+    std::vector<std::size_t> sorted;  // positions in `names`, without those that lost to equal ones
   };
   // A list or object that is being written. Its members are the last ones of members_.
   struct Open {

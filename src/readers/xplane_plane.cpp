@@ -160,39 +160,62 @@ void Plane::add_kind(std::string_view bytes) {
     if (field.number == 5) kind.stats.push_back(decode_stat(field.bytes));
   }
   if (!display_name.empty()) kind.name = display_name;
-  kind_index_[key] = kinds_.size();  // the last of equal keys wins, as in any protobuf map
+  kind_index_.set(key, kinds_.size());  // the last of equal keys wins, as in any protobuf map
   kinds_.emplace_back(key, std::move(kind));
 }
 
 void Plane::add_stat_name(std::string_view bytes) {
   const auto [key, value] = decode_entry(bytes);
-  StatName& name = stat_names_[key];
+  StatName name;
   Wire wire{value};
   for (WireField field; wire.next(field);)
     if (field.number == 2 && field.has_bytes) name.text = field.bytes;
   name.key = key_of(name.text);
+  stat_index_.set(key, stat_names_.size());
+  stat_names_.push_back(std::move(name));
+}
+
+void Plane::Positions::set(std::int64_t id, std::size_t position) {
+  constexpr std::int64_t kSmall = 1 << 16;
+  if (id < 0 || id >= kSmall) {
+    others_[id] = position;
+    return;
+  }
+  const auto at = static_cast<std::size_t>(id);
+  if (at >= small_.size()) small_.resize(at + 1, kUnset);
+  small_[at] = position;
+}
+
+std::optional<std::size_t> Plane::Positions::at(std::int64_t id) const {
+  if (id >= 0 && static_cast<std::uint64_t>(id) < small_.size()) {
+    const std::size_t position = small_[static_cast<std::size_t>(id)];
+    return position == kUnset ? std::nullopt : std::optional{position};
+  }
+  const auto found = others_.find(id);
+  return found == others_.end() ? std::nullopt : std::optional{found->second};
 }
 
 const EventKind& Plane::kind(std::int64_t metadata_id) const {
-  const auto found = kind_index_.find(metadata_id);
-  return found == kind_index_.end() ? kNoKind : kinds_[found->second].second;
+  const auto position = kind_index_.at(metadata_id);
+  return position ? kinds_[*position].second : kNoKind;
 }
 
-Key Plane::key(const Stat& stat) const {
-  const auto found = stat_names_.find(stat.metadata_id);
-  return found == stat_names_.end() ? Key::kUnknown : found->second.key;
+const Plane::StatName& Plane::stat_name(std::int64_t id) const {
+  static const StatName kNone;
+  const auto position = stat_index_.at(id);
+  return position ? stat_names_[*position] : kNone;
 }
+
+Key Plane::key(const Stat& stat) const { return stat_name(stat.metadata_id).key; }
 
 std::string_view Plane::key_name(const Stat& stat) const {
-  const auto found = stat_names_.find(stat.metadata_id);
-  return found == stat_names_.end() ? std::string_view{} : found->second.text;
+  return stat_name(stat.metadata_id).text;
 }
 
 std::string_view Plane::text(const Stat& stat) const {
   if (stat.kind == Stat::Kind::kText) return stat.bytes;
   if (stat.kind != Stat::Kind::kReference) return {};
-  const auto found = stat_names_.find(static_cast<std::int64_t>(stat.bits));
-  return found == stat_names_.end() ? std::string_view{} : found->second.text;
+  return stat_name(static_cast<std::int64_t>(stat.bits)).text;
 }
 
 LineEvents::LineEvents(const Line& line, const Pages& pages)

@@ -48,7 +48,7 @@ class PageTrail {
   }
 
  private:
-  static constexpr std::ptrdiff_t kStride = std::ptrdiff_t{8} << 20;
+  static constexpr std::ptrdiff_t kStride = std::ptrdiff_t{1} << 20;
   const Pages& pages_;
   const char* last_;
 };
@@ -127,6 +127,7 @@ class Plane {
     std::string text;
     Key key = Key::kUnknown;
   };
+  [[nodiscard]] const StatName& stat_name(std::int64_t id) const;
   void add_kind(std::string_view bytes);
   void add_stat_name(std::string_view bytes);
   void add_line(std::string_view bytes, const Pages& pages);
@@ -135,8 +136,19 @@ class Plane {
   std::string name_;
   std::vector<Line> lines_;
   std::vector<std::pair<std::int64_t, EventKind>> kinds_;
-  std::unordered_map<std::int64_t, std::size_t> kind_index_;
-  std::unordered_map<std::int64_t, StatName> stat_names_;
+  // From ids to positions. Profilers count ids from 1, so that a list does for nearly all of them.
+  class Positions {
+   public:
+    void set(std::int64_t id, std::size_t position);
+    [[nodiscard]] std::optional<std::size_t> at(std::int64_t id) const;
+
+   private:
+    static constexpr std::size_t kUnset = static_cast<std::size_t>(-1);
+    std::vector<std::size_t> small_;
+    std::unordered_map<std::int64_t, std::size_t> others_;
+  };
+  Positions kind_index_, stat_index_;
+  std::vector<StatName> stat_names_;
   std::vector<Stat> stats_;
   bool is_damaged_ = false;
 };

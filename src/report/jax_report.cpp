@@ -37,11 +37,9 @@ void add_own_tables(const Trace& trace, const Tree& tree, const JaxOps& ops,
   JaxTimeline by_gpu = jax_timeline(trace, "gpu_timeline_by_device");
   add(std::move(by_gpu.by_gpu));
   add(std::move(by_gpu.averages));
-  if (options.idle) {
-    IdleTables idle = gpu_idle(trace, tree, {.include_unlinked = true});
-    add(std::move(idle.by_size));
-    add(std::move(idle.by_host));
-  }
+  if (options.idle)
+    // By size only: modules stand where launching threads would, and say nothing about the host.
+    add(gpu_idle(trace, tree, {.include_unlinked = true}).by_size);
   add(jax_steps(trace));
   const KernelRules rules = kernel_rules(options);
   for (Table& table : jax_hlo_tables(

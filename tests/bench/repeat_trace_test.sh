@@ -6,7 +6,7 @@ DATA=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../data
 OUT=$(mktemp -d)
 trap 'rm -rf "$OUT"' EXIT
 
-for trace in "$DATA"/*.json.gz; do
+for trace in "$DATA"/h200_*.json.gz; do
   "$REPEAT" "$trace" "$OUT/one.json" --copies 1 >/dev/null
   cmp <(gzip -dc "$trace") "$OUT/one.json"
 done

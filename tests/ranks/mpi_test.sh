@@ -8,7 +8,7 @@ command -v mpirun >/dev/null || exit 77
 [[ -f $(dirname "$TRACELENS")/libtracelens_mpi.so ]] || exit 77
 FOLDER=$(mktemp -d)
 trap 'rm -rf "$FOLDER"' EXIT
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export NO_COLOR=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_rmaps_base_oversubscribe=1
 
 python3 "$MAKE_RANKS" --out "$FOLDER/traces" --ranks 8 --nodes 2 --offset-us 0,300
