@@ -21,6 +21,19 @@ constexpr Excerpt kSummary[] = {
     {"process_groups", 8},
 };
 
+// A run of a thousand ranks has more kernels than a sheet has rows.
+void leave_out_what_excel_cannot_hold(Report& report) {
+  constexpr std::size_t kMostRows = 1'048'575, kMostColumns = 16'384;
+  const auto is_too_large = [&](const Table& table) {
+    if (table.rows() <= kMostRows && table.columns().size() <= kMostColumns) return false;
+    report.warnings.push_back(fmt::format(
+        "{}: {} rows and {} columns are more than a workbook holds; write to a folder to get it",
+        table.name(), table.rows(), table.columns().size()));
+    return true;
+  };
+  std::erase_if(report.tables, is_too_large);
+}
+
 // "my_all_reduce.*=allreduce"
 CollectiveReportOptions::Pattern parse_pattern(const std::string& text) {
   const std::size_t equals = text.rfind('=');
@@ -86,7 +99,8 @@ class CollectivesVerb : public Verb {
     if (peers && peers->index() != 0) return work_for_another(*peers);
     const std::vector<RankFile> files = find_rank_files(inputs_, peers.get());
     for (const RankFile& file : files) refuse_same_file(file.path, output_);
-    const Report report = make_report_with(files, peers.get()).value();
+    Report report = make_report_with(files, peers.get()).value();
+    if (output_.ends_with(".xlsx")) leave_out_what_excel_cannot_hold(report);
     for (const std::string& sentence : report.warnings) console.warn(sentence);
     write_report(report, output_);
     for (const auto [name, rows] : kSummary)

@@ -22,6 +22,7 @@ constexpr ScriptKind kScripts[] = {
     {"TraceLens_generate_perf_report_pftrace_hip_api", make_pftrace_api_script},
     {"TraceLens_generate_perf_report_pftrace_memory_copy", make_pftrace_copy_script},
     {"TraceLens_generate_perf_report_genesis", make_genesis_report_script},
+    {"TraceLens_compare_perf_reports_pytorch", make_compare_script},
 };
 
 // As argparse does: --enable_kernel stands for --enable_kernel_summary when that is the only flag

@@ -15,5 +15,6 @@ std::unique_ptr<Verb> make_pftrace_activity_script();
 std::unique_ptr<Verb> make_pftrace_api_script();
 std::unique_ptr<Verb> make_pftrace_copy_script();
 std::unique_ptr<Verb> make_genesis_report_script();
+std::unique_ptr<Verb> make_compare_script();
 
 }  // namespace tracelens::app

@@ -9,6 +9,7 @@ namespace tracelens::app {
 
 std::unique_ptr<Verb> make_check_verb();
 std::unique_ptr<Verb> make_collectives_verb();
+std::unique_ptr<Verb> make_compare_verb();
 std::unique_ptr<Verb> make_convert_verb();
 std::unique_ptr<Verb> make_fuse_verb();
 std::unique_ptr<Verb> make_info_verb();

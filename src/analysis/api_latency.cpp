@@ -239,14 +239,15 @@ Table api_kernel_summary(const PftraceEvents& events, const std::vector<ApiLaunc
 std::optional<Table> queue_delay(const PftraceEvents& events,
                                  const std::vector<ApiLaunch>& launches) {
   const Trace& trace = events.trace();
-  std::map<std::pair<std::int64_t, std::optional<std::int64_t>>, std::vector<std::int64_t>> waits;
+  using Id = std::optional<std::int64_t>;
+  std::map<std::pair<Id, Id>, std::vector<std::int64_t>> waits;  // by GPU and stream
   for (const ApiLaunch& launch : launches)
     if (launch.kernel.valid())
-      waits[{device_of(events, launch.kernel), trace.streams().at(launch.kernel)}].push_back(
+      waits[{trace.devices().at(launch.kernel), trace.streams().at(launch.kernel)}].push_back(
           launch.wait_ns);
   if (waits.empty()) return std::nullopt;
   const ColumnSpec columns[] = {
-      {"GPU", Kind::kInteger, "id", "as in api_kernel_summary"},
+      {"GPU", Kind::kInteger, "id", "as in gpu_streams; empty when the trace does not say"},
       {"stream", Kind::kInteger, "id", "HIP stream; empty when the trace does not say"},
       {"launches", Kind::kInteger, "", "kernels and copies with a call that launched them"},
       {"started at once", Kind::kInteger, "", "those that ran before their call returned"},

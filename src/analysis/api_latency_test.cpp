@@ -96,6 +96,7 @@ TEST(QueueDelay, TellsThePercentilesPerGpuAndStream) {
   const auto table = queue_delay(events, find_api_launches(events, {}));
   ASSERT_TRUE(table);
   ASSERT_EQ(table->rows(), 1u);
+  EXPECT_EQ(table->column("GPU").integers()[0], 2);  // the number of the agent
   EXPECT_EQ(table->column("stream").integers()[0], 5);
   EXPECT_EQ(table->column("started at once").integers()[0], 1);  // waits are 0 to 99 us
   EXPECT_DOUBLE_EQ(table->column("p50").reals()[0], 49);

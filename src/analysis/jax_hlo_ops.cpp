@@ -231,32 +231,48 @@ std::string_view scope_without_op(const OpTotal& total) {
   return slash == std::string_view::npos ? std::string_view{} : scope.substr(0, slash);
 }
 
+// A module may run on several streams at once, with a run on each: it ran as often as on the stream
+// where it ran most.
 Table hlo_modules(const Trace& trace, const Tree& tree) {
-  struct Runs {
-    std::vector<std::int64_t> gpu_ns, span_ns;
+  struct OnStream {
+    std::int64_t runs = 0, gpu_ns = 0, span_ns = 0;
   };
-  std::map<std::pair<std::string_view, std::int64_t>, Runs> modules;  // by name and GPU
+  using Streams = std::map<TrackId, OnStream>;
+  std::map<std::pair<std::string_view, std::int64_t>, Streams> modules;  // by name and GPU
   for (const EventId event : trace.all_events()) {
     if (!is_jax_span(trace, event) || trace.signatures()[event.row].valid()) continue;
     const NodeId node = tree.node(event);
     if (!node.valid()) continue;
-    Runs& runs = modules[{trace.name(event), trace.track(event).pid.as_int()}];
-    runs.gpu_ns.push_back(tree.gpu_sum_ns(node));
-    runs.span_ns.push_back(duration_of(trace, event));
+    OnStream& stream =
+        modules[{trace.name(event), trace.track(event).pid.as_int()}][trace.tracks()[event.row]];
+    ++stream.runs;
+    stream.gpu_ns = plus_ns(stream.gpu_ns, tree.gpu_sum_ns(node));
+    stream.span_ns = plus_ns(stream.span_ns, duration_of(trace, event));
   }
   const ColumnSpec columns[] = {
       {"module", Kind::kText, "", "compiled module"},
       {"gpu_pid", Kind::kInteger, "id", "1 + number of the GPU"},
-      {"runs", Kind::kInteger, "", "how often it ran, stream by stream"},
-      {"GPU time (ms)_sum", Kind::kReal, "ms", "durations of its kernels"},
+      {"runs", Kind::kInteger, "", "how often it ran"},
+      {"streams", Kind::kInteger, "", "streams it ran on"},
+      {"GPU time (ms)_sum", Kind::kReal, "ms", "durations of its kernels on all streams"},
       {"GPU time (ms)_mean", Kind::kReal, "ms", "of one run"},
-      {"span (ms)_mean", Kind::kReal, "ms", "from its first kernel to the end of its last"},
+      {"span (ms)_mean", Kind::kReal, "ms",
+       "from its first kernel to the end of its last, on the stream that did most"},
       {"GPU time / span", Kind::kReal, "%", "above 100 where kernels overlap"}};
   Table table{"hlo_modules", "Runs of the compiled modules", columns};
-  for (auto& [key, runs] : modules) {
-    const GroupStats gpu = stats_of_ns(runs.gpu_ns), span = stats_of_ns(runs.span_ns);
-    table.add_row(key.first, key.second, gpu.count, gpu.sum / 1e3, gpu.mean.value_or(0) / 1e3,
-                  span.mean.value_or(0) / 1e3, percent_of(gpu.sum, span.sum));
+  const auto ms = [](std::int64_t ns) { return static_cast<double>(ns) / 1e6; };
+  for (const auto& [key, streams] : modules) {
+    OnStream sum, main;
+    for (const auto& [track, stream] : streams) {
+      sum.runs = std::max(sum.runs, stream.runs);
+      sum.gpu_ns = plus_ns(sum.gpu_ns, stream.gpu_ns);
+      if (stream.gpu_ns > main.gpu_ns) main = stream;
+    }
+    const double runs = static_cast<double>(sum.runs);
+    table.add_row(key.first, key.second, sum.runs, streams.size(), ms(sum.gpu_ns),
+                  ms(sum.gpu_ns) / runs,
+                  ms(main.span_ns) / static_cast<double>(std::max<std::int64_t>(main.runs, 1)),
+                  percent_of(ms(sum.gpu_ns), ms(main.span_ns)));
   }
   table.sort_by("GPU time (ms)_sum", Order::kDescending);
   return table;

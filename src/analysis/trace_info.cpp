@@ -192,11 +192,12 @@ TraceSpan trace_span(const Trace& trace) {
 
 std::vector<Step> find_steps(const Trace& trace, const Tree& tree) {
   std::vector<Step> found;
+  const bool is_jax = trace.source().format == "xplane";  // numbers its steps
   for (const EventId event : trace.all_events()) {
     if (trace.category(event) != Category::kUserAnnotation ||
         trace.phase(event) != Phase::kComplete || trace.ts_ns()[event.row] == kAbsent ||
-        // JAX numbers its steps instead.
-        (!trace.name(event).starts_with("ProfilerStep#") && !trace.sequence_numbers().at(event)))
+        !(trace.name(event).starts_with("ProfilerStep#") ||
+          (is_jax && trace.sequence_numbers().at(event))))
       continue;
     found.push_back(
         {std::string{trace.name(event)}, trace.ts_ns()[event.row], duration_of(trace, event)});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <span>
 
 #include "io/check.hpp"
@@ -102,6 +103,7 @@ std::optional<Packet> PacketStream::next() {
       damage_ = {state == HeadState::kCut ? "file ends inside a packet"
                                           : "bytes that are no packet; nothing after them was read",
                  record_byte};
+      skip(std::numeric_limits<std::uint64_t>::max());  // so that bytes_read() is the whole file
       break;
     }
     take(head.head_bytes);

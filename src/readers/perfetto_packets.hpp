@@ -49,6 +49,7 @@ class PacketStream {
   [[nodiscard]] const std::optional<Damage>& damage() const { return damage_; }
   [[nodiscard]] std::uint64_t skipped_packets() const { return skipped_; }
   [[nodiscard]] std::uint64_t first_skipped_byte() const { return first_skipped_byte_; }
+  // All bytes of the file, once next() has given no value.
   [[nodiscard]] std::uint64_t bytes_read() const { return next_byte_ + buffered(); }
 
  private:

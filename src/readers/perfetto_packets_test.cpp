@@ -75,6 +75,17 @@ TEST(PacketStream, EndsWhereAPacketIsCutOrTheBytesAreNoPacket) {
             "bytes that are no packet; nothing after them was read");
 }
 
+TEST(PacketStream, CountsAllBytesAlsoBehindTheDamage) {
+  const std::string bytes = "\x0a\x01Z\x0f" + std::string(500, 'x');
+  for (const std::size_t block : {1U, 1024U}) {
+    io::Stream in = io::Stream::over("inline", bytes);
+    PacketStream stream{in, block};
+    while (stream.next()) {
+    }
+    EXPECT_EQ(stream.bytes_read(), bytes.size());
+  }
+}
+
 TEST(PacketStream, PassesOverAPacketThatIsTooLong) {
   std::string bytes = "\x0a\x81\x80\x80\x04";  // 8 MiB + 1
   bytes.append(kLongestPacket + 1, 'x');

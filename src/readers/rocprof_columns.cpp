@@ -7,6 +7,8 @@
 #include <iterator>
 #include <limits>
 
+#include "readers/time_limits.hpp"
+
 namespace tracelens {
 namespace {
 
@@ -31,10 +33,6 @@ constexpr ListKind kRecordLists[] = {
 constexpr std::string_view kCopyNames[] = {
     "MEMORY_COPY_NONE", "MEMORY_COPY_HOST_TO_HOST", "MEMORY_COPY_HOST_TO_DEVICE",
     "MEMORY_COPY_DEVICE_TO_HOST", "MEMORY_COPY_DEVICE_TO_DEVICE"};
-
-// As for Kineto's times: 73 years from the epoch of the clock, 104 days for one event.
-constexpr std::int64_t kLatestNs = std::int64_t{1} << 61;
-constexpr std::int64_t kLongestNs = std::int64_t{1} << 53;
 
 const Value kNothing;
 

@@ -188,7 +188,7 @@ void DeviceReader::flush() {
 
 bool DeviceReader::starts_run(const Kernel& kernel, const HloOp& op, std::uint32_t run) const {
   if (kernel.program != program_) return true;
-  if (run != 0 && run_ != 0) return run != run_;
+  if (run_ != 0) return run != 0 && run != run_;  // the host tells runs apart
   if (op.position != hlo::kNone && op.position < position_) return true;
   // The host says nothing and the order cannot: a module of one op that starts over.
   return kernel.program->is_single_op() && kernel.row.name == first_kernel_ &&
@@ -223,7 +223,7 @@ void DeviceReader::place(const Kernel& kernel, const HloOp& op, bool starts_op) 
     op_ = &op;
     first_kernel_ = kernel.row.name;
   }
-  run_ = run;
+  if (is_new_run || run != 0) run_ = run;
   if (op.position != hlo::kNone) position_ = op.position;
   last_correlation_ = kernel.row.correlation;
   append(kernel, op.signature);

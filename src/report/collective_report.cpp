@@ -94,8 +94,9 @@ class ReportMaker {
       : run_{run}, options_{options}, aggregates_{parse_aggregates(options.aggregates)} {
     report_.title = "Communication of all ranks";
     report_.warnings = std::move(warnings);
-    for (const RankTrace& rank : run.ranks())
-      report_.trace_name += (report_.trace_name.empty() ? "" : ", ") + rank.file;
+    report_.trace_name = run.ranks().front().file;
+    if (run.ranks().size() > 1)
+      report_.trace_name += fmt::format(" and {} more", run.ranks().size() - 1);
   }
 
   Report make() {

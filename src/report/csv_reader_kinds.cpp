@@ -1,5 +1,7 @@
 #include "report/csv_reader_kinds.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
@@ -50,7 +52,7 @@ Cell as_text(Cell cell) {
 std::vector<std::string> distinct(std::vector<std::string> names) {
   std::map<std::string, int> seen;
   for (std::string& name : names)
-    if (const int before = seen[name]++; before > 0) name += "." + std::to_string(before);
+    if (const int before = seen[name]++; before > 0) name += fmt::format(".{}", before);
   return names;
 }
 

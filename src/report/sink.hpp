@@ -19,6 +19,8 @@ struct DocumentInfo {
   std::string subtitle = {};             // one line under the title, or empty
   std::vector<std::string> source = {};  // what it was made from: one line per trace
   std::string version = {};              // of TraceLens
+  // Columns that a workbook hides at first; none when there is no function.
+  bool (*is_folded)(std::string_view table, std::string_view column) = nullptr;
 };
 
 // A sink writes finished tables and nothing else: no sums, no sorting, no choice of unit.

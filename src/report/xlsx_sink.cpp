@@ -65,7 +65,8 @@ const char* number_format(const ColumnSpec& spec) {
 
 class XlsxSink final : public Sink {
  public:
-  XlsxSink(const std::string& output, const DocumentInfo& info) : output_{output}, file_{output} {
+  XlsxSink(const std::string& output, const DocumentInfo& info)
+      : output_{output}, file_{output}, is_folded_{info.is_folded} {
     lxw_workbook_options options{};
     options.constant_memory = LXW_TRUE;
     workbook_.reset(workbook_new_opt(file_.temporary_path().c_str(), &options));
@@ -145,7 +146,10 @@ class XlsxSink final : public Sink {
       const auto at = static_cast<lxw_col_t>(i);
       const std::string name = clean(column.spec().name, kMaxText);
       check(worksheet_write_string(sheet, 0, at, name.c_str(), header_));
-      check(worksheet_set_column(sheet, at, at, width_of(column), nullptr));
+      lxw_row_col_options visibility{};
+      visibility.hidden =
+          is_folded_ != nullptr && is_folded_(table.name(), column.spec().name) ? LXW_TRUE : LXW_FALSE;
+      check(worksheet_set_column_opt(sheet, at, at, width_of(column), nullptr, &visibility));
       write_note(column.spec(), sheet, at);
     }
   }
@@ -207,6 +211,7 @@ class XlsxSink final : public Sink {
   lxw_format* header_ = nullptr;  // formats belong to the workbook
   std::vector<std::pair<std::string, lxw_format*>> number_formats_;
   UniqueNames names_{kMaxSheetName};
+  bool (*is_folded_)(std::string_view table, std::string_view column);
 };
 
 }  // namespace

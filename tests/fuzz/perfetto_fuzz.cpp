@@ -13,8 +13,8 @@ namespace {
 
 // Past the probe: the fuzzer need not keep the first packet recognisable.
 std::string read(std::string_view bytes, std::size_t block_bytes) {
-  tracelens::io::Stream in = tracelens::io::Stream::over("input", bytes);
   try {
+    tracelens::io::Stream in = tracelens::io::Stream::over("input", bytes);
     return tracelens::dump(tracelens::read_perfetto(in, {.block_bytes = block_bytes}));
   } catch (const tracelens::Error& error) {
     return error.what();

@@ -1,0 +1,57 @@
+// TraceLens_compare_perf_reports_pytorch: its flags as our options.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <tracelens/compare.hpp>
+#include <tracelens/error.hpp>
+
+#include "compat_scripts.hpp"
+
+namespace tracelens::app {
+namespace {
+
+class CompareScript : public Verb {
+ public:
+  void declare(CLI::App& app) override {
+    options_.more_sheets = false;
+    app.add_option("reports", reports_, "Reports (.xlsx) or folders of CSV files; the first is the baseline")
+        ->required();
+    app.add_option("-o,--output", workbook_, "Workbook to write")->capture_default_str();
+    app.add_option("--output_csvs_dir", folder_, "Folder for one CSV file per sheet");
+    app.add_option("--names", options_.names, "One tag per report")->expected(0, -1);
+    app.add_option("--sheets", options_.sheets, "Groups of sheets to compare")->expected(1, -1);
+  }
+
+  int run(Console& console) override {
+    for (const std::string& report : reports_) refuse_same_file(report, workbook_);
+    const Comparison comparison = compare_reports(reports_, options_);
+    for (const std::string& sentence : comparison.report.warnings) console.warn(sentence);
+    if (!folder_.empty()) {
+      write_comparison(comparison, folder_.ends_with('/') ? folder_ : folder_ + '/');
+      for (const Table& table : comparison.report.tables)
+        console.print(fmt::format("Wrote '{}.csv' with {} rows × {} columns\n", table.name(),
+                                  table.rows(), table.columns().size()));
+    }
+    if (!workbook_.ends_with(".xlsx"))
+      throw Error{workbook_, "expected a name that ends in .xlsx"};
+    write_comparison(comparison, workbook_);
+    for (const Table& table : comparison.report.tables) {
+      if (table.rows() == 0)
+        console.print(fmt::format("Sheet '{}' is empty (no matching rows)\n", table.name()));
+      console.print(fmt::format("Wrote sheet '{}' with {} rows × {} columns\n", table.name(),
+                                table.rows(), table.columns().size()));
+    }
+    return kExitOk;
+  }
+
+ private:
+  std::vector<std::string> reports_;
+  std::string workbook_ = "comparison.xlsx", folder_;
+  CompareOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_compare_script() { return std::make_unique<CompareScript>(); }
+
+}  // namespace tracelens::app
