@@ -51,4 +51,30 @@ void write_comparison(const Comparison& comparison, const std::string& output);
 // The outcome of the gates for CI systems: JUnit XML, or JSON when the name ends in .json.
 void write_gates(const Comparison& comparison, const std::string& output);
 
+// Two traces aligned call by call.
+struct DiffOptions {
+  // Roots aligned thread by thread, names before positions, every tree once, fills counted. Off: the
+  // merged ids and rows of the Python TraceLens.
+  bool improved = false;
+  bool python_frames = false;     // Python functions and modules take part in the trees
+  bool prune_idle_roots = false;  // leave roots without GPU work out of the text
+};
+
+struct TraceDiff {
+  bool aligned = true;  // false: a trace has no ops; the tables compare kernels and categories
+  // diff_stats, diff_stats_unique_args_summary, ops_diff, substitutions; its warnings say what the
+  // comparison had to make do with
+  Report report;
+  std::string tree_text;                                // the merged tree
+  std::string op_map_trace1, op_map_trace2, op_map;     // JSON
+  std::string note;                                     // the performance note, in Markdown
+};
+
+[[nodiscard]] TraceDiff diff_traces(const Trace& trace1, const Trace& trace2,
+                                    const DiffOptions& options = {});
+
+// A folder gets every table as CSV, merged_tree_output.txt, the maps and note.md; a file the tables,
+// or, when it ends in .md, the note.
+void write_diff(const TraceDiff& diff, const std::string& output);
+
 }  // namespace tracelens

@@ -82,9 +82,12 @@ Stat decode_stat(std::string_view bytes) {
     if (field.number < 2 || field.number > 7) continue;
     const Stat::Kind kind = kKinds[field.number];
     const bool is_text = kind == Stat::Kind::kText || kind == Stat::Kind::kBytes;
-    if (is_text != field.has_bytes) continue;  // not the type this field has
+    const bool is_right = is_text                       ? field.has_bytes
+                          : kind == Stat::Kind::kDouble ? field.is_double
+                                                        : field.is_integer;
+    if (!is_right) continue;  // not the type this field has
     stat.kind = kind;
-    stat.bits = field.is_integer ? field.integer : 0;
+    stat.bits = field.has_bytes ? 0 : field.integer;
     stat.bytes = field.has_bytes ? field.bytes : std::string_view{};
   }
   return stat;

@@ -7,7 +7,6 @@
 // above 2 GB. Here a profile is looked at event by event. libprotobuf is the judge in the fuzzer.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -19,10 +18,10 @@ struct WireField {
   std::uint32_t number = 0;
   std::uint64_t integer = 0;  // of a varint, a fixed32 or a fixed64
   std::string_view bytes;     // of a string, bytes or message
-  bool is_integer = false;
+  bool is_integer = false;    // a varint
+  bool is_double = false;     // a fixed64
   bool has_bytes = false;
   [[nodiscard]] std::int64_t as_signed() const { return static_cast<std::int64_t>(integer); }
-  [[nodiscard]] double as_double() const { return std::bit_cast<double>(integer); }
 };
 
 class Wire {
@@ -36,12 +35,13 @@ class Wire {
     std::uint64_t tag = 0;
     if (!varint(tag) || tag >> 3 == 0 || tag >> 32 != 0) return damaged();
     field.number = static_cast<std::uint32_t>(tag >> 3);
-    field.is_integer = field.has_bytes = false;
+    field.is_integer = field.is_double = field.has_bytes = false;
     switch (tag & 7) {
       case 0:
         field.is_integer = true;
         return varint(field.integer) || damaged();
       case 1:
+        field.is_double = true;
         return fixed<std::uint64_t>(field);
       case 2: {
         std::uint64_t size = 0;
@@ -89,7 +89,6 @@ class Wire {
     std::memcpy(&value, at_, sizeof(T));
     at_ += sizeof(T);
     field.integer = value;
-    field.is_integer = true;
     return true;
   }
 

@@ -1,0 +1,73 @@
+#include <fmt/format.h>
+
+#include <tracelens/compare.hpp>
+#include <tracelens/read_trace.hpp>
+
+#include "report/sink.hpp"
+#include "verbs.hpp"
+
+namespace tracelens::app {
+namespace {
+
+class DiffVerb : public Verb {
+ public:
+  void declare(CLI::App& verb) override {
+    verb.add_option("before", before_, "Trace to start from, of any format")->required();
+    verb.add_option("after", after_, "Trace to compare with it")->required();
+    verb.add_option("-o,--output", output_,
+                    "Where to write: a folder (diff/) gets the merged tree, the tables, the op maps "
+                    "and the note; a file .xlsx or .json the tables, .md the note");
+    verb.add_flag("--summary", summary_, "Print the performance note, in Markdown");
+    verb.add_flag("--improved", options_.improved,
+                  "Align threads and names instead of positions, and count memory fills; without it "
+                  "the rows are those of the Python TraceLens");
+    verb.add_flag("--python-stack", options_.python_frames,
+                  "Python functions and modules take part in the call trees");
+    verb.add_flag("--prune-non-gpu", options_.prune_idle_roots,
+                  "Leave calls at the top without GPU work out of the merged tree");
+    verb.footer(
+        "ops_diff and substitutions, and the note, always use the improved alignment.\n"
+        "Examples:\n"
+        "  tracelens diff base.json.gz new.json.gz -o diff/\n"
+        "  tracelens diff base.json.gz new.json.gz --summary");
+  }
+
+  int run(Console& console) override {
+    if (!output_.empty()) check_sink(output_);
+    for (const std::string& trace : {before_, after_}) refuse_same_file(trace, output_);
+    const Trace before = read(before_, console), after = read(after_, console);
+    const TraceDiff diff = diff_traces(before, after, options_);
+    for (const std::string& sentence : diff.report.warnings) console.warn(sentence);
+    if (!output_.empty()) {
+      write_diff(diff, output_);
+      console.note(fmt::format("wrote {}", output_));
+    }
+    if (summary_ && diff.aligned) {
+      console.print(diff.note);
+      return kExitOk;
+    }
+    for (const char* table : {"ops_diff", "substitutions", "gpu_timeline", "hlo_ops_by_kind",
+                              "hlo_ops", "kernel_summary_by_category", "kernel_summary"})
+      if (const Table* const shown = diff.report.find(table)) console.show(*shown, 15);
+    return kExitOk;
+  }
+
+ private:
+  static Trace read(const std::string& path, Console& console) {
+    Trace trace = read_trace(path, {.threads = 0, .on_progress = console.progress_bar()});
+    console.clear_progress();
+    for (const auto& warning : trace.warnings().entries())
+      console.warn(fmt::format("{}: {} ({}x)", path, warning.what, warning.count));
+    return trace;
+  }
+
+  std::string before_, after_, output_;
+  bool summary_ = false;
+  DiffOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_diff_verb() { return std::make_unique<DiffVerb>(); }
+
+}  // namespace tracelens::app

@@ -1,0 +1,139 @@
+// What took the place of what, and how often.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <utility>
+
+#include "analysis/cells.hpp"
+#include "analysis/diff_names.hpp"
+#include "analysis/diff_ops.hpp"
+#include "tree/time_math.hpp"
+
+namespace tracelens {
+namespace {
+
+class SubstitutionFinder {
+ public:
+  explicit SubstitutionFinder(const DiffInput& input) : input_{input} {}
+
+  std::vector<Substitution> find() {
+    // Top down; below a substitution nothing is looked for, it would be counted twice.
+    std::vector<std::uint32_t> open;
+    const auto look_at = [&](std::span<const std::uint32_t> siblings, const std::string& where) {
+      std::map<std::uint32_t, std::vector<std::uint32_t>> gaps;
+      for (const std::uint32_t id : siblings) {
+        if (!input_.merged.node(id).is_combined())
+          gaps[input_.merged.node(id).gap].push_back(id);
+        else if (is_exchange(id))
+          add(where, {&id, 1});
+        else
+          open.push_back(id);
+      }
+      for (const auto& [gap, ids] : gaps) add(where, ids);
+    };
+    look_at(input_.merged.roots(), "(top level)");
+    while (!open.empty()) {
+      const std::uint32_t id = open.back();
+      open.pop_back();
+      look_at(input_.merged.children(id),
+              without_line_numbers(
+                  node_title(input_.trace1, input_.tree1, input_.merged.node(id).first)));
+    }
+    std::vector<Substitution> result;
+    for (auto& [key, found] : found_) result.push_back(std::move(found));
+    std::ranges::stable_sort(result, std::greater<>{}, [](const Substitution& each) {
+      return std::abs(each.ns[1] - each.ns[0]);
+    });
+    return result;
+  }
+
+ private:
+  // Two that were paired although they have different names.
+  [[nodiscard]] bool is_exchange(std::uint32_t id) const {
+    const MergedNode& node = input_.merged.node(id);
+    return normalized_name(node_title(input_.trace1, input_.tree1, node.first),
+                           Strip::kFunction) !=
+           normalized_name(node_title(input_.trace2, input_.tree2, node.second),
+                           Strip::kFunction);
+  }
+
+  void add(const std::string& where, std::span<const std::uint32_t> ids) {
+    std::vector<std::string> gone, come;
+    std::array<std::int64_t, 2> ns = {};
+    for (const std::uint32_t id : ids) {
+      const MergedNode& node = input_.merged.node(id);
+      if (node.first.valid()) {
+        add_titles(input_.trace1, input_.tree1, node.first, gone);
+        ns[0] = plus_ns(ns[0], input_.tree1.gpu_sum_ns(node.first));
+      }
+      if (node.second.valid()) {
+        add_titles(input_.trace2, input_.tree2, node.second, come);
+        ns[1] = plus_ns(ns[1], input_.tree2.gpu_sum_ns(node.second));
+      }
+    }
+    // Launches of the same kernels under two names of the launch are no substitution.
+    if (gone == come || (ns[0] == 0 && ns[1] == 0)) return;
+    Substitution& into = found_[{where, joined(gone), joined(come)}];
+    into.where = where;
+    into.gone = joined(gone);
+    into.come = joined(come);
+    ++into.count;
+    for (const std::size_t side : {0, 1}) into.ns[side] = plus_ns(into.ns[side], ns[side]);
+  }
+
+  // A launch is told by its kernels.
+  static void add_titles(const Trace& trace, const Tree& tree, NodeId node,
+                         std::vector<std::string>& titles) {
+    if (!is_runtime(trace.category(tree.event(node)))) {
+      titles.push_back(without_line_numbers(node_title(trace, tree, node)));
+      return;
+    }
+    for (const EventId event : tree.gpu_events(node)) titles.emplace_back(trace.name(event));
+  }
+
+  // Names in order; a run of equal ones is counted, a long list cut.
+  static std::string joined(const std::vector<std::string>& names) {
+    constexpr std::size_t kMaxNames = 8;
+    std::string text;
+    std::size_t shown = 0;
+    for (std::size_t i = 0; i < names.size();) {
+      std::size_t end = i + 1;
+      while (end < names.size() && names[end] == names[i]) ++end;
+      if (++shown > kMaxNames) return text + fmt::format(" + {} more", names.size() - i);
+      if (!text.empty()) text += " + ";
+      text += end - i > 1 ? fmt::format("{} x {}", end - i, names[i]) : names[i];
+      i = end;
+    }
+    return text;
+  }
+
+  const DiffInput& input_;
+  std::map<std::array<std::string, 3>, Substitution> found_;
+};
+
+}  // namespace
+
+std::vector<Substitution> substitutions(const DiffInput& input) {
+  return SubstitutionFinder{input}.find();
+}
+
+Table substitutions_table(std::span<const Substitution> found) {
+  const ColumnSpec columns[] = {
+      {"where", Kind::kText, "", "call below which the traces part"},
+      {"trace1", Kind::kText, "", "what the first trace has there; empty: nothing"},
+      {"trace2", Kind::kText, "", "what the second has instead"},
+      {"count", Kind::kInteger, "", "how often"},
+      {"time_trace1", Kind::kReal, "µs", "GPU time of what went, in total"},
+      {"time_trace2", Kind::kReal, "µs", "GPU time of what came, in total"},
+      {"diff", Kind::kReal, "µs", "what the exchange costs; negative: saves"},
+  };
+  Table table{"substitutions", "What took the place of what, the costliest first", columns};
+  for (const Substitution& each : found)
+    table.add_row(each.where, each.gone, each.come, each.count, us(each.ns[0]), us(each.ns[1]),
+                  us(minus_ns(each.ns[1], each.ns[0])));
+  return table;
+}
+
+}  // namespace tracelens
