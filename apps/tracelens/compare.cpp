@@ -14,8 +14,9 @@ namespace {
 
 // What the terminal shows: the sheets a person reads first, and of each the keys and differences.
 constexpr std::pair<std::string_view, std::size_t> kShown[] = {
-    {"gpu_timeline", 20}, {"ops_summary_by_category", 12}, {"ops_summary", 15},
-    {"hlo_ops_by_kind", 12}, {"hlo_ops", 15}, {"kernel_summary_by_category", 12},
+    {"gpu_timeline", 20},     {"ops_summary_by_category", 12},
+    {"ops_summary", 15},      {"hlo_ops_by_kind", 12},
+    {"hlo_ops", 15},          {"kernel_summary_by_category", 12},
     {"category_summary", 12}, {"kernel_summary", 12},
 };
 
@@ -48,12 +49,14 @@ class CompareVerb : public Verb {
         ->expected(2, -1);
     verb.add_option("-o,--output", output_,
                     "Where to write: a file (.xlsx, .md, .json) or a folder for CSV files (out/)");
-    verb.add_option("--names", options_.names,
-                    "How the inputs are called in the columns, one each; by default their file names")
+    verb.add_option(
+            "--names", options_.names,
+            "How the inputs are called in the columns, one each; by default their file names")
         ->expected(1, -1);
-    verb.add_option("--sheets", options_.sheets,
-                    "What to compare: gpu_timeline, ops_summary, kernel_summary, ops_all, roofline, "
-                    "all")
+    verb.add_option(
+            "--sheets", options_.sheets,
+            "What to compare: gpu_timeline, ops_summary, kernel_summary, ops_all, roofline, "
+            "all")
         ->expected(1, -1)
         ->capture_default_str();
     verb.add_option("--fail-if", options_.gates,

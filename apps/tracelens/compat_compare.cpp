@@ -14,7 +14,8 @@ class CompareScript : public Verb {
  public:
   void declare(CLI::App& app) override {
     options_.more_sheets = false;
-    app.add_option("reports", reports_, "Reports (.xlsx) or folders of CSV files; the first is the baseline")
+    app.add_option("reports", reports_,
+                   "Reports (.xlsx) or folders of CSV files; the first is the baseline")
         ->required();
     app.add_option("-o,--output", workbook_, "Workbook to write")->capture_default_str();
     app.add_option("--output_csvs_dir", folder_, "Folder for one CSV file per sheet");
@@ -32,8 +33,7 @@ class CompareScript : public Verb {
         console.print(fmt::format("Wrote '{}.csv' with {} rows × {} columns\n", table.name(),
                                   table.rows(), table.columns().size()));
     }
-    if (!workbook_.ends_with(".xlsx"))
-      throw Error{workbook_, "expected a name that ends in .xlsx"};
+    if (!workbook_.ends_with(".xlsx")) throw Error{workbook_, "expected a name that ends in .xlsx"};
     write_comparison(comparison, workbook_);
     for (const Table& table : comparison.report.tables) {
       if (table.rows() == 0)

@@ -7,6 +7,7 @@
 
 #include "compat_scripts.hpp"
 #include "flag_values.hpp"
+#include "report/diff_report_inline.hpp"
 
 namespace tracelens::app {
 namespace {
@@ -44,7 +45,8 @@ class PytorchReportScript : public Verb {
     app.add_flag("--enable_pseudo_ops", pseudo_ops_, "Accepted; made-up ops are not there yet");
     app.add_option("--topk_ops", ignored_, "Accepted, without effect");
     app.add_option("--topk_roofline_ops", ignored_, "Accepted, without effect");
-    app.add_option("--comparison_json_path", comparison_, "Not there yet");
+    app.add_option("--comparison_json_path", comparison_,
+                   "Second trace: columns about it in unified_perf_summary, and sheet diff_stats");
     app.add_option("--extension_file", extension_, "Python extensions are not supported");
     app.add_option("--python_path", ignored_, "Accepted, without effect");
     auto* const file = app.add_option("--gpu_arch_json_path", options_.gpu_file, "GPU figures");
@@ -59,8 +61,6 @@ class PytorchReportScript : public Verb {
   }
 
   int run(Console& console) override {
-    if (!comparison_.empty())
-      throw Error{"--comparison_json_path", "comparing two traces is not supported yet"};
     if (!extension_.empty())
       throw Error{extension_,
                   "Python extensions are not supported; declare ops with "
@@ -77,11 +77,9 @@ class PytorchReportScript : public Verb {
     refuse_same_file(trace_, workbook);
 
     check_options(options_);
-    const Trace trace = read_trace(trace_, {.threads = 0, .on_progress = console.progress_bar()});
-    console.clear_progress();
-    for (const auto& warning : trace.warnings().entries())
-      console.warn(fmt::format("{}: {} ({}x)", trace_, warning.what, warning.count));
-    const Report report = make_report(trace, options_);
+    const Trace trace = read(trace_, console);
+    Report report = make_report(trace, options_);
+    if (!comparison_.empty()) add_other_trace(report, trace, read(comparison_, console), options_);
     for (const std::string& sentence : report.warnings) console.warn(sentence);
     if (!folder_.empty()) {
       const std::string folder = folder_.ends_with('/') ? folder_ : folder_ + '/';
@@ -97,6 +95,14 @@ class PytorchReportScript : public Verb {
   }
 
  private:
+  static Trace read(const std::string& path, Console& console) {
+    Trace trace = read_trace(path, {.threads = 0, .on_progress = console.progress_bar()});
+    console.clear_progress();
+    for (const auto& warning : trace.warnings().entries())
+      console.warn(fmt::format("{}: {} ({}x)", path, warning.what, warning.count));
+    return trace;
+  }
+
   std::string trace_, workbook_, folder_, comparison_, extension_, ignored_;
   bool no_collectives_ = false, pseudo_ops_ = false, origami_ = false;
   ReportOptions options_;

@@ -14,13 +14,15 @@ class DiffVerb : public Verb {
   void declare(CLI::App& verb) override {
     verb.add_option("before", before_, "Trace to start from, of any format")->required();
     verb.add_option("after", after_, "Trace to compare with it")->required();
-    verb.add_option("-o,--output", output_,
-                    "Where to write: a folder (diff/) gets the merged tree, the tables, the op maps "
-                    "and the note; a file .xlsx or .json the tables, .md the note");
+    verb.add_option(
+        "-o,--output", output_,
+        "Where to write: a folder (diff/) gets the merged tree, the tables, the op maps "
+        "and the note; a file .xlsx or .json the tables, .md the note");
     verb.add_flag("--summary", summary_, "Print the performance note, in Markdown");
-    verb.add_flag("--improved", options_.improved,
-                  "Align threads and names instead of positions, and count memory fills; without it "
-                  "the rows are those of the Python TraceLens");
+    verb.add_flag(
+        "--improved", options_.improved,
+        "Align threads and names instead of positions, and count memory fills; without it "
+        "the rows are those of the Python TraceLens");
     verb.add_flag("--python-stack", options_.python_frames,
                   "Python functions and modules take part in the call trees");
     verb.add_flag("--prune-non-gpu", options_.prune_idle_roots,
@@ -46,8 +48,9 @@ class DiffVerb : public Verb {
       console.print(diff.note);
       return kExitOk;
     }
-    for (const char* table : {"ops_diff", "substitutions", "gpu_timeline", "hlo_ops_by_kind",
-                              "hlo_ops", "kernel_summary_by_category", "kernel_summary"})
+    for (const char* table :
+         {"ops_diff", "substitutions", "gpu_timeline", "ops_summary_by_category", "hlo_ops_by_kind",
+          "hlo_ops", "kernel_summary_by_category", "kernel_summary"})
       if (const Table* const shown = diff.report.find(table)) console.show(*shown, 15);
     return kExitOk;
   }

@@ -40,6 +40,8 @@ constexpr VerbKind kVerbs[] = {
     {"fuse", "The traces of many ranks as one file for a trace viewer", make_fuse_verb},
     {"compare", "What changed between runs: reports or traces side by side, with gates for CI",
      make_compare_verb},
+    {"diff", "Two traces aligned call by call: what changed, what took the place of what",
+     make_diff_verb},
     {"tree", "The call tree with GPU time: modules, ops, kernels", make_tree_verb},
     {"info", "What is in a trace: GPUs, threads, steps, counts", make_info_verb},
     {"check", "Is a trace good enough to analyse, and what is missing", make_check_verb},

@@ -11,6 +11,7 @@ std::unique_ptr<Verb> make_check_verb();
 std::unique_ptr<Verb> make_collectives_verb();
 std::unique_ptr<Verb> make_compare_verb();
 std::unique_ptr<Verb> make_convert_verb();
+std::unique_ptr<Verb> make_diff_verb();
 std::unique_ptr<Verb> make_fuse_verb();
 std::unique_ptr<Verb> make_info_verb();
 std::unique_ptr<Verb> make_model_verb();

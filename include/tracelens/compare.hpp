@@ -1,7 +1,7 @@
-// compare.hpp: what changed between two or more runs: reports side by side, and gates on the changes.
-//   const Comparison c = compare_reports({"base.json.gz", "new.json.gz"}, {.gates = {"total_time > 5%"}});
-//   write_comparison(c, "compare.xlsx");
-//   if (!c.passed()) return 1;
+// compare.hpp: what changed between two or more runs: reports side by side, and gates on the
+// changes.
+//   const Comparison c = compare_reports({"base.json.gz", "new.json.gz"}, {.gates = {"total_time >
+//   5%"}}); write_comparison(c, "compare.xlsx"); if (!c.passed()) return 1;
 // Inputs are traces of any format or finished reports: a workbook, or a folder of CSV files. The
 // first is the baseline. Implemented in src/report.
 #pragma once
@@ -18,7 +18,8 @@ struct CompareOptions {
   std::vector<std::string> names = {};  // how the inputs are called in columns; empty: file names
   // gpu_timeline, ops_summary, kernel_summary, ops_all, roofline or all
   std::vector<std::string> sheets = {"all"};
-  bool more_sheets = true;   // also sheets the Python TraceLens does not compare
+  // Also sheets the Python TraceLens does not compare, and rows that it would multiply in order.
+  bool more_sheets = true;
   ReportOptions report = {};  // how traces become reports
   // Limits: "total_time > 5%", "op:aten::mm > 0.2ms", "category:GEMM > 3% min 1ms", see
   // docs/guide/compare.md
@@ -39,8 +40,8 @@ struct Comparison {
   [[nodiscard]] bool passed() const;
 };
 
-// Throws Error when an input cannot be read, names clash, a sheet asked for by name is missing, or a
-// gate is not understood or about nothing.
+// Throws Error when an input cannot be read, names clash, a sheet asked for by name is missing, or
+// a gate is not understood or about nothing.
 [[nodiscard]] Comparison compare_reports(const std::vector<std::string>& inputs,
                                          const CompareOptions& options = {});
 
@@ -53,8 +54,8 @@ void write_gates(const Comparison& comparison, const std::string& output);
 
 // Two traces aligned call by call.
 struct DiffOptions {
-  // Roots aligned thread by thread, names before positions, every tree once, fills counted. Off: the
-  // merged ids and rows of the Python TraceLens.
+  // Roots aligned thread by thread, names before positions, every tree once, fills counted. Off:
+  // the merged ids and rows of the Python TraceLens.
   bool improved = false;
   bool python_frames = false;     // Python functions and modules take part in the trees
   bool prune_idle_roots = false;  // leave roots without GPU work out of the text
@@ -65,16 +66,16 @@ struct TraceDiff {
   // diff_stats, diff_stats_unique_args_summary, ops_diff, substitutions; its warnings say what the
   // comparison had to make do with
   Report report;
-  std::string tree_text;                                // the merged tree
-  std::string op_map_trace1, op_map_trace2, op_map;     // JSON
-  std::string note;                                     // the performance note, in Markdown
+  std::string tree_text;                             // the merged tree
+  std::string op_map_trace1, op_map_trace2, op_map;  // JSON
+  std::string note;                                  // the performance note, in Markdown
 };
 
 [[nodiscard]] TraceDiff diff_traces(const Trace& trace1, const Trace& trace2,
                                     const DiffOptions& options = {});
 
-// A folder gets every table as CSV, merged_tree_output.txt, the maps and note.md; a file the tables,
-// or, when it ends in .md, the note.
+// A folder gets every table as CSV, merged_tree_output.txt, the maps and note.md; a file the
+// tables, or, when it ends in .md, the note.
 void write_diff(const TraceDiff& diff, const std::string& output);
 
 }  // namespace tracelens

@@ -57,7 +57,7 @@ struct ReportOptions {
   double short_kernel_us = 10;
   int histogram_bins = 100;
   std::optional<std::size_t> top_short_kernels = {};  // rows; all when absent
-  std::optional<std::size_t> top_ops = {};            // rows of ops_unique_args and of each family's sheet
+  std::optional<std::size_t> top_ops = {};  // rows of ops_unique_args and of each family's sheet
   // Of a JAX profile: only kernels whose HLO op has one of these words in its metadata.
   std::vector<std::string> op_keywords = {};
   // Of a ROCm trace: "activity", "api", "memcpy"; all when empty.

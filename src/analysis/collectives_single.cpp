@@ -16,8 +16,8 @@ std::optional<Table> coll_analysis(const Trace& trace, const CollectiveOptions& 
   ranks.front().rank = 0;  // one rank is read, whichever it is
   ranks.front().device_count.reset();
   const CollectiveRun run{std::move(ranks), {.edition = edition}};
-  Table table = nccl_summary_long(
-      run, {.name = "coll_analysis", .keep_incomplete = options.keep_incomplete});
+  Table table =
+      nccl_summary_long(run, {.name = "coll_analysis", .keep_incomplete = options.keep_incomplete});
   if (table.rows() == 0) return std::nullopt;
   return table;
 }

@@ -51,8 +51,7 @@ std::optional<Amount> parse_amount(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || !std::isfinite(value) || value < 0) return std::nullopt;
-  const std::string_view unit =
-      trimmed(text.substr(static_cast<std::size_t>(end - text.data())));
+  const std::string_view unit = trimmed(text.substr(static_cast<std::size_t>(end - text.data())));
   if (unit == "%") return Amount{value, true};
   if (unit == "ms") return Amount{value, false};
   if (unit == "us" || unit == "µs") return Amount{value / 1e3, false};
@@ -164,9 +163,9 @@ GateOutcome check_gate(const Gate& gate, std::span<const ComparedReport> reports
     return table != nullptr && sheet_measure(*table).has_value();
   });
   if (sheet == gate.sheets.end())
-    throw Error{fmt::format("gate '{}'", gate.text),
-                fmt::format("{} has no sheet {}", reports.front().path,
-                            fmt::join(gate.sheets, " or "))};
+    throw Error{
+        fmt::format("gate '{}'", gate.text),
+        fmt::format("{} has no sheet {}", reports.front().path, fmt::join(gate.sheets, " or "))};
   const std::map<std::string, double> base = times_of(gate, reports.front(), *sheet);
   GateOutcome result{.gate = gate.text};
   bool found = !base.empty();
@@ -183,10 +182,9 @@ GateOutcome check_gate(const Gate& gate, std::span<const ComparedReport> reports
                              : ms > 0    ? std::numeric_limits<double>::infinity()
                                          : 0;
       const double over = gate.is_percent ? percent : ms - base_ms;
-      std::string sentence =
-          fmt::format("{}: {} took {:.6g} ms in {} and {:.6g} ms in {}: {:+.6g} ms, {:+.4g}%",
-                      *sheet, name, base_ms, reports.front().tag, ms, report.tag, ms - base_ms,
-                      percent);
+      std::string sentence = fmt::format(
+          "{}: {} took {:.6g} ms in {} and {:.6g} ms in {}: {:+.6g} ms, {:+.4g}%", *sheet, name,
+          base_ms, reports.front().tag, ms, report.tag, ms - base_ms, percent);
       if (over > gate.limit)
         result.evidence.push_back(std::move(sentence));
       else if (over > closest)
@@ -207,8 +205,8 @@ std::string junit_xml(std::span<const GateOutcome> results) {
       "<testsuite name=\"tracelens\" tests=\"{}\" failures=\"{}\" errors=\"0\">\n",
       results.size(), failures);
   for (const GateOutcome& result : results) {
-    xml += fmt::format("  <testcase classname=\"tracelens.gates\" name=\"{}\"",
-                       xml_text(result.gate));
+    xml +=
+        fmt::format("  <testcase classname=\"tracelens.gates\" name=\"{}\"", xml_text(result.gate));
     if (result.passed) {
       xml += fmt::format(">\n    <system-out>{}</system-out>\n  </testcase>\n",
                          xml_text(result.summary));

@@ -19,10 +19,10 @@
 namespace tracelens {
 
 struct Gate {
-  std::string text = {};              // as the user wrote it
+  std::string text = {};                 // as the user wrote it
   std::vector<std::string> sheets = {};  // where to look: the first one that a report has
-  std::string name = {};              // may hold *
-  double limit = 0;                   // in percent or ms
+  std::string name = {};                 // may hold *
+  double limit = 0;                      // in percent or ms
   bool is_percent = false;
   double min_ms = 0;
 };

@@ -33,8 +33,9 @@ double number_at(const Table::Column& column, std::size_t row) {
 
 std::size_t index_of(const Table& table, std::string_view name) {
   const auto columns = table.columns();
-  const auto found = std::ranges::find(
-      columns, name, [](const Table::Column& column) { return std::string_view{column.spec().name}; });
+  const auto found = std::ranges::find(columns, name, [](const Table::Column& column) {
+    return std::string_view{column.spec().name};
+  });
   return static_cast<std::size_t>(found - columns.begin());
 }
 
@@ -45,6 +46,18 @@ struct KeyCell {
   std::string text = {};
   bool operator==(const KeyCell&) const = default;
 };
+
+// As text, 8192 and 8192.0 are one number.
+KeyCell key_cell(const Table::Column& column, std::size_t row, bool as_text) {
+  KeyCell cell{.blank = false};
+  if (!as_text) {
+    cell.number = number_at(column, row);
+    return cell;
+  }
+  cell.text = plain_text(column, row);
+  if (is_number(column) && cell.text.ends_with(".0")) cell.text.resize(cell.text.size() - 2);
+  return cell;
+}
 
 bool stands_before(const std::vector<KeyCell>& a, const std::vector<KeyCell>& b) {
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -93,7 +106,7 @@ TableJoin::TableJoin(std::vector<JoinSide> sides, JoinSpec spec, std::vector<std
   make_columns();
 }
 
-void TableJoin::join_rows(std::vector<std::string>& notes) {
+void TableJoin::find_text_keys(std::vector<std::string>& notes) {
   for (std::size_t k = 0; k < spec_.keys.size(); ++k) {
     bool numbers = false, others = false;
     for (std::size_t side = 0; side < sides_.size(); ++side) {
@@ -102,14 +115,18 @@ void TableJoin::join_rows(std::vector<std::string>& notes) {
       (is_number(column) ? numbers : others) = true;
     }
     if (numbers && others)
-      notes.push_back(fmt::format("{}: '{}' is a number in one report and text in another; compared as text",
-                                  sides_.front().table->name(), spec_.keys[k]));
+      notes.push_back(
+          fmt::format("{}: '{}' is a number in one report and text in another; compared as text",
+                      sides_.front().table->name(), spec_.keys[k]));
     keys_as_text_.push_back(others);
   }
+}
 
+void TableJoin::join_rows(std::vector<std::string>& notes) {
+  find_text_keys(notes);
   struct Group {
     std::vector<KeyCell> key;
-    std::vector<std::vector<std::uint32_t>> rows;  // by side
+    RowsBySide rows;
   };
   std::vector<Group> groups;
   std::unordered_map<std::string, std::size_t> group_of;
@@ -119,43 +136,40 @@ void TableJoin::join_rows(std::vector<std::string>& notes) {
       std::vector<KeyCell> key(spec_.keys.size());
       for (std::size_t k = 0; k < key.size(); ++k) {
         const Table::Column& column = table.columns()[key_columns_[side][k]];
-        if (column.is_missing(row)) continue;
-        key[k].blank = false;
-        if (keys_as_text_[k])
-          key[k].text = plain_text(column, row);
-        else
-          key[k].number = number_at(column, row);
+        if (!column.is_missing(row)) key[k] = key_cell(column, row, keys_as_text_[k]);
       }
       const auto [found, is_new] = group_of.try_emplace(bytes_of(key), groups.size());
-      if (is_new) groups.push_back({std::move(key), std::vector<std::vector<std::uint32_t>>(sides_.size())});
+      if (is_new) groups.push_back({std::move(key), RowsBySide(sides_.size())});
       groups[found->second].rows[side].push_back(static_cast<std::uint32_t>(row));
     }
   }
   std::ranges::stable_sort(
       groups, [](const Group& a, const Group& b) { return stands_before(a.key, b.key); });
+  for (const Group& group : groups) add_rows(group.rows);
+}
 
-  for (Group& group : groups) {
-    std::size_t count = 1;
+// The joined rows of one key.
+void TableJoin::add_rows(const RowsBySide& rows_of) {
+  std::size_t longest = 0, product = 1;
+  for (std::size_t side = 0; side < sides_.size(); ++side) {
+    longest = std::max(longest, rows_of[side].size());
+    const std::size_t count = std::max<std::size_t>(rows_of[side].size(), 1);
+    product = product > kMaxRows / count ? kMaxRows + 1 : product * count;
+  }
+  const std::size_t count = spec_.in_order ? longest : product;
+  if (rows() + count > kMaxRows)
+    throw Error{sides_.front().table->name(),
+                "its rows cannot be told apart by their keys: comparing every pair of equal rows "
+                "would take millions of them"};
+  for (std::size_t n = 0; n < count; ++n) {
+    std::size_t rest = n, stride = product;  // an odometer, the last side fastest
     for (std::size_t side = 0; side < sides_.size(); ++side) {
-      if (group.rows[side].empty()) {
-        group.rows[side].push_back(kNoRow);
-        complete_[side] = false;
-      }
-      if (count > kMaxRows / group.rows[side].size()) count = kMaxRows + 1;
-      count = std::min(count * group.rows[side].size(), kMaxRows + 1);
-    }
-    if (rows() + count > kMaxRows)
-      throw Error{sides_.front().table->name(),
-                  "its rows cannot be told apart by their keys: comparing every pair of equal rows "
-                  "would take millions of them"};
-    // Counts through the rows of all sides like an odometer, the last side fastest.
-    for (std::size_t n = 0; n < count; ++n) {
-      std::size_t rest = n, stride = count;
-      for (const auto& rows_of_side : group.rows) {
-        stride /= rows_of_side.size();
-        rows_.push_back(rows_of_side[rest / stride]);
-        rest %= stride;
-      }
+      const std::vector<std::uint32_t>& own = rows_of[side];
+      stride /= std::max<std::size_t>(own.size(), 1);
+      const std::size_t place = spec_.in_order ? n : rest / stride;
+      rest %= stride;
+      if (place >= own.size()) complete_[side] = false;
+      rows_.push_back(place < own.size() ? own[place] : kNoRow);
     }
   }
 }
@@ -295,8 +309,7 @@ Table TableJoin::part(Part part, std::size_t variant, const std::string& name,
 
   const auto is_wanted = [&](const Column& column) {
     if (column.role == Role::kKey) return true;
-    if (column.role != Role::kValue)
-      return column.side == variant && part != Part::kOnlyBaseline;
+    if (column.role != Role::kValue) return column.side == variant && part != Part::kOnlyBaseline;
     return (column.side == 0 && part != Part::kOnlyVariant) ||
            (column.side == variant && part != Part::kOnlyBaseline);
   };

@@ -1,12 +1,12 @@
 // compare_join.hpp: the same table of several reports side by side, with differences.
-//   const TableJoin join{{{"base", &a, {}}, {"new", &b, {}}}, {.keys = {"name"}, .metrics = {"Count"}},
+//   const TableJoin join{{{"base", &a, {}}, {"new", &b, {}}}, {.keys = {"name"}, .metrics =
+//   {"Count"}},
 //                        notes};
 //   const Table all = join.all("ops_summary", "Count");   // name, Count__new_diff, Count__new_pct,
 //                                                         // base::Count, new::Count
-// A full outer join: rows of equal keys stand side by side, every pair of them when a key occurs
-// more than once. Blank keys are equal. Rows are ordered by key (numbers by size, text by code
-// point, blanks last), then by their place in the first table, the second, and so on.
-// The tables must outlive the join.
+// A full outer join: rows of equal keys stand side by side. Blank keys are equal. Rows are ordered
+// by key (numbers by size, text by code point, blanks last), then by their place in the first
+// table, the second, and so on. The tables must outlive the join.
 #pragma once
 
 #include <cstddef>
@@ -28,6 +28,9 @@ struct JoinSide {
 struct JoinSpec {
   std::vector<std::string> keys = {};     // columns that every side has
   std::vector<std::string> metrics = {};  // numbers to take the difference of
+  // A key that occurs several times: the first row with the first one, the second with the second.
+  // Off: every row with every other, as the Python TraceLens does.
+  bool in_order = false;
 };
 
 class TableJoin {
@@ -58,7 +61,10 @@ class TableJoin {
     ColumnSpec spec = {};
   };
 
+  using RowsBySide = std::vector<std::vector<std::uint32_t>>;
   void join_rows(std::vector<std::string>& notes);
+  void find_text_keys(std::vector<std::string>& notes);
+  void add_rows(const RowsBySide& rows);
   void make_columns();
   void add_differences(std::size_t metric);
   [[nodiscard]] ColumnSpec value_spec(std::size_t side, std::size_t index) const;

@@ -8,135 +8,35 @@
 #include <tracelens/error.hpp>
 
 #include "analysis/compare_join.hpp"
+#include "analysis/compare_rules.hpp"
 
 namespace tracelens {
 namespace {
 
-enum class Shape : std::uint8_t {
-  kWhole,  // one sheet with all rows
-  kSplit,  // per variant: rows of both, only of the baseline, only of the variant
-};
-
-using Names = std::span<const std::string_view>;
-
-// What is known about one layout of one sheet.
-struct Rule {
-  std::string_view group;
-  std::string_view sheet;
-  std::string_view base;  // of the names of the split sheets
-  Shape shape;
-  std::string_view sort_by;  // a metric, or empty: by key
-  Names keys, metrics;
-  Names dropped = {};           // columns left out
-  Names dropped_variants = {};  // left out of all but the first report
-  bool by_params = false;       // the columns "param: ..." of all reports are keys too
-  bool is_required = false;     // asked for by name it must be there
-  bool is_more = false;         // not compared by the Python TraceLens
-};
-
-constexpr std::string_view kName[] = {"name"};
-constexpr std::string_view kTimelineKeys[] = {"type"}, kTimelineMetrics[] = {"time ms"};
-constexpr std::string_view kOpMetrics[] = {"total_direct_kernel_time_ms", "Count"};
-constexpr std::string_view kOpDropped[] = {"total_direct_kernel_time_sum"};
-constexpr std::string_view kCumulative[] = {"Cumulative Percentage (%)"};
-constexpr std::string_view kKernelKeys[] = {"Kernel name"};
-constexpr std::string_view kKernelMetrics[] = {"Kernel duration (µs)_sum", "Kernel duration (µs)_mean",
-                                               "Kernel duration (µs)_count"};
-constexpr std::string_view kKernelDropped[] = {"Kernel duration (µs)_min",
-                                               "Kernel duration (µs)_max", "Parent op category"};
-constexpr std::string_view kRocprofMetrics[] = {"Total Kernel Time (ms)", "Mean Kernel Time (µs)",
-                                                "Count"};
-constexpr std::string_view kRocprofDropped[] = {
-    "Total Kernel Time (µs)", "Median Kernel Time (µs)", "Std Kernel Time (µs)",
-    "Min Kernel Time (µs)",   "Max Kernel Time (µs)",    "Category"};
-constexpr std::string_view kHipKernelKeys[] = {"Name"}, kHipMetrics[] = {"Total Time (ns)", "Instances"};
-constexpr std::string_view kCallKeys[] = {"name", "Input type", "Input Dims", "Input Strides",
-                                          "Concrete Inputs"};
-constexpr std::string_view kCallMetrics[] = {
-    "total_direct_kernel_time_sum", "total_direct_kernel_time_mean", "operation_count"};
-constexpr std::string_view kUnifiedMetrics[] = {"Kernel Time (µs)_sum", "Kernel Time (µs)_mean",
-                                                "operation_count"};
-constexpr std::string_view kFamilyMetrics[] = {"Kernel Time (µs)_sum", "Kernel Time (µs)_mean",
-                                               "name_count", "TFLOPS/s_mean", "TB/s_mean"};
-constexpr std::string_view kFamilyDropped[] = {
-    "GFLOPS_first",     "Data Moved (MB)_first", "FLOPS/Byte_first",     "Input type_first",
-    "Input Dims_first", "Input Strides_first",   "Concrete Inputs_first"};
-constexpr std::string_view kCategoryKeys[] = {"op category"};
-constexpr std::string_view kHloOpKeys[] = {"HLO op", "module"}, kHloKindKeys[] = {"kind"},
-                           kHloScopeKeys[] = {"scope"};
-constexpr std::string_view kHloOpMetrics[] = {"GPU time (µs)_sum", "runs"};
-constexpr std::string_view kHloMetrics[] = {"GPU time (ms)", "runs"};
-constexpr std::string_view kActivityKeys[] = {"GPU ID", "Category"};
-constexpr std::string_view kActivityMetrics[] = {"Total runtime (ms)", "Total count"};
-
-constexpr Rule family(std::string_view sheet, std::string_view base) {
-  return {.group = "roofline", .sheet = sheet, .base = base, .shape = Shape::kSplit,
-          .sort_by = kFamilyMetrics[0], .keys = kName, .metrics = kFamilyMetrics,
-          .dropped_variants = kFamilyDropped, .by_params = true};
-}
-constexpr Rule calls(std::string_view sheet, Names metrics) {
-  return {.group = "ops_all", .sheet = sheet, .base = sheet, .shape = Shape::kSplit,
-          .sort_by = metrics[0], .keys = kCallKeys, .metrics = metrics};
-}
-constexpr Rule more(std::string_view group, std::string_view sheet, Names keys, Names metrics) {
-  return {.group = group, .sheet = sheet, .base = sheet, .shape = Shape::kWhole,
-          .sort_by = metrics[0], .keys = keys, .metrics = metrics,
-          .dropped_variants = kCumulative, .is_more = true};
-}
-
-// In the order of the result. Of several layouts of a sheet the first whose keys the baseline has
-// is taken.
-constexpr Rule kRules[] = {
-    {.group = "gpu_timeline", .sheet = "gpu_timeline", .base = "gpu_timeline",
-     .shape = Shape::kWhole, .sort_by = "", .keys = kTimelineKeys, .metrics = kTimelineMetrics,
-     .is_required = true},
-    more("ops_summary", "ops_summary_by_category", kCategoryKeys, kOpMetrics),
-    {.group = "ops_summary", .sheet = "ops_summary", .base = "ops_summary",
-     .shape = Shape::kWhole, .sort_by = kOpMetrics[0], .keys = kName, .metrics = kOpMetrics,
-     .dropped = kOpDropped, .dropped_variants = kCumulative, .is_required = true},
-    more("ops_summary", "xla_summary", kName, kOpMetrics),
-    more("ops_summary", "kernel_launchers_summary_by_category", kCategoryKeys, kOpMetrics),
-    more("ops_summary", "kernel_launchers_summary", kName, kOpMetrics),
-    more("ops_summary", "hlo_ops_by_kind", kHloKindKeys, kHloMetrics),
-    more("ops_summary", "hlo_scopes", kHloScopeKeys, kHloMetrics),
-    more("ops_summary", "hlo_ops", kHloOpKeys, kHloOpMetrics),
-    {.group = "kernel_summary", .sheet = "kernel_summary", .base = "kernel_summary",
-     .shape = Shape::kWhole, .sort_by = kKernelMetrics[0], .keys = kKernelKeys,
-     .metrics = kKernelMetrics, .dropped = kKernelDropped, .dropped_variants = kCumulative,
-     .is_required = true},
-    {.group = "kernel_summary", .sheet = "kernel_summary", .base = "kernel_summary",
-     .shape = Shape::kWhole, .sort_by = kRocprofMetrics[0], .keys = kName,
-     .metrics = kRocprofMetrics, .dropped = kRocprofDropped, .dropped_variants = kCumulative,
-     .is_required = true},
-    more("kernel_summary", "kernel_summary", kHipKernelKeys, kHipMetrics),
-    more("kernel_summary", "kernel_summary_by_category", kCategoryKeys, kOpMetrics),
-    more("kernel_summary", "category_summary", kActivityKeys, kActivityMetrics),
-    more("kernel_summary", "hip_summary", kHipKernelKeys, kHipMetrics),
-    calls("ops_all", kCallMetrics),
-    calls("ops_unique_args", kCallMetrics),
-    calls("unified_perf_summary", kUnifiedMetrics),
-    family("GEMM", "GEMM"),
-    family("SDPA_fwd", "SDPA_fwd"),
-    family("SDPA_bwd", "SDPA_bwd"),
-    family("CONV_fwd", "CONV_fwd"),
-    family("CONV_bwd", "CONV_bwd"),
-    family("UnaryElementwise", "un_eltwise"),
-    family("BinaryElementwise", "bin_eltwise"),
-};
+using Rule = CompareRule;
+using Names = CompareNames;
+using Shape = CompareShape;
 
 constexpr std::string_view kGroups[] = {"gpu_timeline", "ops_summary", "kernel_summary",
                                         "ops_all",      "roofline",    "all"};
 
 // Columns a workbook folds away, by how their names end.
-constexpr std::string_view kFoldedCalls[] = {"kernel_names", "median", "std", "min", "max",
-                                             "ex_UID"};
-constexpr std::string_view kFoldedFamilies[] = {
-    "kernel_names_first", "UID", "median", "std", "min", "max", "Input type_first",
-    "Input Dims_first", "Input Strides_first", "Concrete Inputs_first"};
+constexpr std::string_view kFoldedCalls[] = {"kernel_names", "median", "std",
+                                             "min",          "max",    "ex_UID"};
+constexpr std::string_view kFoldedFamilies[] = {"kernel_names_first",
+                                                "UID",
+                                                "median",
+                                                "std",
+                                                "min",
+                                                "max",
+                                                "Input type_first",
+                                                "Input Dims_first",
+                                                "Input Strides_first",
+                                                "Concrete Inputs_first"};
 
 double ms_per_unit(std::string_view metric) {
   if (metric.find("(ns)") != metric.npos) return 1e-6;
-  const bool is_us = metric.find("µs") != metric.npos || metric == kCallMetrics[0];
+  const bool is_us = metric.find("µs") != metric.npos || metric == "total_direct_kernel_time_sum";
   return is_us ? 1e-3 : 1;
 }
 
@@ -153,7 +53,7 @@ class Comparison {
       : reports_{reports}, options_{options}, notes_{notes} {}
 
   std::vector<Table> make() {
-    for (const Rule& rule : kRules)
+    for (const Rule& rule : compare_rules())
       if (is_selected(rule)) compare(rule);
     if (options_.more_sheets && (is_named("roofline") || is_named("all"))) compare_other_families();
     return std::move(result_);
@@ -207,31 +107,34 @@ class Comparison {
 
   // Families of ops that have no rule of their own: any sheet with parameters and times.
   void compare_other_families() {
-    constexpr Rule kAny = family("", "");
     for (const Table& base : reports_.front().tables) {
-      const bool is_family =
-          base.rows() > 0 && base.has_column("name") && base.has_column(kFamilyMetrics[0]) &&
-          std::ranges::any_of(base.columns(), [](const Table::Column& column) {
-            return column.spec().name.starts_with("param: ");
-          });
+      const bool is_family = base.rows() > 0 && base.has_column("name") &&
+                             base.has_column(any_family_rule().sort_by) &&
+                             std::ranges::any_of(base.columns(), [](const Table::Column& column) {
+                               return column.spec().name.starts_with("param: ");
+                             });
       if (!is_family || was_compared(base.name())) continue;
       const bool everywhere = std::ranges::all_of(reports_, [&](const ComparedReport& report) {
         const Table* const table = report.find(base.name());
         return table != nullptr && table->rows() > 0 && table->has_column("name");
       });
       if (everywhere)
-        add(kAny, base.name(), base.name());
+        add(any_family_rule(), base.name(), base.name());
       else
         note(fmt::format("{} is not in every report: it is not compared", base.name()));
     }
   }
 
   void add(const Rule& rule, std::string_view sheet, std::string_view base) {
-    JoinSpec spec{.keys = strings(rule.keys), .metrics = strings(rule.metrics)};
+    JoinSpec spec{.keys = strings(rule.keys),
+                  .metrics = strings(rule.metrics),
+                  .in_order = options_.more_sheets};
     if (rule.by_params) add_common_params(sheet, spec.keys);
+    if (options_.more_sheets) add_launching_op(sheet, spec.keys);
     std::vector<JoinSide> sides;
     for (const ComparedReport& report : reports_) {
-      JoinSide side{.tag = report.tag, .table = report.find(sheet), .dropped = strings(rule.dropped)};
+      JoinSide side{
+          .tag = report.tag, .table = report.find(sheet), .dropped = strings(rule.dropped)};
       if (!sides.empty())
         for (const std::string_view column : rule.dropped_variants)
           side.dropped.emplace_back(column);
@@ -251,6 +154,14 @@ class Comparison {
         result_.push_back(join.part(part, variant,
                                     fmt::format("{}_{}_{}", base, word, reports_[variant].tag),
                                     rule.sort_by));
+  }
+
+  // A kernel that several ops launch has a row for each.
+  void add_launching_op(std::string_view sheet, std::vector<std::string>& keys) const {
+    const bool is_told = std::ranges::all_of(reports_, [&](const ComparedReport& report) {
+      return report.find(sheet)->has_column(kLaunchingOp);
+    });
+    if (is_told && sheet == "kernel_summary") keys.emplace_back(kLaunchingOp);
   }
 
   void add_common_params(std::string_view sheet, std::vector<std::string>& keys) const {
@@ -299,7 +210,7 @@ const Table* ComparedReport::find(std::string_view table) const {
 std::span<const std::string_view> compare_groups() { return kGroups; }
 
 bool is_compared(std::string_view sheet, std::string_view group, bool more_sheets) {
-  const bool is_known = std::ranges::any_of(kRules, [&](const Rule& rule) {
+  const bool is_known = std::ranges::any_of(compare_rules(), [&](const Rule& rule) {
     return rule.sheet == sheet && (group == "all" || rule.group == group) &&
            (more_sheets || !rule.is_more);
   });
@@ -313,11 +224,11 @@ std::vector<Table> compare_sheets(std::span<const ComparedReport> reports,
 }
 
 std::optional<SheetMeasure> sheet_measure(const Table& table) {
-  for (const Rule& rule : kRules)
+  for (const Rule& rule : compare_rules())
     if (rule.sheet == table.name() && has_columns(table, rule.keys) &&
         table.has_column(rule.metrics[0]))
       // A GPU's number comes before what it did; everywhere else the first key is the name.
-      return SheetMeasure{rule.keys[rule.keys[0] == kActivityKeys[0] ? 1 : 0], rule.metrics[0],
+      return SheetMeasure{rule.keys[rule.keys[0] == "GPU ID" ? 1 : 0], rule.metrics[0],
                           ms_per_unit(rule.metrics[0])};
   return std::nullopt;
 }
@@ -325,7 +236,7 @@ std::optional<SheetMeasure> sheet_measure(const Table& table) {
 bool is_folded_column(std::string_view sheet, std::string_view column) {
   const auto ends = [column](std::string_view suffix) { return column.ends_with(suffix); };
   if (sheet.find("_intersect_") == sheet.npos && sheet.find("_only_") == sheet.npos) return false;
-  const bool is_call = std::ranges::any_of(kRules, [&](const Rule& rule) {
+  const bool is_call = std::ranges::any_of(compare_rules(), [&](const Rule& rule) {
     return rule.group == "ops_all" && sheet.starts_with(std::string{rule.base} + "_");
   });
   return is_call ? std::ranges::any_of(kFoldedCalls, ends)

@@ -1,7 +1,7 @@
 // compare_sheets.hpp: which sheets of reports are compared, by which keys and numbers.
 //   std::vector<std::string> notes;
 //   const std::vector<Table> sheets = compare_sheets(reports, {.groups = {"all"}}, notes);
-// One table of rules, kRules in compare_sheets.cpp, says what is known about each sheet.
+// compare_rules.hpp says what is known about each sheet.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,9 @@ struct ComparedReport {
 
 struct CompareSheetsOptions {
   std::vector<std::string> groups = {"all"};
-  bool more_sheets = true;  // also those the Python TraceLens does not compare
+  // Also sheets the Python TraceLens does not compare; kernels by the op that launched them; rows
+  // that cannot be told apart in order instead of every one with every other.
+  bool more_sheets = true;
 };
 
 // The names --sheets takes.

@@ -18,8 +18,7 @@ constexpr std::size_t kBlock = 16'384;                  // of a list that is too
 // vector; of the others, of which there may be many, the places are listed.
 class Occurrences {
  public:
-  Occurrences(std::span<const std::uint32_t> names, std::size_t words)
-      : scratch_(words) {
+  Occurrences(std::span<const std::uint32_t> names, std::size_t words) : scratch_(words) {
     for (std::size_t i = 0; i < names.size(); ++i)
       places_[names[i]].push_back(static_cast<std::uint32_t>(i));
     for (const auto& [name, places] : places_) {

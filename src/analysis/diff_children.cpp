@@ -237,8 +237,8 @@ void ChildPairing::pair_substitutes(const Lists& lists, std::vector<EditStep>& s
   std::unordered_map<std::uint32_t, std::uint32_t> gap1, gap2;
   for (const auto& [key, gap] : by_left) {
     const bool launches =
-        std::ranges::any_of(gap.gone,
-                            [&](std::uint32_t at) { return first_.is_dispatch(lists.first[at]); }) ||
+        std::ranges::any_of(
+            gap.gone, [&](std::uint32_t at) { return first_.is_dispatch(lists.first[at]); }) ||
         std::ranges::any_of(
             gap.come, [&](std::uint32_t at) { return second_.is_dispatch(lists.second[at]); });
     const bool pairs = gap.gone.size() == gap.come.size() && !launches;

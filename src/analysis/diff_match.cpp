@@ -158,9 +158,8 @@ std::vector<EditStep> Matcher::told_apart(std::vector<EditStep> steps,
     for (const std::uint32_t place : name.second) in_group2[place] = true;
     pair_alike(name, first, second, partner_of_first, accepted);
   }
-  const bool is_news = std::ranges::any_of(accepted, [&](const EditStep& step) {
-    return partner_of_first[step.first] != step.second;
-  });
+  const bool is_news = std::ranges::any_of(
+      accepted, [&](const EditStep& step) { return partner_of_first[step.first] != step.second; });
   if (!is_news) return steps;
 
   // What no ambiguous name touches, the new pairs by place, then what is left over. A node whose

@@ -22,16 +22,16 @@ class TreeMerger {
   MergedTree merge() {
     merged_.merged_[0].assign(first_.tree().size(), MergedTree::kNone);
     merged_.merged_[1].assign(second_.tree().size(), MergedTree::kNone);
+    for (const DiffSide* side : {&first_, &second_})
+      if (side->tree().op_roots().empty())
+        throw Error{side->trace().source().name,
+                    "has no ops: Both trees must have at least one root node in cpu_root_nodes."};
     const std::vector<NodeId> roots1 = roots_of(first_), roots2 = roots_of(second_);
-    if (roots1.empty() || roots2.empty())
-      throw Error{(roots1.empty() ? first_ : second_).trace().source().name,
-                  "Both trees must have at least one root node in cpu_root_nodes: this one has no "
-                  "ops"};
     merged_.root_counts_ = {roots1.size(), roots2.size()};
     if (mode_ == DiffMode::kReference) {
       for (std::size_t i = 0; i < std::max(roots1.size(), roots2.size()); ++i)
-        merge_root({i < roots1.size() ? roots1[i] : NodeId{},
-                    i < roots2.size() ? roots2[i] : NodeId{}});
+        merge_root(
+            {i < roots1.size() ? roots1[i] : NodeId{}, i < roots2.size() ? roots2[i] : NodeId{}});
     } else {
       for (auto& [list1, list2] : thread_pairs(roots1, roots2))
         for (const NodePair& pair : pairing_.pairs_of(std::move(list1), std::move(list2)))

@@ -25,9 +25,9 @@ enum class DiffMode : std::uint8_t {
 };
 
 struct MergedNode {
-  NodeId first, second;     // invalid: the other side only
+  NodeId first, second;  // invalid: the other side only
   std::uint32_t parent = std::numeric_limits<std::uint32_t>::max();
-  std::uint32_t gap = 0;    // one-sided siblings with equal numbers stand between the same neighbours
+  std::uint32_t gap = 0;  // one-sided siblings with equal numbers stand between the same neighbours
   [[nodiscard]] bool is_combined() const { return first.valid() && second.valid(); }
 };
 

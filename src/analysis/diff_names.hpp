@@ -2,8 +2,8 @@
 //   normalized_name("/src/train.py(128): forward")      // "/src/train.py: forward"
 //   DiffNames names;
 //   names.id_of("foo 0xDEADBEEF") == names.id_of("foo 0xCAFE")
-// Addresses and line numbers differ from run to run, and the module launches of CUDA and HIP are one
-// call by two names.
+// Addresses and line numbers differ from run to run, and the module launches of CUDA and HIP are
+// one call by two names.
 #pragma once
 
 #include <cstdint>

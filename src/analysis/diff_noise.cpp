@@ -57,9 +57,9 @@ ChangeVerdict judge(const StepSpread& first, const StepSpread& second) {
   const double error = std::sqrt(a + b);
   bool is_change = std::abs(difference) > run_to_run;
   if (is_change && error > 0) {
-    const double freedom =
-        (a + b) * (a + b) / (a * a / static_cast<double>(first.steps - 1) +
-                             b * b / static_cast<double>(second.steps - 1));
+    const double freedom = (a + b) * (a + b) /
+                           (a * a / static_cast<double>(first.steps - 1) +
+                            b * b / static_cast<double>(second.steps - 1));
     is_change = std::abs(difference) / error > student_point(freedom);
   }
   if (!is_change) return ChangeVerdict::kNoise;

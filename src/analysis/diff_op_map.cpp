@@ -88,15 +88,14 @@ class NameUnifier {
       return;
     }
     const std::vector<std::string> all_second = second;
-    std::erase_if(second, [&](const std::string& op) {
-      return std::ranges::find(first, op) != first.end();
-    });
+    std::erase_if(
+        second, [&](const std::string& op) { return std::ranges::find(first, op) != first.end(); });
     std::erase_if(first, [&](const std::string& op) {
       return std::ranges::find(all_second, op) != all_second.end();
     });
     std::erase_if(first, [&](const std::string& op) {
-      const auto partner = std::ranges::find_if(
-          second, [&](const std::string& other) { return rename(op, other); });
+      const auto partner =
+          std::ranges::find_if(second, [&](const std::string& other) { return rename(op, other); });
       if (partner == second.end()) return false;
       second.erase(partner);
       return true;

@@ -48,13 +48,12 @@ class ChangeCollector {
       : input_{input}, steps_{sorted(steps1), sorted(steps2)} {}
 
   std::vector<OpChange> collect() {
-    for (const std::size_t side : {0, 1}) add_side(side);
+    for (const std::size_t side : {0U, 1U}) add_side(side);
     std::vector<OpChange> changes;
     for (Group& group : groups_) {
       OpChange& change = group.change;
       if (steps_[0].size() >= kMinSteps && steps_[1].size() >= kMinSteps) {
-        for (const std::size_t side : {0, 1})
-          change.spread[side] = spread_of(group.per_step[side]);
+        for (const std::size_t side : {0U, 1U}) change.spread[side] = spread_of(group.per_step[side]);
         change.verdict = judge(change.spread[0], change.spread[1]);
       }
       if (change.kernels[1] == 0) change.verdict = ChangeVerdict::kGone;
@@ -137,8 +136,7 @@ class ChangeCollector {
   }
 
   std::size_t group(std::string name, std::string dims, std::string types) {
-    const auto [found, is_new] =
-        by_text_.try_emplace({name, dims, types}, groups_.size());
+    const auto [found, is_new] = by_text_.try_emplace({name, dims, types}, groups_.size());
     if (is_new)
       groups_.push_back(
           {{.name = std::move(name), .dims = std::move(dims), .types = std::move(types)}, {}});
@@ -207,7 +205,7 @@ Table ops_diff_table(std::span<const OpChange> changes) {
 
 double matched_share(const DiffInput& input) {
   double matched_ns = 0, all_ns = 0;
-  for (const std::size_t side : {0, 1}) {
+  for (const std::size_t side : {0U, 1U}) {
     const Trace& trace = side == 0 ? input.trace1 : input.trace2;
     const Tree& tree = side == 0 ? input.tree1 : input.tree2;
     const std::vector<std::uint32_t> matched = matched_ops(input, side);
@@ -217,7 +215,7 @@ double matched_share(const DiffInput& input) {
       if (matched[tree.node(event).row] != MergedTree::kNone) matched_ns += ns;
     }
   }
-  return all_ns > 0 ? matched_ns / all_ns : 0;
+  return all_ns > 0 ? matched_ns / all_ns : 1;
 }
 
 }  // namespace tracelens

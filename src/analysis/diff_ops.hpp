@@ -2,9 +2,9 @@
 // place of what.
 //   const std::vector<OpChange> changes = op_changes(input, find_steps(...), find_steps(...));
 //   const Table table = ops_diff_table(changes);
-// Every linked GPU event counts once, for the lowest op around it that both traces have; without one
-// for the op that launched it. Where steps repeat, the spread from step to step tells a change from
-// noise.
+// Every linked GPU event counts once, for the lowest op around it that both traces have; without
+// one for the op that launched it. Where steps repeat, the spread from step to step tells a change
+// from noise.
 #pragma once
 
 #include <array>
@@ -65,7 +65,8 @@ struct Substitution {
 [[nodiscard]] std::vector<Substitution> substitutions(const DiffInput& input);
 [[nodiscard]] Table substitutions_table(std::span<const Substitution> found);
 
-// Share of the GPU time of both traces that has an op in common, 0 to 1.
+// Share of the GPU time of both traces that has an op in common, 0 to 1; 1 without GPU
+// time.
 [[nodiscard]] double matched_share(const DiffInput& input);
 
 }  // namespace tracelens

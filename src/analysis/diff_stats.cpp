@@ -71,10 +71,11 @@ class Collector {
     const auto below = tree(side).gpu_events(node);
     const std::size_t begin = events.size();
     events.insert(events.end(), below.begin(), below.end());
-    std::sort(events.begin() + static_cast<std::ptrdiff_t>(begin), events.end(),
-              [&](EventId a, EventId b) {
-                return std::pair{tree(side).launch_of(a), a} < std::pair{tree(side).launch_of(b), b};
-              });
+    std::sort(
+        events.begin() + static_cast<std::ptrdiff_t>(begin), events.end(),
+        [&](EventId a, EventId b) {
+          return std::pair{tree(side).launch_of(a), a} < std::pair{tree(side).launch_of(b), b};
+        });
   }
 
   void add_divergence(std::uint32_t id, const MergedNode& node) {
@@ -83,14 +84,14 @@ class Collector {
     for (const std::uint32_t child : input_.merged.children(id)) {
       const MergedNode& below = input_.merged.node(child);
       if (below.is_combined()) continue;
-      for (const std::size_t side : {0, 1})
+      for (const std::size_t side : {0U, 1U})
         if (works(side, below)) parted[side].push_back(child);
     }
     if (parted[0].empty() && parted[1].empty() && !kernels) return;
 
     const std::string first = title(0, node.first), second = title(1, node.second);
     const std::uint32_t name = name_index(first == second ? first : first + " | " + second);
-    for (const std::size_t side : {0, 1}) {
+    for (const std::size_t side : {0U, 1U}) {
       std::vector<EventId> events;
       for (const std::uint32_t child : parted[side]) {
         const NodeId below = node_of(side, input_.merged.node(child));
@@ -130,8 +131,8 @@ class Collector {
         ++stats_.without_op;
         continue;
       }
-      stats_.rows.push_back({static_cast<std::uint8_t>(side), event, tree(side).event(op), busy,
-                             ancestor, name});
+      stats_.rows.push_back(
+          {static_cast<std::uint8_t>(side), event, tree(side).event(op), busy, ancestor, name});
     }
   }
 

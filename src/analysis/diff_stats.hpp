@@ -14,8 +14,8 @@
 namespace tracelens {
 
 struct DiffStatsRow {
-  std::uint8_t side = 0;  // 0: trace1
-  EventId gpu, op;        // the event, and the op that launched it
+  std::uint8_t side = 0;     // 0: trace1
+  EventId gpu, op;           // the event, and the op that launched it
   std::int64_t busy_ns = 0;  // of all the side's work at this point
   // The merged node where the traces part; kNone for a root that only one of them has.
   std::uint32_t ancestor = MergedTree::kNone;
@@ -25,7 +25,7 @@ struct DiffStatsRow {
 struct DiffStats {
   std::vector<DiffStatsRow> rows;
   std::vector<std::string> ancestor_names;
-  bool is_identical = false;  // both sides have the same rows: a trace compared with itself
+  bool is_identical = false;   // both sides have the same rows: a trace compared with itself
   std::size_t without_op = 0;  // GPU events that no op launched; they have no row
 };
 

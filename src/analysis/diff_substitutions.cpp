@@ -37,9 +37,7 @@ class SubstitutionFinder {
     while (!open.empty()) {
       const std::uint32_t id = open.back();
       open.pop_back();
-      look_at(input_.merged.children(id),
-              without_line_numbers(
-                  node_title(input_.trace1, input_.tree1, input_.merged.node(id).first)));
+      look_at(input_.merged.children(id), place_of(id));
     }
     std::vector<Substitution> result;
     for (auto& [key, found] : found_) result.push_back(std::move(found));
@@ -50,13 +48,24 @@ class SubstitutionFinder {
   }
 
  private:
+  // The call that stands for a merged node; that of a launch is its op.
+  [[nodiscard]] std::string place_of(std::uint32_t id) const {
+    const auto launches = [&](std::uint32_t at) {
+      const MergedNode& node = input_.merged.node(at);
+      return node.first.valid() &&
+             is_runtime(input_.trace1.category(input_.tree1.event(node.first)));
+    };
+    while (launches(id) && input_.merged.node(id).parent != MergedTree::kNone)
+      id = input_.merged.node(id).parent;
+    return without_line_numbers(
+        node_title(input_.trace1, input_.tree1, input_.merged.node(id).first));
+  }
+
   // Two that were paired although they have different names.
   [[nodiscard]] bool is_exchange(std::uint32_t id) const {
     const MergedNode& node = input_.merged.node(id);
-    return normalized_name(node_title(input_.trace1, input_.tree1, node.first),
-                           Strip::kFunction) !=
-           normalized_name(node_title(input_.trace2, input_.tree2, node.second),
-                           Strip::kFunction);
+    return normalized_name(node_title(input_.trace1, input_.tree1, node.first), Strip::kFunction) !=
+           normalized_name(node_title(input_.trace2, input_.tree2, node.second), Strip::kFunction);
   }
 
   void add(const std::string& where, std::span<const std::uint32_t> ids) {
@@ -80,7 +89,7 @@ class SubstitutionFinder {
     into.gone = joined(gone);
     into.come = joined(come);
     ++into.count;
-    for (const std::size_t side : {0, 1}) into.ns[side] = plus_ns(into.ns[side], ns[side]);
+    for (const std::size_t side : {0U, 1U}) into.ns[side] = plus_ns(into.ns[side], ns[side]);
   }
 
   // A launch is told by its kernels.

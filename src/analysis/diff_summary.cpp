@@ -45,10 +45,10 @@ class Summary {
     for (std::size_t row = 0; row < stats_.rows(); ++row) events.push_back(mention(row));
     OpRenaming renaming = unify_op_names(events, options_.name_by_root);
 
-    DiffSummary result{table(renaming), kernels_by_op_json(mentions, 0),
-                       options_.identical ? kernels_by_op_json(mentions, 0)
-                                          : kernels_by_op_json(mentions, 1),
-                       "", std::move(renaming.notes)};
+    DiffSummary result{
+        table(renaming), kernels_by_op_json(mentions, 0),
+        options_.identical ? kernels_by_op_json(mentions, 0) : kernels_by_op_json(mentions, 1), "",
+        std::move(renaming.notes)};
     for (OpMention& each : mentions) {
       each.op = renaming.of(each.op);
       each.module = without_blanks(std::move(each.module));
@@ -111,8 +111,8 @@ class Summary {
     }
     columns.push_back({"kernel_time_mean", Kind::kReal, "µs", "mean duration of a GPU event"});
     columns.push_back({"kernel_time_sum", Kind::kReal, "µs", "sum of their durations"});
-    Table result{"diff_stats_unique_args_summary", "GPU work where the traces part, by op and kernel",
-                 columns};
+    Table result{"diff_stats_unique_args_summary",
+                 "GPU work where the traces part, by op and kernel", columns};
     RowCells row;
     for (const Group& each : groups_) {
       row.clear();

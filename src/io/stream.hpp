@@ -19,8 +19,8 @@ class Stream {
  public:
   // Throws Error when the file cannot be opened, is a directory, is a zip that is cut (its
   // directory stands at the end) or holds no trace, or is packed more than three times.
-  // Of a zip's members the first *.json is read, else the first *.json.gz, else the only one; a path
-  // that goes on inside the archive ("run.zip/rank0.json") names the member.
+  // Of a zip's members the first *.json is read, else the first *.json.gz, else the only one; a
+  // path that goes on inside the archive ("run.zip/rank0.json") names the member.
   static Stream open(const std::string& path);
   // The same sniffing over bytes in memory (tests, fuzzing); `bytes` must outlive the Stream.
   static Stream over(std::string name, std::span<const char> bytes);

@@ -111,7 +111,7 @@ Moe aiter_sizes(const Arguments& in) {
 template <Stage kStage, std::size_t kPrecisionSlot>
 Work aiter_moe(const Arguments& in) {
   const Moe moe = aiter_sizes(in);
-  const std::string &input = in.type(0), weight = in.type(1);
+  const std::string &input = in.type(0), &weight = in.type(1);
   auto params = size_params(moe, true);
   params.push_back({"input_dtype", input});
   params.push_back({"weight_dtype", weight});
@@ -126,7 +126,7 @@ Work fused_blockscale(const Arguments& in) {
           .experts = in.shape(2).at(0),
           .topk = static_cast<double>(in.integer(8))};
   unpack_weights(moe, in.shape(2, 3), in.shape(3));
-  const std::string &output = in.type(0), input = in.type(1), weight = in.type(2);
+  const std::string &output = in.type(0), &input = in.type(1), &weight = in.type(2);
   auto params = size_params(moe, true);
   params.insert(params.end(),
                 {{"input_dtype", input}, {"weight_dtype", weight}, {"output_dtype", output}});
@@ -218,7 +218,7 @@ Work cktile_down(const Arguments& in) {
 }
 
 Work ck_stage(const Arguments& in, const Moe& moe, Stage stage, std::size_t weight_slot) {
-  const std::string &input = in.type(0), weight = in.type(weight_slot);
+  const std::string &input = in.type(0), &weight = in.type(weight_slot);
   auto params = size_params(moe, stage == Stage::kUp);
   params.push_back({"input_dtype", input});
   params.push_back({"weight_dtype", weight});
@@ -292,7 +292,7 @@ Work grouped_product(const Arguments& in) {
                 .experts = w.at(0),
                 .topk = routing.at(1)};
   const double rows = moe.tokens * moe.topk;
-  const std::string &input = in.type(0), weight = in.type(1);
+  const std::string &input = in.type(0), &weight = in.type(1);
   std::string output = in.type_or(3, "");
   if (output.empty()) output = input;
   return {.flops = 2 * rows * moe.inner * moe.hidden,

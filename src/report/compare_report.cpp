@@ -59,9 +59,9 @@ Comparison compare_reports(const std::vector<std::string>& inputs, const Compare
   Comparison result;
   result.report.title = fmt::format("Comparison of {}", fmt::join(tags, ", "));
   result.report.trace_name = fmt::format("{}", fmt::join(inputs, ", "));
-  result.report.tables = compare_sheets(
-      reports, {.groups = options.sheets, .more_sheets = options.more_sheets},
-      result.report.warnings);
+  result.report.tables =
+      compare_sheets(reports, {.groups = options.sheets, .more_sheets = options.more_sheets},
+                     result.report.warnings);
   for (const Gate& gate : gates) result.gates.push_back(check_gate(gate, reports));
   return result;
 }
@@ -77,7 +77,8 @@ void write_comparison(const Comparison& comparison, const std::string& output) {
 
 void write_gates(const Comparison& comparison, const std::string& output) {
   io::OutputFile file{output};
-  file.write(output.ends_with(".json") ? gates_json(comparison.gates) : junit_xml(comparison.gates));
+  file.write(output.ends_with(".json") ? gates_json(comparison.gates)
+                                       : junit_xml(comparison.gates));
   file.commit();
 }
 

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <system_error>
 #include <utility>
 #include <variant>
@@ -16,8 +17,8 @@ namespace tracelens {
 namespace {
 
 constexpr std::string_view kBlanks[] = {
-    "",     "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
-    "<NA>", "N/A",  "NA",       "NULL", "NaN",    "None",     "n/a",  "nan",  "null"};
+    "",     "#N/A", "#N/A N/A", "#NA",  "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
+    "<NA>", "N/A",  "NA",       "NULL", "NaN",     "None",     "n/a",  "nan",  "null"};
 
 struct Seen {
   bool blank = false, whole = false, real = false, truth = false, text = false;
@@ -50,9 +51,13 @@ Cell as_text(Cell cell) {
 }
 
 std::vector<std::string> distinct(std::vector<std::string> names) {
-  std::map<std::string, int> seen;
-  for (std::string& name : names)
-    if (const int before = seen[name]++; before > 0) name += fmt::format(".{}", before);
+  std::set<std::string> taken;
+  std::map<std::string, int> used;  // the last number of each name
+  for (std::string& name : names) {
+    std::string free = name;
+    while (!taken.insert(free).second) free = fmt::format("{}.{}", name, ++used[name]);
+    name = std::move(free);
+  }
   return names;
 }
 
@@ -69,7 +74,7 @@ Cell cell_of_text(std::string_view text) {
   double value = 0;
   const char* const begin = text.data() + (text.front() == '+' ? 1 : 0);
   const auto [end, error] = std::from_chars(begin, text.data() + text.size(), value);
-  if (end == text.data() + text.size() && error != std::errc::invalid_argument) return value;
+  if (end == text.data() + text.size() && error == std::errc{}) return value;
   return std::string{text};
 }
 

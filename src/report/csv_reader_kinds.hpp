@@ -1,6 +1,7 @@
-// csv_reader_kinds.hpp: cells read back from a file, as a Table whose columns have their kinds again.
-//   LooseTable loose{.name = "ops", .header = {"name", "count"}, .columns = {{"a"}, {std::int64_t{3}}}};
-//   const Table table = typed_table(std::move(loose));
+// csv_reader_kinds.hpp: cells read back from a file, as a Table whose columns have their kinds
+// again.
+//   LooseTable loose{.name = "ops", .header = {"name", "count"}, .columns = {{"a"},
+//   {std::int64_t{3}}}}; const Table table = typed_table(std::move(loose));
 // A column of whole numbers is kInteger, or kReal as soon as a cell is blank; of numbers kReal; of
 // truth values without a blank kBool; anything else is text.
 #pragma once

@@ -18,6 +18,8 @@
 namespace tracelens {
 namespace {
 
+constexpr double kLittleInCommon = 0.5;  // share of the GPU time; below it trees say little
+
 // Steps the profiler marked, or the iterations that the Python frames show.
 std::vector<Step> steps_of(const Trace& trace, const Tree& tree) {
   std::vector<Step> steps = find_steps(trace, tree);
@@ -29,8 +31,8 @@ void add_reference_tables(const DiffInput& input, const DiffOptions& options, Tr
   diff.tree_text =
       merged_tree_text(input, {.prune_idle_roots = options.prune_idle_roots || options.improved});
   Table rows = diff_stats_table(input, stats);
-  DiffSummary summary = summarize_diff(
-      rows, {.identical = stats.is_identical, .name_by_root = !options.improved});
+  DiffSummary summary =
+      summarize_diff(rows, {.identical = stats.is_identical, .name_by_root = !options.improved});
   diff.op_map_trace1 = std::move(summary.op_map_trace1);
   diff.op_map_trace2 = std::move(summary.op_map_trace2);
   diff.op_map = std::move(summary.op_map);
@@ -39,8 +41,26 @@ void add_reference_tables(const DiffInput& input, const DiffOptions& options, Tr
   if (stats.is_identical)
     diff.report.warnings.emplace_back("the two traces are identical: the rows of one are shown");
   if (stats.without_op > 0)
-    diff.report.warnings.push_back(
-        fmt::format("{} GPU events were launched outside any op and have no row", stats.without_op));
+    diff.report.warnings.push_back(fmt::format(
+        "{} GPU events were launched outside any op and have no row", stats.without_op));
+}
+
+// Sheets of the two reports side by side, for when the call trees say little or nothing.
+std::vector<Table> compared_by_name(const Trace& trace1, const Trace& trace2,
+                                    std::vector<std::string>& notes) {
+  std::vector<ComparedReport> reports;
+  for (const auto& [tag, trace] : {std::pair{"trace1", &trace1}, std::pair{"trace2", &trace2}})
+    reports.push_back(
+        {.tag = tag, .path = trace->source().name, .tables = make_report(*trace).tables});
+  return compare_sheets(reports, {}, notes);
+}
+
+void compare_without_trees(const Trace& trace1, const Trace& trace2, TraceDiff& diff) {
+  diff.aligned = false;
+  diff.report.tables = compared_by_name(trace1, trace2, diff.report.warnings);
+  diff.report.warnings.emplace_back(
+      "a trace has no ops, so the call trees cannot be aligned: kernels and categories are "
+      "compared instead");
 }
 
 void add_own_tables(const DiffInput& input, TraceDiff& diff) {
@@ -48,6 +68,7 @@ void add_own_tables(const DiffInput& input, TraceDiff& diff) {
                           steps2 = steps_of(input.trace2, input.tree2);
   const std::vector<OpChange> changes = op_changes(input, steps1, steps2);
   const std::vector<Substitution> exchanges = substitutions(input);
+  const double share = matched_share(input);
   diff.report.tables.push_back(ops_diff_table(changes));
   diff.report.tables.push_back(substitutions_table(exchanges));
   diff.note = diff_note({.trace1 = input.trace1,
@@ -57,19 +78,15 @@ void add_own_tables(const DiffInput& input, TraceDiff& diff) {
                          .changes = changes,
                          .exchanges = exchanges,
                          .steps = {steps1.size(), steps2.size()},
-                         .matched_share = matched_share(input)});
-}
-
-// Without ops there are no call trees: kernels and categories are compared instead.
-void compare_without_trees(const Trace& trace1, const Trace& trace2, TraceDiff& diff) {
-  std::vector<ComparedReport> reports;
-  for (const auto& [tag, trace] : {std::pair{"trace1", &trace1}, std::pair{"trace2", &trace2}})
-    reports.push_back({.tag = tag, .path = trace->source().name, .tables = make_report(*trace).tables});
-  diff.aligned = false;
-  diff.report.tables = compare_sheets(reports, {}, diff.report.warnings);
-  diff.report.warnings.emplace_back(
-      "a trace has no ops, so the call trees cannot be aligned: kernels and categories are compared "
-      "instead");
+                         .matched_share = share});
+  if (share >= kLittleInCommon) return;
+  diff.report.warnings.push_back(fmt::format(
+      "only {:.0f}% of the GPU time belongs to ops that both traces have: categories and "
+      "op names are compared too",
+      100 * share));
+  std::vector<std::string> notes;  // about sheets that are not shown here
+  for (Table& table : compared_by_name(input.trace1, input.trace2, notes))
+    if (table.name().starts_with("ops_summary")) diff.report.tables.push_back(std::move(table));
 }
 
 void write_text(const std::filesystem::path& path, const std::string& text) {

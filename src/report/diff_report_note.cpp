@@ -15,6 +15,9 @@ namespace tracelens {
 namespace {
 
 constexpr std::size_t kEvidenceRows = 10, kLongestName = 90;
+// Properties that say something about the file, not about the run.
+constexpr std::string_view kOfTheFile[] = {"packing",       "size",     "packed size", "events",
+                                           "schemaVersion", "trace_id", "traceName"};
 
 double ms(std::int64_t ns) { return static_cast<double>(ns) / 1e6; }
 
@@ -46,7 +49,8 @@ std::string change_sentence(const OpChange& change) {
 class NoteWriter {
  public:
   explicit NoteWriter(const DiffNote& note)
-      : note_{note}, timelines_{times_of(note.trace1, note.tree1), times_of(note.trace2, note.tree2)} {}
+      : note_{note},
+        timelines_{times_of(note.trace1, note.tree1), times_of(note.trace2, note.tree2)} {}
 
   std::string write() {
     out_ = "# Performance note: what changed\n";
@@ -90,9 +94,10 @@ class NoteWriter {
   void write_headline() {
     std::int64_t ns[2] = {0, 0};
     for (const OpChange& change : note_.changes)
-      for (const std::size_t side : {0, 1}) ns[side] += change.ns[side];
-    out_ += fmt::format("\nGPU work of all ops: {:.3f} ms before, {:.3f} ms after ({:+.3f} ms, {}).\n",
-                        ms(ns[0]), ms(ns[1]), ms(ns[1] - ns[0]), percent_text(ns[1] - ns[0], ns[0]));
+      for (const std::size_t side : {0U, 1U}) ns[side] += change.ns[side];
+    out_ +=
+        fmt::format("\nGPU work of all ops: {:.3f} ms before, {:.3f} ms after ({:+.3f} ms, {}).\n",
+                    ms(ns[0]), ms(ns[1]), ms(ns[1] - ns[0]), percent_text(ns[1] - ns[0], ns[0]));
     const OpChange *worse = largest(true), *better = largest(false);
     if (worse == nullptr && better == nullptr) {
       out_ += "\n**No op changed by more than the noise.**\n";
@@ -114,15 +119,17 @@ class NoteWriter {
       if (is_new) order.push_back(property);
       entry->second[side] = value;
     };
-    for (const std::size_t side : {0, 1}) {
+    for (const std::size_t side : {0U, 1U}) {
       const Trace& trace = side == 0 ? note_.trace1 : note_.trace2;
       for (const Table& table : trace_info(trace, side == 0 ? note_.tree1 : note_.tree2)) {
         if (table.name() == "trace")
           for (std::size_t row = 0; row < table.rows(); ++row)
-            add(side, table.columns()[0].texts()[row], table.columns()[1].texts()[row]);
+            if (const std::string& property = table.columns()[0].texts()[row];
+                std::ranges::find(kOfTheFile, property) == std::end(kOfTheFile))
+              add(side, property, table.columns()[1].texts()[row]);
         if (table.name() == "devices" && table.rows() > 0)
-          add(side, "GPU", fmt::format("{} x {}", table.rows(),
-                                       plain_text(table.column("name"), 0)));
+          add(side, "GPU",
+              fmt::format("{} x {}", table.rows(), plain_text(table.column("name"), 0)));
       }
       add(side, "steps", std::to_string(note_.steps[side]));
       add(side, "bottleneck", bottleneck(side));
@@ -146,19 +153,23 @@ class NoteWriter {
     if (total <= 0) return "no GPU work";
     const double idle = time(side, "idle_time") / total,
                  comm = time(side, "exposed_comm_time") / total;
-    const auto* top = std::ranges::max_element(
-        note_.changes.data(), note_.changes.data() + note_.changes.size(), {},
-        [side](const OpChange& change) { return change.ns[side]; });
+    const auto* top =
+        std::ranges::max_element(note_.changes.data(), note_.changes.data() + note_.changes.size(),
+                                 {}, [side](const OpChange& change) { return change.ns[side]; });
     const bool has_op = !note_.changes.empty() && top->ns[side] > 0;
-    const std::string op = has_op ? fmt::format("; costliest op {}, {:.3f} ms", top->name, ms(top->ns[side])) : "";
+    const std::string op =
+        has_op ? fmt::format("; costliest op {}, {:.3f} ms", top->name, ms(top->ns[side])) : "";
     if (idle > 0.3) return fmt::format("the GPU idles {:.0f}% of the time{}", 100 * idle, op);
-    if (comm > 0.2) return fmt::format("communication is exposed {:.0f}% of the time{}", 100 * comm, op);
-    return fmt::format("computation, {:.0f}% of the time{}", 100 * time(side, "computation_time") / total, op);
+    if (comm > 0.2)
+      return fmt::format("communication is exposed {:.0f}% of the time{}", 100 * comm, op);
+    return fmt::format("computation, {:.0f}% of the time{}",
+                       100 * time(side, "computation_time") / total, op);
   }
 
   void write_timeline() {
-    out_ += "\n## GPU timeline\n\n| | before (ms) | after (ms) | change (ms) | change |\n"
-            "| --- | ---: | ---: | ---: | ---: |\n";
+    out_ +=
+        "\n## GPU timeline\n\n| | before (ms) | after (ms) | change (ms) | change |\n"
+        "| --- | ---: | ---: | ---: | ---: |\n";
     for (const char* type : {"total_time", "busy_time", "computation_time", "exposed_comm_time",
                              "exposed_memcpy_time", "idle_time"}) {
       const double a = time(0, type), b = time(1, type);
@@ -168,10 +179,12 @@ class NoteWriter {
   }
 
   void write_evidence() {
-    out_ += "\n## Ops that changed most\n\n"
-            "| op | calls | before (ms) | after (ms) | change (ms) | change | verdict |\n"
-            "| --- | ---: | ---: | ---: | ---: | ---: | --- |\n";
-    for (const OpChange& change : note_.changes.first(std::min(kEvidenceRows, note_.changes.size())))
+    out_ +=
+        "\n## Ops that changed most\n\n"
+        "| op | calls | before (ms) | after (ms) | change (ms) | change | verdict |\n"
+        "| --- | ---: | ---: | ---: | ---: | ---: | --- |\n";
+    for (const OpChange& change :
+         note_.changes.first(std::min(kEvidenceRows, note_.changes.size())))
       out_ += fmt::format("| {} | {} / {} | {:.3f} | {:.3f} | {:+.3f} | {} | {} |\n",
                           op_text(change), change.calls[0], change.calls[1], ms(change.ns[0]),
                           ms(change.ns[1]), ms(change.difference_ns()),
@@ -195,46 +208,51 @@ class NoteWriter {
     out_ += fmt::format("- {:.1f}% of the GPU time belongs to ops that both runs have.\n",
                         100 * note_.matched_share);
     if (note_.steps[0] >= 3 && note_.steps[1] >= 3) {
-      const auto noise = std::ranges::count(note_.changes, ChangeVerdict::kNoise, &OpChange::verdict);
+      const auto noise =
+          std::ranges::count(note_.changes, ChangeVerdict::kNoise, &OpChange::verdict);
       out_ += fmt::format(
-          "- {} and {} steps: {} of {} ops are called noise: the means of their steps differ by less "
+          "- {} and {} steps: {} of {} ops are called noise: the means of their steps differ by "
+          "less "
           "than {}%, or not significantly (Welch's t-test, 99.9%).\n",
           note_.steps[0], note_.steps[1], noise, note_.changes.size(), kRunToRunPercent);
     } else {
       out_ += "- Too few steps are marked to tell change from noise: at least three in each run.\n";
     }
     if (note_.steps[0] != note_.steps[1])
-      out_ += "- The runs have different numbers of steps, so totals differ for that reason too; "
-              "compare the means per step in `ops_diff`.\n";
+      out_ +=
+          "- The runs have different numbers of steps, so totals differ for that reason too; "
+          "compare the means per step in `ops_diff`.\n";
   }
 
   void write_next() {
     out_ += "\n## Next experiment\n\n";
     const OpChange* const worse = largest(true);
     if (note_.matched_share < 0.5)
-      out_ += "- The call trees have little in common: compare by category instead, with `tracelens "
-              "compare`.\n";
+      out_ +=
+          "- The call trees have little in common: compare by category instead, with `tracelens "
+          "compare`.\n";
     else if (note_.steps[0] < 3 || note_.steps[1] < 3)
       out_ += "- Record at least three steps of each with `profiler.step()`, and compare again.\n";
     const double idle = time(1, "idle_time") - time(0, "idle_time");
     if (worse != nullptr && idle * 1e6 > static_cast<double>(worse->difference_ns()))
-      out_ += "- Idle time grew more than any op: look at what the host did, with `tracelens report` "
-              "and its table `gpu_idle_host`.\n";
+      out_ +=
+          "- Idle time grew more than any op: look at what the host did, with `tracelens report` "
+          "and its table `gpu_idle_host`.\n";
     if (worse == nullptr) {
       out_ += "- No op got slower; look at idle time and at the host.\n";
       return;
     }
-    const auto exchange = std::ranges::find_if(note_.exchanges, [](const Substitution& each) {
-      return each.ns[1] > each.ns[0];
-    });
+    const auto exchange = std::ranges::find_if(
+        note_.exchanges, [](const Substitution& each) { return each.ns[1] > each.ns[0]; });
     if (worse->verdict == ChangeVerdict::kNew || exchange != note_.exchanges.end())
-      out_ += fmt::format("- Find out what chose {}: a library version, a flag, a dispatch rule; set it "
-                          "back and record again.\n",
-                          exchange != note_.exchanges.end() && !exchange->come.empty()
-                              ? quoted(exchange->come)
-                              : op_text(*worse));
+      out_ += fmt::format(
+          "- Find out what chose {}: a library version, a flag, a dispatch rule; set it "
+          "back and record again.\n",
+          exchange != note_.exchanges.end() && !exchange->come.empty() ? quoted(exchange->come)
+                                                                       : op_text(*worse));
     else
-      out_ += fmt::format("- Time {} alone, with the same shapes, on both setups.\n", op_text(*worse));
+      out_ +=
+          fmt::format("- Time {} alone, with the same shapes, on both setups.\n", op_text(*worse));
   }
 
   const DiffNote& note_;

@@ -22,6 +22,6 @@ struct DiffNote {
 };
 
 // Markdown.
-[[nodiscard]] std::string diff_note(const DiffNote& note);
+[[nodiscard]] std::string diff_note(const DiffNote &note);
 
 }  // namespace tracelens

@@ -144,8 +144,7 @@ class SheetHandler final : public XmlHandler {
 
   void start_cell(const Attributes& attribute) {
     column_ = column_of(attribute("r")).value_or(next_column_);
-    if (column_ >= kMaxColumns)
-      throw Error{where_, "has a column beyond the last one of a sheet"};
+    if (column_ >= kMaxColumns) throw Error{where_, "has a column beyond the last one of a sheet"};
     next_column_ = column_ + 1;
     type_ = attribute("t");
     value_.clear();
@@ -257,8 +256,7 @@ std::vector<std::string> XlsxBook::sheets() const {
 
 Table XlsxBook::read(std::string_view sheet) const {
   const auto found = std::ranges::find(sheets_, sheet, &Sheet::name);
-  if (found == sheets_.end())
-    throw Error{path_, "has no sheet named '" + std::string{sheet} + "'"};
+  if (found == sheets_.end()) throw Error{path_, "has no sheet named '" + std::string{sheet} + "'"};
   SheetHandler handler{path_ + "/" + found->part, texts_};
   parse_part(path_, found->part, handler);
   return std::move(handler).finish(found->name);

@@ -1,5 +1,5 @@
-// xlsx_reader_xml.hpp: a stream of XML elements, from expat. Prefixes of names are dropped: Excel and
-// LibreOffice choose different ones.
+// xlsx_reader_xml.hpp: a stream of XML elements, from expat. Prefixes of names are dropped: Excel
+// and LibreOffice choose different ones.
 //   class Names : public XmlHandler { void on_start(...) override; ... };
 //   parse_xml(xml_stream, "book.xlsx/xl/workbook.xml", names);
 #pragma once

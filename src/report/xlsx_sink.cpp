@@ -147,8 +147,9 @@ class XlsxSink final : public Sink {
       const std::string name = clean(column.spec().name, kMaxText);
       check(worksheet_write_string(sheet, 0, at, name.c_str(), header_));
       lxw_row_col_options visibility{};
-      visibility.hidden =
-          is_folded_ != nullptr && is_folded_(table.name(), column.spec().name) ? LXW_TRUE : LXW_FALSE;
+      visibility.hidden = is_folded_ != nullptr && is_folded_(table.name(), column.spec().name)
+                              ? LXW_TRUE
+                              : LXW_FALSE;
       check(worksheet_set_column_opt(sheet, at, at, width_of(column), nullptr, &visibility));
       write_note(column.spec(), sheet, at);
     }
