@@ -111,7 +111,12 @@ Report pytorch_report(const Trace& trace, const ReportOptions& options) {
   // Files the user names are read first: a mistake in one should show at once.
   const std::optional<perf::Gpu> gpu = choose_gpu(trace, options);
   const perf::UserModels own_models = user_models(options);
-  const std::optional<KernelRules> rules = kernel_rules(options);
+  // Beside the first steps: the rules are compiled, and later the idle tables are made. Deferred
+  // also when the system gives no thread.
+  const auto beside = io::thread_count(options.threads) > 1
+                          ? std::launch::async | std::launch::deferred
+                          : std::launch::deferred;
+  auto rules = std::async(beside, [&options] { return kernel_rules(options); });
 
   Report report{.title = "TraceLens performance report",
                 .trace_name = trace.source().name,
@@ -127,12 +132,11 @@ Report pytorch_report(const Trace& trace, const ReportOptions& options) {
   const Tree tree = build_tree(
       trace, {.python_frames = options.recompute || options.call_stack || options.by_module,
               .link_by_correlation = options.link_by_correlation});
-  std::future<IdleTables> idle;  // beside all other tables
+  std::future<IdleTables> idle;
   if (options.idle)
-    idle = std::async(  // deferred also when the system gives no thread
-        io::thread_count(options.threads) > 1 ? std::launch::async | std::launch::deferred
-                                              : std::launch::deferred,
-        [&] { return gpu_idle(trace, tree, {.include_unlinked = options.include_unlinked}); });
+    idle = std::async(beside, [&] {
+      return gpu_idle(trace, tree, {.include_unlinked = options.include_unlinked});
+    });
 
   const TimelineOptions timeline_options{.include_unlinked = options.include_unlinked,
                                          .micro_idle_threshold_us = options.micro_idle_us,
@@ -142,7 +146,7 @@ Report pytorch_report(const Trace& trace, const ReportOptions& options) {
   const std::vector<Step> steps =
       options.by_step ? steps_of(trace, tree, report) : std::vector<Step>{};
   std::vector<Table> kernel_tables =
-      make_kernel_tables(trace, tree, timeline.total_ns, rules, options);
+      make_kernel_tables(trace, tree, timeline.total_ns, rules.get(), options);
   std::vector<Table> op_tables =
       make_op_tables(trace, tree, op_options(options, own_models, gpu ? &*gpu : nullptr, steps));
   if (options.by_module && std::ranges::find(op_tables, "modules", &Table::name) == op_tables.end())
