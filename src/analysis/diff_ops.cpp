@@ -53,7 +53,8 @@ class ChangeCollector {
     for (Group& group : groups_) {
       OpChange& change = group.change;
       if (steps_[0].size() >= kMinSteps && steps_[1].size() >= kMinSteps) {
-        for (const std::size_t side : {0U, 1U}) change.spread[side] = spread_of(group.per_step[side]);
+        for (const std::size_t side : {0U, 1U})
+          change.spread[side] = spread_of(group.per_step[side]);
         change.verdict = judge(change.spread[0], change.spread[1]);
       }
       if (change.kernels[1] == 0) change.verdict = ChangeVerdict::kGone;
