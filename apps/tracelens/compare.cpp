@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <tracelens/compare.hpp>
 #include <tracelens/error.hpp>
-#include <tracelens/read_trace.hpp>
 #include <vector>
 
 #include "report/sink.hpp"
@@ -80,11 +79,7 @@ class CompareVerb : public Verb {
     if (!gate_results_.empty() && options_.gates.empty())
       throw Error{"--gate-results", "there is no --fail-if whose outcome it could tell"};
     options_.read = [&console](const std::string& path) {
-      Trace trace = read_trace(path, {.threads = 0, .on_progress = console.progress_bar()});
-      console.clear_progress();
-      for (const auto& warning : trace.warnings().entries())
-        console.warn(fmt::format("{}: {} ({}x)", path, warning.what, warning.count));
-      return trace;
+      return read_with_warnings(path, console);
     };
     const Comparison comparison = compare_reports(inputs_, options_);
     for (const std::string& sentence : comparison.report.warnings) console.warn(sentence);

@@ -78,10 +78,10 @@ class GenesisScript : public Verb {
     const auto results = find_file(folders, "_results.json");
     if (!csv && !results)
       throw Error{folder_, "holds neither a kernel CSV nor a *_results.json of rocprofv3"};
-    const Trace kernels = read_script_trace((csv ? *csv : *results).string(), console);
+    const Trace kernels = read_with_warnings((csv ? *csv : *results).string(), console);
     std::optional<Trace> timeline;
     if (const auto path = find_file(folders, "_results.pftrace"))
-      timeline = read_script_trace(path->string(), console);
+      timeline = read_with_warnings(path->string(), console);
 
     options_.short_kernels = !no_short_;
     options_.steady.gap_ns = static_cast<std::int64_t>(gap_ms_ * 1e6);

@@ -29,7 +29,7 @@ class PftraceScript : public Verb {
     output_.check(trace_, workbook);
     if (!traceconv_.empty())
       console.warn("--traceconv: .pftrace files are read without a converter; ignored");
-    const Trace trace = read_script_trace(trace_, console);
+    const Trace trace = read_with_warnings(trace_, console);
     if (trace.source().format != "perfetto" && trace.source().format != "kineto")
       throw Error{trace_, "expected a Perfetto trace or JSON with \"traceEvents\""};
     const PftraceEvents events{trace};

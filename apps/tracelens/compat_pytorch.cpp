@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <tracelens/error.hpp>
-#include <tracelens/read_trace.hpp>
 #include <tracelens/report.hpp>
 
 #include "compat_scripts.hpp"
@@ -77,9 +76,10 @@ class PytorchReportScript : public Verb {
     refuse_same_file(trace_, workbook);
 
     check_options(options_);
-    const Trace trace = read(trace_, console);
+    const Trace trace = read_with_warnings(trace_, console);
     Report report = make_report(trace, options_);
-    if (!comparison_.empty()) add_other_trace(report, trace, read(comparison_, console), options_);
+    if (!comparison_.empty())
+      add_other_trace(report, trace, read_with_warnings(comparison_, console), options_);
     for (const std::string& sentence : report.warnings) console.warn(sentence);
     if (!folder_.empty()) {
       const std::string folder = folder_.ends_with('/') ? folder_ : folder_ + '/';
@@ -95,14 +95,6 @@ class PytorchReportScript : public Verb {
   }
 
  private:
-  static Trace read(const std::string& path, Console& console) {
-    Trace trace = read_trace(path, {.threads = 0, .on_progress = console.progress_bar()});
-    console.clear_progress();
-    for (const auto& warning : trace.warnings().entries())
-      console.warn(fmt::format("{}: {} ({}x)", path, warning.what, warning.count));
-    return trace;
-  }
-
   std::string trace_, workbook_, folder_, comparison_, extension_, ignored_;
   bool no_collectives_ = false, pseudo_ops_ = false, origami_ = false;
   ReportOptions options_;

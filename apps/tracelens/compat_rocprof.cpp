@@ -38,7 +38,7 @@ class RocprofScript : public Verb {
     const std::string workbook = default_workbook(trace_);
     output_.check(trace_, workbook);
     options_.kernel_summary = !no_summary_;
-    const Trace trace = read_script_trace(trace_, console);
+    const Trace trace = read_with_warnings(trace_, console);
     if (trace.source().format != "rocprof")
       throw Error{trace_, "not a rocprofv3 file: it has no \"rocprofiler-sdk-tool\""};
     output_.write(rocprof_tables(trace, options_), workbook, console);

@@ -4,21 +4,12 @@
 
 #include <filesystem>
 #include <tracelens/error.hpp>
-#include <tracelens/read_trace.hpp>
 
 #include "io/output_file.hpp"
 #include "report/sink.hpp"
 #include "verb.hpp"
 
 namespace tracelens::app {
-
-Trace read_script_trace(const std::string& path, Console& console) {
-  Trace trace = read_trace(path, {.threads = 0, .on_progress = console.progress_bar()});
-  console.clear_progress();
-  for (const auto& warning : trace.warnings().entries())
-    console.warn(fmt::format("{}: {} ({}x)", path, warning.what, warning.count));
-  return trace;
-}
 
 std::string trace_base(const std::string& path) {
   constexpr std::string_view kPacked = ".json.gz";

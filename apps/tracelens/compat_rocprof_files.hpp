@@ -1,7 +1,5 @@
-// compat_rocprof_files.hpp: what the scripts for ROCm traces share: reading one, and where the
-// tables go.
+// compat_rocprof_files.hpp: what the scripts for ROCm traces share: where the tables go.
 //   files_.declare(app);
-//   const Trace trace = read_script_trace(path, console);
 //   files_.write(tables, trace_base(path) + "_report.xlsx", console);
 #pragma once
 
@@ -14,9 +12,6 @@
 #include "console.hpp"
 
 namespace tracelens::app {
-
-// With a progress bar; warnings of the reader go to stderr.
-[[nodiscard]] Trace read_script_trace(const std::string& path, Console& console);
 
 // The path without its last suffix, or without .json.gz: what default output names begin with.
 [[nodiscard]] std::string trace_base(const std::string& path);

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <tracelens/compare.hpp>
-#include <tracelens/read_trace.hpp>
 
 #include "report/sink.hpp"
 #include "verbs.hpp"
@@ -37,7 +36,8 @@ class DiffVerb : public Verb {
   int run(Console& console) override {
     if (!output_.empty()) check_sink(output_);
     for (const std::string& trace : {before_, after_}) refuse_same_file(trace, output_);
-    const Trace before = read(before_, console), after = read(after_, console);
+    const Trace before = read_with_warnings(before_, console),
+                after = read_with_warnings(after_, console);
     const TraceDiff diff = diff_traces(before, after, options_);
     for (const std::string& sentence : diff.report.warnings) console.warn(sentence);
     if (!output_.empty()) {
@@ -56,14 +56,6 @@ class DiffVerb : public Verb {
   }
 
  private:
-  static Trace read(const std::string& path, Console& console) {
-    Trace trace = read_trace(path, {.threads = 0, .on_progress = console.progress_bar()});
-    console.clear_progress();
-    for (const auto& warning : trace.warnings().entries())
-      console.warn(fmt::format("{}: {} ({}x)", path, warning.what, warning.count));
-    return trace;
-  }
-
   std::string before_, after_, output_;
   bool summary_ = false;
   DiffOptions options_;

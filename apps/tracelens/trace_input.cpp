@@ -32,6 +32,14 @@ void refuse_same_file(const std::string& trace, const std::string& output) {
     throw Error{output, "this is the trace itself; choose another output"};
 }
 
+Trace read_with_warnings(const std::string& path, const Console& console) {
+  Trace trace = read_trace(path, {.threads = 0, .on_progress = console.progress_bar()});
+  console.clear_progress();
+  for (const auto& warning : trace.warnings().entries())
+    console.warn(fmt::format("{}: {} ({}x)", path, warning.what, warning.count));
+  return trace;
+}
+
 void TraceInput::declare(CLI::App& verb) {
   verb.add_option("trace", path_,
                   "Trace file: PyTorch profiler JSON, plain or packed by gzip, zip or zstd; "

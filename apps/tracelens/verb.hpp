@@ -21,6 +21,9 @@ class Verb {
 // Throws Error when `output` is the same file as `trace`: a result never replaces its input.
 void refuse_same_file(const std::string& trace, const std::string& output);
 
+// A trace among others, read on all cores, with a progress bar and the reader's warnings.
+[[nodiscard]] Trace read_with_warnings(const std::string& path, const Console& console);
+
 // The trace a verb is about, with the flags that go with reading one.
 class TraceInput {
  public:
