@@ -71,26 +71,32 @@ function(tl_library name)
   endif()
 endfunction()
 
-# tl_fuzzer(name SOURCES ... [DEPS ...] [LIBS ...]): a libFuzzer target of the fuzz preset. In the
-# other presets the same file becomes a test that replays its seed corpus once.
+# tl_fuzzer(name SOURCES ... [DEPS ...] [LIBS ...]): a libFuzzer target, and a test that replays its
+# seed corpus once. Without libFuzzer the same file becomes that test.
 function(tl_fuzzer name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LIBS" ${ARGN})
   list(TRANSFORM ARG_DEPS PREPEND tl_ OUTPUT_VARIABLE deps)
   set(corpus ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name})
   if(TRACELENS_FUZZ)
     add_executable(${name} ${ARG_SOURCES})
-    target_link_libraries(${name} PRIVATE ${deps} ${ARG_LIBS} tl_warnings -fsanitize=fuzzer)
+    target_link_libraries(${name} PRIVATE -fsanitize=fuzzer)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzzers)
     if(NOT TARGET fuzzers)
       add_custom_target(fuzzers)  # all of them, and of the libraries only what they need
     endif()
     add_dependencies(fuzzers ${name})
+    set(replay ${name} -runs=0 -verbosity=0 ${corpus})
   elseif(TRACELENS_DEV)
     add_executable(${name} ${ARG_SOURCES} ${PROJECT_SOURCE_DIR}/tests/fuzz/replay_main.cpp)
-    target_link_libraries(${name} PRIVATE ${deps} ${ARG_LIBS} tl_warnings)
-    add_test(NAME fuzz.${name} COMMAND ${name} ${corpus})
-    set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz)
     set_property(GLOBAL APPEND PROPERTY TL_FUZZ_REPLAYS ${name})  # for tests/CMakeLists.txt
+    set(replay ${name} ${corpus})
+  else()
+    return()
+  endif()
+  target_link_libraries(${name} PRIVATE ${deps} ${ARG_LIBS} tl_warnings)
+  if(TRACELENS_DEV)
+    add_test(NAME fuzz.${name} COMMAND ${replay})
+    set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz)
   endif()
 endfunction()
 

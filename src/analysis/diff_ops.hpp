@@ -61,6 +61,7 @@ struct Substitution {
   std::string where = {}, gone = {}, come = {};
   std::int64_t count = 0;
   std::array<std::int64_t, 2> ns = {};
+  [[nodiscard]] std::int64_t difference_ns() const { return ns[1] - ns[0]; }
 };
 [[nodiscard]] std::vector<Substitution> substitutions(const DiffInput& input);
 [[nodiscard]] Table substitutions_table(std::span<const Substitution> found);

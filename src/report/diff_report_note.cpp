@@ -46,6 +46,12 @@ std::string change_sentence(const OpChange& change) {
                      percent_text(change.difference_ns(), change.ns[0]));
 }
 
+std::string exchange_text(const Substitution& exchange) {
+  const auto side = [](const std::string& ops) { return ops.empty() ? "nothing" : quoted(ops); };
+  return fmt::format("Below {}, {} became {}", quoted(exchange.where), side(exchange.gone),
+                     side(exchange.come));
+}
+
 class NoteWriter {
  public:
   explicit NoteWriter(const DiffNote& note)
@@ -83,12 +89,32 @@ class NoteWriter {
   [[nodiscard]] bool is_real(const OpChange& change) const {
     return change.verdict != ChangeVerdict::kNoise && change.difference_ns() != 0;
   }
-  // The largest change in one direction that is no noise; changes are sorted by size.
+  // The largest change in one direction that is no noise; changes are sorted by size. An op that
+  // only one run has is no improvement or regression of its own where it was exchanged for others.
   [[nodiscard]] const OpChange* largest(bool slower) const {
     const auto found = std::ranges::find_if(note_.changes, [&](const OpChange& change) {
-      return is_real(change) && (change.difference_ns() > 0) == slower;
+      const bool exchanged =
+          !note_.exchanges.empty() && (change.calls[0] == 0 || change.calls[1] == 0);
+      return is_real(change) && !exchanged && (change.difference_ns() > 0) == slower;
     });
     return found == note_.changes.end() ? nullptr : &*found;
+  }
+  [[nodiscard]] const Substitution* largest_exchange(bool slower) const {
+    const auto found = std::ranges::find_if(note_.exchanges, [&](const Substitution& each) {
+      return slower ? each.difference_ns() > 0 : each.difference_ns() < 0;
+    });
+    return found == note_.exchanges.end() ? nullptr : &*found;
+  }
+  // What a headline says of one direction; empty when nothing changed that way.
+  [[nodiscard]] std::string largest_text(bool slower) const {
+    const OpChange* const op = largest(slower);
+    const Substitution* const exchange = largest_exchange(slower);
+    if (exchange == nullptr) return op == nullptr ? "" : change_sentence(*op);
+    if (op != nullptr && std::abs(op->difference_ns()) >= std::abs(exchange->difference_ns()))
+      return change_sentence(*op);
+    return fmt::format("{}: {:.3f} to {:.3f} ms ({:+.3f} ms, {})", exchange_text(*exchange),
+                       ms(exchange->ns[0]), ms(exchange->ns[1]), ms(exchange->difference_ns()),
+                       percent_text(exchange->difference_ns(), exchange->ns[0]));
   }
 
   void write_headline() {
@@ -98,16 +124,14 @@ class NoteWriter {
     out_ +=
         fmt::format("\nGPU work of all ops: {:.3f} ms before, {:.3f} ms after ({:+.3f} ms, {}).\n",
                     ms(ns[0]), ms(ns[1]), ms(ns[1] - ns[0]), percent_text(ns[1] - ns[0], ns[0]));
-    const OpChange *worse = largest(true), *better = largest(false);
-    if (worse == nullptr && better == nullptr) {
+    const std::string worse = largest_text(true), better = largest_text(false);
+    if (worse.empty() && better.empty()) {
       out_ += "\n**No op changed by more than the noise.**\n";
       return;
     }
-    if (better != nullptr)
-      out_ += fmt::format("\n- **Biggest improvement:** {}\n", change_sentence(*better));
-    if (worse != nullptr)
-      out_ += fmt::format("{}- **Biggest regression:** {}\n", better == nullptr ? "\n" : "",
-                          change_sentence(*worse));
+    out_ += '\n';
+    if (!better.empty()) out_ += fmt::format("- **Biggest improvement:** {}\n", better);
+    if (!worse.empty()) out_ += fmt::format("- **Biggest regression:** {}\n", worse);
   }
 
   // Property, value of both runs; where they differ the row says so.
@@ -197,10 +221,8 @@ class NoteWriter {
     out_ += "\n## Substitutions\n\n";
     for (const Substitution& each :
          note_.exchanges.first(std::min(kEvidenceRows, note_.exchanges.size())))
-      out_ += fmt::format("- Below {}, {} became {}: {} {}, {:+.3f} ms in total.\n",
-                          quoted(each.where), each.gone.empty() ? "nothing" : quoted(each.gone),
-                          each.come.empty() ? "nothing" : quoted(each.come), each.count,
-                          each.count == 1 ? "time" : "times", ms(each.ns[1] - each.ns[0]));
+      out_ += fmt::format("- {}: {} {}, {:+.3f} ms in total.\n", exchange_text(each), each.count,
+                          each.count == 1 ? "time" : "times", ms(each.difference_ns()));
   }
 
   void write_confidence() {
@@ -227,6 +249,7 @@ class NoteWriter {
   void write_next() {
     out_ += "\n## Next experiment\n\n";
     const OpChange* const worse = largest(true);
+    const Substitution* const exchange = largest_exchange(true);
     if (note_.matched_share < 0.5)
       out_ +=
           "- The call trees have little in common: compare by category instead, with `tracelens "
@@ -234,22 +257,22 @@ class NoteWriter {
     else if (note_.steps[0] < 3 || note_.steps[1] < 3)
       out_ += "- Record at least three steps of each with `profiler.step()`, and compare again.\n";
     const double idle = time(1, "idle_time") - time(0, "idle_time");
-    if (worse != nullptr && idle * 1e6 > static_cast<double>(worse->difference_ns()))
+    const std::int64_t most = std::max(worse == nullptr ? 0 : worse->difference_ns(),
+                                       exchange == nullptr ? 0 : exchange->difference_ns());
+    if (most > 0 && idle * 1e6 > static_cast<double>(most))
       out_ +=
           "- Idle time grew more than any op: look at what the host did, with `tracelens report` "
           "and its table `gpu_idle_host`.\n";
-    if (worse == nullptr) {
+    if (worse == nullptr && exchange == nullptr) {
       out_ += "- No op got slower; look at idle time and at the host.\n";
       return;
     }
-    const auto exchange = std::ranges::find_if(
-        note_.exchanges, [](const Substitution& each) { return each.ns[1] > each.ns[0]; });
-    if (worse->verdict == ChangeVerdict::kNew || exchange != note_.exchanges.end())
+    if (exchange != nullptr &&
+        (worse == nullptr || exchange->difference_ns() >= worse->difference_ns()))
       out_ += fmt::format(
-          "- Find out what chose {}: a library version, a flag, a dispatch rule; set it "
-          "back and record again.\n",
-          exchange != note_.exchanges.end() && !exchange->come.empty() ? quoted(exchange->come)
-                                                                       : op_text(*worse));
+          "- Find out what chose {}: a library version, a flag, a dispatch rule; set it back and "
+          "record again.\n",
+          quoted(exchange->come.empty() ? exchange->where : exchange->come));
     else
       out_ +=
           fmt::format("- Time {} alone, with the same shapes, on both setups.\n", op_text(*worse));
