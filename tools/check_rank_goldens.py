@@ -131,6 +131,8 @@ def check_fusion(program, shared, name, flags, out):
         return f"exit status {done.returncode}: {done.stderr.strip()}"
     fused = json.loads(gzip.open(out / "fused.json.gz").read())
     ours, theirs = fused["traceEvents"], golden["traceEvents"]
+    if "--only" in flags:  # ours keeps the names of threads, the Python program's filter does not
+        ours = [event for event in ours if event["ph"] != "M" or event["name"].startswith("process_")]
     if len(ours) != len(theirs):
         return f"{len(ours)} events instead of {len(theirs)}"
     wrong = [i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b]

@@ -49,8 +49,9 @@ class CollectivesVerb : public Verb {
                     "The ranks' traces: folders, files, patterns ('run/rank*.json.gz') or zip "
                     "archives")
         ->required();
-    verb.add_option("-o,--output", output_,
-                    "Where to write: a file (.xlsx, .md, .json) or a folder for CSV files (out/)")
+    verb.add_option(
+            "-o,--output", output_,
+            "Where to write: a file (.xlsx, .html, .md, .json) or a folder for CSV files (out/)")
         ->capture_default_str();
     verb.add_option("--world-size", options_.world_size,
                     "Ranks of the job; by default what the traces say")
@@ -61,8 +62,10 @@ class CollectivesVerb : public Verb {
     verb.add_option("--gpus-per-node", options_.gpus_per_node,
                     "Ranks per machine; by default the number of GPUs the first trace lists")
         ->check(count_from(1));
-    verb.add_option("--link-gbps", options_.link_gbps,
-                    "Peak of a rank's link in GB/s (10^9 bytes), one direction, for the verdicts")
+    verb.add_option(
+            "--link-gbps", options_.link_gbps,
+            "Peak of a rank's link in GB/s (10^9 bytes), one direction, for the verdicts; by "
+            "default that of the GPU, inside one machine")
         ->check(number_above(0));
     verb.add_flag("--correct-clocks", options_.correct_clocks,
                   "Take the estimated clock offsets between machines out of all times");

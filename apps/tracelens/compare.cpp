@@ -11,46 +11,21 @@
 namespace tracelens::app {
 namespace {
 
-// What the terminal shows: the sheets a person reads first, and of each the keys and differences.
-constexpr std::pair<std::string_view, std::size_t> kShown[] = {
-    {"gpu_timeline", 20},     {"ops_summary_by_category", 12},
-    {"ops_summary", 15},      {"hlo_ops_by_kind", 12},
-    {"hlo_ops", 15},          {"kernel_summary_by_category", 12},
-    {"category_summary", 12}, {"kernel_summary", 12},
-};
-
-// Keys, differences and percentages; the values themselves are in the written document.
-Table without_values(const Table& table) {
-  std::vector<ColumnSpec> specs;
-  std::vector<std::size_t> kept;
-  for (std::size_t i = 0; i < table.columns().size(); ++i) {
-    const ColumnSpec& spec = table.columns()[i].spec();
-    if (spec.name.find("::") != std::string::npos) continue;
-    specs.push_back(spec);
-    kept.push_back(i);
-  }
-  Table shown{table.name(), table.description(), specs};
-  std::vector<Cell> row(kept.size());
-  for (std::size_t r = 0; r < table.rows(); ++r) {
-    for (std::size_t i = 0; i < kept.size(); ++i) row[i] = table.cell(r, kept[i]);
-    shown.append(row);
-  }
-  return shown;
-}
+constexpr std::size_t kShownRows = 12;
 
 class CompareVerb : public Verb {
  public:
   void declare(CLI::App& verb) override {
     verb.add_option("inputs", inputs_,
                     "Two or more traces of any format, workbooks (.xlsx) or folders of CSV files; "
-                    "the first is the baseline")
-        ->required()
-        ->expected(2, -1);
-    verb.add_option("-o,--output", output_,
-                    "Where to write: a file (.xlsx, .md, .json) or a folder for CSV files (out/)");
+                    "the first is the baseline");
+    verb.add_option(
+        "-o,--output", output_,
+        "Where to write: a file (.xlsx, .html, .md, .json) or a folder for CSV files (out/)");
     verb.add_option(
             "--names", options_.names,
-            "How the inputs are called in the columns, one each; by default their file names")
+            "How the inputs are called in the columns, one each; by default their file names. "
+            "What follows the last name is an input")
         ->expected(1, -1);
     verb.add_option(
             "--sheets", options_.sheets,
@@ -61,7 +36,8 @@ class CompareVerb : public Verb {
     verb.add_option("--fail-if", options_.gates,
                     "Gate, may be given several times: 'total_time > 5%', 'op:aten::mm > 0.2ms', "
                     "'category:GEMM > 3% min 1ms', 'kernel:* > 10%', 'sheet:hlo_ops/dot.3 > 5%'")
-        ->allow_extra_args(false);
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     verb.add_option("--gate-results", gate_results_,
                     "Also write the outcome of the gates: JUnit XML, or JSON for a name in .json");
     verb.footer(
@@ -74,6 +50,7 @@ class CompareVerb : public Verb {
   }
 
   int run(Console& console) override {
+    part_names_from_inputs();
     if (!output_.empty()) check_sink(output_);
     for (const std::string& input : inputs_) refuse_same_file(input, output_);
     if (!gate_results_.empty() && options_.gates.empty())
@@ -87,13 +64,21 @@ class CompareVerb : public Verb {
       write_comparison(comparison, output_);
       console.note(fmt::format("wrote {}", output_));
     }
-    for (const auto& [name, rows] : kShown)
-      if (const Table* const table = comparison.report.find(name))
-        console.show(without_values(*table), rows);
+    for (const Table& table : comparison.key_tables) console.show(table, kShownRows);
+    if (!console.quiet) console.print(comparison.conclusion);
     return tell_gates(comparison, console);
   }
 
  private:
+  // --names takes all that follows it: with as many names as inputs, the second half are inputs.
+  void part_names_from_inputs() {
+    const std::size_t all = options_.names.size() + inputs_.size(), each = all / 2;
+    if (all % 2 != 0 || options_.names.size() <= each) return;
+    const auto first_input = options_.names.begin() + static_cast<std::ptrdiff_t>(each);
+    inputs_.insert(inputs_.end(), first_input, options_.names.end());
+    options_.names.erase(first_input, options_.names.end());
+  }
+
   int tell_gates(const Comparison& comparison, Console& console) const {
     if (!gate_results_.empty()) write_gates(comparison, gate_results_);
     for (const GateOutcome& gate : comparison.gates) {

@@ -1,5 +1,7 @@
 #include "compat.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iterator>
@@ -62,6 +64,9 @@ int run_compat(std::string_view script, std::vector<std::string> arguments, Cons
     app.parse(arguments);
   } catch (const CLI::Success& asked) {
     return app.exit(asked);
+  } catch (const CLI::ParseError& error) {
+    console.error(fmt::format("{} (try {} --help)", error.what(), script));
+    return kExitBadInput;
   }
   return translation->run(console);
 }

@@ -16,12 +16,12 @@ class DiffVerb : public Verb {
     verb.add_option(
         "-o,--output", output_,
         "Where to write: a folder (diff/) gets the merged tree, the tables, the op maps "
-        "and the note; a file .xlsx or .json the tables, .md the note");
+        "and the note; a file .xlsx, .html or .json the tables, .md the note");
     verb.add_flag("--summary", summary_, "Print the performance note, in Markdown");
     verb.add_flag(
         "--improved", options_.improved,
         "Align threads and names instead of positions, and count memory fills; without it "
-        "the rows are those of the Python TraceLens");
+        "the rows are those of the Python TraceLens. Always so for a .html page");
     verb.add_flag("--python-stack", options_.python_frames,
                   "Python functions and modules take part in the call trees");
     verb.add_flag("--prune-non-gpu", options_.prune_idle_roots,
@@ -35,6 +35,7 @@ class DiffVerb : public Verb {
 
   int run(Console& console) override {
     if (!output_.empty()) check_sink(output_);
+    if (output_.ends_with(".html")) options_.improved = true;  // people read it, no script does
     for (const std::string& trace : {before_, after_}) refuse_same_file(trace, output_);
     const Trace before = read_with_warnings(before_, console),
                 after = read_with_warnings(after_, console);
@@ -44,13 +45,13 @@ class DiffVerb : public Verb {
       write_diff(diff, output_);
       console.note(fmt::format("wrote {}", output_));
     }
-    if (summary_ && diff.aligned) {
+    if (summary_) {
       console.print(diff.note);
       return kExitOk;
     }
-    for (const char* table :
-         {"ops_diff", "substitutions", "gpu_timeline", "ops_summary_by_category", "hlo_ops_by_kind",
-          "hlo_ops", "kernel_summary_by_category", "kernel_summary"})
+    for (const char* table : {"ops_diff", "modules_diff", "annotations_diff", "substitutions",
+                              "gpu_timeline", "ops_summary_by_category", "hlo_ops_by_kind",
+                              "hlo_ops", "kernel_summary_by_category", "kernel_summary"})
       if (const Table* const shown = diff.report.find(table)) console.show(*shown, 15);
     return kExitOk;
   }

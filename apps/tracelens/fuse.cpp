@@ -48,12 +48,7 @@ class FuseVerb : public Verb {
   }
 
   int run(Console& console) override {
-    if (from_ms_ || to_ms_) {
-      constexpr double kEndOfTime = 4e12;  // ms: 126 years
-      const double from = from_ms_.value_or(0), to = to_ms_.value_or(kEndOfTime);
-      if (to <= from || to > kEndOfTime) throw Error{"--to-ms", "expected a time after --from-ms"};
-      options_.window = FuseOptions::Window{ns_of_ms(from), ns_of_ms(to)};
-    }
+    options_.window = window();
     const std::vector<RankFile> files = find_rank_files(inputs_);
     for (const RankFile& file : files) refuse_same_file(file.path, output_);
     const FuseResult result = fuse_traces(files, output_, options_);
@@ -64,6 +59,16 @@ class FuseVerb : public Verb {
   }
 
  private:
+  [[nodiscard]] std::optional<FuseOptions::Window> window() const {
+    if (!from_ms_ && !to_ms_) return std::nullopt;
+    constexpr double kEndOfTime = 4e12;  // ms: 126 years
+    const double from = from_ms_.value_or(0), to = to_ms_.value_or(kEndOfTime);
+    if (from >= kEndOfTime) throw Error{"--from-ms", "expected a time below 4e12 ms"};
+    if (to > kEndOfTime) throw Error{"--to-ms", "expected a time of at most 4e12 ms"};
+    if (to <= from) throw Error{"--to-ms", "expected a time after --from-ms"};
+    return FuseOptions::Window{ns_of_ms(from), ns_of_ms(to)};
+  }
+
   std::vector<std::string> inputs_;
   std::string output_ = "fused.json.gz";
   std::optional<double> from_ms_, to_ms_;

@@ -128,6 +128,7 @@ class Program {
   static std::string no_verb(int argc, char** argv) {
     std::vector<std::string_view> verbs;
     for (const VerbKind& kind : kVerbs) verbs.emplace_back(kind.name);
+    verbs.insert(verbs.end(), {"compat", "completion"});
     for (const std::string_view word : std::span{argv, static_cast<std::size_t>(argc)}.subspan(1))
       if (!word.starts_with('-'))
         return fmt::format("there is no verb {}; expected one of {} (try --help)", word,

@@ -52,6 +52,8 @@ class ModelVerb : public Verb {
       return kExitOk;
     }
     if (op_.empty()) throw Error{"model", "name an op, or ask for all of them with --list"};
+    if (texts_.dims.empty() && models_.empty())
+      throw Error{"model", "give the shapes of the op's arguments with --dims '[[8,4],[4,2]]'"};
     perf::UserModels own;
     if (!models_.empty()) own = perf::read_user_models(io::read_text_file(models_), models_);
     const std::optional<perf::Gpu> gpu = chosen_gpu(choice_, nullptr);
@@ -61,7 +63,7 @@ class ModelVerb : public Verb {
                      backward_ ? perf::Pass::kBackward : perf::Pass::kForward);
     write(table);
     console.show(as_card(table), 0);
-    return kExitOk;
+    return table.has_column("reason") ? kExitCheckFailed : kExitOk;
   }
 
  private:

@@ -49,9 +49,10 @@ class ReportVerb : public Verb {
  public:
   void declare(CLI::App& verb) override {
     input_.declare(verb);
-    verb.add_option("-o,--output", output_,
-                    "Where to write: a file (.xlsx, .md, .json) or a folder for CSV files (out/); "
-                    "by default <trace>_report.xlsx in the current folder");
+    verb.add_option(
+        "-o,--output", output_,
+        "Where to write: a file (.xlsx, .html, .md, .json) or a folder for CSV files (out/); "
+        "by default <trace>_report.xlsx in the current folder");
     verb.add_option(
         "--gpu", options_.gpu,
         "GPU whose peaks the roofline columns use, e.g. MI300X; by default the trace's");
@@ -96,6 +97,8 @@ class ReportVerb : public Verb {
                     "Parts of the report of a ROCm trace: activity, api, memcpy; all by default")
         ->delimiter(',')
         ->check(CLI::IsMember({"activity", "api", "memcpy"}));
+    verb.add_flag("--kernel-details", options_.kernel_details,
+                  "Also every dispatch of rocprofv3 results with its grid, registers and LDS");
     verb.add_option("--short-kernel-us", options_.short_kernel_us,
                     "Kernels below this many microseconds are short")
         ->check(number_above(0))

@@ -24,7 +24,7 @@ class RooflineVerb : public Verb {
     input_.declare(verb);
     verb.add_option("-o,--output", output_,
                     "Where to write: the picture (.svg), or the points as a table (.csv, .xlsx, "
-                    ".md, .json)")
+                    ".html, .md, .json)")
         ->capture_default_str();
     verb.add_option("--gpu", choice_.name,
                     "GPU whose limits are the roofs; by default the one the trace names");
@@ -54,9 +54,10 @@ class RooflineVerb : public Verb {
       throw Error{trace.source().name,
                   fmt::format("names no GPU whose figures are known; choose one with --gpu: {}",
                               known_gpu_names())};
-    const Roofline roofline =
-        measure_roofline(trace, build_tree(trace),
-                         {.edition = perf::Edition::kExtended, .own_models = &own, .gpu = &*gpu});
+    const Tree tree = build_tree(trace);
+    const Roofline roofline = measure_roofline(
+        trace, tree, {.edition = perf::Edition::kExtended, .own_models = &own, .gpu = &*gpu});
+    if (roofline.points.empty()) throw Error{trace.source().name, why_no_points(trace, tree)};
     const Table table = roofline_table(roofline);
     if (picture) {
       io::OutputFile out{output_};

@@ -24,6 +24,22 @@ std::string demo_trace() {
   return demo.string();
 }
 
+// Of a folder: which files of it were read. Worth a line where there was a choice.
+void tell_files(const std::string& path, const Trace& trace, const Console& console) {
+  const Value* const run = trace.metadata("profile_run");
+  if (run == nullptr) return;
+  const std::vector<Value>& files = run->find("files")->items();
+  const std::int64_t runs = run->find("runs")->as_int();
+  const std::string sentence = fmt::format(
+      "{}: read {} profile{} of {}{}", path, files.size(), files.size() == 1 ? "" : "s",
+      run->find("folder")->as_text(), runs > 1 ? fmt::format(", the newest of {} runs", runs) : "");
+  if (runs > 1 || files.size() > 1)
+    console.note(sentence);
+  else
+    console.detail(sentence);
+  for (const Value& file : files) console.detail("  " + file.as_text());
+}
+
 }  // namespace
 
 void refuse_same_file(const std::string& trace, const std::string& output) {
@@ -35,6 +51,7 @@ void refuse_same_file(const std::string& trace, const std::string& output) {
 Trace read_with_warnings(const std::string& path, const Console& console) {
   Trace trace = read_trace(path, {.threads = 0, .on_progress = console.progress_bar()});
   console.clear_progress();
+  tell_files(path, trace, console);
   for (const auto& warning : trace.warnings().entries())
     console.warn(fmt::format("{}: {} ({}x)", path, warning.what, warning.count));
   return trace;
@@ -42,7 +59,8 @@ Trace read_with_warnings(const std::string& path, const Console& console) {
 
 void TraceInput::declare(CLI::App& verb) {
   verb.add_option("trace", path_,
-                  "Trace file: PyTorch profiler JSON, plain or packed by gzip, zip or zstd; "
+                  "Trace file: PyTorch profiler JSON, JAX XPlane, Perfetto or rocprofv3, plain or "
+                  "packed by gzip, zip or zstd; "
                   "- reads standard input; without one the demo trace is used");
   verb.add_option("--threads", threads_,
                   "Threads to read with; 0 is one per core. Changes the speed, never the result")
@@ -63,6 +81,7 @@ Trace TraceInput::read(Console& console) const {
   options.on_progress = console.progress_bar();
   Trace trace = read_trace(path, options);
   console.clear_progress();
+  tell_files(path, trace, console);
   for (const auto& warning : trace.warnings().entries())
     console.warn(fmt::format("{}: {} ({}x, first at byte {})", path, warning.what, warning.count,
                              warning.first_byte));

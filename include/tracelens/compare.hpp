@@ -15,10 +15,13 @@
 namespace tracelens {
 
 struct CompareOptions {
-  std::vector<std::string> names = {};  // how the inputs are called in columns; empty: file names
+  // How the inputs are called in columns; empty: by their file names, told apart by folder or
+  // number where they are equal.
+  std::vector<std::string> names = {};
   // gpu_timeline, ops_summary, kernel_summary, ops_all, roofline or all
   std::vector<std::string> sheets = {"all"};
   // Also sheets the Python TraceLens does not compare, and rows that it would multiply in order.
+  // Off: equal file names are an error too, as they are there.
   bool more_sheets = true;
   ReportOptions report = {};  // how traces become reports
   // Limits: "total_time > 5%", "op:aten::mm > 0.2ms", "category:GEMM > 3% min 1ms", see
@@ -37,6 +40,10 @@ struct GateOutcome {
 struct Comparison {
   Report report;  // its tables are the sheets of the comparison; its warnings what was left out
   std::vector<GateOutcome> gates;
+  // What a person reads first: before, after, difference and percent, the largest change on top;
+  // and a sentence per report about what became slower and faster most.
+  std::vector<Table> key_tables;
+  std::string conclusion;
   [[nodiscard]] bool passed() const;
 };
 
@@ -63,8 +70,9 @@ struct DiffOptions {
 
 struct TraceDiff {
   bool aligned = true;  // false: a trace has no ops; the tables compare kernels and categories
-  // diff_stats, diff_stats_unique_args_summary, ops_diff, substitutions; its warnings say what the
-  // comparison had to make do with
+  // diff_stats, diff_stats_unique_args_summary, ops_diff, substitutions, and modules_diff or
+  // annotations_diff where ops have little in common; its warnings say what the comparison had to
+  // make do with
   Report report;
   std::string tree_text;                             // the merged tree
   std::string op_map_trace1, op_map_trace2, op_map;  // JSON

@@ -1,6 +1,6 @@
 // report.hpp: the performance report of one trace: which tables, in which order. In src/report.
 //   const Report report = make_report(read_trace("rank0.json.gz"), {.micro_idle_us = 5});
-//   write_report(report, "report.xlsx");       // or .md, .json, or a folder for CSV files
+//   write_report(report, "report.xlsx");       // or .html, .md, .json, or a folder for CSV files
 #pragma once
 
 #include <cstddef>
@@ -60,6 +60,7 @@ struct ReportOptions {
   std::optional<std::size_t> top_ops = {};  // rows of ops_unique_args and of each family's sheet
   // Of a JAX profile: only kernels whose HLO op has one of these words in its metadata.
   std::vector<std::string> op_keywords = {};
+  bool kernel_details = false;  // of rocprofv3 results: every dispatch with its grid and registers
   // Of a ROCm trace: "activity", "api", "memcpy"; all when empty.
   std::vector<std::string> views = {};
 };

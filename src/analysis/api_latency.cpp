@@ -36,10 +36,11 @@ std::string_view kernel_name(const PftraceEvents& events, EventId kernel) {
   return own.empty() ? events.trace().name(kernel) : std::string_view{own};
 }
 
-// As its producer numbers the GPUs, or in order of first appearance.
+// As its producer numbers the GPUs, or as PftraceEvents does.
 std::int64_t device_of(const PftraceEvents& events, EventId kernel) {
   if (!kernel.valid()) return 0;
-  return events.args(kernel).device.value_or(events.gpu_of(kernel).value_or(0));
+  if (const auto device = events.args(kernel).device) return *device;
+  return events.gpu_number_of(kernel).value_or(0);
 }
 
 // A call or kernel and the id it shares with the other.

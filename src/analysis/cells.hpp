@@ -16,6 +16,7 @@
 namespace tracelens {
 
 [[nodiscard]] inline double us(std::int64_t ns) { return static_cast<double>(ns) / 1e3; }
+[[nodiscard]] inline double ms(std::int64_t ns) { return static_cast<double>(ns) / 1e6; }
 
 // part / whole in percent; none when the whole is nothing.
 [[nodiscard]] inline std::optional<double> percent_of(double part, double whole) {

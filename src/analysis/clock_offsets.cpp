@@ -1,8 +1,8 @@
 #include "analysis/clock_offsets.hpp"
 
 #include <algorithm>
-#include <deque>
 #include <limits>
+#include <numeric>
 #include <unordered_map>
 
 #include "tree/time_math.hpp"
@@ -27,18 +27,63 @@ struct Difference {
   std::size_t samples = 0;
 };
 
-class Estimator {
+// What collectives tell about pairs of clocks. Only pairs that met are kept: of thousands of clocks
+// each meets few others as the last or with the last.
+class Comparisons {
  public:
-  explicit Estimator(const CollectiveRun& run) : run_{run} {
-    find_clocks();
-    bounds_.resize(out_.clocks.size() * out_.clocks.size());
+  explicit Comparisons(std::size_t clocks) : met_(clocks), samples_(clocks) {}
+
+  void add(std::uint32_t from, std::uint32_t to, std::int64_t ns) {
+    const auto [entry, is_new] = bounds_.try_emplace(key(from, to));
+    if (is_new && !bounds_.contains(key(to, from))) {
+      met_[from].push_back(to);
+      met_[to].push_back(from);
+    }
+    entry->second.least_ns = std::min(entry->second.least_ns, ns);
+    ++entry->second.samples;
+    ++samples_[from];
   }
 
+  // Clocks it was compared with; in no order.
+  [[nodiscard]] const std::vector<std::uint32_t>& met(std::uint32_t clock) const {
+    return met_[clock];
+  }
+  // Ends compared with those of a last arrival on this clock.
+  [[nodiscard]] std::size_t samples(std::uint32_t clock) const { return samples_[clock]; }
+
+  // How far `to` is ahead of `from`, which have met.
+  [[nodiscard]] Difference difference(std::uint32_t from, std::uint32_t to) const {
+    const Bound above = bound(from, to), below = bound(to, from);
+    if (below.samples == 0) return {above.least_ns, {}, above.samples};
+    const std::int64_t low = minus_ns(0, below.least_ns);
+    if (above.samples == 0) return {low, {}, below.samples};
+    const std::size_t samples = above.samples + below.samples;
+    const double share = static_cast<double>(above.samples) / static_cast<double>(samples);
+    const std::int64_t width = minus_ns(above.least_ns, low);
+    const auto part = static_cast<std::int64_t>(static_cast<double>(width) * share);
+    return {plus_ns(low, part), width < 0 ? minus_ns(0, width) : width, samples};
+  }
+
+ private:
+  static std::uint64_t key(std::uint32_t from, std::uint32_t to) {
+    return (std::uint64_t{from} << 32) | to;
+  }
+  [[nodiscard]] Bound bound(std::uint32_t from, std::uint32_t to) const {
+    const auto found = bounds_.find(key(from, to));
+    return found == bounds_.end() ? Bound{} : found->second;
+  }
+
+  std::unordered_map<std::uint64_t, Bound> bounds_;
+  std::vector<std::vector<std::uint32_t>> met_;
+  std::vector<std::size_t> samples_;
+};
+
+class Estimator {
+ public:
+  explicit Estimator(const CollectiveRun& run) : run_{run} { find_clocks(); }
+
   ClockOffsets estimate() {
-    if (out_.clocks.size() > 1) {
-      for (const Collective& collective : run_.matching().collectives) look_at(collective);
-      spread_from_hub();
-    }
+    if (out_.clocks.size() > 1) compare_clocks();
     for (const std::uint32_t clock : clock_of_)
       out_.by_rank.push_back(out_.clocks[clock].offset_ns.value_or(0));
     return std::move(out_);
@@ -57,11 +102,7 @@ class Estimator {
     }
   }
 
-  Bound& bound(std::uint32_t from, std::uint32_t to) {
-    return bounds_[from * out_.clocks.size() + to];
-  }
-
-  void look_at(const Collective& collective) {
+  void look_at(const Collective& collective, Comparisons& comparisons) const {
     const auto members = run_.matching().members(collective);
     if (members.size() < 2 || !is_synchronizing(run_.kind(run_.message(members.front())))) return;
     const auto last = std::ranges::min_element(
@@ -71,63 +112,78 @@ class Estimator {
     };
     for (const CollectiveMember& member : members) {
       const std::uint32_t from = clock_of_[last->rank], to = clock_of_[member.rank];
-      if (from == to) continue;
-      Bound& known = bound(from, to);
-      known.least_ns = std::min(known.least_ns, minus_ns(end(member), end(*last)));
-      ++known.samples;
+      if (from != to) comparisons.add(from, to, minus_ns(end(member), end(*last)));
     }
   }
 
-  // How far `to` is ahead of `from`; nothing when no collective tells.
-  std::optional<Difference> difference(std::uint32_t from, std::uint32_t to) {
-    const Bound &above = bound(from, to), &below = bound(to, from);
-    if (above.samples == 0 && below.samples == 0) return std::nullopt;
-    if (below.samples == 0) return Difference{above.least_ns, {}, above.samples};
-    const std::int64_t low = -below.least_ns;
-    if (above.samples == 0) return Difference{low, {}, below.samples};
-    const std::size_t samples = above.samples + below.samples;
-    const double share = static_cast<double>(above.samples) / static_cast<double>(samples);
-    const auto part = static_cast<std::int64_t>(static_cast<double>(above.least_ns - low) * share);
-    return Difference{low + part, std::abs(above.least_ns - low), samples};
+  // Each set of clocks that collectives connect is a tree that grows from the clock most others can
+  // be compared with, over as few steps as possible.
+  void compare_clocks() {
+    Comparisons comparisons{out_.clocks.size()};
+    for (const Collective& collective : run_.matching().collectives)
+      look_at(collective, comparisons);
+    std::vector<std::uint32_t> hubs(out_.clocks.size());
+    std::iota(hubs.begin(), hubs.end(), 0U);
+    std::ranges::stable_sort(hubs, std::ranges::greater{},
+                             [&](std::uint32_t clock) { return comparisons.samples(clock); });
+    steps_.resize(out_.clocks.size());
+    for (const std::uint32_t hub : hubs)
+      if (!steps_[hub].is_reached && !comparisons.met(hub).empty())
+        tell_from_first(grow(hub, comparisons));
   }
 
-  // From the clock that most others can be compared with, over as few steps as possible.
-  void spread_from_hub() {
-    const auto count = static_cast<std::uint32_t>(out_.clocks.size());
-    std::uint32_t hub = 0;
-    std::size_t most = 0;
-    for (std::uint32_t from = 0; from < count; ++from) {
-      std::size_t samples = 0;
-      for (std::uint32_t to = 0; to < count; ++to) samples += bound(from, to).samples;
-      if (samples > most) {
-        most = samples;
-        hub = from;
-      }
-    }
-    out_.clocks[hub].offset_ns = 0;
-    std::deque<std::uint32_t> reached{hub};
-    while (!reached.empty()) {
-      const std::uint32_t from = reached.front();
-      reached.pop_front();
-      for (std::uint32_t to = 0; to < count; ++to) {
-        if (out_.clocks[to].offset_ns) continue;
-        const auto ahead = difference(from, to);
-        if (!ahead) continue;
-        out_.clocks[to].offset_ns = *out_.clocks[from].offset_ns + ahead->ns;
-        out_.clocks[to].uncertainty_ns = ahead->width_ns;
-        out_.clocks[to].samples = ahead->samples;
+  // The clocks connected with the hub, each after the one it was reached from.
+  std::vector<std::uint32_t> grow(std::uint32_t hub, const Comparisons& comparisons) {
+    std::vector<std::uint32_t> reached{hub};
+    steps_[hub] = {.is_reached = true, .parent = hub};
+    for (std::size_t i = 0; i < reached.size(); ++i) {
+      const std::uint32_t from = reached[i];
+      std::vector<std::uint32_t> next = comparisons.met(from);
+      std::ranges::sort(next);
+      for (const std::uint32_t to : next) {
+        if (steps_[to].is_reached) continue;
+        steps_[to] = {
+            .is_reached = true, .parent = from, .ahead = comparisons.difference(from, to)};
         reached.push_back(to);
       }
     }
-    // Told from the first clock, not from the hub.
-    const std::optional<std::int64_t> first = out_.clocks.front().offset_ns;
-    for (ClockOffset& clock : out_.clocks)
-      if (clock.offset_ns) *clock.offset_ns -= first.value_or(0);
+    return reached;
   }
+
+  // Offsets and how sure they are from the lowest clock of the tree: up from it to the hub, then
+  // down every branch.
+  void tell_from_first(const std::vector<std::uint32_t>& tree) {
+    const std::uint32_t first = *std::ranges::min_element(tree);
+    ClockOffset& start = out_.clocks[first];
+    start.from_clock = start.clock;
+    start.offset_ns = 0;
+    start.uncertainty_ns = 0;
+    for (std::uint32_t at = first; steps_[at].parent != at; at = steps_[at].parent)
+      step(at, steps_[at].parent, minus_ns(0, steps_[at].ahead.ns), steps_[at].ahead);
+    for (const std::uint32_t clock : tree)
+      if (!out_.clocks[clock].offset_ns)
+        step(steps_[clock].parent, clock, steps_[clock].ahead.ns, steps_[clock].ahead);
+  }
+  void step(std::uint32_t from, std::uint32_t to, std::int64_t ahead_ns, const Difference& by) {
+    const ClockOffset& known = out_.clocks[from];
+    ClockOffset& next = out_.clocks[to];
+    next.from_clock = known.from_clock;
+    next.offset_ns = plus_ns(*known.offset_ns, ahead_ns);
+    if (known.uncertainty_ns && by.width_ns)
+      next.uncertainty_ns = plus_ns(*known.uncertainty_ns, *by.width_ns);
+    next.samples = std::min(known.samples.value_or(by.samples), by.samples);
+  }
+
+  // How a clock was reached from the hub of its tree; the hub is its own parent.
+  struct Step {
+    bool is_reached = false;
+    std::uint32_t parent = 0;
+    Difference ahead = {};  // of the parent
+  };
 
   const CollectiveRun& run_;
   std::vector<std::uint32_t> clock_of_;  // by rank index
-  std::vector<Bound> bounds_;            // clock x clock
+  std::vector<Step> steps_;              // by clock
   ClockOffsets out_;
 };
 
@@ -143,16 +199,19 @@ std::optional<Table> clock_offset_table(const CollectiveRun& run, const ClockOff
        by_node ? "machine; its ranks share a clock" : "rank; machines are not known"},
       {"first rank", Kind::kInteger, "id", "lowest rank with this clock"},
       {"ranks", Kind::kInteger, "", "ranks with this clock"},
-      {"offset (us)", Kind::kReal, "µs",
-       "how far the clock is ahead of the first one; empty: no collective connects them"},
+      {"from", Kind::kInteger, "id",
+       "the clock the offset is told from; empty: no collective connects this one with another"},
+      {"offset (us)", Kind::kReal, "µs", "how far the clock is ahead of that one"},
       {"uncertainty (us)", Kind::kReal, "µs",
        "between the bounds from both sides; empty: only one side is known"},
-      {"samples", Kind::kInteger, "", "pairs of ends that were compared"},
+      {"samples", Kind::kInteger, "",
+       "pairs of ends that were compared on the way from one clock to the other, in its weakest "
+       "step; empty: it is the clock the others are told from"},
   };
   Table table{"clock_offsets",
               "How far the machines' clocks are apart, from the ends of collectives", columns};
   for (const ClockOffset& clock : offsets.clocks)
-    table.add_row(clock.clock, clock.first_rank, clock.rank_count,
+    table.add_row(clock.clock, clock.first_rank, clock.rank_count, clock.from_clock,
                   clock.offset_ns ? std::optional{us(*clock.offset_ns)} : std::nullopt,
                   clock.uncertainty_ns ? std::optional{us(*clock.uncertainty_ns)} : std::nullopt,
                   clock.samples);

@@ -20,10 +20,15 @@ namespace tracelens {
 struct ClockOffset {
   std::int64_t clock = 0;  // the machine, or the rank where machines are not known
   std::int64_t first_rank = 0, rank_count = 0;
-  std::optional<std::int64_t> offset_ns = {};       // ahead of the first clock; none: no collective
-                                                    // connects the two
-  std::optional<std::int64_t> uncertainty_ns = {};  // distance of the bounds from both sides
-  std::size_t samples = 0;
+  // The clock the offset is told from: the lowest that collectives connect with this one, maybe
+  // itself. None when there is no other; so are the rest then.
+  std::optional<std::int64_t> from_clock = {};
+  std::optional<std::int64_t> offset_ns = {};  // ahead of that clock
+  // Between the two there may be others that both were compared with. The sum of the distances
+  // between the bounds from both sides, none when one of them is known from one side only; and the
+  // fewest samples of a step.
+  std::optional<std::int64_t> uncertainty_ns = {};
+  std::optional<std::size_t> samples = {};
 };
 
 struct ClockOffsets {

@@ -53,6 +53,32 @@ TEST(ClockOffsets, AreFoundWithinAMicrosecondWhoeverIsLate) {
   }
 }
 
+TEST(ClockOffsets, SamplesAndUncertaintyBelongToTheOffsetThatIsTold) {
+  // Node 2 is always last, so the clocks of 0, 1 and 3 are compared with its clock only, from one
+  // side; their offsets are told from node 0.
+  const CollectiveRun run{meet({0, 10, 20, 30}, 1, 12, 2), {.gpus_per_node = 1}};
+  const ClockOffsets offsets = estimate_clock_offsets(run);
+  EXPECT_FALSE(offsets.clocks[0].samples);
+  EXPECT_EQ(offsets.clocks[0].uncertainty_ns, 0);
+  for (std::size_t i = 1; i < 4; ++i) {
+    EXPECT_EQ(offsets.clocks[i].from_clock, 0);
+    EXPECT_EQ(offsets.clocks[i].samples, 12u) << i;
+    EXPECT_FALSE(offsets.clocks[i].uncertainty_ns) << i;
+  }
+}
+
+TEST(ClockOffsets, EverySetOfClocksThatMeetHasItsOwnMeasure) {
+  const auto kernel = [](const char* group, double ts, double dur) {
+    return TestKernel{.ts = ts, .dur = dur, .group = group};
+  };
+  const CollectiveRun run = test_run(
+      {{kernel("a", 0, 100)}, {kernel("a", 50, 50)}, {kernel("b", 7, 100)}, {kernel("b", 57, 52)}});
+  const ClockOffsets offsets = estimate_clock_offsets(run);
+  EXPECT_EQ(offsets.clocks[1].from_clock, 0);
+  EXPECT_EQ(offsets.clocks[3].from_clock, 2);
+  EXPECT_EQ(offsets.clocks[3].offset_ns, 2'000);
+}
+
 TEST(ClockOffsets, OneMachineHasOneClock) {
   const CollectiveRun run{meet({0}, 4, 3, 1), {.gpus_per_node = 4}};
   EXPECT_EQ(estimate_clock_offsets(run).by_rank, (std::vector<std::int64_t>{0, 0, 0, 0}));

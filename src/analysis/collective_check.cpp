@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "table/cell_text.hpp"
@@ -50,24 +51,32 @@ bool is_transfer(const CollectiveRun& run, const Collective& collective) {
   return is_point_to_point(kind_of(name, perf::Edition::kExtended));
 }
 
+struct RankCounts {
+  std::int64_t kernels = 0, collectives = 0;
+};
 struct GroupCounts {
   std::int64_t collectives = 0, incomplete = 0, transfers = 0, unmatched_transfers = 0;
-  std::vector<std::int64_t> kernels;  // by rank index
+  std::map<std::uint32_t, RankCounts> ranks;  // those with kernels of the group, by rank index
 };
 
 std::vector<GroupCounts> count_groups(const CollectiveRun& run) {
   const Matching& matching = run.matching();
   std::vector<GroupCounts> counts(matching.groups.size());
-  for (GroupCounts& group : counts) group.kernels.resize(run.ranks().size());
-  for (const Collective& collective : matching.collectives)
-    for (const CollectiveMember& member : matching.members(collective))
-      ++counts[collective.group].kernels[member.rank];
   for (const Collective& collective : matching.collectives) {
     GroupCounts& group = counts[collective.group];
-    if (is_transfer(run, collective)) continue;
-    const auto there = std::ranges::count_if(group.kernels, [](auto n) { return n > 0; });
-    ++group.collectives;
-    if (collective.member_count < there) ++group.incomplete;
+    const bool is_collective = !is_transfer(run, collective);
+    for (const CollectiveMember& member : matching.members(collective)) {
+      RankCounts& rank = group.ranks[member.rank];
+      ++rank.kernels;
+      rank.collectives += is_collective ? 1 : 0;
+    }
+    group.collectives += is_collective ? 1 : 0;
+  }
+  for (const Collective& collective : matching.collectives) {
+    GroupCounts& group = counts[collective.group];
+    const std::size_t listed = matching.groups[collective.group].members.size();
+    const std::size_t wanted = listed > 0 ? listed : group.ranks.size();
+    if (collective.member_count < wanted && !is_transfer(run, collective)) ++group.incomplete;
   }
   for (const Transfer& transfer : matching.transfers) {
     ++counts[transfer.group].transfers;
@@ -95,13 +104,62 @@ std::vector<std::string> metadata_mismatches(const CollectiveRun& run) {
   return sentences;
 }
 
+std::vector<std::string> missing_kernels(const CollectiveRun& run) {
+  constexpr std::size_t kMostRanks = 4;
+  std::map<std::int64_t, std::uint32_t> index_of;
+  for (std::uint32_t i = 0; i < run.ranks().size(); ++i) index_of[run.ranks()[i].rank] = i;
+  std::vector<std::string> sentences;
+  std::vector<GroupCounts> counts = count_groups(run);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    GroupCounts& group = counts[i];
+    if (group.collectives == 0) continue;
+    // A member that was read but has no kernel of the group lacks them all.
+    for (const std::int64_t member : run.matching().groups[i].members)
+      if (const auto found = index_of.find(member); found != index_of.end())
+        group.ranks.try_emplace(found->second);
+    std::string text;
+    std::size_t ranks = 0;
+    for (const auto& [rank, count] : group.ranks) {
+      const std::int64_t lacking = group.collectives - count.collectives;
+      if (lacking == 0) continue;
+      if (++ranks <= kMostRanks)
+        text += fmt::format("{}rank {} lacks {}", text.empty() ? "" : ", ", run.ranks()[rank].rank,
+                            lacking);
+    }
+    if (ranks == 0) continue;
+    if (ranks > kMostRanks) text += fmt::format(" and {} more ranks lack some", ranks - kMostRanks);
+    sentences.push_back(fmt::format("process group {}: of {} collectives {}",
+                                    run.matching().groups[i].id, group.collectives, text));
+  }
+  if (sentences.size() > kMostSentences) {
+    const std::size_t more = sentences.size() - kMostSentences;
+    sentences.resize(kMostSentences);
+    sentences.push_back(fmt::format("ranks lack collectives of {} more process groups", more));
+  }
+  return sentences;
+}
+
+std::vector<std::string> unlinked_kernels(const CollectiveRun& run) {
+  std::uint64_t kernels = 0;
+  std::size_t ranks = 0;
+  for (const RankTrace& rank : run.ranks()) {
+    kernels += rank.unlinked_kernels;
+    ranks += rank.unlinked_kernels > 0 ? 1 : 0;
+  }
+  if (kernels == 0) return {};
+  return {fmt::format(
+      "communication kernels without correlation and external id are left out: {} on {} ranks",
+      kernels, ranks)};
+}
+
 Table process_groups(const CollectiveRun& run) {
   std::vector<ColumnSpec> columns{
       {"process group", Kind::kText, "id", "name, with its first rank where groups share a name"},
       {"group size", Kind::kInteger, "", "ranks in the group; empty: not told"},
       {"ranks seen", Kind::kInteger, "", "ranks with kernels of the group"},
       {"collectives", Kind::kInteger, "", "collectives that were matched across ranks"},
-      {"incomplete", Kind::kInteger, "", "of these, without a kernel on some rank"},
+      {"incomplete", Kind::kInteger, "",
+       "of these, without the kernel of some rank of the group, read or not"},
       {"transfers", Kind::kInteger, "", "sends and receives"},
       {"unmatched transfers", Kind::kInteger, "", "of these, with one side only"},
       {"matched by", Kind::kText, "",
@@ -115,14 +173,12 @@ Table process_groups(const CollectiveRun& run) {
   for (std::size_t i = 0; i < counts.size(); ++i) {
     const ProcessGroup& group = run.matching().groups[i];
     std::int64_t seen = 0, fewest = 0, fewest_rank = 0, most = 0;
-    for (std::size_t rank = 0; rank < counts[i].kernels.size(); ++rank) {
-      const std::int64_t kernels = counts[i].kernels[rank];
-      if (kernels == 0) continue;
-      if (seen++ == 0 || kernels < fewest) {
-        fewest = kernels;
+    for (const auto& [rank, count] : counts[i].ranks) {
+      if (seen++ == 0 || count.kernels < fewest) {
+        fewest = count.kernels;
         fewest_rank = run.ranks()[rank].rank;
       }
-      most = std::max(most, kernels);
+      most = std::max(most, count.kernels);
     }
     if (seen == 0) continue;
     table.add_row(

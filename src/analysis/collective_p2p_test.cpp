@@ -21,7 +21,9 @@ TEST(PointToPoint, TheLaterSideTellsTheTimeAndTheOtherWaited) {
   EXPECT_THAT(column(table, "transfer time"), ElementsAre("20.0"));
   EXPECT_THAT(column(table, "sender wait"), ElementsAre("30.0"));
   EXPECT_THAT(column(table, "receiver wait"), ElementsAre("0.0"));
-  EXPECT_DOUBLE_EQ(table.column("bandwidth (GB/s)").reals()[0], 1.0 / 1024 / 20e-6);
+  // Units as the headers say: 10^6 bytes, 10^9 bytes per second.
+  EXPECT_DOUBLE_EQ(table.column("size (MB)").reals()[0], 1.048576);
+  EXPECT_DOUBLE_EQ(table.column("bandwidth (GB/s)").reals()[0], 1.048576e6 / 20e-6 / 1e9);
 }
 
 TEST(PointToPoint, ASendWithoutAReceiveIsShownAndCounted) {
@@ -40,6 +42,7 @@ TEST(PointToPoint, PairsAreSummedUpBySize) {
   const Table table = p2p_summary(run).value();
   EXPECT_THAT(column(table, "count"), ElementsAre("2"));
   EXPECT_THAT(column(table, "transfer time mean (us)"), ElementsAre("20.0"));
+  EXPECT_DOUBLE_EQ(table.column("total (MB)").reals()[0], 2 * 4096 / 1e6);
 }
 
 TEST(PointToPoint, CollectivesAreNoTransfers) { EXPECT_FALSE(p2p(test_run({{{.dur = 1}}}))); }

@@ -8,6 +8,9 @@
 //   exposed, little waiting, tiny messages       -> latency: fewer and larger messages
 //   exposed, little waiting, low bandwidth       -> network
 //   exposed, little waiting, good bandwidth      -> overlap: start earlier, or compute meanwhile
+//   kernels without a name that are not one operation -> unknown
+// Between little and most, "imbalance" is the second word. The reason beside it gives the figures
+// the verdict rests on.
 #pragma once
 
 #include <optional>
@@ -18,7 +21,9 @@
 namespace tracelens {
 
 struct VerdictOptions {
-  std::optional<double> link_gbps = {};  // peak of a rank's link in one direction, 10^9 bytes per s
+  // Peak of a rank's link in one direction, 10^9 bytes per s. None: inside one machine that of the
+  // GPU the traces name, where it is known.
+  std::optional<double> link_gbps = {};
 };
 
 // The costliest first, by exposed time. Clocks should be corrected. No table without collectives.

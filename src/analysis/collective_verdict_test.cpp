@@ -51,6 +51,77 @@ TEST(Verdict, WaitingForOneRankIsImbalanceAndSaysWhatItDid) {
   EXPECT_EQ(cell(table, "waiting (ms)", 0), "0.4");  // rank 0 waits 0.8, rank 1 not at all
 }
 
+// Rank 0 waits `wait` us for rank 1, then both need `dur`.
+Table verdict_on_waiting(double wait, double dur, std::int64_t elements) {
+  const CollectiveRun run = test_run({{{.ts = 0, .dur = wait + dur, .elements = elements}},
+                                      {{.ts = wait, .dur = dur, .elements = elements}}});
+  return comm_verdict(run, {.link_gbps = 200}).value();
+}
+
+TEST(Verdict, ThePartOfTheTimeThatIsWaitingIsToldWithItsRank) {
+  const Table table = verdict_on_waiting(100, 100, 16 * kMib);  // 100 of 200 us, and 0 of 100
+  EXPECT_EQ(cell(table, "verdict", 0), "overlap, imbalance");
+  EXPECT_EQ(cell(table, "why", 0),
+            "33% of the time is waiting for rank 1 (100%); bandwidth is 84% of the link's peak; "
+            "little computes meanwhile");
+}
+
+TEST(Verdict, TinyMessagesHaveNoBandwidthToBlame) {
+  const Table table = verdict_on_waiting(900, 10, 1);
+  EXPECT_EQ(cell(table, "verdict", 0), "imbalance");
+  EXPECT_EQ(cell(table, "why", 0),
+            "98% of the time is waiting for rank 1 (100%); messages are tiny");
+}
+
+TEST(Verdict, RanksThatComeApartAndDoNotWaitDoNotArriveTogether) {
+  const CollectiveRun run =
+      test_run({{{.name = "all_to_allv", .ts = 0, .dur = 100, .elements = 16 * kMib}},
+                {{.name = "all_to_allv", .ts = 640, .dur = 100, .elements = 16 * kMib}}});
+  const Table table = comm_verdict(run, {.link_gbps = 900}).value();
+  EXPECT_EQ(cell(table, "verdict", 0), "network");
+  EXPECT_EQ(cell(table, "why", 0),
+            "ranks do not wait for each other; starts are up to 640 us apart, and in 1 of 1 "
+            "collectives a rank leaves before the last comes; bandwidth is 9% of the link's peak");
+}
+
+TEST(Verdict, KernelsWithoutANameThatAreNotOneOperationGetNone) {
+  const CollectiveRun run =
+      test_run({{{.name = "", .ts = 0, .dur = 100}}, {{.name = "", .ts = 640, .dur = 100}}});
+  EXPECT_EQ(cell(comm_verdict(run, {}).value(), "verdict", 0), "unknown");
+}
+
+TEST(Verdict, BandwidthOfUnknownSizeIsNotCalledGood) {
+  const TestKernel kernel{.dur = 100, .elements = 16 * kMib, .dtype = "Secret"};
+  const CollectiveRun run{test_ranks({{kernel}, {kernel}}), {}};
+  EXPECT_EQ(cell(comm_verdict(run, {}).value(), "why", 0),
+            "ranks arrive together; the sizes of the messages are not known; little computes "
+            "meanwhile");
+}
+
+TEST(Verdict, UnitsAreThoseOfTheHeaders) {
+  const CollectiveRun run{together(100, 100), {}};
+  const Table table = comm_verdict(run, {.link_gbps = 400}).value();
+  EXPECT_DOUBLE_EQ(table.column("message (MB)").reals()[0], 16 * 1.048576);
+  const double rate = table.column("bus bw (GB/s)").reals()[0];
+  EXPECT_DOUBLE_EQ(rate, 16 * 1.048576e6 / 100e-6 / 1e9);
+  EXPECT_DOUBLE_EQ(table.column("of link peak (%)").reals()[0], 100 * rate / 400);
+}
+
+TEST(Verdict, InsideOneMachineTheGpusOwnLinkIsTheMeasure) {
+  const auto peak_on = [](const char* device, std::int64_t gpus_per_node,
+                          std::optional<double> link = {}) {
+    std::vector<RankTrace> ranks = together(100, 100);
+    for (RankTrace& rank : ranks) rank.device_name = device;
+    const CollectiveRun run{ranks, {.gpus_per_node = gpus_per_node}};
+    const Table table = comm_verdict(run, {.link_gbps = link}).value();
+    return table.has_column("link peak (GB/s)") ? cell(table, "link peak (GB/s)", 0) : "none";
+  };
+  EXPECT_EQ(peak_on("NVIDIA H200", 2), "450.0");
+  EXPECT_EQ(peak_on("NVIDIA H200", 2, 400), "400.0");  // what is asked for wins
+  EXPECT_EQ(peak_on("NVIDIA H200", 1), "none");        // another link leads to the other machine
+  EXPECT_EQ(peak_on("Synthetic GPU", 2), "none");
+}
+
 TEST(Verdict, WithoutALinkTheBestOfTheRunIsTheMeasure) {
   const auto kernel = [](const char* group, double dur) {
     return TestKernel{.ts = 10, .dur = dur, .elements = 16 * kMib, .group = group};

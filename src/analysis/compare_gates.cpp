@@ -11,6 +11,7 @@
 #include <tracelens/error.hpp>
 #include <utility>
 
+#include "analysis/compare_times.hpp"
 #include "table/cell_text.hpp"
 
 namespace tracelens {
@@ -82,20 +83,8 @@ bool matches(std::string_view pattern, std::string_view text) {
 // Time of each thing the gate is about, in ms.
 std::map<std::string, double> times_of(const Gate& gate, const ComparedReport& report,
                                        std::string_view sheet) {
-  std::map<std::string, double> times;
-  const Table* const table = report.find(sheet);
-  const auto measure = table == nullptr ? std::nullopt : sheet_measure(*table);
-  if (!measure) return times;
-  const Table::Column& keys = table->column(measure->key);
-  const Table::Column& values = table->column(measure->metric);
-  for (std::size_t row = 0; row < table->rows(); ++row) {
-    const std::string name = plain_text(keys, row);
-    if (values.is_missing(row) || !matches(gate.name, name)) continue;
-    const double value = values.spec().kind == Kind::kInteger
-                             ? static_cast<double>(values.integers()[row])
-                             : values.reals()[row];
-    times[name] += value * measure->ms_per_unit;
-  }
+  std::map<std::string, double> times = sheet_times(report, sheet);
+  std::erase_if(times, [&gate](const auto& entry) { return !matches(gate.name, entry.first); });
   return times;
 }
 
@@ -182,9 +171,10 @@ GateOutcome check_gate(const Gate& gate, std::span<const ComparedReport> reports
                              : ms > 0    ? std::numeric_limits<double>::infinity()
                                          : 0;
       const double over = gate.is_percent ? percent : ms - base_ms;
-      std::string sentence = fmt::format(
-          "{}: {} took {:.6g} ms in {} and {:.6g} ms in {}: {:+.6g} ms, {:+.4g}%", *sheet, name,
-          base_ms, reports.front().tag, ms, report.tag, ms - base_ms, percent);
+      std::string sentence =
+          fmt::format("{}: {} took {:.6g} ms in {} and {:.6g} ms in {}: {:+.6g} ms, {}", *sheet,
+                      name, base_ms, reports.front().tag, ms, report.tag, ms - base_ms,
+                      std::isfinite(percent) ? fmt::format("{:+.4g}%", percent) : "new");
       if (over > gate.limit)
         result.evidence.push_back(std::move(sentence));
       else if (over > closest)

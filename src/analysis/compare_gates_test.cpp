@@ -36,6 +36,18 @@ TEST(Gates, PercentAndTimeAreLimits) {
   EXPECT_THAT(check("op:aten::mm > 3%").evidence, ElementsAre(HasSubstr("+20%")));
 }
 
+TEST(Gates, WhatIsNewIsCalledNewNotInfinite) {
+  ComparedReport now = report("new", 100, 10);
+  const ColumnSpec columns[] = {{"name", Kind::kText, "", ""},
+                                {"total_direct_kernel_time_ms", Kind::kReal, "", ""}};
+  Table ops{"ops_summary", "", columns};
+  ops.add_row("aten::gelu", 3.0);
+  now.tables[1] = std::move(ops);
+  const ComparedReport reports[] = {report("base", 100, 10), std::move(now)};
+  EXPECT_THAT(check_gate(parse_gate("op:aten::gelu > 5%"), reports).evidence,
+              ElementsAre(HasSubstr("+3 ms, new")));
+}
+
 TEST(Gates, AStarMeansAnythingAndMinLeavesSmallThingsOut) {
   EXPECT_THAT(check("op:* > 3%").evidence, SizeIs(2));
   EXPECT_THAT(check("op:aten::* > 3% min 5ms").evidence, SizeIs(1));

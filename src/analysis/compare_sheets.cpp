@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <tracelens/error.hpp>
 
 #include "analysis/compare_join.hpp"
@@ -74,9 +75,7 @@ class Comparison {
     const bool must_be_there = rule.is_required && is_named(rule.group);
     if (base == nullptr) {
       if (must_be_there) throw missing(reports_.front(), rule.sheet);
-      if (rule.is_required && !was_told(rule.sheet))
-        note(fmt::format("{} has no sheet {}: it is not compared", reports_.front().tag,
-                         rule.sheet));
+      if (rule.is_required) note_missing(reports_.front(), rule.sheet);
       return;
     }
     if (was_compared(rule.sheet) || !has_columns(*base, rule.keys)) return;
@@ -85,10 +84,11 @@ class Comparison {
       if (table == nullptr && is_named(rule.group) && !rule.is_more)
         throw missing(report, rule.sheet);
       if (table == nullptr || (table->rows() == 0 && rule.by_params)) {
-        note(table == nullptr
-                 ? fmt::format("{} has no sheet {}: it is not compared", report.tag, rule.sheet)
-                 : fmt::format("Skipping roofline sheet '{}' because one of the reports is empty.",
-                               rule.sheet));
+        if (table == nullptr)
+          note_missing(report, rule.sheet);
+        else
+          note(fmt::format("Skipping roofline sheet '{}' because one of the reports is empty.",
+                           rule.sheet));
         return;
       }
       if (table->rows() > 0 && !has_columns(*table, rule.keys)) {
@@ -113,7 +113,7 @@ class Comparison {
                              std::ranges::any_of(base.columns(), [](const Table::Column& column) {
                                return column.spec().name.starts_with("param: ");
                              });
-      if (!is_family || was_compared(base.name())) continue;
+      if (!is_family || was_compared(base.name()) || told_.contains(base.name())) continue;
       const bool everywhere = std::ranges::all_of(reports_, [&](const ComparedReport& report) {
         const Table* const table = report.find(base.name());
         return table != nullptr && table->rows() > 0 && table->has_column("name");
@@ -181,10 +181,10 @@ class Comparison {
   [[nodiscard]] bool was_compared(std::string_view sheet) const {
     return std::ranges::find(compared_, sheet) != compared_.end();
   }
-  [[nodiscard]] bool was_told(std::string_view sheet) const {
-    return std::ranges::any_of(notes_, [&](const std::string& sentence) {
-      return sentence.find(fmt::format("sheet {}:", sheet)) != std::string::npos;
-    });
+  // Once per sheet: several rules may know it by different layouts.
+  void note_missing(const ComparedReport& report, std::string_view sheet) {
+    if (told_.insert(sheet).second)
+      note(fmt::format("{} has no sheet {}: it is not compared", report.tag, sheet));
   }
   void note(std::string sentence) { notes_.push_back(std::move(sentence)); }
 
@@ -197,6 +197,7 @@ class Comparison {
   const CompareSheetsOptions& options_;
   std::vector<std::string>& notes_;
   std::vector<std::string> compared_;
+  std::set<std::string_view> told_;  // sheets that a note calls missing
   std::vector<Table> result_;
 };
 
@@ -229,7 +230,8 @@ std::optional<SheetMeasure> sheet_measure(const Table& table) {
         table.has_column(rule.metrics[0]))
       // A GPU's number comes before what it did; everywhere else the first key is the name.
       return SheetMeasure{rule.keys[rule.keys[0] == "GPU ID" ? 1 : 0], rule.metrics[0],
-                          ms_per_unit(rule.metrics[0])};
+                          ms_per_unit(rule.metrics[0]),
+                          rule.sheet == "hlo_ops" ? rule.keys[1] : std::string_view{}};
   return std::nullopt;
 }
 

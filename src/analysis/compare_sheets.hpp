@@ -43,6 +43,7 @@ struct CompareSheetsOptions {
 struct SheetMeasure {
   std::string_view key, metric;  // columns
   double ms_per_unit = 1;
+  std::string_view place = {};  // column that tells things of one name apart; empty: none
 };
 // Nothing when no rule knows the sheet.
 [[nodiscard]] std::optional<SheetMeasure> sheet_measure(const Table& table);

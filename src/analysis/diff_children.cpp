@@ -106,7 +106,7 @@ void ChildPairing::replace_wrappers(Lists& lists, std::vector<EditStep>& steps) 
       std::vector<NodeId> children = side.gpu_children(list[place]);
       // Two ops that launch by themselves are not the same for that: they took each other's place.
       if (mode_ == DiffMode::kImproved &&
-          std::ranges::any_of(children, [&](NodeId child) { return side.is_dispatch(child); }))
+          std::ranges::any_of(children, [&](NodeId child) { return side.is_work(child); }))
         continue;
       std::vector<std::uint32_t> names = names_of(side, children);
       found.push_back({place, list[place], std::move(children), std::move(names)});

@@ -145,10 +145,13 @@ Trace steps(double slow_us, bool fused) {
 
 TEST(OpChanges, ATraceAndItselfDifferNowhere) {
   const DiffPair pair{steps(0, false), steps(0, false), DiffMode::kImproved};
-  for (const OpChange& change : op_changes(pair.input(), {}, {}))
+  const std::vector<OpChange> changes = op_changes(pair.input(), {}, {});
+  for (const OpChange& change : changes) {
     EXPECT_EQ(change.difference_ns(), 0) << change.name;
+    EXPECT_EQ(change.verdict, ChangeVerdict::kSame) << change.name;
+  }
   EXPECT_TRUE(substitutions(pair.input()).empty());
-  EXPECT_DOUBLE_EQ(matched_share(pair.input()), 1);
+  EXPECT_DOUBLE_EQ(common_share(changes), 1);
   EXPECT_TRUE(collect_diff_stats(pair.input()).is_identical);
 }
 
@@ -170,6 +173,45 @@ TEST(Substitutions, TwoOpsReplacedByOneAreOneSubstitutionCountedEachTime) {
   EXPECT_EQ(found[0].where, "model::layer");
   EXPECT_EQ(found[0].count, 24);
   EXPECT_EQ(found[0].ns[1] - found[0].ns[0], 24 * (4'000 - 6'000));
+}
+
+// One GPU's runs of a JAX module; kernels hang below HLO ops without a launch between.
+Trace jax_runs(int runs, const char* conv, const char* kernel) {
+  TestTrace t;
+  for (int i = 0; i < runs; ++i) {
+    const double at = 100.0 * i;
+    t.op("jit_f", at, 90);
+    t.op(conv, at + 1, 20);
+    t.launch("launch", at + 2, 1, {.name = kernel, .ts = 1e4 + at, .dur = 10});
+    t.op("copy.2 (jit(f)/transpose, m.py:4)", at + 30, 20);
+    t.launch("launch", at + 31, 1, {.name = "copy", .ts = 1e4 + at + 20, .dur = 5});
+  }
+  t.builder().source().format = "xplane";
+  return t.finish();
+}
+
+TEST(OpChanges, AnHloOpIsTheSameWhenItsLineMovedOrTheCompilerNumberedItAnew) {
+  for (const char* other :
+       {"conv.1 (jit(f)/conv, m.py:9)", "conv.7.0 (jit(f)/jit(main)/conv, n.py:3)"}) {
+    const DiffPair pair{jax_runs(3, "conv.1 (jit(f)/conv, m.py:3)", "conv_kernel.kd"),
+                        jax_runs(1, other, "conv_kernel"), DiffMode::kImproved};
+    const std::vector<OpChange> changes = op_changes(pair.input(), {}, {});
+    ASSERT_EQ(changes.size(), 2U) << other;
+    for (const OpChange& change : changes) {
+      EXPECT_EQ(change.calls[0], 3) << change.name;
+      EXPECT_EQ(change.calls[1], 1) << change.name;
+    }
+    EXPECT_TRUE(substitutions(pair.input()).empty()) << other;
+  }
+}
+
+TEST(OpChanges, EveryCallCountsWhetherItFoundAPartnerOrNot) {
+  const char *const conv = "conv.1 (jit(f)/conv, m.py:3)", *const kernel = "conv_kernel";
+  const DiffPair pair{jax_runs(40, conv, kernel), jax_runs(13, conv, kernel), DiffMode::kImproved};
+  for (const OpChange& change : op_changes(pair.input(), {}, {})) {
+    EXPECT_EQ(change.calls[0], 40) << change.name;
+    EXPECT_EQ(change.calls[1], 13) << change.name;
+  }
 }
 
 TEST(MergeTrees, TenThousandChildrenOfOneNameAreAlignedInTime) {

@@ -52,6 +52,33 @@ std::string without_function(std::string name) {
   return name;
 }
 
+// "jit(f)/mul, model.py:31" -> "jit(f)/mul"
+std::string_view without_source(std::string_view origin) {
+  const auto colon = origin.rfind(':');
+  if (colon == origin.npos || colon + 1 == origin.size() ||
+      !std::ranges::all_of(origin.substr(colon + 1), is_digit))
+    return origin;
+  const auto comma = origin.rfind(", ");
+  return comma == origin.npos ? std::string_view{} : origin.substr(0, comma);
+}
+
+// "dot.1.0" -> "dot"
+std::string_view without_instance(std::string_view name) {
+  while (true) {
+    const auto dot = name.rfind('.');
+    if (dot == name.npos || dot == 0 || dot + 1 == name.size() ||
+        !std::ranges::all_of(name.substr(dot + 1), is_digit))
+      return name;
+    name = name.substr(0, dot);
+  }
+}
+
+std::string without_all(std::string text, std::string_view part) {
+  for (auto at = text.find(part); at != text.npos; at = text.find(part, at))
+    text.erase(at, part.size());
+  return text;
+}
+
 }  // namespace
 
 std::string normalized_name(std::string_view name, Strip strip) {
@@ -59,6 +86,27 @@ std::string normalized_name(std::string_view name, Strip strip) {
   if (strip == Strip::kFunction) out = without_function(std::move(out));
   if (out == "hipModuleLaunchKernel" || out == "cuLaunchKernel") return "__kernel_launch__";
   return out;
+}
+
+std::string hlo_name(std::string_view label, Strip strip) {
+  const auto bracket = label.find(" (");
+  if (bracket == label.npos || !label.ends_with(')')) {
+    if (label.ends_with(".kd")) label.remove_suffix(3);
+    return std::string{label};
+  }
+  std::string_view name = label.substr(0, bracket);
+  std::string scope{without_source(label.substr(bracket + 2, label.size() - bracket - 3))};
+  if (strip == Strip::kFunction) {
+    name = without_instance(name);
+    scope = without_all(std::move(scope), "jit(main)/");
+  }
+  std::string out{name};
+  if (!scope.empty()) out.append(" (").append(scope).append(")");
+  return out;
+}
+
+std::string comparable_name(const Trace& trace, std::string_view name, Strip strip) {
+  return trace.source().format == "xplane" ? hlo_name(name, strip) : normalized_name(name, strip);
 }
 
 std::string without_line_numbers(std::string_view name) {

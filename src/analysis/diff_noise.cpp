@@ -1,8 +1,7 @@
-// What is a change and what is noise.
+#include "analysis/diff_noise.hpp"
+
 #include <algorithm>
 #include <cmath>
-
-#include "analysis/diff_ops.hpp"
 
 namespace tracelens {
 namespace {
@@ -22,6 +21,8 @@ std::string_view verdict_word(ChangeVerdict verdict) {
   switch (verdict) {
     case ChangeVerdict::kUnknown:
       return "unknown";
+    case ChangeVerdict::kSame:
+      return "same";
     case ChangeVerdict::kNoise:
       return "noise";
     case ChangeVerdict::kSlower:
@@ -64,6 +65,12 @@ ChangeVerdict judge(const StepSpread& first, const StepSpread& second) {
   }
   if (!is_change) return ChangeVerdict::kNoise;
   return difference > 0 ? ChangeVerdict::kSlower : ChangeVerdict::kFaster;
+}
+
+bool is_notable(double before, double after, double all) {
+  const double change = std::abs(after - before);
+  return change > std::max(before, after) * kRunToRunPercent / 100 &&
+         change >= all * kWorthMentioningPercent / 100;
 }
 
 }  // namespace tracelens

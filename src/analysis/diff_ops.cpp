@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "analysis/cells.hpp"
+#include "analysis/diff_names.hpp"
 #include "table/cell_text.hpp"
 #include "tree/time_math.hpp"
 
@@ -48,15 +50,18 @@ class ChangeCollector {
       : input_{input}, steps_{sorted(steps1), sorted(steps2)} {}
 
   std::vector<OpChange> collect() {
+    learn_names();
     for (const std::size_t side : {0U, 1U}) add_side(side);
     std::vector<OpChange> changes;
     for (Group& group : groups_) {
       OpChange& change = group.change;
+      if (change.kernels[0] == 0 && change.kernels[1] == 0) continue;
       if (steps_[0].size() >= kMinSteps && steps_[1].size() >= kMinSteps) {
         for (const std::size_t side : {0U, 1U})
           change.spread[side] = spread_of(group.per_step[side]);
         change.verdict = judge(change.spread[0], change.spread[1]);
       }
+      if (change.difference_ns() == 0) change.verdict = ChangeVerdict::kSame;
       if (change.kernels[1] == 0) change.verdict = ChangeVerdict::kGone;
       if (change.kernels[0] == 0) change.verdict = ChangeVerdict::kNew;
       changes.push_back(std::move(change));
@@ -84,19 +89,25 @@ class ChangeCollector {
     const Trace& trace = side == 0 ? input_.trace1 : input_.trace2;
     const Tree& tree = side == 0 ? input_.tree1 : input_.tree2;
     const std::vector<std::uint32_t> matched = matched_ops(input_, side);
-    std::unordered_set<std::uint64_t> calls;  // op or merged op, with its group
+    const bool is_hlo = trace.source().format == "xplane";
+    // Calls seen in each group: pairs by their merged id, ops without a partner by their own.
+    std::unordered_set<std::uint64_t> pairs, singles;
     for (const EventId event : tree.linked_gpu_events()) {
       const NodeId node = tree.node(event);
-      const std::uint32_t merged = matched[node.row];
       const NodeId own_op = tree.nearest_op(node);
-      const std::size_t group =
-          merged != MergedTree::kNone ? group_of_pair(merged) : group_of_one(side, own_op);
+      std::uint32_t merged = matched[node.row];
+      // The module around an HLO op is no op that its work could count for.
+      if (is_hlo && own_op.valid() && input_.merged.merged(side, own_op) != merged)
+        merged = MergedTree::kNone;
+      const bool is_pair = merged != MergedTree::kNone;
+      const std::size_t group = is_pair ? group_of_pair(merged) : group_of_one(side, own_op);
       Group& into = groups_[group];
       const std::int64_t ns = duration_of(trace, event);
       into.change.ns[side] = plus_ns(into.change.ns[side], ns);
       ++into.change.kernels[side];
-      const std::uint32_t call = merged != MergedTree::kNone ? merged : own_op.row;
-      if (calls.insert(std::uint64_t{group} << 32 | call).second) ++into.change.calls[side];
+      const std::uint32_t call = is_pair ? merged : own_op.row;
+      if ((is_pair ? pairs : singles).insert(std::uint64_t{group} << 32 | call).second)
+        ++into.change.calls[side];
       add_to_step(side, trace.ts_ns()[tree.launch_of(event).row], ns, into.per_step[side]);
     }
     for (Group& group : groups_) group.per_step[side].resize(steps_[side].size());
@@ -113,34 +124,63 @@ class ChangeCollector {
     per_step[step] = plus_ns(per_step[step], ns);
   }
 
+  struct RowKey {
+    std::string name, dims, types;
+    bool operator<(const RowKey& other) const {
+      return std::tie(name, dims, types) < std::tie(other.name, other.dims, other.types);
+    }
+  };
+
+  [[nodiscard]] RowKey key_of(std::size_t side, NodeId op) const {
+    if (!op.valid()) return {"(outside any op)", "", ""};
+    const Trace& trace = side == 0 ? input_.trace1 : input_.trace2;
+    const Tree& tree = side == 0 ? input_.tree1 : input_.tree2;
+    const EventId event = tree.event(op);
+    return {op_title(trace, tree, op), argument_text(trace, event, &Signature::dims),
+            argument_text(trace, event, &Signature::types)};
+  }
+
+  // Ops that were paired by more than their place are one op by two names, also where it stands
+  // alone: a run that calls it more often has no other op.
+  void learn_names() {
+    for (std::uint32_t id = 0; id < input_.merged.size(); ++id) {
+      const MergedNode& node = input_.merged.node(id);
+      if (!node.is_combined() || !input_.tree1.is_op(node.first) || !is_renamed(node)) continue;
+      const std::size_t row = group_of_pair(id);
+      by_name_[0].try_emplace(key_of(0, node.first), row);
+      by_name_[1].try_emplace(key_of(1, node.second), row);
+    }
+  }
+  [[nodiscard]] bool is_renamed(const MergedNode& node) const {
+    const std::string_view first = input_.trace1.name(input_.tree1.event(node.first)),
+                           second = input_.trace2.name(input_.tree2.event(node.second));
+    return first != second && comparable_name(input_.trace1, first, Strip::kFunction) ==
+                                  comparable_name(input_.trace2, second, Strip::kFunction);
+  }
+
   std::size_t group_of_pair(std::uint32_t merged) {
     const auto [known, is_new] = by_merged_.try_emplace(merged, 0);
     if (!is_new) return known->second;
     const MergedNode& node = input_.merged.node(merged);
-    const EventId first = input_.tree1.event(node.first), second = input_.tree2.event(node.second);
-    const auto argument = [&](const Value Signature::*part) {
-      return both(argument_text(input_.trace1, first, part),
-                  argument_text(input_.trace2, second, part));
-    };
-    return known->second = group(both(node_title(input_.trace1, input_.tree1, node.first),
-                                      node_title(input_.trace2, input_.tree2, node.second)),
-                                 argument(&Signature::dims), argument(&Signature::types));
+    const RowKey first = key_of(0, node.first), second = key_of(1, node.second);
+    return known->second = group({is_renamed(node) ? first.name : both(first.name, second.name),
+                                  both(first.dims, second.dims), both(first.types, second.types)});
   }
 
   std::size_t group_of_one(std::size_t side, NodeId op) {
-    if (!op.valid()) return group("(outside any op)", "", "");
-    const Trace& trace = side == 0 ? input_.trace1 : input_.trace2;
-    const Tree& tree = side == 0 ? input_.tree1 : input_.tree2;
-    const EventId event = tree.event(op);
-    return group(node_title(trace, tree, op), argument_text(trace, event, &Signature::dims),
-                 argument_text(trace, event, &Signature::types));
+    RowKey key = key_of(side, op);
+    if (const auto known = by_name_[side].find(key); known != by_name_[side].end())
+      return known->second;
+    return group(std::move(key));
   }
 
-  std::size_t group(std::string name, std::string dims, std::string types) {
-    const auto [found, is_new] = by_text_.try_emplace({name, dims, types}, groups_.size());
+  std::size_t group(RowKey key) {
+    const auto [found, is_new] = by_key_.try_emplace(key, groups_.size());
     if (is_new)
-      groups_.push_back(
-          {{.name = std::move(name), .dims = std::move(dims), .types = std::move(types)}, {}});
+      groups_.push_back({{.name = std::move(key.name),
+                          .dims = std::move(key.dims),
+                          .types = std::move(key.types)},
+                         {}});
     return found->second;
   }
 
@@ -148,7 +188,8 @@ class ChangeCollector {
   std::array<std::vector<Step>, 2> steps_;
   std::vector<Group> groups_;
   std::unordered_map<std::uint32_t, std::size_t> by_merged_;
-  std::map<std::array<std::string, 3>, std::size_t> by_text_;
+  std::map<RowKey, std::size_t> by_key_;
+  std::array<std::map<RowKey, std::size_t>, 2> by_name_;  // what one trace calls a row of both
 };
 
 }  // namespace
@@ -172,7 +213,8 @@ Table ops_diff_table(std::span<const OpChange> changes) {
       {"diff", Kind::kReal, "µs", "time in trace2 minus time in trace1"},
       {"diff_pct", Kind::kReal, "%", "the same in percent of trace1"},
       {"share_of_change", Kind::kReal, "%", "of all changes, whatever their sign"},
-      {"verdict", Kind::kText, "", "slower, faster, new, gone, noise, or unknown without steps"},
+      {"verdict", Kind::kText, "",
+       "slower, faster, new, gone, same, noise, or unknown without steps"},
       {"step_mean_trace1", Kind::kReal, "µs", "mean time per step"},
       {"step_std_trace1", Kind::kReal, "µs", "standard deviation from step to step"},
       {"step_mean_trace2", Kind::kReal, "µs", "mean time per step"},
@@ -204,19 +246,14 @@ Table ops_diff_table(std::span<const OpChange> changes) {
   return table;
 }
 
-double matched_share(const DiffInput& input) {
-  double matched_ns = 0, all_ns = 0;
-  for (const std::size_t side : {0U, 1U}) {
-    const Trace& trace = side == 0 ? input.trace1 : input.trace2;
-    const Tree& tree = side == 0 ? input.tree1 : input.tree2;
-    const std::vector<std::uint32_t> matched = matched_ops(input, side);
-    for (const EventId event : tree.linked_gpu_events()) {
-      const auto ns = static_cast<double>(duration_of(trace, event));
-      all_ns += ns;
-      if (matched[tree.node(event).row] != MergedTree::kNone) matched_ns += ns;
-    }
+double common_share(std::span<const OpChange> changes) {
+  double common_ns = 0, all_ns = 0;
+  for (const OpChange& change : changes) {
+    const auto ns = static_cast<double>(plus_ns(change.ns[0], change.ns[1]));
+    all_ns += ns;
+    if (change.kernels[0] > 0 && change.kernels[1] > 0) common_ns += ns;
   }
-  return all_ns > 0 ? matched_ns / all_ns : 1;
+  return all_ns > 0 ? common_ns / all_ns : 1;
 }
 
 }  // namespace tracelens

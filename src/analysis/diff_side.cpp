@@ -30,7 +30,8 @@ std::uint32_t DiffSide::named(std::vector<std::uint32_t>& ids, NodeId node, Stri
   const StringId string = trace_.names()[tree_.event(node).row];
   if (!string.valid() || trace_.text(string).empty()) return DiffNames::kNone;
   std::uint32_t& id = ids[string.row];
-  if (id == DiffNames::kNone) id = names_.id_of(normalized_name(trace_.text(string), strip));
+  if (id == DiffNames::kNone)
+    id = names_.id_of(comparable_name(trace_, trace_.text(string), strip));
   return id;
 }
 
@@ -77,7 +78,7 @@ NodeId DiffSide::next_wrapped(NodeId node, Collapsed& at) const {
   std::size_t count = 0;
   NodeId only;
   for_each_child(node, [&](NodeId child) {
-    launches |= is_dispatch(child);
+    launches |= is_work(child);
     if (!is_gpu_path(child)) return;
     only = child;
     ++count;

@@ -33,6 +33,10 @@ class DiffSide {
   [[nodiscard]] bool is_gpu_path(NodeId node) const { return tree_.gpu_count(node) > 0; }
   // A runtime call that launches; a graph launch is a wrapper like any op.
   [[nodiscard]] bool is_dispatch(NodeId node) const;
+  // A launch, or GPU work itself: that of an HLO op hangs below the op without a call between.
+  [[nodiscard]] bool is_work(NodeId node) const {
+    return is_dispatch(node) || is_gpu(category(node));
+  }
 
   [[nodiscard]] std::uint32_t name(NodeId node) const;  // DiffNames::kNone without a name
   // Equal ids: the same name for an alignment; events without a name are all different.

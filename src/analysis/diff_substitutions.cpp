@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "analysis/cells.hpp"
@@ -14,11 +15,19 @@
 namespace tracelens {
 namespace {
 
+constexpr const char* kTopLevel = "(top level)";
+
+// Whether two lists hold the same names, however often.
+bool are_same_names(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  return std::set<std::string>(a.begin(), a.end()) == std::set<std::string>(b.begin(), b.end());
+}
+
 class SubstitutionFinder {
  public:
   explicit SubstitutionFinder(const DiffInput& input) : input_{input} {}
 
   std::vector<Substitution> find() {
+    find_modules();
     // Top down; below a substitution nothing is looked for, it would be counted twice.
     std::vector<std::uint32_t> open;
     const auto look_at = [&](std::span<const std::uint32_t> siblings, const std::string& where) {
@@ -33,7 +42,7 @@ class SubstitutionFinder {
       }
       for (const auto& [gap, ids] : gaps) add(where, ids);
     };
-    look_at(input_.merged.roots(), "(top level)");
+    look_at(input_.merged.roots(), kTopLevel);
     while (!open.empty()) {
       const std::uint32_t id = open.back();
       open.pop_back();
@@ -48,6 +57,13 @@ class SubstitutionFinder {
   }
 
  private:
+  void find_modules() {
+    if (input_.trace1.source().format != "xplane") return;
+    for (const std::uint32_t root : input_.merged.roots())
+      if (const MergedNode& node = input_.merged.node(root); node.is_combined())
+        modules_of_both_.insert(op_title(input_.trace1, input_.tree1, node.first));
+  }
+
   // The call that stands for a merged node; that of a launch is its op.
   [[nodiscard]] std::string place_of(std::uint32_t id) const {
     const auto launches = [&](std::uint32_t at) {
@@ -58,14 +74,24 @@ class SubstitutionFinder {
     while (launches(id) && input_.merged.node(id).parent != MergedTree::kNone)
       id = input_.merged.node(id).parent;
     return without_line_numbers(
-        node_title(input_.trace1, input_.tree1, input_.merged.node(id).first));
+        op_title(input_.trace1, input_.tree1, input_.merged.node(id).first));
   }
 
   // Two that were paired although they have different names.
   [[nodiscard]] bool is_exchange(std::uint32_t id) const {
     const MergedNode& node = input_.merged.node(id);
-    return normalized_name(node_title(input_.trace1, input_.tree1, node.first), Strip::kFunction) !=
-           normalized_name(node_title(input_.trace2, input_.tree2, node.second), Strip::kFunction);
+    const std::string first = node_title(input_.trace1, input_.tree1, node.first),
+                      second = node_title(input_.trace2, input_.tree2, node.second);
+    return comparable_name(input_.trace1, first, Strip::kFunction) !=
+           comparable_name(input_.trace2, second, Strip::kFunction);
+  }
+
+  // A longer recording has more of the same at the top: more runs of a JAX module replace nothing.
+  [[nodiscard]] bool is_repetition(const std::vector<std::string>& gone,
+                                   const std::vector<std::string>& come) const {
+    if (are_same_names(gone, come)) return true;
+    const auto ran = [this](const std::string& name) { return modules_of_both_.contains(name); };
+    return std::ranges::all_of(gone, ran) && std::ranges::all_of(come, ran);
   }
 
   void add(const std::string& where, std::span<const std::uint32_t> ids) {
@@ -84,6 +110,7 @@ class SubstitutionFinder {
     }
     // Launches of the same kernels under two names of the launch are no substitution.
     if (gone == come || (ns[0] == 0 && ns[1] == 0)) return;
+    if (where == kTopLevel && is_repetition(gone, come)) return;
     Substitution& into = found_[{where, joined(gone), joined(come)}];
     into.where = where;
     into.gone = joined(gone);
@@ -96,10 +123,11 @@ class SubstitutionFinder {
   static void add_titles(const Trace& trace, const Tree& tree, NodeId node,
                          std::vector<std::string>& titles) {
     if (!is_runtime(trace.category(tree.event(node)))) {
-      titles.push_back(without_line_numbers(node_title(trace, tree, node)));
+      titles.push_back(without_line_numbers(op_title(trace, tree, node)));
       return;
     }
-    for (const EventId event : tree.gpu_events(node)) titles.emplace_back(trace.name(event));
+    for (const EventId event : tree.gpu_events(node))
+      titles.push_back(op_title(trace, tree, tree.node(event)));
   }
 
   // Names in order; a run of equal ones is counted, a long list cut.
@@ -119,6 +147,7 @@ class SubstitutionFinder {
   }
 
   const DiffInput& input_;
+  std::set<std::string> modules_of_both_;  // of JAX profiles
   std::map<std::array<std::string, 3>, Substitution> found_;
 };
 

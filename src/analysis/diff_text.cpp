@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "analysis/diff_names.hpp"
+
 namespace tracelens {
 namespace {
 
@@ -71,6 +73,11 @@ std::string node_title(const Trace& trace, const Tree& tree, NodeId node) {
   const EventId event = tree.event(node);
   const std::string_view name = trace.name(event);
   return name.empty() ? std::to_string(event.row) : std::string{name};
+}
+
+std::string op_title(const Trace& trace, const Tree& tree, NodeId node) {
+  std::string title = node_title(trace, tree, node);
+  return trace.source().format == "xplane" ? hlo_name(title) : title;
 }
 
 std::string merged_tree_text(const DiffInput& input, const DiffTextOptions& options) {

@@ -35,5 +35,7 @@ struct DiffTextOptions {
 
 // The name of a node as traced; its position in the trace when it has none.
 [[nodiscard]] std::string node_title(const Trace& trace, const Tree& tree, NodeId node);
+// The same for tables by op: the title of an HLO op has no line of the source.
+[[nodiscard]] std::string op_title(const Trace& trace, const Tree& tree, NodeId node);
 
 }  // namespace tracelens

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/cells.hpp"
 #include "analysis/gpu_work.hpp"
 #include "analysis/intervals.hpp"
 #include "tree/host_rows.hpp"
@@ -46,6 +47,7 @@ std::vector<Gap> find_gaps(const Trace& trace, std::vector<EventId> events) {
   };
   if (!std::ranges::is_sorted(events, by_start)) std::ranges::sort(events, by_start);
   std::vector<Gap> gaps;
+  gaps.reserve(events.size());  // growing would take three times as much for a moment
   std::int64_t busy_until = 0;
   for (std::size_t i = 0; i < events.size(); ++i) {
     const Interval time = interval_of(trace, events[i]);
@@ -59,8 +61,6 @@ std::optional<double> percent(std::int64_t part, std::int64_t whole) {
   if (whole == 0) return std::nullopt;
   return static_cast<double>(part) / static_cast<double>(whole) * 100;
 }
-
-double ms(std::int64_t ns) { return static_cast<double>(ns) / 1e6; }
 
 Table table_by_size(std::span<const Gap> gaps, std::int64_t idle_ns) {
   const ColumnSpec columns[] = {
@@ -181,17 +181,13 @@ class Ledger {
   std::vector<Charge> charges_;
 };
 
-// The part of a gap before its launch began: still to be charged to the launching thread.
-struct Waiting {
-  Interval time;
-  std::size_t gap;
-};
-
-// Walks the call stack of one thread along its gaps, both in order of time.
+// Walks the call stack of one thread along its gaps, both in order of time. `waiting` are positions
+// in `gaps`.
 class ThreadWalk {
  public:
-  ThreadWalk(const Trace& trace, std::span<const Waiting> waiting, Ledger& ledger)
-      : trace_{trace}, waiting_{waiting}, ledger_{ledger} {}
+  ThreadWalk(const Trace& trace, std::span<const Gap> gaps, std::span<const std::uint32_t> waiting,
+             Ledger& ledger)
+      : trace_{trace}, gaps_{gaps}, waiting_{waiting}, ledger_{ledger} {}
 
   // Events of the thread in tree order.
   void enter(EventId event) {
@@ -214,29 +210,30 @@ class ThreadWalk {
   void pass_until(std::int64_t time) {
     const Host host = open_.empty() ? Host::kNothing : host_of(trace_.category(open_.back()));
     const StringId name = open_.empty() ? StringId{} : trace_.names()[open_.back().row];
-    while (next_ < waiting_.size() && waiting_[next_].time.start < time) {
-      const Waiting& part = waiting_[next_];
-      const std::int64_t from = std::max(part.time.start, now_);
-      ledger_.charge(part.gap, host, name, from, std::min(part.time.end, time));
-      if (part.time.end > time) break;
+    while (next_ < waiting_.size() && gaps_[waiting_[next_]].time.start < time) {
+      const Interval part = gaps_[waiting_[next_]].time;
+      const std::int64_t from = std::max(part.start, now_);
+      ledger_.charge(waiting_[next_], host, name, from, std::min(part.end, time));
+      if (part.end > time) break;
       ++next_;
     }
     now_ = std::max(now_, time);
   }
 
   const Trace& trace_;
-  std::span<const Waiting> waiting_;
+  std::span<const Gap> gaps_;
+  std::span<const std::uint32_t> waiting_;
   Ledger& ledger_;
   std::vector<EventId> open_;
   std::size_t next_ = 0;
   std::int64_t now_ = std::numeric_limits<std::int64_t>::min();
 };
 
-std::vector<Charge> charge_gaps(const Trace& trace, const Tree& tree, std::span<const Gap> gaps) {
+std::vector<Charge> charge_gaps(const Trace& trace, const Tree& tree, std::vector<Gap> gaps) {
   Ledger ledger{trace};
-  std::vector<std::vector<Waiting>> waiting(trace.track_table().size());  // by thread
-  for (std::size_t i = 0; i < gaps.size(); ++i) {
-    const auto& [time, ended_by] = gaps[i];
+  std::vector<std::vector<std::uint32_t>> waiting(trace.track_table().size());  // by thread
+  for (std::uint32_t i = 0; i < gaps.size(); ++i) {
+    auto& [time, ended_by] = gaps[i];
     const EventId launch = tree.launch_of(ended_by);
     if (!launch.valid()) {
       ledger.charge(i, Host::kUnlinked, {}, time.start, time.end);
@@ -249,12 +246,13 @@ std::vector<Charge> charge_gaps(const Trace& trace, const Tree& tree, std::span<
     }
     const std::int64_t border = std::min(launched, time.end);
     ledger.charge(i, Host::kLatency, trace.names()[launch.row], border, time.end);
-    waiting[trace.tracks()[launch.row].row].push_back({{time.start, border}, i});
+    time.end = border;  // the rest of it is for the launching thread
+    waiting[trace.tracks()[launch.row].row].push_back(i);
   }
   const HostRows host = called_rows(trace, {.python_frames = true});
   for (std::size_t track = 0; track < host.tracks(); ++track) {
     if (waiting[track].empty()) continue;
-    ThreadWalk walk{trace, waiting[track], ledger};
+    ThreadWalk walk{trace, gaps, waiting[track], ledger};
     for (const std::uint32_t row : host.of(track)) walk.enter({row});
     walk.finish();
   }
@@ -298,12 +296,13 @@ Table table_by_host(const Trace& trace, std::vector<Charge> charges, std::int64_
 }  // namespace
 
 IdleTables gpu_idle(const Trace& trace, const Tree& tree, const IdleOptions& options) {
-  const std::vector<Gap> gaps =
+  std::vector<Gap> gaps =
       find_gaps(trace, select_gpu_events(trace, tree, options.include_unlinked).events);
   std::int64_t idle_ns = 0;
   for (const Gap& gap : gaps) idle_ns = plus_ns(idle_ns, length(gap.time));
-  return {table_by_size(gaps, idle_ns),
-          table_by_host(trace, charge_gaps(trace, tree, gaps), idle_ns, options.top_rows)};
+  Table by_size = table_by_size(gaps, idle_ns);
+  return {std::move(by_size), table_by_host(trace, charge_gaps(trace, tree, std::move(gaps)),
+                                            idle_ns, options.top_rows)};
 }
 
 }  // namespace tracelens

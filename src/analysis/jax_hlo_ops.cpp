@@ -12,6 +12,7 @@
 #include "analysis/cells.hpp"
 #include "analysis/gpu_work.hpp"
 #include "analysis/group_stats.hpp"
+#include "analysis/jax_hosts.hpp"
 #include "analysis/jax_kernels.hpp"
 #include "tree/time_math.hpp"
 
@@ -24,6 +25,7 @@ constexpr std::string_view kNoOp = "(no HLO op)";
 struct OpTotal {
   const JaxOp* op = nullptr;
   StringId name{};                                   // of the event when there is no op
+  std::int64_t host = 0;                             // an op of two hosts is two ops
   std::vector<std::int64_t> runs_ns;                 // GPU time of each run
   std::map<std::string_view, std::int64_t> kernels;  // by name: how often
   std::int64_t sum_ns = 0;
@@ -33,10 +35,12 @@ struct OpTotal {
 std::vector<OpTotal> total_up(const Trace& trace, const Tree& tree, const JaxOps& ops) {
   std::vector<OpTotal> totals;
   std::unordered_map<std::uint64_t, std::size_t> index;
-  const auto total_of = [&](bool is_op, std::uint32_t id) -> OpTotal& {
-    const std::uint64_t key = std::uint64_t{id} << 1 | (is_op ? 1 : 0);
+  const auto total_of = [&](EventId event, bool is_op, std::uint32_t id) -> OpTotal& {
+    const std::int64_t host = JaxHosts::number(trace, event);
+    const std::uint64_t key =
+        static_cast<std::uint64_t>(host) << 33 | std::uint64_t{id} << 1 | (is_op ? 1 : 0);
     const auto [entry, is_new] = index.try_emplace(key, totals.size());
-    if (is_new) totals.emplace_back();
+    if (is_new) totals.emplace_back().host = host;
     return totals[entry->second];
   };
   for (const EventId event : trace.all_events()) {
@@ -44,13 +48,13 @@ std::vector<OpTotal> total_up(const Trace& trace, const Tree& tree, const JaxOps
       const SignatureId signature = trace.signatures()[event.row];
       const NodeId node = tree.node(event);
       if (!signature.valid() || !node.valid()) continue;
-      OpTotal& total = total_of(true, signature.row);
+      OpTotal& total = total_of(event, true, signature.row);
       total.op = ops.of(signature);
       total.runs_ns.push_back(tree.gpu_sum_ns(node));
       total.sum_ns = plus_ns(total.sum_ns, total.runs_ns.back());
       for (const EventId kernel : tree.gpu_events(node)) ++total.kernels[trace.name(kernel)];
     } else if (is_gpu(trace.category(event)) && !tree.is_linked(event)) {
-      OpTotal& total = total_of(false, trace.names()[event.row].row);
+      OpTotal& total = total_of(event, false, trace.names()[event.row].row);
       total.name = trace.names()[event.row];
       total.runs_ns.push_back(duration_of(trace, event));
       total.sum_ns = plus_ns(total.sum_ns, total.runs_ns.back());
@@ -140,19 +144,23 @@ std::int64_t sum_of(const std::vector<OpTotal>& totals) {
 }
 
 Table hlo_ops(const Trace& trace, std::vector<OpTotal> totals, const JaxHloOptions& options) {
-  std::vector<ColumnSpec> columns{
-      {"HLO op", Kind::kText, "", "instruction, or the GPU event that no module launched"},
-      {"module", Kind::kText, "", "compiled module"},
-      {"kind", Kind::kText, "", "what it computes, from the HLO"},
-      {"kernel category", Kind::kText, "", "what its kernels do, by their names"},
-      {"scope", Kind::kText, "", "where in the program: transformations and named scopes"},
-      {"source", Kind::kText, "", "line of the program"},
-      {"runs", Kind::kInteger, "", "how often it ran"},
-      {"kernels", Kind::kNested, "", "its kernels and how often each ran"},
-      {"GPU time (µs)_sum", Kind::kReal, "µs", "durations of all its kernels, copies and fills"},
-      {"GPU time (µs)_mean", Kind::kReal, "µs", "of one run"},
-      {"GPU time (µs)_min", Kind::kReal, "µs", "of the fastest run"},
-      {"GPU time (µs)_max", Kind::kReal, "µs", "of the slowest run"}};
+  const JaxHosts hosts{trace};
+  std::vector<ColumnSpec> columns;
+  if (hosts.are_several()) columns.push_back(kJaxHostColumn);
+  columns.insert(
+      columns.end(),
+      {{"HLO op", Kind::kText, "", "instruction, or the GPU event that no module launched"},
+       {"module", Kind::kText, "", "compiled module"},
+       {"kind", Kind::kText, "", "what it computes, from the HLO"},
+       {"kernel category", Kind::kText, "", "what its kernels do, by their names"},
+       {"scope", Kind::kText, "", "where in the program: transformations and named scopes"},
+       {"source", Kind::kText, "", "line of the program"},
+       {"runs", Kind::kInteger, "", "how often it ran"},
+       {"kernels", Kind::kNested, "", "its kernels and how often each ran"},
+       {"GPU time (µs)_sum", Kind::kReal, "µs", "durations of all its kernels, copies and fills"},
+       {"GPU time (µs)_mean", Kind::kReal, "µs", "of one run"},
+       {"GPU time (µs)_min", Kind::kReal, "µs", "of the fastest run"},
+       {"GPU time (µs)_max", Kind::kReal, "µs", "of the slowest run"}});
   RunningShare::add_columns(columns, "GPU time");
   add_work_columns(columns, options);
   std::ranges::stable_sort(totals, std::ranges::greater{}, &OpTotal::sum_ns);
@@ -161,6 +169,7 @@ Table hlo_ops(const Trace& trace, std::vector<OpTotal> totals, const JaxHloOptio
   for (OpTotal& total : totals) {
     const GroupStats stats = stats_of_ns(total.runs_ns);
     RowCells row;
+    if (hosts.are_several()) row.add(hosts.name(total.host));
     row.add(total.op == nullptr ? trace.text(total.name) : std::string_view{total.op->name});
     row.add(total.op == nullptr ? std::string_view{} : std::string_view{total.op->module});
     row.add(kind_of(total));
@@ -249,16 +258,20 @@ Table hlo_modules(const Trace& trace, const Tree& tree) {
     stream.gpu_ns = plus_ns(stream.gpu_ns, tree.gpu_sum_ns(node));
     stream.span_ns = plus_ns(stream.span_ns, duration_of(trace, event));
   }
-  const ColumnSpec columns[] = {
-      {"module", Kind::kText, "", "compiled module"},
-      {"gpu_pid", Kind::kInteger, "id", "1 + number of the GPU"},
-      {"runs", Kind::kInteger, "", "how often it ran"},
-      {"streams", Kind::kInteger, "", "streams it ran on"},
-      {"GPU time (ms)_sum", Kind::kReal, "ms", "durations of its kernels on all streams"},
-      {"GPU time (ms)_mean", Kind::kReal, "ms", "of one run"},
-      {"span (ms)_mean", Kind::kReal, "ms",
-       "from its first kernel to the end of its last, on the stream that did most"},
-      {"GPU time / span", Kind::kReal, "%", "above 100 where kernels overlap"}};
+  const JaxHosts hosts{trace};
+  std::vector<ColumnSpec> columns;
+  if (hosts.are_several()) columns.push_back(kJaxHostColumn);
+  columns.insert(
+      columns.end(),
+      {{"module", Kind::kText, "", "compiled module"},
+       {"gpu_pid", Kind::kInteger, "id", "1 + number of the GPU"},
+       {"runs", Kind::kInteger, "", "how often it ran"},
+       {"streams", Kind::kInteger, "", "streams it ran on"},
+       {"GPU time (ms)_sum", Kind::kReal, "ms", "durations of its kernels on all streams"},
+       {"GPU time (ms)_mean", Kind::kReal, "ms", "of one run"},
+       {"span (ms)_mean", Kind::kReal, "ms",
+        "from its first kernel to the end of its last, on the stream that did most"},
+       {"GPU time / span", Kind::kReal, "%", "above 100 where kernels overlap"}});
   Table table{"hlo_modules", "Runs of the compiled modules", columns};
   const auto ms = [](std::int64_t ns) { return static_cast<double>(ns) / 1e6; };
   for (const auto& [key, streams] : modules) {
@@ -269,10 +282,17 @@ Table hlo_modules(const Trace& trace, const Tree& tree) {
       if (stream.gpu_ns > main.gpu_ns) main = stream;
     }
     const double runs = static_cast<double>(sum.runs);
-    table.add_row(key.first, key.second, sum.runs, streams.size(), ms(sum.gpu_ns),
-                  ms(sum.gpu_ns) / runs,
-                  ms(main.span_ns) / static_cast<double>(std::max<std::int64_t>(main.runs, 1)),
-                  percent_of(ms(sum.gpu_ns), ms(main.span_ns)));
+    RowCells row;
+    if (hosts.are_several()) row.add(hosts.name(JaxHosts::number(Value{key.second})));
+    row.add(key.first);
+    row.add(key.second);
+    row.add(sum.runs);
+    row.add(static_cast<std::int64_t>(streams.size()));
+    row.add(ms(sum.gpu_ns));
+    row.add(ms(sum.gpu_ns) / runs);
+    row.add(ms(main.span_ns) / static_cast<double>(std::max<std::int64_t>(main.runs, 1)));
+    row.add(percent_of(ms(sum.gpu_ns), ms(main.span_ns)));
+    table.append(row.cells());
   }
   table.sort_by("GPU time (ms)_sum", Order::kDescending);
   return table;

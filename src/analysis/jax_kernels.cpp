@@ -5,12 +5,13 @@
 #include <set>
 #include <unordered_map>
 
+#include "analysis/jax_hosts.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
 namespace {
 
-constexpr std::int64_t kHostPid = 701, kPidsPerHost = 1000;
+constexpr std::int64_t kHostPid = 701;
 
 struct Words {
   std::string_view category;
@@ -41,12 +42,12 @@ class LaunchTimes {
   explicit LaunchTimes(const Trace& trace) {
     for (std::uint32_t row = 0; row < trace.size(); ++row) {
       if (!is_runtime(trace.categories()[row]) || trace.correlations()[row] == kAbsent) continue;
-      const std::int64_t host = trace.track(EventId{row}).pid.as_int() / kPidsPerHost;
+      const std::int64_t host = JaxHosts::number(trace, {row});
       times_[host][trace.correlations()[row]] = trace.ts_ns()[row];  // the last one wins
     }
   }
   [[nodiscard]] std::optional<std::int64_t> at(std::int64_t pid, std::int64_t correlation) const {
-    const auto host = times_.find(pid / kPidsPerHost);
+    const auto host = times_.find(pid / kJaxPidsPerHost);
     if (host == times_.end() || correlation == kAbsent) return std::nullopt;
     const auto found = host->second.find(correlation);
     return found == host->second.end() ? std::nullopt : std::optional{found->second};
@@ -76,7 +77,7 @@ std::string_view jax_category(std::string_view kernel, std::string_view hlo_op) 
 
 bool is_jax_span(const Trace& trace, EventId event) {
   return trace.category(event) == Category::kCpuOp &&
-         trace.track(event).pid.as_int() % kPidsPerHost < kHostPid;
+         trace.track(event).pid.as_int() % kJaxPidsPerHost < kHostPid;
 }
 
 JaxKernels::JaxKernels(const Trace& trace, const Tree& tree, const JaxOps& ops) : trace_{trace} {

@@ -8,8 +8,8 @@
 
 namespace tracelens {
 
-// A row per step, by time. A step owns the GPU work that was launched while it lasted; work whose
-// launch was not recorded goes to no step. No table when the program marks no steps.
+// A row per step, by host and time. A step owns the GPU work that was launched while it lasted;
+// work whose launch was not recorded goes to no step. No table when the program marks no steps.
 [[nodiscard]] std::optional<Table> jax_steps(const Trace& trace);
 
 }  // namespace tracelens

@@ -1,11 +1,16 @@
 // The tables of JAX profiles, on recordings from an H200 (tests/data/record/record_jax.py).
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <tracelens/read_trace.hpp>
 #include <tracelens/tree.hpp>
+#include <utility>
 
 #include "analysis/jax_check.hpp"
 #include "analysis/jax_hlo_ops.hpp"
@@ -13,6 +18,7 @@
 #include "analysis/jax_launchers.hpp"
 #include "analysis/jax_op_sheets.hpp"
 #include "analysis/jax_ops.hpp"
+#include "analysis/jax_roofline.hpp"
 #include "analysis/jax_steps.hpp"
 #include "analysis/jax_timeline.hpp"
 #include "tree/time_math.hpp"
@@ -20,12 +26,13 @@
 namespace tracelens {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct Profile {
   explicit Profile(const std::string& name)
-      : trace{read_trace(std::string{TL_TEST_DATA} + "/jax_" + name + ".xplane.pb.gz")},
-        tree{build_tree(trace)},
-        ops{trace},
-        kernels{trace, tree, ops} {}
+      : Profile{read_trace(std::string{TL_TEST_DATA} + "/jax_" + name + ".xplane.pb.gz")} {}
+  explicit Profile(Trace read)
+      : trace{std::move(read)}, tree{build_tree(trace)}, ops{trace}, kernels{trace, tree, ops} {}
   Trace trace;
   Tree tree;
   JaxOps ops;
@@ -209,12 +216,92 @@ TEST(JaxModules, ALoopRunsItsBodyOncePerTurn) {
   }
 }
 
+TEST(JaxRoofline, APointIsAllRunsOfAnOp) {  // a loop of 8 turns, run three times
+  const Profile profile{"scan"};
+  const JaxRooflinePoints found = jax_roofline_points(profile.trace, profile.tree);
+  const auto point = std::ranges::find(found.points, "gemm_fusion_dot.1", &RooflinePoint::op);
+  ASSERT_NE(point, found.points.end());
+  EXPECT_EQ(point->calls, 3 * 8);
+  EXPECT_EQ(point->category, "gemm");
+  EXPECT_EQ(point->flops, 3 * 8 * profile.flops("gemm_fusion_dot.1"));
+  EXPECT_GT(point->flops, 0);
+  EXPECT_GT(*point->bytes, 0);
+  EXPECT_GT(point->busy_ns, 0);
+  EXPECT_LE(point->busy_ns, found.all_ops_ns);
+}
+
 TEST(JaxOpSheets, AnOpOfSeveralKernelsHasOneRate) {
   const Profile profile{"conv"};
   const auto tables = jax_op_sheets(profile.kernels);
   const Table& sheet = find(tables, "op_conv");
   for (std::size_t row = 0; row < sheet.rows(); ++row)  // an H200 does at most 990 TFLOP/s
     EXPECT_LT(sheet.column("TFLOPS/s_max").reals()[row], 990);
+}
+
+// One profile as that of two hosts, whose correlation ids and clocks are then the same.
+class TwoHosts : public ::testing::Test {
+ protected:
+  TwoHosts() {
+    fs::create_directories(folder_);
+    for (const char* host : {"a", "b"})
+      fs::copy_file(std::string{TL_TEST_DATA} + "/jax_transformer_xla.xplane.pb.gz",
+                    folder_ / (std::string{host} + ".xplane.pb.gz"),
+                    fs::copy_options::overwrite_existing);
+    both_.emplace(read_trace(folder_.string()));
+  }
+  ~TwoHosts() override {
+    std::error_code error;
+    fs::remove_all(folder_, error);
+  }
+
+  const fs::path folder_ = fs::path{::testing::TempDir()} /
+                           ::testing::UnitTest::GetInstance()->current_test_info()->name();
+  const Profile one_{"transformer_xla"};
+  std::optional<Profile> both_;
+};
+
+TEST_F(TwoHosts, HaveTheirOwnSteps) {
+  const auto steps = jax_steps(both_->trace);
+  const auto alone = jax_steps(one_.trace);
+  ASSERT_EQ(steps->rows(), 6u);
+  for (std::size_t row = 0; row < 6; ++row) {
+    EXPECT_EQ(steps->column("host").texts()[row], row < 3 ? "a" : "b");
+    for (const char* column : {"start (ms)", "GPU busy (ms)", "GPU span (ms)"})
+      EXPECT_EQ(steps->column(column).reals()[row], alone->column(column).reals()[row % 3]);
+    EXPECT_EQ(steps->column("GPU events").integers()[row], 153);
+  }
+}
+
+TEST_F(TwoHosts, HaveTheirOwnOpsAndGpus) {
+  const auto tables = jax_hlo_tables(both_->trace, both_->tree, both_->ops, {});
+  const auto alone = jax_hlo_tables(one_.trace, one_.tree, one_.ops, {});
+  const Table& ops = find(tables, "hlo_ops");
+  ASSERT_EQ(ops.rows(), 2 * find(alone, "hlo_ops").rows());
+  std::set<std::pair<std::string, std::string>> seen;  // host and op
+  for (std::size_t row = 0; row < ops.rows(); ++row)
+    EXPECT_TRUE(
+        seen.emplace(ops.column("host").texts()[row], ops.column("HLO op").texts()[row]).second);
+  const Table by_gpu = jax_timeline(both_->trace).by_gpu;
+  ASSERT_EQ(by_gpu.rows(), 16u);
+  EXPECT_EQ(by_gpu.column("host").texts()[15], "b");
+}
+
+TEST_F(TwoHosts, HaveTheTimelineOfOneWhenBothDidTheSame) {
+  const Table both = jax_gpu_timeline(both_->trace, both_->tree, {.include_unlinked = true}).table;
+  const Table one = jax_gpu_timeline(one_.trace, one_.tree, {.include_unlinked = true}).table;
+  ASSERT_EQ(both.rows(), one.rows());
+  for (std::size_t row = 0; row < one.rows(); ++row)
+    EXPECT_EQ(both.column("time ms").reals()[row], one.column("time ms").reals()[row]);
+}
+
+TEST(JaxTimeline, OfOneGpuIsTheSameByDeviceAndForAll) {  // copies, fills and kernels alike
+  const Profile profile{"transformer_xla"};
+  const Table all = jax_gpu_timeline(profile.trace, profile.tree, {.include_unlinked = true}).table;
+  const Table by_gpu =
+      jax_timeline(profile.trace, {.by_gpu_name = "x", .reference_kinds = false}).by_gpu;
+  ASSERT_EQ(by_gpu.rows(), all.rows());
+  for (std::size_t row = 0; row < all.rows(); ++row)
+    EXPECT_EQ(by_gpu.column("time ms").reals()[row], all.column("time ms").reals()[row]);
 }
 
 TEST(JaxTimeline, BusyAndIdleTimeMakeTheTotal) {

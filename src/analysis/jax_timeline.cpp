@@ -9,6 +9,7 @@
 #include "analysis/cells.hpp"
 #include "analysis/gpu_work.hpp"
 #include "analysis/intervals.hpp"
+#include "analysis/jax_hosts.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
@@ -29,7 +30,18 @@ using Times = std::array<std::int64_t, kTypes.size()>;
 
 struct Intervals {
   std::vector<Interval> computation, communication, copies, all;
+
+  std::vector<Interval>& of(GpuWork kind) {
+    if (kind == GpuWork::kCopy) return copies;
+    return kind == GpuWork::kCommunication ? communication : computation;
+  }
 };
+
+// A kernel is never a copy here, whatever its name: ROCm's copy kernels compute, too.
+GpuWork reference_kind(const Trace& trace, EventId event, GpuWorkKinds& kinds) {
+  if (trace.category(event) != Category::kKernel) return GpuWork::kCopy;
+  return kinds.is_communication(event) ? GpuWork::kCommunication : GpuWork::kComputation;
+}
 
 Times measure(Intervals of) {
   const auto computation = merge(std::move(of.computation));
@@ -49,7 +61,7 @@ Times measure(Intervals of) {
 
 }  // namespace
 
-JaxTimeline jax_timeline(const Trace& trace, std::string by_gpu) {
+JaxTimeline jax_timeline(const Trace& trace, const JaxTimelineOptions& options) {
   std::map<std::int64_t, Intervals> gpus;
   GpuWorkKinds kinds{trace};
   for (const EventId event : trace.all_events()) {
@@ -57,26 +69,30 @@ JaxTimeline jax_timeline(const Trace& trace, std::string by_gpu) {
     Intervals& gpu = gpus[trace.track(event).pid.as_int()];
     const Interval interval = interval_of(trace, event);
     gpu.all.push_back(interval);
-    // A kernel is never a copy here, whatever its name: ROCm's copy kernels compute, too.
-    const bool is_kernel = trace.category(event) == Category::kKernel;
-    (!is_kernel                      ? gpu.copies
-     : kinds.is_communication(event) ? gpu.communication
-                                     : gpu.computation)
+    gpu.of(options.reference_kinds ? reference_kind(trace, event, kinds) : kinds.of(event))
         .push_back(interval);
   }
-  const ColumnSpec by_gpu_columns[] = {kType, kTime, kPercent, kGpuPid};
+  const JaxHosts hosts{trace};
+  std::vector<ColumnSpec> by_gpu_columns{kType, kTime, kPercent, kGpuPid};
+  if (hosts.are_several()) by_gpu_columns.push_back(kJaxHostColumn);
   const ColumnSpec average_columns[] = {kType, kTime, kPercent};
   JaxTimeline out{
-      Table{std::move(by_gpu), "What the time of each GPU went to", by_gpu_columns},
-      Table{"gpu_events_averages", "What the time of a GPU went to, on average", average_columns}};
+      Table{options.by_gpu_name,
+            "What the time of each GPU went to, from its first event to its last", by_gpu_columns},
+      Table{"gpu_events_averages", "What the time of a GPU went to, on average over all GPUs",
+            average_columns}};
   Times sum{};
   for (auto& [pid, intervals] : gpus) {
     const Times times = measure(std::move(intervals));
     for (std::size_t i = 0; i < times.size(); ++i) {
       sum[i] = plus_ns(sum[i], times[i]);
-      out.by_gpu.add_row(
-          kTypes[i], static_cast<double>(times[i]) / 1e6,
-          percent_of(static_cast<double>(times[i]), static_cast<double>(times[kTotal])), pid);
+      RowCells row;
+      row.add(kTypes[i]);
+      row.add(static_cast<double>(times[i]) / 1e6);
+      row.add(percent_of(static_cast<double>(times[i]), static_cast<double>(times[kTotal])));
+      row.add(pid);
+      if (hosts.are_several()) row.add(hosts.name(JaxHosts::number(Value{pid})));
+      out.by_gpu.append(row.cells());
     }
   }
   for (std::size_t i = 0; i < sum.size() && !gpus.empty(); ++i)
@@ -84,6 +100,30 @@ JaxTimeline jax_timeline(const Trace& trace, std::string by_gpu) {
                          static_cast<double>(sum[i]) / 1e6 / static_cast<double>(gpus.size()),
                          percent_of(static_cast<double>(sum[i]), static_cast<double>(sum[kTotal])));
   return out;
+}
+
+Timeline jax_gpu_timeline(const Trace& trace, const Tree& tree, const TimelineOptions& options) {
+  std::map<std::int64_t, std::vector<EventId>> hosts;
+  for (const EventId event : select_gpu_events(trace, tree, options.include_unlinked).events)
+    hosts[JaxHosts::number(trace, event)].push_back(event);
+  if (hosts.size() < 2) return gpu_timeline(trace, tree, options);
+  constexpr std::int64_t GpuTimes::*kParts[] = {
+      &GpuTimes::computation, &GpuTimes::exposed_comm, &GpuTimes::exposed_copy,
+      &GpuTimes::busy,        &GpuTimes::total,        &GpuTimes::micro_idle,
+      &GpuTimes::macro_idle,  &GpuTimes::comm,         &GpuTimes::copy};
+  GpuTimes mean;
+  GpuWorkKinds kinds{trace};
+  for (const auto& [host, events] : hosts) {
+    const GpuTimes times = gpu_times(trace, events, kinds, options);
+    for (const auto part : kParts) mean.*part = plus_ns(mean.*part, times.*part);
+  }
+  for (const auto part : kParts) mean.*part /= static_cast<std::int64_t>(hosts.size());
+  return {timeline_table(mean,
+                         "What the time of the GPUs of a host went to, from their first event to "
+                         "their last: the mean over the hosts",
+                         options),
+          mean.total,
+          {}};
 }
 
 }  // namespace tracelens

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/cells.hpp"
 #include "analysis/gpu_work.hpp"
 #include "analysis/launchers.hpp"
 #include "io/ascii.hpp"
@@ -22,8 +23,6 @@ const ColumnSpec kOp{"Parent cpu_op", Kind::kText, "",
                      "innermost op around the launch, or the launching call"};
 const ColumnSpec kKernel{"Kernel name", Kind::kText, "", "kernel name as traced"};
 const ColumnSpec kStream{"Kernel stream", Kind::kInteger, "id", "stream the kernel ran on"};
-
-double us(std::int64_t ns) { return static_cast<double>(ns) / 1e3; }
 
 std::optional<double> percent(std::int64_t part, std::int64_t whole) {
   if (whole == 0) return std::nullopt;

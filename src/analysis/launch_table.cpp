@@ -142,6 +142,7 @@ void LaunchTable::collect_gpu_events() {
 
 void LaunchTable::collect_launchers() {
   launcher_of_node_.assign(tree_.size(), kNoLauncher);
+  std::vector<NodeId> nodes;                                   // of the launchers
   std::vector<std::pair<std::uint32_t, GpuPosition>> charged;  // launcher, GPU event
   charged.reserve(gpu_.size());
   for (const GpuPosition position : file_order_) {
@@ -149,12 +150,14 @@ void LaunchTable::collect_launchers() {
     const NodeId node = find_launcher(trace_, tree_, tree_.node(gpu_[position].event));
     std::uint32_t& launcher = launcher_of_node_[node.row];
     if (launcher == kNoLauncher) {
-      launcher = static_cast<std::uint32_t>(launchers_.size());
-      launchers_.push_back({.node = node, .event = tree_.event(node)});
+      launcher = static_cast<std::uint32_t>(nodes.size());
+      nodes.push_back(node);
     }
-    ++launchers_[launcher].count;
     charged.emplace_back(launcher, position);
   }
+  launchers_.reserve(nodes.size());
+  for (const NodeId node : nodes) launchers_.push_back({.node = node, .event = tree_.event(node)});
+  for (const auto& [launcher, position] : charged) ++launchers_[launcher].count;
   // Lay the GPU events of each launcher out one after the other.
   std::uint32_t at = 0;
   for (Launcher& op : launchers_) {

@@ -18,8 +18,6 @@ namespace {
 constexpr std::string_view kNoModule = "NA";
 constexpr const char* kOwnTime = "GPU time of the ops' own kernels";
 
-double ms(std::int64_t ns) { return static_cast<double>(ns) / 1e6; }
-
 // Where the work of a node belongs.
 struct Place {
   NodeId module;  // invalid: in no module

@@ -27,9 +27,11 @@ std::vector<Table> make_op_tables(const Trace& trace, const Tree& tree,
   if (!options.steps.empty()) add(ops_by_step(input, options.steps));
   add(ops_unique_args(input));
   if (options.overlap) add(ops_unique_args_kl_overlap(input));
-  const std::vector<UnifiedOp> ops = collect_unified_ops(input);
-  add(unified_perf_summary(input, ops));
-  if (options.overlap) add(unified_perf_summary_kl_overlap(input, ops));
+  {  // the ops take much memory: they go before the sheets come
+    const std::vector<UnifiedOp> ops = collect_unified_ops(input);
+    add(unified_perf_summary(input, ops));
+    if (options.overlap) add(unified_perf_summary_kl_overlap(input, ops));
+  }
   for (Table& sheet : category_sheets(input)) add(std::move(sheet));
   if (options.collectives) add(coll_analysis(trace));
   return tables;

@@ -47,8 +47,6 @@ std::vector<Totals> totals_by(OpInput& input, KeyOf key_of, TextOf text_of) {
   return totals;
 }
 
-double ms(std::int64_t ns) { return static_cast<double>(ns) / 1e6; }
-
 double summed_ms(const std::vector<Totals>& totals) {
   std::int64_t ns = 0;
   for (const Totals& total : totals) ns = plus_ns(ns, total.direct_ns);

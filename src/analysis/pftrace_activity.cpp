@@ -168,7 +168,7 @@ Table category_summary(const PftraceActivity& activity) {
   constexpr auto kAbout = "GPU time by kind of kernel; communication hidden behind compute";
   if (activity.gpus().empty()) return Table{"category_summary", kAbout, {}};
   const ColumnSpec columns[] = {
-      {"GPU ID", Kind::kNested, "id", "GPUs in order of their first event; Avg: mean of all"},
+      {"GPU ID", Kind::kNested, "id", "number of the GPU; Avg: mean of all"},
       {"Category", Kind::kText, "", "kind of kernel, by its name"},
       {"Total runtime (ms)", Kind::kReal, "ms", "sum of durations"},
       {"Total count", Kind::kReal, "", "kernels"},
@@ -183,7 +183,8 @@ Table category_summary(const PftraceActivity& activity) {
     const auto add = [&](std::string_view category, std::int64_t ns, std::int64_t count) {
       const Numbers row = {static_cast<double>(ns) / 1e6, static_cast<double>(count),
                            share(ns, gpu.compute_ns), share(ns, gpu.total_ns)};
-      table.add_row(Value{static_cast<std::int64_t>(i)}, category, row[0], row[1], row[2], row[3]);
+      table.add_row(Value{activity.events().gpu_number(static_cast<std::uint32_t>(i))}, category,
+                    row[0], row[1], row[2], row[3]);
       Numbers& sum = sums[category];
       for (std::size_t k = 0; k < row.size(); ++k) sum[k] += row[k];
     };

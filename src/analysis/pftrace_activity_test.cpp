@@ -61,6 +61,17 @@ TEST(PftraceEvents, GpusAreNumberedInOrderOfAppearanceTextAndNumberApart) {
   EXPECT_EQ(agent_number(Value{"Agent-12"}), 12);
 }
 
+TEST(PftraceEvents, NumbersByAgentHoldForEventsThatNameNone) {
+  const Trace trace =
+      trace_of({kernel("a", 0, 1, "\"Agent-3\""),
+                R"({"ph":"X","cat":"memory_copy","name":"MEMORY_COPY_HOST_TO_DEVICE",
+                                    "pid":1,"tid":1,"ts":5,"dur":1,"args":{"device":3}})"});
+  EXPECT_EQ(PftraceEvents(trace, GpuNumbers::kByAgent).gpu_number_of({0}), 3);
+  EXPECT_EQ(PftraceEvents(trace, GpuNumbers::kByAgent).gpu_number_of({1}), 3);
+  EXPECT_EQ(PftraceEvents(trace, GpuNumbers::kByOrder).gpu_number_of({0}), 0);
+  EXPECT_EQ(PftraceEvents(trace, GpuNumbers::kByOrder).gpu_number_of({1}), std::nullopt);
+}
+
 TEST(PftraceEvents, RocmTimelinesAreToldFromFrameworkTraces) {
   EXPECT_TRUE(is_rocm_timeline(trace_of({hip("hipFree", 0, 1)})));
   EXPECT_TRUE(
@@ -89,6 +100,19 @@ TEST(CategorySummary, AveragesOverTheGpusAndLeavesOutShortEvents) {
   EXPECT_DOUBLE_EQ(runtime_ms(table, "0", "xla"), 0.010);  // 4 us is below the default of 5 us
   EXPECT_DOUBLE_EQ(runtime_ms(table, "1", "gemm"), 0.030);
   EXPECT_DOUBLE_EQ(runtime_ms(table, "Avg", "total_incl_comm"), 0.020);
+}
+
+TEST(CategorySummary, NumbersGpusByTheirAgentsWhereTheirNamesTell) {
+  const auto summary = [](const Trace& trace, GpuNumbers numbers) {
+    const PftraceEvents events{trace, numbers};
+    return category_summary(PftraceActivity{events, {}});
+  };
+  const Trace named =
+      trace_of({kernel("a", 0, 10, R"("Agent-3")"), kernel("b", 0, 20, R"("Agent-2")")});
+  EXPECT_DOUBLE_EQ(runtime_ms(summary(named, GpuNumbers::kByAgent), "2", "xla"), 0.020);
+  EXPECT_DOUBLE_EQ(runtime_ms(summary(named, GpuNumbers::kByOrder), "1", "xla"), 0.020);
+  const Trace plain = trace_of({kernel("a", 0, 10, R"("left")"), kernel("b", 0, 20, R"("right")")});
+  EXPECT_DOUBLE_EQ(runtime_ms(summary(plain, GpuNumbers::kByAgent), "1", "xla"), 0.020);
 }
 
 TEST(CategorySummary, HiddenCommunicationIsTheTimeInWhichSomethingComputes) {

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 
@@ -107,7 +109,7 @@ std::optional<std::int64_t> agent_number(const Value& agent) {
   return to_integer(text.substr(text.rfind('-') + 1));
 }
 
-PftraceEvents::PftraceEvents(const Trace& trace) : trace_{trace}, args_(1) {
+PftraceEvents::PftraceEvents(const Trace& trace, GpuNumbers numbers) : trace_{trace}, args_(1) {
   args_ids_.resize(trace.size(), 0);
   std::vector<std::uint32_t> known(trace.string_count(), 0);  // by text: its args
   const auto& details = trace.detail_texts();
@@ -120,10 +122,11 @@ PftraceEvents::PftraceEvents(const Trace& trace) : trace_{trace}, args_(1) {
     }
     args_ids_[event.row] = id;
   }
-  number_gpus();
+  find_gpus();
+  number_gpus(numbers);
 }
 
-void PftraceEvents::number_gpus() {
+void PftraceEvents::find_gpus() {
   gpu_ids_.assign(args_.size(), kNoGpu);
   std::unordered_map<std::string, std::uint32_t> numbers;
   for (const std::uint32_t id : args_ids_) {
@@ -136,9 +139,25 @@ void PftraceEvents::number_gpus() {
   }
 }
 
+void PftraceEvents::number_gpus(GpuNumbers numbers) {
+  std::set<std::int64_t> distinct;
+  for (const std::string& gpu : gpus_)
+    if (const auto number = agent_number(Value{gpu}); number && distinct.insert(*number).second)
+      gpu_numbers_.push_back(*number);
+  is_by_agent_ = numbers == GpuNumbers::kByAgent && gpu_numbers_.size() == gpus_.size();
+  if (is_by_agent_) return;
+  gpu_numbers_.resize(gpus_.size());
+  std::iota(gpu_numbers_.begin(), gpu_numbers_.end(), std::int64_t{0});
+}
+
 std::optional<std::uint32_t> PftraceEvents::gpu_of(EventId event) const {
   const std::uint32_t gpu = gpu_ids_[args_ids_[event.row]];
   return gpu == kNoGpu ? std::nullopt : std::optional{gpu};
+}
+
+std::optional<std::int64_t> PftraceEvents::gpu_number_of(EventId event) const {
+  if (const auto gpu = gpu_of(event)) return gpu_number(*gpu);
+  return is_by_agent_ ? trace_.devices().at(event) : std::nullopt;
 }
 
 std::optional<std::int64_t> PftraceEvents::pid(EventId event) const {

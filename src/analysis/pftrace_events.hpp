@@ -30,13 +30,25 @@ struct PftraceArgs {
   Value src_agent, dst_agent;
 };
 
+// How tables number GPUs.
+enum class GpuNumbers : std::uint8_t {
+  kByOrder,  // from 0, in the order in which they first appear: as in the Python TraceLens
+  kByAgent,  // by the number in the agent's name, as the devices of the trace are; by order where
+             // the names do not tell
+};
+
 class PftraceEvents {
  public:
-  explicit PftraceEvents(const Trace& trace);
+  explicit PftraceEvents(const Trace& trace, GpuNumbers numbers = GpuNumbers::kByOrder);
 
   [[nodiscard]] const PftraceArgs& args(EventId event) const { return args_[args_ids_[event.row]]; }
-  // GPUs are numbered in the order in which they first appear in the trace.
+  // Its place among the GPUs in the order in which they first appear in the trace.
   [[nodiscard]] std::optional<std::uint32_t> gpu_of(EventId event) const;
+  // What tables call the GPU with this place in the order.
+  [[nodiscard]] std::int64_t gpu_number(std::uint32_t gpu) const { return gpu_numbers_[gpu]; }
+  // The same for an event. Numbered by agent, an event that names none (a copy of rocprofv3) has
+  // the number of the GPU it is on.
+  [[nodiscard]] std::optional<std::int64_t> gpu_number_of(EventId event) const;
   // Their names, in that order: "Agent-2", or the number an old rocprofv3 gave them.
   [[nodiscard]] std::span<const std::string> gpus() const { return gpus_; }
 
@@ -47,13 +59,16 @@ class PftraceEvents {
   [[nodiscard]] const Trace& trace() const { return trace_; }
 
  private:
-  void number_gpus();
+  void find_gpus();
+  void number_gpus(GpuNumbers numbers);
 
   const Trace& trace_;
   std::vector<PftraceArgs> args_;        // [0]: of events without arguments
   std::vector<std::uint32_t> args_ids_;  // by event row
   std::vector<std::uint32_t> gpu_ids_;   // by args id
   std::vector<std::string> gpus_;
+  std::vector<std::int64_t> gpu_numbers_;  // by GPU
+  bool is_by_agent_ = false;
 };
 
 // The number in an agent's name: 2 of "Agent-2", "GPU-2", "2" and 2.

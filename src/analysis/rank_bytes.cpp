@@ -122,7 +122,8 @@ void visit(Archive& archive, Record& record) {
   } else {
     static_assert(std::is_same_v<T, RankTrace>);
     archive(record.rank);
-    for (auto* text : {&record.file, &record.problem}) archive(*text);
+    for (auto* text : {&record.file, &record.format, &record.problem, &record.device_name})
+      archive(*text);
     archive(record.warnings);
     for (auto* number : {&record.declared_rank, &record.world_size, &record.device_count})
       archive(*number);
@@ -132,6 +133,7 @@ void visit(Archive& archive, Record& record) {
     archive(record.text_bytes);
     archive(record.messages);
     archive(record.kernels);
+    archive(record.unlinked_kernels);
     archive(record.activity);
     archive(record.steps);
   }

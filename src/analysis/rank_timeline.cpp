@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/cells.hpp"
 #include "analysis/group_stats.hpp"
 
 namespace tracelens {
@@ -23,8 +24,6 @@ constexpr TimeKind kTimes[] = {
     {"idle_time", "the GPU does nothing", &RankStep::idle_ns},
     {"total_comm_time", "communication, hidden or not", &RankStep::comm_ns},
 };
-
-double ms(std::int64_t ns) { return static_cast<double>(ns) / 1e6; }
 
 // The steps of all ranks by name, in the order of the first rank that has them.
 std::vector<std::string> step_names(const CollectiveRun& run) {

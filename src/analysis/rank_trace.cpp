@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/gpu_choice.hpp"
 #include "analysis/gpu_work.hpp"
 #include "analysis/rank_lists.hpp"
 #include "io/ascii.hpp"
@@ -106,6 +107,8 @@ class Summary {
  private:
   void read_head() {
     out_.file = trace_.source().name;
+    out_.format = trace_.source().format;
+    out_.device_name = device_name(trace_);
     out_.events = trace_.size() -
                   static_cast<std::size_t>(std::ranges::count(trace_.phases(), Phase::kDamaged));
     out_.text_bytes = trace_.source().text_bytes;
@@ -162,7 +165,10 @@ class Summary {
     for (std::uint32_t row = 0; row < trace_.size(); ++row) {
       if (is_communication_[row] == 0) continue;
       const auto external_id = trace_.external_ids().at({row});
-      if (trace_.correlations()[row] == kAbsent && !external_id) continue;
+      if (trace_.correlations()[row] == kAbsent && !external_id) {
+        ++out_.unlinked_kernels;
+        continue;
+      }
       const Arguments arguments = arguments_of({row}, external_id, streams.at({row}));
       out_.kernels.push_back({.ts_ns = trace_.ts_ns()[row],
                               .dur_ns = duration_of(trace_, {row}),

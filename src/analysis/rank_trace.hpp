@@ -35,16 +35,21 @@ struct GroupMembers {
 struct RankTrace {
   std::int64_t rank = 0;
   std::string file;
+  std::string format = {};                 // of the file, as in Trace::source
   std::string problem = {};                // why the file could not be read; empty: it was
   std::vector<std::string> warnings = {};  // what was wrong inside the file
   // What the head of the file says about the job.
   std::optional<std::int64_t> declared_rank = {}, world_size = {}, device_count = {};
+  std::string device_name = {};    // of its GPU; "": not told
   std::int64_t base_ns = kAbsent;  // what its times count from
   std::vector<GroupMembers> groups = {};
   std::uint64_t events = 0, text_bytes = 0;  // events: those that could be read
 
   std::vector<CollectiveMessage> messages = {};
   std::vector<CollectiveKernel> kernels = {};  // in file order
+  // Communication kernels that are not in there: without correlation and external id nobody
+  // launched them.
+  std::uint64_t unlinked_kernels = 0;
   RankActivity activity = {};
   std::vector<RankStep> steps = {};  // the whole trace first, then each marked step
 

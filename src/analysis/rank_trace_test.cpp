@@ -34,6 +34,14 @@ TEST(SummarizeRank, KeepsLinkedCommunicationKernelsOnly) {
   ASSERT_THAT(rank.kernels, SizeIs(1));
   EXPECT_EQ(rank.kernels[0].ts_ns, 1000);
   EXPECT_EQ(rank.message(rank.kernels[0]).stream, Value{20});
+  EXPECT_EQ(rank.unlinked_kernels, 1u);
+}
+
+TEST(SummarizeRank, KnowsTheFormatAndTheGpu) {
+  const RankTrace rank = summarize_rank(
+      trace_of("", R"("deviceProperties": [{"id": 0, "name": "NVIDIA H200"}],)"), {});
+  EXPECT_EQ(rank.format, "kineto");
+  EXPECT_EQ(rank.device_name, "NVIDIA H200");
 }
 
 TEST(SummarizeRank, ReadsTheMessageTheSequenceNumberAndThePeer) {

@@ -30,8 +30,6 @@ constexpr CategoryRule kCategoryRules[] = {
     {"Attention", "fmha"},   {"Memory", "copy"},
 };
 
-double ms(std::int64_t ns) { return static_cast<double>(ns) / 1e6; }
-
 // Kernels of one name, or of one category.
 struct Group {
   std::string_view name;
@@ -107,6 +105,18 @@ std::vector<std::pair<StringId, std::int64_t>> short_kernels(const RocprofKernel
   return found;
 }
 
+// What a dispatch took of its compute unit, as the reader names it.
+struct Resource {
+  const char *key, *column, *unit, *description;
+};
+constexpr Resource kResources[] = {
+    {"VGPR_Count", "vgprs", "", "vector registers of a work-item"},
+    {"Accum_VGPR_Count", "accum_vgprs", "", "accumulation registers of a work-item"},
+    {"SGPR_Count", "sgprs", "", "scalar registers of a wave"},
+    {"LDS_Block_Size", "lds_bytes", "B", "local memory of a work-group"},
+    {"Scratch_Size", "scratch_bytes", "B", "scratch memory of a work-item: spilled registers"},
+};
+
 }  // namespace
 
 RocprofKernels::RocprofKernels(const Trace& the_trace) : trace{the_trace} {
@@ -127,9 +137,11 @@ Table rocprof_gpu_timeline(const RocprofKernels& kernels) {
   const ColumnSpec columns[] = {
       {"type", Kind::kText, "", "what the time was spent on"},
       {"time ms", Kind::kReal, "ms", "time in which at least one was running"},
-      {"percent", Kind::kReal, "%", "of the whole run of the process"},
+      {"percent", Kind::kReal, "%", "of the whole run of the process, with its host-only parts"},
   };
-  Table table{"gpu_timeline", "How the time of the profiled process divides, all GPUs together",
+  Table table{"gpu_timeline",
+              "How the time of the profiled process divides, from its start to its end, all GPUs "
+              "together",
               columns};
   if (kernels.events.empty()) return table;
   const Trace& trace = kernels.trace;
@@ -204,7 +216,7 @@ Table rocprof_category_summary(const RocprofKernels& kernels,
   return table;
 }
 
-Table rocprof_kernel_details(const RocprofKernels& kernels, std::optional<std::int64_t> top) {
+Table rocprof_kernel_details(const RocprofKernels& kernels, const KernelDetailsOptions& options) {
   std::vector<ColumnSpec> columns{
       {"name", Kind::kText, "", "kernel"},
       {"Kernel duration (µs)", Kind::kReal, "µs", "how long it ran"},
@@ -217,6 +229,9 @@ Table rocprof_kernel_details(const RocprofKernels& kernels, std::optional<std::i
     columns.push_back({name, Kind::kInteger, "", "work-items of a work-group"});
   columns.push_back({"agent_id", Kind::kInteger, "id", "the driver's handle of the GPU"});
   columns.push_back({"thread_id", Kind::kInteger, "id", "host thread that launched it"});
+  if (options.resources)
+    for (const Resource& resource : kResources)
+      columns.push_back({resource.column, Kind::kInteger, resource.unit, resource.description});
   constexpr auto kAbout = "Single dispatches, the longest first";
   if (kernels.events.empty()) return Table{"kernel_details", kAbout, {}};
 
@@ -224,9 +239,10 @@ Table rocprof_kernel_details(const RocprofKernels& kernels, std::optional<std::i
   std::vector<EventId> rows = kernels.events;
   std::ranges::stable_sort(rows, std::ranges::greater{},
                            [&](EventId event) { return duration_of(trace, event); });
-  if (top) {
+  if (options.top) {
     const auto size = static_cast<std::int64_t>(rows.size());
-    const std::int64_t kept = *top < 0 ? std::max<std::int64_t>(0, size + *top) : *top;
+    const std::int64_t kept =
+        *options.top < 0 ? std::max<std::int64_t>(0, size + *options.top) : *options.top;
     rows.resize(static_cast<std::size_t>(std::min(size, kept)));
   }
   Table table{"kernel_details", kAbout, columns};
@@ -240,11 +256,22 @@ Table rocprof_kernel_details(const RocprofKernels& kernels, std::optional<std::i
       const Value* const sizes = details.find(key);
       return sizes == nullptr || sizes->items().size() <= axis ? 1 : sizes->items()[axis].as_int();
     };
-    table.add_row(trace.name(event), us(duration_of(trace, event)),
-                  trace.streams().at(event).value_or(0), trace.external_ids().at(event).value_or(0),
-                  size("work_items", 0), size("work_items", 1), size("work_items", 2),
-                  size("work_group", 0), size("work_group", 1), size("work_group", 2),
-                  integer("agent_id"), integer("tid"));
+    std::vector<Cell> row{std::string{trace.name(event)}, us(duration_of(trace, event)),
+                          trace.streams().at(event).value_or(0),
+                          trace.external_ids().at(event).value_or(0)};
+    for (const auto* key : {"work_items", "work_group"})
+      for (const std::size_t axis : {0U, 1U, 2U}) row.emplace_back(size(key, axis));
+    row.emplace_back(integer("agent_id"));
+    row.emplace_back(integer("tid"));
+    if (options.resources)
+      for (const Resource& resource : kResources) {
+        const Value* const value = details.find(resource.key);
+        if (value != nullptr)
+          row.emplace_back(value->as_int());
+        else
+          row.emplace_back(kMissing);
+      }
+    table.append(row);
   }
   return table;
 }

@@ -40,9 +40,13 @@ struct RocprofSummaryOptions {
 [[nodiscard]] Table rocprof_category_summary(const RocprofKernels& kernels,
                                              const RocprofSummaryOptions& options);
 
-// One row per dispatch, the longest first; `top` rows, or all but the last -top when negative.
+struct KernelDetailsOptions {
+  std::optional<std::int64_t> top = {};  // rows; all but the last -top when negative
+  bool resources = false;                // registers, LDS and scratch, beyond the Python TraceLens
+};
+// One row per dispatch, the longest first.
 [[nodiscard]] Table rocprof_kernel_details(const RocprofKernels& kernels,
-                                           std::optional<std::int64_t> top);
+                                           const KernelDetailsOptions& options = {});
 
 // Kernels shorter than `threshold_us`: by name, and how many last how long.
 [[nodiscard]] Table rocprof_short_kernels(const RocprofKernels& kernels, double threshold_us);

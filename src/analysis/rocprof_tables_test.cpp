@@ -82,15 +82,15 @@ TEST(RocprofCategory, TheFirstWordDecides) {
 TEST(RocprofKernelDetails, ShowsTheLongestFirstAndCutsTheRest) {
   const Trace trace = profile({{"a", 0, 1'000}, {"b", 0, 9'000, 4}, {"c", 0, 5'000}});
   const RocprofKernels kernels{trace};
-  const Table table = rocprof_kernel_details(kernels, 2);
+  const Table table = rocprof_kernel_details(kernels, {.top = 2});
   ASSERT_EQ(table.rows(), 2u);
   EXPECT_EQ(table.column("name").texts()[0], "b");
   EXPECT_DOUBLE_EQ(table.column("Kernel duration (µs)").reals()[0], 9);
   EXPECT_EQ(table.column("stream").integers()[0], 4);
   EXPECT_EQ(table.column("dispatch_id").integers()[0], 102);
   EXPECT_EQ(table.column("grid_x").integers()[0], 1);
-  EXPECT_EQ(rocprof_kernel_details(kernels, -1).rows(), 2u);
-  EXPECT_EQ(rocprof_kernel_details(kernels, 0).rows(), 0u);
+  EXPECT_EQ(rocprof_kernel_details(kernels, {.top = -1}).rows(), 2u);
+  EXPECT_EQ(rocprof_kernel_details(kernels, {.top = 0}).rows(), 0u);
 }
 
 TEST(RocprofShortKernels, TheThresholdIsInMicroseconds) {

@@ -1,11 +1,14 @@
 #include "analysis/roofline_points.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "analysis/cells.hpp"
 #include "analysis/group_rows.hpp"
+#include "analysis/jax_roofline.hpp"
 #include "analysis/unified_ops.hpp"
 #include "io/check.hpp"
+#include "tree/links.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
@@ -54,6 +57,30 @@ void find_roof(RooflinePoint& point, const OpTableOptions& options) {
     point.attainable_tflops = point.flops / roof->best_us / 1e6;
 }
 
+void collect_points(const Trace& trace, const Tree& tree, const OpTableOptions& options,
+                    Roofline& roofline) {
+  OpInput input{trace, tree, options};
+  KeyIndex index;
+  for (const UnifiedOp& op : collect_unified_ops(input)) {
+    roofline.all_ops_ns = plus_ns(roofline.all_ops_ns, op.row.busy_ns);
+    const SignatureId arguments = trace.signatures()[op.row.event.row];
+    if (!op.answered || !arguments.valid()) continue;
+    const perf::Work& work = *input.models[op.row.answer];
+    const std::uint32_t at =
+        index.id_of({op.name.row, op.kernel.row, arguments.row, op.category, 0, 0, 0, 0});
+    if (at == roofline.points.size()) {
+      RooflinePoint& point = roofline.points.emplace_back();
+      point.op = unified_name(trace, op);
+      point.category = input.launches.categories().text(op.category);
+      point.compute_spec = work.compute_spec;
+      point.dims = trace.signature(arguments).dims;
+      point.types = trace.signature(arguments).types;
+      point.bytes = 0;
+    }
+    add_call(roofline.points[at], op, work);
+  }
+}
+
 }  // namespace
 
 std::optional<double> RooflinePoint::intensity() const {
@@ -85,25 +112,12 @@ double Roofline::covered() const {
 Roofline measure_roofline(const Trace& trace, const Tree& tree, const OpTableOptions& options) {
   TL_CHECK(options.gpu != nullptr);
   Roofline roofline{.gpu = *options.gpu, .points = {}, .all_ops_ns = 0};
-  OpInput input{trace, tree, options};
-  KeyIndex index;
-  for (const UnifiedOp& op : collect_unified_ops(input)) {
-    roofline.all_ops_ns = plus_ns(roofline.all_ops_ns, op.row.busy_ns);
-    const SignatureId arguments = trace.signatures()[op.row.event.row];
-    if (!op.answered || !arguments.valid()) continue;
-    const perf::Work& work = *input.models[op.row.answer];
-    const std::uint32_t at =
-        index.id_of({op.name.row, op.kernel.row, arguments.row, op.category, 0, 0, 0, 0});
-    if (at == roofline.points.size()) {
-      RooflinePoint& point = roofline.points.emplace_back();
-      point.op = unified_name(trace, op);
-      point.category = input.launches.categories().text(op.category);
-      point.compute_spec = work.compute_spec;
-      point.dims = trace.signature(arguments).dims;
-      point.types = trace.signature(arguments).types;
-      point.bytes = 0;
-    }
-    add_call(roofline.points[at], op, work);
+  if (trace.source().format == "xplane") {
+    JaxRooflinePoints found = jax_roofline_points(trace, tree);
+    roofline.points = std::move(found.points);
+    roofline.all_ops_ns = found.all_ops_ns;
+  } else {
+    collect_points(trace, tree, options, roofline);
   }
   const auto whole = static_cast<double>(roofline.all_ops_ns);
   for (RooflinePoint& point : roofline.points) {
@@ -112,6 +126,34 @@ Roofline measure_roofline(const Trace& trace, const Tree& tree, const OpTableOpt
   }
   std::ranges::stable_sort(roofline.points, std::ranges::greater{}, &RooflinePoint::busy_ns);
   return roofline;
+}
+
+std::string why_no_points(const Trace& trace, const Tree& tree) {
+  std::uint64_t ops = 0, with_shapes = 0, gpu = 0, in_graphs = 0;
+  for (const EventId event : trace.all_events()) {
+    const Category category = trace.category(event);
+    if (category == Category::kCpuOp) {
+      ++ops;
+      const SignatureId arguments = trace.signatures()[event.row];
+      with_shapes += arguments.valid() && !trace.signature(arguments).dims.is_null() ? 1 : 0;
+    } else if (is_gpu(category)) {
+      ++gpu;
+      const EventId launch = tree.launch_of(event);
+      in_graphs += launch.valid() && is_graph_launch(trace.name(launch)) ? 1 : 0;
+    }
+  }
+  if (gpu == 0) return "no roofline: the trace has no GPU events, so that no op has a time";
+  if (trace.source().format == "xplane")
+    return "no roofline: the profile has no HLO op whose FLOPs are known";
+  if (ops == 0)
+    return "no roofline: the trace has GPU events but no ops, whose shapes tell FLOPs and bytes";
+  if (with_shapes == 0)
+    return "no roofline: no op has its argument shapes; profile with record_shapes=True";
+  if (in_graphs > 0)
+    return "no roofline: the GPU work was replayed by graph launches, which name no ops; record "
+           "the "
+           "capture too, or run without graphs";
+  return "no roofline: no op with GPU time has a performance model";
 }
 
 Table roofline_table(const Roofline& roofline) {

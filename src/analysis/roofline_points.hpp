@@ -2,7 +2,8 @@
 //   const Roofline roofline = measure_roofline(trace, tree, {.edition = kExtended, .gpu = &gpu});
 //   const Table table = roofline_table(roofline);
 // One point per op and distinct arguments, measured as in unified_perf_summary: the GPU time of the
-// op with everything below it. Rates are those of all its calls together.
+// op with everything below it; of a JAX profile one per HLO op. Rates are those of all its calls
+// together.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +21,15 @@
 namespace tracelens {
 
 struct RooflinePoint {
-  std::string op, category, compute_spec;
-  Value dims, types;
+  std::string op = {}, category = {}, compute_spec = {};
+  Value dims = {}, types = {};
   std::int64_t calls = 0, busy_ns = 0;
-  double share = 0;             // of the GPU time of all ops, in percent
-  double flops = 0;             // of all calls
-  std::optional<double> bytes;  // of all calls; none: an element size is unknown
+  double share = 0;                  // of the GPU time of all ops, in percent
+  double flops = 0;                  // of all calls
+  std::optional<double> bytes = {};  // of all calls; none: an element size is unknown
   // The best the GPU could do in this place. None: its figures, or the bytes, are not known.
-  std::optional<double> best_us, attainable_tflops;
-  std::optional<perf::Bound> bound;
+  std::optional<double> best_us = {}, attainable_tflops = {};
+  std::optional<perf::Bound> bound = {};
 
   [[nodiscard]] std::optional<double> intensity() const;  // FLOPs per byte
   [[nodiscard]] std::optional<double> tflops() const;     // none when the GPU time is 0
@@ -46,6 +47,9 @@ struct Roofline {
 // Only ops whose arguments were recorded and whose model answered are points. Needs options.gpu.
 [[nodiscard]] Roofline measure_roofline(const Trace& trace, const Tree& tree,
                                         const OpTableOptions& options);
+
+// In a sentence, why a trace gives no points.
+[[nodiscard]] std::string why_no_points(const Trace& trace, const Tree& tree);
 
 [[nodiscard]] Table roofline_table(const Roofline& roofline);
 

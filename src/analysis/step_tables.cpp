@@ -14,8 +14,6 @@
 namespace tracelens {
 namespace {
 
-double ms(std::int64_t ns) { return static_cast<double>(ns) / 1e6; }
-
 // The step that is open at a time: its index, or steps.size() between two steps.
 std::size_t step_at(std::span<const Step> steps, std::int64_t ns) {
   const auto after = std::ranges::upper_bound(steps, ns, {}, &Step::ts_ns);

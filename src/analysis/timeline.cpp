@@ -102,6 +102,14 @@ constexpr std::string_view kDescription =
 
 }  // namespace
 
+Table timeline_table(const GpuTimes& times, std::string description,
+                     const TimelineOptions& options) {
+  const ColumnSpec columns[] = {kType, kTime, kPercent};
+  Table table{"gpu_timeline", std::move(description), columns};
+  for_each_row(times, options, [&](auto... cells) { table.add_row(cells...); });
+  return table;
+}
+
 Timeline gpu_timeline(const Trace& trace, const Tree& tree, const TimelineOptions& options) {
   std::vector<ColumnSpec> columns{kType, kTime, kPercent};
   if (options.split_recompute) columns.push_back(kIsRecompute);
@@ -149,7 +157,9 @@ std::optional<Table> gpu_timeline_by_device(const Trace& trace, const Tree& tree
   if (by_device.empty() || by_device.front().first == by_device.back().first) return std::nullopt;
 
   const ColumnSpec columns[] = {kDevice, kType, kTime, kPercent};
-  Table table{"gpu_timeline_by_device", "What the time of each GPU went to, and of all together",
+  Table table{"gpu_timeline_by_device",
+              "What the time of each GPU went to, and of all together, from the first GPU event to "
+              "the last",
               columns};
   GpuWorkKinds kinds{trace};
   const auto add_block = [&](std::string_view device, std::span<const EventId> of_device) {

@@ -34,6 +34,10 @@ struct GpuTimes {
 [[nodiscard]] GpuTimes gpu_times(const Trace& trace, std::span<const EventId> events,
                                  GpuWorkKinds& kinds, const TimelineOptions& options = {});
 
+// These figures as gpu_timeline, for traces whose GPUs do not share one clock.
+[[nodiscard]] Table timeline_table(const GpuTimes& times, std::string description,
+                                   const TimelineOptions& options = {});
+
 struct Timeline {
   Table table;                        // gpu_timeline
   std::int64_t total_ns = 0;          // the first total_time row: the base of percentages elsewhere

@@ -17,6 +17,15 @@
 namespace tracelens {
 namespace {
 
+// Who recorded the trace: what is missing is asked for in the words of that profiler.
+enum class Recorder : std::uint8_t { kPyTorch, kRocprof, kUnknown };
+
+Recorder recorder_of(const Trace& trace, std::uint64_t ops) {
+  if (trace.source().format == "rocprof" || is_rocm_timeline(trace)) return Recorder::kRocprof;
+  const bool is_kineto = trace.source().format == "kineto" || trace.source().format.empty();
+  return is_kineto || ops > 0 ? Recorder::kPyTorch : Recorder::kUnknown;
+}
+
 // What the findings are about, counted in one pass.
 struct Counts {
   std::uint64_t ops = 0, ops_with_shapes = 0;
@@ -55,10 +64,21 @@ Counts count(const Trace& trace, const Tree& tree) {
   return counts;
 }
 
-void check_gpu(const Tree& tree, const Counts& counts, Findings& findings) {
+std::string_view how_to_record_gpus(Recorder recorder) {
+  switch (recorder) {
+    case Recorder::kPyTorch:
+      return "profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]";
+    case Recorder::kRocprof:
+      return "profile with rocprofv3 --kernel-trace --memory-copy-trace";
+    case Recorder::kUnknown:
+      break;
+  }
+  return "use a profiler that records kernels (PyTorch, rocprofv3, JAX)";
+}
+
+void check_gpu(const Tree& tree, const Counts& counts, Recorder recorder, Findings& findings) {
   if (counts.gpu == 0) {
-    findings.fail("GPU events", "none: only the host was recorded",
-                  "profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]");
+    findings.fail("GPU events", "none: only the host was recorded", how_to_record_gpus(recorder));
     return;
   }
   findings.ok("GPU events", fmt::format("{} kernels, copies and fills", counts.gpu));
@@ -72,7 +92,9 @@ void check_gpu(const Tree& tree, const Counts& counts, Findings& findings) {
                     fmt::format("{}; {} were launched before recording began or by a call that "
                                 "was not recorded",
                                 detail, tree.stats().unlinked_no_launch),
-                    "synchronise before the profiler starts; --include-unlinked counts them");
+                    recorder == Recorder::kRocprof
+                        ? "the tables count them all the same; --hip-trace records the calls"
+                        : "synchronise before the profiler starts; --include-unlinked counts them");
     if (tree.stats().unlinked_no_flow > 0)
       findings.warn("launches",
                     fmt::format("{}; {} have their call in the trace but no flow to it", detail,
@@ -160,11 +182,10 @@ TraceCheck check_trace(const Trace& trace, const Tree& tree) {
   const Counts counts = count(trace, tree);
   Findings findings;
   findings.check_file(trace);
-  check_gpu(tree, counts, findings);
-  if (trace.source().format == "rocprof" || is_rocm_timeline(trace))
-    check_rocm_host(trace, findings);
-  else
-    check_host(trace, tree, counts, findings);
+  const Recorder recorder = recorder_of(trace, counts.ops);
+  check_gpu(tree, counts, recorder, findings);
+  if (recorder == Recorder::kRocprof) check_rocm_host(trace, findings);
+  if (recorder == Recorder::kPyTorch) check_host(trace, tree, counts, findings);
   check_ranks(trace, findings);
   return std::move(findings).take();
 }

@@ -76,6 +76,32 @@ TEST(TraceCheck, OpsLeftOutOfTheTreeAreCounted) {
   EXPECT_EQ(level(check(t), "nesting"), "warn");
 }
 
+// All advice of a check in one text.
+std::string advice(const TraceCheck& check) {
+  std::string all;
+  for (const std::string& fix : check.findings.column("how to fix").texts()) all += fix + "\n";
+  return all;
+}
+
+TEST(TraceCheck, AdviceIsForTheProfilerThatWroteTheTrace) {
+  const Trace rocprof = read_trace_bytes(
+      "a.json",
+      std::string_view{
+          R"({"rocprofiler-sdk-tool": [{"metadata": {}, "agents": [], "strings": {}, "kernel_symbols": [],
+          "buffer_records": {"kernel_dispatch": [{"start_timestamp": 5, "end_timestamp": 9}]}}]})"});
+  const std::string for_rocprof = advice(check_trace(rocprof, build_tree(rocprof)));
+  EXPECT_EQ(for_rocprof.find("PyTorch"), std::string::npos) << for_rocprof;
+  EXPECT_NE(for_rocprof.find("rocprofv3 --hip-trace"), std::string::npos) << for_rocprof;
+
+  // A Perfetto trace with one thread and no GPU: packet { track_descriptor { thread { .. } } }.
+  const std::string_view bytes{"\x0a\x0b\xe2\x03\x08\x08\x05\x22\x04\x08\x01\x10\x02", 13};
+  const Trace generic = read_trace_bytes("a.pftrace", bytes);
+  ASSERT_EQ(generic.source().format, "perfetto");
+  const std::string for_generic = advice(check_trace(generic, build_tree(generic)));
+  EXPECT_EQ(for_generic.find("ProfilerActivity"), std::string::npos) << for_generic;
+  EXPECT_EQ(for_generic.find("with_stack"), std::string::npos) << for_generic;
+}
+
 TEST(TraceCheck, ACutFileIsNoticed) {
   constexpr std::string_view kCut =
       R"({"traceEvents": [{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":2},{"ph":)";

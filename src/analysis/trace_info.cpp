@@ -7,7 +7,9 @@
 #include <map>
 #include <optional>
 #include <string_view>
+#include <vector>
 
+#include "analysis/cells.hpp"
 #include "table/cell_text.hpp"
 #include "tree/time_math.hpp"
 
@@ -22,10 +24,35 @@ std::string size_text(std::uint64_t bytes) {
   return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
 }
 
-double ms(std::int64_t ns) { return static_cast<double>(ns) / 1e6; }
-
 std::size_t gpu_count(const Trace& trace) {
   return static_cast<std::size_t>(std::ranges::count_if(trace.categories(), is_gpu));
+}
+
+// Whose events the trace holds, told by the names that only they use; empty when none is known.
+std::string frameworks(const Trace& trace) {
+  struct Mark {
+    std::string_view prefix, framework;
+  };
+  constexpr Mark kMarks[] = {
+      {"aten::", "PyTorch"},
+      {"autograd::", "PyTorch"},
+      {"nn.Module: ", "PyTorch"},
+      {"vllm::", "vLLM"},
+      {"sgl_kernel::", "SGLang"},
+      {"sglang_profiler::", "SGLang"},
+      {"XlaModule:", "JAX"},
+      {"PjitFunction(", "JAX"},
+      {"transformer_engine::", "Transformer Engine"},
+  };
+  std::vector<std::string_view> found;
+  if (trace.source().format == "xplane") found.emplace_back("JAX");
+  for (std::uint32_t row = 0; row < trace.string_count(); ++row)
+    for (const auto& [prefix, framework] : kMarks)
+      if (trace.text({row}).starts_with(prefix) &&
+          std::ranges::find(found, framework) == found.end())
+        found.push_back(framework);
+  std::ranges::sort(found);
+  return fmt::format("{}", fmt::join(found, ", "));
 }
 
 Table overview(const Trace& trace, const Tree& tree) {
@@ -35,6 +62,8 @@ Table overview(const Trace& trace, const Tree& tree) {
   const Source& source = trace.source();
   table.add_row("file", source.name);
   table.add_row("format", source.format);
+  if (const std::string known = frameworks(trace); !known.empty())
+    table.add_row("framework", known);
   table.add_row("packing", source.packing.empty() ? "none" : source.packing);
   table.add_row("size", size_text(source.text_bytes));
   if (!source.packing.empty()) table.add_row("packed size", size_text(source.packed_bytes));

@@ -49,6 +49,7 @@ TEST_F(TraceInfo, TheOverviewTellsOptionsVersionsAndRank) {
   const Table& overview = named(tables, "trace");
   EXPECT_EQ(property(overview, "file"), "test.json");
   EXPECT_EQ(property(overview, "format"), "kineto");
+  EXPECT_EQ(property(overview, "framework"), "PyTorch");
   EXPECT_EQ(property(overview, "profiler options"), "record_shapes");
   EXPECT_EQ(property(overview, "cuda_driver_version"), "12040");
   EXPECT_EQ(property(overview, "rank"), "3");

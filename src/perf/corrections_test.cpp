@@ -140,6 +140,30 @@ TEST(OurModels, ConcatenationKnowsElementsButNotTheirSize) {
   EXPECT_EQ(work->params.back().value, Value{12});
 }
 
+TEST(OurModels, TheKernelOfAConcatenationTellsTheElementSize) {
+  const Signature args =
+      signature_from_json("[[[4, 1], [4, 2]], []]", R"(["TensorList", "Scalar"])", "", "");
+  const auto bytes = [&](std::string_view kernel) {
+    const std::string_view kernels[] = {"fill", kernel};
+    return op_work({.name = "aten::cat", .args = args, .kernels = kernels}, Pass::kForward,
+                   Edition::kExtended)
+        ->bytes;
+  };
+  EXPECT_EQ(bytes("void CatArrayBatchedCopy<at::OpaqueType<2u>, unsigned int, 4, 64>(...)"),
+            2 * 12 * 2);
+  EXPECT_EQ(bytes("void CatArrayBatchedCopy_contig<OpaqueType<8>, int>(...)"), 2 * 12 * 8);
+  EXPECT_EQ(bytes("void CatArrayBatchedCopy<OpaqueType<>, int>(...)"), std::nullopt);
+  EXPECT_EQ(bytes("void copy<OpaqueType<2u>>(...)"), std::nullopt);
+}
+
+TEST(OurModels, MatricesThatDoNotFitHaveNoProduct) {
+  const TestCall mm{"aten::mm", "[[4, 2], [3, 3]]", R"(["float", "float"])"};
+  EXPECT_EQ(mm.corrected().reason().text, "the matrices do not fit: K is 2 and 3");
+  EXPECT_TRUE(mm.work());  // as the Python TraceLens has it
+  const TestCall bmm{"aten::bmm", "[[8, 4, 2], [9, 2, 3]]", R"(["float", "float"])"};
+  EXPECT_EQ(bmm.corrected().reason().text, "the matrices do not fit: the batch is 8 and 9");
+}
+
 TEST(OurModels, RnnMultipliesEveryWeightMatrixOncePerStep) {
   const TestCall call{
       "aten::_cudnn_rnn",

@@ -1,5 +1,7 @@
 // gemm.cpp: PyTorch's dense matrix products: out[M,N] = A[M,K] x B[K,N] (+ bias), `batch` times.
 // FLOPs = batch * (2*M*N*K + M*N for a bias); bytes = A, B, out and bias, each moved once.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "perf/arguments.hpp"
@@ -56,6 +58,10 @@ std::optional<double> bytes_moved(const GemmOp& op, const Arguments& in, const G
   return products + in.shape(0).elements() * *added;
 }
 
+void check_fit(std::string_view what, double a, double b) {
+  if (a != b) fail(fmt::format("the matrices do not fit: {} is {:.0f} and {:.0f}", what, a, b));
+}
+
 Work gemm(const GemmOp& op, const Arguments& in) {
   in.forward_only();
   const Shape a = op.batched ? in.shape(op.a, 3) : in.shape(op.a);
@@ -66,6 +72,10 @@ Work gemm(const GemmOp& op, const Arguments& in) {
                         .k = a.at(row + 1),
                         .batch = op.batched ? a.at(0) : 1,
                         .bias = op.bias};
+  if (!in.as_reference()) {
+    check_fit("K", sizes.k, b.at(row));
+    if (op.batched) check_fit("the batch", sizes.batch, b.at(0));
+  }
   const Value types = in.types(op.a, 2);
   if (types.items().size() < 2) fail("expected the types of two matrices");
   std::vector<Param> params;

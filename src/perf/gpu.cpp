@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <tracelens/error.hpp>
 #include <tracelens/value.hpp>
@@ -41,6 +42,13 @@ std::map<std::string, double> figures(const Value& gpu, std::string_view key,
   return found;
 }
 
+std::vector<std::string> lower_case_words(const Value& gpu, std::string_view key) {
+  std::vector<std::string> words;
+  if (const Value* list = gpu.find(key))
+    for (const Value& word : list->items()) words.push_back(io::lower_case(word.as_text()));
+  return words;
+}
+
 std::vector<Gpu> embedded_gpus() {
   std::vector<Gpu> gpus;
   for (const GpuFile& file : gpu_files()) gpus.push_back(read_gpu(file.text, file.name));
@@ -69,17 +77,28 @@ const Gpu* find_gpu(std::string_view device) {
   return best;
 }
 
+std::optional<double> link_gbps(std::string_view device, std::int64_t ranks) {
+  const Gpu* const gpu = find_gpu(device);
+  if (gpu == nullptr || !gpu->link.gbps || ranks < 2) return std::nullopt;
+  const std::string name = io::lower_case(device);
+  for (const std::string& board : gpu->link.not_on)
+    if (name.find(board) != std::string::npos) return std::nullopt;
+  if (!gpu->link.gbps_per_peer) return gpu->link.gbps;
+  return std::min(*gpu->link.gbps, *gpu->link.gbps_per_peer * static_cast<double>(ranks - 1));
+}
+
 Gpu read_gpu(std::string_view text, std::string_view where) {
   const auto given = parse_json_value(text);
   if (!given || given->kind() != Value::Kind::kDict)
     throw Error{where, "expected a JSON object that describes a GPU"};
   Gpu gpu;
   if (const Value* name = given->find("name")) gpu.name = name->as_text();
-  if (const Value* names = given->find("device_names"))
-    for (const Value& name : names->items())
-      gpu.device_names.push_back(io::lower_case(name.as_text()));
+  gpu.device_names = lower_case_words(*given, "device_names");
   gpu.memory_gb = figure_if_any(*given, "memory_gb", where);
   gpu.memory_gbps = figure_if_any(*given, "mem_bw_gbps", where);
+  gpu.link = {.gbps = figure_if_any(*given, "link_gbps", where),
+              .gbps_per_peer = figure_if_any(*given, "link_gbps_per_peer", where),
+              .not_on = lower_case_words(*given, "link_not_on")};
   gpu.peak_tflops = figures(*given, "peak_tflops", where);
   gpu.achievable_tflops = figures(*given, "max_achievable_tflops", where);
   if (gpu.peak_tflops.empty()) gpu.peak_tflops = gpu.achievable_tflops;

@@ -4,6 +4,7 @@
 // The files of data/gpus are embedded at build time; each gives the public source of every figure.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
@@ -13,11 +14,19 @@
 
 namespace tracelens::perf {
 
+// What a GPU can send to the others of its machine, in 10^9 bytes per second in one direction.
+struct Link {
+  std::optional<double> gbps = {};           // to all of them together
+  std::optional<double> gbps_per_peer = {};  // to each, where GPUs are wired in pairs
+  std::vector<std::string> not_on = {};      // boards without it: parts of device names, lower case
+};
+
 struct Gpu {
-  std::string name;                           // "MI300X"
-  std::vector<std::string> device_names;      // parts of device names, in lower case
-  std::optional<double> memory_gb;            // 10^9 bytes
-  std::optional<double> memory_gbps;          // 10^9 bytes per second
+  std::string name;                       // "MI300X"
+  std::vector<std::string> device_names;  // parts of device names, in lower case
+  std::optional<double> memory_gb;        // 10^9 bytes
+  std::optional<double> memory_gbps;      // 10^9 bytes per second
+  Link link = {};
   std::map<std::string, double> peak_tflops;  // dense, by compute spec: "matrix_bf16"
   // What the Python TraceLens holds reachable on this GPU, where it says so; else empty. Its
   // platforms are these numbers, so the drop-in command uses them.
@@ -30,6 +39,10 @@ struct Gpu {
 // The GPU whose name, or longest device name, is part of `device`; null when none is.
 // Case does not matter: "h200", "NVIDIA H200" and "NVIDIA H200 141GB" are one.
 [[nodiscard]] const Gpu* find_gpu(std::string_view device);
+
+// The peak of what one of `ranks` GPUs of one machine sends to the others; nothing when the device,
+// or the link of this board, is not known.
+[[nodiscard]] std::optional<double> link_gbps(std::string_view device, std::int64_t ranks);
 
 // Reads a GPU file: our format, or the reference's (`mem_bw_gbps`, `max_achievable_tflops`), whose
 // figures become the peaks. Absent keys leave their columns empty. Throws Error, naming `where`,

@@ -60,6 +60,24 @@ TEST(Gpu, EveryFileIsCompleteAndGivesItsSources) {
   }
 }
 
+TEST(Gpu, LinksAreThoseOfTheBoardAndOfTheRanksThatUseThem) {
+  EXPECT_EQ(link_gbps("NVIDIA H200", 8), 450);
+  EXPECT_EQ(link_gbps("NVIDIA H200 NVL", 8), std::nullopt);  // bridges between pairs
+  EXPECT_EQ(link_gbps("NVIDIA A100-SXM4-40GB", 4), 300);
+  EXPECT_EQ(link_gbps("NVIDIA A100-PCIE-40GB", 4), std::nullopt);
+  EXPECT_EQ(link_gbps("AMD Instinct MI300X", 8), 448);
+  EXPECT_EQ(link_gbps("AMD Instinct MI300X", 2), 64);  // one of seven links leads to the other
+  EXPECT_EQ(link_gbps("AMD Instinct MI300X", 1), std::nullopt);
+  EXPECT_EQ(link_gbps("Synthetic GPU", 8), std::nullopt);
+  for (const GpuFile& file : gpu_files()) {
+    const auto text = parse_json_value(file.text);
+    const Value* const link = text->find("link_gbps");
+    if (link == nullptr) continue;
+    ASSERT_NE(link->find("source"), nullptr) << file.name;
+    EXPECT_FALSE(link->find("source")->as_text().empty()) << file.name;
+  }
+}
+
 TEST(Gpu, NoTwoGpusShareADeviceName) {
   std::set<std::string> names;
   for (const Gpu& gpu : known_gpus())

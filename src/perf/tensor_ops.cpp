@@ -4,7 +4,10 @@
 // once, tables only as far as their rows are used. FLOPs are the arithmetic per element; moving
 // costs none.
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <optional>
+#include <span>
 
 #include "perf/arguments.hpp"
 #include "perf/families.hpp"
@@ -80,7 +83,23 @@ Work ternary(const Arguments& in) {
                 {{"op_shape", in.shape(0).tuple()}, {"num_elements", count(out)}});
 }
 
-// --- joining: the types of the tensors in a list are not recorded, so the bytes stay unknown ---
+// --- joining: the types of the tensors in a list are not recorded, only their shapes ---
+
+// The element size that PyTorch's kernel has in its name: "CatArrayBatchedCopy<OpaqueType<2u>,
+// ...".
+std::optional<double> joined_element_bytes(std::span<const std::string_view> kernels) {
+  constexpr std::string_view kMark = "OpaqueType<";
+  for (const std::string_view kernel : kernels) {
+    if (kernel.find("CatArrayBatchedCopy") == kernel.npos) continue;
+    const std::size_t at = kernel.find(kMark);
+    if (at == kernel.npos) continue;
+    const std::string_view digits = kernel.substr(at + kMark.size());
+    int size = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), size);
+    if (error == std::errc{} && size > 0) return size;
+  }
+  return std::nullopt;
+}
 
 Work join(const Arguments& in) {
   double elements = 0;
@@ -96,7 +115,7 @@ Work join(const Arguments& in) {
   if (in.dims(0).items().empty()) fail("the shapes of the list were not recorded");
   in.forward_only();
   return {.flops = 0,
-          .bytes = std::nullopt,
+          .bytes = times(2 * elements, joined_element_bytes(in.call().kernels)),
           .compute_spec = {},
           .params = {{"num_tensors", count(static_cast<double>(in.dims(0).items().size()))},
                      {"num_elements", count(elements)}}};
@@ -300,14 +319,20 @@ constexpr ModelledOp arithmetic(std::string_view name, std::string_view model,
   return {{.name = name, .model = model, .category = "elementwise", .ours = true}, run};
 }
 
+constexpr ModelledOp joining(std::string_view name) {
+  ModelledOp joined = op(name, "Joining", "join", join);
+  joined.info.per_call = true;  // its kernel tells the element size
+  return joined;
+}
+
 constexpr ModelledOp kOps[] = {
     op("aten::_softmax", "Softmax", "softmax", softmax),
     op("aten::_log_softmax", "Softmax", "softmax", softmax),
     op("aten::_safe_softmax", "Softmax", "softmax", softmax),
     op("aten::_softmax_backward_data", "Softmax", "softmax_backward", softmax_backward),
     op("aten::_log_softmax_backward_data", "Softmax", "softmax_backward", softmax_backward),
-    op("aten::cat", "Joining", "join", join),
-    op("aten::stack", "Joining", "join", join),
+    joining("aten::cat"),
+    joining("aten::stack"),
     op("aten::index", "Indexing", "index", index),
     op("aten::index_select", "Indexing", "index_select", index_select),
     // No sheet: its kernels are those of the aten::index_select inside it.

@@ -207,7 +207,7 @@ void PacketDecoder::add_event(const proto::TracePacket& packet, Sequence& sequen
     case proto::TrackEvent::TYPE_INSTANT:
       return begin_slice(event, 0, byte);
     case proto::TrackEvent::TYPE_COUNTER:
-      return count(event);
+      return counters_.add(event.track, tracks_.counter(event.track), data);
     case proto::TrackEvent::TYPE_UNSPECIFIED:
       if (data.has_legacy_event()) add_legacy_event(event, byte);
       break;
@@ -216,10 +216,10 @@ void PacketDecoder::add_event(const proto::TracePacket& packet, Sequence& sequen
 
 void PacketDecoder::add_legacy_event(Event& event, std::uint64_t byte) {
   const auto& legacy = event.data.legacy_event();
+  const std::uint64_t id = legacy.has_local_id()    ? legacy.local_id()
+                           : legacy.has_global_id() ? legacy.global_id()
+                                                    : legacy.unscoped_id();
   const auto use_async_track = [&] {
-    const std::uint64_t id = legacy.has_local_id()    ? legacy.local_id()
-                             : legacy.has_global_id() ? legacy.global_id()
-                                                      : legacy.unscoped_id();
     const std::int32_t pid = legacy.has_pid_override() ? legacy.pid_override()
                              : event.sequence.thread_track != kNone
                                  ? tracks_.thread(event.sequence.thread_track).pid
@@ -253,8 +253,24 @@ void PacketDecoder::add_legacy_event(Event& event, std::uint64_t byte) {
     case 'n':
       use_async_track();
       return begin_slice(event, 0, byte);
+    case 'C':
+      return counters_.add_legacy(
+          event.name != kNone ? texts_.text(event.name) : std::string_view{}, event.data,
+          event.sequence, texts_);
+    case 's':
+    case 't':
+    case 'f':
+      legacy_flows_.push_back({.phase = static_cast<char>(legacy.phase()),
+                               .id = id,
+                               .at = {.ts_ns = event.ts_ns,
+                                      .track = event.track,
+                                      .name = event.name,
+                                      .category = event.category,
+                                      .thread = event.sequence.thread_track}});
+      return;
     default:
-      return warn("legacy event of a kind that is not read (counters, flows, memory dumps)", byte);
+      return warn("legacy event of a kind that is not read (object snapshots, memory dumps, ...)",
+                  byte);
   }
 }
 
@@ -266,27 +282,26 @@ std::string_view PacketDecoder::escaped_name(std::uint32_t track) {
 }
 
 void PacketDecoder::begin_slice(const Event& event, std::int64_t dur_ns, std::uint64_t byte) {
-  Slice slice{.ts_ns = event.ts_ns,
-              .dur_ns = dur_ns,
-              .track = event.track,
-              .name = event.name,
-              .category = event.category,
-              .thread = event.sequence.thread_track};
-  if (event.category != kNone) {  // Perfetto's converter does not export a slice without one
-    const std::string_view args =
-        args_.write(event.data.debug_annotations(), event.sequence, escaped_name(event.track));
-    slice.event = static_cast<std::uint32_t>(builder_.size() + block_.rows.size());
-    parser_.append({.phase = 'b',
-                    .name = event.name != kNone ? event.name : texts_.intern({}),
-                    .category = texts_.text(event.category),
-                    .track = {},
-                    .ts_ns = event.ts_ns,
-                    .flow_id = kAbsent,
-                    .args = args},
-                   byte, block_);
-    if (block_.rows.size() >= kRowsPerBlock) flush();
-  }
-  slices_.begin(slice);
+  const std::string_view args =
+      args_.write(event.data.debug_annotations(), event.sequence, escaped_name(event.track));
+  slices_.begin({.ts_ns = event.ts_ns,
+                 .dur_ns = dur_ns,
+                 .track = event.track,
+                 .name = event.name,
+                 .category = event.category,
+                 .event = static_cast<std::uint32_t>(builder_.size() + block_.rows.size()),
+                 .thread = event.sequence.thread_track});
+  // Most producers give every slice a category; those that do not get a trace all the same.
+  parser_.append(
+      {.phase = 'b',
+       .name = event.name != kNone ? event.name : texts_.intern({}),
+       .category = event.category != kNone ? texts_.text(event.category) : std::string_view{},
+       .track = {},
+       .ts_ns = event.ts_ns,
+       .flow_id = kAbsent,
+       .args = args},
+      byte, block_);
+  if (block_.rows.size() >= kRowsPerBlock) flush();
   for (const std::uint64_t flow : event.data.flow_ids()) slices_.add_flow(flow, false);
   for (const std::uint64_t flow : event.data.flow_ids_old()) slices_.add_flow(flow, false);
   for (const std::uint64_t flow : event.data.terminating_flow_ids()) slices_.add_flow(flow, true);
@@ -301,20 +316,6 @@ void PacketDecoder::end_slice(const Event& event) {
     end_args_.emplace_back(args_.write(event.data.debug_annotations(), event.sequence, {}));
   }
   slices_.end(event.ts_ns, event.track, event.name, event.category, args);
-}
-
-void PacketDecoder::count(const Event& event) {
-  const TrackTable::Counter& counter = tracks_.counter(event.track);
-  double value = event.data.has_double_counter_value()
-                     ? event.data.double_counter_value()
-                     : static_cast<double>(event.data.counter_value());
-  value *= static_cast<double>(counter.unit_multiplier);
-  CounterStats& stats = counters_[event.track];
-  if (counter.is_incremental) value += stats.last;
-  stats.min = stats.samples == 0 ? value : std::min(stats.min, value);
-  stats.max = stats.samples == 0 ? value : std::max(stats.max, value);
-  stats.last = value;
-  ++stats.samples;
 }
 
 EventId PacketDecoder::append(const kineto::GivenEvent& event) {

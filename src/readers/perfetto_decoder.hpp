@@ -17,6 +17,7 @@
 #include "readers/kineto_event.hpp"
 #include "readers/perfetto_args.hpp"
 #include "readers/perfetto_clocks.hpp"
+#include "readers/perfetto_counters.hpp"
 #include "readers/perfetto_sequence.hpp"
 #include "readers/perfetto_slices.hpp"
 #include "readers/perfetto_tracks.hpp"
@@ -53,14 +54,15 @@ class PacketDecoder {
   [[nodiscard]] std::string kept_args(std::string_view args);
   [[nodiscard]] const std::string& end_args(std::uint32_t id) const { return end_args_[id]; }
 
-  // The values of one counter track.
-  struct CounterStats {
-    std::uint64_t samples = 0;
-    double min = 0, max = 0, last = 0;
+  [[nodiscard]] const Counters& counters() const { return counters_; }
+
+  // An older flow event, which stands by itself: "s", "t" or "f" at a time on a thread.
+  struct LegacyFlow {
+    char phase = 's';
+    std::uint64_t id = 0;
+    Slice at;  // name, category, time, track and thread
   };
-  [[nodiscard]] const std::unordered_map<std::uint32_t, CounterStats>& counters() const {
-    return counters_;  // by track
-  }
+  [[nodiscard]] const std::vector<LegacyFlow>& legacy_flows() const { return legacy_flows_; }
 
  private:
   struct Event;  // a track event with its names looked up
@@ -74,7 +76,6 @@ class PacketDecoder {
   void add_legacy_event(Event& event, std::uint64_t byte);
   void begin_slice(const Event& event, std::int64_t dur_ns, std::uint64_t byte);
   void end_slice(const Event& event);
-  void count(const Event& event);
   // The name of a track as far as it is known, escaped as in JSON; empty: none.
   [[nodiscard]] std::string_view escaped_name(std::uint32_t track);
   [[nodiscard]] std::uint32_t category_of(const proto::TrackEvent& event, const Sequence& sequence);
@@ -95,7 +96,8 @@ class PacketDecoder {
   std::unordered_map<std::uint32_t, Sequence> sequences_;
   std::vector<std::string> end_args_;
   std::vector<std::uint32_t> track_names_;  // by track, in Texts; kNone: not known so far
-  std::unordered_map<std::uint32_t, CounterStats> counters_;
+  Counters counters_;
+  std::vector<LegacyFlow> legacy_flows_;
   std::unique_ptr<proto::TracePacket> packet_, inner_packet_;  // kept: their memory is used again
   std::string scratch_;
 };

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -80,9 +81,6 @@ class Exporter {
   using Kind = TrackScope::Kind;
 
   const TrackScope& scope_of(const Slice& slice) const { return scopes_[slice.track]; }
-  bool is_on_thread(const Slice& slice) const {
-    return scope_of(slice).kind == Kind::kThread && scope_of(slice).is_root;
-  }
 
   // The process and thread that an event is told to belong to. A track below a process has no
   // thread: there it is the one that wrote the event.
@@ -93,6 +91,8 @@ class Exporter {
     const ThreadKey writer = has_writer ? scopes_[slice.thread].thread : ThreadKey{};
     if (scope.kind == Kind::kGlobal) return scope.is_root ? ThreadKey{} : writer;
     const std::int32_t pid = scope.thread.pid;
+    // What lasts for a process is on none of its threads; an instant is where it was written.
+    if (scope.is_root && slice.dur_ns != 0) return {pid, 0};
     return {pid, has_writer && writer.pid == pid ? writer.tid : pid};
   }
 
@@ -128,7 +128,7 @@ class Exporter {
     std::vector<std::pair<EventId, StringId>> changes;
     for (std::uint32_t index = 0; index < slices_.size(); ++index) {
       const Slice& slice = slices_.slice(index);
-      if (slice.end_args == kNone || slice.event == kNone) continue;
+      if (slice.end_args == kNone) continue;
       const std::string added = decoder_.kept_args(decoder_.end_args(slice.end_args));
       if (added.empty()) continue;
       const auto known = builder_.details({slice.event});
@@ -172,16 +172,13 @@ class Exporter {
     if (!has_times(slice)) builder_.set_phase(event, Phase::kInstant);
   }
 
-  // On threads, and instants of processes and of the whole trace. The JSON format has no place for
-  // slices of the latter two.
+  // On threads, on processes and on the whole trace.
   void place_thread_slices(std::span<const std::uint32_t> by_time) {
     for (const std::uint32_t index : by_time) {
       const Slice& slice = slices_.slice(index);
-      if (slice.event == kNone || !scope_of(slice).is_root) continue;
+      if (!scope_of(slice).is_root) continue;
       if (slice.dur_ns == 0) {
         place_instant(slice);
-      } else if (!is_on_thread(slice)) {
-        ++slices_of_processes_;
       } else if (slice.dur_ns != Slice::kOpen) {
         place_complete(slice);
       } else {
@@ -200,6 +197,13 @@ class Exporter {
       if (scope_of(start).kind != Kind::kThread || scope_of(end).kind != Kind::kThread) continue;
       add_unplaced('s', start, thread_of(start), start.ts_ns, id);
       add_unplaced('f', start, thread_of(end), end.ts_ns, id);
+    }
+    // Older flows are such events already; their ids may be any, and must not be those from above.
+    std::unordered_map<std::uint64_t, std::int64_t> ids;
+    for (const auto& [phase, flow, at] : decoder_.legacy_flows()) {
+      const auto [id, is_new] = ids.try_emplace(flow, number);
+      if (is_new) ++number;
+      add_unplaced(phase, at, thread_of(at), at.ts_ns, id->second);
     }
   }
 
@@ -224,9 +228,10 @@ class Exporter {
     std::vector<std::uint32_t> begins, instants, ends;
     for (const std::uint32_t index : by_time) {
       const Slice& slice = slices_.slice(index);
-      if (slice.event == kNone || scope_of(slice).is_root) continue;
+      if (scope_of(slice).is_root) continue;
       (slice.dur_ns == 0 ? instants : begins).push_back(index);
-      if (slice.dur_ns > 0) ends.push_back(index);
+      // Ends are there for the likeness with the JSON, which has no slice without a category.
+      if (slice.dur_ns > 0 && slice.category != kNone) ends.push_back(index);
     }
     const auto begin_us = [this](std::uint32_t index) { return us_of(slices_.slice(index).ts_ns); };
     const auto end_us = [this](std::uint32_t index) {
@@ -260,27 +265,14 @@ class Exporter {
 
   // Counters are no events of the JSON; a summary of each is kept with the metadata of the trace.
   void add_counters() {
-    std::vector<std::uint32_t> tracks;
-    for (const auto& [track, stats] : decoder_.counters()) tracks.push_back(track);
-    std::ranges::sort(tracks);
-    std::vector<Value> list;
-    for (const std::uint32_t track : tracks) {
-      const auto& stats = decoder_.counters().at(track);
-      list.push_back(Value::dict(
-          {"name", "samples", "min", "max", "last"},
-          {std::string{decoder_.tracks().name(track)}, static_cast<std::int64_t>(stats.samples),
-           stats.min, stats.max, stats.last}));
-    }
-    if (!list.empty()) builder_.add_metadata("counters", Value::list(std::move(list)));
+    const Counters& counters = decoder_.counters();
+    if (!counters.empty()) builder_.add_metadata("counters", counters.list(decoder_.tracks()));
   }
 
   void add_warnings() {
     if (slices_.ends_without_begin() > 0)
       builder_.warnings().add("end of a slice whose begin is not in the trace", 0,
                               slices_.ends_without_begin());
-    if (slices_of_processes_ > 0)
-      builder_.warnings().add("slice of a whole process, which is not kept", 0,
-                              slices_of_processes_);
   }
 
   PacketDecoder& decoder_;
@@ -290,7 +282,6 @@ class Exporter {
   std::map<ThreadKey, TrackId> tracks_;
   std::vector<EventId> order_;
   std::vector<EventId> unended_;  // as they will be numbered
-  std::uint64_t slices_of_processes_ = 0;
 };
 
 }  // namespace

@@ -20,7 +20,7 @@ struct Slice {
   std::int64_t ts_ns = 0, dur_ns = kOpen;
   std::uint32_t track = 0;
   std::uint32_t name = kNone, category = kNone;  // in Texts
-  std::uint32_t event = kNone;                   // row of the trace builder; kNone: not exported
+  std::uint32_t event = kNone;                   // row of the trace builder
   std::uint32_t thread = kNone;                  // that wrote it: whatever the caller counts in
   std::uint32_t end_args = kNone;                // arguments that came with the end: the caller's
 };

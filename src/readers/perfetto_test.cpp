@@ -255,7 +255,7 @@ TEST(PerfettoReader, LegacyEventsAreReadByTheirLetter) {
   add('b', 11'000, "async 2", 2);
   add('e', 12'000, "async 1", 1);
   add('e', 15'000, "async 2", 2);
-  add('C', 16'000, "counter", 0);
+  add('D', 16'000, "object", 0);
   const Trace trace = t.read();
   EXPECT_EQ(trace.dur_ns()[find(trace, "complete").row], 3'000);
   EXPECT_EQ(trace.dur_ns()[find(trace, "pair").row], 2'000);
@@ -263,19 +263,82 @@ TEST(PerfettoReader, LegacyEventsAreReadByTheirLetter) {
   EXPECT_EQ(trace.dur_ns()[find(trace, "async 1").row], 2'000);
   EXPECT_EQ(trace.dur_ns()[find(trace, "async 2").row], 4'000);
   EXPECT_EQ(trace.warnings().count(
-                "legacy event of a kind that is not read (counters, flows, memory dumps)"),
+                "legacy event of a kind that is not read (object snapshots, memory dumps, ...)"),
             1U);
 }
 
-TEST(PerfettoReader, ASliceWithoutCategoryAndOneOfAWholeProcessAreLeftOut) {
+TEST(PerfettoReader, LegacyCountersAreOnePerArgument) {
   TestPackets t = with_thread();
-  t.begin(10, "no category", {.category = {}});
-  t.end(20);
-  t.begin(30, "of the process", {.track = kProcess});
-  t.end(40, kProcess);
+  for (const int value : {4, 1, 3})
+    t.event(Type::TYPE_UNSPECIFIED, 10, "memory", {}, [&](proto::TracePacket& packet) {
+      packet.mutable_track_event()->mutable_legacy_event()->set_phase('C');
+      for (const char* const name : {"used", "free"}) {
+        auto& annotation = *packet.mutable_track_event()->add_debug_annotations();
+        annotation.set_name(name);
+        annotation.set_int_value(name[0] == 'u' ? value : 10 - value);
+      }
+    });
   const Trace trace = t.read();
-  EXPECT_EQ(trace.size(), 2U);
-  EXPECT_EQ(trace.warnings().count("slice of a whole process, which is not kept"), 1U);
+  ASSERT_NE(trace.metadata("counters"), nullptr);
+  ASSERT_EQ(trace.metadata("counters")->items().size(), 2U);
+  EXPECT_EQ(trace.metadata("counters")->items().at(1),
+            Value::dict({"name", "samples", "min", "max", "last"},
+                        {"memory used", std::int64_t{3}, 1.0, 4.0, 3.0}));
+  EXPECT_TRUE(trace.warnings().entries().empty());
+}
+
+TEST(PerfettoReader, LegacyFlowsKeepTheirEndsApartFromOtherFlows) {
+  TestPackets t = with_thread();
+  for (const std::uint64_t ns : {1U, 2U})
+    t.event(Type::TYPE_INSTANT, ns, "modern", {},
+            [](proto::TracePacket& packet) { packet.mutable_track_event()->add_flow_ids(5); });
+  for (const auto& [phase, ns] : {std::pair{'s', 10U}, {'f', 20U}})
+    t.event(Type::TYPE_UNSPECIFIED, ns, "queue", {}, [&](proto::TracePacket& packet) {
+      packet.mutable_track_event()->mutable_legacy_event()->set_phase(phase);
+      packet.mutable_track_event()->mutable_legacy_event()->set_unscoped_id(0);
+    });
+  const Trace trace = t.read();
+  const EventId start = find(trace, "queue", Phase::kFlowStart);
+  const EventId end = find(trace, "queue", Phase::kFlowEnd);
+  EXPECT_EQ(trace.ts_ns()[start.row], 10);
+  EXPECT_EQ(trace.ts_ns()[end.row], 20);
+  EXPECT_EQ(trace.correlations()[start.row], trace.correlations()[end.row]);
+  const EventId modern = find(trace, "modern", Phase::kFlowStart);
+  EXPECT_NE(trace.correlations()[start.row], trace.correlations()[modern.row]);
+}
+
+TEST(PerfettoReader, ASliceWithoutACategoryIsAnEventLikeAnyOther) {
+  TestPackets t = with_thread();
+  t.track(kQueue, kProcess, "queue");
+  for (const std::optional<std::uint64_t> track : {std::optional<std::uint64_t>{}, {kQueue}}) {
+    t.begin(10, track ? "on queue" : "on thread", {.category = {}, .track = track});
+    t.end(25, track);
+  }
+  t.instant(30, "instant", {.category = {}});
+  const Trace trace = t.read();
+  for (const std::string_view name : {"on thread", "on queue"}) {
+    const EventId slice = find(trace, name);
+    EXPECT_EQ(trace.category(slice), Category::kNone);
+    EXPECT_EQ(trace.dur_ns()[slice.row], 15);
+  }
+  EXPECT_EQ(trace.category(find(trace, "instant", Phase::kInstant)), Category::kNone);
+  EXPECT_TRUE(trace.warnings().entries().empty());
+}
+
+TEST(PerfettoReader, ASliceOfAWholeProcessOrTraceIsOnNoThreadOfIt) {
+  TestPackets t = with_thread();
+  t.begin(30, "of the process", {.track = kProcess});
+  t.begin(35, "of the thread");
+  t.end(40, kProcess);
+  t.end(45);
+  t.begin(50, "of all", {.track = 0});
+  t.end(60, 0);
+  const Trace trace = t.read();
+  EXPECT_EQ(trace.track(find(trace, "of the process")), (Track{100, 0}));
+  EXPECT_EQ(trace.dur_ns()[find(trace, "of the process").row], 10);
+  EXPECT_EQ(trace.track(find(trace, "of the thread")), (Track{100, 101}));
+  EXPECT_EQ(trace.track(find(trace, "of all")), (Track{0, 0}));
+  EXPECT_TRUE(trace.warnings().entries().empty());
 }
 
 TEST(PerfettoReader, PacketsInsideACompressedPacketAreRead) {

@@ -98,7 +98,10 @@ void RocprofColumns::set_agents(const std::vector<Value>& agents) {
         by_type.is_int() ? by_type.as_int() : at(agent, "logical_node_id").as_int();
     agents_[handle.as_int()] = {fmt::format("{}-{}", is_gpu ? "GPU" : "CPU", number), number,
                                 is_gpu};
-    if (is_gpu) gpus.push_back(device_properties(agent, number));
+    if (!is_gpu) continue;
+    gpus.push_back(device_properties(agent, number));
+    constexpr std::int64_t kMostGpus = 1'000'000;  // what is beyond is no number of a GPU
+    if (number < kMostGpus) next_gpu_ = std::max(next_gpu_, number + 1);
   }
   if (!gpus.empty()) builder_.add_metadata("deviceProperties", Value::tuple(std::move(gpus)));
 }
@@ -176,7 +179,16 @@ EventId RocprofColumns::append_event(RocprofList list, const RocprofRecord& reco
   return event;
 }
 
+// What runs a kernel or is one end of a device's copy is a GPU, also where the file does not list
+// its agents: those are numbered as they come.
+void RocprofColumns::number_gpu(std::int64_t handle) {
+  if (handle == kAbsent || agents_.contains(handle)) return;
+  agents_[handle] = {fmt::format("GPU-{}", next_gpu_), next_gpu_, true};
+  ++next_gpu_;
+}
+
 void RocprofColumns::append_dispatch(const RocprofRecord& record, std::uint64_t byte) {
+  if (record.agent_node == kAbsent) number_gpu(record.agent);
   const Agent gpu = agent_of(record);
   const EventId event =
       append_event(RocprofList::kDispatch, record, byte, kernel_name(record.kernel_id),
@@ -234,11 +246,14 @@ std::string RocprofColumns::dispatch_text(const RocprofRecord& record) const {
 }
 
 void RocprofColumns::append_copy(const RocprofRecord& record, std::uint64_t byte) {
+  const StringId name = call_name(RocprofList::kCopy, record);
+  const std::string_view direction = builder_.text(name);
+  if (direction.find("DEVICE_TO_") != std::string_view::npos) number_gpu(record.src_agent);
+  if (direction.find("_TO_DEVICE") != std::string_view::npos) number_gpu(record.dst_agent);
   const Agent from = agent(record.src_agent), to = agent(record.dst_agent);
   const Agent& gpu = to.is_gpu || !from.is_gpu ? to : from;
-  const EventId event =
-      append_event(RocprofList::kCopy, record, byte, call_name(RocprofList::kCopy, record),
-                   track(gpu.number, or_zero(record.stream)));
+  const EventId event = append_event(RocprofList::kCopy, record, byte, name,
+                                     track(gpu.number, or_zero(record.stream)));
   if (gpu.is_gpu) builder_.set_device(event, gpu.number);
   std::string details = fmt::format("{{\"tid\":{}", or_zero(record.thread));
   if (record.bytes != kAbsent) details += fmt::format(",\"copy_bytes\":{}", record.bytes);

@@ -80,6 +80,7 @@ class RocprofColumns {
   EventId append_event(RocprofList list, const RocprofRecord& record, std::uint64_t byte,
                        StringId name, TrackId track);
   [[nodiscard]] Agent agent(std::int64_t handle) const;
+  void number_gpu(std::int64_t handle);
   [[nodiscard]] Agent agent_of(const RocprofRecord& dispatch) const;
   [[nodiscard]] std::string name_of(RocprofList list, const RocprofRecord& record) const;
   StringId call_name(RocprofList list, const RocprofRecord& record);
@@ -96,6 +97,7 @@ class RocprofColumns {
   unsigned known_ = 0;
   std::int64_t pid_ = 0;
   std::unordered_map<std::int64_t, Agent> agents_;         // by handle
+  std::int64_t next_gpu_ = 0;                              // number of a GPU that is not listed
   std::unordered_map<std::int64_t, Symbol> symbols_;       // by kernel id
   std::vector<std::vector<std::string>> operations_;       // by kind, by operation
   std::unordered_map<std::int64_t, std::string> markers_;  // by correlation id

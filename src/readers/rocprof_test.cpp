@@ -65,6 +65,22 @@ std::string error_of(const std::string& text) {
   return "no error";
 }
 
+TEST(RocprofReader, GpusThatTheFileDoesNotListAreNumberedAsTheyCome) {
+  const Trace trace =
+      read(document({kMetadata, R"("agents": [], "strings": {}, "kernel_symbols": [])",
+                     R"("buffer_records": {"kernel_dispatch": [
+            {"start_timestamp": 1, "end_timestamp": 2, "dispatch_info": {"agent_id": {"handle": 37946}}},
+            {"start_timestamp": 3, "end_timestamp": 4, "dispatch_info": {"agent_id": {"handle": 37948}}},
+            {"start_timestamp": 5, "end_timestamp": 6, "dispatch_info": {"agent_id": {"handle": 37946}}}],
+          "memory_copy": [{"start_timestamp": 7, "end_timestamp": 8, "bytes": 1, "operation": 3,
+            "src_agent_id": {"handle": 37950}, "dst_agent_id": {"handle": 37944}}]})"}));
+  const auto devices = trace.devices().values();
+  EXPECT_EQ((std::vector<std::int64_t>{devices.begin(), devices.end()}),
+            (std::vector<std::int64_t>{0, 1, 0, 2}));
+  EXPECT_EQ(trace.details({1}).find("agent")->as_text(), "GPU-1");
+  EXPECT_EQ(trace.details({1}).find("agent_id")->as_int(), 37948);  // as the file has it
+}
+
 TEST(RocprofReader, ADispatchIsAKernelWithItsLaunchConfiguration) {
   const Trace trace = read(usual_document());
   const EventId kernel{0};

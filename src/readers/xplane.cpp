@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <tracelens/error.hpp>
 #include <utility>
 #include <vector>
 
 #include "readers/xplane_device.hpp"
+#include "readers/xplane_folder.hpp"
 #include "readers/xplane_host.hpp"
 #include "readers/xplane_modules.hpp"
 #include "readers/xplane_plane.hpp"
@@ -18,7 +18,6 @@
 namespace tracelens {
 namespace {
 
-namespace fs = std::filesystem;
 using xplane::DeviceReader;
 using xplane::HostHints;
 using xplane::Key;
@@ -139,7 +138,9 @@ class ProfileReader {
           .read();
       report(in, bytes.size());
     }
-    if (!hosts.empty()) read_host(hosts.front(), pages, hints, first_pid + kHostPid, builder_);
+    if (!hosts.empty())
+      read_host(hosts.front(), pages, hints,
+                {.pid = first_pid + kHostPid, .name = host + " " + hosts.front().name()}, builder_);
     report(in, bytes.size());
 
     modules_.finish_host();
@@ -155,6 +156,15 @@ class ProfileReader {
       builder_.warnings().add("file ends inside a plane", bytes.size());
       source.cut_short = true;
     }
+  }
+
+  // Which files of a folder were read, for those who gave the folder.
+  void add_run(const xplane::ProfileRun& run) {
+    std::vector<Value> files;
+    for (const std::string& file : run.files) files.emplace_back(file);
+    builder_.add_metadata("profile_run", Value::dict({"folder", "files", "runs"},
+                                                     {run.folder, Value::list(std::move(files)),
+                                                      static_cast<std::int64_t>(run.runs)}));
   }
 
   Trace finish(std::string name) && {
@@ -223,11 +233,6 @@ class ProfileReader {
   bool is_cut_ = false;
 };
 
-// x.xplane.pb, also packed: x.xplane.pb.gz
-bool is_profile_name(const fs::path& file) {
-  return file.filename().string().find(".xplane.pb") != std::string::npos;
-}
-
 }  // namespace
 
 bool is_xplane(std::string_view head) {
@@ -253,24 +258,14 @@ Trace read_xplane(io::Stream& in, const ReadOptions& options) {
 }
 
 Trace read_xplane_folder(const std::string& folder, const ReadOptions& options) {
-  // The profiler makes one folder per run, named by the time; the last of them is the newest.
-  std::vector<fs::path> files;
-  try {
-    for (const auto& entry : fs::recursive_directory_iterator{folder})
-      if (entry.is_regular_file() && is_profile_name(entry.path())) files.push_back(entry.path());
-  } catch (const fs::filesystem_error& error) {
-    throw Error{folder, error.code().message()};
-  }
-  if (files.empty()) throw Error{folder, "a folder without any *.xplane.pb profile"};
-  std::ranges::sort(files);
-  const fs::path run = files.back().parent_path();
-  std::erase_if(files, [&run](const fs::path& file) { return file.parent_path() != run; });
+  const xplane::ProfileRun run = xplane::find_profile_run(folder);
   ProfileReader reader{options};
-  for (const fs::path& file : files) {
-    io::Stream in = io::Stream::open(file.string());
-    if (!is_xplane(in.peek(4096))) throw Error{file.string(), "not an XPlane profile"};
+  for (const std::string& file : run.files) {
+    io::Stream in = io::Stream::open(file);
+    if (!is_xplane(in.peek(4096))) throw Error{file, "not an XPlane profile"};
     reader.read(in);
   }
+  reader.add_run(run);
   return std::move(reader).finish(folder);
 }
 

@@ -26,7 +26,8 @@ namespace tracelens {
 // before the cut.
 [[nodiscard]] Trace read_xplane(io::Stream& in, const ReadOptions& options);
 
-// All hosts of the newest run below the folder, as one trace. Throws Error when there is none.
+// All hosts of the newest run in the folder (xplane_folder.hpp), as one trace, with the files that
+// were read in the metadata ("profile_run"). Throws Error when there is none.
 [[nodiscard]] Trace read_xplane_folder(const std::string& folder, const ReadOptions& options);
 
 }  // namespace tracelens

@@ -1,6 +1,6 @@
 // xplane_device.hpp: the plane of a GPU: its kernels, and above them the HLO ops and module runs
 // they belong to.
-//   DeviceReader{plane, pages, modules, hints, {.pid = 1, .process = "vm /device:GPU:0"},
+//   DeviceReader{plane, pages, modules, hints, {.pid = 1, .name = "vm /device:GPU:0"},
 //   builder}.read();
 // For each stream the rows are, in order of time: a module run, its first op, the op's kernels, the
 // next op, ... Modules and ops are cpu_op events on the stream's own track, so that the tree of a
@@ -25,10 +25,6 @@ namespace tracelens::xplane {
 
 class DeviceReader {
  public:
-  struct Process {
-    std::int64_t pid = 0;
-    std::string name;
-  };
   DeviceReader(const Plane& plane, const Pages& pages, Modules& modules, const HostHints& hints,
                Process process, TraceBuilder& builder)
       : plane_{plane},

@@ -113,15 +113,15 @@ HostHints scan_host(const Plane& plane, const Pages& pages) {
   return hints;
 }
 
-void read_host(const Plane& plane, const Pages& pages, const HostHints& hints, std::int64_t pid,
-               TraceBuilder& builder) {
+void read_host(const Plane& plane, const Pages& pages, const HostHints& hints,
+               const Process& process, TraceBuilder& builder) {
   std::unordered_map<std::int64_t, StringId> names;
   std::uint64_t left_out = 0, damaged = 0;
   for (const Line& line : plane.lines()) {
     if (line.events == 0) continue;
-    const Track track{Value{pid}, Value{line.tid()}};
+    const Track track{Value{process.pid}, Value{line.tid()}};
     const TrackId track_id = builder.intern(track);
-    add_labels(plane.name(), line, track, builder);
+    add_labels(process.name, line, track, builder);
     LineEvents events{line, pages};
     for (Event event; events.next(event);) {
       const std::string_view name = plane.kind(event.metadata_id).name;

@@ -1,6 +1,6 @@
 // xplane_host.hpp: the host plane of a profile: Python frames, runtime internals, steps, launches.
 //   const HostHints hints = scan_host(plane, pages);      // before the GPUs: what they lean on
-//   read_host(plane, pages, hints, 701, builder);         // after them: rows
+//   read_host(plane, pages, hints, {701, "vm /host:CPU"}, builder);   // after them: rows
 #pragma once
 
 #include <cstdint>
@@ -42,11 +42,16 @@ class HostHints {
 
 [[nodiscard]] HostHints scan_host(const Plane& plane, const Pages& pages);
 
+struct Process {
+  std::int64_t pid = 0;
+  std::string name;
+};
+
 // One row per event, thread by thread. Launches are runtime calls, frames Python functions, steps
 // annotations that carry their number, all else ops. Events of the memory allocator and of tf.data
 // pipelines, which profile viewers hide as well, are left out.
-void read_host(const Plane& plane, const Pages& pages, const HostHints& hints, std::int64_t pid,
-               TraceBuilder& builder);
+void read_host(const Plane& plane, const Pages& pages, const HostHints& hints,
+               const Process& process, TraceBuilder& builder);
 
 // When an event ran, in nanoseconds; nothing when that is beyond 64 bits.
 struct Span {

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <iterator>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 
@@ -21,7 +22,9 @@ class Writer {
   Writer(const Trace& trace, const std::string& output) : trace_{trace}, file_{output} {}
 
   ChromeJsonCounts run() {
-    out_ = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
+    out_ = "{\"displayTimeUnit\":\"ns\"";
+    write_head();
+    out_ += ",\"traceEvents\":[";
     for (const EventId event : trace_.all_events())
       if (trace_.phase(event) == Phase::kMetadata) write_label(event);
     for (const Lane& lane : lanes_.all())
@@ -34,6 +37,20 @@ class Writer {
   }
 
  private:
+  // What the file says beside its events: the GPUs, and of JSON all else, too. Other formats have
+  // members that are no text.
+  void write_head() {
+    std::set<std::string_view> written{"displayTimeUnit", "traceEvents"};
+    for (const auto& [key, value] : trace_.metadata())
+      if ((trace_.source().format == "kineto" || key == "deviceProperties") &&
+          written.insert(key).second) {
+        out_ += ",\n";
+        append_json_text(out_, key);
+        out_ += ':';
+        append_json(out_, value);
+      }
+  }
+
   void open_event(std::string_view phase) {
     if (out_.size() >= kChunkBytes) {
       file_.write(out_);

@@ -33,6 +33,18 @@ constexpr std::string_view kTrace = R"({"traceEvents": [
   {"ph":"f","cat":"ac2g","name":"ac2g","id":9,"pid":0,"tid":7,"ts":5},
   {"ph":"C","name":"counter","pid":10,"tid":11,"ts":1}]})";
 
+TEST(ChromeJson, KeepsWhatTheFileSaysBesideItsEvents) {
+  const Trace before = read(
+      R"({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "NVIDIA H200"}],
+          "displayTimeUnit": "ms", "traceEvents": [], "traceName": "a \"b\".json"})");
+  const Trace after = round_trip(before, "out.json");
+  for (const char* key : {"schemaVersion", "deviceProperties", "traceName"}) {
+    ASSERT_NE(after.metadata(key), nullptr) << key;
+    EXPECT_EQ(*after.metadata(key), *before.metadata(key)) << key;
+  }
+  EXPECT_EQ(after.metadata("displayTimeUnit")->as_text(), "ns");  // what was written here
+}
+
 TEST(ChromeJson, ReadsBackAsTheSameTrace) {
   const Trace before = read(kTrace);
   for (const char* const name : {"out.json", "out.json.gz"}) {

@@ -102,14 +102,17 @@ class ReportMaker {
   Report make() {
     if (run_.matching().collectives.empty())
       report_.warnings.emplace_back("no rank has communication kernels");
-    for (std::string& sentence : metadata_mismatches(run_))
-      report_.warnings.push_back(std::move(sentence));
+    for (auto* const check : {metadata_mismatches, missing_kernels, unlinked_kernels})
+      for (std::string& sentence : check(run_)) report_.warnings.push_back(std::move(sentence));
     if (!options_.diagnosis) {
       add_reference_tables();
       return std::move(report_);
     }
     const ClockOffsets clocks = estimate_clock_offsets(run_);
-    if (options_.correct_clocks) run_.shift_clocks(clocks.by_rank);
+    if (options_.correct_clocks)
+      run_.shift_clocks(clocks.by_rank);
+    else
+      warn_of_two_clocks(clocks);
     add_reference_tables();
     std::vector<Table> reference = std::exchange(report_.tables, {});
     if (!options_.correct_clocks) run_.shift_clocks(clocks.by_rank);
@@ -144,6 +147,23 @@ class ReportMaker {
       add(nccl_all2allv(run_, uneven));
     }
     add(straggler_summary(run_, sync));
+  }
+
+  // Two tables of one report may name different ranks as late.
+  void warn_of_two_clocks(const ClockOffsets& clocks) {
+    constexpr std::int64_t kNotableNs = 1000;
+    std::int64_t least = 0, most = 0;
+    for (const std::int64_t ahead : clocks.by_rank) {
+      least = std::min(least, ahead);
+      most = std::max(most, ahead);
+    }
+    const std::int64_t apart = minus_ns(most, least);
+    if (apart < kNotableNs) return;
+    report_.warnings.push_back(fmt::format(
+        "clocks are up to {:.1f} us apart: comm_verdict and p2p use corrected times, the nccl_ "
+        "tables and straggler_summary those recorded, and may name other ranks as late; "
+        "--correct-clocks corrects all",
+        static_cast<double>(apart) / 1e3));
   }
 
   // Who is late is told by corrected clocks, whatever the other tables show.

@@ -8,9 +8,13 @@
 #include <utility>
 
 #include "analysis/compare_sheets.hpp"
+#include "analysis/compare_times.hpp"
+#include "analysis/diff_levels.hpp"
 #include "analysis/diff_ops.hpp"
 #include "analysis/diff_stats.hpp"
 #include "analysis/diff_summary.hpp"
+#include "analysis/pftrace_events.hpp"
+#include "analysis/timeline.hpp"
 #include "io/output_file.hpp"
 #include "report/diff_report_note.hpp"
 #include "report/sink.hpp"
@@ -45,48 +49,79 @@ void add_reference_tables(const DiffInput& input, const DiffOptions& options, Tr
         "{} GPU events were launched outside any op and have no row", stats.without_op));
 }
 
-// Sheets of the two reports side by side, for when the call trees say little or nothing.
-std::vector<Table> compared_by_name(const Trace& trace1, const Trace& trace2,
-                                    std::vector<std::string>& notes) {
+std::vector<ComparedReport> reports_of(const Trace& trace1, const Trace& trace2) {
   std::vector<ComparedReport> reports;
   for (const auto& [tag, trace] : {std::pair{"trace1", &trace1}, std::pair{"trace2", &trace2}})
     reports.push_back(
         {.tag = tag, .path = trace->source().name, .tables = make_report(*trace).tables});
-  return compare_sheets(reports, {}, notes);
+  unify_timelines(reports);
+  return reports;
 }
 
-void compare_without_trees(const Trace& trace1, const Trace& trace2, TraceDiff& diff) {
+// gpu_timeline as the report of the trace has it; the rest of a PyTorch report, which takes its
+// time, is not made for that.
+Table timeline_of(const Trace& trace, const Tree& tree, const DiffOptions& options) {
+  if (trace.source().format != "kineto" || is_rocm_timeline(trace))
+    return *make_report(trace).find("gpu_timeline");
+  // Frames change which ops are discarded; the report has none.
+  if (options.python_frames) return gpu_timeline(trace, build_tree(trace)).table;
+  return gpu_timeline(trace, tree).table;
+}
+
+TimedSheet timelines_of(const ComparedRuns& runs, const DiffOptions& options) {
+  std::vector<ComparedReport> reports(2);
+  reports[0].tables.push_back(timeline_of(runs.trace1, runs.tree1, options));
+  reports[1].tables.push_back(timeline_of(runs.trace2, runs.tree2, options));
+  unify_timelines(reports);
+  return timed_sheet(reports, "gpu_timeline").value_or(TimedSheet{});
+}
+
+void compare_without_trees(const ComparedRuns& runs, TraceDiff& diff) {
   diff.aligned = false;
-  diff.report.tables = compared_by_name(trace1, trace2, diff.report.warnings);
+  const std::vector<ComparedReport> reports = reports_of(runs.trace1, runs.trace2);
+  diff.report.tables = compare_sheets(reports, {}, diff.report.warnings);
+  diff.note = kernel_diff_note(runs, reports);
   diff.report.warnings.emplace_back(
       "a trace has no ops, so the call trees cannot be aligned: kernels and categories are "
       "compared instead");
 }
 
-void add_own_tables(const DiffInput& input, TraceDiff& diff) {
+// What is coarser than ops, for runs whose ops have little in common.
+LevelDiff add_coarser_tables(const DiffInput& input, double share, TraceDiff& diff) {
+  LevelDiff level = diff_by_level(input.trace1, input.trace2);
+  const char* const what = level.level == DiffLevel::kModule       ? "nn.Modules, categories"
+                           : level.level == DiffLevel::kAnnotation ? "user annotations, categories"
+                                                                   : "categories";
+  diff.report.warnings.push_back(fmt::format(
+      "only {:.0f}% of the GPU time belongs to ops that have a counterpart in the other trace: {} "
+      "and op names are compared too",
+      100 * share, what));
+  if (level.level != DiffLevel::kNone) diff.report.tables.push_back(level_diff_table(level));
+  std::vector<std::string> notes;  // about sheets that are not shown here
+  for (Table& table : compare_sheets(reports_of(input.trace1, input.trace2), {}, notes))
+    if (table.name().starts_with("ops_summary")) diff.report.tables.push_back(std::move(table));
+  return level;
+}
+
+void add_own_tables(const DiffInput& input, const ComparedRuns& runs, const DiffOptions& options,
+                    TraceDiff& diff) {
   const std::vector<Step> steps1 = steps_of(input.trace1, input.tree1),
                           steps2 = steps_of(input.trace2, input.tree2);
   const std::vector<OpChange> changes = op_changes(input, steps1, steps2);
   const std::vector<Substitution> exchanges = substitutions(input);
-  const double share = matched_share(input);
   diff.report.tables.push_back(ops_diff_table(changes));
   diff.report.tables.push_back(substitutions_table(exchanges));
-  diff.note = diff_note({.trace1 = input.trace1,
-                         .trace2 = input.trace2,
-                         .tree1 = input.tree1,
-                         .tree2 = input.tree2,
+  const double share = common_share(changes);
+  const bool is_little = share < kLittleInCommon;
+  const LevelDiff level = is_little ? add_coarser_tables(input, share, diff) : LevelDiff{};
+  const TimedSheet timeline = timelines_of(runs, options);
+  diff.note = diff_note({.runs = runs,
+                         .timeline = timeline,
                          .changes = changes,
                          .exchanges = exchanges,
                          .steps = {steps1.size(), steps2.size()},
-                         .matched_share = share});
-  if (share >= kLittleInCommon) return;
-  diff.report.warnings.push_back(fmt::format(
-      "only {:.0f}% of the GPU time belongs to ops that both traces have: categories and "
-      "op names are compared too",
-      100 * share));
-  std::vector<std::string> notes;  // about sheets that are not shown here
-  for (Table& table : compared_by_name(input.trace1, input.trace2, notes))
-    if (table.name().starts_with("ops_summary")) diff.report.tables.push_back(std::move(table));
+                         .has_little_in_common = is_little,
+                         .level = level});
 }
 
 void write_text(const std::filesystem::path& path, const std::string& text) {
@@ -103,8 +138,9 @@ TraceDiff diff_traces(const Trace& trace1, const Trace& trace2, const DiffOption
   diff.report.trace_name = fmt::format("{}, {}", trace1.source().name, trace2.source().name);
   const TreeOptions tree_options{.python_frames = options.python_frames};
   const Tree tree1 = build_tree(trace1, tree_options), tree2 = build_tree(trace2, tree_options);
+  const ComparedRuns runs{trace1, trace2, tree1, tree2};
   if (tree1.op_roots().empty() || tree2.op_roots().empty()) {
-    compare_without_trees(trace1, trace2, diff);
+    compare_without_trees(runs, diff);
     return diff;
   }
   if (!options.improved) {
@@ -114,7 +150,7 @@ TraceDiff diff_traces(const Trace& trace1, const Trace& trace2, const DiffOption
   const MergedTree improved = merge_trees(trace1, tree1, trace2, tree2, DiffMode::kImproved);
   const DiffInput input{trace1, tree1, trace2, tree2, improved};
   if (options.improved) add_reference_tables(input, options, diff);
-  add_own_tables(input, diff);
+  add_own_tables(input, runs, options, diff);
   return diff;
 }
 
@@ -123,19 +159,20 @@ void write_diff(const TraceDiff& diff, const std::string& output) {
                           .source = {diff.report.trace_name},
                           .version = kVersion,
                           .is_folded = is_folded_column};
-  if (output.ends_with(".md") && !diff.note.empty()) {
+  if (output.ends_with(".md")) {
     write_text(output, diff.note);
     return;
   }
   write_tables(diff.report.tables, output, info);
   const bool is_folder = output.ends_with('/') || std::filesystem::is_directory(output);
-  if (!is_folder || !diff.aligned) return;
+  if (!is_folder) return;
   const std::filesystem::path folder{output};
+  write_text(folder / "note.md", diff.note);
+  if (!diff.aligned) return;
   write_text(folder / "merged_tree_output.txt", diff.tree_text);
   write_text(folder / "cpu_op_map_trace1.json", diff.op_map_trace1);
   write_text(folder / "cpu_op_map_trace2.json", diff.op_map_trace2);
   write_text(folder / "cpu_op_map.json", diff.op_map);
-  write_text(folder / "note.md", diff.note);
 }
 
 }  // namespace tracelens

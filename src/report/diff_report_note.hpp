@@ -1,27 +1,34 @@
 // diff_report_note.hpp: the comparison of two traces as a page for people: what changed, by how
 // much, how sure that is, and what to look at next.
+//   const std::string markdown = diff_note({.runs = runs, .timeline = timeline, .changes = ...});
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
-#include <tracelens/table.hpp>
-#include <vector>
 
+#include "analysis/diff_levels.hpp"
 #include "analysis/diff_ops.hpp"
-#include "analysis/trace_info.hpp"
+#include "report/diff_report_markdown.hpp"
 
 namespace tracelens {
 
+// Two traces whose call trees were aligned.
 struct DiffNote {
-  const Trace &trace1, &trace2;
-  const Tree &tree1, &tree2;
+  const ComparedRuns& runs;
+  const TimedSheet& timeline;  // gpu_timeline of the two reports
   std::span<const OpChange> changes = {};
   std::span<const Substitution> exchanges = {};
   std::array<std::size_t, 2> steps = {};
-  double matched_share = 0;
+  bool has_little_in_common = false;  // then also the level that was used instead of ops
+  const LevelDiff& level;
 };
 
 // Markdown.
-[[nodiscard]] std::string diff_note(const DiffNote &note);
+[[nodiscard]] std::string diff_note(const DiffNote& note);
+
+// Two traces without ops: by kernel and category. `reports` are theirs.
+[[nodiscard]] std::string kernel_diff_note(const ComparedRuns& runs,
+                                           std::span<const ComparedReport> reports);
 
 }  // namespace tracelens

@@ -8,6 +8,8 @@
 
 #include "io/ascii.hpp"
 #include "io/numbers.hpp"
+#include "readers/kineto_words.hpp"
+#include "tree/time_math.hpp"
 
 namespace tracelens {
 namespace {
@@ -45,8 +47,11 @@ void append_us(std::string& out, std::int64_t ns) {
                  rest < 0 ? -rest : rest);
 }
 
-bool is_gpu_category(std::string_view category) {
-  return category == "kernel" || category == "gpu_memcpy" || category == "gpu_memset";
+// Of PyTorch's profiler and of those for ROCm.
+bool is_gpu_category(std::string_view category) { return is_gpu(kineto::to_category(category)); }
+bool is_kernel_or_annotation(std::string_view category) {
+  const Category known = kineto::to_category(category);
+  return known == Category::kKernel || known == Category::kGpuUserAnnotation;
 }
 
 }  // namespace
@@ -86,7 +91,7 @@ void FuseSurvey::look_at(std::string_view event) {
     args_.clear();
   }
   const std::string_view category = unquoted(find(members_, "cat"));
-  if (!launches_have_correlation_ && (category == "cuda_runtime" || category == "cuda_driver") &&
+  if (!launches_have_correlation_ && is_runtime(kineto::to_category(category)) &&
       io::contains_ignoring_case(find(members_, "name"), "launch"))
     launches_have_correlation_ = !find(args_, "correlation").empty();
   if (const auto ns = io::parse_us_as_ns(find(members_, "ts"));
@@ -119,18 +124,20 @@ struct RankEvents::Fields {
 };
 
 bool RankEvents::is_wanted(const Fields& fields) const {
+  // Names of threads and streams are wanted with whatever is left on them.
   if (fields.phase == "M") {
     constexpr std::array kMadeAnew = {"process_name", "process_sort_index", "process_labels"};
-    if (std::ranges::find(kMadeAnew, fields.name) != kMadeAnew.end()) return false;
-  } else if (times_.from_ns && fields.ts_ns) {
-    const std::int64_t end = *fields.ts_ns + std::max<std::int64_t>(fields.dur_ns.value_or(0), 0);
+    return std::ranges::find(kMadeAnew, fields.name) == kMadeAnew.end();
+  }
+  if (times_.from_ns && fields.ts_ns) {
+    const std::int64_t end = end_of(*fields.ts_ns, fields.dur_ns.value_or(0));
     if (end < *times_.from_ns || *fields.ts_ns > *times_.to_ns) return false;
   }
   if (!options_.categories.empty())
     return std::ranges::find(options_.categories, fields.category) != options_.categories.end() &&
            io::contains_ignoring_case(fields.name, io::lower_case(options_.only));
   if (!options_.only.empty())
-    return (fields.category == "kernel" || fields.category == "gpu_user_annotation") &&
+    return is_kernel_or_annotation(fields.category) &&
            io::contains_ignoring_case(fields.name, io::lower_case(options_.only));
   return fields.category != "Trace" && (options_.python || fields.category != "python_function");
 }
@@ -213,7 +220,7 @@ bool RankEvents::rewrite(std::string_view event, std::string& out) {
     else if (key == "id" && scales_.id > 0)
       append_id(value, out);
     else if (key == "ts" && times_.shift_ns != 0 && fields.ts_ns)
-      append_us(out, *fields.ts_ns + times_.shift_ns);
+      append_us(out, plus_ns(*fields.ts_ns, times_.shift_ns));
     else
       out += value;
   }

@@ -87,6 +87,37 @@ TEST_F(Fuse, OnlyAWordKeepsTheGpuEventsThatHoldIt) {
   EXPECT_THAT(events.items(), SizeIs(2 + 4));  // a kernel per rank, and the names of two processes
 }
 
+TEST_F(Fuse, NamesOfThreadsAndStreamsPassEveryFilter) {
+  const std::string text = R"({"traceEvents": [
+    {"ph": "M", "name": "thread_name", "pid": 0, "tid": 7, "args": {"name": "stream 7"}},
+    {"ph": "X", "cat": "kernel", "name": "ncclX", "pid": 0, "tid": 7, "ts": 1, "dur": 2}]})";
+  files_ = {{folder_.write("named.json", text), 0}};
+  for (const FuseOptions& options : {FuseOptions{.only = "nccl"}, {.categories = {"kernel"}}})
+    EXPECT_EQ(fuse(options).items()[0].find("name")->as_text(), "thread_name");
+}
+
+TEST_F(Fuse, TheGpusAndLaunchesOfRocmProfilersAreKnown) {
+  const std::string text = R"({"traceEvents": [
+    {"ph": "X", "cat": "kernel_dispatch", "name": "ncclX", "pid": 3, "tid": 7, "ts": 1, "dur": 2,
+     "args": {"correlation": 5}},
+    {"ph": "X", "cat": "hip_api", "name": "hipLaunchKernel", "pid": 9, "tid": 7, "ts": 1,
+     "dur": 1, "args": {"correlation": 5}}]})";
+  files_ = {{folder_.write("rocm.json", text), 1}};
+  const Value events = fuse({});
+  EXPECT_EQ(arg(events.items()[0], "correlation"), Value{105});
+  EXPECT_EQ(arg(events.items()[2], "name"), Value{"RANK 1 - GPU"});
+  EXPECT_EQ(arg(events.items()[4], "name"), Value{"RANK 1 - CPU"});
+  EXPECT_THAT(fuse({.only = "nccl"}).items(), SizeIs(1 + 2));
+}
+
+TEST_F(Fuse, TimesAtTheEndOfTheRangeDoNotOverflow) {
+  const std::string text = R"({"traceEvents": [
+    {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 9000000000000000,
+     "dur": 9000000000000000}]})";
+  files_ = {{folder_.write("late.json", text), 0}};
+  EXPECT_THAT(fuse({.window = FuseOptions::Window{0, 1000}}).items(), SizeIs(1 + 2));
+}
+
 TEST_F(Fuse, AWindowCountsFromTheFirstEvent) {
   const Value events = fuse({.window = FuseOptions::Window{0, 500'000}});
   for (const Value& event : events.items()) EXPECT_NE(event.find("name")->as_text(), "ncclX");

@@ -116,7 +116,7 @@ GenesisReport genesis_report(const GenesisCapture& capture, const GenesisOptions
   add(steady ? steady_timeline(*steady) : rocprof_gpu_timeline(kernels));
   add(rocprof_kernel_summary(kernels, summary));
   add(rocprof_category_summary(kernels, summary));
-  if (options.kernel_details) add(rocprof_kernel_details(kernels, std::nullopt));
+  if (options.kernel_details) add(rocprof_kernel_details(kernels));
   if (options.short_kernels) {
     add(rocprof_short_kernels(kernels, options.short_kernel_us));
     add(rocprof_short_histogram(kernels, options.short_kernel_us, options.histogram_bins));

@@ -1,9 +1,12 @@
 // Which tables make the report of a JAX profile, and in which order.
+#include <fmt/format.h>
+
 #include <tracelens/tree.hpp>
 
 #include "analysis/gpu_choice.hpp"
 #include "analysis/idle.hpp"
 #include "analysis/jax_hlo_ops.hpp"
+#include "analysis/jax_hosts.hpp"
 #include "analysis/jax_kernels.hpp"
 #include "analysis/jax_launchers.hpp"
 #include "analysis/jax_op_sheets.hpp"
@@ -30,14 +33,19 @@ void add_own_tables(const Trace& trace, const Tree& tree, const JaxOps& ops,
   const auto add = [&report](std::optional<Table> table) {
     if (table) report.tables.push_back(*std::move(table));
   };
-  Timeline timeline = gpu_timeline(
+  Timeline timeline = jax_gpu_timeline(
       trace, tree, {.include_unlinked = true, .micro_idle_threshold_us = options.micro_idle_us});
   report.warnings = std::move(timeline.warnings);
   add(std::move(timeline.table));
-  JaxTimeline by_gpu = jax_timeline(trace, "gpu_timeline_by_device");
+  JaxTimeline by_gpu =
+      jax_timeline(trace, {.by_gpu_name = "gpu_timeline_by_device", .reference_kinds = false});
   add(std::move(by_gpu.by_gpu));
   add(std::move(by_gpu.averages));
-  if (options.idle)
+  if (const JaxHosts hosts{trace}; hosts.are_several())
+    report.warnings.push_back(fmt::format(
+        "the profile has {} hosts, whose clocks do not compare: gpu_timeline is their mean{}",
+        hosts.size(), options.idle ? ", and there is no gpu_idle" : ""));
+  else if (options.idle)
     // By size only: modules stand where launching threads would, and say nothing about the host.
     add(gpu_idle(trace, tree, {.include_unlinked = true}).by_size);
   add(jax_steps(trace));

@@ -105,9 +105,9 @@ Report pftrace_report(const Trace& trace, const ReportOptions& options) {
                 .gpu = {},
                 .tables = {},
                 .warnings = {}};
-  const PftraceEvents events{trace};
+  const bool is_reference = options.categories == Categories::kReference;
+  const PftraceEvents events{trace, is_reference ? GpuNumbers::kByOrder : GpuNumbers::kByAgent};
   if (views.activity) {
-    const bool is_reference = options.categories == Categories::kReference;
     const Tree tree = build_tree(trace);
     const TimelineOptions timeline_options{.include_unlinked = true,
                                            .micro_idle_threshold_us = options.micro_idle_us};

@@ -111,8 +111,7 @@ Report pytorch_report(const Trace& trace, const ReportOptions& options) {
   // Files the user names are read first: a mistake in one should show at once.
   const std::optional<perf::Gpu> gpu = choose_gpu(trace, options);
   const perf::UserModels own_models = user_models(options);
-  // Beside the first steps: the rules are compiled, and later the idle tables are made. Deferred
-  // also when the system gives no thread.
+  // Beside the first steps the rules are compiled. Deferred also when the system gives no thread.
   const auto beside = io::thread_count(options.threads) > 1
                           ? std::launch::async | std::launch::deferred
                           : std::launch::deferred;
@@ -132,37 +131,41 @@ Report pytorch_report(const Trace& trace, const ReportOptions& options) {
   const Tree tree = build_tree(
       trace, {.python_frames = options.recompute || options.call_stack || options.by_module,
               .link_by_correlation = options.link_by_correlation});
-  std::future<IdleTables> idle;
-  if (options.idle)
-    idle = std::async(beside, [&] {
-      return gpu_idle(trace, tree, {.include_unlinked = options.include_unlinked});
-    });
-
   const TimelineOptions timeline_options{.include_unlinked = options.include_unlinked,
                                          .micro_idle_threshold_us = options.micro_idle_us,
                                          .split_recompute = options.recompute};
   Timeline timeline = gpu_timeline(trace, tree, timeline_options);
   report.warnings = std::move(timeline.warnings);
+  // Beside the op tables, one after the other: together they would take more memory than time.
+  struct Beside {
+    std::optional<IdleTables> idle;
+    std::vector<Table> kernels;
+  };
+  auto others = std::async(beside, [&] {
+    Beside made;
+    if (options.idle)
+      made.idle = gpu_idle(trace, tree, {.include_unlinked = options.include_unlinked});
+    made.kernels = make_kernel_tables(trace, tree, timeline.total_ns, rules.get(), options);
+    return made;
+  });
   const std::vector<Step> steps =
       options.by_step ? steps_of(trace, tree, report) : std::vector<Step>{};
-  std::vector<Table> kernel_tables =
-      make_kernel_tables(trace, tree, timeline.total_ns, rules.get(), options);
   std::vector<Table> op_tables =
       make_op_tables(trace, tree, op_options(options, own_models, gpu ? &*gpu : nullptr, steps));
   if (options.by_module && std::ranges::find(op_tables, "modules", &Table::name) == op_tables.end())
     report.warnings.emplace_back(
         "the trace has no nn.Modules: no tables by module; record it with with_stack=True");
 
+  Beside made = others.get();
   add(std::move(timeline.table));
   if (!steps.empty()) add(gpu_timeline_by_step(trace, tree, steps));
   if (options.idle) {
     add(gpu_timeline_by_device(trace, tree, timeline_options));
-    IdleTables idle_tables = idle.get();
-    add(std::move(idle_tables.by_size));
-    add(std::move(idle_tables.by_host));
+    add(std::move(made.idle->by_size));
+    add(std::move(made.idle->by_host));
   }
   for (Table& table : op_tables) add(std::move(table));
-  for (Table& table : kernel_tables) add(std::move(table));
+  for (Table& table : made.kernels) add(std::move(table));
   if (options.collectives && !tree.stats().gpu_only)
     add(coll_analysis(trace, {.keep_incomplete = options.categories == Categories::kExtended}));
   if (options.warnings) add(warnings_table(trace, report.warnings));

@@ -83,6 +83,48 @@ void warn_of_gaps(std::span<const RankTrace> ranks, std::optional<std::int64_t> 
         fmt::format("{} of {} ranks are missing: {}", missing.size(), end, ranges_of(missing)));
 }
 
+bool tells_rank(const RankTrace& rank, const RankFile& file) {
+  return rank.declared_rank || file.rank;
+}
+
+// The format of most files that could be read; of equals, the one with more ranks told, then the
+// first.
+std::string usual_format(std::span<const RankTrace> ranks, std::span<const RankFile> files) {
+  struct Format {
+    std::string name;
+    std::pair<std::size_t, std::size_t> count;  // files, and those that tell their rank
+  };
+  std::vector<Format> formats;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (!ranks[i].problem.empty()) continue;
+    auto found = std::ranges::find(formats, ranks[i].format, &Format::name);
+    if (found == formats.end()) found = formats.insert(found, {ranks[i].format, {0, 0}});
+    ++found->count.first;
+    found->count.second += tells_rank(ranks[i], files[i]) ? 1 : 0;
+  }
+  const auto most = std::ranges::max_element(formats, {}, &Format::count);
+  return most == formats.end() ? "" : most->name;
+}
+
+// A file that could be read but is no rank of this job gets a `problem` that says why.
+void find_foreign_files(std::span<RankTrace> ranks, std::span<const RankFile> files,
+                        const RankAssignment& options) {
+  const std::string format = usual_format(ranks, files);
+  for (RankTrace& rank : ranks)
+    if (rank.problem.empty() && rank.format != format)
+      rank.problem = fmt::format("{}: its format is {}, that of the other ranks {}; left out",
+                                 rank.file, rank.format, format);
+  if (options.by_position) return;
+  bool is_told = false;
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    is_told |= ranks[i].problem.empty() && tells_rank(ranks[i], files[i]);
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    if (is_told && ranks[i].problem.empty() && !tells_rank(ranks[i], files[i]))
+      ranks[i].problem = ranks[i].file +
+                         ": neither the trace nor its name tells the rank, as they do for other "
+                         "files; left out";
+}
+
 }  // namespace
 
 std::vector<RankTrace> read_ranks(std::span<const RankFile> files,
@@ -123,6 +165,7 @@ std::vector<RankTrace> read_ranks(std::span<const RankFile> files,
 
 void assign_ranks(std::vector<RankTrace>& ranks, std::span<const RankFile> files,
                   const RankAssignment& options, std::vector<std::string>& warnings) {
+  find_foreign_files(ranks, files, options);
   std::map<std::int64_t, RankTrace> kept;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     RankTrace& rank = ranks[i];

@@ -32,7 +32,8 @@ struct RankAssignment {
   std::vector<std::int64_t> only_ranks = {};  // empty: all
 };
 
-// Gives every trace its rank: the one it declares, else the one in its name, else its position.
+// Gives every trace its rank: the one it declares, else the one in its name, else, when that is so
+// for all files, its position. A file of another format than most is no rank of this job.
 // What is left is readable, one per rank, by rank; what is not, or was wrong in a file, and ranks
 // that are missing, are told in `warnings`. Files and ranks belong together by position.
 void assign_ranks(std::vector<RankTrace>& ranks, std::span<const RankFile> files,

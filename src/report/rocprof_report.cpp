@@ -22,7 +22,7 @@ std::vector<Table> rocprof_tables(const Trace& trace, const RocprofTableOptions&
     tables.push_back(rocprof_category_summary(kernels, summary));
   }
   if (options.kernel_details)
-    tables.push_back(rocprof_kernel_details(kernels, options.top_kernels));
+    tables.push_back(rocprof_kernel_details(kernels, {.top = options.top_kernels}));
   if (options.short_kernels) {
     tables.push_back(rocprof_short_kernels(kernels, options.short_kernel_us));
     tables.push_back(
@@ -39,7 +39,9 @@ Report rocprof_report(const Trace& trace, const ReportOptions& options) {
                 .gpu = {},
                 .tables = {},
                 .warnings = {}};
-  const PftraceEvents events{trace};
+  const PftraceEvents events{trace, options.categories == Categories::kReference
+                                        ? GpuNumbers::kByOrder
+                                        : GpuNumbers::kByAgent};
   if (views.activity) {
     const RocprofKernels kernels{trace};
     RocprofSummaryOptions summary;
@@ -53,6 +55,8 @@ Report rocprof_report(const Trace& trace, const ReportOptions& options) {
     add_with_rows(report, gpu_streams(trace));
     add_with_rows(report, rocprof_kernel_summary(kernels, summary));
     add_with_rows(report, rocprof_category_summary(kernels, summary));
+    if (options.kernel_details)
+      add_with_rows(report, rocprof_kernel_details(kernels, {.resources = true}));
     if (options.short_kernels) {
       add_with_rows(report, rocprof_short_kernels(kernels, options.short_kernel_us));
       add_with_rows(report, rocprof_short_histogram(kernels, options.short_kernel_us,

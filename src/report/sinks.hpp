@@ -16,6 +16,8 @@ std::unique_ptr<Sink> make_csv_sink(const std::string& output, const DocumentInf
 std::unique_ptr<Sink> make_xlsx_sink(const std::string& output, const DocumentInfo& info);
 // One GitHub-flavoured Markdown file, every row written, very long cells shortened.
 std::unique_ptr<Sink> make_markdown_sink(const std::string& output, const DocumentInfo& info);
+// One self-contained page whose tables can be sorted and searched.
+std::unique_ptr<Sink> make_html_sink(const std::string& output, const DocumentInfo& info);
 // One JSON document, see json_sink.cpp for its schema.
 std::unique_ptr<Sink> make_json_sink(const std::string& output, const DocumentInfo& info);
 

@@ -25,6 +25,7 @@ enum class Shortening { kNever, kMiddle, kEnd };
 
 // One column as it will be drawn.
 struct DrawnColumn {
+  const Table::Column* source = nullptr;
   std::string name, unit;
   std::vector<std::string> cells;
   std::size_t cell_width = 0;  // of the widest cell or the unit
@@ -42,6 +43,7 @@ Shortening shortening_of(Kind kind) {
 DrawnColumn drawn(const Table::Column& column, std::size_t rows) {
   const ColumnSpec& spec = column.spec();
   DrawnColumn result;
+  result.source = &column;
   result.name = single_line(spec.name);
   result.unit = single_line(shown_unit(spec));
   result.right = is_numeric(spec);
@@ -125,6 +127,28 @@ bool fit(std::vector<DrawnColumn>& columns, std::size_t available) {
   return shorten_texts(columns, available, columns.size() == 1 ? 1 : kShortestText);
 }
 
+bool is_running_sum(std::string_view name) {
+  return name.starts_with("Cumulative") || name.starts_with("cumulative");
+}
+
+// Where there is no room for all columns, those go first that say least: nested cells, then the
+// spread of values whose sum or mean is shown, then the last ones. The first column stays.
+std::size_t least_column(const std::vector<DrawnColumn>& columns) {
+  constexpr std::string_view kSpread[] = {"min", "max", "std", "median"};
+  const auto worth = [&](const DrawnColumn& column) {
+    if (column.source->spec().kind == Kind::kNested) return 0;
+    if (is_running_sum(column.name)) return 1;
+    for (const std::string_view piece : pieces(column.name))
+      for (const std::string_view word : kSpread)
+        if (piece.starts_with(word) && piece.size() <= word.size() + 1) return 1;
+    return 2;
+  };
+  std::size_t least = columns.size() - 1;
+  for (std::size_t i = columns.size() - 1; i > 0; --i)
+    if (worth(columns[i]) < worth(columns[least])) least = i;
+  return least;
+}
+
 // A share of the whole as a bar, in eighths of a character.
 std::string bar(double percent) {
   constexpr std::string_view kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
@@ -152,10 +176,11 @@ class Drawing {
         style_{style},
         rows_{style.max_rows == 0 ? table.rows() : std::min(table.rows(), style.max_rows)} {
     for (const Table::Column& column : table.columns()) columns_.push_back(drawn(column, rows_));
-    while (!fit(columns_, style.width) && columns_.size() > 1) {
-      left_out_.insert(left_out_.begin(), columns_.back().name);
-      columns_.pop_back();
-    }
+    while (!fit(columns_, style.width) && columns_.size() > 1)
+      columns_.erase(columns_.begin() + static_cast<std::ptrdiff_t>(least_column(columns_)));
+    for (const Table::Column& column : table.columns())
+      if (std::ranges::find(columns_, &column, &DrawnColumn::source) == columns_.end())
+        left_out_.push_back(single_line(column.spec().name));
     add_bars();
   }
 
@@ -173,12 +198,10 @@ class Drawing {
   void add_bars() {
     if (style_.width != 0 && total_width(columns_) + kGap + kBarWidth > style_.width) return;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-      const ColumnSpec& spec = table_.columns()[i].spec();
-      const bool running =
-          spec.name.starts_with("Cumulative") || spec.name.starts_with("cumulative");
-      if (spec.kind != Kind::kReal || spec.unit != "%" || running) continue;
-      columns_.insert(columns_.begin() + static_cast<std::ptrdiff_t>(i) + 1,
-                      bars(table_.columns()[i], rows_));
+      const Table::Column& column = *columns_[i].source;
+      const ColumnSpec& spec = column.spec();
+      if (spec.kind != Kind::kReal || spec.unit != "%" || is_running_sum(spec.name)) continue;
+      columns_.insert(columns_.begin() + static_cast<std::ptrdiff_t>(i) + 1, bars(column, rows_));
       return;
     }
   }

@@ -100,6 +100,22 @@ TEST(Terminal, LongHeadersAreWrapped) {
             "x            1.000\n");
 }
 
+TEST(Terminal, ListsAndSpreadMakeRoomForSumsAndShares) {
+  const ColumnSpec columns[] = {{"name", Kind::kText, "", ""},
+                                {"details", Kind::kNested, "", ""},
+                                {"time_min", Kind::kInteger, "", ""},
+                                {"time_sum", Kind::kInteger, "", ""},
+                                {"minutes", Kind::kInteger, "", ""}};
+  Table table{"t", "", columns};
+  table.add_row("a text of some length", Value::tuple({1, 2}), 123456789, 123456789, 123456789);
+  EXPECT_EQ(render_terminal(table, {.width = 46}),
+            "t\n"
+            "name                     time_sum      minutes\n"
+            "──────────────────────────────────────────────\n"
+            "a text of som…length  123,456,789  123,456,789\n"
+            "… no room for: details, time_min\n");
+}
+
 TEST(Terminal, ColumnsThatDoNotFitAreNamedAndNumbersAreNeverCut) {
   const ColumnSpec columns[] = {{"name", Kind::kText, "", ""},
                                 {"first", Kind::kInteger, "", ""},

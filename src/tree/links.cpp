@@ -13,13 +13,18 @@ namespace {
 constexpr std::uint32_t kNoRow = std::numeric_limits<std::uint32_t>::max();
 
 // The id that calls and GPU events share: correlation, unless the first launch of the trace has
-// none (very old ROCm traces, whose flows carry external ids).
+// none (very old ROCm traces, whose flows carry external ids). Where no call says that it is a
+// launch, because the trace does not name its calls, any call will do.
 bool links_by_external_id(const Trace& trace) {
-  for (const EventId event : trace.all_events())
-    if (is_runtime(trace.category(event)) &&
-        io::contains_ignoring_case(trace.name(event), "launch"))
-      return trace.correlations()[event.row] == kAbsent;
-  return true;
+  bool has_calls = false, has_correlation = false;
+  for (const EventId event : trace.all_events()) {
+    if (!is_runtime(trace.category(event))) continue;
+    const bool is_correlated = trace.correlations()[event.row] != kAbsent;
+    if (io::contains_ignoring_case(trace.name(event), "launch")) return !is_correlated;
+    has_calls = true;
+    has_correlation = has_correlation || is_correlated;
+  }
+  return has_calls && !has_correlation;
 }
 
 // rocprofv3's traces have no flows from launches to GPU events: the id they share is all there is.

@@ -141,6 +141,25 @@ TEST(Links, WithoutCorrelationsExternalIdsTie) {
   EXPECT_TRUE(tree.stats().links_by_external_id);
 }
 
+TEST(Links, CallsWithoutTheNameOfALaunchTieByCorrelation) {  // rocprofv3 may not name its calls
+  TestTrace t;
+  const EventId call = t.runtime("hip_api 214", 0, 1, 7);
+  t.builder().set_category_text(call, t.builder().intern("hip_api"));
+  const EventId kernel = t.gpu({.name = "k", .ts = 3, .dur = 1}, 7);
+  t.builder().set_external_id(kernel, 1);  // the number of the dispatch: says nothing about calls
+  const Trace trace = t.finish();
+  const Tree tree = build_tree(trace);
+  EXPECT_EQ(tree.launch_of(kernel), call);
+  EXPECT_FALSE(tree.stats().links_by_external_id);
+}
+
+TEST(Links, WithoutAnyCallNothingIsSaidAboutIds) {
+  TestTrace t;
+  t.gpu({.name = "k"}, 5);
+  const Trace trace = t.finish();
+  EXPECT_FALSE(build_tree(trace).stats().links_by_external_id);
+}
+
 TEST(Links, ScatteredIdsTieAsWellAsCountedOnes) {
   TestTrace t;
   constexpr std::int64_t kIds[] = {-9'000'000'000'000'000'000, 3, 4'000'000'000,

@@ -11,6 +11,7 @@
 #include "analysis/clock_offsets.hpp"
 #include "analysis/collective_alltoallv.hpp"
 #include "analysis/collective_check.hpp"
+#include "analysis/collective_cost.hpp"
 #include "analysis/collective_long.hpp"
 #include "analysis/collective_p2p.hpp"
 #include "analysis/collective_run.hpp"
@@ -47,12 +48,21 @@ void rewrite_events(std::string_view text) {
   }
 }
 
+// Whatever the times are, nobody communicates and waits for longer than time passes.
+void check_costs(const CollectiveRun& run) {
+  for (const OperationCost& cost : operation_costs(run)) {
+    const double sum = static_cast<double>(cost.communication_ns) + cost.wait_ns;
+    TL_CHECK(cost.communication_ns < 0 /* wrapped */ || sum <= cost.dur_ns * (1 + 1e-9) + 1);
+  }
+}
+
 void make_tables(std::vector<RankTrace> ranks, perf::Edition edition) {
   CollectiveRun run{std::move(ranks), {.edition = edition, .gpus_per_node = 1}};
   const auto how = parse_aggregates(std::vector<std::string>{"mean", "std", "p90", "skew"});
   const auto sync = sync_collectives(run);
   const auto uneven = uneven_exchanges(run);
   std::vector<std::string> warnings = metadata_mismatches(run);
+  static_cast<void>(missing_kernels(run));
   static_cast<void>(nccl_long(run));
   static_cast<void>(nccl_summary_long(run, {}));
   static_cast<void>(nccl_implicit_sync(run, sync));
@@ -62,6 +72,7 @@ void make_tables(std::vector<RankTrace> ranks, perf::Edition edition) {
   static_cast<void>(nccl_summary_all2allv(run, uneven, how));
   static_cast<void>(nccl_all2allv_heatmap(run, warnings));
   run.shift_clocks(estimate_clock_offsets(run).by_rank);
+  check_costs(run);
   static_cast<void>(comm_verdict(run, {}));
   static_cast<void>(p2p(run));
   static_cast<void>(p2p_summary(run));

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs golden cases: a report on a trace of tests/data must hold exactly the expected tables.
+"""Runs golden cases: what is made of traces of tests/data must hold exactly the expected tables.
 
     tests/golden/run_golden.py --tracelens build/check/apps/tracelens/tracelens [CASE...] [--update]
 
-A case is a folder: `args` holds the trace's file name and the flags of `tracelens report`, and the
-CSVs beside it are the tables expected. --update rewrites those CSVs from what the program says now
+A case is a folder: `args` holds the trace's file name and the flags of `tracelens report`, or another
+verb (compare, diff) before the names of its traces, and the CSVs beside it are the tables expected. --update rewrites those CSVs from what the program says now
 (read the difference before committing it); a new case names its tables by creating them empty.
 """
 import argparse
@@ -17,13 +17,16 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 DATA = HERE.parent / "data"
+VERBS = ("report", "compare", "diff")
 sys.path.insert(0, str(HERE.parent.parent / "tools"))
 import compare_tables  # noqa: E402
 
 
 def write_tables(tracelens, case, out):
-    trace, *flags = shlex.split((case / "args").read_text(encoding="utf-8"))
-    command = [tracelens, "report", str(DATA / trace), *flags, "-o", f"{out}/", "--quiet"]
+    words = shlex.split((case / "args").read_text(encoding="utf-8"))
+    verb = words.pop(0) if words[0] in VERBS else "report"
+    words = [str(DATA / word) if (DATA / word).is_file() else word for word in words]
+    command = [tracelens, verb, *words, "-o", f"{out}/", "--quiet"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         return [f"exit status {done.returncode}: {done.stderr.strip()}"]

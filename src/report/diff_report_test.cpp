@@ -1,0 +1,102 @@
+// The performance note: what it says, and that it does not contradict itself.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tracelens/compare.hpp>
+
+#include "tree/test_trace.hpp"
+
+namespace tracelens {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct Op {
+  const char* name;
+  double us;
+};
+
+// Ops one after the other, each with one kernel.
+TestTrace program(std::initializer_list<Op> ops) {
+  TestTrace t;
+  t.builder().source().format = "kineto";
+  double at = 0;
+  for (const Op& op : ops) {
+    t.op(op.name, at, 50);
+    t.launch("cudaLaunchKernel", at + 1, 1, {.name = op.name, .ts = 1e6 + at, .dur = op.us});
+    at += 100;
+  }
+  return t;
+}
+
+std::string note(Trace first, Trace second) { return diff_traces(first, second).note; }
+
+TEST(DiffNote, WorkLaunchedOutsideModulesIsInTheTimelineOfAJaxProfileAsInItsReport) {
+  TestTrace t = program({{"jit_f", 10}});
+  t.builder().source().format = "xplane";
+  t.gpu({.name = "MemcpyH2D", .ts = 2e6, .dur = 5, .category = Category::kGpuMemcpy});
+  const Trace trace = t.finish();
+  const Table timeline = *make_report(trace).find("gpu_timeline");
+  double total = 0;
+  for (std::size_t row = 0; row < timeline.rows(); ++row)
+    if (timeline.column("type").texts()[row] == "total_time")
+      total = timeline.column("time ms").reals()[row];
+  EXPECT_GT(total, 1000);  // it reaches to the copy
+  EXPECT_THAT(diff_traces(trace, trace).note,
+              HasSubstr(fmt::format("| total_time | {:.3f} | {:.3f} |", total, total)));
+}
+
+TEST(DiffNote, ChangesThatTwoRecordingsDifferByAreNoFinding) {
+  const std::string text = note(program({{"aten::mm", 1000}, {"aten::add", 500}}).finish(),
+                                program({{"aten::mm", 1001}, {"aten::add", 501}}).finish());
+  EXPECT_THAT(text, AllOf(HasSubstr("Nothing notable changed"), Not(HasSubstr("Biggest")),
+                          Not(HasSubstr("- Time `")), HasSubstr("No op got notably slower")));
+}
+
+TEST(DiffNote, ARealChangeIsNamedAlsoWithoutSteps) {
+  const std::string text = note(program({{"aten::mm", 1000}, {"aten::add", 500}}).finish(),
+                                program({{"aten::mm", 1000}, {"aten::add", 600}}).finish());
+  EXPECT_THAT(text, HasSubstr("**Biggest regression:** `aten::add` went from 0.500 to 0.600 ms"));
+  EXPECT_THAT(text, Not(HasSubstr("Biggest improvement")));
+}
+
+TEST(DiffNote, ATraceAndItselfAreIdenticalThroughoutTheNote) {
+  const auto trace = [] { return program({{"aten::mm", 1000}}).finish(); };
+  EXPECT_THAT(note(trace(), trace()),
+              AllOf(HasSubstr("**Identical:**"), HasSubstr("Identical to the nanosecond"),
+                    Not(HasSubstr("unknown")), Not(HasSubstr("Ops that changed most")),
+                    Not(HasSubstr("Too few steps")), Not(HasSubstr("noise"))));
+}
+
+TEST(DiffNote, RunsWithOtherOpsAreComparedByAnnotation) {
+  const auto annotated = [](std::initializer_list<Op> ops) {
+    TestTrace t = program(ops);
+    t.event(Category::kUserAnnotation, "forward", 0, 10'000);
+    return t.finish();
+  };
+  const std::string text = note(annotated({{"aten::mm", 1000}, {"aten::gelu", 500}}),
+                                annotated({{"CompiledFunction", 1200}}));
+  EXPECT_THAT(text, HasSubstr("By user annotation:** `forward` went from 1.500 to 1.200 ms"));
+  EXPECT_THAT(text, HasSubstr("Compared by op and by user annotation: 0.0% of the GPU time"));
+}
+
+TEST(DiffNote, TracesWithoutOpsHaveANoteToo) {
+  const auto kernels = [](double us) {
+    TestTrace t;
+    t.builder().source().format = "kineto";
+    t.gpu({.name = "gemm", .ts = 0, .dur = us});
+    t.gpu({.name = "relu", .ts = 5000, .dur = 10});
+    return t.finish();
+  };
+  const TraceDiff diff = diff_traces(kernels(1000), kernels(1500));
+  EXPECT_FALSE(diff.aligned);
+  EXPECT_THAT(diff.note, AllOf(HasSubstr("# Performance note"), HasSubstr("## The two runs"),
+                               HasSubstr("## GPU timeline"), HasSubstr("| total_time |"),
+                               HasSubstr("`gemm` | 1.000 | 1.500 | +0.500 | +50.0% |")));
+}
+
+}  // namespace
+}  // namespace tracelens
