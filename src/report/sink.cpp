@@ -14,11 +14,8 @@ namespace tracelens {
 namespace {
 
 constexpr SinkKind kSinks[] = {
-    {".xlsx", make_xlsx_sink},
-    {".csv", make_csv_sink},
-    {".html", make_html_sink},
-    {".md", make_markdown_sink},
-    {".json", make_json_sink},
+    {".xlsx", make_xlsx_sink},   {".csv", make_csv_sink},   {".html", make_html_sink},
+    {".md", make_markdown_sink}, {".json", make_json_sink},
 };
 
 bool is_folder(const std::string& output) {
