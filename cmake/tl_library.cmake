@@ -9,14 +9,16 @@ function(tl_publish name folder)
   file(CREATE_LINK ${folder} ${link_dir}/${name} SYMBOLIC)
 endfunction()
 
-# tl_library(name SOURCES ... DEPS ... [PROTOS ...] [LIBS ...] [PRIVATE_LIBS ...] [TESTS ...]
+# tl_library(name [HOT] SOURCES ... DEPS ... [PROTOS ...] [LIBS ...] [PRIVATE_LIBS ...] [TESTS ...]
 #            [TEST_DEPS ...])
 # One static library per folder of src/. DEPS are the folders it may include: the layer rule, which
 # tools/check_layers.py reads from here too. LIBS are outside libraries its headers show,
 # PRIVATE_LIBS those only its sources use. PROTOS are compiled by protoc; x.proto is included as
 # "x.pb.h", by this folder and its tests only. TESTS become one GoogleTest program, <name>_test.
+# HOT folders see every byte or event of a trace and are optimised for speed alone (-O3); the others
+# would only get larger, and the program's own size is memory too.
 function(tl_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;PROTOS;LIBS;PRIVATE_LIBS;TESTS;TEST_DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "HOT" "" "SOURCES;DEPS;PROTOS;LIBS;PRIVATE_LIBS;TESTS;TEST_DEPS" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "tl_library(${name}): unknown arguments: ${ARG_UNPARSED_ARGUMENTS}")
   endif()
@@ -28,6 +30,9 @@ function(tl_library name)
     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/layers/${name}>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(tl_${name} PUBLIC cxx_std_20)
+  if(NOT ARG_HOT)
+    target_compile_options(tl_${name} PRIVATE $<$<CONFIG:Release>:-O2>)
+  endif()
   list(TRANSFORM ARG_DEPS PREPEND tl_ OUTPUT_VARIABLE deps)
   target_link_libraries(tl_${name} PUBLIC ${deps} ${ARG_LIBS}
                         PRIVATE $<BUILD_INTERFACE:tl_warnings> ${ARG_PRIVATE_LIBS})

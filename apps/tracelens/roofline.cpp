@@ -70,8 +70,15 @@ class RooflineVerb : public Verb {
                     .version = kVersion});
     }
     console.show(table, top_);
-    console.note(fmt::format("wrote {} points ({:.1f} % of the GPU time of all ops) to {}",
-                             roofline.points.size(), roofline.covered(), output_));
+    if (picture)
+      console.note(
+          fmt::format("wrote {}: its points are {:.1f} % of the GPU time of all ops; {:.1f} % is "
+                      "of ops without "
+                      "FLOPs or with unknown bytes, which have no place in it",
+                      output_, roofline.placed(), roofline.covered() - roofline.placed()));
+    else
+      console.note(fmt::format("wrote {} points ({:.1f} % of the GPU time of all ops) to {}",
+                               roofline.points.size(), roofline.covered(), output_));
     return kExitOk;
   }
 

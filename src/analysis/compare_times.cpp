@@ -44,11 +44,12 @@ void for_each_time(const ComparedReport& report, std::string_view sheet, bool wi
   const Table::Column& values = table->column(measure->metric);
   if (values.spec().kind != Kind::kInteger && values.spec().kind != Kind::kReal) return;
   for (std::size_t row = 0; row < table->rows(); ++row) {
-    if (values.is_missing(row)) continue;
+    const double value = number_at(values, row);
+    if (values.is_missing(row) || !std::isfinite(value)) continue;
     std::string name = plain_text(keys, row);
     if (with_place && !measure->place.empty())
       name += " in " + plain_text(table->column(measure->place), row);
-    use(name, number_at(values, row) * measure->ms_per_unit);
+    use(name, value * measure->ms_per_unit);
   }
 }
 

@@ -41,8 +41,13 @@ bool DiffFindings::counts(const OpChange& change) const {
     case ChangeVerdict::kFaster:
       return true;
     case ChangeVerdict::kGone:
+      return stands_out(change.ns) && std::ranges::all_of(exchanges_, [](const Substitution& each) {
+               return each.gone.empty();
+             });
     case ChangeVerdict::kNew:
-      return exchanges_.empty() && stands_out(change.ns);
+      return stands_out(change.ns) && std::ranges::all_of(exchanges_, [](const Substitution& each) {
+               return each.come.empty();
+             });
     case ChangeVerdict::kUnknown:
       break;
   }

@@ -26,8 +26,8 @@ class DiffFindings {
   // Not a nanosecond of difference, and nothing exchanged: one recording, or a copy of it.
   [[nodiscard]] bool is_identical() const;
 
-  // nullptr: none that counts. An op that only one trace has is no finding of its own where
-  // something was exchanged: the exchange is.
+  // nullptr: none that counts. An op that only one trace has is no finding of its own where it may
+  // have gone or come by an exchange: the exchange is.
   [[nodiscard]] const OpChange* largest(Direction direction) const;
   [[nodiscard]] const Substitution* largest_exchange(Direction direction) const;
 

@@ -50,6 +50,19 @@ TEST(DiffFindings, AnExchangeMustStandOutToo) {
   EXPECT_TRUE((DiffFindings{changes, {}}.is_identical()));
 }
 
+TEST(DiffFindings, ANewOpIsAFindingUnlessSomethingCameByAnExchange) {
+  const std::vector<OpChange> changes = {{.name = "gelu",
+                                          .calls = {0, 1},
+                                          .kernels = {0, 1},
+                                          .ns = {0, 500},
+                                          .verdict = ChangeVerdict::kNew}};
+  std::vector<Substitution> exchanges = {
+      {.where = "op", .gone = "copy", .come = "", .count = 1, .ns = {100, 0}}};
+  EXPECT_NE((DiffFindings{changes, exchanges}.largest(Direction::kSlower)), nullptr);
+  exchanges[0].come = "gelu";
+  EXPECT_EQ((DiffFindings{changes, exchanges}.largest(Direction::kSlower)), nullptr);
+}
+
 TEST(DiffFindings, TheCostliestOpIsThatOfAllItsShapesTogether) {
   const std::vector<OpChange> changes = {
       change("mm", 40, 40, ChangeVerdict::kSame),

@@ -109,6 +109,13 @@ double Roofline::covered() const {
   return share;
 }
 
+double Roofline::placed() const {
+  double share = 0;
+  for (const RooflinePoint& point : points)
+    if (point.has_place()) share += point.share;
+  return share;
+}
+
 Roofline measure_roofline(const Trace& trace, const Tree& tree, const OpTableOptions& options) {
   TL_CHECK(options.gpu != nullptr);
   Roofline roofline{.gpu = *options.gpu, .points = {}, .all_ops_ns = 0};

@@ -35,6 +35,10 @@ struct RooflinePoint {
   [[nodiscard]] std::optional<double> tflops() const;     // none when the GPU time is 0
   [[nodiscard]] std::optional<double> terabytes() const;  // per second
   [[nodiscard]] std::optional<double> percent_of_roof() const;
+  // Whether it can be drawn: FLOPs, bytes and time are known and not 0.
+  [[nodiscard]] bool has_place() const {
+    return intensity().value_or(0) > 0 && tflops().value_or(0) > 0;
+  }
 };
 
 struct Roofline {
@@ -42,6 +46,7 @@ struct Roofline {
   std::vector<RooflinePoint> points;     // the most GPU time first
   std::int64_t all_ops_ns = 0;           // GPU time of all ops, modelled or not
   [[nodiscard]] double covered() const;  // share of the points in it, in percent
+  [[nodiscard]] double placed() const;   // share of the points that can be drawn
 };
 
 // Only ops whose arguments were recorded and whose model answered are points. Needs options.gpu.

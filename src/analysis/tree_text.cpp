@@ -55,6 +55,9 @@ class RootPattern {
   std::optional<RE2> pattern_;
 };
 
+// Beyond it lines stand below each other: a runaway recursion would fill the page with blanks.
+constexpr std::size_t kDeepestIndent = 200;
+
 // Calls open(node, depth) for each shown node in tree order and close(node) when all below is done.
 template <class Open, class Close>
 void walk(const Trace& trace, const Tree& tree, const TreeTextOptions& options, Open&& open,
@@ -119,7 +122,7 @@ void write_tree_text(const Trace& trace, const Tree& tree, const TreeTextOptions
     const std::string_view full = trace.name(tree.event(node));
     const std::string_view name = cut(full, options.max_name);
     const std::string_view ellipsis = name.size() < full.size() ? ".." : "";
-    const std::size_t indent = 2 * depth;
+    const std::size_t indent = 2 * std::min<std::size_t>(depth, kDeepestIndent);
     const std::size_t used = indent + name.size() + ellipsis.size() + 2;
     const std::size_t dots = used + kMinDots < kTimeColumn ? kTimeColumn - used : kMinDots;
     fmt::format_to(std::back_inserter(buffer.text()), "{:{}}{}{} {:.>{}} ({:.2f})\n", "", indent,

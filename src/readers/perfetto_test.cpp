@@ -293,7 +293,7 @@ TEST(PerfettoReader, LegacyFlowsKeepTheirEndsApartFromOtherFlows) {
     t.event(Type::TYPE_INSTANT, ns, "modern", {},
             [](proto::TracePacket& packet) { packet.mutable_track_event()->add_flow_ids(5); });
   for (const auto& [phase, ns] : {std::pair{'s', 10U}, {'f', 20U}})
-    t.event(Type::TYPE_UNSPECIFIED, ns, "queue", {}, [&](proto::TracePacket& packet) {
+    t.event(Type::TYPE_UNSPECIFIED, ns, "queue", {}, [phase = phase](proto::TracePacket& packet) {
       packet.mutable_track_event()->mutable_legacy_event()->set_phase(phase);
       packet.mutable_track_event()->mutable_legacy_event()->set_unscoped_id(0);
     });

@@ -208,14 +208,13 @@ class Picture {
 
   void collect_marks() {
     for (const RooflinePoint& point : roofline_.points) {
-      const auto intensity = point.intensity(), tflops = point.tflops();
-      if (!intensity || !tflops || *intensity <= 0 || *tflops <= 0) {
+      if (!point.has_place()) {
         unplaced_share_ += point.share;
         ++unplaced_;
       } else if (point.share < kSmallestShare && marks_.size() >= options_.labelled) {
         ++tiny_;
       } else {
-        marks_.push_back({&point, *intensity, *tflops});
+        marks_.push_back({&point, *point.intensity(), *point.tflops()});
       }
     }
   }
