@@ -60,8 +60,8 @@ class Collector {
       if (!parent.valid() || tree_.gpu_count(node) == 0) continue;
       const bool is_op = tree_.is_op(node);
       if (!is_op && category(node) != Category::kPythonFunction) continue;
-      if (model_below_[i] != 0 || (is_op && input_.models.has_model(tree_.event(node))))
-        model_below_[parent.row] = 1;
+      if (model_below_[i] || (is_op && input_.models.has_model(tree_.event(node))))
+        model_below_[parent.row] = true;
     }
   }
 
@@ -73,7 +73,7 @@ class Collector {
       NodeId node = tree_.parent(tree_.node(gpu.event));
       for (int level = 0; node.valid() && level <= kLaunchLevels; ++level) {
         const Category kind = category(node);
-        if (kind == Category::kCpuOp) launches_itself_[node.row] = 1;
+        if (kind == Category::kCpuOp) launches_itself_[node.row] = true;
         const bool is_through = kind == Category::kCudaRuntime ||
                                 kind == Category::kPythonFunction ||
                                 (through_driver && kind == Category::kCudaDriver);
@@ -91,8 +91,8 @@ class Collector {
 
   // Takes the op or not, and says whether what is below it is still to be looked at.
   bool goes_down(NodeId node, NodeId top) {
-    if (visited_[node.row] != 0) return false;
-    visited_[node.row] = 1;
+    if (visited_[node.row]) return false;
+    visited_[node.row] = true;
     const Category kind = category(node);
     if (tree_.gpu_count(node) == 0 || is_gpu(kind)) return false;
     if (!has_frames_ && kind != Category::kCpuOp) return false;
@@ -102,12 +102,12 @@ class Collector {
       return false;
     }
     const OpRow* backward = sole_backward(node);
-    if (backward != nullptr && model_below_[node.row] == 0) {
+    if (backward != nullptr && !model_below_[node.row]) {
       take_backward(node, top, *backward);
       return false;
     }
-    if (model_below_[node.row] != 0) return true;
-    if (kind != Category::kCpuOp || launches_itself_[node.row] == 0) return true;
+    if (model_below_[node.row]) return true;
+    if (kind != Category::kCpuOp || !launches_itself_[node.row]) return true;
     if (!launches_.any_communication(node)) take_plain(node, top);
     return false;
   }
@@ -120,7 +120,7 @@ class Collector {
   }
   void cover(NodeId node) {
     const auto first = covered_.begin() + launches_.first_position(node);
-    std::fill(first, first + tree_.gpu_count(node), std::uint8_t{1});
+    std::fill(first, first + tree_.gpu_count(node), true);
   }
 
   UnifiedOp op_of(NodeId node, NodeId top) {
@@ -223,7 +223,7 @@ class Collector {
     std::vector<GpuPosition> of_ops, orphans;
     for (const GpuPosition position : launches_.file_order()) {
       const GpuEvent& gpu = launches_.gpu_events()[position];
-      if (covered_[position] != 0 || gpu.communication) continue;
+      if (covered_[position] || gpu.communication) continue;
       const bool has_op = tree_.nearest_op(tree_.node(gpu.event)).valid();
       (has_op ? of_ops : orphans).push_back(position);
     }
@@ -273,8 +273,8 @@ class Collector {
   const Tree& tree_;
   LaunchTable& launches_;
   bool has_frames_ = false;
-  std::vector<std::uint8_t> model_below_, launches_itself_, visited_;  // by node
-  std::vector<std::uint8_t> covered_;                                  // by GPU position
+  std::vector<bool> model_below_, launches_itself_, visited_;  // by node
+  std::vector<bool> covered_;                                  // by GPU position
   std::vector<Wrapper> wrappers_;                                      // by node
   std::deque<OpRow> backward_;  // what sole_backward() points to
   KeyIndex synthetic_;
