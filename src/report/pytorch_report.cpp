@@ -139,13 +139,19 @@ Report pytorch_report(const Trace& trace, const ReportOptions& options) {
   // Beside the op tables, one after the other: together they would take more memory than time.
   struct Beside {
     std::optional<IdleTables> idle;
+    std::optional<Table> by_device, collectives;
     std::vector<Table> kernels;
   };
   auto others = std::async(beside, [&] {
     Beside made;
-    if (options.idle)
+    if (options.idle) {
       made.idle = gpu_idle(trace, tree, {.include_unlinked = options.include_unlinked});
+      made.by_device = gpu_timeline_by_device(trace, tree, timeline_options);
+    }
     made.kernels = make_kernel_tables(trace, tree, timeline.total_ns, rules.get(), options);
+    if (options.collectives && !tree.stats().gpu_only)
+      made.collectives =
+          coll_analysis(trace, {.keep_incomplete = options.categories == Categories::kExtended});
     return made;
   });
   const std::vector<Step> steps =
@@ -159,15 +165,14 @@ Report pytorch_report(const Trace& trace, const ReportOptions& options) {
   Beside made = others.get();
   add(std::move(timeline.table));
   if (!steps.empty()) add(gpu_timeline_by_step(trace, tree, steps));
-  if (options.idle) {
-    add(gpu_timeline_by_device(trace, tree, timeline_options));
+  add(std::move(made.by_device));
+  if (made.idle) {
     add(std::move(made.idle->by_size));
     add(std::move(made.idle->by_host));
   }
   for (Table& table : op_tables) add(std::move(table));
   for (Table& table : made.kernels) add(std::move(table));
-  if (options.collectives && !tree.stats().gpu_only)
-    add(coll_analysis(trace, {.keep_incomplete = options.categories == Categories::kExtended}));
+  add(std::move(made.collectives));
   if (options.warnings) add(warnings_table(trace, report.warnings));
   return report;
 }

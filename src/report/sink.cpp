@@ -56,7 +56,9 @@ void check_sink(const std::string& output) {
 
 void write_tables(std::span<const Table> tables, const std::string& output,
                   const DocumentInfo& info) {
-  const std::unique_ptr<Sink> sink = make_sink(output, info);
+  DocumentInfo sized = info;
+  for (const Table& table : tables) sized.cells += table.rows() * table.columns().size();
+  const std::unique_ptr<Sink> sink = make_sink(output, sized);
   for (const Table& table : tables) sink->write(table);
   sink->finish();
 }

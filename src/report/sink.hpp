@@ -4,6 +4,7 @@
 // Output is written beside its place and renamed when complete: a failed run leaves the old file.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,6 +20,7 @@ struct DocumentInfo {
   std::string subtitle = {};             // one line under the title, or empty
   std::vector<std::string> source = {};  // what it was made from: one line per trace
   std::string version = {};              // of TraceLens
+  std::size_t cells = 0;  // of all tables, if known: few are kept in memory, many written at once
   // Columns that a workbook hides at first; none when there is no function.
   bool (*is_folded)(std::string_view table, std::string_view column) = nullptr;
 };

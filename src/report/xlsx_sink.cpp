@@ -23,6 +23,8 @@
 namespace tracelens {
 namespace {
 
+constexpr std::size_t kMostCellsKept = 500'000;  // about 50 MB
+
 // Excel's own limits.
 constexpr std::size_t kMaxRows = 1'048'576, kMaxColumns = 16'384;
 constexpr std::size_t kMaxText = 32'767, kMaxSheetName = 31, kMaxProperty = 255;
@@ -68,7 +70,8 @@ class XlsxSink final : public Sink {
   XlsxSink(const std::string& output, const DocumentInfo& info)
       : output_{output}, file_{output}, is_folded_{info.is_folded} {
     lxw_workbook_options options{};
-    options.constant_memory = LXW_TRUE;
+    // Row by row it takes no memory, but more time and a larger file: equal texts are repeated.
+    options.constant_memory = info.cells > kMostCellsKept ? LXW_TRUE : LXW_FALSE;
     workbook_.reset(workbook_new_opt(file_.temporary_path().c_str(), &options));
     if (!workbook_) throw Error{output_, "cannot begin a workbook"};
     header_ = workbook_add_format(workbook_.get());
