@@ -275,8 +275,8 @@ class Collector {
   bool has_frames_ = false;
   std::vector<bool> model_below_, launches_itself_, visited_;  // by node
   std::vector<bool> covered_;                                  // by GPU position
-  std::vector<Wrapper> wrappers_;                                      // by node
-  std::deque<OpRow> backward_;  // what sole_backward() points to
+  std::vector<Wrapper> wrappers_;                              // by node
+  std::deque<OpRow> backward_;                                 // what sole_backward() points to
   KeyIndex synthetic_;
   std::vector<std::uint32_t> synthetic_categories_;
   std::vector<GpuPosition> positions_;
