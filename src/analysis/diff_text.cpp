@@ -11,7 +11,7 @@ class TreeText {
  public:
   explicit TreeText(const DiffInput& input) : input_{input} {}
 
-  std::string print(std::vector<std::uint32_t> roots) {
+  std::string print(const std::vector<std::uint32_t>& roots) {
     struct Line {
       std::uint32_t id;
       std::uint32_t depth;
@@ -88,7 +88,7 @@ std::string merged_tree_text(const DiffInput& input, const DiffTextOptions& opti
                        (node.second.valid() && input.tree2.gpu_count(node.second) > 0);
     if (works || !options.prune_idle_roots) roots.push_back(root);
   }
-  return TreeText{input}.print(std::move(roots));
+  return TreeText{input}.print(roots);
 }
 
 std::string merged_subtree_text(const DiffInput& input, std::uint32_t id) {

@@ -73,7 +73,7 @@ void add_archive_or_file(const std::string& path, std::vector<std::string>& file
   std::vector<std::string> members = io::zip_members(path);
   std::erase_if(members, [](const std::string& member) { return !looks_like_trace(member); });
   if (members.size() < 2) return files.push_back(path);
-  for (const std::string& member : members) files.push_back(path + "/" + member);
+  for (const std::string& member : members) files.push_back((path + '/').append(member));
 }
 
 }  // namespace
