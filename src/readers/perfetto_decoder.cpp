@@ -10,12 +10,12 @@
 #include "readers/json_scan.hpp"
 #include "readers/perfetto_packets.hpp"
 #include "readers/perfetto_unpack.hpp"
+#include "readers/time_limits.hpp"
 
 namespace tracelens::perfetto {
 namespace {
 
 constexpr std::uint32_t kStateCleared = 1, kNeedsState = 2;  // TracePacket.sequence_flags
-constexpr std::int64_t kLongestNs = std::int64_t{1} << 53;   // 104 days for one slice
 constexpr std::size_t kRowsPerBlock = 4096;
 
 std::optional<std::int64_t> us_to_ns(std::int64_t us) {

@@ -11,11 +11,10 @@
 #include <vector>
 
 #include "readers/json_scan.hpp"
+#include "readers/time_limits.hpp"
 
 namespace tracelens::perfetto {
 namespace {
-
-constexpr std::int64_t kLongestNs = std::int64_t{1} << 53;  // 104 days for one slice
 
 // The converter's time: whole microseconds, rounded down.
 std::int64_t us_of(std::int64_t ns) { return ns >= 0 ? ns / 1000 : -((-ns + 999) / 1000); }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "io/output_file.hpp"
+#include "report/markup.hpp"
 #include "report/sinks.hpp"
 #include "table/human_format.hpp"
 #include "table/utf8.hpp"
@@ -67,33 +68,6 @@ document.getElementById('find').addEventListener('input', event => {
 });
 )";
 
-void append_escaped(std::string& out, std::string_view raw) {
-  for (const char c : single_line(raw)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out.push_back(c);
-    }
-  }
-}
-
-std::string escaped(std::string_view raw) {
-  std::string text;
-  append_escaped(text, raw);
-  return text;
-}
-
 // The number by which a row is sorted; the shown one is rounded and has separators.
 void append_sort_value(std::string& out, const Table::Column& column, std::size_t row) {
   if (column.is_missing(row)) return;
@@ -110,7 +84,7 @@ class HtmlSink final : public Sink {
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
         "<meta name=\"viewport\" content=\"width=device-width\">\n<title>{0}</title>\n"
         "<style>{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n",
-        escaped(info.title), kStyle);
+        as_markup(info.title), kStyle);
     if (!info.subtitle.empty()) paragraph(info.subtitle);
     for (const std::string& line : info.source) paragraph(line);
     if (!info.version.empty()) paragraph("TraceLens " + info.version);
@@ -118,10 +92,10 @@ class HtmlSink final : public Sink {
 
   // The table of contents stands before the tables, so these wait for the last one.
   void write(const Table& table) override {
-    const std::string name = escaped(table.name());
+    const std::string name = as_markup(table.name());
     contents_ += fmt::format("<a href=\"#{0}\">{0}</a>\n", name);
     body_ += fmt::format("<details open id=\"{0}\"><summary><b>{0}</b> ", name);
-    append_escaped(body_, table.description());
+    append_markup(body_, table.description());
     body_ += fmt::format(
         " <span class=\"muted\">{} {}</span></summary>\n<div class=\"scroll\"><table>\n<thead><tr>",
         table.rows(), table.rows() == 1 ? "row" : "rows");
@@ -156,17 +130,17 @@ class HtmlSink final : public Sink {
 
  private:
   void paragraph(std::string_view text) {
-    head_ += fmt::format("<div class=\"muted\">{}</div>\n", escaped(text));
+    head_ += fmt::format("<div class=\"muted\">{}</div>\n", as_markup(text));
   }
 
   void write_header(const ColumnSpec& spec) {
     body_ += is_numeric(spec) ? "<th class=\"n\" title=\"" : "<th title=\"";
-    append_escaped(body_, spec.description);
+    append_markup(body_, spec.description);
     body_ += "\">";
-    append_escaped(body_, spec.name);
+    append_markup(body_, spec.name);
     if (const auto unit = shown_unit(spec); !unit.empty()) {
       body_ += " (";
-      append_escaped(body_, unit);
+      append_markup(body_, unit);
       body_ += ")";
     }
     body_ += "</th>";
@@ -181,11 +155,11 @@ class HtmlSink final : public Sink {
     const std::string shown = shorten(text, kLongestCell);
     if (shown.size() != text.size()) {
       body_ += " title=\"";
-      append_escaped(body_, text);
+      append_markup(body_, text);
       body_ += "\"";
     }
     body_ += ">";
-    append_escaped(body_, shown);
+    append_markup(body_, shown);
     body_ += "</td>";
   }
 

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "report/markup.hpp"
 #include "table/human_format.hpp"
 #include "table/utf8.hpp"
 
@@ -62,29 +63,6 @@ text { font: 12px system-ui, "Segoe UI", Helvetica, Arial, sans-serif; fill: #24
   .lead { stroke: #9da7b3; }
 }
 )css";
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : single_line(text)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 // (4096, 8192) -> 4096×8192; a list of tensors as its number.
 std::string shapes_text(const Value& dims) {
@@ -168,7 +146,7 @@ class Picture {
     print(
         R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {1}" width="{0}" height="{1}" role="img">)",
         kWidth, kHeight);
-    print("\n<title>{}</title>\n<style>{}</style>\n", escaped(title()), kStyle);
+    print("\n<title>{}</title>\n<style>{}</style>\n", as_markup(title()), kStyle);
     print(R"(<rect class="paper" width="{}" height="{}"/>)", kWidth, kHeight);
     print("\n");
     draw_head();
@@ -192,7 +170,7 @@ class Picture {
   void text(double x, double y, std::string_view classes, std::string_view words,
             std::string_view more = "") {
     print("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"{}\"{}>{}</text>\n", x, y, classes, more,
-          escaped(words));
+          as_markup(words));
   }
   void line(double x1, double y1, double x2, double y2, std::string_view classes) {
     print("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" class=\"{}\"/>\n", x1, y1,
@@ -412,7 +390,7 @@ class Picture {
       for (std::size_t from = 0; from <= words.size();) {  // the line breaks are ours to keep
         const std::size_t to = std::min(words.find('\n', from), words.size());
         print("{}{}", from == 0 ? "" : "\n",
-              escaped(std::string_view{words}.substr(from, to - from)));
+              as_markup(std::string_view{words}.substr(from, to - from)));
         from = to + 1;
       }
       print("</title></circle>\n");

@@ -1,0 +1,13 @@
+// markup.hpp: texts as they stand in HTML and SVG, in elements and in quoted attributes.
+//   append_markup(page, "a<b> & \"c\"\nd");       // on one line, nothing of it is markup
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tracelens {
+
+void append_markup(std::string& out, std::string_view text);
+[[nodiscard]] std::string as_markup(std::string_view text);
+
+}  // namespace tracelens
