@@ -23,6 +23,9 @@ namespace tracelens {
   if (whole == 0) return std::nullopt;
   return part / whole * 100;
 }
+[[nodiscard]] inline std::optional<double> percent_of(std::int64_t part, std::int64_t whole) {
+  return percent_of(static_cast<double>(part), static_cast<double>(whole));
+}
 
 class RowCells {
  public:

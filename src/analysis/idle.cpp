@@ -57,11 +57,6 @@ std::vector<Gap> find_gaps(const Trace& trace, std::vector<EventId> events) {
   return gaps;
 }
 
-std::optional<double> percent(std::int64_t part, std::int64_t whole) {
-  if (whole == 0) return std::nullopt;
-  return static_cast<double>(part) / static_cast<double>(whole) * 100;
-}
-
 Table table_by_size(std::span<const Gap> gaps, std::int64_t idle_ns) {
   const ColumnSpec columns[] = {
       {"gap size", Kind::kText, "", "length of the gap between two stretches of GPU work"},
@@ -83,8 +78,8 @@ Table table_by_size(std::span<const Gap> gaps, std::int64_t idle_ns) {
   }
   Table table{"gpu_idle", "Idle time of the GPU by the length of the gap", columns};
   for (std::size_t i = 0; i < sums.size(); ++i)
-    table.add_row(kSizeClasses[i].name, sums[i].gaps, ms(sums[i].ns), percent(sums[i].ns, idle_ns),
-                  ms(sums[i].longest_ns));
+    table.add_row(kSizeClasses[i].name, sums[i].gaps, ms(sums[i].ns),
+                  percent_of(sums[i].ns, idle_ns), ms(sums[i].longest_ns));
   return table;
 }
 
@@ -278,7 +273,7 @@ Table table_by_host(const Trace& trace, std::vector<Charge> charges, std::int64_
   for (std::size_t i = 0; i < shown; ++i) {
     const Charge& charge = charges[i];
     const std::string name = charge.name.valid() ? without_address(trace.text(charge.name)) : "";
-    table.add_row(host_text(charge.host, name), name, ms(charge.ns), percent(charge.ns, idle_ns),
+    table.add_row(host_text(charge.host, name), name, ms(charge.ns), percent_of(charge.ns, idle_ns),
                   charge.gaps, ms(charge.longest_ns));
   }
   if (shown < charges.size()) {
@@ -288,7 +283,7 @@ Table table_by_host(const Trace& trace, std::vector<Charge> charges, std::int64_
       longest = std::max(longest, charges[i].longest_ns);
     }
     table.add_row("others", std::to_string(charges.size() - shown) + " more", ms(rest),
-                  percent(rest, idle_ns), kMissing, ms(longest));
+                  percent_of(rest, idle_ns), kMissing, ms(longest));
   }
   return table;
 }

@@ -24,11 +24,6 @@ const ColumnSpec kOp{"Parent cpu_op", Kind::kText, "",
 const ColumnSpec kKernel{"Kernel name", Kind::kText, "", "kernel name as traced"};
 const ColumnSpec kStream{"Kernel stream", Kind::kInteger, "id", "stream the kernel ran on"};
 
-std::optional<double> percent(std::int64_t part, std::int64_t whole) {
-  if (whole == 0) return std::nullopt;
-  return static_cast<double>(part) / static_cast<double>(whole) * 100;
-}
-
 // Sum, count and extremes of a group's durations.
 struct Durations {
   std::int64_t sum_ns = 0, min_ns = 0, max_ns = 0;
@@ -208,8 +203,8 @@ std::optional<Table> kernel_summary(const Trace& trace, const KernelRows& kernel
     cells.emplace_back(durations.mean_us());
     cells.emplace_back(us(durations.min_ns));
     cells.emplace_back(us(durations.max_ns));
-    share(percent(durations.sum_ns, kernels_ns));
-    share(percent(durations.sum_ns, total_ns));
+    share(percent_of(durations.sum_ns, kernels_ns));
+    share(percent_of(durations.sum_ns, total_ns));
     if (kernel_categories) cells.emplace_back(std::string{kernel_categories->of(key.kernel)});
     table.append(cells);
   }
@@ -339,7 +334,7 @@ Table short_kernels_summary(const Trace& trace, const Tree& tree, const KernelRo
     cells.emplace_back(us(durations.sum_ns));
     cells.emplace_back(durations.count);
     cells.emplace_back(durations.mean_us());
-    const auto share = percent(durations.sum_ns, total_ns);
+    const auto share = percent_of(durations.sum_ns, total_ns);
     cells.push_back(share ? Cell{*share} : Cell{kMissing});
     table.append(cells);
   }
