@@ -100,7 +100,13 @@ class SparseColumn {
     rows_.push_back(event.row);
     values_.push_back(value);
   }
+  void reserve(std::size_t count) {
+    rows_.reserve(count);
+    values_.reserve(count);
+  }
+  // Gives up room that is not used, unless there is so little that copying is not worth it.
   void shrink() {
+    if (rows_.capacity() - rows_.size() <= rows_.size() / 8) return;
     rows_.shrink_to_fit();
     values_.shrink_to_fit();
   }

@@ -1,6 +1,5 @@
-// The reader runs as N identical threads. Each takes the next block of text (under the input lock,
-// so that blocks have an order), decodes it without any lock, waits until all earlier blocks are in
-// the trace, and appends its own. While one thread unpacks, the others decode.
+// The reader runs as N identical threads (ordered_work.hpp), each with a block of text. While one
+// unpacks, the others decode.
 //
 // A block may start or end anywhere: where it is cut is a guess, made without reading the text. The
 // first block starts at a known place, and decoding tells exactly where the last whole element of a
@@ -12,17 +11,14 @@
 #include <fmt/format.h>
 
 #include <cctype>
-#include <condition_variable>
 #include <cstdint>
-#include <exception>
-#include <mutex>
-#include <thread>
 #include <tracelens/error.hpp>
 #include <vector>
 
 #include "io/threads.hpp"
 #include "readers/kineto_columns.hpp"
 #include "readers/kineto_event.hpp"
+#include "readers/ordered_work.hpp"
 #include "readers/padded_text.hpp"
 #include "readers/source.hpp"
 #include "readers/top_level.hpp"
@@ -72,7 +68,6 @@ std::size_t next_object_after(std::string_view text, std::size_t brace) {
 struct Block {
   PaddedText text;
   std::uint64_t first_byte = 0;  // in the whole file
-  std::uint64_t index = 0;
   double fraction = 0;
   bool is_last = false;
 };
@@ -120,7 +115,6 @@ class BlockSource {
       rest_.append(block.text.view().substr(cut));
       block.text.resize(cut);
     }
-    block.index = next_index_++;
     block.first_byte = next_byte_;
     block.fraction = in_.progress();
     next_byte_ += block.text.size();
@@ -131,16 +125,21 @@ class BlockSource {
   io::Stream& in_;
   std::size_t block_bytes_;
   PaddedText rest_;  // read, but behind the last cut
-  std::uint64_t next_byte_ = 0, next_index_ = 0, read_bytes_ = 0;
+  std::uint64_t next_byte_ = 0, read_bytes_ = 0;
   bool is_done_ = false;
 };
 
 // One thread's tools.
 struct Worker {
   explicit Worker(TraceBuilder& builder) : merger{parser, builder} {}
+  void decode() {
+    parsed.clear();
+    outcome = parser.parse(block.text.view(), block.first_byte, parsed);
+  }
   Block block;
   EventParser parser;
   ParsedBlock parsed;
+  EventParser::Outcome outcome{};
   BlockMerger merger;
 };
 
@@ -150,8 +149,8 @@ class Assembly {
   Assembly(TraceBuilder& builder, const ReadOptions& options)
       : builder_{builder}, options_{options} {}
 
-  // `outcome` is what decoding worker.block.text into worker.parsed gave.
-  void accept(Worker& worker, EventParser::Outcome outcome) {
+  // After worker.decode().
+  void accept(Worker& worker) {
     const Block& block = worker.block;
     builder_.source().text_bytes = block.first_byte + block.text.size();
     if (list_closed_) {
@@ -159,7 +158,7 @@ class Assembly {
     } else if (is_given_up_) {
       // Counted; nothing more can be read.
     } else if (unended_.empty()) {
-      take(worker, block.text.view(), block.first_byte, outcome);
+      take(worker, block.text.view(), block.first_byte, worker.outcome);
     } else {
       // The block before ended inside an element, so this one was decoded from a wrong start.
       unended_.append(block.text.view());
@@ -262,61 +261,6 @@ class Assembly {
   bool list_closed_ = false, has_reserved_ = false;
 };
 
-// The two places where threads meet: taking the next block, and appending in order.
-class Pipeline {
- public:
-  Pipeline(BlockSource& source, Assembly& assembly, TraceBuilder& builder)
-      : source_{source}, assembly_{assembly}, builder_{builder} {}
-
-  void run(int threads) {
-    std::vector<std::thread> others;
-    try {
-      for (int i = 1; i < threads; ++i) others.emplace_back([this] { work(); });
-    } catch (const std::exception&) {
-      // The system gives no more threads: the ones there are do the work.
-    }
-    work();
-    for (std::thread& other : others) other.join();
-    if (failure_) std::rethrow_exception(failure_);
-  }
-
- private:
-  void work() {
-    try {
-      Worker worker{builder_};
-      while (take_block(worker.block)) {
-        worker.parsed.clear();
-        const auto outcome =
-            worker.parser.parse(worker.block.text.view(), worker.block.first_byte, worker.parsed);
-        std::unique_lock lock{order_};
-        turn_changed_.wait(lock, [&] { return turn_ == worker.block.index || failure_; });
-        if (failure_) return;
-        assembly_.accept(worker, outcome);
-        ++turn_;
-        turn_changed_.notify_all();
-      }
-    } catch (...) {
-      const std::lock_guard lock{order_};
-      if (!failure_) failure_ = std::current_exception();
-      turn_changed_.notify_all();
-    }
-  }
-
-  bool take_block(Block& block) {
-    const std::lock_guard lock{input_};
-    return source_.next(block);
-  }
-
-  BlockSource& source_;
-  Assembly& assembly_;
-  TraceBuilder& builder_;
-  std::mutex input_;  // guards source_
-  std::mutex order_;  // guards assembly_, builder_, turn_ and failure_
-  std::condition_variable turn_changed_;
-  std::uint64_t turn_ = 0;
-  std::exception_ptr failure_;
-};
-
 }  // namespace
 
 bool is_kineto(std::string_view head) {
@@ -339,7 +283,10 @@ Trace read_kineto(io::Stream& in, const ReadOptions& options) {
   BlockSource source{in, std::max<std::size_t>(options.block_bytes, 16)};
   source.open(top);
   Assembly assembly{builder, options};
-  Pipeline{source, assembly, builder}.run(io::thread_count(options.threads));
+  OrderedWork work{[&](Worker& worker) { return source.next(worker.block); },
+                   [](Worker& worker) { worker.decode(); },
+                   [&](Worker& worker) { assembly.accept(worker); }};
+  work.run(io::thread_count(options.threads), [&] { return Worker{builder}; });
   if (assembly.list_closed() && !top.close(assembly.behind_list().view())) {
     builder.warnings().add("file ends before its last brace", builder.source().text_bytes);
     builder.source().cut_short = true;

@@ -93,6 +93,45 @@ bool has_time(Phase phase) { return phase != Phase::kMetadata && phase != Phase:
 
 }  // namespace
 
+NumberArg to_number_arg(std::string_view name) {
+  using json::is;
+  switch (name.size()) {
+    case 6:
+      if (is(name, "stream")) return NumberArg::kStream;
+      if (is(name, "device")) return NumberArg::kDevice;
+      if (is(name, "end_ns")) return NumberArg::kEndNs;
+      if (is(name, "CorrId")) return NumberArg::kCorrIdCamel;
+      break;
+    case 7:
+      if (is(name, "corr_id")) return NumberArg::kCorrId;
+      break;
+    case 8:
+      if (is(name, "begin_ns")) return NumberArg::kBeginNs;
+      if (is(name, "delta_ns")) return NumberArg::kDeltaNs;
+      break;
+    case 9:
+      if (is(name, "stream_ID")) return NumberArg::kStream;
+      break;
+    case 11:
+      if (is(name, "correlation")) return NumberArg::kCorrelation;
+      if (is(name, "External id")) return NumberArg::kExternalId;
+      break;
+    case 13:
+      if (is(name, "Fwd thread id")) return NumberArg::kForwardThread;
+      if (is(name, "correlationId")) return NumberArg::kCorrelationIdCamel;
+      break;
+    case 14:
+      if (is(name, "correlation_id")) return NumberArg::kCorrelationId;
+      break;
+    case 15:
+      if (is(name, "Sequence number")) return NumberArg::kSequence;
+      break;
+    default:
+      break;
+  }
+  return NumberArg::kNone;
+}
+
 // What has been read of the event at hand. Views point into the block's text.
 struct EventParser::Fields {
   char phase = 0;
@@ -107,6 +146,41 @@ struct EventParser::Fields {
   std::array<std::int64_t, 4> rocm_correlations = {kAbsent, kAbsent, kAbsent, kAbsent};
   RawTrack track;
   RawSignature signature;
+
+  // Where an integer argument goes; nullptr for kNone.
+  std::int64_t* number(NumberArg arg) {
+    switch (arg) {
+      case NumberArg::kStream:
+        return &stream;
+      case NumberArg::kDevice:
+        return &device;
+      case NumberArg::kCorrelation:
+        return &correlation;
+      case NumberArg::kExternalId:
+        return &external_id;
+      case NumberArg::kSequence:
+        return &sequence;
+      case NumberArg::kForwardThread:
+        return &forward_thread;
+      case NumberArg::kBeginNs:
+        return &begin_ns;
+      case NumberArg::kEndNs:
+        return &end_ns;
+      case NumberArg::kDeltaNs:
+        return &delta_ns;
+      case NumberArg::kCorrId:
+        return &rocm_correlations[0];
+      case NumberArg::kCorrelationId:
+        return &rocm_correlations[1];
+      case NumberArg::kCorrelationIdCamel:
+        return &rocm_correlations[2];
+      case NumberArg::kCorrIdCamel:
+        return &rocm_correlations[3];
+      case NumberArg::kNone:
+        break;
+    }
+    return nullptr;
+  }
 
   // Whether the arguments tell the time of the event. rocprofv3 writes it there to the nanosecond;
   // the JSON that Perfetto makes of its traces has only whole microseconds in ts and dur, and no
@@ -280,6 +354,8 @@ const char* EventParser::parse_arg(std::string_view key, const char* p, const ch
     fields.signature.*part = last;
     return p + last.size();
   };
+  if (std::int64_t* const number = fields.number(to_number_arg(key)))
+    return parse_integer(p, end, *number);
   switch (key.size()) {
     case 4:
       if (json::is(key, "name")) return raw_value(fields.label);
@@ -288,21 +364,9 @@ const char* EventParser::parse_arg(std::string_view key, const char* p, const ch
       if (json::is(key, "agent")) return parse_agent(p, end, fields.device);
       break;
     case 6:
-      if (json::is(key, "stream")) return parse_integer(p, end, fields.stream);
-      if (json::is(key, "device")) return parse_integer(p, end, fields.device);
       if (json::is(key, "labels")) return raw_value(fields.label);
-      if (json::is(key, "end_ns")) return parse_integer(p, end, fields.end_ns);
-      if (json::is(key, "CorrId")) return parse_integer(p, end, fields.rocm_correlations[3]);
-      break;
-    case 7:
-      if (json::is(key, "corr_id")) return parse_integer(p, end, fields.rocm_correlations[0]);
-      break;
-    case 8:
-      if (json::is(key, "begin_ns")) return parse_integer(p, end, fields.begin_ns);
-      if (json::is(key, "delta_ns")) return parse_integer(p, end, fields.delta_ns);
       break;
     case 9:
-      if (json::is(key, "stream_ID")) return parse_integer(p, end, fields.stream);
       if (json::is(key, "src_agent")) return parse_agent(p, end, fields.src_agent);
       if (json::is(key, "dst_agent")) return parse_agent(p, end, fields.dst_agent);
       break;
@@ -312,22 +376,11 @@ const char* EventParser::parse_arg(std::string_view key, const char* p, const ch
       if (json::is(key, "Call stack")) return parse_call_stack(p, end, fields);
       if (json::is(key, "sort_index")) return raw_value(fields.label);
       break;
-    case 11:
-      if (json::is(key, "correlation")) return parse_integer(p, end, fields.correlation);
-      if (json::is(key, "External id")) return parse_integer(p, end, fields.external_id);
-      break;
     case 13:
       if (json::is(key, "Input Strides")) return signature_part(&RawSignature::strides);
-      if (json::is(key, "Fwd thread id")) return parse_integer(p, end, fields.forward_thread);
-      if (json::is(key, "correlationId")) return parse_integer(p, end, fields.rocm_correlations[2]);
-      break;
-    case 14:
-      if (json::is(key, "correlation_id"))
-        return parse_integer(p, end, fields.rocm_correlations[1]);
       break;
     case 15:
       if (json::is(key, "Concrete Inputs")) return signature_part(&RawSignature::concrete);
-      if (json::is(key, "Sequence number")) return parse_integer(p, end, fields.sequence);
       break;
     default:
       break;
@@ -378,7 +431,7 @@ void EventParser::append(const Fields& fields, std::uint64_t byte, ParsedBlock& 
              .dur_ns = fields.dur_ns,
              .correlation = fields.any_correlation(),
              .name = fields.name_id != kNoId ? fields.name_id : strings_.intern({}).row,
-             .track = intern_track(fields.track),
+             .track = intern(fields.track),
              .signature = kNoId,
              .category = fields.category,
              .phase = fields.phase == 0 ? Phase::kDamaged : to_phase(fields.phase),
@@ -451,6 +504,7 @@ void EventParser::append(const GivenEvent& event, std::uint64_t byte, ParsedBloc
   details_.clear();
   if (!event.args.empty())
     parse_args(event.args.data(), event.args.data() + event.args.size(), fields);
+  for (const auto& [arg, value] : event.numbers) *fields.number(arg) = value;
   append(fields, byte, block);
 }
 
@@ -460,14 +514,14 @@ void EventParser::append_damaged(Problem problem, std::uint64_t byte, ParsedBloc
                         .dur_ns = kAbsent,
                         .correlation = kAbsent,
                         .name = strings_.intern({}).row,
-                        .track = intern_track({}),
+                        .track = intern(RawTrack{}),
                         .signature = kNoId,
                         .category = Category::kNone,
                         .phase = Phase::kDamaged,
                         .begin_end = 0});
 }
 
-std::uint32_t EventParser::intern_track(const RawTrack& track) {
+std::uint32_t EventParser::intern(const RawTrack& track) {
   if (last_track_ < tracks_.size() && tracks_[last_track_] == track) [[likely]]
     return last_track_;
   const std::uint64_t words[] = {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tracelens/trace.hpp>
@@ -92,6 +93,31 @@ struct RawSignature {
   bool operator==(const RawSignature&) const = default;
 };
 
+// Integer arguments that are columns, by whichever name they are written.
+enum class NumberArg : std::uint8_t {
+  kNone,
+  kStream,
+  kDevice,
+  kCorrelation,
+  kExternalId,
+  kSequence,
+  kForwardThread,
+  kBeginNs,
+  kEndNs,
+  kDeltaNs,
+  kCorrId,
+  kCorrelationId,
+  kCorrelationIdCamel,
+  kCorrIdCamel,
+};
+// kNone for all other names.
+[[nodiscard]] NumberArg to_number_arg(std::string_view name);
+
+struct GivenNumber {
+  NumberArg arg = NumberArg::kNone;
+  std::int64_t value = 0;
+};
+
 // An event that another format wrote down: the members of a Chrome event. Texts are escaped as in
 // JSON.
 struct GivenEvent {
@@ -101,6 +127,8 @@ struct GivenEvent {
   RawTrack track;
   std::int64_t ts_ns = kAbsent, flow_id = kAbsent;
   std::string_view args;  // a JSON object, padded like the text of parse(); empty: none
+  // Arguments that need not be written as JSON only to be read again.
+  std::span<const GivenNumber> numbers = {};
 };
 
 class EventParser {
@@ -124,6 +152,7 @@ class EventParser {
   // columns. A begin or end is not joined to another event.
   void append(const GivenEvent& event, std::uint64_t byte, ParsedBlock& block);
   std::uint32_t intern(std::string_view escaped) { return strings_.intern(escaped).row; }
+  std::uint32_t intern(const RawTrack& track);
 
   // An element that cannot be read keeps its place in the list.
   void append_damaged(Problem problem, std::uint64_t byte, ParsedBlock& block);
@@ -143,7 +172,6 @@ class EventParser {
   const char* parse_call_stack(const char* p, const char* end, Fields& fields);
   const char* parse_track_part(const char* p, const char* end, RawTrackPart& part);
   void append(const Fields& fields, std::uint64_t byte, ParsedBlock& block);
-  std::uint32_t intern_track(const RawTrack& track);
   std::uint32_t intern_signature(const RawSignature& signature);
   std::uint32_t find_signature(const RawSignature& signature);
   // The arguments the op of this name was last called with; empty ones when never.

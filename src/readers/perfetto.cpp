@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "io/threads.hpp"
+#include "readers/ordered_work.hpp"
+#include "readers/perfetto_batches.hpp"
 #include "readers/perfetto_decoder.hpp"
 #include "readers/perfetto_events.hpp"
 #include "readers/perfetto_packets.hpp"
@@ -11,7 +14,9 @@
 namespace tracelens {
 namespace {
 
-constexpr std::uint64_t kPacketsPerReport = 1 << 16;
+constexpr std::uint64_t kBatchesPerReport = 64;
+// Parsing is the smaller part, and the rest goes from packet to packet: more threads would wait.
+constexpr int kMostThreads = 3;
 
 // Fields of a packet that tell it from other protobuf files: XPlane files begin with the same byte,
 // but their messages have no fields beyond 6, and a field 3 with a length.
@@ -71,12 +76,24 @@ Trace read_perfetto(io::Stream& in, const ReadOptions& options) {
   TraceBuilder builder;
   perfetto::PacketDecoder decoder{builder};
   perfetto::PacketStream packets{in, options.block_bytes};
+  struct Worker {
+    perfetto::PacketBatch batch;
+    double fraction = 0;
+  };
   std::uint64_t count = 0;
-  while (const auto packet = packets.next()) {
-    decoder.decode(packet->bytes, packet->byte);
-    if (++count % kPacketsPerReport == 0 && options.on_progress)
-      options.on_progress({in.progress(), packets.bytes_read(), builder.size()});
-  }
+  OrderedWork work{[&](Worker& worker) {
+                     const bool has_packets = worker.batch.take(packets);
+                     worker.fraction = in.progress();
+                     return has_packets;
+                   },
+                   [](Worker& worker) { worker.batch.parse(); },
+                   [&](Worker& worker) {
+                     worker.batch.hand_to(decoder);
+                     if (++count % kBatchesPerReport == 0 && options.on_progress)
+                       options.on_progress(
+                           {worker.fraction, worker.batch.bytes_read(), decoder.marks().begins()});
+                   }};
+  work.run(std::min(io::thread_count(options.threads), kMostThreads), [] { return Worker{}; });
   decoder.finish();
   builder.source().text_bytes = packets.bytes_read();
   if (packets.skipped_packets() > 0)

@@ -76,24 +76,29 @@ void append_nested(std::string& out, const proto::DebugAnnotation::NestedValue& 
 
 std::string_view ArgsWriter::write(const Annotations& annotations, const Sequence& sequence,
                                    std::string_view track) {
+  numbers_.clear();
   if (annotations.empty() && track.empty()) return {};
   out_.clear();
   members_.clear();
   open_.clear();
   open(annotations, false, sequence);
+  const auto separate = [this] {
+    if (out_.back() != '{' && out_.back() != '[') out_ += ',';
+  };
   while (!open_.empty()) {
     Open& top = open_.back();
     if (top.next == members_.size()) {
       if (open_.size() == 1 && !track.empty()) {
-        if (top.next > top.first) out_ += ',';
+        separate();
         out_ += "\"perfetto_track\":";
         append_quoted(out_, track);
       }
       close();
       continue;
     }
-    if (top.next > top.first) out_ += ',';
     const Member member = members_[top.next++];
+    if (open_.size() == 1 && take_number(member)) continue;
+    separate();
     if (!top.is_list) {
       append_quoted(out_, member.key);
       out_ += ':';
@@ -147,12 +152,38 @@ void ArgsWriter::sort_members(std::size_t first) {
     });
     const auto same_key = [](const Member& a, const Member& b) { return a.key == b.key; };
     members.erase(std::unique(members.begin(), members.end(), same_key), members.end());
-    for (const Member& member : members) shape_.sorted.push_back(member.order - first);
+    for (const Member& member : members) {
+      shape_.sorted.push_back(member.order - first);
+      shape_.numbers.push_back(kineto::to_number_arg(member.key));
+    }
+    // Of two names of one column the last in order counts, whatever their values are like: that is
+    // left to the reader of the JSON.
+    std::vector<kineto::NumberArg> used = shape_.numbers;
+    std::erase(used, kineto::NumberArg::kNone);
+    std::ranges::sort(used);
+    if (std::ranges::adjacent_find(used) != used.end())
+      std::ranges::fill(shape_.numbers, kineto::NumberArg::kNone);
   }
   sorted_.clear();
-  for (const std::size_t at : shape_.sorted) sorted_.push_back(members_[first + at]);
+  for (std::size_t i = 0; i < shape_.sorted.size(); ++i) {
+    sorted_.push_back(members_[first + shape_.sorted[i]]);
+    sorted_.back().number = shape_.numbers[i];
+  }
   members_.resize(first);
   members_.insert(members_.end(), sorted_.begin(), sorted_.end());
+}
+
+bool ArgsWriter::take_number(const Member& member) {
+  using Annotation = proto::DebugAnnotation;
+  if (member.number == kineto::NumberArg::kNone) return false;
+  if (member.value->dict_entries_size() > 0 || member.value->array_values_size() > 0) return false;
+  if (member.value->value_case() == Annotation::kUintValue)
+    numbers_.push_back({member.number, static_cast<std::int64_t>(member.value->uint_value())});
+  else if (member.value->value_case() == Annotation::kIntValue)
+    numbers_.push_back({member.number, member.value->int_value()});
+  else
+    return false;
+  return true;
 }
 
 void ArgsWriter::close() {

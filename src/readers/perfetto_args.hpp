@@ -6,10 +6,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "readers/kineto_event.hpp"
 #include "readers/perfetto_sequence.hpp"
 
 namespace google::protobuf {
@@ -31,8 +33,11 @@ class ArgsWriter {
 
   // `track` is the name of the track, written as one more member; empty: none. The result lives
   // until the next call and is padded as the JSON functions want it; empty when there is nothing.
+  // Integers that are columns are not in the text, but in numbers().
   std::string_view write(const Annotations& annotations, const Sequence& sequence,
                          std::string_view track);
+
+  [[nodiscard]] std::span<const kineto::GivenNumber> numbers() const { return numbers_; }
 
   // Annotations left out so far because their name, or their text, was never interned.
   [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
@@ -43,11 +48,13 @@ class ArgsWriter {
     std::string_view key;      // that text
     const proto::DebugAnnotation* value = nullptr;
     std::size_t order = 0;
+    kineto::NumberArg number = kineto::NumberArg::kNone;  // the column it is, of an integer
   };
   // The names of an object and how they are sorted. Events in a row mostly have the same.
   struct Shape {
     std::vector<std::uint32_t> names;  // of the members as they came
     std::vector<std::size_t> sorted;  // positions in `names`, without those that lost to equal ones
+    std::vector<kineto::NumberArg> numbers;  // of those
   };
   // A list or object that is being written. Its members are the last ones of members_.
   struct Open {
@@ -56,6 +63,7 @@ class ArgsWriter {
   };
   void open(const Annotations& annotations, bool is_list, const Sequence& sequence);
   void sort_members(std::size_t first);
+  [[nodiscard]] bool take_number(const Member& member);
   void close();
   void write_value(const proto::DebugAnnotation& annotation, const Sequence& sequence);
   [[nodiscard]] bool is_known(const proto::DebugAnnotation& annotation,
@@ -63,6 +71,7 @@ class ArgsWriter {
 
   Texts& texts_;
   std::string out_;
+  std::vector<kineto::GivenNumber> numbers_;
   std::vector<Member> members_;
   std::vector<Open> open_;
   Shape shape_;

@@ -103,6 +103,34 @@ TEST_F(ArgsWriterTest, TheTrackIsTheLastMember) {
   EXPECT_EQ(write("STREAM 1"), R"({"z":1,"perfetto_track":"STREAM 1"})");
 }
 
+TEST_F(ArgsWriterTest, IntegersThatAreColumnsAreNotWrittenAsText) {
+  add("corr_id").set_uint_value(7);
+  add("begin_ns").set_int_value(-1);
+  add("grid_size").set_uint_value(64);
+  add("end_ns").set_string_value("9");
+  EXPECT_EQ(write(), R"({"end_ns":"9","grid_size":64})");
+  ASSERT_EQ(writer_.numbers().size(), 2U);
+  EXPECT_EQ(writer_.numbers()[0].arg, kineto::NumberArg::kBeginNs);
+  EXPECT_EQ(writer_.numbers()[0].value, -1);
+  EXPECT_EQ(writer_.numbers()[1].arg, kineto::NumberArg::kCorrId);
+  EXPECT_EQ(writer_.numbers()[1].value, 7);
+}
+
+TEST_F(ArgsWriterTest, TwoNamesOfOneColumnStayInTheirOrder) {
+  add("stream_ID").set_uint_value(7);
+  add("stream").set_uint_value(8);
+  EXPECT_EQ(write(), R"({"stream":8,"stream_ID":7})");
+  EXPECT_TRUE(writer_.numbers().empty());
+}
+
+TEST_F(ArgsWriterTest, OnlyArgumentsOfTheEventItselfAreColumns) {
+  proto::DebugAnnotation& inner = *add("inner").add_dict_entries();
+  inner.set_name(std::string{"stream"});
+  inner.set_int_value(3);
+  EXPECT_EQ(write(), R"({"inner":{"stream":3}})");
+  EXPECT_TRUE(writer_.numbers().empty());
+}
+
 TEST(InternedTexts, AnyNumberMayBeUsedInAnyOrder) {
   InternedTexts texts;
   texts.set(std::numeric_limits<std::uint64_t>::max(), 1);

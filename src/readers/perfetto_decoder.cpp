@@ -16,7 +16,6 @@ namespace tracelens::perfetto {
 namespace {
 
 constexpr std::uint32_t kStateCleared = 1, kNeedsState = 2;  // TracePacket.sequence_flags
-constexpr std::size_t kRowsPerBlock = 4096;
 
 std::optional<std::int64_t> us_to_ns(std::int64_t us) {
   if (us > kLatestNs / 1000 || us < -kLatestNs / 1000) return std::nullopt;
@@ -39,17 +38,41 @@ PacketDecoder::PacketDecoder(TraceBuilder& builder)
 
 PacketDecoder::~PacketDecoder() = default;
 
-void PacketDecoder::decode(std::string_view packet, std::uint64_t byte) {
-  decode(packet, byte, false);
+void PacketDecoder::decode(std::string_view bytes, std::uint64_t byte) {
+  if (packet_->ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    decode(*packet_, byte);
+  else
+    warn("packet that cannot be read", byte);
 }
 
-void PacketDecoder::decode(std::string_view bytes, std::uint64_t byte, bool is_inner) {
-  proto::TracePacket& packet = is_inner ? *inner_packet_ : *packet_;
-  if (!packet.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
-    return warn("packet that cannot be read", byte);
+void PacketDecoder::decode(const proto::TracePacket& packet, std::uint64_t byte) {
   if (packet.has_compressed_packets() || packet.has_zstd_compressed_packets())
-    return unpack(packet, byte, is_inner);
+    unpack(packet, byte);
+  else
+    apply(packet, byte);
+}
 
+void PacketDecoder::unpack(const proto::TracePacket& packet, std::uint64_t byte) {
+  const auto packets = packet.has_compressed_packets()
+                           ? inflate_packets(packet.compressed_packets())
+                           : unpack_zstd_packets(packet.zstd_compressed_packets());
+  if (!packets) return warn("packed packet that is damaged or too large, which is not read", byte);
+  const auto decode_inner = [&](std::string_view bytes) {
+    proto::TracePacket& inner = *inner_packet_;
+    // The service packs once. A packet inside a packed one that is packed again is no trace, only a
+    // way to make a small file large.
+    if (!inner.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+      warn("packet that cannot be read", byte);
+    else if (inner.has_compressed_packets() || inner.has_zstd_compressed_packets())
+      warn("packed packet inside a packed packet, which is not read", byte);
+    else
+      apply(inner, byte);
+  };
+  if (!for_each_packet(*packets, decode_inner))
+    warn("packed packet that ends inside a packet", byte);
+}
+
+void PacketDecoder::apply(const proto::TracePacket& packet, std::uint64_t byte) {
   Sequence& sequence = update_sequence(packet, byte);
   if (packet.has_clock_snapshot() &&
       !clocks_.add_snapshot(packet.clock_snapshot(), sequence.clocks))
@@ -79,18 +102,6 @@ void PacketDecoder::decode(std::string_view bytes, std::uint64_t byte, bool is_i
   if (!packet.has_track_event()) return;
   if (!ts_ns) return warn("event without a usable time", byte);
   add_event(packet, sequence, *ts_ns, byte);
-}
-
-void PacketDecoder::unpack(const proto::TracePacket& packet, std::uint64_t byte, bool is_inner) {
-  // The service packs once. A packet inside a packed one that is packed again is no trace, only a
-  // way to make a small file large.
-  if (is_inner) return warn("packed packet inside a packed packet, which is not read", byte);
-  const auto packets = packet.has_compressed_packets()
-                           ? inflate_packets(packet.compressed_packets())
-                           : unpack_zstd_packets(packet.zstd_compressed_packets());
-  if (!packets) return warn("packed packet that is damaged or too large, which is not read", byte);
-  if (!for_each_packet(*packets, [&](std::string_view inner) { decode(inner, byte, true); }))
-    warn("packed packet that ends inside a packet", byte);
 }
 
 Sequence& PacketDecoder::update_sequence(const proto::TracePacket& packet, std::uint64_t byte) {
@@ -201,7 +212,7 @@ void PacketDecoder::add_event(const proto::TracePacket& packet, Sequence& sequen
               .category = category_of(data, sequence)};
   switch (data.type()) {
     case proto::TrackEvent::TYPE_SLICE_BEGIN:
-      return begin_slice(event, Slice::kOpen, byte);
+      return begin_slice(event, Mark::kOpen, byte);
     case proto::TrackEvent::TYPE_SLICE_END:
       return end_slice(event);
     case proto::TrackEvent::TYPE_INSTANT:
@@ -231,7 +242,7 @@ void PacketDecoder::add_legacy_event(Event& event, std::uint64_t byte) {
   };
   switch (static_cast<char>(legacy.phase())) {
     case 'B':
-      return begin_slice(event, Slice::kOpen, byte);
+      return begin_slice(event, Mark::kOpen, byte);
     case 'E':
       return end_slice(event);
     case 'X':
@@ -245,7 +256,7 @@ void PacketDecoder::add_legacy_event(Event& event, std::uint64_t byte) {
     case 'b':
     case 'S':
       use_async_track();
-      return begin_slice(event, Slice::kOpen, byte);
+      return begin_slice(event, Mark::kOpen, byte);
     case 'e':
     case 'F':
       use_async_track();
@@ -284,14 +295,8 @@ std::string_view PacketDecoder::escaped_name(std::uint32_t track) {
 void PacketDecoder::begin_slice(const Event& event, std::int64_t dur_ns, std::uint64_t byte) {
   const std::string_view args =
       args_.write(event.data.debug_annotations(), event.sequence, escaped_name(event.track));
-  slices_.begin({.ts_ns = event.ts_ns,
-                 .dur_ns = dur_ns,
-                 .track = event.track,
-                 .name = event.name,
-                 .category = event.category,
-                 .event = static_cast<std::uint32_t>(builder_.size() + block_.rows.size()),
-                 .thread = event.sequence.thread_track});
   // Most producers give every slice a category; those that do not get a trace all the same.
+  block_.clear();
   parser_.append(
       {.phase = 'b',
        .name = event.name != kNone ? event.name : texts_.intern({}),
@@ -299,35 +304,43 @@ void PacketDecoder::begin_slice(const Event& event, std::int64_t dur_ns, std::ui
        .track = {},
        .ts_ns = event.ts_ns,
        .flow_id = kAbsent,
-       .args = args},
+       .args = args,
+       .numbers = args_.numbers()},
       byte, block_);
-  if (block_.rows.size() >= kRowsPerBlock) flush();
-  for (const std::uint64_t flow : event.data.flow_ids()) slices_.add_flow(flow, false);
-  for (const std::uint64_t flow : event.data.flow_ids_old()) slices_.add_flow(flow, false);
-  for (const std::uint64_t flow : event.data.terminating_flow_ids()) slices_.add_flow(flow, true);
+  for (const auto& [problem, at] : block_.problems)
+    warn(kineto::kProblemTexts[static_cast<std::size_t>(problem)], at);
+
+  Mark mark{.ts_ns = event.ts_ns,
+            .track = event.track,
+            .name = event.name,
+            .category = event.category,
+            .thread = event.sequence.thread_track,
+            .dur_ns = dur_ns,
+            .row = MarkRow::first_of(block_)};
+  marks_.add(mark);
+  for (const std::uint64_t flow : event.data.flow_ids()) flows_.add(flow, false, mark);
+  for (const std::uint64_t flow : event.data.flow_ids_old()) flows_.add(flow, false, mark);
+  for (const std::uint64_t flow : event.data.terminating_flow_ids()) flows_.add(flow, true, mark);
   for (const std::uint64_t flow : event.data.terminating_flow_ids_old())
-    slices_.add_flow(flow, true);
+    flows_.add(flow, true, mark);
 }
 
 void PacketDecoder::end_slice(const Event& event) {
-  std::uint32_t args = kNone;
-  if (event.data.debug_annotations_size() > 0) {
-    args = static_cast<std::uint32_t>(end_args_.size());
-    end_args_.emplace_back(args_.write(event.data.debug_annotations(), event.sequence, {}));
-  }
-  slices_.end(event.ts_ns, event.track, event.name, event.category, args);
+  Mark mark{.ts_ns = event.ts_ns,
+            .track = event.track,
+            .is_end = true,
+            .name = event.name,
+            .category = event.category};
+  if (event.data.debug_annotations_size() > 0)
+    mark.end_args =
+        end_args_.intern(args_.write(event.data.debug_annotations(), event.sequence, {})).row;
+  marks_.add(mark);
 }
 
-EventId PacketDecoder::append(const kineto::GivenEvent& event) {
-  const auto row = static_cast<std::uint32_t>(builder_.size() + block_.rows.size());
-  parser_.append(event, 0, block_);
-  if (block_.rows.size() >= kRowsPerBlock) flush();
-  return {row};
-}
-
-std::string PacketDecoder::kept_args(std::string_view args) {
-  kineto::ParsedBlock block;
+std::string PacketDecoder::kept_end_args(std::uint32_t end_args) {
+  const std::string_view args = end_args_.text({end_args});
   scratch_.assign(args).append(json::kPadding, '\0');
+  block_.clear();
   parser_.append({.phase = 'b',
                   .name = texts_.intern({}),
                   .category = {},
@@ -335,18 +348,12 @@ std::string PacketDecoder::kept_args(std::string_view args) {
                   .ts_ns = 0,
                   .flow_id = kAbsent,
                   .args = std::string_view{scratch_}.substr(0, args.size())},
-                 0, block);
-  if (block.details.empty()) return {};
-  return std::string{parser_.json_texts().text({block.details.front().text})};
-}
-
-void PacketDecoder::flush() {
-  merger_.append(block_);
-  block_.clear();
+                 0, block_);
+  if (block_.details.empty()) return {};
+  return std::string{parser_.json_texts().text({block_.details.front().text})};
 }
 
 void PacketDecoder::finish() {
-  flush();
   if (args_.dropped() > 0)
     builder_.warnings().add("argument whose name or text is not in the trace", 0, args_.dropped());
 }

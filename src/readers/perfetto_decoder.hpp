@@ -1,9 +1,8 @@
-// perfetto_decoder.hpp: packets in file order become slices, tracks and rows of a trace.
+// perfetto_decoder.hpp: packets in file order become begins, ends, flows and tracks.
 //   PacketDecoder decoder{builder};
 //   while (const auto packet = packets.next()) decoder.decode(packet->bytes, packet->byte);
 //   export_events(decoder, builder);                       // perfetto_events.hpp
-// Every slice is one row of the builder from the moment its begin is read: name, category, begin
-// and arguments. Length, thread and place in the order are filled in by export_events.
+// The builder only gets warnings here: no row of the trace can be made before all is read.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +12,16 @@
 #include <unordered_map>
 #include <vector>
 
-#include "readers/kineto_columns.hpp"
 #include "readers/kineto_event.hpp"
 #include "readers/perfetto_args.hpp"
 #include "readers/perfetto_clocks.hpp"
 #include "readers/perfetto_counters.hpp"
+#include "readers/perfetto_flows.hpp"
+#include "readers/perfetto_marks.hpp"
 #include "readers/perfetto_sequence.hpp"
-#include "readers/perfetto_slices.hpp"
 #include "readers/perfetto_tracks.hpp"
 #include "trace/builder.hpp"
+#include "trace/string_table.hpp"
 
 namespace tracelens::perfetto {
 
@@ -40,34 +40,32 @@ class PacketDecoder {
   // `byte` is the position of the packet in the file, for messages. Never throws on bad input: what
   // cannot be used is counted in the builder's warnings.
   void decode(std::string_view packet, std::uint64_t byte);
-  // After the last packet: all rows are in the builder, and the warnings complete.
+  void decode(const proto::TracePacket& packet, std::uint64_t byte);
+  // After the last packet: the warnings are complete.
   void finish();
 
   // --- what has been read, for export_events ---
-  [[nodiscard]] SliceStack& slices() { return slices_; }
+  [[nodiscard]] MarkLog& marks() { return marks_; }
+  [[nodiscard]] FlowLog& flows() { return flows_; }
   [[nodiscard]] const TrackTable& tracks() const { return tracks_; }
+  [[nodiscard]] kineto::EventParser& parser() { return parser_; }
   [[nodiscard]] Texts& texts() { return texts_; }
-  // Appends one event that is no slice; it is in the builder after flush().
-  EventId append(const kineto::GivenEvent& event);
-  void flush();
-  // What is kept of JSON arguments, as JSON again; empty when nothing is.
-  [[nodiscard]] std::string kept_args(std::string_view args);
-  [[nodiscard]] const std::string& end_args(std::uint32_t id) const { return end_args_[id]; }
-
+  // What is kept of the arguments that came with an end, as JSON; empty when nothing is.
+  [[nodiscard]] std::string kept_end_args(std::uint32_t end_args);
   [[nodiscard]] const Counters& counters() const { return counters_; }
 
   // An older flow event, which stands by itself: "s", "t" or "f" at a time on a thread.
   struct LegacyFlow {
     char phase = 's';
     std::uint64_t id = 0;
-    Slice at;  // name, category, time, track and thread
+    Mark at;  // name, category, time, track and thread
   };
   [[nodiscard]] const std::vector<LegacyFlow>& legacy_flows() const { return legacy_flows_; }
 
  private:
   struct Event;  // a track event with its names looked up
-  void decode(std::string_view packet, std::uint64_t byte, bool is_inner);
-  void unpack(const proto::TracePacket& packet, std::uint64_t byte, bool is_inner);
+  void unpack(const proto::TracePacket& packet, std::uint64_t byte);
+  void apply(const proto::TracePacket& packet, std::uint64_t byte);
   Sequence& update_sequence(const proto::TracePacket& packet, std::uint64_t byte);
   void intern(const proto::TracePacket& packet, Sequence& sequence);
   void describe(const proto::TracePacket& packet, Sequence& sequence);
@@ -86,15 +84,15 @@ class PacketDecoder {
 
   TraceBuilder& builder_;
   kineto::EventParser parser_;
-  kineto::BlockMerger merger_{parser_, builder_};
-  kineto::ParsedBlock block_;  // rows that are not in the builder yet
+  kineto::ParsedBlock block_;  // the event at hand
   Texts texts_{parser_};
   ArgsWriter args_{texts_};
   Clocks clocks_;
   TrackTable tracks_;
-  SliceStack slices_;
+  MarkLog marks_;
+  FlowLog flows_;
   std::unordered_map<std::uint32_t, Sequence> sequences_;
-  std::vector<std::string> end_args_;
+  StringTable end_args_;
   std::vector<std::uint32_t> track_names_;  // by track, in Texts; kNone: not known so far
   Counters counters_;
   std::vector<LegacyFlow> legacy_flows_;

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "readers/json_scan.hpp"
+#include "readers/perfetto_rows.hpp"
+#include "readers/perfetto_slices.hpp"
 #include "readers/time_limits.hpp"
 
 namespace tracelens::perfetto {
@@ -58,26 +60,34 @@ std::string merged_objects(std::string_view older, std::string_view newer) {
 class Exporter {
  public:
   Exporter(PacketDecoder& decoder, TraceBuilder& builder)
-      : decoder_{decoder}, slices_{decoder.slices()}, builder_{builder} {}
+      : decoder_{decoder},
+        builder_{builder},
+        rows_{decoder.parser(), builder},
+        scopes_{decoder.tracks().scopes()},
+        slices_{decoder.tracks().merged_threads()} {}
 
   void run() {
-    const std::vector<std::uint32_t> by_time = slices_.finish(decoder_.tracks().merged_threads());
-    scopes_ = decoder_.tracks().scopes();
-    add_end_args();
+    connect_flows();  // first: their points take room that rows can have afterwards
+    reserve_rows();
     add_names();
-    decoder_.flush();  // so that tracks are numbered in the order of the trace
-    place_thread_slices(by_time);
+    add_root_slices();
     add_flows();
-    place_other_slices(by_time);
-    decoder_.flush();
-    builder_.arrange(order_);
-    for (const EventId begin : unended_) builder_.add_begin(begin);
+    add_other_slices();
+    rows_.flush();
+    add_end_args();
+    add_unended();
     add_counters();
     add_warnings();
   }
 
  private:
   using Kind = TrackScope::Kind;
+
+  // A begin of a track below a process, a thread or nothing, until its microsecond is over.
+  struct Begun {
+    std::uint32_t slice = 0;
+    MarkRow row;
+  };
 
   const TrackScope& scope_of(const Slice& slice) const { return scopes_[slice.track]; }
 
@@ -95,9 +105,21 @@ class Exporter {
     return {pid, has_writer && writer.pid == pid ? writer.tid : pid};
   }
 
-  static kineto::RawTrack raw_track(ThreadKey thread) {
-    using PartKind = kineto::RawTrackPart::Kind;
-    return {{PartKind::kInt, thread.pid}, {PartKind::kInt, thread.tid}};
+  // Exactly, or nearly so: columns that grow are copied, and at their largest twice there.
+  void reserve_rows() {
+    const std::size_t names =
+        decoder_.tracks().threads().size() + decoder_.tracks().processes().size();
+    const std::size_t flows = 2 * flows_.size() + decoder_.legacy_flows().size();
+    std::size_t slices = 0, ends = 0;
+    for (std::uint32_t track = 0; track < scopes_.size(); ++track) {
+      const MarkLog::Counts counts = decoder_.marks().counts(track);
+      slices += counts.begins;
+      if (!scopes_[track].is_root) ends += std::min(counts.begins, counts.ends);
+    }
+    builder_.reserve(names + slices + flows + ends);
+    ArgumentCounts arguments = decoder_.marks().argument_counts();
+    arguments.category_texts += names + flows + ends;
+    builder_.reserve(arguments);
   }
 
   void add_name(std::string_view what, ThreadKey thread, std::string_view name) {
@@ -106,13 +128,13 @@ class Exporter {
     args += "\"}";
     const std::size_t size = args.size();
     args.append(json::kPadding, '\0');
-    order_.push_back(decoder_.append({.phase = 'M',
-                                      .name = decoder_.texts().intern(what),
-                                      .category = "__metadata",
-                                      .track = raw_track(thread),
-                                      .ts_ns = 0,
-                                      .flow_id = kAbsent,
-                                      .args = std::string_view{args}.substr(0, size)}));
+    rows_.append({.phase = 'M',
+                  .name = decoder_.texts().intern(what),
+                  .category = "__metadata",
+                  .track = raw_track(thread),
+                  .ts_ns = 0,
+                  .flow_id = kAbsent,
+                  .args = std::string_view{args}.substr(0, size)});
   }
 
   void add_names() {
@@ -122,144 +144,176 @@ class Exporter {
       if (!name.empty()) add_name("process_name", {pid, 0}, name);
   }
 
-  // Arguments that came with the end join those of the begin.
-  void add_end_args() {
-    std::vector<std::pair<EventId, StringId>> changes;
-    for (std::uint32_t index = 0; index < slices_.size(); ++index) {
-      const Slice& slice = slices_.slice(index);
-      if (slice.end_args == kNone) continue;
-      const std::string added = decoder_.kept_args(decoder_.end_args(slice.end_args));
-      if (added.empty()) continue;
-      const auto known = builder_.details({slice.event});
-      changes.emplace_back(EventId{slice.event}, builder_.intern(merged_objects(
-                                                     known ? builder_.text(*known) : "", added)));
-    }
-    if (!changes.empty()) builder_.replace_details(changes);
+  // Writes the row of a slice, as far as it is known now.
+  void place(std::uint32_t id, const MarkRow& row) {
+    slices_[id].row = rows_.append(row, thread_of(slices_[id]));
+    if (slices_[id].dur_ns != Slice::kOpen) complete(slices_[id]);
   }
 
-  TrackId track_of(ThreadKey thread) {
-    const auto [found, added] = tracks_.try_emplace(thread);
-    if (added)
-      found->second = builder_.intern(Track{std::int64_t{thread.pid}, std::int64_t{thread.tid}});
-    return found->second;
-  }
-
-  EventId place(const Slice& slice) {
-    const EventId event{slice.event};
-    builder_.set_track(event, track_of(thread_of(slice)));
-    order_.push_back(event);
-    return event;
-  }
-
-  // Whether its arguments have told begin and length, which then stand in its row.
-  bool has_times(const Slice& slice) const { return builder_.dur_ns({slice.event}) != kAbsent; }
-
-  void place_complete(const Slice& slice) {
-    const EventId event = place(slice);
-    if (has_times(slice)) return;
-    if (slice.dur_ns > kLongestNs) {
+  // Tells the row of a slice what its end has told.
+  void complete(const Slice& slice) {
+    if (slice.end_args != kNone) end_args_.emplace_back(slice.row, slice.end_args);
+    if (slice.has_times) return;
+    if (slice.dur_ns == 0) {
+      rows_.set_phase(slice.row, Phase::kInstant);
+    } else if (slice.dur_ns > kLongestNs) {
       builder_.warnings().add("slice that is longer than a trace can be", 0);
-      builder_.set_phase(event, Phase::kDamaged);
+      rows_.set_phase(slice.row, Phase::kDamaged);
     } else {
-      builder_.set_dur_ns(event, slice.dur_ns);
-      builder_.set_phase(event, Phase::kComplete);
+      rows_.set_length(slice.row, slice.dur_ns);
+      rows_.set_phase(slice.row, Phase::kComplete);
     }
   }
 
-  void place_instant(const Slice& slice) {
-    const EventId event = place(slice);
-    if (!has_times(slice)) builder_.set_phase(event, Phase::kInstant);
+  [[nodiscard]] MarksByTime marks_of(bool is_root) {
+    return MarksByTime{decoder_.marks().take(
+        [&](std::uint32_t track) { return scopes_[track].is_root == is_root; })};
   }
 
-  // On threads, on processes and on the whole trace.
-  void place_thread_slices(std::span<const std::uint32_t> by_time) {
-    for (const std::uint32_t index : by_time) {
-      const Slice& slice = slices_.slice(index);
-      if (!scope_of(slice).is_root) continue;
-      if (slice.dur_ns == 0) {
-        place_instant(slice);
-      } else if (slice.dur_ns != Slice::kOpen) {
-        place_complete(slice);
-      } else {
-        if (!has_times(slice)) unended_.push_back({static_cast<std::uint32_t>(order_.size())});
-        place(slice);
+  // On threads, on processes and on the whole trace: by begin.
+  void add_root_slices() {
+    MarksByTime marks = marks_of(true);
+    for (Mark mark; marks.next(mark);) {
+      if (!mark.is_end) {
+        const std::uint32_t id = slices_.begin(mark);
+        place(id, mark.row);
+        slices_.release(id);
+      } else if (const auto id = slices_.end(mark)) {
+        const Slice& slice = slices_[*id];
+        complete(slice);
+        if (slice.dur_ns == 0) rows_.set_thread(slice.row, thread_of(slice));
+        slices_.release(*id);
       }
     }
+    slices_.for_each_open([&](const Slice& slice) {
+      if (!slice.has_times) unended_.push_back({slice.row});
+    });
+    std::ranges::sort(unended_);
+  }
+
+  void connect_flows() {
+    std::vector<bool> is_thread;
+    for (const TrackScope& scope : scopes_) is_thread.push_back(scope.kind == Kind::kThread);
+    flows_ = decoder_.flows().connect(is_thread);
   }
 
   void add_flows() {
-    std::int64_t number = 0;
-    for (const auto& [from, to] : slices_.flows()) {
-      const std::int64_t id = number++;
-      const Slice& start = slices_.slice(from);
-      const Slice& end = slices_.slice(to);
-      if (scope_of(start).kind != Kind::kThread || scope_of(end).kind != Kind::kThread) continue;
-      add_unplaced('s', start, thread_of(start), start.ts_ns, id);
-      add_unplaced('f', start, thread_of(end), end.ts_ns, id);
+    for (const auto& [from, to, number] : flows_) {  // both have the name of the slice they leave
+      add_unplaced('s', from, scopes_[from.track].thread, from.ts_ns, number);
+      add_unplaced('f', from, scopes_[to.track].thread, to.ts_ns, number);
     }
+    flows_ = {};
     // Older flows are such events already; their ids may be any, and must not be those from above.
+    std::int64_t number = decoder_.flows().steps();
     std::unordered_map<std::uint64_t, std::int64_t> ids;
     for (const auto& [phase, flow, at] : decoder_.legacy_flows()) {
       const auto [id, is_new] = ids.try_emplace(flow, number);
       if (is_new) ++number;
-      add_unplaced(phase, at, thread_of(at), at.ts_ns, id->second);
+      const Slice slice{.ts_ns = at.ts_ns, .track = at.track, .thread = at.thread};
+      add_unplaced(phase, at, thread_of(slice), at.ts_ns, id->second);
     }
   }
 
   // An event that goes with a slice and has its name and category.
-  void add_unplaced(char phase, const Slice& slice, ThreadKey thread, std::int64_t ts_ns,
+  template <class Named>
+  void add_unplaced(char phase, const Named& slice, ThreadKey thread, std::int64_t ts_ns,
                     std::int64_t flow) {
     Texts& texts = decoder_.texts();
-    order_.push_back(decoder_.append(
+    rows_.append(
         {.phase = phase,
          .name = slice.name != kNone ? slice.name : texts.intern({}),
          .category = slice.category != kNone ? texts.text(slice.category) : std::string_view{},
          .track = raw_track(thread),
          .ts_ns = ts_ns,
          .flow_id = flow,
-         .args = {}}));
+         .args = {}});
   }
 
-  // Slices of GPU queues and other tracks below a process, a thread or nothing: their begins, ends
-  // and instants as three lists that are merged by time. The converter compares microseconds, and
-  // puts instants before ends before begins when those are equal.
-  void place_other_slices(std::span<const std::uint32_t> by_time) {
-    std::vector<std::uint32_t> begins, instants, ends;
-    for (const std::uint32_t index : by_time) {
-      const Slice& slice = slices_.slice(index);
-      if (scope_of(slice).is_root) continue;
-      (slice.dur_ns == 0 ? instants : begins).push_back(index);
-      // Ends are there for the likeness with the JSON, which has no slice without a category.
-      if (slice.dur_ns > 0 && slice.category != kNone) ends.push_back(index);
-    }
-    const auto begin_us = [this](std::uint32_t index) { return us_of(slices_.slice(index).ts_ns); };
-    const auto end_us = [this](std::uint32_t index) {
-      return us_of(slices_.slice(index).ts_ns + slices_.slice(index).dur_ns);
-    };
-    // Of ends within one microsecond, that of the slice begun last comes first.
-    std::ranges::reverse(ends);
-    std::ranges::stable_sort(ends, {}, end_us);
-
-    std::size_t begin = 0, instant = 0, end = 0;
-    while (begin < begins.size() || instant < instants.size() || end < ends.size()) {
-      const bool has_instant = instant < instants.size(), has_end = end < ends.size();
-      const std::int64_t never = std::numeric_limits<std::int64_t>::max();
-      const std::int64_t instant_us = has_instant ? begin_us(instants[instant]) : never;
-      const std::int64_t next_end_us = has_end ? end_us(ends[end]) : never;
-      const std::int64_t next_begin_us = begin < begins.size() ? begin_us(begins[begin]) : never;
-      if (has_instant && instant_us <= next_end_us && instant_us <= next_begin_us) {
-        place_instant(slices_.slice(instants[instant++]));
-      } else if (has_end && next_end_us <= next_begin_us) {
-        const Slice& slice = slices_.slice(ends[end++]);
-        add_unplaced('e', slice, thread_of(slice), slice.ts_ns + slice.dur_ns, kAbsent);
-      } else {
-        const Slice& slice = slices_.slice(begins[begin++]);
-        if (slice.dur_ns == Slice::kOpen)
-          place(slice);
+  // Slices of GPU queues and other tracks below a process, a thread or nothing. The converter
+  // compares microseconds, and puts instants before ends before begins when those are equal.
+  void add_other_slices() {
+    MarksByTime marks = marks_of(false);
+    while (!marks.is_at_end() || !due_.empty()) {
+      const std::int64_t us = due_.empty() ? us_of(marks.next_ns())
+                              : marks.is_at_end()
+                                  ? us_of(due_.begin()->first)
+                                  : std::min(us_of(marks.next_ns()), us_of(due_.begin()->first));
+      begun_.clear();
+      ended_.clear();
+      while (!marks.is_at_end() && us_of(marks.next_ns()) == us) {
+        marks.next(mark_);
+        if (mark_.is_end)
+          end_other_slice();
         else
-          place_complete(slice);
+          begin_other_slice();
       }
+      for (; !due_.empty() && us_of(due_.begin()->first) == us; due_.erase(due_.begin()))
+        ended_.push_back(due_.begin()->second);
+      add_microsecond();
     }
+  }
+
+  void begin_other_slice() {
+    const std::uint32_t id = slices_.begin(mark_);
+    begun_.push_back({id, mark_.row});
+    if (mark_.dur_ns > 0) {
+      slices_.hold(id);
+      due_.emplace(slices_[id].end_ns(), id);
+    }
+  }
+
+  void end_other_slice() {
+    const auto id = slices_.end(mark_);
+    if (!id) return;
+    const Slice& slice = slices_[*id];
+    if (slice.row != kNone) complete(slice);  // else when it is placed
+    if (slice.dur_ns > 0)
+      ended_.push_back(*id);
+    else
+      slices_.release(*id);
+  }
+
+  // What began and ended within one microsecond.
+  void add_microsecond() {
+    const auto add_begun = [&](bool is_instant) {
+      for (const auto& [id, row] : begun_) {
+        if ((slices_[id].dur_ns == 0) != is_instant) continue;
+        place(id, row);
+      }
+    };
+    add_begun(true);
+    // Of the ends that of the slice begun last comes first.
+    std::ranges::sort(ended_, [&](std::uint32_t a, std::uint32_t b) {
+      return std::pair{slices_[a].ts_ns, slices_[a].order} >
+             std::pair{slices_[b].ts_ns, slices_[b].order};
+    });
+    for (const std::uint32_t id : ended_) {
+      const Slice& slice = slices_[id];
+      // Ends are there for the likeness with the JSON, which has no slice without a category.
+      if (slice.category != kNone)
+        add_unplaced('e', slice, thread_of(slice), slice.end_ns(), kAbsent);
+    }
+    add_begun(false);
+    for (const std::uint32_t id : ended_) slices_.release(id);
+    for (const Begun& begun : begun_) slices_.release(begun.slice);
+  }
+
+  // Arguments that came with the end join those of the begin.
+  void add_end_args() {
+    std::ranges::sort(end_args_);
+    std::vector<std::pair<EventId, StringId>> changes;
+    for (const auto& [row, end_args] : end_args_) {
+      const std::string added = decoder_.kept_end_args(end_args);
+      if (added.empty()) continue;
+      const auto known = builder_.details({row});
+      changes.emplace_back(
+          EventId{row}, builder_.intern(merged_objects(known ? builder_.text(*known) : "", added)));
+    }
+    if (!changes.empty()) builder_.replace_details(changes);
+  }
+
+  void add_unended() {
+    for (const EventId begin : unended_) builder_.add_begin(begin);
   }
 
   // Counters are no events of the JSON; a summary of each is kept with the metadata of the trace.
@@ -275,12 +329,19 @@ class Exporter {
   }
 
   PacketDecoder& decoder_;
-  SliceStack& slices_;
   TraceBuilder& builder_;
+  RowWriter rows_;
   std::vector<TrackScope> scopes_;  // by track
-  std::map<ThreadKey, TrackId> tracks_;
-  std::vector<EventId> order_;
-  std::vector<EventId> unended_;  // as they will be numbered
+  OpenSlices slices_;
+  std::vector<Flow> flows_;  // between threads
+  std::vector<EventId> unended_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> end_args_;  // row, arguments
+
+  // --- the microsecond at hand of add_other_slices() ---
+  Mark mark_;
+  std::vector<Begun> begun_;
+  std::vector<std::uint32_t> ended_;
+  std::multimap<std::int64_t, std::uint32_t> due_;  // slices that told their length, by end
 };
 
 }  // namespace

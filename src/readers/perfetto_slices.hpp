@@ -1,79 +1,71 @@
-// perfetto_slices.hpp: begins and ends in file order become slices in time order.
-//   SliceStack slices;
-//   slices.begin(ts, track, {.name = ..., .category = ...});
-//   slices.end(ts, track);
-//   const std::vector<std::uint32_t> order = slices.finish(merged_tracks);
-// A file may hold its events in any order (rocprofv3 writes one domain after the other), so begins
-// and ends can be paired only when all are known: about 80 bytes per slice are kept until then.
+// perfetto_slices.hpp: which end closes which begin, as time goes on.
+//   OpenSlices slices{tracks.merged_threads()};
+//   const std::uint32_t id = slices.begin(mark);          // of marks in the order of time
+//   if (const auto closed = slices.end(mark)) use(slices[*closed]);
+// Only slices that somebody still needs are kept: those that are open, and those held by the
+// caller.
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <optional>
 #include <vector>
 
-#include "readers/perfetto_tracks.hpp"
+#include "readers/perfetto_marks.hpp"
 
 namespace tracelens::perfetto {
 
 struct Slice {
-  static constexpr std::int64_t kOpen = -1;
+  static constexpr std::int64_t kOpen = Mark::kOpen;
   std::int64_t ts_ns = 0, dur_ns = kOpen;
+  std::uint64_t order = 0;  // in the file
   std::uint32_t track = 0;
   std::uint32_t name = kNone, category = kNone;  // in Texts
-  std::uint32_t event = kNone;                   // row of the trace builder
-  std::uint32_t thread = kNone;                  // that wrote it: whatever the caller counts in
-  std::uint32_t end_args = kNone;                // arguments that came with the end: the caller's
+  std::uint32_t thread = kNone;                  // that wrote it: a track
+  std::uint32_t end_args = kNone;                // arguments that came with the end
+  std::uint32_t row = kNone;                     // of the trace: the caller's
+  bool has_times = false;                        // its arguments have told begin and length
+  std::uint32_t holders = 0;
+  [[nodiscard]] std::int64_t end_ns() const { return ts_ns + dur_ns; }
 };
 
-// Two slices that a flow connects, by index.
-struct Flow {
-  std::uint32_t from = 0, to = 0;
-};
-
-class SliceStack {
+class OpenSlices {
  public:
-  // A slice whose dur_ns is not kOpen is complete: an instant, or one whose length is written with
-  // its begin. Flows that arrive at it follow by add_flow().
-  void begin(const Slice& slice);
-  void add_flow(std::uint64_t flow, bool is_last);  // at the slice begun last
-  // Name, category (kNone: any) and arguments are rarely written with an end.
-  void end(std::int64_t ts_ns, std::uint32_t track, std::uint32_t name = kNone,
-           std::uint32_t category = kNone, std::uint32_t args = kNone);
+  // `merged` says, by track, on which track its slices are stacked.
+  explicit OpenSlices(std::vector<std::uint32_t> merged)
+      : merged_{std::move(merged)}, stacks_(merged_.size()) {}
 
-  // Pairs ends with begins. `merged` says, by track, on which track its slices are stacked. Gives
-  // the indices of all slices by time, those of one time in file order. Call once.
-  std::vector<std::uint32_t> finish(std::span<const std::uint32_t> merged);
+  // Begins a slice; it may be complete already, and then no end closes it. It is held once for the
+  // caller.
+  std::uint32_t begin(const Mark& mark);
+  // Closes the topmost open slice that fits. It is held once more for the caller. None: the end has
+  // no begin.
+  std::optional<std::uint32_t> end(const Mark& mark);
 
-  [[nodiscard]] std::size_t size() const { return slices_.size(); }
-  [[nodiscard]] const Slice& slice(std::uint32_t index) const { return slices_[index]; }
-  // In time order of the later slice. After finish().
-  [[nodiscard]] const std::vector<Flow>& flows() const { return flows_; }
+  Slice& operator[](std::uint32_t id) { return slices_[id]; }
+  void hold(std::uint32_t id) { ++slices_[id].holders; }
+  // A slice that nobody holds is gone.
+  void release(std::uint32_t id);
+
+  // The slices that no end has closed, in no particular order.
+  template <class Visit>
+  void for_each_open(Visit&& visit) {
+    for (const auto& stack : stacks_)
+      for (const std::uint32_t id : stack)
+        if (slices_[id].dur_ns == Slice::kOpen) visit(slices_[id]);
+  }
   [[nodiscard]] std::uint64_t ends_without_begin() const { return ends_without_begin_; }
+  // How many slices there is room for: no more than were ever needed at once.
+  [[nodiscard]] std::size_t capacity() const { return slices_.size(); }
 
  private:
-  // A begin or an end, 16 bytes: a trace may have many millions.
-  struct Mark {
-    std::int64_t ts_ns;
-    std::uint32_t track;
-    std::uint32_t what;  // a slice, kPlainEnd, or kEnd | index into ends_
-  };
-  static constexpr std::uint32_t kEnd = 0x80000000, kPlainEnd = kNone;
-  struct End {
-    std::uint32_t name, category, args;
-  };
-  struct FlowPoint {
-    std::uint64_t flow;
-    std::uint32_t slice;
-    bool is_last;
-  };
-  void close_topmost(std::vector<std::uint32_t>& stack, const Mark& mark);
-  void connect_flows();
+  using Stack = std::vector<std::uint32_t>;
+  Stack& stack_at(const Mark& mark);
+  void pop(Stack& stack);
 
-  std::vector<Slice> slices_;  // in file order
-  std::vector<Mark> marks_;
-  std::vector<End> ends_;
-  std::vector<FlowPoint> flow_points_;
-  std::vector<Flow> flows_;
+  std::vector<std::uint32_t> merged_;
+  std::vector<Stack> stacks_;  // by merged track
+  std::vector<Slice> slices_;
+  std::vector<std::uint32_t> free_;  // slices that are gone
   std::uint64_t ends_without_begin_ = 0;
 };
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "io/check.hpp"
 #include "trace/json_value.hpp"
 
 namespace tracelens {
@@ -13,30 +12,6 @@ namespace {
 
 std::string canonical(const Track& track) {
   return canonical_text(track.pid) + canonical_text(track.tid);
-}
-
-template <class T>
-void arrange_column(std::vector<T>& column, std::span<const EventId> order) {
-  std::vector<T> arranged;
-  arranged.reserve(order.size());
-  for (const EventId event : order) arranged.push_back(column[event.row]);
-  column = std::move(arranged);
-}
-
-// `slots` is room for one number per old row; all kNoEntry before and after.
-constexpr std::uint32_t kNoEntry = 0xffffffff;
-template <class T>
-void arrange_column(SparseColumn<T>& column, std::span<const EventId> order,
-                    std::vector<std::uint32_t>& slots) {
-  if (column.rows().empty()) return;
-  for (std::size_t i = 0; i < column.rows().size(); ++i)
-    slots[column.rows()[i]] = static_cast<std::uint32_t>(i);
-  SparseColumn<T> arranged;
-  for (std::size_t row = 0; row < order.size(); ++row)
-    if (const std::uint32_t entry = slots[order[row].row]; entry != kNoEntry)
-      arranged.append({static_cast<std::uint32_t>(row)}, column.values()[entry]);
-  for (const std::uint32_t row : column.rows()) slots[row] = kNoEntry;
-  column = std::move(arranged);
 }
 
 }  // namespace
@@ -70,6 +45,17 @@ void TraceBuilder::reserve(std::size_t events) {
   trace_.phases_.reserve(events);
 }
 
+void TraceBuilder::reserve(const ArgumentCounts& counts) {
+  trace_.external_ids_.reserve(counts.external_ids);
+  trace_.sequences_.reserve(counts.sequences);
+  trace_.fwd_threads_.reserve(counts.forward_threads);
+  trace_.streams_.reserve(counts.streams);
+  trace_.devices_.reserve(counts.devices);
+  trace_.call_stacks_.reserve(counts.call_stacks);
+  trace_.details_.reserve(counts.details);
+  trace_.other_categories_.reserve(counts.category_texts);
+}
+
 EventId TraceBuilder::append(const EventRow& row) {
   trace_.ts_ns_.push_back(row.ts_ns);
   trace_.dur_ns_.push_back(row.dur_ns);
@@ -93,24 +79,6 @@ void TraceBuilder::replace_details(std::span<const std::pair<EventId, StringId>>
   }
   for (; next < old.rows().size(); ++next) changed.append({old.rows()[next]}, old.values()[next]);
   trace_.details_ = std::move(changed);
-}
-
-void TraceBuilder::arrange(std::span<const EventId> order) {
-  TL_CHECK(begin_end_.empty());
-  std::vector<std::uint32_t> slots(size(), kNoEntry);
-  for (auto* column : {&trace_.external_ids_, &trace_.sequences_, &trace_.fwd_threads_,
-                       &trace_.streams_, &trace_.devices_})
-    arrange_column(*column, order, slots);
-  for (auto* column : {&trace_.call_stacks_, &trace_.details_, &trace_.other_categories_})
-    arrange_column(*column, order, slots);
-  slots = {};
-  for (auto* column : {&trace_.ts_ns_, &trace_.dur_ns_, &trace_.correlations_})
-    arrange_column(*column, order);
-  arrange_column(trace_.names_, order);
-  arrange_column(trace_.tracks_, order);
-  arrange_column(trace_.signatures_, order);
-  arrange_column(trace_.categories_, order);
-  arrange_column(trace_.phases_, order);
 }
 
 void TraceBuilder::add_label(Track track, std::string what, Value value) {

@@ -30,6 +30,12 @@ struct EventRow {
   std::int64_t ts_ns = kAbsent, dur_ns = kAbsent, correlation = kAbsent;
 };
 
+// How many events have each of the sparse arguments.
+struct ArgumentCounts {
+  std::size_t external_ids = 0, sequences = 0, forward_threads = 0, streams = 0, devices = 0;
+  std::size_t call_stacks = 0, details = 0, category_texts = 0;
+};
+
 class TraceBuilder {
  public:
   StringId intern(std::string_view text) { return strings_.intern(text); }
@@ -39,6 +45,7 @@ class TraceBuilder {
 
   // Room for about this many events in all; memory is only touched when used.
   void reserve(std::size_t events);
+  void reserve(const ArgumentCounts& counts);
   EventId append(const EventRow& row);
 
   // Sparse arguments; call in ascending event order per column.
@@ -53,7 +60,6 @@ class TraceBuilder {
     trace_.other_categories_.append(event, text);
   }
 
-  // --- for formats that do not write events in the order of the trace ---
   // What is known of an appended event only later: when its end is read, or its thread.
   void set_phase(EventId event, Phase phase) { trace_.phases_[event.row] = phase; }
   void set_track(EventId event, TrackId track) { trace_.tracks_[event.row] = track; }
@@ -64,9 +70,6 @@ class TraceBuilder {
   }
   // New details for some events, which need not have had any; in ascending event order.
   void replace_details(std::span<const std::pair<EventId, StringId>> changes);
-  // Event order[i] becomes row i; an event that is not in `order` is dropped. Ids given out before
-  // are void afterwards. No event may be in `order` twice, nor known as a begin or end yet.
-  void arrange(std::span<const EventId> order);
 
   // Begin and end events are joined per track when the trace is finished: the begin becomes a
   // complete event, the end stays as kOther.

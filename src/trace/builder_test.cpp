@@ -90,29 +90,6 @@ TEST(Warnings, CountByKindAndKeepTheFirstPlace) {
   EXPECT_EQ(warnings.count("neither"), 0u);
 }
 
-TEST(TraceBuilder, ArrangesTheRowsOfEveryColumnAndDropsTheOthers) {
-  TraceBuilder builder;
-  std::vector<EventId> events;
-  for (const int i : {0, 1, 2, 3}) {
-    events.push_back(builder.append({.phase = Phase::kComplete,
-                                     .name = builder.intern(std::to_string(i)),
-                                     .ts_ns = 10 * i,
-                                     .correlation = 100 + i}));
-    if (i != 2) builder.set_stream(events.back(), 7 + i);
-  }
-  const EventId order[] = {events[3], events[2], events[0]};
-  builder.arrange(order);
-  const Trace trace = std::move(builder).finish();
-  ASSERT_EQ(trace.size(), 3U);
-  EXPECT_EQ(trace.name({0}), "3");
-  EXPECT_EQ(trace.name({2}), "0");
-  EXPECT_EQ(trace.ts_ns()[1], 20);
-  EXPECT_EQ(trace.correlations()[2], 100);
-  EXPECT_EQ(trace.streams().at({0}), 10);
-  EXPECT_EQ(trace.streams().at({1}), std::nullopt);
-  EXPECT_EQ(trace.streams().at({2}), 7);
-}
-
 TEST(TraceBuilder, ReplacesDetailsOfEventsWithAndWithoutAny) {
   TraceBuilder builder;
   for (int i = 0; i < 4; ++i) builder.append({});
