@@ -1,10 +1,11 @@
-// make_pftrace OUT.pftrace --bytes 2000000000 [--era 3]: a synthetic Perfetto trace of any size, as
-// rocprofv3 writes them: one sequence, interned names, one domain after the other, each record a
-// begin and an end. Threads launch kernels on two GPUs with four streams each; some copies. Prints
-// what it wrote as JSON. The same arguments give the same bytes.
+// make_pftrace OUT.pftrace --bytes 2000000000 [--era 3] [--counters 2]: a synthetic Perfetto trace
+// of any size, as rocprofv3 writes them: one sequence, interned names, one domain after the other,
+// each record a begin and an end. Threads launch kernels on two GPUs with four streams each; some
+// copies. Prints what it wrote as JSON. The same arguments give the same bytes.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <bit>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
@@ -22,6 +23,9 @@ class Message {
     varint(field << 3);
     varint(value);
     return *this;
+  }
+  Message& real(std::uint32_t field, double value) {
+    return fixed(field, std::bit_cast<std::uint64_t>(value));
   }
   Message& fixed(std::uint32_t field, std::uint64_t value) {
     varint(field << 3 | 1);
@@ -71,7 +75,8 @@ struct Argument {
 
 class Writer {
  public:
-  Writer(const std::string& path, int era) : out_{path, std::ios::binary}, era_{era} {
+  Writer(const std::string& path, int era, int counters)
+      : out_{path, std::ios::binary}, era_{era}, counters_{counters} {
     if (!out_) throw std::runtime_error{path + ": cannot be written"};
   }
 
@@ -164,7 +169,7 @@ class Writer {
   }
 
  private:
-  static constexpr std::uint64_t kStreams = 8;
+  static constexpr std::uint64_t kStreams = 8, kKernelCategory = 2;
   static constexpr int kKernels = 64;
 
   static std::uint64_t track(std::uint64_t stream) { return (0xaaaa + stream) ^ kProcess; }
@@ -186,7 +191,7 @@ class Writer {
       arguments.insert(arguments.end(), {{22, 0}, {23, 512}});
     arguments.insert(arguments.end(), {{12, 256}, {13, std::uint64_t{256} << i % 12}});
     if (era_ == 3) arguments.push_back({8, i % kStreams});
-    slice(track(i % kStreams), 2, 3 + i % kKernels, begin, length, i, arguments);
+    slice(track(i % kStreams), kKernelCategory, 3 + i % kKernels, begin, length, i, arguments);
   }
 
   void slice(std::uint64_t track, std::uint64_t category, std::uint64_t name, std::uint64_t begin,
@@ -205,6 +210,11 @@ class Writer {
     for (const Argument& time : {Argument{1, begin}, {2, begin + length}, {3, length}})
       annotate(time);
     for (const Argument& argument : arguments) annotate(argument);
+    if (category == kKernelCategory)  // hardware counters: names are not interned
+      for (int i = 0; i < counters_; ++i)
+        event.message(4, Message{}
+                             .text(10, fmt::format("SQ_COUNTER_{}", i))
+                             .real(5, static_cast<double>(begin % 1'000'003 * length) + 0.5));
     event.number(9, 1).number(10, name).number(11, track).fixed(47, flow ^ kProcess);
     packet(Message{}
                .number(kTimestamp, begin)
@@ -229,7 +239,7 @@ class Writer {
   }
 
   std::ofstream out_;
-  int era_;
+  int era_, counters_;
   std::string buffer_;
   std::uint64_t written_ = 0, slices_ = 0;
 };
@@ -240,16 +250,17 @@ int main(int argc, char** argv) {
   CLI::App app{"Writes a synthetic Perfetto trace as rocprofv3 would."};
   std::string path;
   std::uint64_t bytes = 200'000'000;
-  int era = 3;
+  int era = 3, counters = 0;
   app.add_option("out", path, "The .pftrace to write")->required();
   app.add_option("--bytes", bytes, "Write at least so many bytes")->capture_default_str();
   app.add_option("--era", era, "Layout of rocprofv3: 1 (ROCm 6.2), 2 (6.4) or 3 (7)")
       ->check(CLI::Range(1, 3))
       ->capture_default_str();
+  app.add_option("--counters", counters, "Hardware counters per kernel")->check(CLI::Range(0, 64));
   CLI11_PARSE(app, argc, argv);
   try {
     constexpr std::uint64_t kLaunchesPerRound = 100'000;
-    Writer writer{path, era};
+    Writer writer{path, era, counters};
     writer.start();
     for (std::uint64_t first = 1; writer.bytes() < bytes; first += kLaunchesPerRound)
       writer.launches(first, kLaunchesPerRound);

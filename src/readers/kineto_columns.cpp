@@ -64,6 +64,7 @@ StringId BlockMerger::string(std::uint32_t local) {
 }
 
 StringId BlockMerger::json_text(std::uint32_t local) {
+  if (&parser_.json_texts() == &builder_.strings()) return {local};
   return remember(json_texts_, local,
                   [&] { return builder_.intern(parser_.json_texts().text({local})); });
 }

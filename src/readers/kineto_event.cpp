@@ -573,7 +573,7 @@ std::uint32_t EventParser::intern_details() {
     scratch_ += member;
   }
   scratch_ += '}';
-  return json_texts_.intern(scratch_).row;
+  return json_texts_->intern(scratch_).row;
 }
 
 }  // namespace tracelens::kineto

@@ -133,6 +133,13 @@ struct GivenEvent {
 
 class EventParser {
  public:
+  EventParser() = default;
+  // With the table that keeps whole JSON values, so that they are there once: a trace may have a
+  // distinct one per event. The ids of such a value are then the same everywhere.
+  explicit EventParser(StringTable& json_texts) : json_texts_{&json_texts} {}
+  EventParser(const EventParser&) = delete;
+  EventParser& operator=(const EventParser&) = delete;
+
   enum class End : std::uint8_t {
     kClean,       // the text ends between two elements
     kIncomplete,  // the text ends inside an element
@@ -159,7 +166,7 @@ class EventParser {
 
   // --- what the local ids of a block stand for ---
   [[nodiscard]] const StringTable& strings() const { return strings_; }  // between quotes, escaped
-  [[nodiscard]] const StringTable& json_texts() const { return json_texts_; }  // whole JSON values
+  [[nodiscard]] const StringTable& json_texts() const { return *json_texts_; }  // whole values
   [[nodiscard]] const std::vector<RawTrack>& tracks() const { return tracks_; }
   [[nodiscard]] const std::vector<RawSignature>& signatures() const { return signatures_; }
 
@@ -178,7 +185,8 @@ class EventParser {
   const RawSignature& last_signature(std::uint32_t name) const;
   std::uint32_t intern_details();
 
-  StringTable strings_, json_texts_;
+  StringTable strings_, own_json_texts_;
+  StringTable* json_texts_ = &own_json_texts_;
   std::vector<RawTrack> tracks_;
   std::vector<RawSignature> signatures_;
   TextArena signature_texts_;

@@ -83,7 +83,7 @@ class PacketDecoder {
   void warn(std::string_view what, std::uint64_t byte) { builder_.warnings().add(what, byte); }
 
   TraceBuilder& builder_;
-  kineto::EventParser parser_;
+  kineto::EventParser parser_{builder_.strings()};
   kineto::ParsedBlock block_;  // the event at hand
   Texts texts_{parser_};
   ArgsWriter args_{texts_};

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "readers/dump.hpp"
 #include "readers/perfetto_testing.hpp"
 
 namespace tracelens::perfetto {
@@ -407,6 +409,24 @@ TEST(PerfettoReader, ACutFileGivesWhatCameBeforeAndNeverMore) {
     EXPECT_EQ(trace.source().cut_short, says_so);
   }
   EXPECT_EQ(events, 2U + 20U + 40U);
+}
+
+TEST(PerfettoReader, TheNumberOfThreadsMakesNoDifference) {
+  TestPackets t = with_thread();
+  t.track(kQueue, kProcess, "queue");
+  for (std::uint64_t i = 0; i < 3'000; ++i) {  // several batches; calls before those they made
+    const std::uint64_t begin = 100 * (i ^ 7);
+    t.begin(begin + 40, "inner");
+    t.end(begin + 50);
+    t.begin(begin, "outer");
+    t.end(begin + 90);
+    t.begin(begin + 60, "kernel " + std::to_string(i % 10), {.track = kQueue});
+    t.end(begin + 95, kQueue);
+  }
+  const std::string expected = dump_read(t.bytes(), {.threads = 1});
+  EXPECT_GT(std::ranges::count(expected, '\n'), 12'000);
+  for (const int threads : {2, 3, 5})
+    EXPECT_TRUE(dump_read(t.bytes(), {.threads = threads}) == expected) << threads;
 }
 
 TEST(PerfettoReader, IsRecognisedByItsContent) {

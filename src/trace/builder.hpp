@@ -39,6 +39,8 @@ struct ArgumentCounts {
 class TraceBuilder {
  public:
   StringId intern(std::string_view text) { return strings_.intern(text); }
+  // For a reader that keeps texts nowhere else.
+  StringTable& strings() { return strings_; }
   TrackId intern(const Track& track);
   // Equal signatures get one id, however they were spelled in the file.
   SignatureId intern(Signature signature);
