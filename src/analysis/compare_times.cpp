@@ -33,6 +33,11 @@ double number_at(const Table::Column& column, std::size_t row) {
                                               : column.reals()[row];
 }
 
+// Whether a row is the mean of the rows above it, and no time of its own.
+bool is_mean(const Table& table, std::size_t row) {
+  return table.has_column("GPU ID") && plain_text(table.column("GPU ID"), row) == "Avg";
+}
+
 // Calls `use(name, ms)` for every row that has a time.
 template <class Use>
 void for_each_time(const ComparedReport& report, std::string_view sheet, bool with_place,
@@ -45,7 +50,7 @@ void for_each_time(const ComparedReport& report, std::string_view sheet, bool wi
   if (values.spec().kind != Kind::kInteger && values.spec().kind != Kind::kReal) return;
   for (std::size_t row = 0; row < table->rows(); ++row) {
     const double value = number_at(values, row);
-    if (values.is_missing(row) || !std::isfinite(value)) continue;
+    if (values.is_missing(row) || !std::isfinite(value) || is_mean(*table, row)) continue;
     std::string name = plain_text(keys, row);
     if (with_place && !measure->place.empty())
       name += " in " + plain_text(table->column(measure->place), row);

@@ -42,6 +42,22 @@ TEST(TimedSheet, TheLargestDifferenceStandsOnTopWhateverItsSign) {
               ElementsAre("add", "gelu", "mm", "relu"));
 }
 
+TEST(TimedSheet, GpusAddUpWithoutTheirMean) {
+  const ColumnSpec columns[] = {{"GPU ID", Kind::kNested, "", ""},
+                                {"Category", Kind::kText, "", ""},
+                                {"Total runtime (ms)", Kind::kReal, "ms", ""}};
+  Table table{"category_summary", "", columns};
+  table.add_row(Value{0}, "gemm", 2.0);
+  table.add_row(Value{1}, "gemm", 4.0);
+  table.add_row(Value{"Avg"}, "gemm", 3.0);
+  const ComparedReport reports[] = {{.tag = "a", .path = "a", .tables = {table}},
+                                    {.tag = "b", .path = "b", .tables = {table}}};
+  const auto sheet = timed_sheet(reports, "category_summary");
+  ASSERT_TRUE(sheet);
+  ASSERT_EQ(sheet->rows.size(), 1U);
+  EXPECT_EQ(sheet->rows[0].ms[0], 6.0);
+}
+
 TEST(TimedSheet, NeedsEveryReport) {
   const ComparedReport reports[] = {report("a", {{"mm", 10}}), {.tag = "b"}};
   EXPECT_FALSE(timed_sheet(reports, "ops_summary"));
