@@ -1,34 +1,18 @@
 // utf8.hpp: the little Unicode that printing a table needs.
-//   for (std::size_t at = 0; at < text.size();) {
-//     const CodePoint point = next_code_point(text, at);   // moves `at` on
-//     columns += display_width(point.value);
-//   }
-// Text comes from traces and may be any bytes: a byte that is not UTF-8 is one invalid code point.
+//   const std::string cell = shorten_middle(single_line(name), 40);
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <string_view>
 
+#include "io/code_points.hpp"
+
 namespace tracelens {
 
-struct CodePoint {
-  char32_t value;  // the byte itself when not valid
-  bool valid;
-};
-
-// The same as next_code_point(), for a code point of more than one byte.
-[[nodiscard]] CodePoint next_long_code_point(std::string_view text, std::size_t& at);
-
-// Reads the code point at `at` and moves `at` behind it. `at` must be inside `text`.
-[[nodiscard]] inline CodePoint next_code_point(std::string_view text, std::size_t& at) {
-  const auto byte = static_cast<unsigned char>(text[at]);
-  if (byte >= 0x80) return next_long_code_point(text, at);
-  ++at;
-  return {byte, true};
-}
-
-void append_utf8(std::string& out, char32_t point);
+using io::append_utf8;
+using io::CodePoint;
+using io::next_code_point;
 
 // Columns a terminal uses: 0 for combining marks and controls, 2 for East Asian wide and emoji.
 [[nodiscard]] std::size_t display_width(char32_t point);

@@ -10,45 +10,12 @@
 #include <limits>
 #include <vector>
 
+#include "io/code_points.hpp"
+
 namespace tracelens {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
-
-void append_utf8(std::string& out, std::uint32_t code) {
-  const auto put = [&out](std::uint32_t byte) { out.push_back(static_cast<char>(byte)); };
-  if (code < 0x80) {
-    put(code);
-  } else if (code < 0x800) {
-    put(0xC0 | (code >> 6));
-    put(0x80 | (code & 0x3F));
-  } else if (code < 0x10000) {
-    put(0xE0 | (code >> 12));
-    put(0x80 | ((code >> 6) & 0x3F));
-    put(0x80 | (code & 0x3F));
-  } else {
-    put(0xF0 | (code >> 18));
-    put(0x80 | ((code >> 12) & 0x3F));
-    put(0x80 | ((code >> 6) & 0x3F));
-    put(0x80 | (code & 0x3F));
-  }
-}
-
-// Length of the well-formed UTF-8 sequence at `at`, or 0.
-std::size_t utf8_length(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(at);
-  if (lead < 0x80) return 1;
-  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || at + length > text.size()) return 0;
-  for (std::size_t i = 1; i < length; ++i)
-    if ((byte(at + i) & 0xC0) != 0x80) return 0;
-  const unsigned char second = byte(at + 1);  // overlong forms, surrogates, beyond U+10FFFF
-  if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F) ||
-      (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second > 0x8F))
-    return 0;
-  return length;
-}
 
 std::optional<std::uint32_t> hex4(std::string_view text, std::size_t at) {
   if (at + 4 > text.size()) return std::nullopt;
@@ -77,13 +44,13 @@ std::size_t append_escape(std::string& out, std::string_view raw, std::size_t at
   }
   if (is_high_surrogate(*code) && raw.substr(at + 6, 2) == "\\u")
     if (const auto low = hex4(raw, at + 8); low && is_low_surrogate(*low)) {
-      append_utf8(out, 0x10000 + ((*code - 0xD800) << 10) + (*low - 0xDC00));
+      io::append_utf8(out, 0x10000 + ((*code - 0xD800) << 10) + (*low - 0xDC00));
       return at + 12;
     }
   if (is_high_surrogate(*code) || is_low_surrogate(*code))
     out += kReplacement;
   else
-    append_utf8(out, *code);
+    io::append_utf8(out, *code);
   return at + 6;
 }
 
@@ -230,23 +197,20 @@ std::string unescape_json(std::string_view raw) {
   for (std::size_t at = 0; at < raw.size();) {
     if (raw[at] == '\\') {
       at = append_escape(out, raw, at);
-    } else if (const std::size_t length = utf8_length(raw, at); length > 0) {
-      out.append(raw, at, length);
-      at += length;
-    } else {
-      out += kReplacement;
-      ++at;
+      continue;
     }
+    const std::size_t start = at;
+    if (io::next_code_point(raw, at).valid)
+      out.append(raw, start, at - start);
+    else
+      out += kReplacement;
   }
   return out;
 }
 
 bool is_plain_json_text(std::string_view raw) {
   for (std::size_t at = 0; at < raw.size();) {
-    if (raw[at] == '\\') return false;
-    const std::size_t length = utf8_length(raw, at);
-    if (length == 0) return false;
-    at += length;
+    if (raw[at] == '\\' || !io::next_code_point(raw, at).valid) return false;
   }
   return true;
 }
