@@ -79,6 +79,7 @@ class GenesisScript : public Verb {
     if (!csv && !results)
       throw Error{folder_, "holds neither a kernel CSV nor a *_results.json of rocprofv3"};
     const Trace kernels = read_with_warnings((csv ? *csv : *results).string(), console);
+    warn_of_more_processes(kernels, console);
     std::optional<Trace> timeline;
     if (const auto path = find_file(folders, "_results.pftrace"))
       timeline = read_with_warnings(path->string(), console);

@@ -41,6 +41,7 @@ class RocprofScript : public Verb {
     const Trace trace = read_with_warnings(trace_, console);
     if (trace.source().format != "rocprof")
       throw Error{trace_, "not a rocprofv3 file: it has no \"rocprofiler-sdk-tool\""};
+    warn_of_more_processes(trace, console);
     output_.write(rocprof_tables(trace, options_), workbook, console);
     return kExitOk;
   }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <tracelens/error.hpp>
 
+#include "analysis/rocprof_processes.hpp"
 #include "io/output_file.hpp"
 #include "report/sink.hpp"
 #include "verb.hpp"
@@ -41,6 +42,14 @@ void ScriptOutput::write(std::span<const Table> tables, const std::string& defau
   write_tables(tables, folder, {});
   for (const Table& table : tables)
     console.print(fmt::format("DataFrame '{0}' written to {1}{0}.csv\n", table.name(), folder));
+}
+
+void warn_of_more_processes(const Trace& trace, const Console& console) {
+  if (const std::size_t processes = profiled_processes(trace).size(); processes > 1)
+    console.warn(
+        fmt::format("{}: the tables are about the first of {} processes, as in the Python "
+                    "TraceLens; tracelens report is about all",
+                    trace.source().name, processes));
 }
 
 void write_text_file(const std::string& path, std::string_view text, const Console& console) {

@@ -32,6 +32,9 @@ class ScriptOutput {
   std::string workbook_, folder_;
 };
 
+// A warning when the profile has more than the one process that the scripts are about.
+void warn_of_more_processes(const Trace& trace, const Console& console);
+
 // `text` as a file, written beside and renamed.
 void write_text_file(const std::string& path, std::string_view text, const Console& console);
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <limits>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -43,6 +45,18 @@ std::optional<double> gb_per_s(std::int64_t bytes, std::int64_t ns) {
   return static_cast<double>(bytes) / static_cast<double>(ns);
 }
 
+// Size classes: 0, then from each power of four to the next.
+std::int64_t class_begin(std::int64_t bytes) {
+  if (bytes <= 0) return 0;
+  const int log2 = 63 - std::countl_zero(static_cast<std::uint64_t>(bytes));
+  return std::int64_t{1} << (log2 - log2 % 2);
+}
+std::optional<std::int64_t> class_end(std::int64_t begin) {
+  if (begin == 0) return 1;
+  if (begin > std::numeric_limits<std::int64_t>::max() / 4) return std::nullopt;
+  return begin * 4;
+}
+
 }  // namespace
 
 std::vector<MemoryCopy> find_memory_copies(const PftraceEvents& events,
@@ -69,6 +83,38 @@ Table memory_copy_by_copy_bytes(const std::vector<MemoryCopy>& copies) {
   for (const MemoryCopy& copy : copies) ++counts[{copy.bytes, copy.direction}];
   Table table{"memory_copy_by_copy_bytes", "Memory copies by size and direction", columns};
   for (const auto& [key, count] : counts) table.add_row(key.first, key.second, count);
+  return table;
+}
+
+std::optional<Table> memory_copy_sizes(const std::vector<MemoryCopy>& copies) {
+  struct Sum {
+    std::int64_t count = 0, bytes = 0, ns = 0;
+  };
+  std::map<std::pair<std::string_view, std::int64_t>, Sum> sums;  // by direction and size class
+  for (const MemoryCopy& copy : copies) {
+    if (copy.dur_ns <= 0) continue;
+    Sum& sum = sums[{copy.direction, class_begin(copy.bytes)}];
+    ++sum.count;
+    sum.bytes = plus_ns(sum.bytes, copy.bytes);
+    sum.ns = plus_ns(sum.ns, copy.dur_ns);
+  }
+  if (sums.empty()) return std::nullopt;
+  const ColumnSpec columns[] = {
+      {"direction", Kind::kText, "", "h2d: to a GPU, d2h: from a GPU, d2d: between GPUs"},
+      {"at least", Kind::kInteger, "bytes", "smallest copy of the class"},
+      {"below", Kind::kInteger, "bytes", "smallest copy of the next class; none for the last"},
+      {"count", Kind::kInteger, "", "copies with a time"},
+      {"size", Kind::kReal, "MB", "sum of the copies"},
+      {"time", Kind::kReal, "ms", "sum of their durations"},
+      {"bandwidth", Kind::kReal, "GB/s", "size over time"},
+  };
+  Table table{"memory_copy_sizes", "How fast memory was copied, by direction and size", columns};
+  for (const auto& [key, sum] : sums) {
+    const auto& [direction, begin] = key;
+    table.add_row(direction, begin, class_end(begin), sum.count,
+                  static_cast<double>(sum.bytes) / 1e6, static_cast<double>(sum.ns) / 1e6,
+                  gb_per_s(sum.bytes, sum.ns));
+  }
   return table;
 }
 

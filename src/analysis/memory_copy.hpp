@@ -33,6 +33,10 @@ struct MemoryCopy {
 // How many copies of each size and direction.
 [[nodiscard]] Table memory_copy_by_copy_bytes(const std::vector<MemoryCopy>& copies);
 
+// The same by size class, each four times as large as the one before, with times and rates: small
+// copies are slow. No table when no copy has a time.
+[[nodiscard]] std::optional<Table> memory_copy_sizes(const std::vector<MemoryCopy>& copies);
+
 // Bytes, time and rate per direction; no table when no copy has a time.
 [[nodiscard]] std::optional<Table> memory_copy_bandwidth(const std::vector<MemoryCopy>& copies);
 

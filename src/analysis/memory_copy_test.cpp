@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 #include <tracelens/read_trace.hpp>
+#include <vector>
 
 namespace tracelens {
 namespace {
@@ -48,6 +50,25 @@ TEST(MemoryCopies, AreCountedBySizeAndDirection) {
   ASSERT_EQ(table.rows(), 4u);
   EXPECT_EQ(table.column("copy_bytes").integers()[0], 64);
   EXPECT_EQ(table.column("copy_bytes").integers()[3], 8000);
+}
+
+TEST(MemoryCopies, OfLikeSizesHaveOneRate) {
+  const std::vector<MemoryCopy> copies = {{{}, 1024, 10, "h2d"},
+                                          {{}, 4095, 20, "h2d"},
+                                          {{}, 4096, 8, "h2d"},
+                                          {{}, 0, 5, "h2d"},
+                                          {{}, std::numeric_limits<std::int64_t>::max(), 1, "d2h"},
+                                          {{}, 2000, 0, "h2d"}};
+  const auto table = memory_copy_sizes(copies);
+  ASSERT_TRUE(table);
+  ASSERT_EQ(table->rows(), 4u);  // d2h, then h2d by size
+  const auto begins = table->column("at least").integers();
+  EXPECT_EQ((std::vector<std::int64_t>{begins.begin(), begins.end()}),
+            (std::vector<std::int64_t>{std::int64_t{1} << 62, 0, 1024, 4096}));
+  EXPECT_EQ(table->column("below").integers()[2], 4096);
+  EXPECT_EQ(table->column("count").integers()[2], 2);  // one without a time tells no rate
+  EXPECT_DOUBLE_EQ(table->column("bandwidth").reals()[2], (1024 + 4095) / 30.0);
+  EXPECT_FALSE(memory_copy_sizes({}));
 }
 
 }  // namespace

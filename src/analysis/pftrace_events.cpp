@@ -10,6 +10,8 @@
 #include <unordered_map>
 
 #include "table/cell_text.hpp"
+#include "trace/counter_name.hpp"
+#include "trace/json_value.hpp"
 
 namespace tracelens {
 namespace {
@@ -83,6 +85,28 @@ PftraceArgs read_args(const Value& dict) {
   return args;
 }
 
+bool is_counter(const Value& dict, std::size_t i) {
+  return dict.items()[i].kind() == Value::Kind::kReal && is_counter_name(dict.keys()[i]);
+}
+
+bool has_counters(const Value& dict) {
+  for (std::size_t i = 0; i < dict.keys().size(); ++i)
+    if (is_counter(dict, i)) return true;
+  return false;
+}
+
+// What launches with the same configuration have in common, whatever the hardware counted in them.
+std::string text_without_counters(const Value& dict) {
+  std::vector<std::string> keys;
+  std::vector<Value> items;
+  for (std::size_t i = 0; i < dict.keys().size(); ++i)
+    if (!is_counter(dict, i)) {
+      keys.push_back(dict.keys()[i]);
+      items.push_back(dict.items()[i]);
+    }
+  return canonical_text(Value::dict(std::move(keys), std::move(items)));
+}
+
 }  // namespace
 
 std::optional<std::int64_t> to_integer(const Value& value) {
@@ -112,13 +136,16 @@ std::optional<std::int64_t> agent_number(const Value& agent) {
 PftraceEvents::PftraceEvents(const Trace& trace, GpuNumbers numbers) : trace_{trace}, args_(1) {
   args_ids_.resize(trace.size(), 0);
   std::vector<std::uint32_t> known(trace.string_count(), 0);  // by text: its args
+  std::unordered_map<std::string, std::uint32_t> counted;     // the same by what is beside counters
   const auto& details = trace.detail_texts();
   for (std::size_t i = 0; i < details.rows().size(); ++i) {
     const EventId event{details.rows()[i]};
     std::uint32_t& id = known[details.values()[i].row];
     if (id == 0) {
+      const Value all = trace.details(event);
       id = static_cast<std::uint32_t>(args_.size());
-      args_.push_back(read_args(trace.details(event)));
+      if (has_counters(all)) id = counted.try_emplace(text_without_counters(all), id).first->second;
+      if (id == args_.size()) args_.push_back(read_args(all));
     }
     args_ids_[event.row] = id;
   }

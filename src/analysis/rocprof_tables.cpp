@@ -11,6 +11,7 @@
 #include "analysis/group_stats.hpp"
 #include "analysis/intervals.hpp"
 #include "analysis/pftrace_events.hpp"
+#include "analysis/rocprof_processes.hpp"
 #include "io/ascii.hpp"
 #include "tree/time_math.hpp"
 
@@ -81,17 +82,13 @@ Shares with_shares(std::vector<Group> groups, std::int64_t total_ns, bool cumula
   return result;
 }
 
-std::vector<Interval> intervals_of(const Trace& trace, Category category) {
+std::vector<Interval> intervals_of(const RocprofKernels& kernels, Category category) {
+  const Trace& trace = kernels.trace;
   std::vector<Interval> intervals;
-  for (const EventId event : trace.all_events())
+  for (EventId event{kernels.first_row}; event.row < kernels.end_row; ++event.row)
     if (trace.category(event) == category && trace.ts_ns()[event.row] != kAbsent)
       intervals.push_back(interval_of(trace, event));
   return intervals;
-}
-
-std::int64_t metadata_ns(const Trace& trace, std::string_view key) {
-  const Value* const value = trace.metadata(key);
-  return value == nullptr ? 0 : value->as_int();
 }
 
 // Durations below the threshold, in file order, with the name of their kernel.
@@ -105,22 +102,21 @@ std::vector<std::pair<StringId, std::int64_t>> short_kernels(const RocprofKernel
   return found;
 }
 
-// What a dispatch took of its compute unit, as the reader names it.
-struct Resource {
-  const char *key, *column, *unit, *description;
-};
-constexpr Resource kResources[] = {
-    {"VGPR_Count", "vgprs", "", "vector registers of a work-item"},
-    {"Accum_VGPR_Count", "accum_vgprs", "", "accumulation registers of a work-item"},
-    {"SGPR_Count", "sgprs", "", "scalar registers of a wave"},
-    {"LDS_Block_Size", "lds_bytes", "B", "local memory of a work-group"},
-    {"Scratch_Size", "scratch_bytes", "B", "scratch memory of a work-item: spilled registers"},
-};
-
 }  // namespace
 
-RocprofKernels::RocprofKernels(const Trace& the_trace) : trace{the_trace} {
-  for (const EventId event : trace.all_events())
+RocprofKernels::RocprofKernels(const Trace& the_trace, ProcessScope scope) : trace{the_trace} {
+  std::vector<ProfiledProcess> taken = profiled_processes(trace);
+  if (scope == ProcessScope::kFirst) taken.resize(1);
+  processes = taken.size();
+  first_row = taken.front().first_row;
+  end_row = scope == ProcessScope::kFirst ? taken.front().counted_row : taken.back().end_row;
+  // A process that does not tell its times must not stretch the run back to the start of the clock.
+  if (processes > 1)
+    std::erase_if(taken, [](const ProfiledProcess& process) { return process.fini_ns == 0; });
+  if (!taken.empty())
+    run_ns = minus_ns(std::ranges::max(taken, {}, &ProfiledProcess::fini_ns).fini_ns,
+                      std::ranges::min(taken, {}, &ProfiledProcess::init_ns).init_ns);
+  for (EventId event{first_row}; event.row < end_row; ++event.row)
     if (trace.category(event) == Category::kKernel) {
       events.push_back(event);
       total_ns = plus_ns(total_ns, duration_of(trace, event));
@@ -137,18 +133,16 @@ Table rocprof_gpu_timeline(const RocprofKernels& kernels) {
   const ColumnSpec columns[] = {
       {"type", Kind::kText, "", "what the time was spent on"},
       {"time ms", Kind::kReal, "ms", "time in which at least one was running"},
-      {"percent", Kind::kReal, "%", "of the whole run of the process, with its host-only parts"},
+      {"percent", Kind::kReal, "%", "of the whole run, with its host-only parts"},
   };
   Table table{"gpu_timeline",
-              "How the time of the profiled process divides, from its start to its end, all GPUs "
-              "together",
+              "How the time of the profiled processes divides, from the first start to the last "
+              "end, all GPUs together",
               columns};
   if (kernels.events.empty()) return table;
-  const Trace& trace = kernels.trace;
-  const std::int64_t total =
-      minus_ns(metadata_ns(trace, "fini_time"), metadata_ns(trace, "init_time"));
-  std::vector<Interval> work = intervals_of(trace, Category::kKernel);
-  std::vector<Interval> copies = intervals_of(trace, Category::kGpuMemcpy);
+  const std::int64_t total = kernels.run_ns;
+  std::vector<Interval> work = intervals_of(kernels, Category::kKernel);
+  std::vector<Interval> copies = intervals_of(kernels, Category::kGpuMemcpy);
   const std::int64_t kernel = length(merge(work)), copy = length(merge(copies));
   work.insert(work.end(), copies.begin(), copies.end());
   const std::int64_t busy = length(merge(std::move(work)));
@@ -213,66 +207,6 @@ Table rocprof_category_summary(const RocprofKernels& kernels,
   for (std::size_t i = 0; i < groups.size(); ++i)
     table.add_row(groups[i].name, groups[i].count, ms(groups[i].sum_ns), shares[i].first,
                   shares[i].second);
-  return table;
-}
-
-Table rocprof_kernel_details(const RocprofKernels& kernels, const KernelDetailsOptions& options) {
-  std::vector<ColumnSpec> columns{
-      {"name", Kind::kText, "", "kernel"},
-      {"Kernel duration (µs)", Kind::kReal, "µs", "how long it ran"},
-      {"stream", Kind::kInteger, "id", "HIP stream"},
-      {"dispatch_id", Kind::kInteger, "id", "rocprofv3's number of the dispatch"},
-  };
-  for (const auto* name : {"grid_x", "grid_y", "grid_z"})
-    columns.push_back({name, Kind::kInteger, "", "work-items"});
-  for (const auto* name : {"block_x", "block_y", "block_z"})
-    columns.push_back({name, Kind::kInteger, "", "work-items of a work-group"});
-  columns.push_back({"agent_id", Kind::kInteger, "id", "the driver's handle of the GPU"});
-  columns.push_back({"thread_id", Kind::kInteger, "id", "host thread that launched it"});
-  if (options.resources)
-    for (const Resource& resource : kResources)
-      columns.push_back({resource.column, Kind::kInteger, resource.unit, resource.description});
-  constexpr auto kAbout = "Single dispatches, the longest first";
-  if (kernels.events.empty()) return Table{"kernel_details", kAbout, {}};
-
-  const Trace& trace = kernels.trace;
-  std::vector<EventId> rows = kernels.events;
-  std::ranges::stable_sort(rows, std::ranges::greater{},
-                           [&](EventId event) { return duration_of(trace, event); });
-  if (options.top) {
-    const auto size = static_cast<std::int64_t>(rows.size());
-    const std::int64_t kept =
-        *options.top < 0 ? std::max<std::int64_t>(0, size + *options.top) : *options.top;
-    rows.resize(static_cast<std::size_t>(std::min(size, kept)));
-  }
-  Table table{"kernel_details", kAbout, columns};
-  for (const EventId event : rows) {
-    const Value details = trace.details(event);
-    const auto integer = [&](std::string_view key) -> std::int64_t {
-      const Value* const value = details.find(key);
-      return value == nullptr ? 0 : value->as_int();
-    };
-    const auto size = [&](std::string_view key, std::size_t axis) -> std::int64_t {
-      const Value* const sizes = details.find(key);
-      return sizes == nullptr || sizes->items().size() <= axis ? 1 : sizes->items()[axis].as_int();
-    };
-    std::vector<Cell> row{std::string{trace.name(event)}, us(duration_of(trace, event)),
-                          trace.streams().at(event).value_or(0),
-                          trace.external_ids().at(event).value_or(0)};
-    for (const auto* key : {"work_items", "work_group"})
-      for (const std::size_t axis : {0U, 1U, 2U}) row.emplace_back(size(key, axis));
-    row.emplace_back(integer("agent_id"));
-    row.emplace_back(integer("tid"));
-    if (options.resources)
-      for (const Resource& resource : kResources) {
-        const Value* const value = details.find(resource.key);
-        if (value != nullptr)
-          row.emplace_back(value->as_int());
-        else
-          row.emplace_back(kMissing);
-      }
-    table.append(row);
-  }
   return table;
 }
 

@@ -14,10 +14,19 @@
 
 namespace tracelens {
 
-struct RocprofKernels {
-  explicit RocprofKernels(const Trace& trace);
+// Which processes of a profile the tables are about.
+enum class ProcessScope : std::uint8_t {
+  kAll,
+  kFirst,  // and of it what is in the lists of records: as in the Python TraceLens
+};
 
-  const Trace& trace;           // must outlive this
+struct RocprofKernels {
+  explicit RocprofKernels(const Trace& trace, ProcessScope scope = ProcessScope::kAll);
+
+  const Trace& trace;                        // must outlive this
+  std::uint32_t first_row = 0, end_row = 0;  // events of these processes
+  std::int64_t run_ns = 0;                   // from their first start to their last end
+  std::size_t processes = 1;
   std::vector<EventId> events;  // dispatches, in file order
   std::int64_t total_ns = 0;    // sum of their durations
 };
@@ -33,7 +42,7 @@ struct RocprofSummaryOptions {
   bool cumulative_by_rows = true;
 };
 
-// From the start to the end of the profiled process: kernels, copies, either, neither.
+// From the start to the end of the profiled processes: kernels, copies, either, neither.
 [[nodiscard]] Table rocprof_gpu_timeline(const RocprofKernels& kernels);
 [[nodiscard]] Table rocprof_kernel_summary(const RocprofKernels& kernels,
                                            const RocprofSummaryOptions& options);
@@ -42,7 +51,8 @@ struct RocprofSummaryOptions {
 
 struct KernelDetailsOptions {
   std::optional<std::int64_t> top = {};  // rows; all but the last -top when negative
-  bool resources = false;                // registers, LDS and scratch, beyond the Python TraceLens
+  // Beyond the Python TraceLens: registers, LDS and scratch, and the process where there are some.
+  bool resources = false;
 };
 // One row per dispatch, the longest first.
 [[nodiscard]] Table rocprof_kernel_details(const RocprofKernels& kernels,

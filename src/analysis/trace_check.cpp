@@ -11,6 +11,7 @@
 #include "analysis/findings.hpp"
 #include "analysis/jax_check.hpp"
 #include "analysis/pftrace_events.hpp"
+#include "analysis/rocprof_processes.hpp"
 #include "analysis/trace_info.hpp"
 #include "tree/links.hpp"
 
@@ -163,6 +164,8 @@ void check_rocm_host(const Trace& trace, Findings& findings) {
                   "profile with rocprofv3 --hip-trace");
   else
     findings.ok("HIP calls", fmt::format("{} calls", calls));
+  if (const std::size_t processes = profiled_processes(trace).size(); processes > 1)
+    findings.ok("processes", fmt::format("{} processes: see the table processes", processes));
   if (markers > 0) findings.ok("markers", fmt::format("{} roctx ranges and marks", markers));
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/cells.hpp"
+#include "analysis/rocprof_processes.hpp"
 #include "table/cell_text.hpp"
 #include "tree/time_math.hpp"
 
@@ -241,6 +242,7 @@ std::vector<Step> find_steps(const Trace& trace, const Tree& tree) {
 std::vector<Table> trace_info(const Trace& trace, const Tree& tree) {
   std::vector<Table> tables{overview(trace, tree)};
   if (auto table = devices(trace)) tables.push_back(*std::move(table));
+  if (auto table = processes_table(trace)) tables.push_back(*std::move(table));
   tables.push_back(categories(trace));
   tables.push_back(threads(trace));
   if (auto table = steps(trace, tree)) tables.push_back(*std::move(table));

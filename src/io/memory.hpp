@@ -1,6 +1,8 @@
 // memory.hpp: giving memory back while the program goes on.
 #pragma once
 
+#include <cstdlib>  // tells whose C library this is
+
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif

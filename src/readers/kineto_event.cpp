@@ -328,10 +328,11 @@ const char* EventParser::parse_args(const char* p, const char* end, Fields& fiel
     const std::string_view key = between(p + 1, key_end);
     p = json::skip_space(key_end + 1, end);
     if (*p != ':') return nullptr;
-    p = json::skip_space(p + 1, end);
-    p = parse_arg(key, p, end, fields);
+    const char* const value = json::skip_space(p + 1, end);
+    p = parse_arg(key, value, end, fields);
     if (p == nullptr) return nullptr;
-    if (is_detail_key(key)) details_.push_back(between(key_start, p));
+    if (is_detail_key(key) || is_counter(key, between(value, p)))
+      details_.push_back(between(key_start, p));
     p = json::skip_space(p, end);
     if (*p != ',') break;
     p = json::skip_space(p + 1, end);

@@ -13,6 +13,7 @@
 #include <tracelens/trace.hpp>
 
 #include "readers/json_scan.hpp"
+#include "trace/counter_name.hpp"
 
 namespace tracelens::kineto {
 
@@ -136,6 +137,13 @@ inline bool is_detail_key(std::string_view key) {
   for (std::size_t i = kFirstOfLength[key.size()]; i < kFirstOfLength[key.size() + 1]; ++i)
     if (key == kDetailsByLength[i]) return true;
   return false;
+}
+
+// Whether an argument is a hardware counter of rocprofv3, which are details too. Most arguments are
+// ruled out by the first byte of their value or name.
+inline bool is_counter(std::string_view key, std::string_view value) {
+  if (value.empty() || (value[0] != '-' && (value[0] < '0' || value[0] > '9'))) return false;
+  return is_counter_name(key) && value.find_first_of(".eE") != std::string_view::npos;
 }
 
 // What a metadata event may say about its process or thread.

@@ -66,7 +66,9 @@ class OrderedWork {
   template <class Worker>
   bool take(Worker& worker, std::uint64_t& index) {
     const std::lock_guard lock{input_};
+    if (std::exchange(is_over_, true)) return false;
     if (!take_(worker)) return false;
+    is_over_ = false;
     index = taken_++;
     return true;
   }
@@ -74,9 +76,10 @@ class OrderedWork {
   Take take_;
   Work work_;
   Accept accept_;
-  std::mutex input_;  // guards take_ and taken_
+  std::mutex input_;  // guards take_, taken_ and is_over_
   std::uint64_t taken_ = 0;
-  std::mutex order_;  // guards accept_, turn_ and failure_
+  bool is_over_ = false;  // nothing is left, or take_ has thrown: it is not called again
+  std::mutex order_;      // guards accept_, turn_ and failure_
   std::condition_variable turn_changed_;
   std::uint64_t turn_ = 0;
   std::exception_ptr failure_;

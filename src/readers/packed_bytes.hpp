@@ -14,9 +14,12 @@
 
 namespace tracelens {
 
-// Room for one record of up to 24 numbers.
+// One record of at most kMostNumbers numbers.
 class PackedWriter {
  public:
+  static constexpr std::size_t kMostNumbers = 24, kLongestNumber = 10;
+  static constexpr std::size_t kMostBytes = kMostNumbers * kLongestNumber;
+
   PackedWriter& number(std::uint64_t value) {
     for (; value > 0x7f; value >>= 7) bytes_[size_++] = static_cast<char>(value | 0x80);
     bytes_[size_++] = static_cast<char>(value);
@@ -29,8 +32,7 @@ class PackedWriter {
   [[nodiscard]] std::string_view bytes() const { return {bytes_.data(), size_}; }
 
  private:
-  static constexpr std::size_t kLongestNumber = 10;
-  std::array<char, 24 * kLongestNumber> bytes_;
+  std::array<char, kMostBytes> bytes_;
   std::size_t size_ = 0;
 };
 

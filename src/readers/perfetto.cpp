@@ -81,18 +81,18 @@ Trace read_perfetto(io::Stream& in, const ReadOptions& options) {
     double fraction = 0;
   };
   std::uint64_t count = 0;
-  OrderedWork work{[&](Worker& worker) {
-                     const bool has_packets = worker.batch.take(packets);
-                     worker.fraction = in.progress();
-                     return has_packets;
-                   },
-                   [](Worker& worker) { worker.batch.parse(); },
-                   [&](Worker& worker) {
-                     worker.batch.hand_to(decoder);
-                     if (++count % kBatchesPerReport == 0 && options.on_progress)
-                       options.on_progress(
-                           {worker.fraction, worker.batch.bytes_read(), decoder.marks().begins()});
-                   }};
+  OrderedWork work{
+      [&](Worker& worker) {
+        const bool has_packets = worker.batch.take(packets, options.block_bytes);
+        worker.fraction = in.progress();
+        return has_packets;
+      },
+      [](Worker& worker) { worker.batch.parse(); },
+      [&](Worker& worker) {
+        worker.batch.hand_to(decoder);
+        if (++count % kBatchesPerReport == 0 && options.on_progress)
+          options.on_progress({worker.fraction, worker.batch.bytes_read(), decoder.slices()});
+      }};
   work.run(std::min(io::thread_count(options.threads), kMostThreads), [] { return Worker{}; });
   decoder.finish();
   builder.source().text_bytes = packets.bytes_read();

@@ -1,6 +1,6 @@
 // perfetto_batches.hpp: packets of a file, some at a time, so that several threads can parse them.
 //   PacketBatch batch;
-//   while (batch.take(packets)) {
+//   while (batch.take(packets, block_bytes)) {
 //     batch.parse();
 //     batch.hand_to(decoder);
 //   }
@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,8 +24,9 @@ class PacketBatch {
   PacketBatch(PacketBatch&&) noexcept;
   PacketBatch& operator=(PacketBatch&&) = delete;
 
-  // The next packets, instead of those it has; false when there are none.
-  bool take(PacketStream& packets);
+  // The next packets, instead of those it has: about so many bytes of them, or less. False when
+  // there are none.
+  bool take(PacketStream& packets, std::size_t bytes);
   void parse();
   void hand_to(PacketDecoder& decoder);
 

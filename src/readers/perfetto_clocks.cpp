@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "perfetto.pb.h"
+#include "readers/time_limits.hpp"
 
 namespace tracelens::perfetto {
 namespace {

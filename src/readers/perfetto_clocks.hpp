@@ -20,9 +20,6 @@ class ClockSnapshot;
 
 inline constexpr std::uint32_t kBoottime = 6;
 
-// Times outside are no times of a trace (73 years), and differences of such could overflow.
-inline constexpr std::int64_t kLatestNs = std::int64_t{1} << 61;
-
 struct SequenceClock {
   std::int64_t value = 0;  // in the clock's unit; an incremental clock goes on from here
   std::int64_t unit_ns = 1;

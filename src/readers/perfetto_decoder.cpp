@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <iterator>
 #include <optional>
 
 #include "perfetto.pb.h"
@@ -15,6 +13,8 @@
 namespace tracelens::perfetto {
 namespace {
 
+// A sequence is a thread that writes packets. More are no trace, only a way to fill the memory.
+constexpr std::size_t kMostSequences = std::size_t{1} << 16;
 constexpr std::uint32_t kStateCleared = 1, kNeedsState = 2;  // TracePacket.sequence_flags
 
 std::optional<std::int64_t> us_to_ns(std::int64_t us) {
@@ -106,8 +106,13 @@ void PacketDecoder::apply(const proto::TracePacket& packet, std::uint64_t byte) 
 
 Sequence& PacketDecoder::update_sequence(const proto::TracePacket& packet, std::uint64_t byte) {
   // A packet without a sequence (id 0) has nothing to refer to: its state never becomes valid.
-  Sequence& sequence = sequences_[packet.trusted_packet_sequence_id()];
-  const bool has_id = packet.trusted_packet_sequence_id() != 0;
+  std::uint32_t id = packet.trusted_packet_sequence_id();
+  if (sequences_.size() >= kMostSequences && !sequences_.contains(id)) {
+    warn("packet of one sequence too many, taken as one without a sequence", byte);
+    id = 0;
+  }
+  Sequence& sequence = sequences_[id];
+  const bool has_id = id != 0;
   if (packet.previous_packet_dropped() != 0)
     warn("packets were lost while recording (the trace buffer was full)", byte);
   if ((packet.sequence_flags() & kStateCleared) != 0 || packet.incremental_state_cleared()) {
@@ -187,14 +192,14 @@ std::uint32_t PacketDecoder::name_of(const proto::TrackEvent& event, const Seque
   return name;
 }
 
+std::int32_t PacketDecoder::pid_of(const proto::TrackEvent& event, const Sequence& sequence) const {
+  if (event.legacy_event().has_pid_override()) return event.legacy_event().pid_override();
+  return sequence.thread_track != kNone ? tracks_.thread(sequence.thread_track).pid : 0;
+}
+
 std::uint32_t PacketDecoder::track_of(const proto::TrackEvent& event, const Sequence& sequence) {
   if (event.has_legacy_event() && event.legacy_event().has_tid_override()) {
-    const auto& legacy = event.legacy_event();
-    const std::int32_t pid = legacy.has_pid_override() ? legacy.pid_override()
-                             : sequence.thread_track != kNone
-                                 ? tracks_.thread(sequence.thread_track).pid
-                                 : 0;
-    return tracks_.thread_track({pid, legacy.tid_override()});
+    return tracks_.thread_track({pid_of(event, sequence), event.legacy_event().tid_override()});
   }
   if (event.has_track_uuid()) return tracks_.index(event.track_uuid());
   if (sequence.default_track) return tracks_.index(*sequence.default_track);
@@ -231,14 +236,10 @@ void PacketDecoder::add_legacy_event(Event& event, std::uint64_t byte) {
                            : legacy.has_global_id() ? legacy.global_id()
                                                     : legacy.unscoped_id();
   const auto use_async_track = [&] {
-    const std::int32_t pid = legacy.has_pid_override() ? legacy.pid_override()
-                             : event.sequence.thread_track != kNone
-                                 ? tracks_.thread(event.sequence.thread_track).pid
-                                 : 0;
     const std::string_view scope = legacy.has_id_scope()     ? std::string_view{legacy.id_scope()}
                                    : event.category != kNone ? texts_.text(event.category)
                                                              : std::string_view{};
-    event.track = tracks_.async_track(pid, scope, id);
+    event.track = tracks_.async_track(pid_of(event.data, event.sequence), scope, id);
   };
   switch (static_cast<char>(legacy.phase())) {
     case 'B':
@@ -273,11 +274,11 @@ void PacketDecoder::add_legacy_event(Event& event, std::uint64_t byte) {
     case 'f':
       legacy_flows_.push_back({.phase = static_cast<char>(legacy.phase()),
                                .id = id,
-                               .at = {.ts_ns = event.ts_ns,
-                                      .track = event.track,
-                                      .name = event.name,
-                                      .category = event.category,
-                                      .thread = event.sequence.thread_track}});
+                               .ts_ns = event.ts_ns,
+                               .track = event.track,
+                               .thread = event.sequence.thread_track,
+                               .name = event.name,
+                               .category = event.category});
       return;
     default:
       return warn("legacy event of a kind that is not read (object snapshots, memory dumps, ...)",
@@ -293,8 +294,9 @@ std::string_view PacketDecoder::escaped_name(std::uint32_t track) {
 }
 
 void PacketDecoder::begin_slice(const Event& event, std::int64_t dur_ns, std::uint64_t byte) {
+  const std::string_view track_name = escaped_name(event.track);
   const std::string_view args =
-      args_.write(event.data.debug_annotations(), event.sequence, escaped_name(event.track));
+      args_.write(event.data.debug_annotations(), event.sequence, track_name);
   // Most producers give every slice a category; those that do not get a trace all the same.
   block_.clear();
   parser_.append(
@@ -316,8 +318,9 @@ void PacketDecoder::begin_slice(const Event& event, std::int64_t dur_ns, std::ui
             .category = event.category,
             .thread = event.sequence.thread_track,
             .dur_ns = dur_ns,
+            .has_track_name = !track_name.empty(),
             .row = MarkRow::first_of(block_)};
-  marks_.add(mark);
+  add_mark(mark);
   for (const std::uint64_t flow : event.data.flow_ids()) flows_.add(flow, false, mark);
   for (const std::uint64_t flow : event.data.flow_ids_old()) flows_.add(flow, false, mark);
   for (const std::uint64_t flow : event.data.terminating_flow_ids()) flows_.add(flow, true, mark);
@@ -331,26 +334,31 @@ void PacketDecoder::end_slice(const Event& event) {
             .is_end = true,
             .name = event.name,
             .category = event.category};
-  if (event.data.debug_annotations_size() > 0)
-    mark.end_args =
-        end_args_.intern(args_.write(event.data.debug_annotations(), event.sequence, {})).row;
-  marks_.add(mark);
+  if (event.data.debug_annotations_size() > 0) {
+    block_.clear();
+    end_parser_.append({.phase = 'b',
+                        .name = end_parser_.intern(std::string_view{}),
+                        .category = {},
+                        .track = {},
+                        .ts_ns = 0,
+                        .flow_id = kAbsent,
+                        .args = args_.write(event.data.debug_annotations(), event.sequence, {})},
+                       0, block_);
+    if (!block_.details.empty()) mark.end_args = block_.details.front().text;
+  }
+  add_mark(mark);
 }
 
-std::string PacketDecoder::kept_end_args(std::uint32_t end_args) {
-  const std::string_view args = end_args_.text({end_args});
-  scratch_.assign(args).append(json::kPadding, '\0');
-  block_.clear();
-  parser_.append({.phase = 'b',
-                  .name = texts_.intern({}),
-                  .category = {},
-                  .track = {},
-                  .ts_ns = 0,
-                  .flow_id = kAbsent,
-                  .args = std::string_view{scratch_}.substr(0, args.size())},
-                 0, block_);
-  if (block_.details.empty()) return {};
-  return std::string{parser_.json_texts().text({block_.details.front().text})};
+void PacketDecoder::add_mark(Mark& mark) {
+  mark.order = mark_count_++;
+  if (!mark.is_end) mark.row.count_in(argument_counts_);
+  marks(tracks_.place(mark.track)).add(mark);
+}
+
+std::size_t PacketDecoder::slices() const {
+  std::size_t slices = 0;
+  for (const MarkLog& log : marks_) slices += log.begins();
+  return slices;
 }
 
 void PacketDecoder::finish() {

@@ -5,6 +5,7 @@
 // The builder only gets warnings here: no row of the trace can be made before all is read.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -21,7 +22,6 @@
 #include "readers/perfetto_sequence.hpp"
 #include "readers/perfetto_tracks.hpp"
 #include "trace/builder.hpp"
-#include "trace/string_table.hpp"
 
 namespace tracelens::perfetto {
 
@@ -45,20 +45,31 @@ class PacketDecoder {
   void finish();
 
   // --- what has been read, for export_events ---
-  [[nodiscard]] MarkLog& marks() { return marks_; }
+  // Marks of tracks in this place, as far as was known when they were read.
+  [[nodiscard]] MarkLog& marks(TrackTable::Place place) {
+    return marks_[static_cast<std::size_t>(place)];
+  }
+  [[nodiscard]] std::size_t slices() const;  // how many begins were read
+  [[nodiscard]] const ArgumentCounts& argument_counts() const { return argument_counts_; }
   [[nodiscard]] FlowLog& flows() { return flows_; }
   [[nodiscard]] const TrackTable& tracks() const { return tracks_; }
   [[nodiscard]] kineto::EventParser& parser() { return parser_; }
   [[nodiscard]] Texts& texts() { return texts_; }
-  // What is kept of the arguments that came with an end, as JSON; empty when nothing is.
-  [[nodiscard]] std::string kept_end_args(std::uint32_t end_args);
+  // What is kept of the arguments that came with an end, as JSON.
+  [[nodiscard]] std::string_view end_args(std::uint32_t id) const {
+    return end_parser_.json_texts().text({id});
+  }
+  // The name of a track as far as it is known, escaped as in JSON; empty: none.
+  [[nodiscard]] std::string_view escaped_name(std::uint32_t track);
   [[nodiscard]] const Counters& counters() const { return counters_; }
 
   // An older flow event, which stands by itself: "s", "t" or "f" at a time on a thread.
   struct LegacyFlow {
     char phase = 's';
     std::uint64_t id = 0;
-    Mark at;  // name, category, time, track and thread
+    std::int64_t ts_ns = 0;
+    std::uint32_t track = 0, thread = kNone;       // where, and who wrote it
+    std::uint32_t name = kNone, category = kNone;  // in Texts
   };
   [[nodiscard]] const std::vector<LegacyFlow>& legacy_flows() const { return legacy_flows_; }
 
@@ -74,8 +85,9 @@ class PacketDecoder {
   void add_legacy_event(Event& event, std::uint64_t byte);
   void begin_slice(const Event& event, std::int64_t dur_ns, std::uint64_t byte);
   void end_slice(const Event& event);
-  // The name of a track as far as it is known, escaped as in JSON; empty: none.
-  [[nodiscard]] std::string_view escaped_name(std::uint32_t track);
+  void add_mark(Mark& mark);
+  // The process of an older event.
+  [[nodiscard]] std::int32_t pid_of(const proto::TrackEvent& event, const Sequence& sequence) const;
   [[nodiscard]] std::uint32_t category_of(const proto::TrackEvent& event, const Sequence& sequence);
   [[nodiscard]] std::uint32_t name_of(const proto::TrackEvent& event, const Sequence& sequence,
                                       std::uint64_t byte);
@@ -89,10 +101,12 @@ class PacketDecoder {
   ArgsWriter args_{texts_};
   Clocks clocks_;
   TrackTable tracks_;
-  MarkLog marks_;
+  std::array<MarkLog, 3> marks_;  // by place of the track
+  std::uint64_t mark_count_ = 0;
+  ArgumentCounts argument_counts_;
   FlowLog flows_;
   std::unordered_map<std::uint32_t, Sequence> sequences_;
-  StringTable end_args_;
+  kineto::EventParser end_parser_;  // of arguments that come with ends: no texts of the trace
   std::vector<std::uint32_t> track_names_;  // by track, in Texts; kNone: not known so far
   Counters counters_;
   std::vector<LegacyFlow> legacy_flows_;

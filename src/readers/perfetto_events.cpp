@@ -1,9 +1,8 @@
 #include "readers/perfetto_events.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <iterator>
 #include <map>
-#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -17,6 +16,8 @@
 
 namespace tracelens::perfetto {
 namespace {
+
+constexpr std::size_t kMostBegunKept = 4096;  // room for begins of one microsecond
 
 // The converter's time: whole microseconds, rounded down.
 std::int64_t us_of(std::int64_t ns) { return ns >= 0 ? ns / 1000 : -((-ns + 999) / 1000); }
@@ -82,6 +83,7 @@ class Exporter {
 
  private:
   using Kind = TrackScope::Kind;
+  using Place = TrackTable::Place;
 
   // A begin of a track below a process, a thread or nothing, until its microsecond is over.
   struct Begun {
@@ -107,18 +109,18 @@ class Exporter {
 
   // Exactly, or nearly so: columns that grow are copied, and at their largest twice there.
   void reserve_rows() {
-    const std::size_t names =
-        decoder_.tracks().threads().size() + decoder_.tracks().processes().size();
-    const std::size_t flows = 2 * flows_.size() + decoder_.legacy_flows().size();
-    std::size_t slices = 0, ends = 0;
-    for (std::uint32_t track = 0; track < scopes_.size(); ++track) {
-      const MarkLog::Counts counts = decoder_.marks().counts(track);
-      slices += counts.begins;
-      if (!scopes_[track].is_root) ends += std::min(counts.begins, counts.ends);
+    std::size_t rows = decoder_.tracks().threads().size() + decoder_.tracks().processes().size() +
+                       2 * flows_.size() + decoder_.legacy_flows().size();
+    std::size_t category_texts = rows;
+    for (const Place place : {Place::kUndecided, Place::kRoot, Place::kOther}) {
+      const MarkLog& log = decoder_.marks(place);
+      const std::size_t ends = place == Place::kRoot ? 0 : std::min(log.begins(), log.ends());
+      rows += log.begins() + ends;
+      category_texts += ends;
     }
-    builder_.reserve(names + slices + flows + ends);
-    ArgumentCounts arguments = decoder_.marks().argument_counts();
-    arguments.category_texts += names + flows + ends;
+    builder_.reserve(rows);
+    ArgumentCounts arguments = decoder_.argument_counts();
+    arguments.category_texts += category_texts;
     builder_.reserve(arguments);
   }
 
@@ -165,20 +167,20 @@ class Exporter {
     }
   }
 
-  [[nodiscard]] MarksByTime marks_of(bool is_root) {
-    return MarksByTime{decoder_.marks().take(
-        [&](std::uint32_t track) { return scopes_[track].is_root == is_root; })};
-  }
-
   // On threads, on processes and on the whole trace: by begin.
   void add_root_slices() {
-    MarksByTime marks = marks_of(true);
-    for (Mark mark; marks.next(mark);) {
-      if (!mark.is_end) {
-        const std::uint32_t id = slices_.begin(mark);
-        place(id, mark.row);
+    std::vector<MarkRun> runs = decoder_.marks(Place::kRoot).take();
+    std::ranges::move(decoder_.marks(Place::kUndecided).take(), std::back_inserter(runs));
+    MarksByTime marks{std::move(runs)};
+    while (marks.next(mark_)) {
+      if (!scopes_[mark_.track].is_root) {
+        decoder_.marks(Place::kOther).add(mark_);
+      } else if (!mark_.is_end) {
+        const std::uint32_t id = slices_.begin(mark_);
+        name_track(mark_);
+        place(id, mark_.row);
         slices_.release(id);
-      } else if (const auto id = slices_.end(mark)) {
+      } else if (const auto id = slices_.end(mark_)) {
         const Slice& slice = slices_[*id];
         complete(slice);
         if (slice.dur_ns == 0) rows_.set_thread(slice.row, thread_of(slice));
@@ -191,6 +193,22 @@ class Exporter {
     std::ranges::sort(unended_);
   }
 
+  // Adds the name of its track to the details of a begin that came before that name.
+  void name_track(Mark& mark) {
+    if (mark.has_track_name) return;
+    const std::string_view name = decoder_.escaped_name(mark.track);
+    if (name.empty()) return;
+    std::uint32_t& details = mark.row.texts[MarkRow::kDetails];
+    const auto [known, is_new] = named_details_.try_emplace({details, mark.track});
+    if (is_new) {
+      std::string text = details == kNone ? "{" : std::string{builder_.text({details})};
+      if (details != kNone) text.back() = ',';
+      text.append(R"("perfetto_track":")").append(name).append("\"}");
+      known->second = builder_.intern(text).row;
+    }
+    details = known->second;
+  }
+
   void connect_flows() {
     std::vector<bool> is_thread;
     for (const TrackScope& scope : scopes_) is_thread.push_back(scope.kind == Kind::kThread);
@@ -198,19 +216,19 @@ class Exporter {
   }
 
   void add_flows() {
-    for (const auto& [from, to, number] : flows_) {  // both have the name of the slice they leave
-      add_unplaced('s', from, scopes_[from.track].thread, from.ts_ns, number);
-      add_unplaced('f', from, scopes_[to.track].thread, to.ts_ns, number);
+    for (const Flow& flow : flows_) {
+      add_unplaced('s', flow, scopes_[flow.from_track].thread, flow.from_ns, flow.number);
+      add_unplaced('f', flow, scopes_[flow.to_track].thread, flow.to_ns, flow.number);
     }
     flows_ = {};
     // Older flows are such events already; their ids may be any, and must not be those from above.
     std::int64_t number = decoder_.flows().steps();
     std::unordered_map<std::uint64_t, std::int64_t> ids;
-    for (const auto& [phase, flow, at] : decoder_.legacy_flows()) {
-      const auto [id, is_new] = ids.try_emplace(flow, number);
+    for (const PacketDecoder::LegacyFlow& flow : decoder_.legacy_flows()) {
+      const auto [id, is_new] = ids.try_emplace(flow.id, number);
       if (is_new) ++number;
-      const Slice slice{.ts_ns = at.ts_ns, .track = at.track, .thread = at.thread};
-      add_unplaced(phase, at, thread_of(slice), at.ts_ns, id->second);
+      const Slice at{.ts_ns = flow.ts_ns, .track = flow.track, .thread = flow.thread};
+      add_unplaced(flow.phase, flow, thread_of(at), flow.ts_ns, id->second);
     }
   }
 
@@ -232,7 +250,7 @@ class Exporter {
   // Slices of GPU queues and other tracks below a process, a thread or nothing. The converter
   // compares microseconds, and puts instants before ends before begins when those are equal.
   void add_other_slices() {
-    MarksByTime marks = marks_of(false);
+    MarksByTime marks{decoder_.marks(Place::kOther).take()};
     while (!marks.is_at_end() || !due_.empty()) {
       const std::int64_t us = due_.empty() ? us_of(marks.next_ns())
                               : marks.is_at_end()
@@ -255,6 +273,7 @@ class Exporter {
 
   void begin_other_slice() {
     const std::uint32_t id = slices_.begin(mark_);
+    name_track(mark_);
     begun_.push_back({id, mark_.row});
     if (mark_.dur_ns > 0) {
       slices_.hold(id);
@@ -296,6 +315,7 @@ class Exporter {
     add_begun(false);
     for (const std::uint32_t id : ended_) slices_.release(id);
     for (const Begun& begun : begun_) slices_.release(begun.slice);
+    if (begun_.capacity() > kMostBegunKept) begun_ = {};
   }
 
   // Arguments that came with the end join those of the begin.
@@ -303,11 +323,10 @@ class Exporter {
     std::ranges::sort(end_args_);
     std::vector<std::pair<EventId, StringId>> changes;
     for (const auto& [row, end_args] : end_args_) {
-      const std::string added = decoder_.kept_end_args(end_args);
-      if (added.empty()) continue;
       const auto known = builder_.details({row});
-      changes.emplace_back(
-          EventId{row}, builder_.intern(merged_objects(known ? builder_.text(*known) : "", added)));
+      changes.emplace_back(EventId{row},
+                           builder_.intern(merged_objects(known ? builder_.text(*known) : "",
+                                                          decoder_.end_args(end_args))));
     }
     if (!changes.empty()) builder_.replace_details(changes);
   }
@@ -337,8 +356,10 @@ class Exporter {
   std::vector<EventId> unended_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> end_args_;  // row, arguments
 
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> named_details_;
+  Mark mark_;  // at hand
+
   // --- the microsecond at hand of add_other_slices() ---
-  Mark mark_;
   std::vector<Begun> begun_;
   std::vector<std::uint32_t> ended_;
   std::multimap<std::int64_t, std::uint32_t> due_;  // slices that told their length, by end

@@ -11,7 +11,6 @@ namespace tracelens::perfetto {
 namespace {
 
 constexpr std::size_t kBlockBytes = std::size_t{64} << 10;
-constexpr std::size_t kLongestPoint = 80;
 
 enum PointPart : std::uint32_t { kIsLast = 1, kHasName = 2, kHasCategory = 4 };
 
@@ -43,14 +42,6 @@ const char* read(const char* at, FlowPoint& point) {
   return packed.at();
 }
 
-// Steps by the time of the slice they lead to; those to one slice by flow.
-bool is_before(const Flow& a, const Flow& b) {
-  const auto key = [](const Flow& flow) {
-    return std::tuple{flow.to.ts_ns, flow.to.order, flow.to.flow};
-  };
-  return key(a) < key(b);
-}
-
 }  // namespace
 
 void FlowLog::add(std::uint64_t flow, bool is_last, const Mark& begin) {
@@ -62,8 +53,9 @@ void FlowLog::add(std::uint64_t flow, bool is_last, const Mark& begin) {
                         .name = begin.name,
                         .category = begin.category};
   // Flows of numbers that follow each other stay together: they differ by little.
-  Part& part = parts_[mix_hash(0, flow >> 10) % parts_.size()];
-  if (part.blocks.empty() || part.blocks.back().size() + kLongestPoint > kBlockBytes)
+  static_assert(std::tuple_size_v<decltype(parts_)> == 16);
+  Part& part = parts_[mix_hash(0, flow >> 10) >> 60];
+  if (part.blocks.empty() || part.blocks.back().size() + PackedWriter::kMostBytes > kBlockBytes)
     part.blocks.emplace_back().reserve(kBlockBytes);
   write(point, part.last, part.blocks.back());
   part.last = point;
@@ -97,33 +89,59 @@ void FlowLog::for_each_step(Visit&& visit) const {
   }
 }
 
-std::vector<Flow> FlowLog::connect(const std::vector<bool>& is_wanted) {
-  std::vector<Flow> wanted;
-  const auto is_kept = [&](const FlowPoint& from, const FlowPoint& to) {
-    return is_wanted[from.track] && is_wanted[to.track];
+bool FlowLog::is_before(const Step& a, const Step& b) {
+  const auto key = [](const Step& step) {
+    return std::tuple{step.to.ts_ns, step.to.order, step.to.flow};
   };
+  return key(a) < key(b);
+}
+
+std::vector<std::int64_t> FlowLog::numbers_of(const std::vector<Step>& wanted,
+                                              const std::vector<bool>& is_wanted) const {
+  // A step's number is how many lead to earlier slices, wanted or not. Of several steps of one flow
+  // to one slice only the first can come from elsewhere: the unwanted one is before the others.
+  std::vector<std::int64_t> others_before(wanted.size() + 1);
+  for_each_step([&](const FlowPoint& from, const FlowPoint& to) {
+    if (is_wanted[from.track] && is_wanted[to.track]) return;
+    const auto after = std::ranges::lower_bound(wanted, Step{from, to}, is_before);
+    ++others_before[static_cast<std::size_t>(after - wanted.begin())];
+  });
+  std::vector<std::int64_t> numbers;
+  numbers.reserve(wanted.size());
+  std::int64_t number = 0;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    number += others_before[i];
+    numbers.push_back(number++);
+  }
+  return numbers;
+}
+
+std::vector<Flow> FlowLog::connect(const std::vector<bool>& is_wanted) {
+  std::vector<Step> wanted;
   for_each_step([&](const FlowPoint& from, const FlowPoint& to) {
     ++steps_;
-    if (is_kept(from, to)) wanted.push_back({from, to});
+    if (is_wanted[from.track] && is_wanted[to.track]) wanted.push_back({from, to});
   });
   std::ranges::stable_sort(wanted, is_before);
-  if (wanted.empty() || wanted.size() == static_cast<std::size_t>(steps_)) {
-    for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i].number = static_cast<std::int64_t>(i);
-  } else {
-    // A step's number is how many lead to earlier slices, wanted or not.
-    std::vector<std::int64_t> others_before(wanted.size() + 1);
-    for_each_step([&](const FlowPoint& from, const FlowPoint& to) {
-      if (is_kept(from, to)) return;
-      const auto after = std::ranges::upper_bound(wanted, Flow{from, to}, is_before);
-      ++others_before[static_cast<std::size_t>(after - wanted.begin())];
-    });
-    std::int64_t number = 0;
-    for (std::size_t i = 0; i < wanted.size(); ++i, ++number)
-      wanted[i].number = number += others_before[i];
+  std::vector<Flow> flows;
+  flows.reserve(wanted.size());
+  if (!wanted.empty()) {
+    const std::vector<std::int64_t> numbers = numbers_of(wanted, is_wanted);
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const auto& [from, to] = wanted[i];
+      flows.push_back({.number = numbers[i],
+                       .from_ns = from.ts_ns,
+                       .to_ns = to.ts_ns,
+                       .from_track = from.track,
+                       .to_track = to.track,
+                       .name = from.name,
+                       .category = from.category});
+    }
   }
   parts_ = {};
+  wanted = {};
   io::return_freed_memory();
-  return wanted;
+  return flows;
 }
 
 }  // namespace tracelens::perfetto

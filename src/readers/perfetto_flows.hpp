@@ -25,11 +25,13 @@ struct FlowPoint {
   std::uint32_t track = 0, name = kNone, category = kNone;
 };
 
-// One step of a flow. Steps are numbered from 0 by the time of the slice they lead to, the wanted
-// and the others.
+// One step of a flow, between two slices. Steps are numbered from 0 by the time of the slice they
+// lead to, the wanted and the others.
 struct Flow {
-  FlowPoint from, to;
   std::int64_t number = 0;
+  std::int64_t from_ns = 0, to_ns = 0;
+  std::uint32_t from_track = 0, to_track = 0;
+  std::uint32_t name = kNone, category = kNone;  // of the slice it leaves
 };
 
 class FlowLog {
@@ -42,6 +44,9 @@ class FlowLog {
   [[nodiscard]] std::int64_t steps() const { return steps_; }
 
  private:
+  struct Step {
+    FlowPoint from, to;
+  };
   // The points of some of the flows.
   struct Part {
     std::vector<std::string> blocks;
@@ -51,6 +56,11 @@ class FlowLog {
   [[nodiscard]] static std::vector<FlowPoint> points_of(const Part& part);
   template <class Visit>
   void for_each_step(Visit&& visit) const;
+  // Steps by the time of the slice they lead to; those to one slice by flow.
+  [[nodiscard]] static bool is_before(const Step& a, const Step& b);
+  // The numbers of `wanted`, which is sorted, among all steps.
+  [[nodiscard]] std::vector<std::int64_t> numbers_of(const std::vector<Step>& wanted,
+                                                     const std::vector<bool>& is_wanted) const;
 
   std::array<Part, 16> parts_;
   std::int64_t steps_ = 0;

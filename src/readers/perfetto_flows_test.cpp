@@ -20,10 +20,10 @@ TEST(FlowLog, LeadsFromSliceToSliceInTimeUntilItIsTerminated) {
   flows.add(7, false, begin_at(40, 2, 3));
   const std::vector<Flow> steps = flows.connect({true, true, true});
   ASSERT_EQ(steps.size(), 2U);
-  EXPECT_EQ(steps[0].from.ts_ns, 10);
-  EXPECT_EQ(steps[0].to.ts_ns, 20);
-  EXPECT_EQ(steps[1].from.ts_ns, 20);
-  EXPECT_EQ(steps[1].to.ts_ns, 30);
+  EXPECT_EQ(steps[0].from_ns, 10);
+  EXPECT_EQ(steps[0].to_ns, 20);
+  EXPECT_EQ(steps[1].from_ns, 20);
+  EXPECT_EQ(steps[1].to_ns, 30);
   EXPECT_EQ(flows.steps(), 2);
 }
 
@@ -40,9 +40,19 @@ TEST(FlowLog, NumbersTheWantedStepsAmongAllOfThem) {
   ASSERT_EQ(steps.size(), kFlows / 4);
   EXPECT_EQ(flows.steps(), static_cast<std::int64_t>(kFlows));
   for (const Flow& step : steps) {
-    ASSERT_EQ(step.to.ts_ns, step.from.ts_ns + 1);
-    ASSERT_EQ(step.number, step.from.ts_ns / 10 - 1);
+    ASSERT_EQ(step.to_ns, step.from_ns + 1);
+    ASSERT_EQ(step.number, step.from_ns / 10 - 1);
   }
+}
+
+TEST(FlowLog, AStepOfASliceToItselfComesAfterTheStepToIt) {
+  FlowLog flows;
+  flows.add(7, false, begin_at(10, 1, 0));  // a track that is not wanted
+  flows.add(7, false, begin_at(20, 0, 1));
+  flows.add(7, false, begin_at(20, 0, 1));
+  const std::vector<Flow> steps = flows.connect({true, false});
+  ASSERT_EQ(steps.size(), 1U);
+  EXPECT_EQ(steps[0].number, 1);
 }
 
 }  // namespace

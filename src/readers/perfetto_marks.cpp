@@ -9,7 +9,7 @@
 namespace tracelens::perfetto {
 namespace {
 
-// Runs of this size: the room of one is all that is needed beyond the marks themselves, per track.
+// Sorted when they are full, and given back when they are used up.
 constexpr std::size_t kRunBytes = std::size_t{8} << 10;
 
 // Bytes of marks that are done before the system gets them back.
@@ -24,11 +24,17 @@ enum BeginPart : std::uint32_t {
   kCategory = 16,
   kThread = 32,
   kDuration = 64,
-  kFirstNumber = 128,
+  kTrackName = 128,
+  kFirstNumber = 256,
 };
 constexpr std::uint32_t kFirstText = kFirstNumber << std::size(MarkRow::kNumbers);
 
 enum EndPart : std::uint32_t { kEndName = 1, kEndCategory = 2, kEndArgs = 4 };
+
+// Order, time, track, parts, kind, name, category, thread, duration, two times, correlation and
+// signature of a begin, then numbers and texts.
+static_assert(13 + std::size(MarkRow::kNumbers) + std::size(MarkRow::kTexts) <=
+              PackedWriter::kMostNumbers);
 
 constexpr std::uint32_t kCategoryBits = 5;
 static_assert(kCategoryCount <= 1U << kCategoryBits);
@@ -44,6 +50,7 @@ std::uint32_t parts_of(const Mark& mark) {
   add(mark.category != kNone, kCategory);
   add(mark.thread != kNone, kThread);
   add(mark.dur_ns != Mark::kOpen, kDuration);
+  add(mark.has_track_name, kTrackName);
   for (std::size_t i = 0; i < row.numbers.size(); ++i)
     add(row.numbers[i] != kAbsent, kFirstNumber << i);
   for (std::size_t i = 0; i < row.texts.size(); ++i) add(row.texts[i] != kNone, kFirstText << i);
@@ -55,11 +62,11 @@ std::uint32_t parts_of(const Mark& mark) {
 MarkRow MarkRow::first_of(const kineto::ParsedBlock& block) {
   MarkRow row{.row = block.rows.front()};
   for (std::size_t i = 0; i < row.numbers.size(); ++i) {
-    const auto& column = block.*kNumbers[i];
+    const auto& column = block.*kNumbers[i].column;
     row.numbers[i] = column.empty() ? kAbsent : column.front().value;
   }
   for (std::size_t i = 0; i < row.texts.size(); ++i) {
-    const auto& column = block.*kTexts[i];
+    const auto& column = block.*kTexts[i].column;
     row.texts[i] = column.empty() ? kNone : column.front().text;
   }
   return row;
@@ -69,9 +76,16 @@ void MarkRow::append_to(kineto::ParsedBlock& block) const {
   const auto at = static_cast<std::uint32_t>(block.rows.size());
   block.rows.push_back(row);
   for (std::size_t i = 0; i < numbers.size(); ++i)
-    if (numbers[i] != kAbsent) (block.*kNumbers[i]).push_back({at, numbers[i]});
+    if (numbers[i] != kAbsent) (block.*kNumbers[i].column).push_back({at, numbers[i]});
   for (std::size_t i = 0; i < texts.size(); ++i)
-    if (texts[i] != kNone) (block.*kTexts[i]).push_back({at, texts[i]});
+    if (texts[i] != kNone) (block.*kTexts[i].column).push_back({at, texts[i]});
+}
+
+void MarkRow::count_in(ArgumentCounts& counts) const {
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    counts.*kNumbers[i].count += numbers[i] != kAbsent ? 1 : 0;
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    counts.*kTexts[i].count += texts[i] != kNone ? 1 : 0;
 }
 
 void MarkCoder::write(const Mark& mark, std::string& out) {
@@ -79,8 +93,10 @@ void MarkCoder::write(const Mark& mark, std::string& out) {
   const auto order = static_cast<std::int64_t>(mark.order - order_);
   packed.signed_number(order * 2 + (mark.is_end ? 1 : 0));
   packed.signed_number(wrapping_difference(mark.ts_ns, ts_ns_));
+  packed.signed_number(std::int64_t{mark.track} - track_);
   order_ = mark.order;
   ts_ns_ = mark.ts_ns;
+  track_ = mark.track;
   if (mark.is_end) {
     packed.number((mark.name != kNone ? kEndName : 0U) |
                   (mark.category != kNone ? kEndCategory : 0U) |
@@ -118,8 +134,8 @@ const char* MarkCoder::read(const char* at, Mark& mark) {
   const std::int64_t head = packed.signed_number();
   order_ += static_cast<std::uint64_t>(head >> 1);
   ts_ns_ = wrapping_sum(ts_ns_, packed.signed_number());
-  const std::uint32_t track = mark.track;
-  mark = {.ts_ns = ts_ns_, .order = order_, .track = track, .is_end = (head & 1) != 0};
+  track_ = static_cast<std::uint32_t>(track_ + packed.signed_number());
+  mark = {.ts_ns = ts_ns_, .order = order_, .track = track_, .is_end = (head & 1) != 0};
   const std::uint32_t parts = packed.id();
   const auto id_if = [&](std::uint32_t part) { return (parts & part) != 0 ? packed.id() : kNone; };
   if (mark.is_end) {
@@ -137,6 +153,7 @@ const char* MarkCoder::read(const char* at, Mark& mark) {
   mark.category = id_if(kCategory);
   mark.thread = id_if(kThread);
   if ((parts & kDuration) != 0) mark.dur_ns = packed.signed_number();
+  mark.has_track_name = (parts & kTrackName) != 0;
   row.ts_ns = mark.ts_ns;
   row.dur_ns = kAbsent;
   if ((parts & kExactTimes) != 0) {
@@ -154,50 +171,29 @@ const char* MarkCoder::read(const char* at, Mark& mark) {
   return packed.at();
 }
 
-void MarkLog::add(Mark& mark) {
-  mark.order = count_++;
-  if (mark.track >= logs_.size()) logs_.resize(mark.track + std::size_t{1});
-  TrackLog& log = logs_[mark.track];
-  if (log.open.count == 0) {
-    log.open.first_ns = mark.ts_ns;
-    log.open.track = mark.track;
-  }
-  log.is_sorted &= log.open.count == 0 || mark.ts_ns >= log.last_ns;
-  log.open.first_ns = std::min(log.open.first_ns, mark.ts_ns);
-  log.last_ns = mark.ts_ns;
-  if (mark.is_end) {
-    ++log.counts.ends;
+void MarkLog::add(const Mark& mark) {
+  const std::pair place{mark.ts_ns, mark.order};
+  if (open_.count == 0) {
+    open_.first_ns = mark.ts_ns;
   } else {
-    ++log.counts.begins;
-    ++begins_;
-    for (std::size_t i = 0; i < numbers_.size(); ++i)
-      numbers_[i] += mark.row.numbers[i] != kAbsent ? 1 : 0;
-    for (std::size_t i = 0; i < texts_.size(); ++i) texts_[i] += mark.row.texts[i] != kNone ? 1 : 0;
+    is_sorted_ &= last_ < place;
+    open_.first_ns = std::min(open_.first_ns, mark.ts_ns);
   }
-  log.coder.write(mark, log.open.bytes);
-  ++log.open.count;
-  if (log.open.bytes.size() >= kRunBytes) close_run(log);
+  last_ = place;
+  ++(mark.is_end ? ends_ : begins_);
+  coder_.write(mark, open_.bytes);
+  ++open_.count;
+  if (open_.bytes.size() >= kRunBytes) close_run();
 }
 
-ArgumentCounts MarkLog::argument_counts() const {
-  return {.external_ids = numbers_[0],
-          .sequences = numbers_[1],
-          .forward_threads = numbers_[2],
-          .streams = numbers_[3],
-          .devices = numbers_[4],
-          .call_stacks = texts_[0],
-          .details = texts_[1],
-          .category_texts = texts_[2]};
-}
-
-void MarkLog::close_run(TrackLog& log) {
-  if (log.open.count == 0) return;
-  if (!log.is_sorted) sort(log.open);
-  log.open.bytes.shrink_to_fit();
-  log.runs.push_back(std::move(log.open));
-  log.open = {};
-  log.coder = {};
-  log.is_sorted = true;
+void MarkLog::close_run() {
+  if (open_.count == 0) return;
+  if (!is_sorted_) sort(open_);
+  runs_.push_back({open_.first_ns, open_.count, open_.bytes});  // a copy has no room to spare
+  open_.count = 0;
+  open_.bytes.clear();
+  coder_ = {};
+  is_sorted_ = true;
 }
 
 void MarkLog::sort(MarkRun& run) {
@@ -205,16 +201,17 @@ void MarkLog::sort(MarkRun& run) {
   MarkCoder coder;
   const char* at = run.bytes.data();
   for (Mark& mark : sorting_) at = coder.read(at, mark);
-  std::ranges::stable_sort(sorting_, {}, &Mark::ts_ns);
+  std::ranges::sort(sorting_, {}, [](const Mark& mark) {
+    return std::pair{mark.ts_ns, mark.order};
+  });
   run.bytes.clear();
   coder = {};
   for (const Mark& mark : sorting_) coder.write(mark, run.bytes);
 }
 
-void MarkLog::move_runs(std::uint32_t track, std::vector<MarkRun>& to) {
-  close_run(logs_[track]);
-  std::ranges::move(logs_[track].runs, std::back_inserter(to));
-  logs_[track] = {};
+std::vector<MarkRun> MarkLog::take() {
+  close_run();
+  return std::exchange(runs_, {});
 }
 
 MarksByTime::MarksByTime(std::vector<MarkRun> runs) : waiting_{std::move(runs)} {
@@ -242,6 +239,7 @@ void MarksByTime::advance(std::uint32_t index) {
   if (reading.run.count-- == 0) {
     freed_bytes_ += reading.run.bytes.size();
     reading = {};
+    reading.run.bytes.shrink_to_fit();  // an empty string keeps its room otherwise
     free_.push_back(index);
     if (freed_bytes_ > kFreedBytes) {
       io::return_freed_memory();
@@ -249,7 +247,6 @@ void MarksByTime::advance(std::uint32_t index) {
     }
     return;
   }
-  reading.mark.track = reading.run.track;
   const char* const bytes = reading.run.bytes.data();
   reading.at =
       static_cast<std::size_t>(reading.coder.read(bytes + reading.at, reading.mark) - bytes);

@@ -1,7 +1,7 @@
 // perfetto_marks.hpp: begins and ends as the file has them, given back in the order of time.
 //   MarkLog log;
 //   log.add(mark);                                   // in file order
-//   MarksByTime marks{log.take(is_wanted)};
+//   MarksByTime marks{log.take()};
 //   for (Mark mark; marks.next(mark);) ...
 // A file may hold its events in any order (rocprofv3 writes one domain after the other, and a call
 // before those it made), so that no slice can be finished before all is read. Until then a mark
@@ -11,7 +11,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "readers/kineto_event.hpp"
@@ -20,15 +22,26 @@
 
 namespace tracelens::perfetto {
 
+// A sparse column of a block, and where the events that have it are counted.
+template <class Raw>
+struct SparsePart {
+  std::vector<Raw> kineto::ParsedBlock::*column;
+  std::size_t ArgumentCounts::*count;
+};
+
 // What an event's packet tells of its row: the first row of a block, with its sparse columns.
 struct MarkRow {
-  static constexpr std::vector<kineto::RawInt> kineto::ParsedBlock::*kNumbers[] = {
-      &kineto::ParsedBlock::external_ids, &kineto::ParsedBlock::sequences,
-      &kineto::ParsedBlock::forward_threads, &kineto::ParsedBlock::streams,
-      &kineto::ParsedBlock::devices};
-  static constexpr std::vector<kineto::RawText> kineto::ParsedBlock::*kTexts[] = {
-      &kineto::ParsedBlock::call_stacks, &kineto::ParsedBlock::details,
-      &kineto::ParsedBlock::category_texts};
+  static constexpr SparsePart<kineto::RawInt> kNumbers[] = {
+      {&kineto::ParsedBlock::external_ids, &ArgumentCounts::external_ids},
+      {&kineto::ParsedBlock::sequences, &ArgumentCounts::sequences},
+      {&kineto::ParsedBlock::forward_threads, &ArgumentCounts::forward_threads},
+      {&kineto::ParsedBlock::streams, &ArgumentCounts::streams},
+      {&kineto::ParsedBlock::devices, &ArgumentCounts::devices}};
+  static constexpr SparsePart<kineto::RawText> kTexts[] = {
+      {&kineto::ParsedBlock::call_stacks, &ArgumentCounts::call_stacks},
+      {&kineto::ParsedBlock::details, &ArgumentCounts::details},
+      {&kineto::ParsedBlock::category_texts, &ArgumentCounts::category_texts}};
+  static constexpr std::size_t kDetails = 1;  // in kTexts
 
   kineto::RawRow row{};                                     // without track: that is known last
   std::array<std::int64_t, std::size(kNumbers)> numbers{};  // kAbsent: the event has none
@@ -36,12 +49,13 @@ struct MarkRow {
 
   static MarkRow first_of(const kineto::ParsedBlock& block);
   void append_to(kineto::ParsedBlock& block) const;
+  void count_in(ArgumentCounts& counts) const;
 };
 
 struct Mark {
   static constexpr std::int64_t kOpen = -1;
   std::int64_t ts_ns = 0;
-  std::uint64_t order = 0;  // counts the marks of the file
+  std::uint64_t order = 0;  // in the file: counts its marks
   std::uint32_t track = 0;
   bool is_end = false;
   std::uint32_t name = kNone, category = kNone;  // in Texts; an end rarely has them
@@ -49,68 +63,49 @@ struct Mark {
   // --- of a begin ---
   std::uint32_t thread = kNone;  // that wrote it: a track
   std::int64_t dur_ns = kOpen;   // an instant has 0; few slices tell their length at the begin
+  bool has_track_name = false;   // among its details
   MarkRow row = {};
 };
 
-// Some marks of one track, sorted by time and file order.
+// Some marks, sorted by time and file order.
 struct MarkRun {
-  std::uint32_t track = 0;
   std::int64_t first_ns = 0;
   std::size_t count = 0;
   std::string bytes;
 };
 
-// Writes marks of a track one after the other, or reads them: each tells what differs.
+// Writes marks one after the other, or reads them: each tells what differs.
 class MarkCoder {
  public:
   void write(const Mark& mark, std::string& out);
-  // Gives the position after the mark. The track is the caller's.
+  // Gives the position after the mark.
   const char* read(const char* at, Mark& mark);
 
  private:
   std::int64_t ts_ns_ = 0, correlation_ = 0;
   std::uint64_t order_ = 0;
+  std::uint32_t track_ = 0;
 };
 
 class MarkLog {
  public:
-  // Counts the mark; its `order` is set here.
-  void add(Mark& mark);
+  void add(const Mark& mark);
 
-  struct Counts {
-    std::size_t begins = 0, ends = 0;
-  };
-  [[nodiscard]] Counts counts(std::uint32_t track) const {
-    return track < logs_.size() ? logs_[track].counts : Counts{};
-  }
-  [[nodiscard]] std::uint64_t begins() const { return begins_; }  // of all tracks
-  [[nodiscard]] ArgumentCounts argument_counts() const;
-  // The runs of the tracks for which `is_wanted(track)` holds; they are no longer in the log.
-  template <class Wanted>
-  std::vector<MarkRun> take(Wanted&& is_wanted) {
-    std::vector<MarkRun> taken;
-    for (std::uint32_t track = 0; track < logs_.size(); ++track)
-      if (is_wanted(track)) move_runs(track, taken);
-    return taken;
-  }
+  [[nodiscard]] std::size_t begins() const { return begins_; }
+  [[nodiscard]] std::size_t ends() const { return ends_; }
+  // All marks so far; they are no longer in the log.
+  [[nodiscard]] std::vector<MarkRun> take();
 
  private:
-  struct TrackLog {
-    std::vector<MarkRun> runs;
-    MarkRun open;
-    MarkCoder coder;
-    std::int64_t last_ns = 0;
-    bool is_sorted = true;
-    Counts counts;
-  };
-  void close_run(TrackLog& log);
+  void close_run();
   void sort(MarkRun& run);
-  void move_runs(std::uint32_t track, std::vector<MarkRun>& to);
 
-  std::vector<TrackLog> logs_;  // by track
-  std::uint64_t count_ = 0, begins_ = 0;
-  std::array<std::size_t, std::size(MarkRow::kNumbers)> numbers_{};  // how many rows have each
-  std::array<std::size_t, std::size(MarkRow::kTexts)> texts_{};
+  std::vector<MarkRun> runs_;
+  MarkRun open_;
+  MarkCoder coder_;
+  std::pair<std::int64_t, std::uint64_t> last_;  // time and order of the mark added last
+  bool is_sorted_ = true;                        // the open run
+  std::size_t begins_ = 0, ends_ = 0;
   std::vector<Mark> sorting_;  // scratch of sort()
 };
 

@@ -8,8 +8,6 @@
 namespace tracelens::perfetto {
 namespace {
 
-constexpr auto kAllTracks = [](std::uint32_t) { return true; };
-
 // A row that has nothing but a name and a time.
 MarkRow plain_row(std::int64_t ts_ns) {
   MarkRow row{.row = {.ts_ns = ts_ns,
@@ -27,12 +25,11 @@ MarkRow plain_row(std::int64_t ts_ns) {
 }
 
 void add_begin(MarkLog& log, std::int64_t ts_ns, std::uint32_t track = 0) {
-  Mark mark{.ts_ns = ts_ns, .track = track, .row = plain_row(ts_ns)};
-  log.add(mark);
+  log.add({.ts_ns = ts_ns, .order = log.begins(), .track = track, .row = plain_row(ts_ns)});
 }
 
 std::vector<Mark> all_marks(MarkLog& log) {
-  MarksByTime by_time{log.take(kAllTracks)};
+  MarksByTime by_time{log.take()};
   std::vector<Mark> marks;
   for (Mark mark; by_time.next(mark);) marks.push_back(mark);
   return marks;
@@ -66,6 +63,7 @@ TEST(MarkLog, KeepsAllThatAMarkTells) {
   constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
   MarkLog log;
   Mark begin{.ts_ns = -5, .track = 3, .name = 9, .category = 8, .thread = 7, .dur_ns = 11};
+  begin.has_track_name = true;
   begin.row = plain_row(kLeast);  // such a time cannot be used, but must not be mixed up
   begin.row.row = {.ts_ns = kLeast,
                    .dur_ns = 12,
@@ -79,14 +77,15 @@ TEST(MarkLog, KeepsAllThatAMarkTells) {
   begin.row.numbers = {1, -2, 3, kAbsent, 5};
   begin.row.texts = {kNone, 22, 23};
   log.add(begin);
-  Mark end{.ts_ns = 6, .track = 3, .is_end = true, .name = 9, .category = 8, .end_args = 2};
-  log.add(end);
-  const ArgumentCounts counts = log.argument_counts();
-  EXPECT_EQ(counts.external_ids, 1U);
-  EXPECT_EQ(counts.streams, 0U);
-  EXPECT_EQ(counts.category_texts, 1U);
-  EXPECT_EQ(log.counts(3).begins, 1U);
-  EXPECT_EQ(log.counts(3).ends, 1U);
+  log.add({.ts_ns = 6,
+           .order = 1,
+           .track = 2,
+           .is_end = true,
+           .name = 9,
+           .category = 8,
+           .end_args = 2});
+  EXPECT_EQ(log.begins(), 1U);
+  EXPECT_EQ(log.ends(), 1U);
 
   const std::vector<Mark> marks = all_marks(log);
   ASSERT_EQ(marks.size(), 2U);
@@ -96,6 +95,7 @@ TEST(MarkLog, KeepsAllThatAMarkTells) {
   EXPECT_EQ(marks[0].category, 8U);
   EXPECT_EQ(marks[0].thread, 7U);
   EXPECT_EQ(marks[0].dur_ns, 11);
+  EXPECT_TRUE(marks[0].has_track_name);
   EXPECT_EQ(marks[0].row.row.ts_ns, kLeast);
   EXPECT_EQ(marks[0].row.row.dur_ns, 12);
   EXPECT_EQ(marks[0].row.row.correlation, std::numeric_limits<std::int64_t>::max());
@@ -105,19 +105,19 @@ TEST(MarkLog, KeepsAllThatAMarkTells) {
   EXPECT_EQ(marks[0].row.numbers, begin.row.numbers);
   EXPECT_EQ(marks[0].row.texts, begin.row.texts);
   EXPECT_TRUE(marks[1].is_end);
+  EXPECT_EQ(marks[1].track, 2U);
   EXPECT_EQ(marks[1].name, 9U);
   EXPECT_EQ(marks[1].category, 8U);
   EXPECT_EQ(marks[1].end_args, 2U);
 }
 
-TEST(MarkLog, GivesTheTracksThatAreWantedAndKeepsTheOthers) {
+TEST(MarkLog, TakesMarksOfAnyOrder) {
   MarkLog log;
-  add_begin(log, 10, 0);
-  add_begin(log, 20, 1);
-  EXPECT_EQ(log.take([](std::uint32_t track) { return track == 1; }).size(), 1U);
-  const std::vector<Mark> left = all_marks(log);
-  ASSERT_EQ(left.size(), 1U);
-  EXPECT_EQ(left[0].track, 0U);
+  for (const std::uint64_t order : {7U, 3U, 5U})
+    log.add({.ts_ns = 10, .order = order, .row = plain_row(10)});
+  std::vector<std::uint64_t> orders;
+  for (const Mark& mark : all_marks(log)) orders.push_back(mark.order);
+  EXPECT_EQ(orders, (std::vector<std::uint64_t>{3, 5, 7}));
 }
 
 TEST(MarkRow, IsTheSameRowInAnotherBlock) {
@@ -135,6 +135,11 @@ TEST(MarkRow, IsTheSameRowInAnotherBlock) {
   EXPECT_EQ(other.streams[1].value, 5);
   EXPECT_EQ(other.details[1].text, 6U);
   EXPECT_TRUE(other.devices.empty());
+  ArgumentCounts counts;
+  MarkRow::first_of(block).count_in(counts);
+  EXPECT_EQ(counts.streams, 1U);
+  EXPECT_EQ(counts.details, 1U);
+  EXPECT_EQ(counts.devices, 0U);
 }
 
 }  // namespace

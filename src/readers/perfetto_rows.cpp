@@ -1,5 +1,7 @@
 #include "readers/perfetto_rows.hpp"
 
+#include "io/check.hpp"
+
 namespace tracelens::perfetto {
 namespace {
 
@@ -26,6 +28,7 @@ std::uint32_t RowWriter::append(const MarkRow& mark, ThreadKey thread) {
 }
 
 std::uint32_t RowWriter::written(std::uint32_t row) {
+  TL_CHECK(row < kNone);
   if (block_.rows.size() >= kRowsPerBlock) flush();
   return row;
 }

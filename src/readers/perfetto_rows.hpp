@@ -1,7 +1,7 @@
 // perfetto_rows.hpp: the rows of the trace, written one after the other in their final order.
 //   RowWriter rows{parser, builder};
 //   const std::uint32_t row = rows.append(mark.row, {pid, tid});
-//   rows.finish_slice(row, dur_ns);                  // when its end comes
+//   rows.set_length(row, dur_ns);                    // when its end comes
 //   rows.flush();                                    // now all are in the builder
 #pragma once
 

@@ -411,6 +411,41 @@ TEST(PerfettoReader, ACutFileGivesWhatCameBeforeAndNeverMore) {
   EXPECT_EQ(events, 2U + 20U + 40U);
 }
 
+TEST(PerfettoReader, ATrackMayBeDescribedAfterItsEvents) {
+  const auto read = [](bool is_late) {
+    TestPackets t = with_thread();
+    if (!is_late) t.track(kQueue, kProcess, "COMPUTE QUEUE 1");
+    t.begin(5'000, "gemm.kd", {.category = "kernel_dispatch", .track = kQueue});
+    t.end(8'000, kQueue);
+    t.begin(5'500, "call", {.track = 0x7ead2});
+    t.end(5'600, 0x7ead2);
+    if (is_late) t.track(kQueue, kProcess, "COMPUTE QUEUE 1");
+    t.thread(100, 102, "late", 0x7ead2);
+    return dump(t.read());
+  };
+  EXPECT_EQ(read(true), read(false));
+  EXPECT_NE(read(true).find("COMPUTE QUEUE 1"), std::string::npos);
+}
+
+TEST(PerfettoReader, PacketsWithNothingInThemTakeNoRoom) {
+  TestPackets t = with_thread();
+  for (int i = 0; i < 5'000; ++i) t.add_bytes(std::string_view{"\x0a\x00", 2});
+  t.instant(10, "after them");
+  EXPECT_EQ(find(t.read(), "after them", Phase::kInstant).row, 2U);
+}
+
+TEST(PerfettoReader, SequencesAreLimited) {
+  TestPackets t = with_thread();
+  for (std::uint32_t i = 0; i < 70'000; ++i) {
+    proto::TracePacket packet;
+    packet.set_trusted_packet_sequence_id(i + 10);
+    t.add(packet);
+  }
+  EXPECT_GT(
+      t.read().warnings().count("packet of one sequence too many, taken as one without a sequence"),
+      4'000U);
+}
+
 TEST(PerfettoReader, TheNumberOfThreadsMakesNoDifference) {
   TestPackets t = with_thread();
   t.track(kQueue, kProcess, "queue");

@@ -55,6 +55,22 @@ class TrackTable {
   [[nodiscard]] std::string_view name(std::uint32_t track) const { return tracks_[track].name; }
   // Of a thread's own track.
   [[nodiscard]] ThreadKey thread(std::uint32_t track) const { return tracks_[track].thread; }
+  // Whether a track will be a root, as far as the descriptors so far tell.
+  enum class Place : std::uint8_t { kUndecided, kRoot, kOther };
+  [[nodiscard]] Place place(std::uint32_t track) const {
+    switch (const Entry& entry = tracks_[track]; entry.owner) {
+      case Owner::kThread:
+      case Owner::kProcess:
+        return Place::kRoot;
+      case Owner::kParent:
+        return entry.uuid == 0 ? Place::kRoot : Place::kOther;
+      case Owner::kAsync:
+        return Place::kOther;
+      case Owner::kUnknown:
+        break;
+    }
+    return Place::kUndecided;
+  }
   // By track. Tracks whose parents form a circle belong to nobody.
   [[nodiscard]] std::vector<TrackScope> scopes() const;
   // By track: the first of the tracks that stand for the same thread, else the track itself.

@@ -1,4 +1,5 @@
-// Walks down `rocprofiler-sdk-tool`[0] by keys; the long lists are taken one element at a time.
+// Walks down each process of `rocprofiler-sdk-tool` by keys; the long lists are taken one element
+// at a time.
 #include "readers/rocprof.hpp"
 
 #include <fmt/format.h>
@@ -14,19 +15,51 @@ namespace tracelens {
 namespace {
 
 constexpr std::string_view kToolKey = "rocprofiler-sdk-tool";
-constexpr double kEnoughToEstimate = 0.25;  // of the file, before memory is set aside for the rest
+// No run has so many; what is kept of a process must not outgrow the file.
+constexpr std::size_t kMostProcesses = 1 << 16;
+
+// Tells how far the read has come and, from what was read so far, sets memory aside for the rest.
+class Progress {
+ public:
+  Progress(const io::Stream& source, const ReadOptions& options, TraceBuilder& builder)
+      : source_{source}, options_{options}, builder_{builder} {}
+
+  void count(std::uint64_t byte) {  // of a record
+    if ((++records_ & 0xfff) != 0) return;
+    const double progress = source_.progress();
+    if (options_.on_progress) options_.on_progress({progress, byte, builder_.size()});
+    constexpr double kEnoughToEstimate = 0.25;  // of the file
+    if (has_reserved_ || progress < kEnoughToEstimate) return;
+    has_reserved_ = true;
+    builder_.reserve(
+        static_cast<std::size_t>(static_cast<double>(builder_.size()) / progress * 1.15));
+  }
+
+ private:
+  const io::Stream& source_;
+  const ReadOptions& options_;
+  TraceBuilder& builder_;
+  std::uint64_t records_ = 0;
+  bool has_reserved_ = false;
+};
 
 class ProcessReader {
  public:
-  ProcessReader(ValueStream& in, TraceBuilder& builder, const io::Stream& source,
-                const ReadOptions& options)
-      : in_{in}, builder_{builder}, source_{source}, options_{options}, columns_{builder} {}
+  ProcessReader(ValueStream& in, TraceBuilder& builder, RocprofRun& run, Progress& progress)
+      : in_{in}, builder_{builder}, run_{run}, progress_{progress}, columns_{builder, run} {}
 
   // False when the text ends, or stops being JSON, inside the process.
   bool read() {
+    const std::uint64_t byte = in_.byte();
+    run_.begin_process();
     const bool is_whole =
         for_each_member(in_, [this](std::string_view key) { return read_member(key); });
-    columns_.finish();
+    if (has_records_) {
+      columns_.finish();
+      run_.end_process(columns_.process());
+    } else {
+      builder_.warnings().add("process without records", byte);
+    }
     return is_whole;
   }
   [[nodiscard]] bool has_records() const { return has_records_; }
@@ -34,8 +67,9 @@ class ProcessReader {
  private:
   bool read_member(std::string_view key) {
     if (key == "metadata") {
+      const std::uint64_t byte = in_.byte();
       const auto value = parse_next();
-      if (value) columns_.set_metadata(*value);
+      if (value) columns_.set_metadata(*value, byte);
       return value.has_value();
     }
     if (key == "strings") {
@@ -53,9 +87,21 @@ class ProcessReader {
       columns_.symbols_done();
       return is_whole;
     }
+    if (key == "counters" && in_.peek() == '[')
+      return for_each_element(in_, [this] {
+        const auto counter = parse_next();
+        if (counter) columns_.counters().add_name(*counter);
+        return counter.has_value();
+      });
     if (key == "buffer_records" && in_.peek() == '{') {
       has_records_ = true;
       return for_each_member(in_, [this](std::string_view list) { return read_list(list); });
+    }
+    if (key == "callback_records" && in_.peek() == '{') {
+      const bool is_whole =
+          for_each_member(in_, [this](std::string_view list) { return read_callbacks(list); });
+      columns_.counters_done();
+      return is_whole;
     }
     return in_.skip();
   }
@@ -74,7 +120,7 @@ class ProcessReader {
       if (agent) agents.push_back(std::move(*agent));
       return agent.has_value();
     });
-    columns_.set_agents(agents);
+    columns_.set_agents(std::move(agents));
     return is_whole;
   }
 
@@ -91,21 +137,34 @@ class ProcessReader {
         columns_.add(*list, record, byte);
       else
         builder_.warnings().add("record that is not a sound JSON object", byte);
-      if ((++records_ & 0xfff) == 0) report(byte);
+      progress_.count(byte);
       return true;
     });
   }
 
-  void report(std::uint64_t byte) {
-    const double progress = source_.progress();
-    if (options_.on_progress) options_.on_progress({progress, byte, builder_.size()});
-    if (has_reserved_ || progress < kEnoughToEstimate) return;
-    has_reserved_ = true;
-    builder_.reserve(
-        static_cast<std::size_t>(static_cast<double>(builder_.size()) / progress * 1.15));
+  bool read_callbacks(std::string_view key) {
+    if (in_.peek() != '[') return in_.skip();
+    if (key != "counter_collection") return skip_list(key);
+    return for_each_element(in_, [this] {
+      const std::uint64_t byte = in_.byte();
+      const auto text = in_.value();
+      if (!text) return false;
+      RocprofCounts counts;
+      if (!parse_rocprof_counts(*text, counts)) {
+        builder_.warnings().add("record that is not a sound JSON object", byte);
+        return true;
+      }
+      has_records_ = true;
+      if (counts.unusable > 0)
+        builder_.warnings().add("value of a hardware counter that is no number", byte,
+                                counts.unusable);
+      columns_.counters().add(std::move(counts), byte);
+      progress_.count(byte);
+      return true;
+    });
   }
 
-  // Samples and counters are of no use to any table yet.
+  // Samples are of no use to any table yet.
   bool skip_list(std::string_view key) {
     const std::uint64_t byte = in_.byte();
     std::uint64_t records = 0;
@@ -120,11 +179,10 @@ class ProcessReader {
 
   ValueStream& in_;
   TraceBuilder& builder_;
-  const io::Stream& source_;
-  const ReadOptions& options_;
+  RocprofRun& run_;
+  Progress& progress_;
   RocprofColumns columns_;
-  std::uint64_t records_ = 0;
-  bool has_records_ = false, has_reserved_ = false;
+  bool has_records_ = false;
 };
 
 }  // namespace
@@ -144,21 +202,28 @@ Trace read_rocprof(io::Stream& stream, const ReadOptions& options) {
   TraceBuilder builder;
   ValueStream in{stream, options.block_bytes};
   in.take('\xEF') && in.take('\xBB') && in.take('\xBF');
-  bool has_process = false, has_records = false;
+  RocprofRun run{builder};
+  Progress progress{stream, options, builder};
+  std::size_t processes = 0;
+  bool has_list = false, has_records = false;
   const bool is_whole = for_each_member(in, [&](std::string_view key) {
-    if (key != kToolKey || has_process || in.peek() != '[') return in.skip();
+    if (key != kToolKey || has_list || in.peek() != '[') return in.skip();
+    has_list = true;
     return for_each_element(in, [&] {
-      if (has_process || in.peek() != '{') {
-        builder.warnings().add("process after the first, which is not read", in.byte());
+      if (in.peek() != '{' || processes == kMostProcesses) {
+        builder.warnings().add(in.peek() != '{' ? "element that is no process"
+                                                : "process beyond the most that are read",
+                               in.byte());
         return in.skip();
       }
-      has_process = true;
-      ProcessReader process{in, builder, stream, options};
+      ++processes;
+      ProcessReader process{in, builder, run, progress};
       const bool is_process_whole = process.read();
-      has_records = process.has_records();
+      has_records = has_records || process.has_records();
       return is_process_whole;
     });
   });
+  run.finish();
   const std::uint64_t stop = in.byte();
   in.drain();
   if (!has_records)

@@ -16,9 +16,11 @@ namespace tracelens {
 // Whether a JSON object begins that has the tool's name as a key.
 [[nodiscard]] bool is_rocprof(std::string_view head);
 
-// Throws Error when the file holds no process or no records. Of several processes the first is
-// read, with a warning. The text is read once, element by element: only the agents, the symbols and
-// the names of functions are kept in memory besides the columns.
+// Throws Error when the file holds no process or no records. Of several processes all are read,
+// their events one process after the other, numbered as RocprofRun says; the metadata "processes"
+// tells which events are whose. The text is read once, element by element: only the agents, the
+// symbols and the names of functions of a process are kept in memory besides the columns, and the
+// hardware counters it measured until it ends.
 [[nodiscard]] Trace read_rocprof(io::Stream& in, const ReadOptions& options);
 
 }  // namespace tracelens

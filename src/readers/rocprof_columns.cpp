@@ -6,7 +6,9 @@
 #include <array>
 #include <iterator>
 #include <limits>
+#include <unordered_set>
 
+#include "readers/rocprof_members.hpp"
 #include "readers/time_limits.hpp"
 
 namespace tracelens {
@@ -34,13 +36,6 @@ constexpr std::string_view kCopyNames[] = {
     "MEMORY_COPY_NONE", "MEMORY_COPY_HOST_TO_HOST", "MEMORY_COPY_HOST_TO_DEVICE",
     "MEMORY_COPY_DEVICE_TO_HOST", "MEMORY_COPY_DEVICE_TO_DEVICE"};
 
-const Value kNothing;
-
-const Value& at(const Value& dict, std::string_view key) {
-  const Value* const value = dict.find(key);
-  return value == nullptr ? kNothing : *value;
-}
-
 std::int64_t or_zero(std::int64_t value) { return value == kAbsent ? 0 : value; }
 
 std::int64_t product(const std::array<std::int64_t, 3>& sizes) {
@@ -55,14 +50,6 @@ std::string integer_member(std::string_view key, const Value& value) {
   return value.is_int() ? fmt::format(",\"{}\":{}", key, value.as_int()) : std::string{};
 }
 
-// What `info` shows and the GPU of the roofline is looked up by.
-Value device_properties(const Value& agent, std::int64_t number) {
-  const Value& product_name = at(agent, "product_name");
-  return Value::dict({"id", "name", "numSms", "warpSize", "gfx"},
-                     {number, product_name.is_text() ? product_name : at(agent, "name"),
-                      at(agent, "cu_count"), at(agent, "wave_front_size"), at(agent, "name")});
-}
-
 }  // namespace
 
 std::string_view list_name(RocprofList list) {
@@ -75,72 +62,77 @@ std::optional<RocprofList> list_of(std::string_view key) {
   return static_cast<RocprofList>(found - std::begin(kRecordLists));
 }
 
-void RocprofColumns::set_metadata(const Value& metadata) {
+void RocprofColumns::set_metadata(const Value& metadata, std::uint64_t byte) {
   known_ |= kMetadata;
-  pid_ = at(metadata, "pid").as_int();
+  own_pid_ = member(metadata, "pid").as_int();
+  metadata_byte_ = byte;
+  const Value& node = member(metadata, "node");
+  process_.hostname = member(node, "hostname");
+  process_.command = member(metadata, "command");
+  process_.init_time = member(metadata, "init_time");
+  process_.fini_time = member(metadata, "fini_time");
+  if (!node.keys().empty())
+    process_.host =
+        fmt::format("{}\n{}", process_.hostname.as_text(), member(node, "machine_id").as_text());
+  if (!run_.is_first()) return;
   for (const auto* key : {"pid", "init_time", "fini_time", "command"})
     if (const Value* const value = metadata.find(key)) builder_.add_metadata(key, *value);
-  if (const Value& host = at(at(metadata, "node"), "hostname"); host.is_text())
-    builder_.add_metadata("hostname", host);
+  if (process_.hostname.is_text()) builder_.add_metadata("hostname", process_.hostname);
 }
 
-void RocprofColumns::set_agents(const std::vector<Value>& agents) {
+void RocprofColumns::set_agents(std::vector<Value> agents) {
   known_ |= kAgents;
-  constexpr std::int64_t kGpuType = 2;
-  std::vector<Value> gpus;
-  for (const Value& agent : agents) {
-    const Value& handle = at(at(agent, "id"), "handle");
-    if (!handle.is_int()) continue;
-    const bool is_gpu = at(agent, "type").as_int() == kGpuType;
-    // Old files number only the agents of the node.
-    const Value& by_type = at(agent, "logical_node_type_id");
-    const std::int64_t number =
-        by_type.is_int() ? by_type.as_int() : at(agent, "logical_node_id").as_int();
-    agents_[handle.as_int()] = {fmt::format("{}-{}", is_gpu ? "GPU" : "CPU", number), number,
-                                is_gpu};
-    if (!is_gpu) continue;
-    gpus.push_back(device_properties(agent, number));
-    constexpr std::int64_t kMostGpus = 1'000'000;  // what is beyond is no number of a GPU
-    if (number < kMostGpus) next_gpu_ = std::max(next_gpu_, number + 1);
-  }
-  if (!gpus.empty()) builder_.add_metadata("deviceProperties", Value::tuple(std::move(gpus)));
+  agent_table_ = std::move(agents);
+}
+
+// Needs the machine from the metadata as well as the agents, which may come in either order.
+void RocprofColumns::number_process() {
+  if (is_numbered_) return;
+  is_numbered_ = true;
+  process_.pid = run_.pid(own_pid_, metadata_byte_);
+  agents_.set_table(agent_table_, process_.host);
+  agent_table_ = {};
 }
 
 void RocprofColumns::set_strings(const Value& strings) {
   known_ |= kStrings;
-  for (const Value& kind : at(strings, "buffer_records").items()) {
+  for (const Value& kind : member(strings, "buffer_records").items()) {
     std::vector<std::string>& names = operations_.emplace_back();
-    for (const Value& name : at(kind, "operations").items()) names.push_back(name.as_text());
+    for (const Value& name : member(kind, "operations").items()) names.push_back(name.as_text());
   }
-  for (const Value& marker : at(strings, "marker_api").items())
-    if (const Value& id = at(marker, "key"); id.is_int())
-      markers_[id.as_int()] = at(marker, "value").as_text();
+  for (const Value& marker : member(strings, "marker_api").items())
+    if (const Value& id = member(marker, "key"); id.is_int())
+      markers_[id.as_int()] = member(marker, "value").as_text();
 }
 
 void RocprofColumns::add_symbol(const Value& symbol) {
-  const Value& id = at(symbol, "kernel_id");
+  const Value& id = member(symbol, "kernel_id");
   if (!id.is_int()) return;
   Symbol entry;
   for (const auto* key : {"truncated_kernel_name", "formatted_kernel_name", "kernel_name"})
-    if (entry.name.empty()) entry.name = at(symbol, key).as_text();
+    if (entry.name.empty()) entry.name = member(symbol, key).as_text();
   if (entry.name.empty() && symbol.find("kernel_name") == nullptr)
     entry.name = fmt::format("unknown_kernel_{}", id.as_int());
-  entry.config = integer_member("VGPR_Count", at(symbol, "arch_vgpr_count")) +
-                 integer_member("Accum_VGPR_Count", at(symbol, "accum_vgpr_count")) +
-                 integer_member("SGPR_Count", at(symbol, "sgpr_count"));
+  entry.config = integer_member("VGPR_Count", member(symbol, "arch_vgpr_count")) +
+                 integer_member("Accum_VGPR_Count", member(symbol, "accum_vgpr_count")) +
+                 integer_member("SGPR_Count", member(symbol, "sgpr_count"));
   symbols_[id.as_int()] = std::move(entry);
 }
 
 void RocprofColumns::add(RocprofList list, const RocprofRecord& record, std::uint64_t byte) {
-  if (known_ == kAll)
-    append(list, record, byte);
-  else
+  if (known_ != kAll) {
     waiting_.push_back({list, record, byte});
+    return;
+  }
+  number_process();
+  append(list, record, byte);
 }
 
 void RocprofColumns::finish() {
+  number_process();
   for (const auto& [list, record, byte] : waiting_) append(list, record, byte);
   waiting_ = {};
+  join_counters();
 }
 
 void RocprofColumns::append(RocprofList list, const RocprofRecord& record, std::uint64_t byte) {
@@ -160,7 +152,7 @@ EventId RocprofColumns::append_event(RocprofList list, const RocprofRecord& reco
                .name = name,
                .track = track,
                .ts_ns = record.start_ns,
-               .correlation = record.correlation};
+               .correlation = run_.correlation(record.correlation, byte)};
   const bool has_times = record.start_ns >= 0 && record.start_ns <= kLatestNs &&
                          record.end_ns >= 0 && record.end_ns <= kLatestNs;
   if (!has_times || record.end_ns - record.start_ns > kLongestNs) {
@@ -175,27 +167,27 @@ EventId RocprofColumns::append_event(RocprofList list, const RocprofRecord& reco
   }
   const EventId event = builder_.append(row);
   builder_.set_category_text(event, builder_.intern(category_text));
-  if (record.stream != kAbsent) builder_.set_stream(event, record.stream);
   return event;
 }
 
-// What runs a kernel or is one end of a device's copy is a GPU, also where the file does not list
-// its agents: those are numbered as they come.
-void RocprofColumns::number_gpu(std::int64_t handle) {
-  if (handle == kAbsent || agents_.contains(handle)) return;
-  agents_[handle] = {fmt::format("GPU-{}", next_gpu_), next_gpu_, true};
-  ++next_gpu_;
+EventId RocprofColumns::append_gpu_event(RocprofList list, const RocprofRecord& record,
+                                         std::uint64_t byte, StringId name, const Agent& gpu) {
+  const GpuTrack& track = gpu_track(gpu.number, or_zero(record.stream));
+  const EventId event = append_event(list, record, byte, name, track.id);
+  if (record.stream != kAbsent) builder_.set_stream(event, track.stream);
+  return event;
 }
 
-void RocprofColumns::append_dispatch(const RocprofRecord& record, std::uint64_t byte) {
-  if (record.agent_node == kAbsent) number_gpu(record.agent);
+EventId RocprofColumns::append_dispatch(const RocprofRecord& record, std::uint64_t byte) {
+  if (record.agent_node == kAbsent) agents_.number_gpu(record.agent);
   const Agent gpu = agent_of(record);
   const EventId event =
-      append_event(RocprofList::kDispatch, record, byte, kernel_name(record.kernel_id),
-                   track(gpu.number, or_zero(record.stream)));
+      append_gpu_event(RocprofList::kDispatch, record, byte, kernel_name(record.kernel_id), gpu);
   if (!gpu.label.empty()) builder_.set_device(event, gpu.number);
   if (record.dispatch_id != kAbsent) builder_.set_external_id(event, record.dispatch_id);
   builder_.set_details(event, dispatch_details(record));
+  if (remembers_dispatches_) dispatches_.push_back({event, record.dispatch_id, record.correlation});
+  return event;
 }
 
 StringId RocprofColumns::kernel_name(std::int64_t kernel_id) {
@@ -248,12 +240,11 @@ std::string RocprofColumns::dispatch_text(const RocprofRecord& record) const {
 void RocprofColumns::append_copy(const RocprofRecord& record, std::uint64_t byte) {
   const StringId name = call_name(RocprofList::kCopy, record);
   const std::string_view direction = builder_.text(name);
-  if (direction.find("DEVICE_TO_") != std::string_view::npos) number_gpu(record.src_agent);
-  if (direction.find("_TO_DEVICE") != std::string_view::npos) number_gpu(record.dst_agent);
-  const Agent from = agent(record.src_agent), to = agent(record.dst_agent);
+  if (direction.find("DEVICE_TO_") != std::string_view::npos) agents_.number_gpu(record.src_agent);
+  if (direction.find("_TO_DEVICE") != std::string_view::npos) agents_.number_gpu(record.dst_agent);
+  const Agent from = agents_.find(record.src_agent), to = agents_.find(record.dst_agent);
   const Agent& gpu = to.is_gpu || !from.is_gpu ? to : from;
-  const EventId event = append_event(RocprofList::kCopy, record, byte, name,
-                                     track(gpu.number, or_zero(record.stream)));
+  const EventId event = append_gpu_event(RocprofList::kCopy, record, byte, name, gpu);
   if (gpu.is_gpu) builder_.set_device(event, gpu.number);
   std::string details = fmt::format("{{\"tid\":{}", or_zero(record.thread));
   if (record.bytes != kAbsent) details += fmt::format(",\"copy_bytes\":{}", record.bytes);
@@ -265,7 +256,8 @@ void RocprofColumns::append_copy(const RocprofRecord& record, std::uint64_t byte
 void RocprofColumns::append_call(RocprofList list, const RocprofRecord& record,
                                  std::uint64_t byte) {
   const EventId event = append_event(list, record, byte, call_name(list, record),
-                                     track(pid_, or_zero(record.thread)));
+                                     thread_track(or_zero(record.thread)));
+  if (record.stream != kAbsent) builder_.set_stream(event, record.stream);
   std::string details;
   if (record.operation != kAbsent) details = fmt::format("{{\"operation\":{}", record.operation);
   if (record.bytes != kAbsent)
@@ -296,20 +288,50 @@ StringId RocprofColumns::call_name(RocprofList list, const RocprofRecord& record
 }
 
 RocprofColumns::Agent RocprofColumns::agent_of(const RocprofRecord& dispatch) const {
-  if (dispatch.agent_node == kAbsent) return agent(dispatch.agent);
+  if (dispatch.agent_node == kAbsent) return agents_.find(dispatch.agent);
   return {fmt::format("Agent-{}", dispatch.agent_node), dispatch.agent_node, true};
 }
 
-RocprofColumns::Agent RocprofColumns::agent(std::int64_t handle) const {
-  if (handle == kAbsent) return {};
-  if (const auto found = agents_.find(handle); found != agents_.end()) return found->second;
-  return {fmt::format("Agent-{}", handle), handle, false};
+const RocprofColumns::GpuTrack& RocprofColumns::gpu_track(std::int64_t gpu, std::int64_t stream) {
+  const auto [entry, is_new] = gpu_tracks_.try_emplace({gpu, stream});
+  if (is_new) {
+    const std::int64_t number = run_.stream_number(gpu, stream);
+    entry->second = {builder_.intern(Track{gpu, number}), number};
+  }
+  return entry->second;
 }
 
-TrackId RocprofColumns::track(std::int64_t pid, std::int64_t tid) {
-  const auto [entry, is_new] = tracks_.try_emplace({pid, tid});
-  if (is_new) entry->second = builder_.intern(Track{pid, tid});
+TrackId RocprofColumns::thread_track(std::int64_t thread) {
+  const auto [entry, is_new] = thread_tracks_.try_emplace(thread);
+  if (is_new) entry->second = builder_.intern(Track{process_.pid, thread});
   return entry->second;
+}
+
+void RocprofColumns::join_counters() {
+  if (counters_.dispatches().empty()) return;
+  std::unordered_map<std::int64_t, EventId> by_id, by_correlation;
+  for (const auto& [event, id, correlation] : dispatches_) {
+    if (id != kAbsent) by_id.try_emplace(id, event);
+    if (correlation != kAbsent) by_correlation.try_emplace(correlation, event);
+  }
+  std::unordered_set<std::uint32_t> joined;
+  for (RocprofCounters::Dispatch& counted : counters_.dispatches()) {
+    RocprofRecord& record = counted.record;
+    const bool has_id = record.dispatch_id != kAbsent;
+    const auto& known = has_id ? by_id : by_correlation;
+    const auto found = known.find(has_id ? record.dispatch_id : record.correlation);
+    EventId event;
+    if (found != known.end() && joined.insert(found->second.row).second) {
+      event = found->second;
+    } else {
+      if (record.start_ns == 0) record.start_ns = kAbsent;  // was not recorded
+      event = append_dispatch(record, counted.byte);
+      ++process_.only_counted;
+    }
+    std::string details{builder_.text(*builder_.details(event))};
+    details.pop_back();  // the brace
+    run_.change_details(event, builder_.intern(details + counters_.members(counted) + "}"));
+  }
 }
 
 }  // namespace tracelens

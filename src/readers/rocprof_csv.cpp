@@ -212,7 +212,9 @@ Trace read_rocprof_csv(io::Stream& in, const ReadOptions& options) {
   const std::string file = in.name();
   const KernelRows kernels{file, row};
 
-  RocprofColumns columns{builder};
+  RocprofRun run{builder};
+  RocprofColumns columns{builder, run};
+  columns.counters_done();
   columns.set_agents({});
   columns.set_strings({});
   columns.symbols_done();
@@ -227,7 +229,7 @@ Trace read_rocprof_csv(io::Stream& in, const ReadOptions& options) {
     }
     if (known.empty()) {
       pid = record.thread;
-      columns.set_metadata(Value::dict({"pid"}, {pid}));
+      columns.set_metadata(Value::dict({"pid"}, {pid}), rows.row_byte());
     }
     if (known.try_emplace(record.kernel_id, true).second)
       columns.add_symbol(kernels.symbol(row, record.kernel_id));

@@ -1,6 +1,7 @@
 #include "readers/rocprof_record.hpp"
 
 #include <charconv>
+#include <cmath>
 
 #include "readers/json_scan.hpp"
 
@@ -82,24 +83,72 @@ const char* read_dispatch(const char* p, const char* end, RocprofRecord& record)
   });
 }
 
+// The members that all records have in common.
+const char* read_record(const char* p, const char* end, RocprofRecord& record) {
+  return for_each_member(p, end, [&](std::string_view key, const char* at) {
+    if (key == "start_timestamp") return read_integer(at, end, record.start_ns);
+    if (key == "end_timestamp") return read_integer(at, end, record.end_ns);
+    if (key == "thread_id") return read_integer(at, end, record.thread);
+    if (key == "correlation_id") return read_inner(at, end, "internal", record.correlation);
+    if (key == "stream_id") return read_inner(at, end, "handle", record.stream);
+    if (key == "kind") return read_integer(at, end, record.kind);
+    if (key == "operation") return read_integer(at, end, record.operation);
+    if (key == "dispatch_info") return read_dispatch(at, end, record);
+    if (key == "src_agent_id") return read_inner(at, end, "handle", record.src_agent);
+    if (key == "dst_agent_id") return read_inner(at, end, "handle", record.dst_agent);
+    if (key == "agent_id") return read_inner(at, end, "handle", record.agent);
+    if (key == "bytes" || key == "allocation_size") return read_integer(at, end, record.bytes);
+    return json::skip_value(at, end);
+  });
+}
+
+const char* read_real(const char* p, const char* end, std::optional<double>& value) {
+  const char* const after = json::skip_value(p, end);
+  if (after == nullptr) return nullptr;
+  double number = 0;
+  const auto parsed = std::from_chars(p, after, number);
+  if (parsed.ec == std::errc{} && parsed.ptr == after && std::isfinite(number)) value = number;
+  return after;
+}
+
+const char* read_values(const char* p, const char* end, RocprofCounts& counts) {
+  if (*p != '[') return json::skip_value(p, end);
+  p = json::skip_space(p + 1, end);
+  while (*p == '{') {
+    std::int64_t counter = kAbsent;
+    std::optional<double> value;
+    p = for_each_member(p, end, [&](std::string_view key, const char* at) {
+      if (key == "counter_id") return read_inner(at, end, "handle", counter);
+      if (key == "value") return read_real(at, end, value);
+      return json::skip_value(at, end);
+    });
+    if (p == nullptr) return nullptr;
+    if (counter != kAbsent && value)
+      counts.values.emplace_back(counter, *value);
+    else
+      ++counts.unusable;
+    p = json::skip_space(p, end);
+    if (*p != ',') break;
+    p = json::skip_space(p + 1, end);
+  }
+  return *p == ']' && p < end ? p + 1 : nullptr;
+}
+
 }  // namespace
 
 bool parse_rocprof_record(std::string_view text, RocprofRecord& record) {
   const char* const end = text.data() + text.size();
+  return read_record(text.data(), end, record) == end;
+}
+
+bool parse_rocprof_counts(std::string_view text, RocprofCounts& counts) {
+  const char* const end = text.data() + text.size();
   const char* const after =
       for_each_member(text.data(), end, [&](std::string_view key, const char* at) {
-        if (key == "start_timestamp") return read_integer(at, end, record.start_ns);
-        if (key == "end_timestamp") return read_integer(at, end, record.end_ns);
-        if (key == "thread_id") return read_integer(at, end, record.thread);
-        if (key == "correlation_id") return read_inner(at, end, "internal", record.correlation);
-        if (key == "stream_id") return read_inner(at, end, "handle", record.stream);
-        if (key == "kind") return read_integer(at, end, record.kind);
-        if (key == "operation") return read_integer(at, end, record.operation);
-        if (key == "dispatch_info") return read_dispatch(at, end, record);
-        if (key == "src_agent_id") return read_inner(at, end, "handle", record.src_agent);
-        if (key == "dst_agent_id") return read_inner(at, end, "handle", record.dst_agent);
-        if (key == "agent_id") return read_inner(at, end, "handle", record.agent);
-        if (key == "bytes" || key == "allocation_size") return read_integer(at, end, record.bytes);
+        if (key == "dispatch_data" && *at == '{') return read_record(at, end, counts.dispatch);
+        if (key == "records") return read_values(at, end, counts);
+        if (key == "thread_id") return read_integer(at, end, counts.dispatch.thread);
+        if (key == "stream_id") return read_inner(at, end, "handle", counts.dispatch.stream);
         return json::skip_value(at, end);
       });
   return after == end;

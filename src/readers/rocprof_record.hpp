@@ -1,5 +1,5 @@
 // rocprof_record.hpp: one element of rocprofv3's record lists, as written: a dispatch, a copy, an
-// API call.
+// API call; or what was counted in a dispatch.
 //   RocprofRecord record;
 //   if (parse_rocprof_record(text, record)) ...
 #pragma once
@@ -9,6 +9,8 @@
 #include <optional>
 #include <string_view>
 #include <tracelens/trace.hpp>
+#include <utility>
+#include <vector>
 
 namespace tracelens {
 
@@ -29,5 +31,16 @@ struct RocprofRecord {
 // `text` is one JSON value followed by json::kPadding readable bytes. False when it is no object,
 // or no sound one. Keys may come in any order; the last of equal ones wins; others are skipped.
 [[nodiscard]] bool parse_rocprof_record(std::string_view text, RocprofRecord& record);
+
+// One element of "counter_collection".
+struct RocprofCounts {
+  RocprofRecord dispatch;
+  // Handle of a counter and its value, as they stand: a counter of several units of the GPU (shader
+  // engines, channels) has a value for each.
+  std::vector<std::pair<std::int64_t, double>> values;
+  std::uint64_t unusable = 0;  // values that are no finite numbers, or of no counter
+};
+// The same for it.
+[[nodiscard]] bool parse_rocprof_counts(std::string_view text, RocprofCounts& counts);
 
 }  // namespace tracelens

@@ -161,15 +161,6 @@ TEST(RocprofReader, SamplesAreCountedButNotRead) {
       2u);
 }
 
-TEST(RocprofReader, OfSeveralProcessesTheFirstIsReadAndThatIsSaid) {
-  const std::string process = R"({"buffer_records": {"hip_api": [{"start_timestamp": 1,
-      "end_timestamp": 2}]}})";
-  const Trace trace =
-      read(R"({"rocprofiler-sdk-tool": [)" + process + ", " + process + ", " + process + "]}");
-  EXPECT_EQ(trace.size(), 1u);
-  EXPECT_EQ(trace.warnings().count("process after the first, which is not read"), 2u);
-}
-
 TEST(RocprofReader, ACutFileGivesTheRecordsBeforeTheCutAndSaysSo) {
   const std::string text = usual_document();
   const Trace trace = read(text.substr(0, text.find(R"({"start_timestamp": 3200)")));

@@ -109,7 +109,7 @@ GenesisReport genesis_report(const GenesisCapture& capture, const GenesisOptions
   const auto add = [&report](Table table) {
     if (table.rows() > 0) report.tables.push_back(std::move(table));
   };
-  const RocprofKernels kernels{*capture.kernels};
+  const RocprofKernels kernels{*capture.kernels, ProcessScope::kFirst};
   const RocprofSummaryOptions summary{.category = genesis_category, .cumulative_by_rows = false};
   const std::optional<SteadyState> steady =
       capture.has_kernel_csv ? steady_state(kernels, options.steady) : std::nullopt;

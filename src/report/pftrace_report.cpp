@@ -9,6 +9,7 @@
 
 #include "analysis/api_latency.hpp"
 #include "analysis/hip_streams.hpp"
+#include "analysis/kernel_counters.hpp"
 #include "analysis/memory_copy.hpp"
 #include "analysis/rocprof_tables.hpp"
 #include "analysis/timeline.hpp"
@@ -89,6 +90,7 @@ void add_api_tables(Report& report, const PftraceEvents& events) {
 void add_copy_tables(Report& report, const PftraceEvents& events) {
   const std::vector<MemoryCopy> copies = find_memory_copies(events);
   add_with_rows(report, memory_copy_by_copy_bytes(copies));
+  add_with_rows(report, memory_copy_sizes(copies));
   add_with_rows(report, memory_copy_bandwidth(copies));
 }
 
@@ -132,6 +134,7 @@ Report pftrace_report(const Trace& trace, const ReportOptions& options) {
                                     return rules.category(kernel);
                                   }}));
     }
+    add_with_rows(report, kernel_counters(kernels));
   }
   if (views.api) add_api_tables(report, events);
   if (views.memcpy) add_copy_tables(report, events);

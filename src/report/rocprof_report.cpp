@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "analysis/hip_streams.hpp"
+#include "analysis/kernel_counters.hpp"
+#include "analysis/rocprof_processes.hpp"
 #include "analysis/rocprof_tables.hpp"
 #include "analysis/timeline.hpp"
 #include "report/pftrace_report.hpp"
@@ -13,7 +15,7 @@
 namespace tracelens {
 
 std::vector<Table> rocprof_tables(const Trace& trace, const RocprofTableOptions& options) {
-  const RocprofKernels kernels{trace};
+  const RocprofKernels kernels{trace, ProcessScope::kFirst};
   const RocprofSummaryOptions summary{.category = rocprof_category, .cumulative_by_rows = false};
   std::vector<Table> tables;
   tables.push_back(rocprof_gpu_timeline(kernels));
@@ -52,9 +54,11 @@ Report rocprof_report(const Trace& trace, const ReportOptions& options) {
     report.tables.push_back(rocprof_gpu_timeline(kernels));
     const Tree tree = build_tree(trace);
     add_with_rows(report, gpu_timeline_by_device(trace, tree, {.include_unlinked = true}));
+    if (kernels.processes > 1) add_with_rows(report, processes_table(trace));
     add_with_rows(report, gpu_streams(trace));
     add_with_rows(report, rocprof_kernel_summary(kernels, summary));
     add_with_rows(report, rocprof_category_summary(kernels, summary));
+    add_with_rows(report, kernel_counters(kernels));
     if (options.kernel_details)
       add_with_rows(report, rocprof_kernel_details(kernels, {.resources = true}));
     if (options.short_kernels) {

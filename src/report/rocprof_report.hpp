@@ -19,7 +19,8 @@ struct RocprofTableOptions {
   std::optional<std::int64_t> top_kernels = {};  // rows of kernel_details; all when absent
 };
 
-// Sheets, columns and categories of the Python TraceLens; the units are those of the headers.
+// Sheets, columns and categories of the Python TraceLens, and as there of the first process alone;
+// the units are those of the headers.
 [[nodiscard]] std::vector<Table> rocprof_tables(const Trace& trace,
                                                 const RocprofTableOptions& options);
 

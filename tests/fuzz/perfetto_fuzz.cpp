@@ -1,4 +1,5 @@
-// Any bytes are read as packets without a crash, and the size of the blocks makes no difference.
+// Any bytes are read as packets without a crash; neither the size of the blocks nor the number of
+// threads makes a difference.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -12,12 +13,11 @@
 namespace {
 
 // Past the probe: the fuzzer need not keep the first packet recognisable.
-std::string read(std::string_view bytes, std::size_t block_bytes) {
+std::string read(std::string_view bytes, int threads, std::size_t block_bytes) {
   try {
     tracelens::io::Stream in = tracelens::io::Stream::over("input", bytes);
-    // Inputs are too short for a second thread to get anything to do.
     return tracelens::dump(
-        tracelens::read_perfetto(in, {.threads = 1, .block_bytes = block_bytes}));
+        tracelens::read_perfetto(in, {.threads = threads, .block_bytes = block_bytes}));
   } catch (const tracelens::Error& error) {
     return error.what();
   }
@@ -28,6 +28,6 @@ std::string read(std::string_view bytes, std::size_t block_bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes{reinterpret_cast<const char*>(data), size};
   (void)tracelens::is_perfetto(bytes.substr(0, 4096));
-  TL_CHECK(read(bytes, 1 << 16) == read(bytes, 1));
+  TL_CHECK(read(bytes, 1, 1 << 16) == read(bytes, 2, 1));
   return 0;
 }
