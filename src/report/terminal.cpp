@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/ascii.hpp"
 #include "table/human_format.hpp"
 #include "table/utf8.hpp"
 
@@ -134,11 +135,12 @@ bool is_running_sum(std::string_view name) {
 // Where there is no room for all columns, those go first that say least: nested cells, then the
 // spread of values whose sum or mean is shown, then the last ones. The first column stays.
 std::size_t least_column(const std::vector<DrawnColumn>& columns) {
-  constexpr std::string_view kSpread[] = {"min", "max", "std", "median"};
+  constexpr std::string_view kSpread[] = {"min", "max", "std", "stddev", "med", "median"};
   const auto worth = [&](const DrawnColumn& column) {
     if (column.source->spec().kind == Kind::kNested) return 0;
     if (is_running_sum(column.name)) return 1;
-    for (const std::string_view piece : pieces(column.name))
+    const std::string name = io::lower_case(column.name);
+    for (const std::string_view piece : pieces(name))
       for (const std::string_view word : kSpread)
         if (piece.starts_with(word) && piece.size() <= word.size() + 1) return 1;
     return 2;

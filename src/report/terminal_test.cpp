@@ -103,7 +103,7 @@ TEST(Terminal, LongHeadersAreWrapped) {
 TEST(Terminal, ListsAndSpreadMakeRoomForSumsAndShares) {
   const ColumnSpec columns[] = {{"name", Kind::kText, "", ""},
                                 {"details", Kind::kNested, "", ""},
-                                {"time_min", Kind::kInteger, "", ""},
+                                {"Min time", Kind::kInteger, "", ""},
                                 {"time_sum", Kind::kInteger, "", ""},
                                 {"minutes", Kind::kInteger, "", ""}};
   Table table{"t", "", columns};
@@ -113,7 +113,7 @@ TEST(Terminal, ListsAndSpreadMakeRoomForSumsAndShares) {
             "name                     time_sum      minutes\n"
             "──────────────────────────────────────────────\n"
             "a text of som…length  123,456,789  123,456,789\n"
-            "… no room for: details, time_min\n");
+            "… no room for: details, Min time\n");
 }
 
 TEST(Terminal, ColumnsThatDoNotFitAreNamedAndNumbersAreNeverCut) {
