@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "readers/json_merge.hpp"
 #include "readers/json_scan.hpp"
 #include "readers/perfetto_rows.hpp"
 #include "readers/perfetto_slices.hpp"
@@ -21,42 +22,6 @@ constexpr std::size_t kMostBegunKept = 4096;  // room for begins of one microsec
 
 // The converter's time: whole microseconds, rounded down.
 std::int64_t us_of(std::int64_t ns) { return ns >= 0 ? ns / 1000 : -((-ns + 999) / 1000); }
-
-// The members of a JSON object as we write it: no white space between tokens.
-std::vector<std::pair<std::string_view, std::string_view>> members_of(std::string_view object) {
-  std::vector<std::pair<std::string_view, std::string_view>> members;
-  const char* p = object.data() + 1;
-  const char* const end = object.data() + object.size();
-  while (p < end && *p == '"') {
-    const char* const key_end = json::find_quote(p + 1, end);
-    const char* const after = key_end == nullptr ? nullptr : json::skip_value(key_end + 2, end);
-    if (after == nullptr) break;
-    members.emplace_back(std::string_view{p, static_cast<std::size_t>(key_end + 1 - p)},
-                         std::string_view{p, static_cast<std::size_t>(after - p)});
-    p = after + 1;
-  }
-  return members;
-}
-
-// One object with the members of both, by name; those of `newer` win.
-std::string merged_objects(std::string_view older, std::string_view newer) {
-  // Padded copies: json_scan looks past the end.
-  const std::string first = std::string{older}.append(json::kPadding, '\0');
-  const std::string second = std::string{newer}.append(json::kPadding, '\0');
-  auto members = members_of(std::string_view{second}.substr(0, newer.size()));
-  if (!older.empty())
-    for (const auto& member : members_of(std::string_view{first}.substr(0, older.size())))
-      if (std::ranges::find(members, member.first, [](const auto& m) { return m.first; }) ==
-          members.end())
-        members.push_back(member);
-  std::ranges::sort(members, {}, [](const auto& member) { return member.first; });
-  std::string text;
-  for (const auto& [key, member] : members) {
-    text += text.empty() ? '{' : ',';
-    text += member;
-  }
-  return text + '}';
-}
 
 class Exporter {
  public:
@@ -325,8 +290,8 @@ class Exporter {
     for (const auto& [row, end_args] : end_args_) {
       const auto known = builder_.details({row});
       changes.emplace_back(EventId{row},
-                           builder_.intern(merged_objects(known ? builder_.text(*known) : "",
-                                                          decoder_.end_args(end_args))));
+                           builder_.intern(json::merged_objects(known ? builder_.text(*known) : "",
+                                                                decoder_.end_args(end_args))));
     }
     if (!changes.empty()) builder_.replace_details(changes);
   }
