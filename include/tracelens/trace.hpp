@@ -106,7 +106,7 @@ class SparseColumn {
   }
   // Gives up room that is not used, unless there is so little that copying is not worth it.
   void shrink() {
-    if (rows_.capacity() - rows_.size() <= rows_.size() / 8) return;
+    if (rows_.capacity() - rows_.size() <= rows_.size() / 64) return;
     rows_.shrink_to_fit();
     values_.shrink_to_fit();
   }

@@ -89,6 +89,13 @@ bool is_same_text(const RawSignature& a, const RawSignature& b) {
          a.strides.data() == b.strides.data() && a.concrete.data() == b.concrete.data();
 }
 
+constexpr std::size_t kNumberArgs = static_cast<std::size_t>(NumberArg::kCorrIdCamel) + 1;
+constexpr std::array<std::int64_t, kNumberArgs> no_numbers() {
+  std::array<std::int64_t, kNumberArgs> numbers{};
+  numbers.fill(kAbsent);
+  return numbers;
+}
+
 bool has_time(Phase phase) { return phase != Phase::kMetadata && phase != Phase::kDamaged; }
 
 }  // namespace
@@ -138,48 +145,17 @@ struct EventParser::Fields {
   Category category = Category::kNone;
   std::string_view category_text, name, label;
   std::uint32_t name_id = kNoId, call_stack = kNoId;
-  std::int64_t ts_ns = kAbsent, dur_ns = kAbsent, flow_id = kAbsent, correlation = kAbsent;
-  std::int64_t external_id = kAbsent, sequence = kAbsent, forward_thread = kAbsent;
-  std::int64_t stream = kAbsent, device = kAbsent;
+  std::int64_t ts_ns = kAbsent, dur_ns = kAbsent, flow_id = kAbsent;
   std::int64_t src_agent = kAbsent, dst_agent = kAbsent;
-  std::int64_t begin_ns = kAbsent, end_ns = kAbsent, delta_ns = kAbsent;
-  std::array<std::int64_t, 4> rocm_correlations = {kAbsent, kAbsent, kAbsent, kAbsent};
+  std::array<std::int64_t, kNumberArgs> numbers = no_numbers();  // by NumberArg
   RawTrack track;
   RawSignature signature;
 
-  // Where an integer argument goes; nullptr for kNone.
-  std::int64_t* number(NumberArg arg) {
-    switch (arg) {
-      case NumberArg::kStream:
-        return &stream;
-      case NumberArg::kDevice:
-        return &device;
-      case NumberArg::kCorrelation:
-        return &correlation;
-      case NumberArg::kExternalId:
-        return &external_id;
-      case NumberArg::kSequence:
-        return &sequence;
-      case NumberArg::kForwardThread:
-        return &forward_thread;
-      case NumberArg::kBeginNs:
-        return &begin_ns;
-      case NumberArg::kEndNs:
-        return &end_ns;
-      case NumberArg::kDeltaNs:
-        return &delta_ns;
-      case NumberArg::kCorrId:
-        return &rocm_correlations[0];
-      case NumberArg::kCorrelationId:
-        return &rocm_correlations[1];
-      case NumberArg::kCorrelationIdCamel:
-        return &rocm_correlations[2];
-      case NumberArg::kCorrIdCamel:
-        return &rocm_correlations[3];
-      case NumberArg::kNone:
-        break;
-    }
-    return nullptr;
+  [[nodiscard]] std::int64_t& number(NumberArg arg) {
+    return numbers[static_cast<std::size_t>(arg)];
+  }
+  [[nodiscard]] std::int64_t number(NumberArg arg) const {
+    return numbers[static_cast<std::size_t>(arg)];
   }
 
   // Whether the arguments tell the time of the event. rocprofv3 writes it there to the nanosecond;
@@ -187,13 +163,16 @@ struct EventParser::Fields {
   // dur at all on the slices ('b') of GPU queues, on empty ones ('n', 'I') and unended ones ('B').
   [[nodiscard]] bool has_exact_times() const {
     constexpr std::string_view kPhases = "XbnIB";
-    return kPhases.find(phase) != std::string_view::npos && begin_ns >= 0 &&
-           begin_ns <= kLatestNs && delta_ns >= 0 && delta_ns <= kLongestNs &&
-           (end_ns == kAbsent || end_ns == begin_ns + delta_ns);
+    const std::int64_t begin_ns = number(NumberArg::kBeginNs), end_ns = number(NumberArg::kEndNs),
+                       delta_ns = number(NumberArg::kDeltaNs);
+    return begin_ns >= 0 && begin_ns <= kLatestNs && delta_ns >= 0 && delta_ns <= kLongestNs &&
+           (end_ns == kAbsent || end_ns == begin_ns + delta_ns) &&
+           kPhases.find(phase) != std::string_view::npos;
   }
 
   // A copy of rocprofv3 names no GPU of its own: it is the one the data goes to, or comes from.
   [[nodiscard]] std::int64_t any_device() const {
+    const std::int64_t device = number(NumberArg::kDevice);
     if (device != kAbsent || category != Category::kGpuMemcpy) return device;
     if (name.ends_with("_TO_DEVICE")) return dst_agent;
     return name.ends_with("_DEVICE_TO_HOST") ? src_agent : kAbsent;
@@ -201,9 +180,10 @@ struct EventParser::Fields {
 
   // The id a launch shares with its GPU work, by whichever name it is written; in order of trust.
   [[nodiscard]] std::int64_t any_correlation() const {
-    if (correlation != kAbsent) return correlation;
-    for (const std::int64_t id : rocm_correlations)
-      if (id != kAbsent) return id;
+    for (const NumberArg arg :
+         {NumberArg::kCorrelation, NumberArg::kCorrId, NumberArg::kCorrelationId,
+          NumberArg::kCorrelationIdCamel, NumberArg::kCorrIdCamel})
+      if (number(arg) != kAbsent) return number(arg);
     return kAbsent;
   }
 };
@@ -355,14 +335,14 @@ const char* EventParser::parse_arg(std::string_view key, const char* p, const ch
     fields.signature.*part = last;
     return p + last.size();
   };
-  if (std::int64_t* const number = fields.number(to_number_arg(key)))
-    return parse_integer(p, end, *number);
+  if (const NumberArg arg = to_number_arg(key); arg != NumberArg::kNone)
+    return parse_integer(p, end, fields.number(arg));
   switch (key.size()) {
     case 4:
       if (json::is(key, "name")) return raw_value(fields.label);
       break;
     case 5:
-      if (json::is(key, "agent")) return parse_agent(p, end, fields.device);
+      if (json::is(key, "agent")) return parse_agent(p, end, fields.number(NumberArg::kDevice));
       break;
     case 6:
       if (json::is(key, "labels")) return raw_value(fields.label);
@@ -441,8 +421,8 @@ void EventParser::append(const Fields& fields, std::uint64_t byte, ParsedBlock& 
   // The end of an asynchronous slice is no work of its own, and must not be counted as a kernel.
   if (fields.phase == 'e') raw.category = Category::kOtherCategory;
   if (fields.has_exact_times()) {
-    raw.ts_ns = fields.begin_ns;
-    raw.dur_ns = fields.delta_ns;
+    raw.ts_ns = fields.number(NumberArg::kBeginNs);
+    raw.dur_ns = fields.number(NumberArg::kDeltaNs);
     raw.phase = Phase::kComplete;
     raw.begin_end = 0;
   }
@@ -481,10 +461,10 @@ void EventParser::append(const Fields& fields, std::uint64_t byte, ParsedBlock& 
   const auto keep = [row](std::vector<RawInt>& column, std::int64_t value) {
     if (value != kAbsent) column.push_back({row, value});
   };
-  keep(block.external_ids, fields.external_id);
-  keep(block.sequences, fields.sequence);
-  keep(block.forward_threads, fields.forward_thread);
-  keep(block.streams, fields.stream);
+  keep(block.external_ids, fields.number(NumberArg::kExternalId));
+  keep(block.sequences, fields.number(NumberArg::kSequence));
+  keep(block.forward_threads, fields.number(NumberArg::kForwardThread));
+  keep(block.streams, fields.number(NumberArg::kStream));
   keep(block.devices, fields.any_device());
   if (fields.call_stack != kNoId) block.call_stacks.push_back({row, fields.call_stack});
   if (fields.category_text != category_name(raw.category))
@@ -505,7 +485,7 @@ void EventParser::append(const GivenEvent& event, std::uint64_t byte, ParsedBloc
   details_.clear();
   if (!event.args.empty())
     parse_args(event.args.data(), event.args.data() + event.args.size(), fields);
-  for (const auto& [arg, value] : event.numbers) *fields.number(arg) = value;
+  for (const auto& [arg, value] : event.numbers) fields.number(arg) = value;
   append(fields, byte, block);
 }
 

@@ -139,11 +139,14 @@ inline bool is_detail_key(std::string_view key) {
   return false;
 }
 
-// Whether an argument is a hardware counter of rocprofv3, which are details too. Most arguments are
-// ruled out by the first byte of their value or name.
+// Whether an argument is a hardware counter of rocprofv3, which are details too: a real number
+// under a name of its own. Nearly all others are ruled out by the first letter, or have no decimal
+// point.
 inline bool is_counter(std::string_view key, std::string_view value) {
-  if (value.empty() || (value[0] != '-' && (value[0] < '0' || value[0] > '9'))) return false;
-  return is_counter_name(key) && value.find_first_of(".eE") != std::string_view::npos;
+  if (key.empty() || key[0] < 'A' || key[0] > 'Z' || value.empty()) return false;
+  if (value[0] != '-' && (value[0] < '0' || value[0] > '9')) return false;
+  const auto is_of_real = [](char c) { return c == '.' || c == 'e' || c == 'E'; };
+  return std::ranges::any_of(value, is_of_real) && is_counter_name(key);
 }
 
 // What a metadata event may say about its process or thread.
