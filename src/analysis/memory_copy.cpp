@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "analysis/cells.hpp"
 #include "analysis/pftrace_stats.hpp"
 #include "io/ascii.hpp"
 #include "tree/time_math.hpp"
@@ -112,8 +113,7 @@ std::optional<Table> memory_copy_sizes(const std::vector<MemoryCopy>& copies) {
   for (const auto& [key, sum] : sums) {
     const auto& [direction, begin] = key;
     table.add_row(direction, begin, class_end(begin), sum.count,
-                  static_cast<double>(sum.bytes) / 1e6, static_cast<double>(sum.ns) / 1e6,
-                  gb_per_s(sum.bytes, sum.ns));
+                  static_cast<double>(sum.bytes) / 1e6, ms(sum.ns), gb_per_s(sum.bytes, sum.ns));
   }
   return table;
 }
@@ -147,9 +147,8 @@ std::optional<Table> memory_copy_bandwidth(const std::vector<MemoryCopy>& copies
   Table table{"memory_copy_bandwidth", "How fast memory was copied, by direction", columns};
   for (auto& [direction, sum] : sums) {
     const NsStats stats = ns_stats(sum.times);
-    table.add_row(direction, stats.count, static_cast<double>(sum.bytes) / 1e6,
-                  static_cast<double>(sum.ns) / 1e6, stats.mean / 1e3, stats.median / 1e3,
-                  gb_per_s(sum.bytes, sum.ns), sum.best);
+    table.add_row(direction, stats.count, static_cast<double>(sum.bytes) / 1e6, ms(sum.ns),
+                  stats.mean / 1e3, stats.median / 1e3, gb_per_s(sum.bytes, sum.ns), sum.best);
   }
   table.sort_by("time", Order::kDescending);
   return table;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "trace/value_member.hpp"
+
 namespace tracelens {
 namespace {
 
@@ -11,11 +13,6 @@ namespace {
 constexpr std::array<std::string_view, 5> kUnifiedFile = {"gfx90a", "gfx940", "gfx941", "gfx942",
                                                           "gfx950"};
 constexpr std::int64_t kRegisters = 512, kRegisterBlock = 8, kSimds = 4;
-
-std::int64_t integer_at(const Value& dict, std::string_view key) {
-  const Value* const value = dict.find(key);
-  return value == nullptr ? 0 : value->as_int();
-}
 
 std::int64_t divide_up(std::int64_t part, std::int64_t whole) {
   return part / whole + (part % whole != 0 ? 1 : 0);
@@ -54,11 +51,11 @@ std::map<std::int64_t, ComputeUnit> compute_units(const Trace& trace) {
     if (architecture == nullptr ||
         std::ranges::find(kUnifiedFile, architecture->as_text()) == kUnifiedFile.end())
       continue;
-    const std::int64_t wave_size = integer_at(gpu, "warpSize");
-    const std::int64_t items = integer_at(gpu, "maxThreadsPerMultiprocessor");
-    const std::int64_t lds = integer_at(gpu, "sharedMemPerMultiprocessor");
+    const std::int64_t wave_size = member(gpu, "warpSize").as_int();
+    const std::int64_t items = member(gpu, "maxThreadsPerMultiprocessor").as_int();
+    const std::int64_t lds = member(gpu, "sharedMemPerMultiprocessor").as_int();
     if (wave_size > 0 && items >= wave_size && lds > 0)
-      units[integer_at(gpu, "id")] = {wave_size, items / wave_size, lds, kRegisters};
+      units[member(gpu, "id").as_int()] = {wave_size, items / wave_size, lds, kRegisters};
   }
   return units;
 }

@@ -8,6 +8,7 @@
 #include "analysis/occupancy.hpp"
 #include "analysis/rocprof_processes.hpp"
 #include "analysis/rocprof_tables.hpp"
+#include "trace/value_member.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
@@ -29,19 +30,14 @@ const ProfiledProcess& process_of(const std::vector<ProfiledProcess>& processes,
   return *(std::ranges::upper_bound(processes, event.row, {}, &ProfiledProcess::first_row) - 1);
 }
 
-std::int64_t integer_at(const Value& details, std::string_view key) {
-  const Value* const value = details.find(key);
-  return value == nullptr ? 0 : value->as_int();
-}
-
 std::optional<Occupancy> event_occupancy(const Trace& trace, EventId event, const Value& details,
                                          const std::map<std::int64_t, ComputeUnit>& units) {
   const auto unit = units.find(trace.devices().at(event).value_or(kAbsent));
   if (unit == units.end()) return std::nullopt;
-  return occupancy({.group_items = integer_at(details, "workgroup_size"),
-                    .registers = plus_ns(integer_at(details, "VGPR_Count"),
-                                         integer_at(details, "Accum_VGPR_Count")),
-                    .lds_bytes = integer_at(details, "LDS_Block_Size")},
+  return occupancy({.group_items = member(details, "workgroup_size").as_int(),
+                    .registers = plus_ns(member(details, "VGPR_Count").as_int(),
+                                         member(details, "Accum_VGPR_Count").as_int()),
+                    .lds_bytes = member(details, "LDS_Block_Size").as_int()},
                    unit->second);
 }
 
@@ -108,8 +104,8 @@ Table rocprof_kernel_details(const RocprofKernels& kernels, const KernelDetailsO
                           trace.external_ids().at(event).value_or(0)};
     for (const auto* key : {"work_items", "work_group"})
       for (const std::size_t axis : {0U, 1U, 2U}) row.emplace_back(size(key, axis));
-    row.emplace_back(integer_at(details, "agent_id"));
-    row.emplace_back(integer_at(details, "tid"));
+    row.emplace_back(member(details, "agent_id").as_int());
+    row.emplace_back(member(details, "tid").as_int());
     if (has_pids) row.emplace_back(process_of(processes, event).pid.value_or(0));
     if (options.resources)
       for (const Resource& resource : kResources) {

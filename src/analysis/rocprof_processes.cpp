@@ -8,6 +8,7 @@
 
 #include "analysis/cells.hpp"
 #include "analysis/gpu_work.hpp"
+#include "trace/value_member.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
@@ -16,16 +17,6 @@ namespace {
 const Value* processes_of(const Trace& trace) {
   // JSON of other producers may have a member of this name, too.
   return trace.source().format == "rocprof" ? trace.metadata("processes") : nullptr;
-}
-
-std::int64_t integer_at(const Value& dict, std::string_view key) {
-  const Value* const value = dict.find(key);
-  return value == nullptr ? 0 : value->as_int();
-}
-
-std::string text_at(const Value& dict, std::string_view key) {
-  const Value* const value = dict.find(key);
-  return value == nullptr ? std::string{} : value->as_text();
 }
 
 std::string command_of(const Value& process) {
@@ -41,12 +32,13 @@ std::vector<ProfiledProcess> profiled_processes(const Trace& trace) {
   std::vector<ProfiledProcess> processes;
   if (const Value* const known = processes_of(trace))
     for (const Value& process : known->items()) {
-      const auto first = static_cast<std::uint32_t>(integer_at(process, "first_event"));
-      const std::uint32_t end = first + static_cast<std::uint32_t>(integer_at(process, "events"));
-      const auto counted = static_cast<std::uint32_t>(integer_at(process, "only_counted"));
-      processes.push_back({integer_at(process, "pid"), text_at(process, "hostname"),
-                           command_of(process), integer_at(process, "init_time"),
-                           integer_at(process, "fini_time"), first, end, end - counted});
+      const auto first = static_cast<std::uint32_t>(member(process, "first_event").as_int());
+      const std::uint32_t end =
+          first + static_cast<std::uint32_t>(member(process, "events").as_int());
+      const auto counted = static_cast<std::uint32_t>(member(process, "only_counted").as_int());
+      processes.push_back({member(process, "pid").as_int(), member(process, "hostname").as_text(),
+                           command_of(process), member(process, "init_time").as_int(),
+                           member(process, "fini_time").as_int(), first, end, end - counted});
     }
   if (processes.empty()) {
     ProfiledProcess all;

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "readers/rocprof_members.hpp"
+#include "trace/value_member.hpp"
 
 namespace tracelens {
 namespace {

@@ -8,8 +8,8 @@
 #include <limits>
 #include <unordered_set>
 
-#include "readers/rocprof_members.hpp"
 #include "readers/time_limits.hpp"
+#include "trace/value_member.hpp"
 
 namespace tracelens {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "io/numbers.hpp"
 #include "trace/counter_name.hpp"
+#include "trace/value_member.hpp"
 
 namespace tracelens {
 namespace {
@@ -16,11 +17,9 @@ constexpr auto kHandle = &std::pair<std::int64_t, double>::first;
 }  // namespace
 
 void RocprofCounters::add_name(const Value& counter) {
-  const Value* const id = counter.find("id");
-  const Value* const handle = id == nullptr ? nullptr : id->find("handle");
-  const Value* const name = counter.find("name");
-  if (handle != nullptr && handle->is_int() && name != nullptr && is_counter_name(name->as_text()))
-    names_.try_emplace(handle->as_int(), name->as_text());
+  const Value& handle = member(member(counter, "id"), "handle");
+  const std::string& name = member(counter, "name").as_text();
+  if (handle.is_int() && is_counter_name(name)) names_.try_emplace(handle.as_int(), name);
 }
 
 void RocprofCounters::add(RocprofCounts counts, std::uint64_t byte) {

@@ -1,5 +1,5 @@
-// rocprof_members.hpp: a look into the tables of a rocprofv3 file, which may lack anything.
-//   member(member(agent, "id"), "handle").is_int()
+// value_member.hpp: a look into values that come from a file, which may lack anything.
+//   member(member(agent, "id"), "handle").as_int()       // 0 when there is no such number
 #pragma once
 
 #include <string_view>
