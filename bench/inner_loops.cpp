@@ -7,12 +7,12 @@
 #include <tracelens/read_trace.hpp>
 #include <tracelens/tree.hpp>
 
-#include "analysis/intervals.hpp"
+#include "analysis/kit/intervals.hpp"
 #include "io/numbers.hpp"
 #include "io/stream.hpp"
-#include "readers/json_scan.hpp"
-#include "readers/kineto_event.hpp"
-#include "readers/padded_text.hpp"
+#include "readers/chrome/json_scan.hpp"
+#include "readers/chrome/padded_text.hpp"
+#include "readers/kineto/event.hpp"
 
 namespace tracelens {
 namespace {

@@ -3,8 +3,20 @@ include_guard()
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+  # The cache serves every checkout, and files that use precompiled headers too.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
+      CCACHE_NOHASHDIR=1
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      ${CCACHE_PROGRAM})
+  if(TRACELENS_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    add_compile_options(-fpch-preprocess)
+  elseif(TRACELENS_PCH)
+    add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
+  endif()
 endif()
+
+# For all files alike: a precompiled header serves only files compiled with the same macros.
+add_compile_options(-pthread)
 
 # Numbers must not depend on the machine: without this, arm64 joins a * b + c into one rounding.
 add_compile_options(-ffp-contract=off)

@@ -17,16 +17,11 @@ install(FILES ${PROJECT_BINARY_DIR}/completions/tracelens.bash RENAME tracelens
 install(FILES ${PROJECT_BINARY_DIR}/completions/_tracelens
         DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT runtime)
 
-# --- dev: one archive per layer, the public headers, TraceLensConfig.cmake ------------------------
-# TraceLens::tracelens stands for all layers; the archives name each other and the outside libraries.
-get_property(layers GLOBAL PROPERTY TL_LIBRARIES)
-add_library(tl_all INTERFACE)
-target_link_libraries(tl_all INTERFACE ${layers})
-set_target_properties(tl_all PROPERTIES EXPORT_NAME tracelens)
-
+# --- dev: libtracelens as archive and shared library, the public headers, TraceLensConfig.cmake ---
 set(cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/TraceLens)
-install(TARGETS tl_all ${layers} EXPORT TraceLensTargets
-        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
+install(TARGETS tl_static tl_shared EXPORT TraceLensTargets
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
 install(EXPORT TraceLensTargets NAMESPACE TraceLens:: DESTINATION ${cmake_dir} COMPONENT dev)
 install(DIRECTORY include/tracelens ${PROJECT_BINARY_DIR}/generated/tracelens
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev FILES_MATCHING PATTERN "*.hpp")

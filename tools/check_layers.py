@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Checks that every folder of src/ includes only the folders its CMakeLists.txt lists in DEPS.
+"""Checks that every room of src/ includes only the rooms its CMakeLists.txt lists in DEPS.
+
+A room is a folder with a tl_library call: a layer (src/io), or a part of one (src/analysis/ops).
+Rooms stand in the order in which add_subdirectory names them, and may lean only on those before.
 
     tools/check_layers.py [--root DIR]
 
 The build enforces the rule for headers it can find; this check also sees what the build cannot:
-a DEPS entry below the folder in the layering, an include through "..", a private header written
+a DEPS entry behind the room in that order, an include through "..", a private header written
 with <>, an installed header that leans on the library's inside, and TEST_DEPS used outside tests.
 Prints one line per offence; exit status 1 when there is one.
 """
@@ -13,10 +16,10 @@ import pathlib
 import re
 import sys
 
-LAYERS = ["io", "trace", "readers", "tree", "perf", "table", "analysis", "report"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 CALL = re.compile(r"tl_library\s*\(([^)]*)\)", re.S)
-KEYWORDS = {"SOURCES", "DEPS", "LIBS", "PRIVATE_LIBS", "TESTS", "TEST_DEPS"}
+SUBFOLDER = re.compile(r"add_subdirectory\s*\(\s*(\S+)\s*\)")
+KEYWORDS = {"SOURCES", "DEPS", "LIBS", "PROTOS", "TESTS", "TEST_DEPS", "TEST_LIBS"}
 
 
 def declared(cmake_file):
@@ -42,27 +45,47 @@ def includes(file):
             yield number, match.group(1), match.group(2)
 
 
-def offences_in_folder(folder, words):
-    name = folder.name
-    for dep in sorted((words["DEPS"] | words["TEST_DEPS"]) - set(LAYERS)):
-        yield f"{folder}/CMakeLists.txt: {dep} is not a folder of src/"
-    for dep in sorted(words["DEPS"] & set(LAYERS)):
-        if LAYERS.index(dep) >= LAYERS.index(name):
+def find_rooms(folder, src):
+    """The rooms at or below a folder in build order, as [(name, folder, words)]."""
+    cmake_file = folder / "CMakeLists.txt"
+    if not cmake_file.exists():
+        return []
+    words = declared(cmake_file)
+    if words is not None:
+        return [(folder.relative_to(src).as_posix(), folder, words)]
+    text = re.sub(r"#.*", "", cmake_file.read_text(encoding="utf-8"))
+    return [room for name in SUBFOLDER.findall(text) for room in find_rooms(folder / name, src)]
+
+
+def offences_in_room(name, folder, words, order):
+    for dep in sorted((words["DEPS"] | words["TEST_DEPS"]) - set(order)):
+        yield f"{folder}/CMakeLists.txt: {dep} is not a room of src/"
+    for dep in sorted(words["DEPS"] & set(order)):
+        if order.index(dep) >= order.index(name):
             yield f"{folder}/CMakeLists.txt: {name} stands above {dep} and may not depend on it"
+    layers = {room.split("/")[0] for room in order}
     for file in sorted([*folder.rglob("*.hpp"), *folder.rglob("*.cpp")]):
         allowed = {name} | words["DEPS"]
         if "test" in file.stem:  # also what several tests share, e.g. test_trace.hpp
             allowed |= words["TEST_DEPS"]
         for number, bracket, path in includes(file):
-            first = path.split("/")[0]
+            room, first = path.rpartition("/")[0], path.split("/")[0]
             if ".." in path.split("/"):
-                yield f'{file}:{number}: "{path}": write it as "folder/header.hpp"'
-            elif first in LAYERS and first not in allowed:
-                yield f"{file}:{number}: {name} may not include {first}; DEPS does not list it"
-            elif first in LAYERS and bracket == "<":
+                yield f'{file}:{number}: "{path}": write it as "room/header.hpp"'
+            elif first in layers and room not in allowed:
+                yield f"{file}:{number}: {name} may not include {room}; DEPS does not list it"
+            elif first in layers and bracket == "<":
                 yield f'{file}:{number}: <{path}> is ours: write it as "{path}"'
-            elif bracket == '"' and first not in LAYERS and not path.endswith(".pb.h"):
-                yield f'{file}:{number}: "{path}": write it as "folder/header.hpp"'
+            elif bracket == '"' and first not in layers and not path.endswith(".pb.h"):
+                yield f'{file}:{number}: "{path}": write it as "room/header.hpp"'
+
+
+def homeless(src, rooms):
+    """Sources that stand in no room."""
+    folders = {folder for _, folder, _ in rooms}
+    for file in sorted([*src.rglob("*.hpp"), *src.rglob("*.cpp")]):
+        if file.parent not in folders:
+            yield f"{file}: stands in no room; give its folder a tl_library"
 
 
 def offences_in_api(api):
@@ -79,15 +102,12 @@ def main():
                         default=pathlib.Path(__file__).resolve().parent.parent)
     root = parser.parse_args().root
     found = list(offences_in_api(root / "include"))
-    for folder in sorted(path for path in (root / "src").iterdir() if path.is_dir()):
-        cmake_file = folder / "CMakeLists.txt"
-        words = declared(cmake_file) if cmake_file.exists() else None
-        if folder.name not in LAYERS:
-            found.append(f"{folder}: not in the list of layers of tools/check_layers.py")
-        elif words is None:
-            found.append(f"{cmake_file}: no tl_library call found")
-        else:
-            found.extend(offences_in_folder(folder, words))
+    src = root / "src"
+    rooms = find_rooms(src, src)
+    found.extend(homeless(src, rooms))
+    order = [name for name, _, _ in rooms]
+    for name, folder, words in rooms:
+        found.extend(offences_in_room(name, folder, words, order))
     for line in found:
         print(line)
     print(f"{len(found)} layer offences" if found else "layers: fine")

@@ -22,8 +22,11 @@ def check(files):
         return done.returncode, done.stdout
 
 
-IO = {"src/io/CMakeLists.txt": "tl_library(io SOURCES a.cpp)"}
-TRACE = {"src/trace/CMakeLists.txt": "tl_library(trace SOURCES t.cpp TESTS t_test.cpp\n  DEPS io)"}
+SRC = {"src/CMakeLists.txt": "add_subdirectory(io)\nadd_subdirectory(trace)\n"
+                             "add_subdirectory(analysis)\n",
+       "src/analysis/CMakeLists.txt": "add_subdirectory(kit)\nadd_subdirectory(ops)\n"}
+IO = {**SRC, "src/io/CMakeLists.txt": "tl_library(io SOURCES a.cpp)"}
+TRACE = {**SRC, "src/trace/CMakeLists.txt": "tl_library(trace SOURCES t.cpp TESTS t_test.cpp\n  DEPS io)"}
 
 
 class CheckLayers(unittest.TestCase):
@@ -41,6 +44,22 @@ class CheckLayers(unittest.TestCase):
         status, output = check(files)
         self.assertEqual(status, 1)
         self.assertIn("io stands above trace", output)
+
+    def test_a_room_includes_another_room_only_if_deps_list_it(self):
+        kit = {**SRC, "src/analysis/kit/CMakeLists.txt": "tl_library(analysis/kit SOURCES k.cpp)"}
+        ops = "tl_library(analysis/ops SOURCES o.cpp{})"
+        include = {"src/analysis/ops/o.cpp": '#include "analysis/kit/k.hpp"\n'}
+        listed = {"src/analysis/ops/CMakeLists.txt": ops.format(" DEPS analysis/kit")}
+        self.assertEqual(check({**kit, **include, **listed})[0], 0)
+        unlisted = {"src/analysis/ops/CMakeLists.txt": ops.format("")}
+        status, output = check({**kit, **include, **unlisted})
+        self.assertEqual(status, 1)
+        self.assertIn("analysis/ops may not include analysis/kit", output)
+
+    def test_a_source_outside_every_room_is_an_offence(self):
+        status, output = check({**IO, "src/lost/x.cpp": ""})
+        self.assertEqual(status, 1)
+        self.assertIn("stands in no room", output)
 
     def test_a_path_through_the_parent_folder_is_an_offence(self):
         status, _ = check({**IO, **TRACE, "src/trace/t.cpp": '#include "../io/a.hpp"\n'})

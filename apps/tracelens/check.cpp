@@ -1,11 +1,11 @@
-#include "analysis/trace_check.hpp"
+#include "analysis/inspect/check.hpp"
 
 #include <fmt/format.h>
 
 #include <span>
 #include <tracelens/tree.hpp>
 
-#include "report/sink.hpp"
+#include "report/sinks/sink.hpp"
 #include "verbs.hpp"
 
 namespace tracelens::app {

@@ -5,7 +5,7 @@
 #include <tracelens/error.hpp>
 #include <vector>
 
-#include "report/sink.hpp"
+#include "report/sinks/sink.hpp"
 #include "verbs.hpp"
 
 namespace tracelens::app {

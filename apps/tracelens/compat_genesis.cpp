@@ -13,8 +13,8 @@
 #include "compat_scripts.hpp"
 #include "io/output_file.hpp"
 #include "io/text_file.hpp"
-#include "report/genesis_report.hpp"
-#include "report/sink.hpp"
+#include "report/recipes/genesis.hpp"
+#include "report/sinks/sink.hpp"
 #include "trace/json_value.hpp"
 
 namespace tracelens::app {

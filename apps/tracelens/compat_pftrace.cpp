@@ -2,11 +2,11 @@
 // our options.
 #include <tracelens/error.hpp>
 
-#include "analysis/api_latency.hpp"
-#include "analysis/memory_copy.hpp"
+#include "analysis/rocm/api_latency.hpp"
+#include "analysis/rocm/memory_copy.hpp"
 #include "compat_rocprof_files.hpp"
 #include "compat_scripts.hpp"
-#include "report/pftrace_report.hpp"
+#include "report/recipes/pftrace.hpp"
 
 namespace tracelens::app {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "compat_scripts.hpp"
 #include "flag_values.hpp"
-#include "report/diff_report_inline.hpp"
+#include "report/recipes/diff_inline.hpp"
 
 namespace tracelens::app {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "compat_rocprof_files.hpp"
 #include "compat_scripts.hpp"
-#include "report/rocprof_report.hpp"
+#include "report/recipes/rocprof.hpp"
 
 namespace tracelens::app {
 namespace {

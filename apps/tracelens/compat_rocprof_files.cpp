@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <tracelens/error.hpp>
 
-#include "analysis/rocprof_processes.hpp"
+#include "analysis/rocm/rocprof_processes.hpp"
 #include "io/output_file.hpp"
-#include "report/sink.hpp"
+#include "report/sinks/sink.hpp"
 #include "verb.hpp"
 
 namespace tracelens::app {

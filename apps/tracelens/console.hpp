@@ -9,7 +9,7 @@
 #include <tracelens/read_trace.hpp>
 #include <tracelens/table.hpp>
 
-#include "report/terminal.hpp"
+#include "report/sinks/terminal.hpp"
 
 namespace tracelens::app {
 

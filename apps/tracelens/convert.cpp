@@ -2,7 +2,7 @@
 
 #include <tracelens/error.hpp>
 
-#include "report/chrome_json.hpp"
+#include "report/convert/chrome_json.hpp"
 #include "verbs.hpp"
 
 namespace tracelens::app {

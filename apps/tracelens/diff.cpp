@@ -2,7 +2,7 @@
 
 #include <tracelens/compare.hpp>
 
-#include "report/sink.hpp"
+#include "report/sinks/sink.hpp"
 #include "verbs.hpp"
 
 namespace tracelens::app {

@@ -1,8 +1,8 @@
-#include "analysis/trace_info.hpp"
+#include "analysis/inspect/info.hpp"
 
 #include <tracelens/tree.hpp>
 
-#include "report/sink.hpp"
+#include "report/sinks/sink.hpp"
 #include "verbs.hpp"
 
 namespace tracelens::app {

@@ -1,11 +1,11 @@
 #include <tracelens/error.hpp>
 #include <tracelens/version.hpp>
 
-#include "analysis/gpu_choice.hpp"
-#include "analysis/model_tables.hpp"
+#include "analysis/gpu/gpu_choice.hpp"
+#include "analysis/inspect/models.hpp"
 #include "io/text_file.hpp"
-#include "perf/user_models.hpp"
-#include "report/sink.hpp"
+#include "perf/registry/user_models.hpp"
+#include "report/sinks/sink.hpp"
 #include "verbs.hpp"
 
 namespace tracelens::app {
@@ -42,8 +42,7 @@ class ModelVerb : public Verb {
   }
 
   int run(Console& console) override {
-    const perf::Edition edition =
-        categories_ == "reference" ? perf::Edition::kReference : perf::Edition::kExtended;
+    const Edition edition = categories_ == "reference" ? Edition::kReference : Edition::kExtended;
     if (!output_.empty()) check_sink(output_);
     if (list_) {
       const Table table = known_models(edition, family_);

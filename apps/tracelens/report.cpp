@@ -4,7 +4,7 @@
 #include <tracelens/report.hpp>
 
 #include "flag_values.hpp"
-#include "report/sink.hpp"
+#include "report/sinks/sink.hpp"
 #include "verbs.hpp"
 
 namespace tracelens::app {

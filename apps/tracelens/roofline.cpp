@@ -1,4 +1,4 @@
-#include "analysis/roofline_points.hpp"
+#include "analysis/inspect/roofline.hpp"
 
 #include <fmt/format.h>
 
@@ -7,12 +7,12 @@
 #include <tracelens/tree.hpp>
 #include <tracelens/version.hpp>
 
-#include "analysis/gpu_choice.hpp"
+#include "analysis/gpu/gpu_choice.hpp"
 #include "io/output_file.hpp"
 #include "io/text_file.hpp"
-#include "perf/user_models.hpp"
-#include "report/roofline_svg.hpp"
-#include "report/sink.hpp"
+#include "perf/registry/user_models.hpp"
+#include "report/recipes/roofline_svg.hpp"
+#include "report/sinks/sink.hpp"
 #include "verbs.hpp"
 
 namespace tracelens::app {
@@ -56,7 +56,7 @@ class RooflineVerb : public Verb {
                               known_gpu_names())};
     const Tree tree = build_tree(trace);
     const Roofline roofline = measure_roofline(
-        trace, tree, {.edition = perf::Edition::kExtended, .own_models = &own, .gpu = &*gpu});
+        trace, tree, {.edition = Edition::kExtended, .own_models = &own, .gpu = &*gpu});
     if (roofline.points.empty()) throw Error{trace.source().name, why_no_points(trace, tree)};
     const Table table = roofline_table(roofline);
     if (picture) {

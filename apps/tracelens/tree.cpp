@@ -4,7 +4,7 @@
 #include <tracelens/error.hpp>
 #include <tracelens/tree.hpp>
 
-#include "analysis/tree_text.hpp"
+#include "analysis/inspect/tree_text.hpp"
 #include "flag_values.hpp"
 #include "io/output_file.hpp"
 #include "verbs.hpp"

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "io/check.hpp"
-#include "readers/dump.hpp"
+#include "readers/kit/dump.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes{reinterpret_cast<const char*>(data), size};

@@ -7,8 +7,8 @@
 
 #include "io/check.hpp"
 #include "io/stream.hpp"
-#include "readers/dump.hpp"
-#include "readers/perfetto.hpp"
+#include "readers/kit/dump.hpp"
+#include "readers/perfetto/perfetto.hpp"
 
 namespace {
 

@@ -8,21 +8,21 @@
 #include <tracelens/read_trace.hpp>
 #include <vector>
 
-#include "analysis/clock_offsets.hpp"
-#include "analysis/collective_alltoallv.hpp"
-#include "analysis/collective_check.hpp"
-#include "analysis/collective_cost.hpp"
-#include "analysis/collective_long.hpp"
-#include "analysis/collective_p2p.hpp"
-#include "analysis/collective_run.hpp"
-#include "analysis/collective_sync.hpp"
-#include "analysis/collective_verdict.hpp"
-#include "analysis/rank_bytes.hpp"
-#include "analysis/rank_timeline.hpp"
-#include "analysis/rank_trace.hpp"
+#include "analysis/ranks/alltoallv.hpp"
+#include "analysis/ranks/check.hpp"
+#include "analysis/ranks/clock_offsets.hpp"
+#include "analysis/ranks/cost.hpp"
+#include "analysis/ranks/long.hpp"
+#include "analysis/ranks/p2p.hpp"
+#include "analysis/ranks/rank_bytes.hpp"
+#include "analysis/ranks/rank_timeline.hpp"
+#include "analysis/ranks/rank_trace.hpp"
+#include "analysis/ranks/run.hpp"
+#include "analysis/ranks/sync.hpp"
+#include "analysis/ranks/verdict.hpp"
 #include "io/check.hpp"
-#include "readers/event_texts.hpp"
-#include "report/fuse_event.hpp"
+#include "readers/chrome/event_texts.hpp"
+#include "report/convert/fuse_event.hpp"
 
 namespace tracelens {
 namespace {
@@ -56,7 +56,7 @@ void check_costs(const CollectiveRun& run) {
   }
 }
 
-void make_tables(std::vector<RankTrace> ranks, perf::Edition edition) {
+void make_tables(std::vector<RankTrace> ranks, Edition edition) {
   CollectiveRun run{std::move(ranks), {.edition = edition, .gpus_per_node = 1}};
   const auto how = parse_aggregates(std::vector<std::string>{"mean", "std", "p90", "skew"});
   const auto sync = sync_collectives(run);
@@ -99,8 +99,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     const std::string packed = to_bytes(ranks);
     TL_CHECK(to_bytes(ranks_from_bytes(packed)) == packed);
-    make_tables(ranks, perf::Edition::kExtended);
-    make_tables(std::move(ranks), perf::Edition::kReference);
+    make_tables(ranks, Edition::kExtended);
+    make_tables(std::move(ranks), Edition::kReference);
   } catch (const Error&) {
     // refused
   }

@@ -8,9 +8,9 @@
 
 #include "io/check.hpp"
 #include "io/stream.hpp"
-#include "readers/dump.hpp"
-#include "readers/rocprof.hpp"
-#include "readers/rocprof_csv.hpp"
+#include "readers/kit/dump.hpp"
+#include "readers/rocprof/csv.hpp"
+#include "readers/rocprof/rocprof.hpp"
 
 namespace {
 

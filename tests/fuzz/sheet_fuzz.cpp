@@ -7,8 +7,8 @@
 #include <tracelens/error.hpp>
 
 #include "io/check.hpp"
-#include "report/csv_reader.hpp"
-#include "report/xlsx_reader.hpp"
+#include "report/import/csv_reader.hpp"
+#include "report/import/xlsx_reader.hpp"
 #include "table/cell_text.hpp"
 
 namespace {

@@ -9,9 +9,9 @@
 
 #include "io/check.hpp"
 #include "io/stream.hpp"
-#include "readers/dump.hpp"
-#include "readers/xplane.hpp"
-#include "readers/xplane_plane.hpp"
+#include "readers/kit/dump.hpp"
+#include "readers/xplane/plane.hpp"
+#include "readers/xplane/xplane.hpp"
 #include "xplane.pb.h"
 
 namespace {

@@ -1,0 +1,115 @@
+#include "analysis/compare/join.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tracelens/error.hpp>
+
+#include "analysis/kit/test_ops.hpp"
+
+namespace tracelens {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+struct Op {
+  const char* name;
+  std::int64_t count;
+  double ms;
+};
+
+Table ops(std::initializer_list<Op> rows) {
+  const ColumnSpec columns[] = {{"name", Kind::kText, "", ""},
+                                {"Count", Kind::kInteger, "", ""},
+                                {"ms", Kind::kReal, "ms", ""}};
+  Table table{"ops", "", columns};
+  for (const Op& op : rows) table.add_row(op.name, op.count, op.ms);
+  return table;
+}
+
+std::vector<std::string> names(const Table& table) {
+  std::vector<std::string> result;
+  for (const Table::Column& each : table.columns()) result.push_back(each.spec().name);
+  return result;
+}
+
+class TableJoinTest : public ::testing::Test {
+ protected:
+  TableJoin join(const Table& a, const Table& b, bool in_order = false) {
+    return TableJoin{{{"a", &a, {}}, {"b", &b, {}}},
+                     {.keys = {"name"}, .metrics = {"ms", "Count"}, .in_order = in_order},
+                     notes_};
+  }
+  std::vector<std::string> notes_;
+};
+
+TEST_F(TableJoinTest, DifferencesStandBetweenKeysAndValues) {
+  const Table a = ops({{"x", 2, 4.0}}), b = ops({{"x", 3, 5.0}});
+  const Table all = join(a, b).all("ops", "ms");
+  EXPECT_THAT(names(all), ElementsAre("name", "ms__b_diff", "ms__b_pct", "Count__b_diff",
+                                      "Count__b_pct", "a::Count", "a::ms", "b::Count", "b::ms"));
+  EXPECT_EQ(cell(all, "ms__b_diff", 0), "1.0");
+  EXPECT_EQ(cell(all, "ms__b_pct", 0), "25.0");
+  EXPECT_EQ(cell(all, "Count__b_diff", 0), "1");
+}
+
+TEST_F(TableJoinTest, RowsOfOneSideKeepBlanksAndMakeWholeNumbersReal) {
+  const Table a = ops({{"x", 2, 4.0}, {"gone", 1, 9.0}}), b = ops({{"new", 7, 1.0}, {"x", 2, 4.0}});
+  const Table all = join(a, b).all("ops", "ms");
+  EXPECT_THAT(column(all, "name"), ElementsAre("gone", "x", "new"));  // by a::ms, blanks last
+  EXPECT_THAT(column(all, "a::Count"), ElementsAre("1.0", "2.0", ""));
+  EXPECT_THAT(column(all, "ms__b_diff"), ElementsAre("", "0.0", ""));
+}
+
+TEST_F(TableJoinTest, PercentOfNothingIsBlank) {
+  const Table a = ops({{"x", 0, 0.0}}), b = ops({{"x", 1, 1.0}});
+  EXPECT_EQ(cell(join(a, b).all("ops", "ms"), "ms__b_pct", 0), "");
+}
+
+TEST_F(TableJoinTest, EqualKeysMeetEveryOtherOrInOrder) {
+  const Table a = ops({{"x", 1, 1.0}, {"x", 2, 2.0}}), b = ops({{"x", 1, 1.0}, {"x", 2, 2.0}});
+  EXPECT_EQ(join(a, b).all("ops", "").rows(), 4U);
+  const Table in_order = join(a, b, true).all("ops", "");
+  EXPECT_THAT(column(in_order, "ms__b_diff"), ElementsAre("0.0", "0.0"));
+}
+
+TEST_F(TableJoinTest, PartsDropColumnsThatAreBlankThroughout) {
+  const Table a = ops({{"x", 1, 1.0}, {"gone", 1, 1.0}}), b = ops({{"x", 1, 2.0}});
+  const TableJoin both = join(a, b);
+  using Part = TableJoin::Part;
+  EXPECT_THAT(column(both.part(Part::kIntersect, 1, "i", "ms"), "name"), ElementsAre("x"));
+  EXPECT_THAT(names(both.part(Part::kOnlyBaseline, 1, "o", "ms")),
+              ElementsAre("name", "a::Count", "a::ms"));
+  EXPECT_THAT(names(both.part(Part::kOnlyVariant, 1, "v", "ms")), IsEmpty());
+}
+
+TEST_F(TableJoinTest, AMetricThatOneSideLacksIsLeftOutWithANote) {
+  const ColumnSpec columns[] = {{"name", Kind::kText, "", ""}, {"ms", Kind::kReal, "", ""}};
+  Table b{"ops", "", columns};
+  b.add_row("x", 1.0);
+  const Table a = ops({{"x", 1, 1.0}});
+  EXPECT_THAT(join(a, b).metrics(), ElementsAre("ms"));
+  EXPECT_THAT(notes_, SizeIs(1));
+}
+
+TEST_F(TableJoinTest, NumbersAndTextMeetAsTextWithANote) {
+  const ColumnSpec number[] = {{"name", Kind::kReal, "", ""}, {"ms", Kind::kReal, "", ""}};
+  Table a{"ops", "", number};
+  a.add_row(8.0, 1.0);
+  const ColumnSpec text[] = {{"name", Kind::kText, "", ""}, {"ms", Kind::kReal, "", ""}};
+  Table b{"ops", "", text};
+  b.add_row("8", 1.0);
+  EXPECT_EQ(join(a, b).all("ops", "").rows(), 1U);
+  EXPECT_THAT(notes_, SizeIs(2));  // and Count is missing
+}
+
+TEST_F(TableJoinTest, MillionsOfPairsAreRefused) {
+  Table a = ops({}), b = ops({});
+  for (int i = 0; i < 3000; ++i) a.add_row("x", 1, 1.0), b.add_row("x", 1, 1.0);
+  EXPECT_THROW(static_cast<void>(join(a, b)), Error);
+}
+
+}  // namespace
+}  // namespace tracelens

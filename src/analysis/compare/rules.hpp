@@ -1,0 +1,43 @@
+// rules.hpp: what is known about the sheets of reports: the keys of their rows and the
+// numbers worth comparing. To compare another sheet, add a row to kRules (compare_rules.cpp).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace tracelens {
+
+enum class CompareShape : std::uint8_t {
+  kWhole,  // one sheet with all rows
+  kSplit,  // per variant: rows of both, only of the baseline, only of the variant
+};
+
+using CompareNames = std::span<const std::string_view>;
+
+// What is known about one layout of one sheet.
+struct CompareRule {
+  std::string_view group;
+  std::string_view sheet;
+  std::string_view base;  // of the names of the split sheets
+  CompareShape shape;
+  std::string_view sort_by;  // a metric, or empty: by key
+  CompareNames keys, metrics;
+  CompareNames dropped = {};           // columns left out
+  CompareNames dropped_variants = {};  // left out of all but the first report
+  bool by_params = false;              // the columns "param: ..." of all reports are keys too
+  bool is_required = false;            // asked for by name it must be there
+  bool is_more = false;                // not compared by the Python TraceLens
+};
+
+// In the order of the result. Of several layouts of a sheet the first whose keys the baseline has
+// is taken.
+[[nodiscard]] std::span<const CompareRule> compare_rules();
+
+// How a family of ops without a rule of its own is compared: any sheet with parameters and times.
+[[nodiscard]] const CompareRule& any_family_rule();
+
+// The column that tells who launched a kernel.
+inline constexpr std::string_view kLaunchingOp = "Parent cpu_op";
+
+}  // namespace tracelens

@@ -1,0 +1,67 @@
+// merge.hpp: two call trees laid over each other: what both have, and where they part.
+//   const MergedTree merged = merge_trees(trace1, tree1, trace2, tree2);
+//   for (std::uint32_t root : merged.roots()) ...
+// Top down: the children of two matched nodes are aligned by name and, where there are as many on
+// both sides and none of them launches, by position; wrappers that only one side has are looked
+// through. Only children with GPU work below take part. Iterative, and linear in the size of the
+// trees unless a node has thousands of unlike children.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <tracelens/trace.hpp>
+#include <tracelens/tree.hpp>
+#include <vector>
+
+namespace tracelens {
+
+enum class DiffMode : std::uint8_t {
+  kReference,  // as the Python TraceLens: its merged ids, its roots, its pairs by position
+  kImproved,   // roots aligned thread by thread, each tree once, names before positions
+};
+
+struct MergedNode {
+  NodeId first, second;  // invalid: the other side only
+  std::uint32_t parent = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t gap = 0;  // one-sided siblings with equal numbers stand between the same neighbours
+  [[nodiscard]] bool is_combined() const { return first.valid() && second.valid(); }
+};
+
+class MergedTree {
+ public:
+  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+  [[nodiscard]] std::size_t size() const { return nodes_.size(); }
+  [[nodiscard]] const MergedNode& node(std::uint32_t id) const { return nodes_[id]; }
+  [[nodiscard]] std::span<const std::uint32_t> children(std::uint32_t id) const {
+    return std::span{children_}.subspan(begins_[id], ends_[id] - begins_[id]);
+  }
+  [[nodiscard]] std::span<const std::uint32_t> roots() const { return roots_; }
+  [[nodiscard]] std::size_t root_count(std::size_t side) const { return root_counts_[side]; }
+
+  // The merged node that stands for a node of one side (0 or 1); kNone when it was looked through
+  // or never reached.
+  [[nodiscard]] std::uint32_t merged(std::size_t side, NodeId node) const {
+    return merged_[side][node.row];
+  }
+  // The node of the other side; invalid inside the optional: it has none; no value: not compared.
+  [[nodiscard]] std::optional<NodeId> counterpart(std::size_t side, NodeId node) const;
+
+ private:
+  friend class TreeMerger;
+  std::vector<MergedNode> nodes_;  // by merged id: in order of the first visit, depth first
+  std::vector<std::uint32_t> children_, begins_, ends_;
+  std::vector<std::uint32_t> roots_;
+  std::array<std::size_t, 2> root_counts_ = {};
+  std::array<std::vector<std::uint32_t>, 2> merged_;  // by node
+};
+
+// Throws Error when a tree has no ops: then there is nothing to align.
+[[nodiscard]] MergedTree merge_trees(const Trace& trace1, const Tree& tree1, const Trace& trace2,
+                                     const Tree& tree2, DiffMode mode = DiffMode::kReference);
+
+}  // namespace tracelens

@@ -1,0 +1,130 @@
+#include "analysis/jax/kernels.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <unordered_map>
+
+#include "analysis/jax/hosts.hpp"
+#include "tree/time_math.hpp"
+
+namespace tracelens {
+namespace {
+
+constexpr std::int64_t kHostPid = 701;
+
+struct Words {
+  std::string_view category;
+  std::array<std::string_view, 4> words;  // empty ones match nothing
+};
+constexpr std::array<Words, 7> kWords = {{
+    {"GEMM", {"Cijk", "gemm", "nvjet", "cublasLt"}},
+    {"FA BWD", {"FmhaBwd", "flash_bprop", "ck_fused_attn::dk_dv_reduce_thd", "fmha_bwd"}},
+    {"FA FWD", {"FmhaFwd", "flash_fprop", "fmha_fwd", ""}},
+    {"FA V3", {"kernel_func", "", "", ""}},
+    {"Conv", {"conv_", "conv.", "conv-", ""}},
+    {"TE", {"transformer_engine", "te_fused_attn", "", ""}},
+    {"Communication rccl/nccl", {"rccl", "nccl", "", ""}},
+}};
+
+std::string_view category_by_words(std::string_view name) {
+  for (const auto& [category, words] : kWords)
+    if (std::ranges::any_of(words, [name](std::string_view word) {
+          return !word.empty() && name.find(word) != std::string_view::npos;
+        }))
+      return category;
+  return {};
+}
+
+// When each launch started, by host and correlation id.
+class LaunchTimes {
+ public:
+  explicit LaunchTimes(const Trace& trace) {
+    for (std::uint32_t row = 0; row < trace.size(); ++row) {
+      if (!is_runtime(trace.categories()[row]) || trace.correlations()[row] == kAbsent) continue;
+      const std::int64_t host = JaxHosts::number(trace, {row});
+      times_[host][trace.correlations()[row]] = trace.ts_ns()[row];  // the last one wins
+    }
+  }
+  [[nodiscard]] std::optional<std::int64_t> at(std::int64_t pid, std::int64_t correlation) const {
+    const auto host = times_.find(pid / kJaxPidsPerHost);
+    if (host == times_.end() || correlation == kAbsent) return std::nullopt;
+    const auto found = host->second.find(correlation);
+    return found == host->second.end() ? std::nullopt : std::optional{found->second};
+  }
+
+ private:
+  std::unordered_map<std::int64_t, std::unordered_map<std::int64_t, std::int64_t>> times_;
+};
+
+}  // namespace
+
+std::span<const std::string_view> jax_categories() {
+  static const auto names = [] {
+    std::array<std::string_view, kWords.size()> list{};
+    std::ranges::transform(kWords, list.begin(), &Words::category);
+    return list;
+  }();
+  return names;
+}
+
+std::string_view jax_category(std::string_view kernel, std::string_view hlo_op) {
+  const std::string_view by_name = category_by_words(kernel);
+  if (!by_name.starts_with("FA "))
+    if (const std::string_view by_op = category_by_words(hlo_op); !by_op.empty()) return by_op;
+  return by_name.empty() ? kUncategorizedXla : by_name;
+}
+
+bool is_jax_span(const Trace& trace, EventId event) {
+  return trace.category(event) == Category::kCpuOp &&
+         trace.track(event).pid.as_int() % kJaxPidsPerHost < kHostPid;
+}
+
+JaxKernels::JaxKernels(const Trace& trace, const Tree& tree, const JaxOps& ops) : trace_{trace} {
+  const LaunchTimes launches{trace};
+  std::int64_t uid = 0;
+  for (const EventId event : trace.all_events()) {
+    if (is_jax_span(trace, event)) continue;  // not in the file
+    const std::int64_t number = uid++;
+    if (trace.category(event) != Category::kKernel) continue;
+    const Track& track = trace.track(event);
+    JaxKernel kernel{.event = event,
+                     .op = ops.of(event),
+                     .uid = number,
+                     .pid = track.pid.as_int(),
+                     .tid = track.tid.as_int(),
+                     .category = {},
+                     .latency_ns = {},
+                     .dur_ns = duration_of(trace, event),
+                     .op_ns = duration_of(trace, event)};
+    kernel.category = jax_category(trace.name(event),
+                                   kernel.op == nullptr ? std::string_view{} : kernel.op->name);
+    if (const auto launch = launches.at(kernel.pid, trace.correlations()[event.row]))
+      kernel.latency_ns = minus_ns(trace.ts_ns()[event.row], *launch);
+    if (const NodeId node = tree.node(event); node.valid() && tree.parent(node).valid())
+      if (is_jax_span(trace, tree.event(tree.parent(node))))
+        kernel.op_ns = tree.gpu_sum_ns(tree.parent(node));
+    kernels_.push_back(kernel);
+  }
+  count_gpus();
+}
+
+void JaxKernels::count_gpus() {
+  std::set<std::int64_t> pids;
+  for (const JaxKernel& kernel : kernels_) pids.insert(kernel.pid);
+  gpus_ = pids.size();
+}
+
+JaxKernels JaxKernels::with_metadata(std::span<const std::string> words) const {
+  JaxKernels some{trace_};
+  for (const JaxKernel& kernel : kernels_)
+    if (words.empty() || (kernel.op != nullptr && kernel.op->instruction != nullptr &&
+                          std::ranges::any_of(words, [&kernel](const std::string& word) {
+                            return kernel.op->metadata.find(word) != std::string::npos;
+                          })))
+      some.kernels_.push_back(kernel);
+  some.count_gpus();
+  return some;
+}
+
+}  // namespace tracelens

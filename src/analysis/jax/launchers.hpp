@@ -1,0 +1,23 @@
+// launchers.hpp: the kernels of a JAX profile, one by one and summed up, in the tables of the
+// Python TraceLens.
+//   for (Table& table : jax_launcher_tables(kernels)) add(std::move(table));
+#pragma once
+
+#include <tracelens/table.hpp>
+#include <vector>
+
+#include "analysis/jax/kernels.hpp"
+
+namespace tracelens {
+
+// kernel_launchers, kernel_launchers_summary, kernel_launchers_summary_by_category,
+// kernel_launchers_unique_args, df_xla_perf (the kernels of no category) and xla_summary; all of
+// them, even when empty.
+[[nodiscard]] std::vector<Table> jax_launcher_tables(const JaxKernels& kernels);
+
+// [{'name': ..., 'count': ..., 'total_duration_us': ..., ...}] of kernels with one name; `details`
+// adds what the HLO op says (custom_call_target, operands, outputs, metadata).
+[[nodiscard]] Value jax_details_summary(const JaxKernels& kernels,
+                                        std::span<const JaxKernel* const> group, bool details);
+
+}  // namespace tracelens

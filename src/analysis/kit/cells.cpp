@@ -1,0 +1,37 @@
+#include "analysis/kit/cells.hpp"
+
+namespace tracelens {
+
+// An op's arguments are nested as deeply as the file had it, so the walk keeps its own stack.
+Value as_list(const Value& value) {
+  if (!value.is_sequence()) return value;
+  struct Open {
+    const Value* from;
+    std::vector<Value> done;
+  };
+  std::vector<Open> open;
+  open.push_back({&value, {}});
+  while (true) {
+    Open& top = open.back();
+    if (top.done.size() < top.from->items().size()) {
+      const Value& next = top.from->items()[top.done.size()];
+      if (next.is_sequence())
+        open.push_back({&next, {}});
+      else
+        top.done.push_back(next);
+      continue;
+    }
+    Value list = Value::list(std::move(top.done));
+    open.pop_back();
+    if (open.empty()) return list;
+    open.back().done.push_back(std::move(list));
+  }
+}
+
+void RunningShare::add_columns(std::vector<ColumnSpec>& columns, const std::string& of) {
+  columns.push_back({"Percentage (%)", Kind::kReal, "%", "share of the summed " + of});
+  columns.push_back(
+      {"Cumulative Percentage (%)", Kind::kReal, "%", "the same, summed up to and with this row"});
+}
+
+}  // namespace tracelens

@@ -1,0 +1,47 @@
+#include "analysis/kit/findings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace tracelens {
+
+void Findings::add(Verdict level, std::string_view what, std::string_view detail,
+                   std::string_view fix) {
+  constexpr std::array<std::string_view, 3> kLevels = {"ok", "warn", "fail"};
+  verdict_ = std::max(verdict_, level);
+  table_.add_row(kLevels[static_cast<std::size_t>(level)], what, detail, fix);
+}
+
+Table Findings::make_table() {
+  const ColumnSpec columns[] = {{"level", Kind::kText, "", "ok, warn or fail"},
+                                {"what", Kind::kText, "", "what was looked at"},
+                                {"detail", Kind::kText, "", "what was found"},
+                                {"how to fix", Kind::kText, "", "what to change when recording"}};
+  return Table{"check", "Whether the trace is fit for analysis", columns};
+}
+
+void Findings::check_file(const Trace& trace) {
+  if (trace.size() == 0)
+    fail("events", "the trace has none", "check that the profiler ran and was exported");
+  else
+    ok("events", fmt::format("{} events", trace.size()));
+  if (trace.source().cut_short)
+    warn("file", "cut short: events after the cut are missing",
+         "let the export finish; copy the file again");
+  for (const Warnings::Entry& entry : trace.warnings().entries())
+    warn("damage",
+         fmt::format("{}: {}, first at byte {}", entry.what, entry.count, entry.first_byte),
+         "record or copy the trace again if it matters");
+  if (!trace.source().cut_short && trace.warnings().entries().empty())
+    ok("file", "complete, no damaged events");
+}
+
+std::string share(std::uint64_t part, std::uint64_t whole) {
+  return fmt::format(
+      "{} of {} ({:.1f}%)", part, whole,
+      whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+}  // namespace tracelens

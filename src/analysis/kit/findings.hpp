@@ -1,0 +1,53 @@
+// findings.hpp: collects what `check` has to say, and the verdict that follows from it.
+//   Findings findings;
+//   findings.warn("steps", "not marked", "call prof.step() once per iteration");
+//   return std::move(findings).take();
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <tracelens/table.hpp>
+#include <tracelens/trace.hpp>
+#include <utility>
+
+namespace tracelens {
+
+// The worst finding decides.
+enum class Verdict : std::uint8_t {
+  kOk,    // everything the reports want is there
+  kWarn,  // usable, but some tables will be poorer
+  kFail,  // GPU time cannot be analysed
+};
+
+struct TraceCheck {
+  Table findings;  // check: level, what, detail, how to fix
+  Verdict verdict = Verdict::kOk;
+};
+
+class Findings {
+ public:
+  void ok(std::string_view what, std::string_view detail) { add(Verdict::kOk, what, detail, ""); }
+  void warn(std::string_view what, std::string_view detail, std::string_view fix) {
+    add(Verdict::kWarn, what, detail, fix);
+  }
+  void fail(std::string_view what, std::string_view detail, std::string_view fix) {
+    add(Verdict::kFail, what, detail, fix);
+  }
+  TraceCheck take() && { return {std::move(table_), verdict_}; }
+
+  // What is true of any file: events, damage, completeness.
+  void check_file(const Trace& trace);
+
+ private:
+  void add(Verdict level, std::string_view what, std::string_view detail, std::string_view fix);
+  static Table make_table();
+
+  Table table_ = make_table();
+  Verdict verdict_ = Verdict::kOk;
+};
+
+// "12 of 40 (30.0%)"
+[[nodiscard]] std::string share(std::uint64_t part, std::uint64_t whole);
+
+}  // namespace tracelens

@@ -1,0 +1,182 @@
+#include "analysis/ops/call_stacks.hpp"
+#include "io/ascii.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace tracelens {
+namespace {
+
+constexpr const char* kNotFound = "Not found";
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// Frames without a path and without a namespace (built-ins, runtime calls) say little.
+bool is_shown(const Trace& trace, EventId event) {
+  const std::string_view name = trace.name(event);
+  return trace.category(event) == Category::kCpuOp || contains(name, "nn.Module") ||
+         contains(name, "::") || contains(name, "/");
+}
+
+// "file.py(12): forward" -> "forward"
+std::string_view function_part(std::string_view frame) {
+  const std::size_t at = frame.rfind("): ");
+  return at == frame.npos ? frame : frame.substr(at + 3);
+}
+
+constexpr std::array<std::string_view, 3> kWrapperStarts = {"<built-in", "pybind11_builtins",
+                                                            "nn.Module:"};
+constexpr std::array<std::string_view, 11> kWrapperPaths = {
+    "torch/_ops.py",
+    "torch/nn/modules/module.py",
+    "torch/utils/_contextlib.py",
+    "torch/utils/_device.py",
+    "torch/_tensor.py",
+    "torch/functional.py",
+    "torch/overrides.py",
+    "torch/_inductor/",
+    "torch/_functorch/",
+    "torch/distributed/c10d_logger.py",
+    "triton/backends/",
+};
+constexpr std::array<std::string_view, 10> kWrapperFunctions = {
+    "__torch_function__",
+    "_call_impl",
+    "_wrapped_call_impl",
+    "decorate_context",
+    "dispatch_wrapper",
+    "handle_torch_function",
+    "wrapper",
+    "custom_wrapper",
+    "wrapper_custom",
+    "outer_wrapper",
+};
+
+bool is_wrapper_frame(std::string_view frame) {
+  return std::ranges::any_of(kWrapperStarts, [&](auto s) { return frame.starts_with(s); }) ||
+         std::ranges::any_of(kWrapperPaths, [&](auto path) { return contains(frame, path); }) ||
+         std::ranges::find(kWrapperFunctions, function_part(frame)) != kWrapperFunctions.end();
+}
+
+// The op's name as stacks have it when the trace numbers its ops: "op_12" -> "op".
+std::string_view without_trailing_number(std::string_view name) {
+  std::size_t end = name.size();
+  while (end > 0 && is_digit(name[end - 1])) --end;
+  if (end == name.size() || end == 0 || name[end - 1] != '_') return name;
+  return name.substr(0, end - 1);
+}
+
+// Names from `from` (included) up to `to` (included), outermost first; those that are shown.
+void append_path(CallChain& chain, const Trace& trace, const Tree& tree, NodeId from, NodeId to) {
+  const std::size_t before = chain.size();
+  for (NodeId node = from; node.valid(); node = tree.parent(node)) {
+    if (is_shown(trace, tree.event(node)))
+      chain.push_back(without_numbers(trace.name(tree.event(node))));
+    if (node == to) break;
+  }
+  std::reverse(chain.begin() + static_cast<std::ptrdiff_t>(before), chain.end());
+}
+
+}  // namespace
+
+std::string without_numbers(std::string_view name) {
+  std::string result;
+  for (std::size_t i = 0; i < name.size();) {
+    if (name[i] != '_' || i + 1 == name.size() || !is_digit(name[i + 1])) {
+      result += name[i++];
+      continue;
+    }
+    ++i;
+    while (i < name.size() && is_digit(name[i])) ++i;
+  }
+  return result;
+}
+
+Value call_stack_value(std::span<const CallChain> chains) {
+  if (chains.empty()) return {};
+  std::size_t common = chains[0].size();
+  for (const CallChain& chain : chains) {
+    const auto [mine, other] = std::ranges::mismatch(chains[0], chain);
+    common = std::min(common, static_cast<std::size_t>(mine - chains[0].begin()));
+  }
+  const auto texts = [](auto first, auto last) { return std::vector<Value>(first, last); };
+  if (chains.size() == 1) return Value::list(texts(chains[0].begin(), chains[0].end()));
+  const auto skip = static_cast<std::ptrdiff_t>(common);
+  std::vector<Value> items = texts(chains[0].begin(), chains[0].begin() + skip);
+  for (const CallChain& chain : chains) {
+    if (chain.size() == common) continue;
+    Value rest = Value::list(texts(chain.begin() + skip, chain.end()));
+    if (std::ranges::find(items, rest) == items.end()) items.push_back(std::move(rest));
+  }
+  return Value::list(std::move(items));
+}
+
+std::optional<std::string> entry_point(const Value& stack, std::string_view op) {
+  std::vector<std::string_view> frames;
+  for (const Value& item : stack.items()) {
+    if (item.is_text()) frames.push_back(item.as_text());
+    for (const Value& inner : item.items()) frames.push_back(inner.as_text());
+  }
+  const auto last_named = [&](std::string_view name) {
+    const auto found = std::find(frames.rbegin(), frames.rend(), name);
+    return static_cast<std::size_t>(frames.rend() - found);  // one past it; 0: none
+  };
+  std::size_t after = last_named(op);
+  if (after == 0) after = last_named(without_trailing_number(op));
+  if (after == 0) return std::nullopt;
+  const std::size_t colons = op.rfind("::");
+  const std::string local = io::lower_case(colons == op.npos ? op : op.substr(colons + 2));
+  for (std::size_t i = after; i < frames.size(); ++i)
+    if (contains(frames[i], ".py") && contains(io::lower_case(function_part(frames[i])), local))
+      return std::string{frames[i]};
+  for (std::size_t i = after - 1; i-- > 0;)
+    if (contains(frames[i], ".py") && !is_wrapper_frame(frames[i])) return std::string{frames[i]};
+  return std::nullopt;
+}
+
+void add_call_stack_columns(std::vector<ColumnSpec>& columns) {
+  columns.push_back({"entry_point", Kind::kText, "", "the Python frame to look at for this op"});
+  columns.push_back({"call_stack_full", Kind::kNested, "",
+                     "frames and ops from the outermost down to the kernels"});
+}
+
+std::vector<CallChain> kernel_call_stacks(const OpInput& input, const UnifiedOp& op) {
+  std::vector<CallChain> stacks;
+  if (!op.top.valid()) return stacks;
+  const Tree& tree = input.tree;
+  CallChain to_op;
+  append_path(to_op, input.trace, tree, op.row.node, op.top);
+  for (const GpuPosition position : input.ops.kernels(op.row)) {
+    CallChain stack = to_op;
+    CallChain below;  // from the op, which to_op ends with already, down to the call
+    append_path(below, input.trace, tree,
+                tree.parent(tree.node(input.launches.gpu_events()[position].event)), op.row.node);
+    const bool repeats_op = is_shown(input.trace, op.row.event);
+    stack.insert(stack.end(), below.begin() + (repeats_op ? 1 : 0), below.end());
+    stacks.push_back(std::move(stack));
+  }
+  return stacks;
+}
+
+void add_call_stack_cells(RowCells& row, OpInput& input, const UnifiedOp* op,
+                          const KernelStats& kernels) {
+  if (op == nullptr) {
+    row.add(kNotFound);
+    row.add(Value{kNotFound});
+    return;
+  }
+  std::vector<CallChain> stacks = kernel_call_stacks(input, *op);
+  const std::span<const GpuPosition> positions = input.ops.kernels(op->row);
+  stacks.resize(positions.size());  // those of a made-up op hold nothing but the kernel
+  std::vector<CallChain> chains;
+  for (const std::size_t i : kernels.order()) {
+    stacks[i].emplace_back(input.trace.text(input.launches.gpu_events()[positions[i]].name));
+    chains.push_back(std::move(stacks[i]));
+  }
+  const Value stack = call_stack_value(chains);
+  row.add(entry_point(stack, unified_name(input.trace, *op)).value_or(kNotFound));
+  row.add(stack);
+}
+
+}  // namespace tracelens

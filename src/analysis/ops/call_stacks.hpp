@@ -1,0 +1,47 @@
+// call_stacks.hpp: from the Python frames around an op down to its kernels, and the frame a user
+// would look at first. Needs a tree with Python frames.
+//   const Value stack = call_stack_value(chains);       // ['a.py(3): f', 'aten::mm', 'gemm']
+//   entry_point(stack, "aten::mm")                      // "a.py(3): f"
+// Frames keep their names without the running numbers ("Linear_12" becomes "Linear").
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tracelens/table.hpp>
+#include <tracelens/value.hpp>
+#include <vector>
+
+#include "analysis/kit/cells.hpp"
+#include "analysis/ops/input.hpp"
+#include "analysis/ops/kernel_stats.hpp"
+#include "analysis/ops/unified_ops.hpp"
+
+namespace tracelens {
+
+using CallChain = std::vector<std::string>;  // outermost first
+
+// Every "_<digits>" taken out.
+[[nodiscard]] std::string without_numbers(std::string_view name);
+
+// One chain: its elements. Several: what they have in common, then each distinct rest as a list of
+// its own. Null when there is none.
+[[nodiscard]] Value call_stack_value(std::span<const CallChain> chains);
+
+// The Python frame that stands for the op in the user's code: the first one inside the op that is
+// named after it, else the nearest one around it that is not plumbing of PyTorch's. Nothing when
+// the op is not in the stack or no frame qualifies. `stack`: as call_stack_value() gives it.
+[[nodiscard]] std::optional<std::string> entry_point(const Value& stack, std::string_view op);
+
+// Of each GPU event of the op: the frames and ops around it, down to the call that launched it.
+// None for a made-up op.
+[[nodiscard]] std::vector<CallChain> kernel_call_stacks(const OpInput& input, const UnifiedOp& op);
+
+// entry_point and call_stack_full of a row; `op` is the group's first op with GPU events (null:
+// none), `kernels` the statistics over the group.
+void add_call_stack_columns(std::vector<ColumnSpec>& columns);
+void add_call_stack_cells(RowCells& row, OpInput& input, const UnifiedOp* op,
+                          const KernelStats& kernels);
+
+}  // namespace tracelens

@@ -1,0 +1,229 @@
+#include "analysis/ops/launch_table.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "analysis/gpu/launchers.hpp"
+#include "analysis/gpu/work.hpp"
+#include "table/cell_text.hpp"
+#include "tree/time_math.hpp"
+
+namespace tracelens {
+namespace {
+
+constexpr std::uint32_t kNoLauncher = 0xffffffff;
+
+// Busy time of intervals that come one by one. GPU events nearly always come by start, so that
+// nothing is sorted; one that comes too early makes the caller fall back to a sort.
+class BusyTime {
+ public:
+  [[nodiscard]] bool add(std::int64_t start, std::int64_t end) {
+    if (!any_) {
+      any_ = true;
+      start_ = start;
+      end_ = end;
+      return true;
+    }
+    if (start < start_) return false;
+    if (start > end_) {
+      total_ = plus_ns(total_, minus_ns(end_, start_));
+      start_ = start;
+      end_ = end;
+    } else {
+      end_ = std::max(end_, end);
+    }
+    return true;
+  }
+  [[nodiscard]] std::int64_t total() const { return plus_ns(total_, minus_ns(end_, start_)); }
+
+ private:
+  bool any_ = false;
+  std::int64_t start_ = 0, end_ = 0, total_ = 0;
+};
+
+template <class Items, class EventOf>
+std::int64_t busy_of(const Items& items, EventOf event_of) {
+  BusyTime busy;
+  for (const auto& item : items) {
+    const GpuEvent& event = event_of(item);
+    if (busy.add(event.start_ns, event.end_ns)) continue;
+    std::vector<Interval> intervals;
+    intervals.reserve(items.size());
+    for (const auto& each : items)
+      intervals.push_back({event_of(each).start_ns, event_of(each).end_ns});
+    return length(merge(std::move(intervals)));
+  }
+  return busy.total();
+}
+
+std::string text_or_unknown(const std::optional<Value>& label) {
+  if (!label || label->is_null()) return "Unknown";
+  return label->is_text() ? label->as_text() : python_repr(*label);
+}
+
+}  // namespace
+
+// --- categories ---
+
+std::uint32_t OpCategories::id_of(std::string_view category) {
+  const auto id = static_cast<std::uint32_t>(std::ranges::find(texts_, category) - texts_.begin());
+  if (id == texts_.size()) texts_.emplace_back(category);
+  return id;
+}
+
+std::uint32_t OpCategories::of_text(std::string_view name, StringId first_kernel) {
+  return id_of(models_.category(
+      name, first_kernel.valid() ? trace_.text(first_kernel) : std::string_view{}));
+}
+
+std::uint32_t OpCategories::of(StringId name, StringId first_kernel) {
+  Last& last = by_name_[name.row];
+  if (last.known && last.first_kernel == first_kernel) return last.category;
+  const std::uint64_t pair = std::uint64_t{name.row} << 32 | first_kernel.row;
+  const auto [entry, added] = by_pair_.try_emplace(pair);
+  if (added) entry->second = of_text(trace_.text(name), first_kernel);
+  last = {true, first_kernel, entry->second};
+  return last.category;
+}
+
+// --- names of tracks ---
+
+std::uint32_t TrackNames::id_of(TrackId track) {
+  static const Track kNoTrack;
+  std::uint32_t& id = track.valid() ? ids_[track.row] : ids_.back();
+  if (id != kNew) return id;
+  const Track& own = track.valid() ? trace_.track(track) : kNoTrack;
+  const Track process{own.pid, 0};
+  const Names names{text_or_unknown(trace_.label(process, "process_name")),
+                    text_or_unknown(trace_.label(process, "process_labels")),
+                    text_or_unknown(trace_.label(own, "thread_name"))};
+  const auto found = std::ranges::find(names_, names);
+  id = static_cast<std::uint32_t>(found - names_.begin());
+  if (found == names_.end()) names_.push_back(names);
+  return id;
+}
+
+// --- the table ---
+
+LaunchTable::LaunchTable(const Trace& trace, const Tree& tree, const perf::ModelSet& models)
+    : trace_{trace}, tree_{tree}, categories_{trace, models}, track_names_{trace} {
+  collect_gpu_events();
+  collect_launchers();
+}
+
+void LaunchTable::collect_gpu_events() {
+  gpu_.resize(tree_.linked_gpu_events().size());
+  file_order_.reserve(gpu_.size());
+  GpuWorkKinds kinds{trace_};
+  const SparseColumn<std::int64_t>& streams = trace_.streams();
+  std::size_t stream = 0;
+  const std::span<const Category> categories = trace_.categories();
+  for (std::uint32_t row = 0; row < categories.size(); ++row) {
+    if (!is_gpu(categories[row])) continue;
+    const NodeId node = tree_.node({row});
+    if (!node.valid()) continue;
+    const GpuPosition position = first_position(node);
+    file_order_.push_back(position);
+    while (stream < streams.rows().size() && streams.rows()[stream] < row) ++stream;
+    const bool has_stream = stream < streams.rows().size() && streams.rows()[stream] == row;
+    const std::int64_t start = trace_.ts_ns()[row] == kAbsent ? 0 : trace_.ts_ns()[row];
+    gpu_[position] = {.event = {row},
+                      .name = trace_.names()[row],
+                      .start_ns = start,
+                      .end_ns = end_of(start, trace_.dur_ns()[row]),
+                      .stream = has_stream ? streams.values()[stream] : kAbsent,
+                      .communication = kinds.is_communication({row})};
+  }
+  communication_before_.assign(gpu_.size() + 1, 0);
+  for (std::size_t i = 0; i < gpu_.size(); ++i)
+    communication_before_[i + 1] = communication_before_[i] + (gpu_[i].communication ? 1U : 0U);
+}
+
+void LaunchTable::collect_launchers() {
+  launcher_of_node_.assign(tree_.size(), kNoLauncher);
+  std::vector<NodeId> nodes;                                   // of the launchers
+  std::vector<std::pair<std::uint32_t, GpuPosition>> charged;  // launcher, GPU event
+  charged.reserve(gpu_.size());
+  for (const GpuPosition position : file_order_) {
+    if (gpu_[position].communication) continue;
+    const NodeId node = find_launcher(trace_, tree_, tree_.node(gpu_[position].event));
+    std::uint32_t& launcher = launcher_of_node_[node.row];
+    if (launcher == kNoLauncher) {
+      launcher = static_cast<std::uint32_t>(nodes.size());
+      nodes.push_back(node);
+    }
+    charged.emplace_back(launcher, position);
+  }
+  launchers_.reserve(nodes.size());
+  for (const NodeId node : nodes) launchers_.push_back({.node = node, .event = tree_.event(node)});
+  for (const auto& [launcher, position] : charged) ++launchers_[launcher].count;
+  // Lay the GPU events of each launcher out one after the other.
+  std::uint32_t at = 0;
+  for (Launcher& op : launchers_) {
+    op.first = at;
+    at += op.count;
+    op.count = 0;
+  }
+  own_.resize(at);
+  for (const auto& [launcher, position] : charged) {
+    Launcher& op = launchers_[launcher];
+    own_[op.first + op.count++] = position;
+  }
+  sort_launchers();
+  const auto start_of = [&](GpuPosition position) { return gpu_[position].start_ns; };
+  for (std::uint32_t i = 0; i < launchers_.size(); ++i) {
+    Launcher& op = launchers_[i];
+    launcher_of_node_[op.node.row] = i;
+    const auto own_events = std::span{own_}.subspan(op.first, op.count);
+    if (!std::ranges::is_sorted(own_events, {}, start_of))
+      std::ranges::stable_sort(own_events, {}, start_of);
+    op.direct_ns = busy_ns(own_events);
+    const auto below = gpu(op.node);
+    op.subtree_ns = below.size() == op.count ? op.direct_ns : busy_ns(below);
+    op.category = categories_.of(trace_.names()[op.event.row], gpu_[own_events.front()].name);
+  }
+}
+
+void LaunchTable::sort_launchers() {
+  std::vector<std::pair<std::int64_t, std::uint32_t>> order;  // start, then as they are now
+  order.reserve(launchers_.size());
+  for (std::uint32_t i = 0; i < launchers_.size(); ++i)
+    order.emplace_back(trace_.ts_ns()[launchers_[i].event.row], i);
+  if (std::ranges::is_sorted(order)) return;
+  std::ranges::sort(order);
+  std::vector<Launcher> sorted;
+  sorted.reserve(order.size());
+  for (const auto& [start, i] : order) sorted.push_back(launchers_[i]);
+  launchers_ = std::move(sorted);
+}
+
+std::span<const GpuEvent> LaunchTable::gpu(NodeId node) const {
+  if (!node.valid()) return {};
+  return std::span{gpu_}.subspan(first_position(node), tree_.gpu_count(node));
+}
+
+bool LaunchTable::any_communication(NodeId node) const {
+  const GpuPosition first = first_position(node);
+  return communication_before_[first + tree_.gpu_count(node)] != communication_before_[first];
+}
+
+const Launcher* LaunchTable::launcher(NodeId node) const {
+  if (!node.valid() || launcher_of_node_[node.row] == kNoLauncher) return nullptr;
+  return &launchers_[launcher_of_node_[node.row]];
+}
+
+StringId LaunchTable::first_kernel(NodeId node) const {
+  const Launcher* op = launcher(node);
+  return op == nullptr ? StringId{} : gpu_[own_[op->first]].name;
+}
+
+std::int64_t LaunchTable::busy_ns(std::span<const GpuEvent> events) const {
+  return busy_of(events, [](const GpuEvent& event) -> const GpuEvent& { return event; });
+}
+
+std::int64_t LaunchTable::busy_ns(std::span<const GpuPosition> positions) const {
+  return busy_of(positions, [&](GpuPosition at) -> const GpuEvent& { return gpu_[at]; });
+}
+
+}  // namespace tracelens

@@ -1,0 +1,139 @@
+// launch_table.hpp: the linked GPU events and the ops they are charged to, as columns that every op
+// table reads. Built once per report.
+//   const LaunchTable table{trace, tree, Edition::kReference};
+//   for (const Launcher& op : table.launchers()) total += op.direct_ns;
+//   table.gpu(node);                 // the GPU events below a node, as a contiguous range
+// Trace and Tree must outlive it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tracelens/trace.hpp>
+#include <tracelens/tree.hpp>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/kit/group_rows.hpp"
+#include "analysis/kit/intervals.hpp"
+#include "analysis/ops/kernel_stats.hpp"
+#include "perf/registry/model_set.hpp"
+
+namespace tracelens {
+
+// A linked GPU event. Its position in LaunchTable::gpu_events() stands for it in lists.
+struct GpuEvent {
+  EventId event;
+  StringId name;
+  std::int64_t start_ns = 0, end_ns = 0;
+  std::int64_t stream = kAbsent;
+  bool communication = false;  // by name, whatever its category
+  [[nodiscard]] KernelUse use() const { return {name, stream, end_ns - start_ns}; }
+};
+using GpuPosition = std::uint32_t;
+
+// An op that launched GPU work itself; see launchers.hpp for the rule.
+struct Launcher {
+  NodeId node;
+  EventId event;
+  std::uint32_t first = 0, count = 0;  // its own GPU events: LaunchTable::own()
+  std::int64_t direct_ns = 0;          // time in which at least one of its own GPU events ran
+  std::int64_t subtree_ns = 0;         // the same of all below it, communication included
+  std::uint32_t category = 0;          // OpCategories::text()
+};
+
+// The category of an op; each distinct (name, first kernel) is looked up once.
+class OpCategories {
+ public:
+  OpCategories(const Trace& trace, const perf::ModelSet& models)
+      : trace_{trace}, models_{models}, by_name_(trace.string_count()) {}
+  // `first_kernel` is invalid when the op launched nothing itself.
+  std::uint32_t of(StringId name, StringId first_kernel);
+  std::uint32_t of_text(std::string_view name, StringId first_kernel);  // for made-up names
+  std::uint32_t id_of(std::string_view category);
+  [[nodiscard]] const std::string& text(std::uint32_t id) const { return texts_[id]; }
+
+ private:
+  struct Last {
+    bool known = false;
+    StringId first_kernel;
+    std::uint32_t category = 0;
+  };
+  const Trace& trace_;
+  perf::ModelSet models_;
+  std::vector<Last> by_name_;  // by StringId: nearly always the answer
+  std::unordered_map<std::uint64_t, std::uint32_t> by_pair_;
+  std::vector<std::string> texts_;
+};
+
+// Names of an event's process and thread, "Unknown" where the trace does not say. Equal names of
+// different threads have one id.
+class TrackNames {
+ public:
+  struct Names {
+    std::string process, process_label, thread;
+    bool operator==(const Names&) const = default;
+  };
+  explicit TrackNames(const Trace& trace)
+      : trace_{trace}, ids_(trace.track_table().size() + 1, kNew) {}
+  std::uint32_t id_of(TrackId track);
+  [[nodiscard]] const Names& names(std::uint32_t id) const { return names_[id]; }
+
+ private:
+  static constexpr std::uint32_t kNew = 0xffffffff;
+  const Trace& trace_;
+  std::vector<std::uint32_t> ids_;  // by TrackId; the last one: events without a track
+  std::vector<Names> names_;
+};
+
+class LaunchTable {
+ public:
+  LaunchTable(const Trace& trace, const Tree& tree, const perf::ModelSet& models);
+
+  // In tree order, as Tree::linked_gpu_events().
+  [[nodiscard]] std::span<const GpuEvent> gpu_events() const { return gpu_; }
+  [[nodiscard]] std::span<const GpuPosition> file_order() const { return file_order_; }
+  // The GPU events below a node; none for an invalid node. The position of its first one:
+  [[nodiscard]] std::span<const GpuEvent> gpu(NodeId node) const;
+  [[nodiscard]] GpuPosition first_position(NodeId node) const {  // of a valid node
+    return static_cast<GpuPosition>(tree_.gpu_events(node).data() -
+                                    tree_.linked_gpu_events().data());
+  }
+  [[nodiscard]] bool any_communication(NodeId node) const;
+
+  // By start; ties in the order of their first GPU events.
+  [[nodiscard]] std::span<const Launcher> launchers() const { return launchers_; }
+  // A launcher's own GPU events by start.
+  [[nodiscard]] std::span<const GpuPosition> own(const Launcher& op) const {
+    return std::span{own_}.subspan(op.first, op.count);
+  }
+  // Null when nothing is charged to the node.
+  [[nodiscard]] const Launcher* launcher(NodeId node) const;
+  // The name of the first GPU event an op launched itself; invalid when it launched none.
+  [[nodiscard]] StringId first_kernel(NodeId node) const;
+
+  [[nodiscard]] std::int64_t busy_ns(std::span<const GpuEvent> events) const;
+  [[nodiscard]] std::int64_t busy_ns(std::span<const GpuPosition> positions) const;
+
+  [[nodiscard]] OpCategories& categories() { return categories_; }
+  [[nodiscard]] TrackNames& track_names() { return track_names_; }
+
+ private:
+  void collect_gpu_events();
+  void collect_launchers();
+  void sort_launchers();
+
+  const Trace& trace_;
+  const Tree& tree_;
+  std::vector<GpuEvent> gpu_;
+  std::vector<GpuPosition> file_order_;
+  std::vector<std::uint32_t> communication_before_;  // one more than gpu_
+  std::vector<Launcher> launchers_;
+  std::vector<GpuPosition> own_;
+  std::vector<std::uint32_t> launcher_of_node_;  // index into launchers_
+  OpCategories categories_;
+  TrackNames track_names_;
+};
+
+}  // namespace tracelens

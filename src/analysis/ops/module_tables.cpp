@@ -1,0 +1,310 @@
+#include "analysis/ops/module_tables.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "analysis/gpu/work.hpp"
+#include "analysis/kit/cells.hpp"
+#include "analysis/kit/group_rows.hpp"
+#include "analysis/ops/call_stacks.hpp"
+#include "tree/time_math.hpp"
+
+namespace tracelens {
+namespace {
+
+constexpr std::string_view kNoModule = "NA";
+constexpr const char* kOwnTime = "GPU time of the ops' own kernels";
+
+// Where the work of a node belongs.
+struct Place {
+  NodeId module;  // invalid: in no module
+  bool backward = false;
+};
+
+class Modules {
+ public:
+  explicit Modules(const OpInput& input) : trace_{input.trace}, tree_{input.tree} {}
+
+  [[nodiscard]] Place of(NodeId node) const {
+    if (const NodeId module = tree_.nearest_module(node); module.valid()) return {module, false};
+    for (; node.valid(); node = tree_.parent(node)) {
+      const EventId forward = tree_.forward_of(tree_.event(node));
+      if (forward.valid() && tree_.node(forward).valid())
+        return {tree_.nearest_module(tree_.node(forward)), true};
+    }
+    return {};
+  }
+  [[nodiscard]] bool any() const {
+    for (std::uint32_t node = 0; node < tree_.size(); ++node)
+      if (tree_.is_module({node})) return true;
+    return false;
+  }
+  // "nn.Module: Linear_12"
+  [[nodiscard]] std::string_view name(NodeId module) const {
+    return module.valid() ? trace_.name(tree_.event(module)) : kNoModule;
+  }
+
+ private:
+  const Trace& trace_;
+  const Tree& tree_;
+};
+
+// --- modules ---
+
+struct ModuleTime {
+  std::string name, parent;
+  std::int64_t calls = 0, kernels = 0;
+  std::int64_t forward_ns = 0, own_ns = 0, backward_ns = 0;
+};
+
+class ModuleTable {
+ public:
+  ModuleTable(OpInput& input, const Modules& modules) : input_{input}, modules_{modules} {}
+
+  Table make() {
+    add_calls();
+    add_backward();
+    std::ranges::stable_sort(times_, std::ranges::greater{}, [](const ModuleTime& time) {
+      return plus_ns(time.forward_ns, time.backward_ns);
+    });
+    const ColumnSpec columns[] = {
+        {"module", Kind::kText, "", "nn.Module instance as the profiler names it"},
+        {"parent module", Kind::kText, "", "the module that called it; NA for the outermost"},
+        {"calls", Kind::kInteger, "", "calls of the module"},
+        {"GPU time ms", Kind::kReal, "ms",
+         "time in which a kernel launched below its calls ran, summed over the calls"},
+        {"own GPU time ms", Kind::kReal, "ms",
+         "the same of the kernels that no module inside it launched"},
+        {"backward GPU time ms", Kind::kReal, "ms", "GPU time of the backward ops of its own ops"},
+        {"kernels", Kind::kInteger, "", "GPU events launched below its calls"},
+        {"percent of GPU time", Kind::kReal, "%",
+         "GPU time and backward GPU time, as a share of the GPU time of all ops; a module counts "
+         "in "
+         "its parents too"}};
+    Table table{"modules", "GPU time by nn.Module, the costliest first", columns};
+    std::int64_t all_ns = 0;
+    for (const Launcher& op : input_.launches.launchers()) all_ns = plus_ns(all_ns, op.direct_ns);
+    for (const ModuleTime& time : times_)
+      table.add_row(time.name, time.parent, time.calls, ms(time.forward_ns), ms(time.own_ns),
+                    ms(time.backward_ns), time.kernels,
+                    percent_of(ms(plus_ns(time.forward_ns, time.backward_ns)), ms(all_ns)));
+    return table;
+  }
+
+ private:
+  void add_calls() {
+    const Tree& tree = input_.tree;
+    std::vector<NodeId> path;  // open modules, outermost first
+    std::vector<EventId> own;
+    for (std::uint32_t row = 0; row < tree.size(); ++row) {
+      const NodeId node{row};
+      while (!path.empty() && tree.end(path.back()).row <= row) path.pop_back();
+      if (!tree.is_module(node)) continue;
+      ModuleTime& time = at(node, path.empty() ? NodeId{} : path.back());
+      ++time.calls;
+      time.kernels += tree.gpu_count(node);
+      time.forward_ns = plus_ns(time.forward_ns, busy(tree.gpu_events(node)));
+      own_events(node, own);
+      time.own_ns = plus_ns(time.own_ns, busy(own));
+      path.push_back(node);
+    }
+  }
+
+  // The GPU events below a module that are in none of the modules inside it.
+  void own_events(NodeId module, std::vector<EventId>& own) const {
+    const Tree& tree = input_.tree;
+    own.clear();
+    for (std::uint32_t row = module.row + 1; row < tree.end(module).row;) {
+      if (tree.is_module({row})) {
+        row = tree.end({row}).row;
+        continue;
+      }
+      if (is_gpu(input_.trace.category(tree.event({row})))) own.push_back(tree.event({row}));
+      ++row;
+    }
+  }
+
+  void add_backward() {
+    for (const Launcher& op : input_.launches.launchers()) {
+      const Place place = modules_.of(op.node);
+      if (!place.backward) continue;
+      // The forward module and all around it.
+      for (NodeId module = place.module; module.valid();) {
+        const NodeId parent = input_.tree.nearest_module(module);
+        ModuleTime& time = at(module, parent);
+        time.backward_ns = plus_ns(time.backward_ns, op.direct_ns);
+        module = parent;
+      }
+    }
+  }
+
+  [[nodiscard]] std::int64_t busy(std::span<const EventId> events) {
+    intervals_.clear();
+    for (const EventId event : events) intervals_.push_back(interval_of(input_.trace, event));
+    return length(merge(intervals_));
+  }
+
+  ModuleTime& at(NodeId module, NodeId parent) {
+    const auto name_row = [&](NodeId node) {
+      return node.valid() ? input_.trace.names()[input_.tree.event(node).row].row : StringId{}.row;
+    };
+    const std::uint32_t id = index_.id_of({name_row(module), name_row(parent), 0, 0, 0, 0, 0, 0});
+    if (id == times_.size())
+      times_.push_back({.name = std::string{modules_.name(module)},
+                        .parent = std::string{modules_.name(parent)}});
+    return times_[id];
+  }
+
+  OpInput& input_;
+  const Modules& modules_;
+  KeyIndex index_;
+  std::vector<ModuleTime> times_;
+  std::vector<Interval> intervals_;
+};
+
+// --- what the modules of a class spend their time on ---
+
+struct Share {
+  std::string what, module;
+  bool backward = false;
+  std::int64_t count = 0, direct_ns = 0, subtree_ns = 0;
+  std::set<std::uint32_t> categories = {};
+};
+
+class ModuleClasses {
+ public:
+  ModuleClasses(OpInput& input, const Modules& modules) : input_{input}, modules_{modules} {}
+
+  // Sums by `what_of` (an integer with the text `text_of`), class of module and pass.
+  template <class WhatOf, class TextOf>
+  std::vector<Share> shares(WhatOf what_of, TextOf text_of) {
+    KeyIndex index;
+    std::vector<Share> shares;
+    for (const Launcher& op : input_.launches.launchers()) {
+      const Place place = modules_.of(op.node);
+      const std::uint32_t id = index.id_of(
+          {what_of(op), class_of(place.module), place.backward ? 1U : 0U, 0, 0, 0, 0, 0});
+      if (id == shares.size())
+        shares.push_back({.what = std::string{text_of(op)},
+                          .module = classes_[class_of(place.module)],
+                          .backward = place.backward});
+      Share& share = shares[id];
+      ++share.count;
+      share.direct_ns = plus_ns(share.direct_ns, op.direct_ns);
+      share.subtree_ns = plus_ns(share.subtree_ns, op.subtree_ns);
+      share.categories.insert(op.category);
+    }
+    std::ranges::stable_sort(shares, std::ranges::greater{}, &Share::direct_ns);
+    return shares;
+  }
+
+ private:
+  // Modules that differ only in their number are of one class: "nn.Module: Linear_12".
+  std::uint32_t class_of(NodeId module) {
+    const std::string name = without_numbers(modules_.name(module));
+    const auto [found, added] = ids_.try_emplace(name, static_cast<std::uint32_t>(classes_.size()));
+    if (added) classes_.push_back(name);
+    return found->second;
+  }
+
+  OpInput& input_;
+  const Modules& modules_;
+  std::unordered_map<std::string, std::uint32_t> ids_;
+  std::vector<std::string> classes_;
+};
+
+const ColumnSpec kParentModule{"parent_module", Kind::kText, "",
+                               "class of the innermost nn.Module around the ops; NA: none"};
+const ColumnSpec kPass{"pass", Kind::kText, "", "forward, or backward of ops of the module"};
+
+std::string_view pass_name(const Share& share) { return share.backward ? "backward" : "forward"; }
+
+double summed_ms(const std::vector<Share>& shares) {
+  std::int64_t ns = 0;
+  for (const Share& share : shares) ns = plus_ns(ns, share.direct_ns);
+  return ms(ns);
+}
+
+Table ops_by_module(OpInput& input, ModuleClasses& classes) {
+  const std::vector<Share> shares =
+      classes.shares([&](const Launcher& op) { return input.trace.names()[op.event.row].row; },
+                     [&](const Launcher& op) { return input.trace.name(op.event); });
+  std::vector<ColumnSpec> columns{
+      {"name", Kind::kText, "", "op name as traced"},
+      kParentModule,
+      kPass,
+      {"total_direct_kernel_time_sum", Kind::kReal, "µs", kOwnTime},
+      {"total_subtree_kernel_time_sum", Kind::kReal, "µs",
+       "GPU time of all kernels below the ops; nested ops count again"},
+      {"total_direct_kernel_time_ms", Kind::kReal, "ms", kOwnTime},
+      {"Count", Kind::kInteger, "", "calls that launched GPU work"},
+      {"Categories", Kind::kNested, "", "categories of these calls, in alphabetical order"}};
+  RunningShare::add_columns(columns, kOwnTime);
+  Table table{"ops_by_module", "GPU time by op and class of nn.Module, the costliest first",
+              columns};
+  RunningShare running{summed_ms(shares)};
+  RowCells row;
+  for (const Share& share : shares) {
+    row.clear();
+    row.add(share.what);
+    row.add(share.module);
+    row.add(pass_name(share));
+    row.add(us(share.direct_ns));
+    row.add(us(share.subtree_ns));
+    row.add(ms(share.direct_ns));
+    row.add(share.count);
+    std::vector<std::string> texts;
+    for (const std::uint32_t category : share.categories)
+      texts.push_back(input.launches.categories().text(category));
+    std::ranges::sort(texts);
+    row.add(Value::list({texts.begin(), texts.end()}));
+    running.add_to(row, ms(share.direct_ns));
+    table.append(row.cells());
+  }
+  return table;
+}
+
+Table categories_by_module(OpInput& input, ModuleClasses& classes) {
+  const std::vector<Share> shares = classes.shares(
+      [](const Launcher& op) { return op.category; },
+      [&](const Launcher& op) { return input.launches.categories().text(op.category); });
+  std::vector<ColumnSpec> columns{{"op category", Kind::kText, "", "what kind of work the ops do"},
+                                  kParentModule,
+                                  kPass,
+                                  {"Count", Kind::kInteger, "", "ops that launched GPU work"},
+                                  {"total_direct_kernel_time_ms", Kind::kReal, "ms", kOwnTime}};
+  RunningShare::add_columns(columns, kOwnTime);
+  Table table{"categories_by_module",
+              "GPU time by category of op and class of nn.Module, the costliest first", columns};
+  RunningShare running{summed_ms(shares)};
+  RowCells row;
+  for (const Share& share : shares) {
+    row.clear();
+    row.add(share.what);
+    row.add(share.module);
+    row.add(pass_name(share));
+    row.add(share.count);
+    row.add(ms(share.direct_ns));
+    running.add_to(row, ms(share.direct_ns));
+    table.append(row.cells());
+  }
+  return table;
+}
+
+}  // namespace
+
+std::vector<Table> module_tables(OpInput& input) {
+  const Modules modules{input};
+  if (!modules.any()) return {};
+  ModuleClasses classes{input, modules};
+  std::vector<Table> tables;
+  tables.push_back(ModuleTable{input, modules}.make());
+  tables.push_back(ops_by_module(input, classes));
+  tables.push_back(categories_by_module(input, classes));
+  return tables;
+}
+
+}  // namespace tracelens

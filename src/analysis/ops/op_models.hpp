@@ -1,0 +1,84 @@
+// op_models.hpp: the performance models' answers for the ops of one trace, each computed once.
+//   OpModels models{trace, table, Edition::kReference};
+//   const OpModels::Answer answer = models.ask(event, perf::Pass::kForward, kernels);
+//   if (const auto& work = models[answer]) use(work->flops);
+// Nearly every answer depends on the signature alone. The `transpose` of a GEMM comes from the name
+// of its kernel, and the models marked OpInfo::per_call look at more; those get one answer per
+// distinct combination of what they see.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <tracelens/trace.hpp>
+#include <tracelens/tree.hpp>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/kit/group_rows.hpp"
+#include "analysis/ops/launch_table.hpp"
+#include "perf/core/work.hpp"
+#include "perf/registry/model_set.hpp"
+#include "perf/registry/op_registry.hpp"
+
+namespace tracelens {
+
+class OpModels {
+ public:
+  using Answer = std::uint32_t;
+  static constexpr Answer kNotAsked = 0xffffffff;
+
+  OpModels(const Trace& trace, const LaunchTable& table, const perf::ModelSet& models);
+
+  [[nodiscard]] const perf::OpInfo* info(EventId event);  // null: unknown op
+  [[nodiscard]] bool has_model(EventId event);
+  // `kernels`: the GPU events whose time the answer is for, by start.
+  [[nodiscard]] Answer ask(EventId event, perf::Pass pass, std::span<const GpuPosition> kernels);
+  // Answers stay where they are.
+  [[nodiscard]] const perf::OrReason<perf::Work>& operator[](Answer answer) const {
+    return answers_[answer];
+  }
+  [[nodiscard]] std::size_t size() const { return answers_.size(); }
+  [[nodiscard]] Edition edition() const { return set_.edition(); }
+
+ private:
+  enum class Known : std::uint8_t { kNotYet, kNo, kYes };
+  struct NameInfo {
+    bool known = false;
+    const perf::OpInfo* info = nullptr;
+    bool is_gemm = false;
+  };
+  struct Last {
+    std::uint32_t transpose = 0;
+    Answer answer = kNotAsked;
+  };
+  // What a per-call model sees beyond the signature; 0xffffffff: nothing.
+  struct PerCall {
+    SignatureId forward;
+    std::uint32_t kernel_names = 0xffffffff;
+  };
+
+  const NameInfo& name_info(StringId name);
+  const Signature& signature_of(EventId event) const;
+  std::uint32_t transpose_of(std::span<const GpuPosition> kernels);
+  PerCall per_call(EventId event, std::span<const GpuPosition> kernels);
+  SignatureId forward_call(EventId event);
+  Answer run(EventId event, perf::Pass pass, std::uint32_t transpose, const PerCall& per_call,
+             std::span<const GpuPosition> kernels);
+
+  const Trace& trace_;
+  const LaunchTable& table_;
+  perf::ModelSet set_;
+  std::vector<NameInfo> by_name_;             // by StringId
+  std::vector<Known> models_;                 // by SignatureId
+  std::vector<Last> last_[2];                 // by Pass, SignatureId: nearly always the answer
+  std::vector<std::uint32_t> transposes_of_;  // by StringId of a kernel: 0 not yet, 1 none
+  std::vector<Value> transposes_;             // the distinct ones, from 2 on
+  KeyIndex keys_, kernel_lists_;
+  std::deque<perf::OrReason<perf::Work>> answers_;  // by KeyIndex of keys_
+  std::unordered_map<std::int64_t, std::vector<EventId>> by_sequence_;
+  bool has_sequences_ = false;
+};
+
+}  // namespace tracelens

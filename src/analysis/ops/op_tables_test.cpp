@@ -1,0 +1,121 @@
+#include "analysis/ops/op_tables.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analysis/kit/test_ops.hpp"
+
+namespace tracelens {
+namespace {
+
+using testing::ElementsAre;
+
+// Two equal aten::mm, one of another shape, and an op with a nested one.
+class OpTables : public testing::Test {
+ protected:
+  OpTables() {
+    t_.op("aten::mm", 0, 10, matrices(2, 3, 4));
+    t_.launch("cudaLaunchKernel", 1, 1, {.name = "gemm", .ts = 100, .dur = 4});
+    t_.op("aten::mm", 20, 10, matrices(2, 3, 4));
+    t_.launch("cudaLaunchKernel", 21, 1, {.name = "gemm", .ts = 110, .dur = 6});
+    t_.launch("cudaLaunchKernel", 23, 1, {.name = "split", .ts = 113, .dur = 5, .stream = 9});
+    t_.op("aten::mm", 40, 10, matrices(8, 3, 4));
+    t_.launch("cudaLaunchKernel", 41, 1, {.name = "gemm", .ts = 130, .dur = 1});
+    t_.op("aten::outer", 60, 20);
+    t_.launch("cudaLaunchKernel", 61, 1,
+              {.name = "void at::native::reduce_kernel<1>", .ts = 140, .dur = 2});
+    t_.op("aten::inner", 64, 10);
+    t_.launch("cudaLaunchKernel", 65, 1, {.name = "k", .ts = 150, .dur = 3});
+    t_.launch("cudaLaunchKernel", 70, 1, {.name = "ncclKernel", .ts = 160, .dur = 50});
+  }
+  Trace make() { return t_.finish(); }
+  TestTrace t_;
+};
+
+TEST_F(OpTables, GpuTimeIsBusyTimeOfTheOpsOwnKernelsWithoutCommunication) {
+  const Trace trace = make();
+  const Tree tree = build_tree(trace);
+  OpInput input{trace, tree, {}};
+  const Table table = ops_summary(input).value();
+  EXPECT_THAT(column(table, "name"), ElementsAre("aten::mm", "aten::inner", "aten::outer"));
+  // 4 + [110, 118) + 1; the two kernels of the second call overlap by 3.
+  EXPECT_EQ(cell(table, "total_direct_kernel_time_sum", 0), "13.0");
+  EXPECT_EQ(cell(table, "total_direct_kernel_time_sum", 2), "2.0");
+  EXPECT_EQ(cell(table, "total_subtree_kernel_time_sum", 2), "55.0");  // nested and nccl too
+  EXPECT_EQ(cell(table, "Categories", 2), "['reduce']");
+  EXPECT_EQ(cell(table, "Cumulative Percentage (%)", 2), "100.0");
+}
+
+TEST_F(OpTables, CategoriesAreSummedAndTheCostliestComesFirst) {
+  const Trace trace = make();
+  const Tree tree = build_tree(trace);
+  OpInput input{trace, tree, {}};
+  const Table table = ops_summary_by_category(input).value();
+  EXPECT_THAT(column(table, "op category"), ElementsAre("GEMM", "other", "reduce"));
+  EXPECT_THAT(column(table, "Count"), ElementsAre("3", "1", "1"));
+  EXPECT_EQ(cell(table, "total_direct_kernel_time_ms", 0), "0.013");
+}
+
+TEST_F(OpTables, EqualArgumentsMakeOneRow) {
+  const Trace trace = make();
+  const Tree tree = build_tree(trace);
+  OpInput input{trace, tree, {}};
+  const Table table = ops_unique_args(input).value();
+  EXPECT_THAT(column(table, "operation_count"), ElementsAre("2", "1", "1", "1"));
+  EXPECT_EQ(cell(table, "Input Dims", 0), "((2, 3), (3, 4))");
+  EXPECT_EQ(cell(table, "total_direct_kernel_time_mean", 0), "6.0");
+  EXPECT_EQ(cell(table, "ex_UID", 0), "0");
+  EXPECT_EQ(cell(table, "thread_name", 0), "Unknown");
+  EXPECT_EQ(cell(table, "Input Dims", 1), "");  // aten::inner has no arguments
+}
+
+TEST_F(OpTables, CallsWithAnotherNumberOfKernelsCanStandApart) {
+  const Trace trace = make();
+  const Tree tree = build_tree(trace);
+  OpInput input{trace, tree, {.group_by_kernel_count = true, .first_occurrence = true}};
+  const Table table = ops_unique_args(input).value();
+  EXPECT_THAT(column(table, "num_kernels"), ElementsAre("2", "1", "1", "1", "1"));
+  EXPECT_EQ(cell(table, "first_occurrence_time", 0), "20.0");
+}
+
+TEST_F(OpTables, TopRowsKeepThePercentagesOfTheWholeTable) {
+  const Trace trace = make();
+  const Tree tree = build_tree(trace);
+  OpInput all{trace, tree, {}}, top{trace, tree, {.top_ops = 1}};
+  const Table table = ops_unique_args(top).value();
+  EXPECT_EQ(table.rows(), 1u);
+  EXPECT_EQ(cell(table, "Percentage (%)", 0),
+            cell(ops_unique_args(all).value(), "Percentage (%)", 0));
+}
+
+TEST_F(OpTables, WorkBesideAnotherStreamIsSeenByBothOps) {
+  t_.op("aten::side", 90, 5);
+  t_.launch("cudaLaunchKernel", 91, 1, {.name = "side", .ts = 102, .dur = 10, .stream = 3});
+  const Trace trace = make();
+  const Tree tree = build_tree(trace);
+  OpInput input{trace, tree, {.overlap = true}};
+  const Table table = ops_unique_args_kl_overlap(input).value();
+  EXPECT_THAT(column(table, "total_direct_kernel_time_sum"),
+              ElementsAre("10.0", "8.0", "4.0", "3.0", "2.0", "1.0"));
+  // aten::side, [102, 112), shares 2 us with each of the two gemms.
+  EXPECT_EQ(cell(table, "overlapping_kernel_names", 0), "['gemm']");
+  EXPECT_EQ(cell(table, "overlap_pct_mean", 0), "0.4");
+  // The second call's two kernels share 3 us with each other, and its gemm 2 with `side`.
+  EXPECT_EQ(cell(table, "overlapping_kernel_names", 1), "['side', 'split', 'gemm']");
+  EXPECT_EQ(cell(table, "overlap_pct_mean", 1), "1.0");  // (2 + 3 + 3) / 8
+  EXPECT_EQ(cell(table, "overlapping_kernel_names", 2), "['side']");
+  EXPECT_EQ(cell(table, "overlap_pct_mean", 2), "0.5");
+  EXPECT_EQ(cell(table, "overlapping_kernel_names", 3), "");
+}
+
+TEST(OpTablesOfAnEmptyTrace, AreAbsent) {
+  const Trace trace = TestTrace{}.finish();
+  const Tree tree = build_tree(trace);
+  OpInput input{trace, tree, {}};
+  EXPECT_FALSE(ops_summary_by_category(input));
+  EXPECT_FALSE(ops_summary(input));
+  EXPECT_FALSE(ops_unique_args(input));
+}
+
+}  // namespace
+}  // namespace tracelens

@@ -1,0 +1,152 @@
+#include "analysis/ops/overlap.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "analysis/gpu/work.hpp"
+#include "tree/time_math.hpp"
+
+namespace tracelens {
+namespace {
+
+constexpr std::int64_t kShortestOverlapNs = 1000;
+constexpr std::uint32_t kNotSwept = 0xffffffff;
+
+// The decimal with two places nearest to the exact value, as printf rounds.
+double two_decimals(double value) {
+  char text[400];  // the longest double needs 309 digits before the point
+  std::snprintf(text, sizeof text, "%.2f", value);
+  return std::strtod(text, nullptr);
+}
+
+}  // namespace
+
+Overlaps::Overlaps(const Trace& trace, const Tree& tree, const LaunchTable& table,
+                   bool include_unlinked)
+    : trace_{trace}, swept_as_(table.gpu_events().size(), kNotSwept) {
+  const std::vector<EventId> selected = select_gpu_events(trace, tree, include_unlinked).events;
+  const std::vector<std::int64_t> streams = gather(trace.streams(), selected);
+  std::vector<std::pair<Event, EventId>> found;
+  for (std::size_t i = 0; i < selected.size(); ++i) {
+    const Interval time = interval_of(trace, selected[i]);
+    if (time.end > time.start)
+      found.push_back(
+          {{time.start, time.end, streams[i], trace.names()[selected[i].row]}, selected[i]});
+  }
+  std::ranges::stable_sort(found, {}, [](const auto& item) { return item.first.start_ns; });
+  events_.reserve(found.size());
+  for (const auto& [event, id] : found) {
+    if (const NodeId node = tree.node(id); node.valid())
+      swept_as_[table.first_position(node)] = static_cast<std::uint32_t>(events_.size());
+    events_.push_back(event);
+  }
+  sweep();
+}
+
+void Overlaps::sweep() {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
+  std::vector<std::uint32_t> active;
+  for (std::uint32_t i = 0; i < events_.size(); ++i) {
+    const Event& event = events_[i];
+    std::erase_if(active,
+                  [&](std::uint32_t other) { return events_[other].end_ns <= event.start_ns; });
+    for (const std::uint32_t other : active) {
+      const Event& partner = events_[other];
+      if (partner.stream == event.stream && event.stream != kAbsent) continue;
+      const std::int64_t end = std::min(partner.end_ns, event.end_ns);
+      if (minus_ns(end, event.start_ns) < kShortestOverlapNs) continue;
+      pairs.emplace_back(i, other);
+      pairs.emplace_back(other, i);
+    }
+    active.push_back(i);
+  }
+  std::ranges::sort(pairs);
+  starts_.assign(events_.size() + 1, 0);
+  for (const auto& [event, partner] : pairs) {
+    ++starts_[event + 1];
+    partners_.push_back(partner);
+  }
+  for (std::size_t i = 1; i < starts_.size(); ++i) starts_[i] += starts_[i - 1];
+}
+
+OverlapFields Overlaps::of(std::span<const GpuPosition> kernels) {
+  struct Partner {
+    StringId name;
+    std::int64_t stream, dur_ns, count;
+    double share;
+  };
+  std::vector<Partner> partners;
+  std::vector<Interval> own, shared;
+  std::int64_t shared_ns = 0;
+  for (const GpuPosition position : kernels)
+    if (const std::uint32_t i = swept_as_[position]; i != kNotSwept)
+      own.push_back({events_[i].start_ns, events_[i].end_ns});
+  const auto busy = static_cast<double>(length(merge(own)));
+  const auto share_of = [&](std::int64_t ns) {
+    return busy > 0 ? two_decimals(static_cast<double>(ns) / busy) : 0;
+  };
+  for (const GpuPosition position : kernels) {
+    const std::uint32_t i = swept_as_[position];
+    if (i == kNotSwept) continue;
+    shared.clear();
+    for (std::uint32_t at = starts_[i]; at < starts_[i + 1]; ++at) {
+      const Event& partner = events_[partners_[at]];
+      const Interval both{std::max(partner.start_ns, events_[i].start_ns),
+                          std::min(partner.end_ns, events_[i].end_ns)};
+      shared.push_back(both);
+      auto entry = std::ranges::find(partners, partner.name, &Partner::name);
+      if (entry == partners.end())
+        entry = partners.insert(entry, {partner.name, partner.stream, 0, 0, 0});
+      entry->dur_ns = plus_ns(entry->dur_ns, minus_ns(partner.end_ns, partner.start_ns));
+      entry->share += share_of(length(both));
+      ++entry->count;
+    }
+    shared_ns = plus_ns(shared_ns, length(merge(shared)));
+  }
+  OverlapFields fields;
+  if (partners.empty()) return fields;
+  fields.share = share_of(shared_ns);
+  for (const Partner& partner : partners) {
+    const auto n = static_cast<double>(partner.count);
+    const double mean_us = two_decimals(static_cast<double>(partner.dur_ns) / n / 1e3);
+    fields.partners.push_back({partner.name, partner.stream, std::llround(mean_us * 1e3),
+                               two_decimals(partner.share / n)});
+    fields.names = name_lists_.id_of({fields.names, partner.name.row, 0, 0, 0, 0, 0, 0}) + 1;
+  }
+  return fields;
+}
+
+Value Overlaps::names(std::uint32_t id) const {
+  if (id == 0) return {};
+  std::vector<Value> names;
+  for (; id != 0; id = name_lists_.key(id - 1)[0])
+    names.emplace_back(std::string{trace_.text({name_lists_.key(id - 1)[1]})});
+  std::ranges::reverse(names);
+  return Value::list(std::move(names));
+}
+
+void add_overlap_columns(std::vector<ColumnSpec>& columns) {
+  for (const char* what : {"mean", "median", "std", "min", "max"})
+    columns.push_back(
+        {std::string{"overlap_pct_"} + what, Kind::kReal, "",
+         std::string{what} +
+             " share of the op's GPU time in which another stream was busy (0 to 1)"});
+}
+
+void add_overlap_shares(RowCells& row, std::vector<double>& shares) {
+  const GroupStats stats = stats_of(shares);
+  const auto add = [&](std::optional<double> value) {
+    if (value) value = std::nearbyint(*value * 100) / 100;
+    row.add(value);
+  };
+  add(stats.mean);
+  add(stats.median);
+  add(stats.mean && !stats.std ? 0 : stats.std);
+  add(stats.min);
+  add(stats.max);
+}
+
+}  // namespace tracelens

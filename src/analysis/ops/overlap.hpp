@@ -1,0 +1,60 @@
+// overlap.hpp: which GPU events ran at the same time on other streams.
+//   const Overlaps overlaps{trace, tree, table, /*include_unlinked=*/false};
+//   const OverlapFields fields = overlaps.of(table.own(launcher));
+// Two events overlap when they share at least 1 µs and are not known to be on one stream. Unlinked
+// GPU events can be partners but have no op of their own.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <tracelens/table.hpp>
+#include <tracelens/trace.hpp>
+#include <tracelens/tree.hpp>
+#include <vector>
+
+#include "analysis/kit/cells.hpp"
+#include "analysis/kit/group_rows.hpp"
+#include "analysis/kit/group_stats.hpp"
+#include "analysis/ops/kernel_stats.hpp"
+#include "analysis/ops/launch_table.hpp"
+
+namespace tracelens {
+
+// What an op's row says about the kernels that ran beside its own.
+struct OverlapFields {
+  std::uint32_t names = 0;          // Overlaps::names(); 0: nothing overlaps
+  std::vector<KernelUse> partners;  // one per name: mean duration, stream, mean share
+  std::optional<double> share;      // of the op's busy time, two decimals
+};
+
+class Overlaps {
+ public:
+  Overlaps(const Trace& trace, const Tree& tree, const LaunchTable& table, bool include_unlinked);
+
+  // `kernels`: the op's GPU events; names come in their order, partners of one by start.
+  [[nodiscard]] OverlapFields of(std::span<const GpuPosition> kernels);
+  // The distinct partner names as a list of texts; null for 0.
+  [[nodiscard]] Value names(std::uint32_t id) const;
+
+ private:
+  struct Event {
+    std::int64_t start_ns, end_ns, stream;
+    StringId name;
+  };
+  void sweep();
+
+  const Trace& trace_;
+  std::vector<Event> events_;                     // by start, then file order
+  std::vector<std::uint32_t> swept_as_;           // by GpuPosition: index into events_
+  std::vector<std::uint32_t> starts_, partners_;  // partners of events_[i]: by start
+  KeyIndex name_lists_;                           // (list so far, next name) -> longer list
+};
+
+// mean, median, std, min, max of overlap_pct over a group; the cells with two decimals and a std of
+// 0 for a single value. Reorders `shares`.
+void add_overlap_columns(std::vector<ColumnSpec>& columns);
+void add_overlap_shares(RowCells& row, std::vector<double>& shares);
+
+}  // namespace tracelens

@@ -1,0 +1,47 @@
+#include "analysis/ops/roofline.hpp"
+
+#include "analysis/kit/group_rows.hpp"
+#include "analysis/ops/unified_ops.hpp"
+#include "tree/time_math.hpp"
+
+namespace tracelens {
+namespace {
+
+std::optional<double> sum(std::optional<double> a, std::optional<double> b) {
+  return a && b ? std::optional{*a + *b} : std::nullopt;
+}
+
+void add_call(RooflinePoint& point, const UnifiedOp& op, const perf::Work& work) {
+  ++point.calls;
+  point.busy_ns = plus_ns(point.busy_ns, op.row.busy_ns);
+  point.flops += work.flops;
+  point.bytes = sum(point.bytes, work.bytes);
+}
+
+}  // namespace
+
+void collect_op_points(const Trace& trace, const Tree& tree, const OpTableOptions& options,
+                       Roofline& roofline) {
+  OpInput input{trace, tree, options};
+  KeyIndex index;
+  for (const UnifiedOp& op : collect_unified_ops(input)) {
+    roofline.all_ops_ns = plus_ns(roofline.all_ops_ns, op.row.busy_ns);
+    const SignatureId arguments = trace.signatures()[op.row.event.row];
+    if (!op.answered || !arguments.valid()) continue;
+    const perf::Work& work = *input.models[op.row.answer];
+    const std::uint32_t at =
+        index.id_of({op.name.row, op.kernel.row, arguments.row, op.category, 0, 0, 0, 0});
+    if (at == roofline.points.size()) {
+      RooflinePoint& point = roofline.points.emplace_back();
+      point.op = unified_name(trace, op);
+      point.category = input.launches.categories().text(op.category);
+      point.compute_spec = work.compute_spec;
+      point.dims = trace.signature(arguments).dims;
+      point.types = trace.signature(arguments).types;
+      point.bytes = 0;
+    }
+    add_call(roofline.points[at], op, work);
+  }
+}
+
+}  // namespace tracelens

@@ -1,0 +1,295 @@
+#include "analysis/ops/unified_ops.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <numeric>
+#include <string_view>
+
+namespace tracelens {
+namespace {
+
+constexpr int kWrapperLevels = 5;  // how far above a backward op its autograd wrapper may stand
+constexpr int kLaunchLevels = 10;  // calls and frames between an op and what it launches itself
+
+std::string synthetic_name(std::string_view caller, std::string_view kernel) {
+  return std::string{caller} + "->" + std::string{kernel} + " (Synthetic Op)";
+}
+
+class Collector {
+ public:
+  explicit Collector(OpInput& input)
+      : input_{input},
+        trace_{input.trace},
+        tree_{input.tree},
+        launches_{input.launches},
+        model_below_(input.tree.size()),
+        launches_itself_(input.tree.size()),
+        visited_(input.tree.size()),
+        covered_(input.launches.gpu_events().size()),
+        wrappers_(input.tree.size(), kUnknown) {
+    ops_.reserve(input.launches.launchers().size());
+    mark_models_below();
+    mark_own_launches();
+  }
+
+  std::vector<UnifiedOp> run() {
+    // Without Python frames in the tree the second loop finds everything.
+    std::vector<EventId> frames;
+    for (const NodeId root : tree_.roots())
+      if (category(root) == Category::kPythonFunction) frames.push_back(tree_.event(root));
+    has_frames_ = !frames.empty();
+    std::ranges::sort(frames);
+    for (const EventId frame : frames) visit(tree_.node(frame));
+    for (const EventId op : tree_.op_roots())
+      if (const NodeId node = tree_.node(op); node.valid()) visit(node);
+    add_leftovers();
+    return std::move(ops_);
+  }
+
+ private:
+  // Whether a node is an autograd wrapper with a forward op, and its index in backward_.
+  using Wrapper = std::uint32_t;
+  static constexpr Wrapper kUnknown = 0xffffffff, kNoWrapper = 0xfffffffe, kNoAnswer = 0xfffffffd;
+
+  [[nodiscard]] Category category(NodeId node) const { return trace_.category(tree_.event(node)); }
+
+  // model_below_: an op strictly below has a model and GPU work, with only ops and frames between.
+  void mark_models_below() {
+    for (std::uint32_t i = static_cast<std::uint32_t>(tree_.size()); i-- > 0;) {
+      const NodeId node{i}, parent = tree_.parent(node);
+      if (!parent.valid() || tree_.gpu_count(node) == 0) continue;
+      const bool is_op = tree_.is_op(node);
+      if (!is_op && category(node) != Category::kPythonFunction) continue;
+      if (model_below_[i] || (is_op && input_.models.has_model(tree_.event(node))))
+        model_below_[parent.row] = true;
+    }
+  }
+
+  // launches_itself_: a GPU event below with only runtime calls and frames between. Calls of the
+  // driver API are not looked through in the reference's edition (its oddity O9).
+  void mark_own_launches() {
+    const bool through_driver = input_.options.edition != Edition::kReference;
+    for (const GpuEvent& gpu : launches_.gpu_events()) {
+      NodeId node = tree_.parent(tree_.node(gpu.event));
+      for (int level = 0; node.valid() && level <= kLaunchLevels; ++level) {
+        const Category kind = category(node);
+        if (kind == Category::kCpuOp) launches_itself_[node.row] = true;
+        const bool is_through = kind == Category::kCudaRuntime ||
+                                kind == Category::kPythonFunction ||
+                                (through_driver && kind == Category::kCudaDriver);
+        if (!is_through) break;
+        node = tree_.parent(node);
+      }
+    }
+  }
+
+  // In tree order a subtree is a range: skipping one is a jump, going down a step.
+  void visit(NodeId top) {
+    for (std::uint32_t i = top.row; i < tree_.end(top).row;)
+      i = goes_down({i}, top) ? i + 1 : tree_.end({i}).row;
+  }
+
+  // Takes the op or not, and says whether what is below it is still to be looked at.
+  bool goes_down(NodeId node, NodeId top) {
+    if (visited_[node.row]) return false;
+    visited_[node.row] = true;
+    const Category kind = category(node);
+    if (tree_.gpu_count(node) == 0 || is_gpu(kind)) return false;
+    if (!has_frames_ && kind != Category::kCpuOp) return false;
+    const EventId event = tree_.event(node);
+    if (input_.models.has_model(event)) {
+      take_modelled(node, top);
+      return false;
+    }
+    const OpRow* backward = sole_backward(node);
+    if (backward != nullptr && !model_below_[node.row]) {
+      take_backward(node, top, *backward);
+      return false;
+    }
+    if (model_below_[node.row]) return true;
+    if (kind != Category::kCpuOp || !launches_itself_[node.row]) return true;
+    if (!launches_.any_communication(node)) take_plain(node, top);
+    return false;
+  }
+
+  // The GPU events below a node, in tree order.
+  std::span<const GpuPosition> positions(NodeId node) {
+    positions_.resize(tree_.gpu_count(node));
+    std::iota(positions_.begin(), positions_.end(), launches_.first_position(node));
+    return positions_;
+  }
+  void cover(NodeId node) {
+    const auto first = covered_.begin() + launches_.first_position(node);
+    std::fill(first, first + tree_.gpu_count(node), true);
+  }
+
+  UnifiedOp op_of(NodeId node, NodeId top) {
+    cover(node);
+    const EventId event = tree_.event(node);
+    return {.row = input_.ops.plain(event, node, positions(node)),
+            .name = trace_.names()[event.row],
+            .kernel = {},
+            .uid = event.row,
+            .category =
+                launches_.categories().of(trace_.names()[event.row], launches_.first_kernel(node)),
+            .top = top};
+  }
+
+  void take_modelled(NodeId node, NodeId top) {
+    UnifiedOp op = op_of(node, top);
+    op.has_model = true;
+    const auto start_of = [&](GpuPosition at) { return launches_.gpu_events()[at].start_ns; };
+    if (!std::ranges::is_sorted(positions_, {}, start_of))
+      std::ranges::stable_sort(positions_, {}, start_of);
+    op.row.answer = input_.models.ask(tree_.event(node), perf::Pass::kForward, positions_);
+    add(op);
+  }
+
+  void take_backward(NodeId node, NodeId top, const OpRow& backward) {
+    UnifiedOp op = op_of(node, top);
+    answer_by(op, backward);
+    add(op);
+  }
+
+  void answer_by(UnifiedOp& op, const OpRow& backward) {
+    op.has_model = true;
+    op.category =
+        launches_.categories().id_of(input_.models.info(backward.event)->backward_category);
+    op.row.busy_ns = backward.busy_ns;
+    op.row.answer = backward.answer;
+  }
+
+  void take_plain(NodeId node, NodeId top) { add(op_of(node, top)); }
+
+  void add(UnifiedOp op) {
+    if (op.row.answer != OpModels::kNotAsked) {
+      const auto& work = input_.models[op.row.answer];
+      op.answered = static_cast<bool>(work);
+      // The reference loses the op and its GPU time here (its oddity O11).
+      if (!work && work.reason().kind == perf::Reason::Kind::kNotImplemented) {
+        if (input_.options.edition == Edition::kReference) return;
+        op.has_model = false;
+      }
+    }
+    ops_.push_back(op);
+  }
+
+  // The backward figures of the forward op that this op's autograd wrapper is linked to, when this
+  // is the wrapper's only op with GPU work and a model can tell; else null.
+  const OpRow* sole_backward(NodeId node) {
+    NodeId above = tree_.parent(node);
+    for (int level = 0; above.valid() && level < kWrapperLevels; ++level) {
+      Wrapper& state = wrappers_[above.row];
+      if (state == kUnknown) state = look_at_wrapper(above);
+      if (state != kNoWrapper) return state == kNoAnswer ? nullptr : &backward_[state];
+      above = tree_.parent(above);
+    }
+    return nullptr;
+  }
+
+  Wrapper look_at_wrapper(NodeId node) {
+    const EventId forward = input_.ops.forward_of_wrapper(tree_.event(node));
+    if (!forward.valid()) return kNoWrapper;
+    const perf::OpInfo* info = input_.models.info(forward);
+    if (info == nullptr || info->backward_category.empty() || !input_.models.has_model(forward) ||
+        ops_with_work(node) != 1)
+      return kNoAnswer;
+    const OpRow row = input_.ops.backward(forward);
+    if (!input_.models[row.answer]) return kNoAnswer;
+    backward_.push_back(row);
+    return static_cast<Wrapper>(backward_.size() - 1);
+  }
+
+  // Ops with GPU work below a wrapper, reached through ops only; of those only the ones named
+  // after ": " in the wrapper's name, when it has that.
+  int ops_with_work(NodeId wrapper) const {
+    std::string_view name = trace_.name(tree_.event(wrapper));
+    const std::size_t colon = name.find(": ");
+    const bool any_name = colon == name.npos;
+    if (!any_name) name.remove_prefix(colon + 2);
+    int count = 0;
+    for (std::uint32_t i = wrapper.row + 1; i < tree_.end(wrapper).row;) {
+      if (!tree_.is_op({i}) || tree_.gpu_count({i}) == 0) {
+        i = tree_.end({i}).row;
+        continue;
+      }
+      if (any_name || trace_.name(tree_.event({i})) == name) ++count;
+      ++i;
+    }
+    return count;
+  }
+
+  void add_leftovers() {
+    std::vector<GpuPosition> of_ops, orphans;
+    for (const GpuPosition position : launches_.file_order()) {
+      const GpuEvent& gpu = launches_.gpu_events()[position];
+      if (covered_[position] || gpu.communication) continue;
+      const bool has_op = tree_.nearest_op(tree_.node(gpu.event)).valid();
+      (has_op ? of_ops : orphans).push_back(position);
+    }
+    // Orphans call by call, the calls in the order of their first ones.
+    KeyIndex calls;
+    std::vector<std::pair<std::uint32_t, GpuPosition>> by_call;
+    for (const GpuPosition position : orphans) {
+      const NodeId call = tree_.parent(tree_.node(launches_.gpu_events()[position].event));
+      by_call.emplace_back(calls.id_of({call.row, 0, 0, 0, 0, 0, 0, 0}), position);
+    }
+    std::ranges::stable_sort(by_call, {}, &std::pair<std::uint32_t, GpuPosition>::first);
+    for (const auto& [call, position] : by_call)
+      add_synthetic(tree_.parent(tree_.node(launches_.gpu_events()[position].event)), position);
+    for (const GpuPosition position : of_ops)
+      add_synthetic(tree_.nearest_op(tree_.node(launches_.gpu_events()[position].event)), position);
+  }
+
+  void add_synthetic(NodeId caller, GpuPosition position) {
+    const EventId event = tree_.event(caller);
+    const StringId kernel = launches_.gpu_events()[position].name;
+    const GpuPosition only[] = {position};
+    UnifiedOp op{.row = input_.ops.plain(event, caller, only),
+                 .name = trace_.names()[event.row],
+                 .kernel = kernel,
+                 .uid = next_uid_++,
+                 .category = synthetic_category(caller, event, kernel),
+                 .top = {}};
+    if (const OpRow* backward = sole_backward(caller)) answer_by(op, *backward);
+    add(op);
+  }
+
+  std::uint32_t synthetic_category(NodeId caller, EventId event, StringId kernel) {
+    // The reference judges by the caller's first kernel (its oddity O10).
+    const StringId judged =
+        input_.options.edition == Edition::kReference ? launches_.first_kernel(caller) : kernel;
+    const StringId name = trace_.names()[event.row];
+    const std::uint32_t id = synthetic_.id_of({name.row, kernel.row, judged.row, 0, 0, 0, 0, 0});
+    if (id == synthetic_categories_.size())
+      synthetic_categories_.push_back(launches_.categories().of_text(
+          synthetic_name(trace_.text(name), trace_.text(kernel)), judged));
+    return synthetic_categories_[id];
+  }
+
+  OpInput& input_;
+  const Trace& trace_;
+  const Tree& tree_;
+  LaunchTable& launches_;
+  bool has_frames_ = false;
+  std::vector<bool> model_below_, launches_itself_, visited_;  // by node
+  std::vector<bool> covered_;                                  // by GPU position
+  std::vector<Wrapper> wrappers_;                              // by node
+  std::deque<OpRow> backward_;                                 // what sole_backward() points to
+  KeyIndex synthetic_;
+  std::vector<std::uint32_t> synthetic_categories_;
+  std::vector<GpuPosition> positions_;
+  std::int64_t next_uid_ = static_cast<std::int64_t>(input_.trace.size());
+  std::vector<UnifiedOp> ops_;
+};
+
+}  // namespace
+
+std::vector<UnifiedOp> collect_unified_ops(OpInput& input) { return Collector{input}.run(); }
+
+std::string unified_name(const Trace& trace, const UnifiedOp& op) {
+  const std::string_view name = trace.text(op.name);
+  return op.kernel.valid() ? synthetic_name(name, trace.text(op.kernel)) : std::string{name};
+}
+
+}  // namespace tracelens

@@ -1,0 +1,127 @@
+#include "analysis/ranks/groups.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "analysis/ranks/rank_lists.hpp"
+#include "table/cell_text.hpp"
+#include "trace/json_value.hpp"
+
+namespace tracelens {
+namespace {
+
+bool names_no_group(const Value& name) {
+  return name.is_null() || (name.is_text() && name.as_text() == kUnknownGroup);
+}
+
+bool uses_one_stream(const RankTrace& rank) {
+  Value stream;
+  for (const CollectiveMessage& message : rank.messages) {
+    if (message.stream.is_null()) continue;
+    if (!stream.is_null() && stream != message.stream) return false;
+    stream = message.stream;
+  }
+  return true;
+}
+
+bool is_simplified(std::span<const RankTrace> ranks) {
+  return std::ranges::all_of(ranks, [](const RankTrace& rank) {
+    return uses_one_stream(rank) &&
+           std::ranges::all_of(rank.messages, [](const CollectiveMessage& message) {
+             return names_no_group(message[CollectiveField::kGroupName]);
+           });
+  });
+}
+
+class GroupFinder {
+ public:
+  explicit GroupFinder(std::span<const RankTrace> ranks) : ranks_{ranks} {}
+
+  GroupIndex find() {
+    out_.is_simplified = is_simplified(ranks_);
+    out_.group_of.resize(ranks_.size());
+    for (std::size_t i = 0; i < ranks_.size(); ++i)
+      for (const CollectiveMessage& message : ranks_[i].messages)
+        out_.group_of[i].push_back(group_of(ranks_[i], message));
+    adopt_kernels_without_members();
+    give_ids();
+    return std::move(out_);
+  }
+
+ private:
+  std::uint32_t group_of(const RankTrace& rank, const CollectiveMessage& message) {
+    if (out_.is_simplified) return group(kOnlyGroup, {});
+    const Value& name = message[CollectiveField::kGroupName];
+    if (name.is_null()) return group(kUnknownGroup, {});
+    const std::string text = name.is_text() ? name.as_text() : python_repr(name);
+    return group(text, members_of(rank, text, message));
+  }
+
+  const std::vector<std::int64_t>& members_of(const RankTrace& rank, const std::string& name,
+                                              const CollectiveMessage& message) {
+    const Value &ranks = message[CollectiveField::kGroupRanks],
+                &size = message[CollectiveField::kGroupSize];
+    const auto [known, is_new] =
+        members_.try_emplace(canonical_text(ranks) + '\0' + canonical_text(size));
+    if (is_new) known->second = rank_list(ranks, size);
+    if (!known->second.empty() || !ranks.is_text()) return known->second;
+    const auto listed = std::ranges::find(rank.groups, name, &GroupMembers::name);
+    return listed == rank.groups.end() ? known->second : listed->ranks;
+  }
+
+  std::uint32_t group(const std::string& name, const std::vector<std::int64_t>& members) {
+    const auto [known, is_new] =
+        ids_.try_emplace(std::pair{name, members}, static_cast<std::uint32_t>(out_.groups.size()));
+    if (is_new) out_.groups.push_back({.name = name, .id = name, .members = members});
+    return known->second;
+  }
+
+  // A kernel that names its group but not the members belongs to the only group of that name.
+  void adopt_kernels_without_members() {
+    std::vector<std::uint32_t> now(out_.groups.size());
+    std::vector<ProcessGroup> kept;
+    for (std::size_t i = 0; i < out_.groups.size(); ++i) {
+      const ProcessGroup& group = out_.groups[i];
+      const bool is_alone = group.members.empty() && count_of(group.name) == 2;
+      if (is_alone) continue;
+      now[i] = static_cast<std::uint32_t>(kept.size());
+      kept.push_back(group);
+    }
+    for (std::size_t i = 0; i < out_.groups.size(); ++i) {
+      const ProcessGroup& group = out_.groups[i];
+      if (!group.members.empty() || count_of(group.name) != 2) continue;
+      const auto adopter = std::ranges::find(kept, group.name, &ProcessGroup::name);
+      now[i] = static_cast<std::uint32_t>(adopter - kept.begin());
+    }
+    out_.groups = std::move(kept);
+    for (auto& of_rank : out_.group_of)
+      for (std::uint32_t& group : of_rank) group = now[group];
+  }
+  [[nodiscard]] std::ptrdiff_t count_of(const std::string& name) const {
+    return std::ranges::count(out_.groups, name, &ProcessGroup::name);
+  }
+
+  void give_ids() {
+    std::map<std::string, int> used;
+    for (ProcessGroup& group : out_.groups) {
+      if (count_of(group.name) > 1 && !group.members.empty())
+        group.id = group.name + "@" + std::to_string(group.members.front());
+      const int before = used[group.id]++;
+      if (before > 0) group.id.append(1, '.').append(std::to_string(before + 1));
+    }
+  }
+
+  std::span<const RankTrace> ranks_;
+  std::unordered_map<std::string, std::vector<std::int64_t>> members_;
+  std::map<std::pair<std::string, std::vector<std::int64_t>>, std::uint32_t> ids_;
+  GroupIndex out_;
+};
+
+}  // namespace
+
+GroupIndex find_groups(std::span<const RankTrace> ranks) { return GroupFinder{ranks}.find(); }
+
+}  // namespace tracelens

@@ -1,0 +1,23 @@
+// long.hpp: communication kernels one by one, and summed up per rank.
+//   const Table kernels = nccl_long(run);                  // one row per kernel and rank
+//   const Table sums = nccl_summary_long(run, {});         // one row per rank, group and message
+#pragma once
+
+#include <tracelens/table.hpp>
+
+#include "analysis/ranks/run.hpp"
+
+namespace tracelens {
+
+// Ranks ascending, each rank's kernels in file order.
+[[nodiscard]] Table nccl_long(const CollectiveRun& run);
+
+struct LongSummaryOptions {
+  const char* name = "nccl_summary_long";
+  bool keep_incomplete = false;  // also kernels that lack one of the fields rows are grouped by
+};
+// The costliest first. `left_out`, if given, gets the number of kernels not counted.
+[[nodiscard]] Table nccl_summary_long(const CollectiveRun& run, const LongSummaryOptions& options,
+                                      std::size_t* left_out = nullptr);
+
+}  // namespace tracelens

@@ -1,0 +1,115 @@
+#include "analysis/ranks/rank_timeline.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "analysis/kit/cells.hpp"
+#include "analysis/kit/group_stats.hpp"
+
+namespace tracelens {
+namespace {
+
+struct TimeKind {
+  const char* name;
+  const char* description;
+  std::int64_t RankStep::*ns;
+};
+constexpr TimeKind kTimes[] = {
+    {"total_time", "from the first GPU event to the last, or the marked step", &RankStep::total_ns},
+    {"computation_time", "something computes", &RankStep::computation_ns},
+    {"exposed_comm_time", "communication while nothing computes", &RankStep::exposed_comm_ns},
+    {"exposed_memcpy_time", "copies while nothing computes or communicates",
+     &RankStep::exposed_copy_ns},
+    {"idle_time", "the GPU does nothing", &RankStep::idle_ns},
+    {"total_comm_time", "communication, hidden or not", &RankStep::comm_ns},
+};
+
+// The steps of all ranks by name, in the order of the first rank that has them.
+std::vector<std::string> step_names(const CollectiveRun& run) {
+  std::vector<std::string> names;
+  for (const RankTrace& rank : run.ranks())
+    for (const RankStep& step : rank.steps)
+      if (std::ranges::find(names, step.name) == names.end()) names.push_back(step.name);
+  return names;
+}
+
+struct RankTime {
+  const RankTrace* rank;
+  const RankStep* step;
+};
+std::vector<RankTime> ranks_in(const CollectiveRun& run, const std::string& name) {
+  std::vector<RankTime> times;
+  for (const RankTrace& rank : run.ranks())
+    if (const auto step = std::ranges::find(rank.steps, name, &RankStep::name);
+        step != rank.steps.end())
+      times.push_back({&rank, &*step});
+  return times;
+}
+
+}  // namespace
+
+std::optional<Table> rank_timeline(const CollectiveRun& run) {
+  const std::vector<std::string> names = step_names(run);
+  if (names.empty()) return std::nullopt;
+  std::vector<ColumnSpec> columns{{"step", Kind::kText, "", "marked step; all: the whole trace"},
+                                  {"rank", Kind::kInteger, "id", "rank"}};
+  for (const TimeKind& kind : kTimes)
+    columns.push_back({std::string{kind.name} + " (ms)", Kind::kReal, "ms", kind.description});
+  columns.push_back({"exposed_comm (%)", Kind::kReal, "%", "share of total_time"});
+  columns.push_back({"idle (%)", Kind::kReal, "%", "share of total_time"});
+  run.add_node_columns(columns, true, false);
+  Table table{"rank_timeline", "What the GPU of every rank did, per step", columns};
+  RowCells cells;
+  for (const std::string& name : names)
+    for (const auto& [rank, step] : ranks_in(run, name)) {
+      cells.clear();
+      cells.add(name);
+      cells.add(rank->rank);
+      for (const TimeKind& kind : kTimes) cells.add(ms(step->*kind.ns));
+      cells.add(percent_of(ms(step->exposed_comm_ns), ms(step->total_ns)));
+      cells.add(percent_of(ms(step->idle_ns), ms(step->total_ns)));
+      run.add_node_id(cells, rank->rank);
+      table.append(cells.cells());
+    }
+  return table;
+}
+
+std::optional<Table> rank_timeline_spread(const CollectiveRun& run) {
+  const std::vector<std::string> names = step_names(run);
+  if (names.empty()) return std::nullopt;
+  const ColumnSpec columns[] = {
+      {"step", Kind::kText, "", "marked step; all: the whole trace"},
+      {"type", Kind::kText, "", "kind of time, as in rank_timeline"},
+      {"ranks", Kind::kInteger, "", "ranks that have the step"},
+      {"mean (ms)", Kind::kReal, "ms", "mean of the ranks"},
+      {"std (ms)", Kind::kReal, "ms", "standard deviation"},
+      {"min (ms)", Kind::kReal, "ms", "least"},
+      {"min rank", Kind::kInteger, "id", "rank that has it"},
+      {"max (ms)", Kind::kReal, "ms", "most"},
+      {"max rank", Kind::kInteger, "id", "rank that has it"},
+      {"mean of total (%)", Kind::kReal, "%", "share of the mean total_time"},
+  };
+  Table table{"rank_timeline_spread", "How far the ranks' GPU times are apart, per step", columns};
+  for (const std::string& name : names) {
+    const std::vector<RankTime> times = ranks_in(run, name);
+    std::optional<double> mean_total;
+    for (const TimeKind& kind : kTimes) {
+      const auto of = [&](const RankTime& time) { return time.step->*kind.ns; };
+      const auto [least, most] = std::ranges::minmax_element(times, {}, of);
+      std::vector<std::int64_t> values;
+      for (const RankTime& time : times) values.push_back(of(time));
+      const GroupStats stats = stats_of_ns(values);
+      const auto in_ms = [](std::optional<double> in_us) {
+        return in_us ? std::optional{*in_us / 1e3} : std::nullopt;
+      };
+      if (!mean_total) mean_total = stats.mean;
+      table.add_row(name, kind.name, stats.count, in_ms(stats.mean), in_ms(stats.std),
+                    ms(of(*least)), least->rank->rank, ms(of(*most)), most->rank->rank,
+                    percent_of(*stats.mean, *mean_total));
+    }
+  }
+  return table;
+}
+
+}  // namespace tracelens

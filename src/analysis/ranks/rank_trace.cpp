@@ -1,0 +1,245 @@
+#include "analysis/ranks/rank_trace.hpp"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <memory>
+#include <string_view>
+#include <tracelens/error.hpp>
+#include <unordered_map>
+#include <utility>
+
+#include "analysis/gpu/gpu_choice.hpp"
+#include "analysis/gpu/work.hpp"
+#include "analysis/ranks/rank_lists.hpp"
+#include "io/ascii.hpp"
+#include "tree/time_math.hpp"
+
+namespace tracelens {
+namespace {
+
+// Kernels that are collectives of a library without metadata, by a part of their names in lower
+// case. The first line is all that the reference edition knows.
+struct NamedKernel {
+  std::string_view word, collective;
+};
+constexpr NamedKernel kNamedKernels[] = {
+    {"cross_device_reduce", "allreduce"},      // vLLM, SGLang, AITER
+    {"quickreduce", "allreduce"},              // vLLM on ROCm
+    {"allreduce_fusion_kernel", "allreduce"},  // TensorRT-LLM, FlashInfer
+    {"one_shot_all_reduce", "allreduce"},      // PyTorch symmetric memory
+    {"two_shot_all_reduce", "allreduce"},
+    {"multimem_all_reduce", "allreduce"},
+    {"multimem_one_shot_all_reduce", "allreduce"},
+    {"multimem_all_gather", "all_gather"},
+    {"nccldevkernel_allreduce", "allreduce"},
+    {"nccldevkernel_allgather", "all_gather"},
+    {"nccldevkernel_reducescatter", "reduce_scatter"},
+    {"nccldevkernel_broadcast", "broadcast"},
+    {"nccldevkernel_reduce_", "reduce"},
+};
+
+// Which kernels communicate, and the collective their names stand for: once per distinct name.
+class KernelNames {
+ public:
+  KernelNames(const Trace& trace, const RankSummaryOptions& options)
+      : trace_{trace}, edition_{options.edition}, known_(trace.string_count()) {
+    RE2::Options flags{RE2::Quiet};
+    flags.set_case_sensitive(false);
+    for (const CollectivePattern& pattern : options.patterns) {
+      auto regex = std::make_unique<RE2>(pattern.regex, flags);
+      if (!regex->ok()) throw Error{pattern.regex, "not a regular expression: " + regex->error()};
+      patterns_.push_back({std::move(regex), pattern.collective});
+    }
+  }
+
+  struct Name {
+    bool is_seen = false, is_communication = false;
+    std::string_view collective;  // empty: the name does not tell
+  };
+  const Name& of(StringId id) {
+    Name& name = known_[id.row];
+    if (!name.is_seen) name = look_at(trace_.text(id));
+    return name;
+  }
+
+ private:
+  [[nodiscard]] Name look_at(std::string_view text) const {
+    for (const auto& [regex, collective] : patterns_)
+      if (RE2::PartialMatch(re2::StringPiece{text.data(), text.size()}, *regex))
+        return {true, true, collective};
+    Name name{true, is_communication_name(text), {}};
+    for (const NamedKernel& kernel : kNamedKernels) {
+      if (io::contains_ignoring_case(text, kernel.word)) {
+        name.is_communication = true;
+        name.collective = kernel.collective;
+        break;
+      }
+      if (edition_ == Edition::kReference) break;
+    }
+    return name;
+  }
+
+  struct Pattern {
+    std::unique_ptr<RE2> regex;
+    std::string_view collective;  // of the options
+  };
+  const Trace& trace_;
+  Edition edition_;
+  std::vector<Pattern> patterns_;
+  std::vector<Name> known_;  // by StringId
+};
+
+class Summary {
+ public:
+  Summary(const Trace& trace, const RankSummaryOptions& options)
+      : trace_{trace}, options_{options}, names_{trace, options} {}
+
+  RankTrace make() {
+    read_head();
+    mark_communication();
+    if (options_.edition == Edition::kExtended) find_host_arguments();
+    add_kernels();
+    if (options_.activity) add_activity();
+    return std::move(out_);
+  }
+
+ private:
+  void read_head() {
+    out_.file = trace_.source().name;
+    out_.format = trace_.source().format;
+    out_.device_name = device_name(trace_);
+    out_.events = trace_.size() -
+                  static_cast<std::size_t>(std::ranges::count(trace_.phases(), Phase::kDamaged));
+    out_.text_bytes = trace_.source().text_bytes;
+    for (const auto& entry : trace_.warnings().entries())
+      out_.warnings.push_back(
+          entry.count == 1 ? entry.what : entry.what + " (" + std::to_string(entry.count) + "x)");
+    if (const Value* devices = trace_.metadata("deviceProperties");
+        devices != nullptr && devices->is_sequence() && !devices->items().empty())
+      out_.device_count = std::ssize(devices->items());
+    if (const Value* base = trace_.metadata("baseTimeNanoseconds");
+        base != nullptr && base->is_int())
+      out_.base_ns = base->as_int();
+    const Value* const job = trace_.metadata("distributedInfo");
+    if (job == nullptr) return;
+    const auto number = [&](const char* key) -> std::optional<std::int64_t> {
+      const Value* const value = job->find(key);
+      if (value == nullptr || !value->is_int() || value->as_int() < 0) return std::nullopt;
+      return value->as_int();
+    };
+    out_.declared_rank = number("rank");
+    out_.world_size = number("world_size");
+    out_.rank = out_.declared_rank.value_or(0);
+    if (const Value* const groups = job->find("pg_config"))
+      for (const Value& group : groups->items()) add_group(group);
+  }
+
+  void add_group(const Value& group) {
+    const Value *const name = group.find("pg_name"), *const ranks = group.find("ranks"),
+                       *const size = group.find("pg_size");
+    if (name == nullptr || !name->is_text() || ranks == nullptr) return;
+    std::vector<std::int64_t> members = rank_list(*ranks, size == nullptr ? Value{} : *size);
+    if (!members.empty()) out_.groups.push_back({name->as_text(), std::move(members)});
+  }
+
+  void mark_communication() {
+    is_communication_.assign(trace_.size(), 0);
+    for (std::uint32_t row = 0; row < trace_.size(); ++row)
+      if (trace_.categories()[row] == Category::kKernel && trace_.phases()[row] == Phase::kComplete)
+        is_communication_[row] = names_.of(trace_.names()[row]).is_communication ? 1 : 0;
+  }
+
+  // PyTorch notes a collective's arguments on the host too; some profilers only there.
+  void find_host_arguments() {
+    const auto& ids = trace_.external_ids();
+    for (std::size_t i = 0; i < ids.rows().size(); ++i) {
+      const EventId event{ids.rows()[i]};
+      if (trace_.category(event) == Category::kCpuOp && trace_.name(event) == "record_param_comms")
+        host_arguments_.try_emplace(ids.values()[i], event);
+    }
+  }
+
+  void add_kernels() {
+    const auto& streams = trace_.streams();
+    for (std::uint32_t row = 0; row < trace_.size(); ++row) {
+      if (is_communication_[row] == 0) continue;
+      const auto external_id = trace_.external_ids().at({row});
+      if (trace_.correlations()[row] == kAbsent && !external_id) {
+        ++out_.unlinked_kernels;
+        continue;
+      }
+      const Arguments arguments = arguments_of({row}, external_id, streams.at({row}));
+      out_.kernels.push_back({.ts_ns = trace_.ts_ns()[row],
+                              .dur_ns = duration_of(trace_, {row}),
+                              .exposed_ns = duration_of(trace_, {row}),
+                              .sequence = arguments.sequence,
+                              .peer = arguments.peer,
+                              .message = arguments.message});
+    }
+  }
+
+  struct Arguments {
+    std::int64_t sequence = kAbsent, peer = kAbsent;
+    std::uint32_t message = 0;
+  };
+  Arguments arguments_of(EventId kernel, std::optional<std::int64_t> external_id,
+                         std::optional<std::int64_t> stream) {
+    Value arguments = trace_.details(kernel);
+    if (arguments.find("Collective name") == nullptr && external_id) {
+      const auto host = host_arguments_.find(*external_id);
+      if (host != host_arguments_.end()) arguments = trace_.details(host->second);
+    }
+    CollectiveMessage message = collective_message(arguments);
+    Value& group = message[CollectiveField::kGroupName];
+    if (group.is_int()) group = std::to_string(group.as_int());
+    Value& collective = message[CollectiveField::kCollective];
+    const std::string_view by_name = names_.of(trace_.names()[kernel.row]).collective;
+    if (collective.is_null() && !by_name.empty()) collective = std::string{by_name};
+    if (stream) message.stream = *stream;
+
+    const auto number = [&](const char* key) {
+      const Value* const value = arguments.find(key);
+      return value != nullptr && value->is_int() ? value->as_int() : kAbsent;
+    };
+    const std::int64_t source = number("Src Rank"), target = number("Dst Rank");
+    const auto [known, is_new] =
+        message_ids_.try_emplace(key_of(message), static_cast<std::uint32_t>(out_.messages.size()));
+    if (is_new) out_.messages.push_back(std::move(message));
+    return {number("Seq"), target != kAbsent ? target : source, known->second};
+  }
+
+  void add_activity() {
+    const GpuBusy busy = gpu_busy(trace_, is_communication_);
+    for (CollectiveKernel& kernel : out_.kernels)
+      kernel.exposed_ns = minus_ns(
+          kernel.dur_ns,
+          length_within(busy.computing, {kernel.ts_ns, end_of(kernel.ts_ns, kernel.dur_ns)}));
+    out_.steps = rank_steps(trace_, busy);
+    out_.activity = rank_activity(trace_, busy, is_communication_);
+  }
+
+  const Trace& trace_;
+  const RankSummaryOptions& options_;
+  KernelNames names_;
+  std::vector<std::uint8_t> is_communication_;  // by event row
+  std::unordered_map<std::int64_t, EventId> host_arguments_;
+  std::unordered_map<std::string, std::uint32_t> message_ids_;
+  RankTrace out_;
+};
+
+}  // namespace
+
+RankTrace summarize_rank(const Trace& trace, const RankSummaryOptions& options) {
+  return Summary{trace, options}.make();
+}
+
+void shift_times(RankTrace& rank, std::int64_t ns) {
+  for (CollectiveKernel& kernel : rank.kernels) kernel.ts_ns = plus_ns(kernel.ts_ns, ns);
+  for (RankActivity::Stretch& stretch : rank.activity.stretches) {
+    stretch.start_ns = plus_ns(stretch.start_ns, ns);
+    stretch.end_ns = plus_ns(stretch.end_ns, ns);
+  }
+}
+
+}  // namespace tracelens

@@ -1,0 +1,161 @@
+#include "analysis/ranks/run.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "analysis/ranks/rank_lists.hpp"
+#include "trace/json_value.hpp"
+#include "tree/time_math.hpp"
+
+namespace tracelens {
+namespace {
+
+Kind kind_of_value(const Value& value) {
+  if (value.is_int()) return Kind::kInteger;
+  if (value.is_number()) return Kind::kReal;
+  return value.is_text() ? Kind::kText : Kind::kNested;
+}
+
+// The narrowest kind that holds all values `of` gives for the messages.
+template <class Of>
+Kind narrowest(const std::vector<RankTrace>& ranks, Of&& of) {
+  std::optional<Kind> kind;
+  for (const RankTrace& rank : ranks)
+    for (const CollectiveMessage& message : rank.messages) {
+      const Value& value = of(message);
+      if (value.is_null()) continue;
+      const Kind next = kind_of_value(value);
+      const auto is_number = [](Kind k) { return k == Kind::kInteger || k == Kind::kReal; };
+      if (!kind || kind == next)
+        kind = next;
+      else
+        kind = is_number(*kind) && is_number(next) ? Kind::kReal : Kind::kNested;
+    }
+  return kind.value_or(Kind::kText);
+}
+
+// A group that has no name in the trace is shown with the one it was given.
+void name_groups(std::vector<RankTrace>& ranks, const Matching& matching) {
+  for (RankTrace& rank : ranks)
+    for (CollectiveMessage& message : rank.messages) {
+      Value& name = message[CollectiveField::kGroupName];
+      if (matching.is_simplified)
+        name = kOnlyGroup;
+      else if (name.is_null())
+        name = kUnknownGroup;
+    }
+}
+
+}  // namespace
+
+CollectiveRun::CollectiveRun(std::vector<RankTrace> ranks, const CollectiveRunOptions& options)
+    : edition_{options.edition},
+      ranks_{std::move(ranks)},
+      matching_{match_collectives(ranks_)},
+      gpus_per_node_{options.gpus_per_node} {
+  if (!gpus_per_node_ && !ranks_.empty()) gpus_per_node_ = ranks_.front().device_count;
+  name_groups(ranks_, matching_);
+  if (gpus_per_node_) find_node_spans();
+  for (const RankTrace& rank : ranks_)
+    for (const CollectiveKernel& kernel : rank.kernels)
+      has_whole_us_ &= kernel.ts_ns % 1000 == 0 && kernel.dur_ns % 1000 == 0;
+  for (std::size_t i = 0; i < kCollectiveFieldCount; ++i)
+    kinds_.push_back(
+        narrowest(ranks_, [i](const CollectiveMessage& m) -> const Value& { return m.fields[i]; }));
+  kinds_.push_back(
+      narrowest(ranks_, [](const CollectiveMessage& m) -> const Value& { return m.stream; }));
+}
+
+void CollectiveRun::shift_clocks(std::span<const std::int64_t> ahead_ns) {
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    shift_times(ranks_[i], minus_ns(0, ahead_ns[i]));
+    has_whole_us_ &= ahead_ns[i] % 1000 == 0;
+  }
+}
+
+ColumnSpec CollectiveRun::column(CollectiveField field) const {
+  const CollectiveFieldText& text = text_of(field);
+  return {text.name, kinds_[static_cast<std::size_t>(field)], "", text.description};
+}
+
+ColumnSpec CollectiveRun::stream_column() const {
+  return {"stream", kinds_.back(), "id", "stream the kernel ran on"};
+}
+
+Cell CollectiveRun::time_cell(std::int64_t ns) const {
+  if (has_whole_us_) return ns / 1000;
+  return us(ns);
+}
+
+Cell CollectiveRun::cell(const Value& value) {
+  switch (value.kind()) {
+    case Value::Kind::kNull:
+      return Missing{};
+    case Value::Kind::kInt:
+      return value.as_int();
+    case Value::Kind::kReal:
+      return value.as_real();
+    case Value::Kind::kText:
+      return value.as_text();
+    default:
+      return value;
+  }
+}
+
+Cell CollectiveRun::cell(const CollectiveMessage& message, CollectiveField field) const {
+  return cell(message[field]);
+}
+
+std::int64_t CollectiveRun::node_of(std::int64_t rank) const {
+  return rank / gpus_per_node_.value_or(std::max<std::int64_t>(rank, 0) + 1);
+}
+
+// Equal lists of ranks are looked at once: there are few, and they may be long.
+void CollectiveRun::find_node_spans() {
+  std::unordered_map<std::string, std::string_view> known;
+  for (const RankTrace& rank : ranks_) {
+    auto& spans = node_spans_.emplace_back();
+    for (const CollectiveMessage& message : rank.messages) {
+      const Value &ranks = message[CollectiveField::kGroupRanks],
+                  &size = message[CollectiveField::kGroupSize],
+                  &name = message[CollectiveField::kGroupName];
+      const auto [entry, is_new] = known.try_emplace(
+          canonical_text(ranks) + '\0' + canonical_text(size) + '\0' + canonical_text(name));
+      if (is_new) {
+        std::vector<std::int64_t> members = rank_list(ranks, size);
+        // A list that was cut short: the group of this name may be known in full.
+        const auto group = std::ranges::find(matching_.groups, name.as_text(), &ProcessGroup::name);
+        if (members.empty() && ranks.is_text() && group != matching_.groups.end())
+          members = group->members;
+        entry->second = span_of(members);
+      }
+      spans.push_back(entry->second);
+    }
+  }
+}
+
+std::string_view CollectiveRun::span_of(const std::vector<std::int64_t>& members) const {
+  if (members.empty()) return "unknown";
+  const bool on_one_node = std::ranges::all_of(
+      members, [&](std::int64_t rank) { return node_of(rank) == node_of(members.front()); });
+  return on_one_node ? "intra_node" : "inter_node";
+}
+
+void CollectiveRun::add_node_columns(std::vector<ColumnSpec>& columns, bool id, bool span) const {
+  if (!gpus_per_node_) return;
+  if (id) columns.push_back({"node_id", Kind::kInteger, "id", "machine the rank runs on"});
+  if (span)
+    columns.push_back({"node_span", Kind::kText, "",
+                       "intra_node: all ranks of the group are on one machine; else inter_node"});
+}
+
+void CollectiveRun::add_node_id(RowCells& cells, std::int64_t rank) const {
+  if (gpus_per_node_) cells.add(node_of(rank));
+}
+
+void CollectiveRun::add_node_span(RowCells& cells, const CollectiveMember& member) const {
+  if (gpus_per_node_) cells.add(node_span(member));
+}
+
+}  // namespace tracelens

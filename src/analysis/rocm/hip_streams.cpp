@@ -1,0 +1,56 @@
+#include "analysis/rocm/hip_streams.hpp"
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "analysis/gpu/work.hpp"
+#include "analysis/kit/cells.hpp"
+#include "analysis/kit/intervals.hpp"
+
+namespace tracelens {
+
+std::optional<Table> gpu_streams(const Trace& trace) {
+  struct Stream {
+    std::int64_t kernels = 0, copies = 0;
+    std::vector<Interval> work;
+  };
+  std::map<std::pair<std::int64_t, std::int64_t>, Stream> streams;  // by GPU and stream
+  const auto& ids = trace.streams();
+  for (std::size_t i = 0; i < ids.rows().size(); ++i) {
+    const EventId event{ids.rows()[i]};
+    const Category category = trace.category(event);
+    if (!is_gpu(category) || trace.ts_ns()[event.row] == kAbsent) continue;
+    Stream& stream = streams[{trace.devices().at(event).value_or(-1), ids.values()[i]}];
+    ++(category == Category::kKernel ? stream.kernels : stream.copies);
+    stream.work.push_back(interval_of(trace, event));
+  }
+  if (streams.empty()) return std::nullopt;
+  const ColumnSpec columns[] = {
+      {"GPU", Kind::kInteger, "id", "number of the GPU; empty when the trace does not say"},
+      {"stream", Kind::kInteger, "id", "HIP stream"},
+      {"kernels", Kind::kInteger, "", "dispatches"},
+      {"copies", Kind::kInteger, "", "memory copies and fills"},
+      {"busy", Kind::kReal, "ms", "time in which something ran"},
+      {"span", Kind::kReal, "ms", "from the first start to the last end"},
+      {"busy share", Kind::kReal, "%", "of the span"},
+      {"idle gaps", Kind::kInteger, "", "how often nothing ran in between"},
+      {"longest gap", Kind::kReal, "µs", "longest of them"},
+  };
+  Table table{"gpu_streams", "How busy each stream of each GPU was", columns};
+  for (auto& [key, stream] : streams) {
+    const std::vector<Interval> busy = merge(std::move(stream.work));
+    const std::vector<Interval> gaps = gaps_between(busy);
+    std::int64_t longest = 0;
+    for (const Interval& gap : gaps) longest = std::max(longest, length(gap));
+    const auto busy_ns = static_cast<double>(length(busy));
+    const auto span_ns = static_cast<double>(length({busy.front().start, busy.back().end}));
+    table.add_row(key.first < 0 ? std::nullopt : std::optional{key.first}, key.second,
+                  stream.kernels, stream.copies, busy_ns / 1e6, span_ns / 1e6,
+                  percent_of(busy_ns, span_ns), gaps.size(), us(longest));
+  }
+  return table;
+}
+
+}  // namespace tracelens

@@ -1,0 +1,227 @@
+#include "analysis/rocm/pftrace_activity.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+
+#include "analysis/gpu/work.hpp"
+#include "analysis/kit/intervals.hpp"
+#include "io/ascii.hpp"
+#include "tree/time_math.hpp"
+
+namespace tracelens {
+namespace {
+
+struct ClassRule {
+  KernelClass kernel_class;
+  std::string_view word;  // in lower case, anywhere in the name
+};
+// The first that matches decides. RCCL comes before all of them (is_communication_name).
+constexpr ClassRule kClassRules[] = {
+    {KernelClass::kGemm, "cublaslt"},
+    {KernelClass::kGemm, "cijk"},
+    {KernelClass::kGemm, "gemm"},
+    {KernelClass::kGemm, "nvjet"},
+    {KernelClass::kAttentionBackward, "fmhabwd"},
+    {KernelClass::kAttentionBackward, "kernel_func"},
+    {KernelClass::kAttentionBackward, "flash_bprop"},
+    {KernelClass::kAttentionForward, "fmhafwd"},
+    {KernelClass::kAttentionForward, "flash_fprop"},
+    {KernelClass::kCopy, "copy"},
+    {KernelClass::kCopy, "memset"},
+    {KernelClass::kTransformerEngine, "transformer_engine"},
+    {KernelClass::kAiterForward, "aiter::fmha_fwd"},
+    {KernelClass::kAiterBackward, "aiter::fmha_bwd"},
+    {KernelClass::kFill, "fillbuffer"},
+};
+
+// In the order of KernelClass, which is the order of the rows.
+constexpr std::string_view kClassNames[] = {"xla",        "aiterfwd", "aiterbwd", "gemm",
+                                            "ckbwd",      "ckfwd",    "te",       "memcpy/memset",
+                                            "fillBuffer", "rccl"};
+
+std::string without_digits(std::string_view name) {
+  std::string text;
+  std::ranges::copy_if(name, std::back_inserter(text), [](char c) { return c < '0' || c > '9'; });
+  return text;
+}
+
+using Event = PftraceActivity::Event;
+
+std::int64_t sum_ns(const std::vector<Event>& events) {
+  std::int64_t sum = 0;
+  for (const Event& event : events) sum = plus_ns(sum, event.dur_ns);
+  return sum;
+}
+
+std::vector<Interval> busy(const std::vector<Event>& events) {
+  std::vector<Interval> intervals;
+  intervals.reserve(events.size());
+  for (const Event& event : events) intervals.push_back({event.begin_ns, event.end_ns()});
+  return merge(std::move(intervals));
+}
+
+std::int64_t exact_overlap(const PftraceActivity::Gpu& gpu) {
+  const std::vector<Interval> communication = busy(gpu.communication);
+  return length(communication) - length(subtract(communication, busy(gpu.compute)));
+}
+
+// Adds up the pairs of a communication kernel and a compute kernel that ran at the same time, until
+// a compute kernel outlasts the communication. Time that several pairs share counts for each.
+std::int64_t summed_overlap(const PftraceActivity::Gpu& gpu) {
+  std::int64_t overlap = 0;
+  std::size_t first = 0;
+  for (const Event& event : gpu.communication) {
+    const std::int64_t start = event.begin_ns, end = event.end_ns();
+    while (first < gpu.compute.size() && gpu.compute[first].end_ns() <= start) ++first;
+    for (std::size_t i = first; i < gpu.compute.size() && gpu.compute[i].begin_ns < end; ++i) {
+      const Event& kernel = gpu.compute[i];
+      const std::int64_t shared = std::min(kernel.end_ns(), end) - std::max(kernel.begin_ns, start);
+      overlap = plus_ns(overlap, std::max<std::int64_t>(0, shared));
+      if (kernel.end_ns() > end) break;
+    }
+  }
+  return overlap;
+}
+
+double share(std::int64_t part, std::int64_t whole) {
+  return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+}  // namespace
+
+KernelClass kernel_class(std::string_view kernel) {
+  if (is_communication_name(kernel)) return KernelClass::kCommunication;
+  for (const auto& [kernel_class, word] : kClassRules)
+    if (io::contains_ignoring_case(kernel, word)) return kernel_class;
+  return KernelClass::kXla;
+}
+
+PftraceActivity::PftraceActivity(const PftraceEvents& events, const PftraceActivityOptions& options)
+    : events_{events},
+      options_{options},
+      gpus_(events.gpus().size()),
+      classes_(events.trace().string_count()) {
+  collect();
+  for (Gpu& gpu : gpus_) {
+    sort_by_time(gpu.compute);
+    sort_by_time(gpu.communication);
+    for (std::size_t i = 0; i < kKernelClassCount; ++i)
+      if (static_cast<KernelClass>(i) != KernelClass::kCommunication)
+        gpu.compute_ns = plus_ns(gpu.compute_ns, gpu.class_ns[i]);
+    gpu.total_ns = plus_ns(gpu.compute_ns, sum_ns(gpu.communication));
+  }
+  sort_by_time(hip_calls_);
+}
+
+void PftraceActivity::collect() {
+  const Trace& trace = events_.trace();
+  for (const EventId id : trace.all_events()) {
+    const Event event{id, trace.ts_ns()[id.row], trace.dur_ns()[id.row]};
+    if (event.begin_ns == kAbsent || event.dur_ns <= 0) continue;
+    if (const auto gpu = events_.gpu_of(id); gpu && in_window(events_.tid(id).value_or(-1)))
+      add_gpu_event(*gpu, event);
+    if (event.dur_ns >= options_.min_event_ns && trace.category_text(id) == "hip_api") {
+      const auto tid = events_.tid(id);
+      if (in_window(tid ? *tid : events_.args(id).tid.value_or(-1))) hip_calls_.push_back(event);
+    }
+  }
+}
+
+void PftraceActivity::add_gpu_event(std::uint32_t gpu, const Event& event) {
+  const Trace& trace = events_.trace();
+  const std::string_view name = trace.name(event.event);
+  std::uint8_t& known = classes_[trace.names()[event.event.row].row];
+  if (known == 0) known = static_cast<std::uint8_t>(static_cast<int>(kernel_class(name)) + 1);
+  const std::size_t index = known - std::size_t{1};
+  const auto kernel_class = static_cast<KernelClass>(index);
+  if (kernel_class == KernelClass::kXla) {
+    const auto [entry, is_new] = xla_index_.try_emplace(kernel_key(event.event), xla_.size());
+    if (is_new) xla_.push_back({entry->first});
+    Xla& kernel = xla_[entry->second];
+    kernel.ns = plus_ns(kernel.ns, event.dur_ns);
+    ++kernel.count;
+  }
+  uses_fa3_ |= kernel_class == KernelClass::kAttentionBackward &&
+               name.find("kernel_func") != std::string_view::npos;
+  if (event.dur_ns < options_.min_event_ns) return;
+  gpus_[gpu].class_ns[index] = plus_ns(gpus_[gpu].class_ns[index], event.dur_ns);
+  ++gpus_[gpu].class_counts[index];
+  (kernel_class == KernelClass::kCommunication ? gpus_[gpu].communication : gpus_[gpu].compute)
+      .push_back(event);
+}
+
+void PftraceActivity::sort_by_time(std::vector<Event>& events) const {
+  const Trace& trace = events_.trace();
+  std::ranges::stable_sort(events, [&](const Event& a, const Event& b) {
+    const auto times = std::tuple{a.begin_ns, a.dur_ns} <=> std::tuple{b.begin_ns, b.dur_ns};
+    return times != 0 ? times < 0 : trace.name(a.event) < trace.name(b.event);
+  });
+}
+
+std::string PftraceActivity::kernel_key(EventId event) const {
+  const std::string_view name = events_.trace().name(event);
+  return options_.merge_kernels ? without_digits(name) : std::string{name};
+}
+
+Table category_summary(const PftraceActivity& activity) {
+  constexpr auto kAbout = "GPU time by kind of kernel; communication hidden behind compute";
+  if (activity.gpus().empty()) return Table{"category_summary", kAbout, {}};
+  const ColumnSpec columns[] = {
+      {"GPU ID", Kind::kNested, "id", "number of the GPU; Avg: mean of all"},
+      {"Category", Kind::kText, "", "kind of kernel, by its name"},
+      {"Total runtime (ms)", Kind::kReal, "ms", "sum of durations"},
+      {"Total count", Kind::kReal, "", "kernels"},
+      {"Fraction of compute runtime", Kind::kReal, "", "of all kernels but RCCL's; 1 is all"},
+      {"Fraction of total runtime", Kind::kReal, "", "of all kernels; 1 is all"},
+  };
+  Table table{"category_summary", kAbout, columns};
+  using Numbers = std::array<double, 4>;  // the last four columns
+  std::map<std::string_view, Numbers> sums;
+  for (std::size_t i = 0; i < activity.gpus().size(); ++i) {
+    const PftraceActivity::Gpu& gpu = activity.gpus()[i];
+    const auto add = [&](std::string_view category, std::int64_t ns, std::int64_t count) {
+      const Numbers row = {static_cast<double>(ns) / 1e6, static_cast<double>(count),
+                           share(ns, gpu.compute_ns), share(ns, gpu.total_ns)};
+      table.add_row(Value{activity.events().gpu_number(static_cast<std::uint32_t>(i))}, category,
+                    row[0], row[1], row[2], row[3]);
+      Numbers& sum = sums[category];
+      for (std::size_t k = 0; k < row.size(); ++k) sum[k] += row[k];
+    };
+    for (std::size_t k = 0; k < kKernelClassCount; ++k)
+      add(kClassNames[k], gpu.class_ns[k], gpu.class_counts[k]);
+    const std::int64_t overlap =
+        activity.options().exact_overlap ? exact_overlap(gpu) : summed_overlap(gpu);
+    add("overlapped_comm", overlap, 0);
+    add("non_overlapped_comm", minus_ns(sum_ns(gpu.communication), overlap), 0);
+    add("compute_total", gpu.compute_ns, 0);
+    add("total_incl_comm", gpu.total_ns, 0);
+  }
+  const auto gpus = static_cast<double>(activity.gpus().size());
+  for (const auto& [category, sum] : sums)
+    table.add_row(Value{"Avg"}, category, sum[0] / gpus, sum[1] / gpus, sum[2] / gpus,
+                  sum[3] / gpus);
+  return table;
+}
+
+Table xla_top(const PftraceActivity& activity) {
+  constexpr auto kAbout = "XLA kernels that took most time, on all GPUs";
+  if (activity.xla().empty()) return Table{"xla_top", kAbout, {}};
+  const ColumnSpec columns[] = {
+      {"Kernel", Kind::kText, "", "name as traced"},
+      {"Total time (ms)", Kind::kReal, "ms", "sum of durations, however short"},
+      {"Count", Kind::kInteger, "", "how often it ran"},
+      {"Fraction of XLA", Kind::kReal, "", "of the time of all XLA kernels; 1 is all"},
+  };
+  std::vector<PftraceActivity::Xla> kernels = activity.xla();
+  std::int64_t total = 0;
+  for (const auto& kernel : kernels) total = plus_ns(total, kernel.ns);
+  std::ranges::stable_sort(kernels, std::ranges::greater{}, &PftraceActivity::Xla::ns);
+  if (kernels.size() > activity.options().top_xla) kernels.resize(activity.options().top_xla);
+  Table table{"xla_top", kAbout, columns};
+  for (const auto& [name, ns, count] : kernels)
+    table.add_row(name, static_cast<double>(ns) / 1e6, count, share(ns, total));
+  return table;
+}
+
+}  // namespace tracelens

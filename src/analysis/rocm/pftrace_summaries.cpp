@@ -1,0 +1,204 @@
+// The statistics of pftrace_activity.hpp: one row per kernel or HIP call, first for people ("12.346
+// ms"), then for programs (nanoseconds).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/kit/cells.hpp"
+#include "analysis/rocm/pftrace_activity.hpp"
+#include "analysis/rocm/pftrace_stats.hpp"
+#include "tree/time_math.hpp"
+
+namespace tracelens {
+namespace {
+
+// Columns that say what a row is about, between the readable and the exact figures.
+struct Extra {
+  ColumnSpec spec;
+  bool at_end = false;  // after the exact figures instead
+};
+
+struct Group {
+  std::string name;
+  std::vector<std::int64_t> config;  // the key besides the name
+  std::vector<std::int64_t> durations;
+};
+
+// Groups in order of their first event.
+class Groups {
+ public:
+  void add(std::string name, std::vector<std::int64_t> config, std::int64_t dur_ns) {
+    std::string key = name;
+    for (const std::int64_t part : config) key += fmt::format("\n{}", part);
+    const auto [entry, is_new] = index_.try_emplace(std::move(key), groups_.size());
+    if (is_new) groups_.push_back({std::move(name), std::move(config), {}});
+    groups_[entry->second].durations.push_back(dur_ns);
+  }
+  [[nodiscard]] std::vector<Group>& all() { return groups_; }
+
+ private:
+  std::vector<Group> groups_;
+  std::unordered_map<std::string, std::size_t> index_;
+};
+
+constexpr const char* kFigures[] = {"Total Time", "Avg", "Med", "Min", "Max", "StdDev"};
+
+std::vector<ColumnSpec> columns_with(const std::vector<Extra>& extras, bool name_first,
+                                     const char* of) {
+  const ColumnSpec name{"Name", Kind::kText, "", "as traced"};
+  std::vector<ColumnSpec> columns;
+  if (name_first) columns.push_back(name);
+  columns.push_back({"Time", Kind::kText, "", "share of the time, rounded"});
+  for (const char* figure : kFigures) {
+    columns.push_back({figure, Kind::kText, "", "the same as in ns, for people"});
+    if (figure == kFigures[0]) columns.push_back({"Instances", Kind::kInteger, "", "how many"});
+  }
+  for (const Extra& extra : extras)
+    if (!extra.at_end) columns.push_back(extra.spec);
+  if (!name_first) columns.push_back(name);
+  columns.push_back({"Time %", Kind::kReal, "%", of});
+  constexpr const char* kMeanings[] = {"sum of durations", "mean",    "median",
+                                       "shortest",         "longest", "standard deviation"};
+  for (std::size_t i = 0; i < std::size(kFigures); ++i) {
+    const bool is_whole = i == 0 || i == 3 || i == 4;
+    columns.push_back({fmt::format("{} (ns)", kFigures[i]), is_whole ? Kind::kInteger : Kind::kReal,
+                       "ns", kMeanings[i]});
+  }
+  for (const Extra& extra : extras)
+    if (extra.at_end) columns.push_back(extra.spec);
+  return columns;
+}
+
+// `cells_of` gives the cells of the extra columns, those at the end last.
+template <class CellsOf>
+void add_rows(Table& table, Groups& groups, bool name_first, std::int64_t whole_ns,
+              const std::vector<Extra>& extras, CellsOf&& cells_of) {
+  struct Row {
+    const Group* group;
+    NsStats stats;
+  };
+  std::vector<Row> rows;
+  for (Group& group : groups.all()) rows.push_back({&group, ns_stats(group.durations)});
+  std::ranges::stable_sort(rows, std::ranges::greater{},
+                           [](const Row& row) { return row.stats.sum; });
+  std::vector<Cell> cells;
+  for (const auto& [group, stats] : rows) {
+    const double percent =
+        percent_of(static_cast<double>(stats.sum), static_cast<double>(whole_ns)).value_or(0);
+    cells.clear();
+    if (name_first) cells.emplace_back(group->name);
+    cells.emplace_back(fmt::format("{:.1f}%", percent));
+    cells.emplace_back(human_ns(static_cast<double>(stats.sum)));
+    cells.emplace_back(stats.count);
+    for (const double figure : {stats.mean, stats.median, static_cast<double>(stats.min),
+                                static_cast<double>(stats.max), stats.std})
+      cells.emplace_back(human_ns(figure));
+    const std::vector<Cell> own = cells_of(*group);
+    for (std::size_t i = 0; i < extras.size(); ++i)
+      if (!extras[i].at_end) cells.emplace_back(own[i]);
+    if (!name_first) cells.emplace_back(group->name);
+    cells.emplace_back(percent);
+    cells.emplace_back(stats.sum);
+    cells.emplace_back(stats.mean);
+    cells.emplace_back(stats.median);
+    cells.emplace_back(stats.min);
+    cells.emplace_back(stats.max);
+    cells.emplace_back(stats.std);
+    for (std::size_t i = 0; i < extras.size(); ++i)
+      if (extras[i].at_end) cells.emplace_back(own[i]);
+    table.append(cells);
+  }
+}
+
+// A launch size as nvprof prints it. rocprofv3 records only the product of the three sizes.
+std::string xyz(std::int64_t size) { return fmt::format("{:>7} {:>4} {:>4}", size, 1, 1); }
+
+std::vector<Extra> config_columns() {
+  std::vector<Extra> extras{
+      {{"GridXYZ", Kind::kText, "", "work-items, all in the first place"}},
+      {{"BlockXYZ", Kind::kText, "", "work-items of a work-group, all in the first place"}},
+      {{"VGPR", Kind::kInteger, "", "vector registers per work-item"}},
+      {{"AccumVGPR", Kind::kInteger, "", "accumulation registers per work-item"}},
+      {{"SGPR", Kind::kInteger, "", "scalar registers per wavefront"}},
+      {{"LDS", Kind::kInteger, "bytes", "local memory per work-group"}},
+      {{"Scratch", Kind::kInteger, "bytes", "private memory per work-item"}},
+  };
+  for (const char* name : {"GridX", "GridY", "GridZ"})
+    extras.push_back({{name, Kind::kInteger, "", "work-items; the product of all is in X"}, true});
+  for (const char* name : {"BlockX", "BlockY", "BlockZ"})
+    extras.push_back({{name, Kind::kInteger, "", "of a work-group; the product is in X"}, true});
+  return extras;
+}
+
+std::vector<Cell> config_cells(const Group& group) {
+  const auto& c = group.config;  // as pushed by pftrace_kernel_summary
+  const std::int64_t one = 1;
+  return {xyz(c[0]), xyz(c[1]), c[2], c[3], c[4], c[5], c[6], c[0], one, one, c[1], one, one};
+}
+
+}  // namespace
+
+Table pftrace_kernel_summary(const PftraceActivity& activity) {
+  const PftraceActivityOptions& options = activity.options();
+  Groups groups;
+  std::int64_t whole_ns = 0;
+  const auto add = [&](const std::vector<PftraceActivity::Event>& events) {
+    for (const auto& event : events) {
+      const PftraceArgs& args = activity.events().args(event.event);
+      std::vector<std::int64_t> config;
+      if (options.group_by_config)
+        for (const auto& part : {args.grid_size, args.workgroup_size, args.vgpr, args.accum_vgpr,
+                                 args.sgpr, args.lds, args.scratch})
+          config.push_back(part.value_or(0));
+      groups.add(activity.kernel_key(event.event), std::move(config), event.dur_ns);
+    }
+  };
+  for (const PftraceActivity::Gpu& gpu : activity.gpus()) {
+    whole_ns = plus_ns(whole_ns, options.percent_of_compute ? gpu.compute_ns : gpu.total_ns);
+    add(gpu.compute);
+    if (options.include_rccl) add(gpu.communication);
+  }
+  constexpr auto kAbout = "GPU kernels: how long, how often, with which launch configuration";
+  if (groups.all().empty()) return Table{"kernel_summary", kAbout, {}};
+  const std::vector<Extra> extras =
+      options.group_by_config ? config_columns() : std::vector<Extra>{};
+  Table table{"kernel_summary", kAbout,
+              columns_with(extras, options.name_first, "of the time of all kernels")};
+  add_rows(table, groups, options.name_first, whole_ns, extras, [&](const Group& group) {
+    return options.group_by_config ? config_cells(group) : std::vector<Cell>{};
+  });
+  return table;
+}
+
+Table hip_summary(const PftraceActivity& activity) {
+  const PftraceActivityOptions& options = activity.options();
+  const Trace& trace = activity.events().trace();
+  std::vector<Extra> extras;
+  if (options.group_by_stream)
+    extras.push_back({{"Stream", Kind::kInteger, "id", "stream the call was about"}});
+  if (options.group_by_operation)
+    extras.push_back({{"Op", Kind::kInteger, "id", "rocprofv3's number of the function"}});
+  Groups groups;
+  std::int64_t whole_ns = 0;
+  for (const auto& call : activity.hip_calls()) {
+    std::vector<std::int64_t> config;
+    if (options.group_by_stream) config.push_back(trace.streams().at(call.event).value_or(0));
+    if (options.group_by_operation)
+      config.push_back(activity.events().args(call.event).operation.value_or(0));
+    groups.add(std::string{trace.name(call.event)}, std::move(config), call.dur_ns);
+    whole_ns = plus_ns(whole_ns, call.dur_ns);
+  }
+  constexpr auto kAbout = "HIP calls on the host: how long and how often";
+  if (groups.all().empty()) return Table{"hip_summary", kAbout, {}};
+  Table table{"hip_summary", kAbout,
+              columns_with(extras, options.name_first, "of the time of all HIP calls")};
+  add_rows(table, groups, options.name_first, whole_ns, extras, [](const Group& group) {
+    return std::vector<Cell>(group.config.begin(), group.config.end());
+  });
+  return table;
+}
+
+}  // namespace tracelens

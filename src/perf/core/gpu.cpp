@@ -1,0 +1,108 @@
+// gpu.cpp: see gpu.hpp.
+#include "perf/core/gpu.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tracelens/error.hpp>
+#include <tracelens/value.hpp>
+
+#include "io/ascii.hpp"
+#include "perf/core/gpu_files.hpp"
+#include "trace/json_value.hpp"
+
+namespace tracelens::perf {
+namespace {
+
+// A figure is a number, or an object with the number and where it comes from.
+double figure(const Value& given, std::string_view key, std::string_view where) {
+  const Value* value = given.kind() == Value::Kind::kDict ? given.find("value") : &given;
+  if (!value || !value->is_number() || !std::isfinite(value->as_real()) || value->as_real() <= 0)
+    throw Error{where, fmt::format("{}: expected a positive number", key)};
+  return value->as_real();
+}
+
+std::optional<double> figure_if_any(const Value& gpu, std::string_view key,
+                                    std::string_view where) {
+  const Value* found = gpu.find(key);
+  if (!found || found->is_null()) return std::nullopt;
+  return figure(*found, key, where);
+}
+
+std::map<std::string, double> figures(const Value& gpu, std::string_view key,
+                                      std::string_view where) {
+  const Value* table = gpu.find(key);
+  if (!table || table->is_null()) return {};
+  if (table->kind() != Value::Kind::kDict)
+    throw Error{where, fmt::format("{}: expected an object", key)};
+  std::map<std::string, double> found;
+  for (std::size_t i = 0; i < table->keys().size(); ++i)
+    found[table->keys()[i]] = figure(table->items()[i], table->keys()[i], where);
+  return found;
+}
+
+std::vector<std::string> lower_case_words(const Value& gpu, std::string_view key) {
+  std::vector<std::string> words;
+  if (const Value* list = gpu.find(key))
+    for (const Value& word : list->items()) words.push_back(io::lower_case(word.as_text()));
+  return words;
+}
+
+std::vector<Gpu> embedded_gpus() {
+  std::vector<Gpu> gpus;
+  for (const GpuFile& file : gpu_files()) gpus.push_back(read_gpu(file.text, file.name));
+  return gpus;
+}
+
+}  // namespace
+
+std::span<const Gpu> known_gpus() {
+  static const std::vector<Gpu> kGpus = embedded_gpus();
+  return kGpus;
+}
+
+const Gpu* find_gpu(std::string_view device) {
+  const std::string wanted = io::lower_case(device);
+  const Gpu* best = nullptr;
+  std::size_t best_length = 0;
+  for (const Gpu& gpu : known_gpus()) {
+    if (io::lower_case(gpu.name) == wanted) return &gpu;
+    for (const std::string& name : gpu.device_names)
+      if (name.size() > best_length && wanted.find(name) != std::string::npos) {
+        best = &gpu;
+        best_length = name.size();
+      }
+  }
+  return best;
+}
+
+std::optional<double> link_gbps(std::string_view device, std::int64_t ranks) {
+  const Gpu* const gpu = find_gpu(device);
+  if (gpu == nullptr || !gpu->link.gbps || ranks < 2) return std::nullopt;
+  const std::string name = io::lower_case(device);
+  for (const std::string& board : gpu->link.not_on)
+    if (name.find(board) != std::string::npos) return std::nullopt;
+  if (!gpu->link.gbps_per_peer) return gpu->link.gbps;
+  return std::min(*gpu->link.gbps, *gpu->link.gbps_per_peer * static_cast<double>(ranks - 1));
+}
+
+Gpu read_gpu(std::string_view text, std::string_view where) {
+  const auto given = parse_json_value(text);
+  if (!given || given->kind() != Value::Kind::kDict)
+    throw Error{where, "expected a JSON object that describes a GPU"};
+  Gpu gpu;
+  if (const Value* name = given->find("name")) gpu.name = name->as_text();
+  gpu.device_names = lower_case_words(*given, "device_names");
+  gpu.memory_gb = figure_if_any(*given, "memory_gb", where);
+  gpu.memory_gbps = figure_if_any(*given, "mem_bw_gbps", where);
+  gpu.link = {.gbps = figure_if_any(*given, "link_gbps", where),
+              .gbps_per_peer = figure_if_any(*given, "link_gbps_per_peer", where),
+              .not_on = lower_case_words(*given, "link_not_on")};
+  gpu.peak_tflops = figures(*given, "peak_tflops", where);
+  gpu.achievable_tflops = figures(*given, "max_achievable_tflops", where);
+  if (gpu.peak_tflops.empty()) gpu.peak_tflops = gpu.achievable_tflops;
+  return gpu;
+}
+
+}  // namespace tracelens::perf

@@ -1,0 +1,56 @@
+// event_texts.hpp: the events of a Chrome trace as the text they stand as in the file, one by one.
+//   EventTexts events{stream};
+//   while (const auto text = events.next()) ...             // {"ph": "X", "name": ...}
+//   events.head("distributedInfo")                          // after the last: the file's members
+// For commands that rewrite traces: nothing is kept but the block at hand.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tracelens/value.hpp>
+#include <vector>
+
+#include "io/stream.hpp"
+#include "readers/chrome/padded_text.hpp"
+#include "readers/chrome/top_level.hpp"
+#include "trace/builder.hpp"
+
+namespace tracelens {
+
+class EventTexts {
+ public:
+  // Reads up to the event list. Throws Error when the file is no trace.
+  explicit EventTexts(io::Stream& in);
+
+  // The next object of the list, valid until the next call; followed by json::kPadding readable
+  // bytes. Elements that are no objects are passed over and counted.
+  std::optional<std::string_view> next();
+
+  // A member of the file besides its events; nullptr when there is none. After the last event.
+  [[nodiscard]] const Value* head(std::string_view key) const;
+  [[nodiscard]] std::uint64_t skipped() const { return skipped_; }
+  [[nodiscard]] bool is_cut() const { return is_cut_; }  // the file ends before its list is closed
+
+ private:
+  bool read_more();
+  void finish();
+
+  io::Stream& in_;
+  TraceBuilder builder_;
+  kineto::TopLevel top_;
+  PaddedText text_;
+  std::size_t at_ = 0;  // what is read of text_
+  std::uint64_t skipped_ = 0;
+  bool at_end_ = false, is_closed_ = false, is_cut_ = false;
+  std::optional<Trace> head_;  // made when the file is read: holds its members
+};
+
+// The members of a JSON object, keys and values as written; false when the text is not an object.
+struct RawMember {
+  std::string_view key, value;
+};
+bool split_object(std::string_view object, std::vector<RawMember>& members);
+
+}  // namespace tracelens

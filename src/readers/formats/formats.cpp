@@ -1,0 +1,57 @@
+// Every format TraceLens reads. Probes see the first 4 KiB and run in this order.
+#include <filesystem>
+#include <iterator>
+#include <string>
+#include <system_error>
+#include <tracelens/error.hpp>
+#include <tracelens/read_trace.hpp>
+
+#include "io/stream.hpp"
+#include "readers/kineto/kineto.hpp"
+#include "readers/perfetto/perfetto.hpp"
+#include "readers/rocprof/csv.hpp"
+#include "readers/rocprof/rocprof.hpp"
+#include "readers/xplane/xplane.hpp"
+
+namespace tracelens {
+namespace {
+
+struct Format {
+  std::string_view name;
+  bool (*probe)(std::string_view head);
+  Trace (*read)(io::Stream& in, const ReadOptions& options);
+};
+
+constexpr Format kFormats[] = {
+    {.name = "JAX profile (.xplane.pb)", .probe = is_xplane, .read = read_xplane},
+    {.name = "Perfetto (.pftrace)", .probe = is_perfetto, .read = read_perfetto},
+    {.name = "rocprofv3 JSON", .probe = is_rocprof, .read = read_rocprof},
+    {.name = "rocprofv3 kernel trace (CSV)", .probe = is_rocprof_csv, .read = read_rocprof_csv},
+    {.name = "PyTorch profiler JSON (Kineto)", .probe = is_kineto, .read = read_kineto},
+};
+
+Trace read_stream(io::Stream& in, const ReadOptions& options) {
+  const std::string_view head = in.peek(4096);
+  if (head.empty()) throw Error{in.name(), "the file is empty"};
+  for (const Format& format : kFormats)
+    if (format.probe(head)) return format.read(in, options);
+  std::string known;
+  for (const Format& format : kFormats) known.append(known.empty() ? "" : ", ").append(format.name);
+  throw Error{in.name(), "not a trace of a known format; known are: " + known};
+}
+
+}  // namespace
+
+Trace read_trace(const std::string& path, const ReadOptions& options) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return read_xplane_folder(path, options);
+  io::Stream in = io::Stream::open(path);
+  return read_stream(in, options);
+}
+
+Trace read_trace_bytes(std::string name, std::span<const char> bytes, const ReadOptions& options) {
+  io::Stream in = io::Stream::over(std::move(name), bytes);
+  return read_stream(in, options);
+}
+
+}  // namespace tracelens

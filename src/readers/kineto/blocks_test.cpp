@@ -1,0 +1,105 @@
+// Any cut position and any number of threads give the same trace.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <random>
+#include <string>
+#include <tracelens/error.hpp>
+#include <tracelens/read_trace.hpp>
+
+#include "readers/kit/dump.hpp"
+
+namespace tracelens {
+namespace {
+
+// Events that are hard to cut: text that looks like a boundary, nested objects, escapes, damage.
+std::string tricky_trace(int events) {
+  constexpr std::string_view kShapes[] = {
+      R"({{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":{0},"ts":{1}.5,"dur":3,"args":{{"External id":{1},"Input Dims":[[{0},4]]}}}})",
+      R"({{ "ph" : "i", "name": "}},{{\"ph\": \"X\"", "ts": {1}, "pid": "a,{{", "tid": "]" }})",
+      R"({{"ph":"X","cat":"kernel","name":"k]}},{{","pid":0,"tid":7,"ts":{1},"dur":1.25,"args":{{"stream":7,"correlation":{1},"grid":[{0},1,1],"x":[{{"ph":1}},{{"ph":2}}]}}}})",
+      R"({{"ph":"s","id":{1},"pid":1,"tid":1,"ts":{1},"cat":"ac2g","name":"ac2g"}})",
+      R"({{"ph":"X","name":"bad \u00b5 \\\\","ts":"{1}","dur":NaN}})",
+      "{0}",
+      R"({{"ph":"M","name":"thread_name","pid":1,"tid":{0},"args":{{"name":"thread {1}"}}}})",
+      R"({{"broken" {1}}})",
+  };
+  std::mt19937 random{11};
+  std::string text = "{\"schemaVersion\": 1,\n\"traceEvents\": [\n";
+  for (int i = 0; i < events; ++i) {
+    if (i > 0) text += random() % 2 == 0 ? ",\n  " : ",";
+    text += fmt::format(fmt::runtime(kShapes[random() % std::size(kShapes)]), random() % 5, i + 10);
+  }
+  return text + "\n], \"traceName\": \"x\"}\n";
+}
+
+TEST(KinetoBlocks, AnyBlockSizeGivesTheSameTrace) {
+  const std::string text = tricky_trace(60);
+  const std::string expected = dump_read(text, {.threads = 1});
+  for (std::size_t bytes = 16; bytes < 600; bytes += bytes < 100 ? 3 : 17)
+    ASSERT_EQ(dump_read(text, {.threads = 1, .block_bytes = bytes}), expected) << bytes;
+}
+
+TEST(KinetoBlocks, AnyNumberOfThreadsGivesTheSameTrace) {
+  const std::string text = tricky_trace(800);
+  const std::string expected = dump_read(text, {.threads = 1});
+  for (const int threads : {2, 3, 4, 7})
+    for (const std::size_t bytes : std::initializer_list<std::size_t>{200, 4000, 100000})
+      ASSERT_EQ(dump_read(text, {.threads = threads, .block_bytes = bytes}), expected)
+          << threads << " threads, " << bytes << " bytes";
+}
+
+TEST(KinetoBlocks, AnyPrefixIsReadOrRefusedTheSameWayByAnyNumberOfThreads) {
+  const std::string text = tricky_trace(16);
+  for (std::size_t length = 0; length <= text.size(); ++length) {
+    const std::string prefix = text.substr(0, length);
+    ASSERT_EQ(dump_read(prefix, {.threads = 1}),
+              dump_read(prefix, {.threads = 2, .block_bytes = 90}))
+        << length;
+  }
+}
+
+TEST(KinetoBlocks, AnElementLongerThanManyBlocksIsRead) {
+  const std::string text = R"([{"ph":"i","ts":1,"name":")" + std::string(300'000, 'x') +
+                           R"("},{"ph":"i","ts":2,"name":"b"}])";
+  const Trace trace = read_trace_bytes("long", text, {.threads = 2, .block_bytes = 1000});
+  ASSERT_EQ(trace.size(), 2u);
+  EXPECT_EQ(trace.name({0}).size(), 300'000u);
+  EXPECT_EQ(trace.name({1}), "b");
+}
+
+TEST(KinetoBlocks, AMissingQuoteCostsTheSameEventsWhereverTheCutsAre) {
+  std::string text = tricky_trace(60);
+  const std::size_t at = text.find("\"aten::mm\"", text.size() / 2);
+  text.erase(at, 1);
+  const std::string expected = dump_read(text, {.threads = 1});
+  for (const std::size_t bytes : std::initializer_list<std::size_t>{32, 100, 1000})
+    EXPECT_EQ(dump_read(text, {.threads = 2, .block_bytes = bytes}), expected);
+}
+
+TEST(KinetoBlocks, AnErrorInOneThreadEndsTheReadInAll) {
+  int calls = 0;
+  ReadOptions options{.threads = 4,
+                      .on_progress =
+                          [&](const ReadProgress&) {
+                            if (++calls == 3) throw Error{"callback", "stop"};
+                          },
+                      .block_bytes = 200};
+  EXPECT_THROW((void)read_trace_bytes("inline", tricky_trace(500), options), Error);
+}
+
+TEST(KinetoBlocks, ReportsProgressUpToTheWholeText) {
+  const std::string text = tricky_trace(500);
+  ReadProgress last;
+  const Trace trace =
+      read_trace_bytes("inline", text,
+                       {.threads = 2,
+                        .on_progress = [&](const ReadProgress& progress) { last = progress; },
+                        .block_bytes = 1'000});
+  EXPECT_EQ(last.text_bytes, text.size());
+  EXPECT_EQ(last.events, trace.size());
+}
+
+}  // namespace
+}  // namespace tracelens

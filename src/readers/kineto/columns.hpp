@@ -1,0 +1,36 @@
+// columns.hpp: blocks decoded by one parser, appended to the trace in file order.
+//   BlockMerger merger{parser, builder};    // one per parser
+//   merger.append(block);
+// Texts are unescaped and arguments parsed here, once per distinct one. The caller sees to it that
+// blocks arrive in file order and that only one merger works on the builder at a time.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "readers/kineto/event.hpp"
+#include "trace/builder.hpp"
+
+namespace tracelens::kineto {
+
+class BlockMerger {
+ public:
+  BlockMerger(const EventParser& parser, TraceBuilder& builder)
+      : parser_{parser}, builder_{builder} {}
+  void append(const ParsedBlock& block);
+
+ private:
+  StringId string(std::uint32_t local);
+  StringId json_text(std::uint32_t local);
+  TrackId track(std::uint32_t local);
+  SignatureId signature(std::uint32_t local);
+
+  const EventParser& parser_;
+  TraceBuilder& builder_;
+  // Local id -> id in the trace, filled on first use.
+  std::vector<StringId> strings_, json_texts_;
+  std::vector<TrackId> tracks_;
+  std::vector<SignatureId> signatures_;
+};
+
+}  // namespace tracelens::kineto

@@ -1,0 +1,560 @@
+#include "readers/kineto/event.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "io/numbers.hpp"
+#include "readers/chrome/json_scan.hpp"
+#include "readers/kineto/words.hpp"
+#include "readers/kit/time_limits.hpp"
+
+namespace tracelens::kineto {
+namespace {
+
+constexpr std::uint32_t kNoId = std::numeric_limits<std::uint32_t>::max();
+
+std::string_view between(const char* begin, const char* end) {
+  return {begin, static_cast<std::size_t>(end - begin)};
+}
+
+// The text of a string value without its quotes, or of any other value as it stands.
+std::string_view unquoted(const char* begin, const char* end) {
+  if (*begin == '"') return between(begin + 1, end - 1);
+  return between(begin, end);
+}
+
+// An integer however it is written: 7, "7", 7.0, 1.8e19. kAbsent for anything else.
+std::int64_t to_integer(std::string_view text) {
+  const char* const end = text.data() + text.size();
+  std::int64_t value = 0;
+  if (const auto r = std::from_chars(text.data(), end, value); r.ec == std::errc{} && r.ptr == end)
+    return value;
+  std::uint64_t wide = 0;  // an unsigned id keeps its bits, which is all an identity needs
+  if (const auto r = std::from_chars(text.data(), end, wide); r.ec == std::errc{} && r.ptr == end)
+    return static_cast<std::int64_t>(wide);
+  double real = 0;
+  if (const auto r = std::from_chars(text.data(), end, real);
+      r.ec == std::errc{} && r.ptr == end && std::abs(real) < 9e18 && real == std::trunc(real))
+    return static_cast<std::int64_t>(real);
+  return kAbsent;
+}
+
+const char* parse_integer(const char* p, const char* end, std::int64_t& value) {
+  // Nearly always: up to 18 digits and then a delimiter.
+  std::int64_t digits = 0;
+  const char* q = p;
+  while (static_cast<unsigned char>(*q - '0') < 10 && q - p < 18)
+    digits = digits * 10 + (*q++ - '0');
+  if (q != p && (*q == ',' || *q == '}' || static_cast<unsigned char>(*q) <= ' ')) [[likely]] {
+    value = digits;
+    return q;
+  }
+  const char* const after = json::skip_value(p, end);
+  if (after != nullptr) value = to_integer(unquoted(p, after));
+  return after;
+}
+
+// The number of an agent: 2, "Agent-2" or "GPU-2". Left alone when the text ends in no number.
+const char* parse_agent(const char* p, const char* end, std::int64_t& value) {
+  const char* const after = json::skip_value(p, end);
+  if (after == nullptr) return nullptr;
+  std::string_view text = unquoted(p, after);
+  if (*p == '"') text.remove_prefix(text.rfind('-') + 1);
+  if (const std::int64_t number = to_integer(text); number != kAbsent) value = number;
+  return after;
+}
+
+// Microseconds to integer nanoseconds; kAbsent when it is no time at all (null, NaN, a word).
+const char* parse_time(const char* p, const char* end, std::int64_t& ns) {
+  if (const char* const after = io::parse_us_fast(p, end, ns)) [[likely]]
+    return after;
+  const char* const after = json::skip_value(p, end);
+  if (after != nullptr) ns = io::parse_us_as_ns(unquoted(p, after)).value_or(kAbsent);
+  return after;
+}
+
+// Whether the text at `p` begins with `list`, a whole JSON list: then that is the value at `p`.
+bool starts_with_list(const char* p, const char* end, std::string_view list) {
+  return list.starts_with('[') && static_cast<std::size_t>(end - p) >= list.size() &&
+         std::memcmp(p, list.data(), list.size()) == 0;
+}
+
+// Whether the parts of two signatures are the very same bytes in memory.
+bool is_same_text(const RawSignature& a, const RawSignature& b) {
+  return a.dims.data() == b.dims.data() && a.types.data() == b.types.data() &&
+         a.strides.data() == b.strides.data() && a.concrete.data() == b.concrete.data();
+}
+
+constexpr std::size_t kNumberArgs = static_cast<std::size_t>(NumberArg::kCorrIdCamel) + 1;
+constexpr std::array<std::int64_t, kNumberArgs> no_numbers() {
+  std::array<std::int64_t, kNumberArgs> numbers{};
+  numbers.fill(kAbsent);
+  return numbers;
+}
+
+bool has_time(Phase phase) { return phase != Phase::kMetadata && phase != Phase::kDamaged; }
+
+}  // namespace
+
+NumberArg to_number_arg(std::string_view name) {
+  using json::is;
+  switch (name.size()) {
+    case 6:
+      if (is(name, "stream")) return NumberArg::kStream;
+      if (is(name, "device")) return NumberArg::kDevice;
+      if (is(name, "end_ns")) return NumberArg::kEndNs;
+      if (is(name, "CorrId")) return NumberArg::kCorrIdCamel;
+      break;
+    case 7:
+      if (is(name, "corr_id")) return NumberArg::kCorrId;
+      break;
+    case 8:
+      if (is(name, "begin_ns")) return NumberArg::kBeginNs;
+      if (is(name, "delta_ns")) return NumberArg::kDeltaNs;
+      break;
+    case 9:
+      if (is(name, "stream_ID")) return NumberArg::kStream;
+      break;
+    case 11:
+      if (is(name, "correlation")) return NumberArg::kCorrelation;
+      if (is(name, "External id")) return NumberArg::kExternalId;
+      break;
+    case 13:
+      if (is(name, "Fwd thread id")) return NumberArg::kForwardThread;
+      if (is(name, "correlationId")) return NumberArg::kCorrelationIdCamel;
+      break;
+    case 14:
+      if (is(name, "correlation_id")) return NumberArg::kCorrelationId;
+      break;
+    case 15:
+      if (is(name, "Sequence number")) return NumberArg::kSequence;
+      break;
+    default:
+      break;
+  }
+  return NumberArg::kNone;
+}
+
+// What has been read of the event at hand. Views point into the block's text.
+struct EventParser::Fields {
+  char phase = 0;
+  Category category = Category::kNone;
+  std::string_view category_text, name, label;
+  std::uint32_t name_id = kNoId, call_stack = kNoId;
+  std::int64_t ts_ns = kAbsent, dur_ns = kAbsent, flow_id = kAbsent;
+  std::int64_t src_agent = kAbsent, dst_agent = kAbsent;
+  std::array<std::int64_t, kNumberArgs> numbers = no_numbers();  // by NumberArg
+  RawTrack track;
+  RawSignature signature;
+
+  [[nodiscard]] std::int64_t& number(NumberArg arg) {
+    return numbers[static_cast<std::size_t>(arg)];
+  }
+  [[nodiscard]] std::int64_t number(NumberArg arg) const {
+    return numbers[static_cast<std::size_t>(arg)];
+  }
+
+  // Whether the arguments tell the time of the event. rocprofv3 writes it there to the nanosecond;
+  // the JSON that Perfetto makes of its traces has only whole microseconds in ts and dur, and no
+  // dur at all on the slices ('b') of GPU queues, on empty ones ('n', 'I') and unended ones ('B').
+  [[nodiscard]] bool has_exact_times() const {
+    constexpr std::string_view kPhases = "XbnIB";
+    const std::int64_t begin_ns = number(NumberArg::kBeginNs), end_ns = number(NumberArg::kEndNs),
+                       delta_ns = number(NumberArg::kDeltaNs);
+    return begin_ns >= 0 && begin_ns <= kLatestNs && delta_ns >= 0 && delta_ns <= kLongestNs &&
+           (end_ns == kAbsent || end_ns == begin_ns + delta_ns) &&
+           kPhases.find(phase) != std::string_view::npos;
+  }
+
+  // A copy of rocprofv3 names no GPU of its own: it is the one the data goes to, or comes from.
+  [[nodiscard]] std::int64_t any_device() const {
+    const std::int64_t device = number(NumberArg::kDevice);
+    if (device != kAbsent || category != Category::kGpuMemcpy) return device;
+    if (name.ends_with("_TO_DEVICE")) return dst_agent;
+    return name.ends_with("_DEVICE_TO_HOST") ? src_agent : kAbsent;
+  }
+
+  // The id a launch shares with its GPU work, by whichever name it is written; in order of trust.
+  [[nodiscard]] std::int64_t any_correlation() const {
+    for (const NumberArg arg :
+         {NumberArg::kCorrelation, NumberArg::kCorrId, NumberArg::kCorrelationId,
+          NumberArg::kCorrelationIdCamel, NumberArg::kCorrIdCamel})
+      if (number(arg) != kAbsent) return number(arg);
+    return kAbsent;
+  }
+};
+
+void ParsedBlock::clear() {
+  rows.clear();
+  for (auto* column : {&external_ids, &sequences, &forward_threads, &streams, &devices})
+    column->clear();
+  for (auto* column : {&call_stacks, &details, &category_texts}) column->clear();
+  labels.clear();
+  problems.clear();
+}
+
+EventParser::Outcome EventParser::parse(std::string_view text, std::uint64_t first_byte,
+                                        ParsedBlock& block) {
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const auto offset = [begin](const char* p) { return static_cast<std::size_t>(p - begin); };
+  const auto damaged = [&](Problem problem, const char* at) {
+    append_damaged(problem, first_byte + offset(at), block);
+  };
+  const char* p = begin;
+  for (;;) {
+    do p = json::skip_space(p, end);
+    while (*p == ',' && p++ < end);  // a doubled or trailing comma is harmless
+    if (p >= end) return {End::kClean, text.size()};
+    if (*p == ']') return {End::kListClosed, offset(p) + 1};
+    const char* const start = p;
+    Fields fields;
+    details_.clear();
+    if (*p == '{') {
+      p = parse_object(p, end, fields);
+      if (p != nullptr) [[likely]] {
+        append(fields, first_byte + offset(start), block);
+        continue;
+      }
+      p = json::skip_container(start, end);
+      if (p == nullptr) return {End::kIncomplete, offset(start)};
+      damaged(Problem::kBadEvent, start);
+    } else {
+      p = json::skip_value(start, end);
+      const bool opens = *start == '"' || *start == '[';
+      if (p == nullptr && !opens) p = start + 1;  // a stray byte such as ':' or '}'
+      // Text that ends here may still go on with the same number or word.
+      if (p == nullptr || p == end) return {End::kIncomplete, offset(start)};
+      damaged(Problem::kNotAnObject, start);
+    }
+  }
+}
+
+// Both object walks return nullptr for text that ends or is malformed; parse() tells them apart.
+const char* EventParser::parse_object(const char* p, const char* end, Fields& fields) {
+  p = json::skip_space(p + 1, end);
+  while (*p == '"') {
+    const char* const key_end = json::find_quote(p + 1, end);
+    if (key_end == nullptr) return nullptr;
+    const std::string_view key = between(p + 1, key_end);
+    p = json::skip_space(key_end + 1, end);
+    if (*p != ':') return nullptr;
+    p = json::skip_space(p + 1, end);
+    p = parse_field(key, p, end, fields);
+    if (p == nullptr) return nullptr;
+    p = json::skip_space(p, end);
+    if (*p != ',') break;
+    p = json::skip_space(p + 1, end);
+  }
+  return *p == '}' && p < end ? p + 1 : nullptr;
+}
+
+const char* EventParser::parse_field(std::string_view key, const char* p, const char* end,
+                                     Fields& fields) {
+  switch (key.size()) {
+    case 2:
+      if (json::is(key, "ts")) return parse_time(p, end, fields.ts_ns);
+      if (json::is(key, "id")) return parse_integer(p, end, fields.flow_id);
+      if (json::is(key, "ph")) {
+        const char* const after = json::skip_value(p, end);
+        if (after != nullptr && *p == '"' && after - p == 3) fields.phase = p[1];
+        return after;
+      }
+      break;
+    case 3:
+      if (json::is(key, "dur")) return parse_time(p, end, fields.dur_ns);
+      if (json::is(key, "pid")) return parse_track_part(p, end, fields.track.pid);
+      if (json::is(key, "tid")) return parse_track_part(p, end, fields.track.tid);
+      if (json::is(key, "cat")) {
+        const char* const after = json::skip_value(p, end);
+        if (after != nullptr && *p == '"') {
+          fields.category_text = unquoted(p, after);
+          fields.category = to_category(fields.category_text);
+        }
+        return after;
+      }
+      break;
+    case 4:
+      if (json::is(key, "name")) {
+        const char* const after = json::skip_value(p, end);
+        if (after != nullptr && !between(p, after).starts_with("null")) {
+          fields.name = unquoted(p, after);
+          fields.name_id = strings_.intern(fields.name).row;
+        }
+        return after;
+      }
+      if (json::is(key, "args") && *p == '{') {
+        // Python frames, most of a trace recorded with stacks, have no argument that is kept.
+        if (fields.category == Category::kPythonFunction) return json::skip_container(p, end);
+        return parse_args(p, end, fields);
+      }
+      break;
+    default:
+      break;
+  }
+  return json::skip_value(p, end);
+}
+
+const char* EventParser::parse_args(const char* p, const char* end, Fields& fields) {
+  p = json::skip_space(p + 1, end);
+  while (*p == '"') {
+    const char* const key_start = p;
+    const char* const key_end = json::find_quote(p + 1, end);
+    if (key_end == nullptr) return nullptr;
+    const std::string_view key = between(p + 1, key_end);
+    p = json::skip_space(key_end + 1, end);
+    if (*p != ':') return nullptr;
+    const char* const value = json::skip_space(p + 1, end);
+    p = parse_arg(key, value, end, fields);
+    if (p == nullptr) return nullptr;
+    if (is_detail_key(key) || is_counter(key, between(value, p)))
+      details_.push_back(between(key_start, p));
+    p = json::skip_space(p, end);
+    if (*p != ',') break;
+    p = json::skip_space(p + 1, end);
+  }
+  return *p == '}' && p < end ? p + 1 : nullptr;
+}
+
+const char* EventParser::parse_arg(std::string_view key, const char* p, const char* end,
+                                   Fields& fields) {
+  const auto raw_value = [&](std::string_view& text) {
+    const char* const after = json::skip_value(p, end);
+    if (after != nullptr) text = between(p, after);
+    return after;
+  };
+  // An op is mostly called with the arguments of the call before: comparing with them is much
+  // cheaper than finding the end of the value and its hash.
+  const auto signature_part = [&](std::string_view RawSignature::*part) {
+    const std::string_view last = last_signature(fields.name_id).*part;
+    if (!starts_with_list(p, end, last)) return raw_value(fields.signature.*part);
+    fields.signature.*part = last;
+    return p + last.size();
+  };
+  if (const NumberArg arg = to_number_arg(key); arg != NumberArg::kNone)
+    return parse_integer(p, end, fields.number(arg));
+  switch (key.size()) {
+    case 4:
+      if (json::is(key, "name")) return raw_value(fields.label);
+      break;
+    case 5:
+      if (json::is(key, "agent")) return parse_agent(p, end, fields.number(NumberArg::kDevice));
+      break;
+    case 6:
+      if (json::is(key, "labels")) return raw_value(fields.label);
+      break;
+    case 9:
+      if (json::is(key, "src_agent")) return parse_agent(p, end, fields.src_agent);
+      if (json::is(key, "dst_agent")) return parse_agent(p, end, fields.dst_agent);
+      break;
+    case 10:
+      if (json::is(key, "Input Dims")) return signature_part(&RawSignature::dims);
+      if (json::is(key, "Input type")) return signature_part(&RawSignature::types);
+      if (json::is(key, "Call stack")) return parse_call_stack(p, end, fields);
+      if (json::is(key, "sort_index")) return raw_value(fields.label);
+      break;
+    case 13:
+      if (json::is(key, "Input Strides")) return signature_part(&RawSignature::strides);
+      break;
+    case 15:
+      if (json::is(key, "Concrete Inputs")) return signature_part(&RawSignature::concrete);
+      break;
+    default:
+      break;
+  }
+  return json::skip_value(p, end);
+}
+
+const char* EventParser::parse_call_stack(const char* p, const char* end, Fields& fields) {
+  if (*p != '"') return json::skip_value(p, end);
+  // Ops in a row mostly come from one place: compare with the last stack, its closing quote
+  // included.
+  if (last_stack_ < strings_.size()) {
+    const std::string_view last = strings_.text({last_stack_});
+    const char* const quote = p + 1 + last.size();
+    if (quote < end && *quote == '"' && std::memcmp(p + 1, last.data(), last.size()) == 0) {
+      fields.call_stack = last_stack_;
+      return quote + 1;
+    }
+  }
+  const char* const after = json::skip_value(p, end);
+  if (after != nullptr) fields.call_stack = last_stack_ = strings_.intern(unquoted(p, after)).row;
+  return after;
+}
+
+const char* EventParser::parse_track_part(const char* p, const char* end, RawTrackPart& part) {
+  using Kind = RawTrackPart::Kind;
+  if (*p != '"') {
+    std::int64_t value = kAbsent;
+    const char* const after = parse_integer(p, end, value);
+    if (after == nullptr) return nullptr;
+    if (value != kAbsent)
+      part = {Kind::kInt, value};
+    else if (between(p, after) == "null")
+      part = {};
+    else
+      part = {Kind::kOther, strings_.intern(between(p, after)).row};
+    return after;
+  }
+  const char* const after = json::skip_value(p, end);
+  if (after != nullptr) part = {Kind::kText, strings_.intern(unquoted(p, after)).row};
+  return after;
+}
+
+void EventParser::append(const Fields& fields, std::uint64_t byte, ParsedBlock& block) {
+  const auto row = static_cast<std::uint32_t>(block.rows.size());
+  const auto problem = [&](Problem kind) { block.problems.push_back({kind, byte}); };
+  RawRow raw{.ts_ns = fields.ts_ns,
+             .dur_ns = fields.dur_ns,
+             .correlation = fields.any_correlation(),
+             .name = fields.name_id != kNoId ? fields.name_id : strings_.intern({}).row,
+             .track = intern(fields.track),
+             .signature = kNoId,
+             .category = fields.category,
+             .phase = fields.phase == 0 ? Phase::kDamaged : to_phase(fields.phase),
+             .begin_end = 0};
+  if (fields.phase == 'B' || fields.phase == 'E') raw.begin_end = fields.phase;
+  // The end of an asynchronous slice is no work of its own, and must not be counted as a kernel.
+  if (fields.phase == 'e') raw.category = Category::kOtherCategory;
+  if (fields.has_exact_times()) {
+    raw.ts_ns = fields.number(NumberArg::kBeginNs);
+    raw.dur_ns = fields.number(NumberArg::kDeltaNs);
+    raw.phase = Phase::kComplete;
+    raw.begin_end = 0;
+  }
+  if (raw.phase == Phase::kFlowStart || raw.phase == Phase::kFlowEnd)
+    raw.correlation = fields.flow_id;
+
+  if (fields.category == Category::kCpuOp || !fields.signature.dims.empty() ||
+      !fields.signature.types.empty() || !fields.signature.concrete.empty()) {
+    RawSignature signature = fields.signature;
+    signature.name = raw.name;
+    raw.signature = intern_signature(signature);
+  }
+  if (raw.phase == Phase::kMetadata) {
+    if (is_label_name(fields.name) && !fields.label.empty())
+      block.labels.push_back({raw.track, raw.name, std::string{fields.label}});
+    else
+      problem(Problem::kBadLabel);
+  } else if (fields.phase == 0) {
+    problem(Problem::kNoPhase);
+  }
+  if (raw.ts_ns > kLatestNs || raw.ts_ns < -kLatestNs) raw.ts_ns = kAbsent;
+  if (raw.dur_ns > kLongestNs) raw.dur_ns = kAbsent;
+  if (has_time(raw.phase) && raw.ts_ns == kAbsent) {
+    problem(Problem::kNoTime);
+    raw.phase = Phase::kDamaged;
+  } else if (raw.phase == Phase::kComplete && raw.dur_ns == kAbsent) {
+    problem(Problem::kNoDuration);
+    raw.phase = Phase::kDamaged;
+  } else if (raw.dur_ns != kAbsent && raw.dur_ns < 0) {
+    problem(Problem::kNegativeDuration);
+    raw.dur_ns = 0;
+  }
+  block.rows.push_back(raw);
+  if (raw.category == Category::kPythonFunction) return;  // see parse_field: nothing else is kept
+
+  const auto keep = [row](std::vector<RawInt>& column, std::int64_t value) {
+    if (value != kAbsent) column.push_back({row, value});
+  };
+  keep(block.external_ids, fields.number(NumberArg::kExternalId));
+  keep(block.sequences, fields.number(NumberArg::kSequence));
+  keep(block.forward_threads, fields.number(NumberArg::kForwardThread));
+  keep(block.streams, fields.number(NumberArg::kStream));
+  keep(block.devices, fields.any_device());
+  if (fields.call_stack != kNoId) block.call_stacks.push_back({row, fields.call_stack});
+  if (fields.category_text != category_name(raw.category))
+    block.category_texts.push_back({row, strings_.intern(fields.category_text).row});
+  if (!details_.empty()) block.details.push_back({row, intern_details()});
+}
+
+void EventParser::append(const GivenEvent& event, std::uint64_t byte, ParsedBlock& block) {
+  Fields fields;
+  fields.phase = event.phase;
+  fields.track = event.track;
+  fields.ts_ns = event.ts_ns;
+  fields.flow_id = event.flow_id;
+  fields.name_id = event.name;
+  fields.name = strings_.text({event.name});
+  fields.category_text = event.category;
+  if (!event.category.empty()) fields.category = to_category(event.category);
+  details_.clear();
+  if (!event.args.empty())
+    parse_args(event.args.data(), event.args.data() + event.args.size(), fields);
+  for (const auto& [arg, value] : event.numbers) fields.number(arg) = value;
+  append(fields, byte, block);
+}
+
+void EventParser::append_damaged(Problem problem, std::uint64_t byte, ParsedBlock& block) {
+  block.problems.push_back({problem, byte});
+  block.rows.push_back({.ts_ns = kAbsent,
+                        .dur_ns = kAbsent,
+                        .correlation = kAbsent,
+                        .name = strings_.intern({}).row,
+                        .track = intern(RawTrack{}),
+                        .signature = kNoId,
+                        .category = Category::kNone,
+                        .phase = Phase::kDamaged,
+                        .begin_end = 0});
+}
+
+std::uint32_t EventParser::intern(const RawTrack& track) {
+  if (last_track_ < tracks_.size() && tracks_[last_track_] == track) [[likely]]
+    return last_track_;
+  const std::uint64_t words[] = {
+      static_cast<std::uint64_t>(track.pid.kind), static_cast<std::uint64_t>(track.pid.value),
+      static_cast<std::uint64_t>(track.tid.kind), static_cast<std::uint64_t>(track.tid.value)};
+  last_track_ = track_index_.find_or_add(
+      hash_text({reinterpret_cast<const char*>(words), sizeof words}),
+      [&](std::uint32_t id) { return tracks_[id] == track; },
+      [&] {
+        tracks_.push_back(track);
+        return static_cast<std::uint32_t>(tracks_.size() - 1);
+      });
+  return last_track_;
+}
+
+const RawSignature& EventParser::last_signature(std::uint32_t name) const {
+  static const RawSignature kNothing;
+  if (name >= last_signatures_.size() || last_signatures_[name] == kNoId) return kNothing;
+  return signatures_[last_signatures_[name]];
+}
+
+std::uint32_t EventParser::intern_signature(const RawSignature& signature) {
+  if (last_signatures_.size() <= signature.name) last_signatures_.resize(strings_.size(), kNoId);
+  std::uint32_t& last = last_signatures_[signature.name];
+  if (last != kNoId && is_same_text(signatures_[last], signature)) return last;
+  return last = find_signature(signature);
+}
+
+std::uint32_t EventParser::find_signature(const RawSignature& signature) {
+  std::uint64_t hash = signature.name;
+  for (const auto part : {signature.dims, signature.types, signature.strides, signature.concrete})
+    hash = mix_hash(hash, hash_text(part));
+  return signature_index_.find_or_add(
+      hash, [&](std::uint32_t id) { return signatures_[id] == signature; },
+      [&] {
+        signatures_.push_back({.name = signature.name,
+                               .dims = signature_texts_.copy(signature.dims),
+                               .types = signature_texts_.copy(signature.types),
+                               .strides = signature_texts_.copy(signature.strides),
+                               .concrete = signature_texts_.copy(signature.concrete)});
+        return static_cast<std::uint32_t>(signatures_.size() - 1);
+      });
+}
+
+std::uint32_t EventParser::intern_details() {
+  scratch_.clear();
+  for (const std::string_view member : details_) {
+    scratch_ += scratch_.empty() ? '{' : ',';
+    scratch_ += member;
+  }
+  scratch_ += '}';
+  return json_texts_->intern(scratch_).row;
+}
+
+}  // namespace tracelens::kineto

@@ -1,0 +1,201 @@
+// event.hpp: the elements of a `traceEvents` array, decoded into the columns of one block.
+//   EventParser parser;                      // one per thread; remembers what it has seen
+//   ParsedBlock block;
+//   const auto outcome = parser.parse(text, first_byte, block);
+// Ids in a block are local to its parser. Texts are kept as written (escapes and all) and mean the
+// same for the life of the parser; BlockMerger (kineto_columns.hpp) turns them into the trace's.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tracelens/trace.hpp>
+#include <vector>
+
+#include "trace/string_table.hpp"
+
+namespace tracelens::kineto {
+
+// Why an element, or part of it, was left out. The texts are in kProblemTexts, same order.
+enum class Problem : std::uint8_t {
+  kNotAnObject,
+  kBadEvent,
+  kNoPhase,
+  kNoTime,
+  kNoDuration,
+  kNegativeDuration,
+  kBadLabel,
+  kUnendedEvent,
+};
+inline constexpr std::string_view kProblemTexts[] = {
+    "element of the event list that is not an object",
+    "event that is not valid JSON",
+    "event without a phase (ph)",
+    "event without a usable time (ts)",
+    "complete event without a usable duration (dur)",
+    "negative duration, taken as 0",
+    "metadata event without a usable name or value",
+    "event that does not end",
+};
+
+struct RawRow {
+  std::int64_t ts_ns, dur_ns, correlation;
+  std::uint32_t name, track, signature;
+  Category category;
+  Phase phase;
+  char begin_end;  // 'B', 'E' or 0
+};
+
+// An argument that few events have.
+struct RawInt {
+  std::uint32_t row;
+  std::int64_t value;
+};
+struct RawText {
+  std::uint32_t row;
+  std::uint32_t text;
+};
+struct RawLabel {
+  std::uint32_t track, name;
+  std::string value;  // JSON as written
+};
+struct RawProblem {
+  Problem problem;
+  std::uint64_t byte;
+};
+
+struct ParsedBlock {
+  std::vector<RawRow> rows;
+  std::vector<RawInt> external_ids, sequences, forward_threads, streams, devices;
+  std::vector<RawText> call_stacks, details, category_texts;
+  std::vector<RawLabel> labels;
+  std::vector<RawProblem> problems;
+
+  void clear();
+};
+
+// A pid or tid as written. Numbers by value, everything else by its text.
+struct RawTrackPart {
+  enum class Kind : std::uint8_t { kNone, kInt, kText, kOther } kind = Kind::kNone;
+  std::int64_t value = 0;  // the integer, or the id of the text
+  bool operator==(const RawTrackPart&) const = default;
+};
+struct RawTrack {
+  RawTrackPart pid, tid;
+  bool operator==(const RawTrack&) const = default;
+};
+
+// Four JSON values as written; empty when the event does not have the argument.
+struct RawSignature {
+  std::uint32_t name = 0;
+  std::string_view dims, types, strides, concrete;
+  bool operator==(const RawSignature&) const = default;
+};
+
+// Integer arguments that are columns, by whichever name they are written.
+enum class NumberArg : std::uint8_t {
+  kNone,
+  kStream,
+  kDevice,
+  kCorrelation,
+  kExternalId,
+  kSequence,
+  kForwardThread,
+  kBeginNs,
+  kEndNs,
+  kDeltaNs,
+  kCorrId,
+  kCorrelationId,
+  kCorrelationIdCamel,
+  kCorrIdCamel,
+};
+// kNone for all other names.
+[[nodiscard]] NumberArg to_number_arg(std::string_view name);
+
+struct GivenNumber {
+  NumberArg arg = NumberArg::kNone;
+  std::int64_t value = 0;
+};
+
+// An event that another format wrote down: the members of a Chrome event. Texts are escaped as in
+// JSON.
+struct GivenEvent {
+  char phase = 0;
+  std::uint32_t name = 0;     // EventParser::intern
+  std::string_view category;  // empty: none
+  RawTrack track;
+  std::int64_t ts_ns = kAbsent, flow_id = kAbsent;
+  std::string_view args;  // a JSON object, padded like the text of parse(); empty: none
+  // Arguments that need not be written as JSON only to be read again.
+  std::span<const GivenNumber> numbers = {};
+};
+
+class EventParser {
+ public:
+  EventParser() = default;
+  // With the table that keeps whole JSON values, so that they are there once: a trace may have a
+  // distinct one per event. The ids of such a value are then the same everywhere.
+  explicit EventParser(StringTable& json_texts) : json_texts_{&json_texts} {}
+  EventParser(const EventParser&) = delete;
+  EventParser& operator=(const EventParser&) = delete;
+
+  enum class End : std::uint8_t {
+    kClean,       // the text ends between two elements
+    kIncomplete,  // the text ends inside an element
+    kListClosed,  // the ']' of the event list was found
+  };
+  struct Outcome {
+    End end;
+    std::size_t stop;  // kIncomplete: start of that element; kListClosed: after the ']'
+  };
+
+  // Decodes elements from the start of `text`, which must begin between two elements. `text` must
+  // be followed by json::kPadding readable bytes, the first of them '\0'. `first_byte` is its
+  // position in the whole file, for messages.
+  Outcome parse(std::string_view text, std::uint64_t first_byte, ParsedBlock& block);
+
+  // One event of another format, kept as if it had been read from JSON: the same arguments become
+  // columns. A begin or end is not joined to another event.
+  void append(const GivenEvent& event, std::uint64_t byte, ParsedBlock& block);
+  std::uint32_t intern(std::string_view escaped) { return strings_.intern(escaped).row; }
+  std::uint32_t intern(const RawTrack& track);
+
+  // An element that cannot be read keeps its place in the list.
+  void append_damaged(Problem problem, std::uint64_t byte, ParsedBlock& block);
+
+  // --- what the local ids of a block stand for ---
+  [[nodiscard]] const StringTable& strings() const { return strings_; }  // between quotes, escaped
+  [[nodiscard]] const StringTable& json_texts() const { return *json_texts_; }  // whole values
+  [[nodiscard]] const std::vector<RawTrack>& tracks() const { return tracks_; }
+  [[nodiscard]] const std::vector<RawSignature>& signatures() const { return signatures_; }
+
+ private:
+  struct Fields;
+  const char* parse_object(const char* p, const char* end, Fields& fields);
+  const char* parse_field(std::string_view key, const char* p, const char* end, Fields& fields);
+  const char* parse_args(const char* p, const char* end, Fields& fields);
+  const char* parse_arg(std::string_view key, const char* p, const char* end, Fields& fields);
+  const char* parse_call_stack(const char* p, const char* end, Fields& fields);
+  const char* parse_track_part(const char* p, const char* end, RawTrackPart& part);
+  void append(const Fields& fields, std::uint64_t byte, ParsedBlock& block);
+  std::uint32_t intern_signature(const RawSignature& signature);
+  std::uint32_t find_signature(const RawSignature& signature);
+  // The arguments the op of this name was last called with; empty ones when never.
+  const RawSignature& last_signature(std::uint32_t name) const;
+  std::uint32_t intern_details();
+
+  StringTable strings_, own_json_texts_;
+  StringTable* json_texts_ = &own_json_texts_;
+  std::vector<RawTrack> tracks_;
+  std::vector<RawSignature> signatures_;
+  TextArena signature_texts_;
+  IdIndex track_index_, signature_index_;
+  std::uint32_t last_track_ = 0;
+  std::uint32_t last_stack_ = 0xffffffff;       // in strings_
+  std::vector<std::uint32_t> last_signatures_;  // by name
+  std::vector<std::string_view> details_;  // members of the event at hand: "key": value, as written
+  std::string scratch_;
+};
+
+}  // namespace tracelens::kineto

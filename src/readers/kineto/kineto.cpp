@@ -1,0 +1,298 @@
+// The reader runs as N identical threads (ordered_work.hpp), each with a block of text. While one
+// unpacks, the others decode.
+//
+// A block may start or end anywhere: where it is cut is a guess, made without reading the text. The
+// first block starts at a known place, and decoding tells exactly where the last whole element of a
+// block ends; so when a block turns out to end inside an element, the block after it is decoded
+// again together with the rest of the element. That is rare, costs one block, and makes the result
+// independent of where the cuts are and of how many threads there are.
+#include "readers/kineto/kineto.hpp"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <cstdint>
+#include <tracelens/error.hpp>
+#include <vector>
+
+#include "io/threads.hpp"
+#include "readers/chrome/padded_text.hpp"
+#include "readers/chrome/top_level.hpp"
+#include "readers/kineto/columns.hpp"
+#include "readers/kineto/event.hpp"
+#include "readers/kit/ordered_work.hpp"
+#include "readers/kit/source.hpp"
+#include "trace/builder.hpp"
+
+namespace tracelens {
+namespace {
+
+using kineto::BlockMerger;
+using kineto::EventParser;
+using kineto::ParsedBlock;
+using kineto::Problem;
+using kineto::TopLevel;
+
+constexpr std::size_t kCutSearchBytes = std::size_t{64} << 10;
+// Members besides the events are kept whole; a file with more than this before its events is no
+// trace.
+constexpr std::size_t kLongestHeader = std::size_t{256} << 20;
+// An element that has not ended after this much text never will: a quote is missing.
+constexpr std::size_t kLongestElement = std::size_t{64} << 20;
+// Text behind the event list is kept whole as well, up to this.
+constexpr std::size_t kLongestTail = std::size_t{64} << 20;
+// Every attempt to go on after an element without an end looks at all text read since. A file made
+// of such elements is given up when the attempts have looked at this much.
+constexpr std::uint64_t kRetryBytes = std::uint64_t{1} << 27;
+constexpr double kEnoughToEstimate = 0.25;  // of the file, before memory is set aside for the rest
+
+bool is_space(char c) { return static_cast<unsigned char>(c) <= ' '; }
+
+// Position of the '{' when `text` at `brace` reads } , { " and a letter, with any white space; else
+// npos. In valid JSON that letter proves that the quote opens a member name.
+std::size_t next_object_after(std::string_view text, std::size_t brace) {
+  std::size_t at = brace + 1;
+  const auto skip = [&] {
+    while (at < text.size() && is_space(text[at])) ++at;
+  };
+  const auto take = [&](char c) {
+    skip();
+    return at < text.size() && text[at] == c && ++at != 0;
+  };
+  if (!take(',') || !take('{')) return std::string_view::npos;
+  const std::size_t open = at - 1;
+  if (!take('"') || at >= text.size()) return std::string_view::npos;
+  return std::isalpha(static_cast<unsigned char>(text[at])) != 0 ? open : std::string_view::npos;
+}
+
+struct Block {
+  PaddedText text;
+  std::uint64_t first_byte = 0;  // in the whole file
+  double fraction = 0;
+  bool is_last = false;
+};
+
+// The text of the event list and what follows it, in blocks. Not thread-safe.
+class BlockSource {
+ public:
+  BlockSource(io::Stream& in, std::size_t block_bytes) : in_{in}, block_bytes_{block_bytes} {}
+
+  // Reads up to the event list, telling `top` what comes before it.
+  void open(TopLevel& top) {
+    for (std::size_t want = block_bytes_;; want *= 2) {
+      PaddedText& text = rest_;
+      const std::size_t missing = want - text.size();
+      const std::size_t got = in_.read(text.room(missing));
+      text.resize(text.size() + got);
+      read_bytes_ += got;
+      const std::size_t list = top.open(text.view(), got < missing);
+      if (list != TopLevel::kNeedMore) {
+        text.erase_front(list);
+        next_byte_ = list;
+        return;
+      }
+      if (want > kLongestHeader)
+        throw Error{in_.name(), fmt::format("not a trace: no \"traceEvents\" list in the first {} "
+                                            "MB of JSON",
+                                            kLongestHeader >> 20)};
+    }
+  }
+
+  // False when the file is used up; every file has at least one block.
+  bool next(Block& block) {
+    if (is_done_) return false;
+    block.text.clear();
+    block.text.append(rest_.view());
+    rest_.clear();
+    const std::size_t want = std::max(block_bytes_, block.text.size() + 1) - block.text.size();
+    const std::size_t got = in_.read(block.text.room(want));
+    block.text.resize(block.text.size() + got);
+    read_bytes_ += got;
+    in_.release_mapped(read_bytes_);
+    block.is_last = is_done_ = got < want;
+    if (!is_done_) {
+      const std::size_t cut = guess_cut(block.text.view());
+      rest_.append(block.text.view().substr(cut));
+      block.text.resize(cut);
+    }
+    block.first_byte = next_byte_;
+    block.fraction = in_.progress();
+    next_byte_ += block.text.size();
+    return true;
+  }
+
+ private:
+  io::Stream& in_;
+  std::size_t block_bytes_;
+  PaddedText rest_;  // read, but behind the last cut
+  std::uint64_t next_byte_ = 0, read_bytes_ = 0;
+  bool is_done_ = false;
+};
+
+// One thread's tools.
+struct Worker {
+  explicit Worker(TraceBuilder& builder) : merger{parser, builder} {}
+  void decode() {
+    parsed.clear();
+    outcome = parser.parse(block.text.view(), block.first_byte, parsed);
+  }
+  Block block;
+  EventParser parser;
+  ParsedBlock parsed;
+  EventParser::Outcome outcome{};
+  BlockMerger merger;
+};
+
+// Puts decoded blocks into the trace, in file order; repairs the ones that were cut badly.
+class Assembly {
+ public:
+  Assembly(TraceBuilder& builder, const ReadOptions& options)
+      : builder_{builder}, options_{options} {}
+
+  // After worker.decode().
+  void accept(Worker& worker) {
+    const Block& block = worker.block;
+    builder_.source().text_bytes = block.first_byte + block.text.size();
+    if (list_closed_) {
+      keep_behind(block.text.view());
+    } else if (is_given_up_) {
+      // Counted; nothing more can be read.
+    } else if (unended_.empty()) {
+      take(worker, block.text.view(), block.first_byte, worker.outcome);
+    } else {
+      // The block before ended inside an element, so this one was decoded from a wrong start.
+      unended_.append(block.text.view());
+      if (unended_.size() >= retry_bytes_ || block.is_last) decode_unended(worker);
+    }
+    if (!list_closed_ && !unended_.empty() && (block.is_last || unended_.size() > kLongestElement))
+      give_up_unended(worker, block.is_last);
+    if (block.is_last && !list_closed_) {
+      builder_.warnings().add("file ends before its event list is closed",
+                              builder_.source().text_bytes);
+      builder_.source().cut_short = true;
+    }
+    report(block);
+  }
+
+  [[nodiscard]] bool list_closed() const { return list_closed_; }
+  [[nodiscard]] const PaddedText& behind_list() const { return behind_; }
+
+ private:
+  // Appends what was decoded from `text` and keeps the part that was not an element yet.
+  void take(Worker& worker, std::string_view text, std::uint64_t first_byte,
+            EventParser::Outcome outcome) {
+    worker.merger.append(worker.parsed);
+    const std::string_view rest = text.substr(outcome.stop);
+    if (outcome.end == EventParser::End::kListClosed) {
+      list_closed_ = true;
+      keep_behind(rest);
+      unended_.clear();
+    } else if (unended_.empty()) {
+      unended_.append(rest);
+      unended_byte_ = first_byte + outcome.stop;
+    } else {
+      unended_.erase_front(outcome.stop);
+      unended_byte_ += outcome.stop;
+    }
+    retry_bytes_ = unended_.size() * 2;  // so that a very long element costs linear time
+  }
+
+  void decode_unended(Worker& worker) {
+    worker.parsed.clear();
+    const auto outcome = worker.parser.parse(unended_.view(), unended_byte_, worker.parsed);
+    take(worker, unended_.view(), unended_byte_, outcome);
+  }
+
+  // The element at the front of unended_ has no end: go on with whatever looks like the next one.
+  void give_up_unended(Worker& worker, bool at_end) {
+    while (!list_closed_ && !unended_.empty()) {
+      const std::size_t next = next_object(unended_.view());
+      retried_bytes_ += unended_.size();
+      if (next == std::string_view::npos || retried_bytes_ > kRetryBytes) {
+        builder_.warnings().add(at_end ? "file ends inside an event"
+                                       : "event without an end; nothing after it was read",
+                                unended_byte_);
+        unended_.clear();
+        is_given_up_ = true;
+        return;
+      }
+      worker.parsed.clear();
+      worker.parser.append_damaged(Problem::kUnendedEvent, unended_byte_, worker.parsed);
+      worker.merger.append(worker.parsed);
+      unended_.erase_front(next);
+      unended_byte_ += next;
+      decode_unended(worker);
+    }
+  }
+
+  // Where the first object after a comma begins; npos when there is none.
+  static std::size_t next_object(std::string_view text) {
+    for (std::size_t brace = text.find('}'); brace != std::string_view::npos;
+         brace = text.find('}', brace + 1))
+      if (const std::size_t next = next_object_after(text, brace); next != std::string_view::npos)
+        return next;
+    return std::string_view::npos;
+  }
+
+  void keep_behind(std::string_view text) {
+    if (behind_.size() + text.size() <= kLongestTail) return behind_.append(text);
+    builder_.warnings().add("text behind the event list that is too long to keep",
+                            builder_.source().text_bytes);
+  }
+
+  void report(const Block& block) {
+    if (!has_reserved_ && block.fraction >= kEnoughToEstimate) {
+      has_reserved_ = true;
+      builder_.reserve(
+          static_cast<std::size_t>(static_cast<double>(builder_.size()) / block.fraction * 1.15));
+    }
+    if (options_.on_progress)
+      options_.on_progress({block.fraction, builder_.source().text_bytes, builder_.size()});
+  }
+
+  TraceBuilder& builder_;
+  const ReadOptions& options_;
+  PaddedText unended_;  // text from the start of an element whose end has not been seen
+  std::uint64_t unended_byte_ = 0;
+  std::size_t retry_bytes_ = 0;
+  std::uint64_t retried_bytes_ = 0;
+  bool is_given_up_ = false;
+  PaddedText behind_;  // text after the event list
+  bool list_closed_ = false, has_reserved_ = false;
+};
+
+}  // namespace
+
+bool is_kineto(std::string_view head) {
+  if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
+  while (!head.empty() && is_space(head.front())) head.remove_prefix(1);
+  return head.starts_with('{') || head.starts_with('[');
+}
+
+std::size_t guess_cut(std::string_view text) {
+  const std::size_t nearest = text.size() > kCutSearchBytes ? text.size() - kCutSearchBytes : 0;
+  for (std::size_t brace = text.rfind('}'); brace != std::string_view::npos && brace >= nearest;
+       brace = brace == 0 ? std::string_view::npos : text.rfind('}', brace - 1))
+    if (next_object_after(text, brace) != std::string_view::npos) return brace + 1;
+  return text.size();
+}
+
+Trace read_kineto(io::Stream& in, const ReadOptions& options) {
+  TraceBuilder builder;
+  TopLevel top{in.name(), builder};
+  BlockSource source{in, std::max<std::size_t>(options.block_bytes, 16)};
+  source.open(top);
+  Assembly assembly{builder, options};
+  OrderedWork work{[&](Worker& worker) { return source.next(worker.block); },
+                   [](Worker& worker) { worker.decode(); },
+                   [&](Worker& worker) { assembly.accept(worker); }};
+  work.run(io::thread_count(options.threads), [&] { return Worker{builder}; });
+  if (assembly.list_closed() && !top.close(assembly.behind_list().view())) {
+    builder.warnings().add("file ends before its last brace", builder.source().text_bytes);
+    builder.source().cut_short = true;
+  }
+  describe_source(builder, in, "kineto");
+  return std::move(builder).finish();
+}
+
+}  // namespace tracelens

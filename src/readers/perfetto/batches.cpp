@@ -1,0 +1,62 @@
+#include "readers/perfetto/batches.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "perfetto.pb.h"
+
+namespace tracelens::perfetto {
+namespace {
+
+// Parsed, this is about a megabyte: as much as a core has at hand.
+constexpr std::size_t kMostBytes = std::size_t{64} << 10;
+constexpr std::size_t kMostPackets = 1024;
+// A parsed packet can take fifty times its bytes. Larger ones are left to the decoder, which has
+// one at a time, and only the memory of small ones is kept for the packets that follow.
+constexpr std::size_t kLargePacket = std::size_t{16} << 10;
+constexpr std::size_t kSmallPacket = std::size_t{1} << 10;
+
+}  // namespace
+
+PacketBatch::PacketBatch() = default;
+PacketBatch::~PacketBatch() = default;
+PacketBatch::PacketBatch(PacketBatch&&) noexcept = default;
+
+bool PacketBatch::take(PacketStream& packets, std::size_t bytes) {
+  // A packet of unusual length must not keep its room for the rest of the file.
+  if (bytes_.capacity() > 4 * kMostBytes) std::string{}.swap(bytes_);
+  bytes_.clear();
+  entries_.clear();
+  while (entries_.size() < kMostPackets && bytes_.size() < std::min(bytes, kMostBytes)) {
+    const auto packet = packets.next();
+    if (!packet) break;
+    entries_.push_back({bytes_.size(), packet->bytes.size(), packet->byte});
+    bytes_ += packet->bytes;
+  }
+  bytes_read_ = packets.bytes_read();
+  return !entries_.empty();
+}
+
+void PacketBatch::parse() {
+  while (packets_.size() < entries_.size())
+    packets_.push_back(std::make_unique<proto::TracePacket>());
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    Entry& entry = entries_[i];
+    entry.is_parsed =
+        entry.size <= kLargePacket &&
+        packets_[i]->ParseFromArray(bytes_.data() + entry.begin, static_cast<int>(entry.size));
+  }
+}
+
+void PacketBatch::hand_to(PacketDecoder& decoder) {
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    const Entry& entry = entries_[i];
+    if (entry.is_parsed)
+      decoder.decode(*packets_[i], entry.byte);
+    else
+      decoder.decode(std::string_view{bytes_}.substr(entry.begin, entry.size), entry.byte);
+    if (entry.size > kSmallPacket) packets_[i] = std::make_unique<proto::TracePacket>();
+  }
+}
+
+}  // namespace tracelens::perfetto

@@ -1,0 +1,369 @@
+#include "readers/perfetto/decoder.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "perfetto.pb.h"
+#include "readers/chrome/json_scan.hpp"
+#include "readers/kit/time_limits.hpp"
+#include "readers/perfetto/packets.hpp"
+#include "readers/perfetto/unpack.hpp"
+
+namespace tracelens::perfetto {
+namespace {
+
+// A sequence is a thread that writes packets. More are no trace, only a way to fill the memory.
+constexpr std::size_t kMostSequences = std::size_t{1} << 16;
+constexpr std::uint32_t kStateCleared = 1, kNeedsState = 2;  // TracePacket.sequence_flags
+
+std::optional<std::int64_t> us_to_ns(std::int64_t us) {
+  if (us > kLatestNs / 1000 || us < -kLatestNs / 1000) return std::nullopt;
+  return us * 1000;
+}
+
+}  // namespace
+
+struct PacketDecoder::Event {
+  const proto::TrackEvent& data;
+  Sequence& sequence;
+  std::int64_t ts_ns = 0;
+  std::uint32_t track = 0, name = kNone, category = kNone;
+};
+
+PacketDecoder::PacketDecoder(TraceBuilder& builder)
+    : builder_{builder},
+      packet_{std::make_unique<proto::TracePacket>()},
+      inner_packet_{std::make_unique<proto::TracePacket>()} {}
+
+PacketDecoder::~PacketDecoder() = default;
+
+void PacketDecoder::decode(std::string_view bytes, std::uint64_t byte) {
+  if (packet_->ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    decode(*packet_, byte);
+  else
+    warn("packet that cannot be read", byte);
+}
+
+void PacketDecoder::decode(const proto::TracePacket& packet, std::uint64_t byte) {
+  if (packet.has_compressed_packets() || packet.has_zstd_compressed_packets())
+    unpack(packet, byte);
+  else
+    apply(packet, byte);
+}
+
+void PacketDecoder::unpack(const proto::TracePacket& packet, std::uint64_t byte) {
+  const auto packets = packet.has_compressed_packets()
+                           ? inflate_packets(packet.compressed_packets())
+                           : unpack_zstd_packets(packet.zstd_compressed_packets());
+  if (!packets) return warn("packed packet that is damaged or too large, which is not read", byte);
+  const auto decode_inner = [&](std::string_view bytes) {
+    proto::TracePacket& inner = *inner_packet_;
+    // The service packs once. A packet inside a packed one that is packed again is no trace, only a
+    // way to make a small file large.
+    if (!inner.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+      warn("packet that cannot be read", byte);
+    else if (inner.has_compressed_packets() || inner.has_zstd_compressed_packets())
+      warn("packed packet inside a packed packet, which is not read", byte);
+    else
+      apply(inner, byte);
+  };
+  if (!for_each_packet(*packets, decode_inner))
+    warn("packed packet that ends inside a packet", byte);
+}
+
+void PacketDecoder::apply(const proto::TracePacket& packet, std::uint64_t byte) {
+  Sequence& sequence = update_sequence(packet, byte);
+  if (packet.has_clock_snapshot() &&
+      !clocks_.add_snapshot(packet.clock_snapshot(), sequence.clocks))
+    warn("clock snapshot without the boot-time clock, which is not used", byte);
+  if ((packet.sequence_flags() & kNeedsState) != 0 && !sequence.is_valid)
+    return warn("packet that needs lost packets to be understood", byte);
+
+  std::optional<std::int64_t> ts_ns;
+  if (packet.has_timestamp()) {
+    const std::uint32_t clock = packet.timestamp_clock_id() != 0 ? packet.timestamp_clock_id()
+                                : sequence.default_clock != 0    ? sequence.default_clock
+                                                                 : kBoottime;
+    if (const auto time = clocks_.trace_ns(packet.timestamp(), clock, sequence.clocks)) {
+      ts_ns = time->ns;
+      if (!time->is_converted && packet.has_track_event())
+        warn("time of a clock that no snapshot explains, taken as it is", byte);
+    }
+  } else if (packet.track_event().has_timestamp_delta_us()) {
+    if (__builtin_add_overflow(sequence.legacy_time_us, packet.track_event().timestamp_delta_us(),
+                               &sequence.legacy_time_us))
+      sequence.legacy_time_us = kAbsent;
+    ts_ns = us_to_ns(sequence.legacy_time_us);
+  } else if (packet.track_event().has_timestamp_absolute_us()) {
+    ts_ns = us_to_ns(packet.track_event().timestamp_absolute_us());
+  }
+  describe(packet, sequence);
+  if (!packet.has_track_event()) return;
+  if (!ts_ns) return warn("event without a usable time", byte);
+  add_event(packet, sequence, *ts_ns, byte);
+}
+
+Sequence& PacketDecoder::update_sequence(const proto::TracePacket& packet, std::uint64_t byte) {
+  // A packet without a sequence (id 0) has nothing to refer to: its state never becomes valid.
+  std::uint32_t id = packet.trusted_packet_sequence_id();
+  if (sequences_.size() >= kMostSequences && !sequences_.contains(id)) {
+    warn("packet of one sequence too many, taken as one without a sequence", byte);
+    id = 0;
+  }
+  Sequence& sequence = sequences_[id];
+  const bool has_id = id != 0;
+  if (packet.previous_packet_dropped() != 0)
+    warn("packets were lost while recording (the trace buffer was full)", byte);
+  if ((packet.sequence_flags() & kStateCleared) != 0 || packet.incremental_state_cleared()) {
+    sequence.clear();
+    sequence.is_valid = has_id;
+  } else if (packet.previous_packet_dropped() != 0) {
+    sequence.is_valid = false;
+  }
+  if (packet.has_trace_packet_defaults() && has_id) {
+    const auto& defaults = packet.trace_packet_defaults();
+    sequence.default_clock = defaults.timestamp_clock_id();
+    sequence.default_track.reset();
+    if (defaults.track_event_defaults().has_track_uuid())
+      sequence.default_track = defaults.track_event_defaults().track_uuid();
+  }
+  if (packet.has_interned_data() && sequence.is_valid) intern(packet, sequence);
+  return sequence;
+}
+
+void PacketDecoder::intern(const proto::TracePacket& packet, Sequence& sequence) {
+  const auto& data = packet.interned_data();
+  for (const auto& entry : data.event_categories())
+    sequence.categories.set(entry.iid(), texts_.intern(entry.text()));
+  for (const auto& entry : data.event_names())
+    sequence.names.set(entry.iid(), texts_.intern(entry.text()));
+  for (const auto& entry : data.debug_annotation_names())
+    sequence.annotation_names.set(entry.iid(), texts_.intern_key(entry.text()));
+  for (const auto& entry : data.debug_annotation_string_values())
+    sequence.string_values.set(entry.iid(), texts_.intern(entry.text()));
+}
+
+void PacketDecoder::describe(const proto::TracePacket& packet, Sequence& sequence) {
+  if (packet.has_track_descriptor()) {
+    const proto::TrackDescriptor& descriptor = packet.track_descriptor();
+    tracks_.describe(descriptor);
+    if (descriptor.thread().has_pid() && descriptor.thread().has_tid() && sequence.is_valid)
+      sequence.thread_track =
+          tracks_.thread_track({descriptor.thread().pid(), descriptor.thread().tid()});
+  }
+  if (packet.has_thread_descriptor()) {  // before there were track descriptors
+    const auto& thread = packet.thread_descriptor();
+    const ThreadKey key{thread.pid(), thread.tid()};
+    tracks_.name_thread(key, thread.thread_name());
+    sequence.thread_track = tracks_.thread_track(key);
+    sequence.legacy_time_us = thread.reference_timestamp_us();
+  }
+}
+
+std::uint32_t PacketDecoder::category_of(const proto::TrackEvent& event, const Sequence& sequence) {
+  const int count = event.category_iids_size() + event.categories_size();
+  if (count == 0) return kNone;
+  const auto text_of = [&](std::uint64_t iid) {
+    const std::uint32_t known = sequence.categories.find(iid);
+    return known != kNone ? known : texts_.intern(fmt::format("unknown({})", iid));
+  };
+  if (count == 1 && event.category_iids_size() == 1) return text_of(event.category_iids(0));
+  scratch_.clear();
+  for (const std::uint64_t iid : event.category_iids()) {
+    if (!scratch_.empty()) scratch_ += ',';
+    scratch_ += texts_.text(text_of(iid));
+  }
+  for (const std::string& category : event.categories()) {
+    if (!scratch_.empty()) scratch_ += ',';
+    append_escaped(scratch_, category);
+  }
+  return parser_.intern(scratch_);
+}
+
+std::uint32_t PacketDecoder::name_of(const proto::TrackEvent& event, const Sequence& sequence,
+                                     std::uint64_t byte) {
+  if (event.has_name()) return texts_.intern(event.name());
+  const std::uint64_t iid =
+      event.has_name_iid() ? event.name_iid() : event.legacy_event().name_iid();
+  if (iid == 0) return kNone;
+  const std::uint32_t name = sequence.names.find(iid);
+  if (name == kNone) warn("event whose name is not in the trace", byte);
+  return name;
+}
+
+std::int32_t PacketDecoder::pid_of(const proto::TrackEvent& event, const Sequence& sequence) const {
+  if (event.legacy_event().has_pid_override()) return event.legacy_event().pid_override();
+  return sequence.thread_track != kNone ? tracks_.thread(sequence.thread_track).pid : 0;
+}
+
+std::uint32_t PacketDecoder::track_of(const proto::TrackEvent& event, const Sequence& sequence) {
+  if (event.has_legacy_event() && event.legacy_event().has_tid_override()) {
+    return tracks_.thread_track({pid_of(event, sequence), event.legacy_event().tid_override()});
+  }
+  if (event.has_track_uuid()) return tracks_.index(event.track_uuid());
+  if (sequence.default_track) return tracks_.index(*sequence.default_track);
+  return sequence.thread_track != kNone ? sequence.thread_track : tracks_.index(0);
+}
+
+void PacketDecoder::add_event(const proto::TracePacket& packet, Sequence& sequence,
+                              std::int64_t ts_ns, std::uint64_t byte) {
+  const proto::TrackEvent& data = packet.track_event();
+  Event event{.data = data,
+              .sequence = sequence,
+              .ts_ns = ts_ns,
+              .track = track_of(data, sequence),
+              .name = name_of(data, sequence, byte),
+              .category = category_of(data, sequence)};
+  switch (data.type()) {
+    case proto::TrackEvent::TYPE_SLICE_BEGIN:
+      return begin_slice(event, Mark::kOpen, byte);
+    case proto::TrackEvent::TYPE_SLICE_END:
+      return end_slice(event);
+    case proto::TrackEvent::TYPE_INSTANT:
+      return begin_slice(event, 0, byte);
+    case proto::TrackEvent::TYPE_COUNTER:
+      return counters_.add(event.track, tracks_.counter(event.track), data);
+    case proto::TrackEvent::TYPE_UNSPECIFIED:
+      if (data.has_legacy_event()) add_legacy_event(event, byte);
+      break;
+  }
+}
+
+void PacketDecoder::add_legacy_event(Event& event, std::uint64_t byte) {
+  const auto& legacy = event.data.legacy_event();
+  const std::uint64_t id = legacy.has_local_id()    ? legacy.local_id()
+                           : legacy.has_global_id() ? legacy.global_id()
+                                                    : legacy.unscoped_id();
+  const auto use_async_track = [&] {
+    const std::string_view scope = legacy.has_id_scope()     ? std::string_view{legacy.id_scope()}
+                                   : event.category != kNone ? texts_.text(event.category)
+                                                             : std::string_view{};
+    event.track = tracks_.async_track(pid_of(event.data, event.sequence), scope, id);
+  };
+  switch (static_cast<char>(legacy.phase())) {
+    case 'B':
+      return begin_slice(event, Mark::kOpen, byte);
+    case 'E':
+      return end_slice(event);
+    case 'X':
+      if (legacy.duration_us() < 0 || legacy.duration_us() > kLongestNs / 1000)
+        return warn("complete event without a usable duration", byte);
+      return begin_slice(event, legacy.duration_us() * 1000, byte);
+    case 'i':
+    case 'I':
+    case 'R':
+      return begin_slice(event, 0, byte);
+    case 'b':
+    case 'S':
+      use_async_track();
+      return begin_slice(event, Mark::kOpen, byte);
+    case 'e':
+    case 'F':
+      use_async_track();
+      return end_slice(event);
+    case 'n':
+      use_async_track();
+      return begin_slice(event, 0, byte);
+    case 'C':
+      return counters_.add_legacy(
+          event.name != kNone ? texts_.text(event.name) : std::string_view{}, event.data,
+          event.sequence, texts_);
+    case 's':
+    case 't':
+    case 'f':
+      legacy_flows_.push_back({.phase = static_cast<char>(legacy.phase()),
+                               .id = id,
+                               .ts_ns = event.ts_ns,
+                               .track = event.track,
+                               .thread = event.sequence.thread_track,
+                               .name = event.name,
+                               .category = event.category});
+      return;
+    default:
+      return warn("legacy event of a kind that is not read (object snapshots, memory dumps, ...)",
+                  byte);
+  }
+}
+
+std::string_view PacketDecoder::escaped_name(std::uint32_t track) {
+  if (track >= track_names_.size()) track_names_.resize(tracks_.size(), kNone);
+  std::uint32_t& name = track_names_[track];
+  if (name == kNone && !tracks_.name(track).empty()) name = texts_.intern(tracks_.name(track));
+  return name == kNone ? std::string_view{} : texts_.text(name);
+}
+
+void PacketDecoder::begin_slice(const Event& event, std::int64_t dur_ns, std::uint64_t byte) {
+  const std::string_view track_name = escaped_name(event.track);
+  const std::string_view args =
+      args_.write(event.data.debug_annotations(), event.sequence, track_name);
+  // Most producers give every slice a category; those that do not get a trace all the same.
+  block_.clear();
+  parser_.append(
+      {.phase = 'b',
+       .name = event.name != kNone ? event.name : texts_.intern({}),
+       .category = event.category != kNone ? texts_.text(event.category) : std::string_view{},
+       .track = {},
+       .ts_ns = event.ts_ns,
+       .flow_id = kAbsent,
+       .args = args,
+       .numbers = args_.numbers()},
+      byte, block_);
+  for (const auto& [problem, at] : block_.problems)
+    warn(kineto::kProblemTexts[static_cast<std::size_t>(problem)], at);
+
+  Mark mark{.ts_ns = event.ts_ns,
+            .track = event.track,
+            .name = event.name,
+            .category = event.category,
+            .thread = event.sequence.thread_track,
+            .dur_ns = dur_ns,
+            .has_track_name = !track_name.empty(),
+            .row = MarkRow::first_of(block_)};
+  add_mark(mark);
+  for (const std::uint64_t flow : event.data.flow_ids()) flows_.add(flow, false, mark);
+  for (const std::uint64_t flow : event.data.flow_ids_old()) flows_.add(flow, false, mark);
+  for (const std::uint64_t flow : event.data.terminating_flow_ids()) flows_.add(flow, true, mark);
+  for (const std::uint64_t flow : event.data.terminating_flow_ids_old())
+    flows_.add(flow, true, mark);
+}
+
+void PacketDecoder::end_slice(const Event& event) {
+  Mark mark{.ts_ns = event.ts_ns,
+            .track = event.track,
+            .is_end = true,
+            .name = event.name,
+            .category = event.category};
+  if (event.data.debug_annotations_size() > 0) {
+    block_.clear();
+    end_parser_.append({.phase = 'b',
+                        .name = end_parser_.intern(std::string_view{}),
+                        .category = {},
+                        .track = {},
+                        .ts_ns = 0,
+                        .flow_id = kAbsent,
+                        .args = args_.write(event.data.debug_annotations(), event.sequence, {})},
+                       0, block_);
+    if (!block_.details.empty()) mark.end_args = block_.details.front().text;
+  }
+  add_mark(mark);
+}
+
+void PacketDecoder::add_mark(Mark& mark) {
+  mark.order = mark_count_++;
+  if (!mark.is_end) mark.row.count_in(argument_counts_);
+  marks(tracks_.place(mark.track)).add(mark);
+}
+
+std::size_t PacketDecoder::slices() const {
+  std::size_t slices = 0;
+  for (const MarkLog& log : marks_) slices += log.begins();
+  return slices;
+}
+
+void PacketDecoder::finish() {
+  if (args_.dropped() > 0)
+    builder_.warnings().add("argument whose name or text is not in the trace", 0, args_.dropped());
+}
+
+}  // namespace tracelens::perfetto

@@ -1,0 +1,272 @@
+#include "readers/xplane/xplane.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tracelens/error.hpp>
+#include <utility>
+#include <vector>
+
+#include "readers/xplane/device.hpp"
+#include "readers/xplane/folder.hpp"
+#include "readers/xplane/host.hpp"
+#include "readers/xplane/modules.hpp"
+#include "readers/xplane/plane.hpp"
+#include "readers/xplane/wire.hpp"
+#include "trace/builder.hpp"
+
+namespace tracelens {
+namespace {
+
+using xplane::DeviceReader;
+using xplane::HostHints;
+using xplane::Key;
+using xplane::Modules;
+using xplane::Pages;
+using xplane::Plane;
+using xplane::Stat;
+using xplane::Wire;
+using xplane::WireField;
+
+constexpr std::int64_t kHostPid = 701, kFirstGpuPid = 1, kPidsPerHost = 1000;
+constexpr std::string_view kGpuPrefix = "/device:GPU:";
+
+// The whole text: a mapped file as it is, anything else in memory. Names stand behind the events
+// they are for, so that a profile cannot be read as it streams by.
+std::string_view all_bytes(io::Stream& in, std::string& buffer) {
+  if (const auto mapped = in.mapped()) return *mapped;
+  constexpr std::size_t kBlock = std::size_t{1} << 20;
+  std::size_t size = 0;
+  while (true) {
+    if (buffer.size() < size + kBlock) buffer.resize(std::max(size + kBlock, size + size / 2));
+    const std::size_t got = in.read({buffer.data() + size, buffer.size() - size});
+    if (got == 0) break;
+    size += got;
+  }
+  buffer.resize(size);
+  return buffer;
+}
+
+std::string_view host_of(std::string_view file) {
+  file = file.substr(file.find_last_of('/') + 1);
+  return file.substr(0, file.find(".xplane.pb"));
+}
+
+// "jit_step(9285)" -> jit_step, 9285; the id stands in a value of its own or is the entry's key.
+void add_modules(const Plane& plane, Modules& modules) {
+  for (const auto& [key, kind] : plane.kinds()) {
+    std::string_view proto;
+    std::int64_t id = key;
+    for (const Stat& stat : kind.stats) {
+      if (plane.key(stat) == Key::kHloProto && stat.kind == Stat::Kind::kBytes) proto = stat.bytes;
+      if (plane.key(stat) == Key::kProgramId) id = stat.integer().value_or(id);
+    }
+    const std::string_view name = kind.name;
+    modules.add(id, name.substr(0, name.rfind('(')), proto);
+  }
+}
+
+// The figures of a GPU under the keys Kineto gives them.
+Value device_properties(const Plane& plane) {
+  struct Known {
+    std::string_view ours, theirs;
+  };
+  constexpr Known kKnown[] = {{"totalGlobalMem", "memory_size"},
+                              {"numSms", "core_count"},
+                              {"computeMajor", "compute_cap_major"},
+                              {"computeMinor", "compute_cap_minor"}};
+  std::vector<std::string> keys{"id"};
+  std::vector<Value> values{Value{plane.id()}};
+  std::string vendor, name;
+  for (const Stat& stat : plane.stats()) {
+    const std::string_view key = plane.key_name(stat);
+    if (key == "device_vendor") vendor = plane.text(stat);
+    if (key == "gpu_device_name") name = plane.text(stat);
+    for (const auto& [ours, theirs] : kKnown)
+      if (key == theirs && stat.integer()) {
+        keys.emplace_back(ours);
+        values.emplace_back(*stat.integer());
+      }
+  }
+  keys.emplace_back("name");
+  values.emplace_back(name.empty() ? vendor : name);
+  return Value::dict(std::move(keys), std::move(values));
+}
+
+class ProfileReader {
+ public:
+  explicit ProfileReader(const ReadOptions& options) : options_{options}, modules_{builder_} {}
+
+  void read(io::Stream& in) {
+    std::string buffer;
+    const std::string_view bytes = all_bytes(in, buffer);
+    const Pages pages{in, bytes};
+    modules_.start_host(host_of(in.name()));
+    const std::int64_t first_pid = kPidsPerHost * hosts_++;
+    const Parts parts = split(in, bytes);
+
+    std::vector<Plane> gpus;
+    std::vector<Plane> hosts;
+    for (const std::string_view part : parts.planes) {
+      Plane plane{part, pages};
+      if (plane.is_damaged()) is_cut_ = true;
+      if (plane.name().starts_with(kGpuPrefix)) {
+        devices_.push_back(device_properties(plane));
+        gpus.push_back(std::move(plane));
+      } else if (plane.name() == "/host:CPU") {
+        hosts.push_back(std::move(plane));
+      } else if (plane.name() == "/host:metadata") {
+        add_modules(plane, modules_);
+        add_versions(plane);
+      } else if (plane.name().starts_with("/device:") && !plane.lines().empty()) {
+        builder_.warnings().add(fmt::format("plane {}: only GPUs are read", plane.name()), 0);
+      } else if (plane.name() == "Task Environment") {
+        add_versions(plane);
+      }
+    }
+    std::ranges::stable_sort(gpus, {}, &Plane::id);
+    const HostHints hints = hosts.empty() ? HostHints{} : scan_host(hosts.front(), pages);
+    reserve(gpus, hints);
+    const std::string host{host_of(in.name())};
+    for (const Plane& gpu : gpus) {
+      DeviceReader{gpu,
+                   pages,
+                   modules_,
+                   hints,
+                   {.pid = first_pid + kFirstGpuPid + gpu.id(), .name = host + " " + gpu.name()},
+                   builder_}
+          .read();
+      report(in, bytes.size());
+    }
+    if (!hosts.empty())
+      read_host(hosts.front(), pages, hints,
+                {.pid = first_pid + kHostPid, .name = host + " " + hosts.front().name()}, builder_);
+    report(in, bytes.size());
+
+    modules_.finish_host();
+    Source& source = builder_.source();
+    source.text_bytes += bytes.size();
+    source.packed_bytes += in.packed_bytes();
+    source.packing = in.packing();
+    if (!in.damage().empty()) {
+      builder_.warnings().add(in.damage(), bytes.size());
+      is_cut_ = true;
+    }
+    if (is_cut_) {
+      builder_.warnings().add("file ends inside a plane", bytes.size());
+      source.cut_short = true;
+    }
+  }
+
+  // Which files of a folder were read, for those who gave the folder.
+  void add_run(const xplane::ProfileRun& run) {
+    std::vector<Value> files;
+    for (const std::string& file : run.files) files.emplace_back(file);
+    builder_.add_metadata("profile_run", Value::dict({"folder", "files", "runs"},
+                                                     {run.folder, Value::list(std::move(files)),
+                                                      static_cast<std::int64_t>(run.runs)}));
+  }
+
+  Trace finish(std::string name) && {
+    modules_.finish();
+    if (!devices_.empty())
+      builder_.add_metadata("deviceProperties", Value::list(std::move(devices_)));
+    builder_.source().name = std::move(name);
+    builder_.source().format = "xplane";
+    return std::move(builder_).finish();
+  }
+
+ private:
+  struct Parts {
+    std::vector<std::string_view> planes;
+  };
+
+  Parts split(const io::Stream& in, std::string_view bytes) {
+    Parts parts;
+    Wire wire{bytes};
+    for (WireField field; wire.next(field);) {
+      if (!field.has_bytes) continue;
+      if (field.number == 1) parts.planes.push_back(field.bytes);
+      if (field.number == 2 || field.number == 3)
+        builder_.warnings().add(fmt::format("the profiler says: {}", field.bytes),
+                                static_cast<std::uint64_t>(field.bytes.data() - bytes.data()));
+      if (field.number == 4) builder_.add_metadata("hostname", std::string{field.bytes});
+    }
+    if (wire.is_damaged()) {
+      is_cut_ = true;
+      if (!wire.cut().empty()) parts.planes.push_back(wire.cut());
+    }
+    if (parts.planes.empty()) throw Error{in.name(), "not a profile: it has no planes"};
+    return parts;
+  }
+
+  void add_versions(const Plane& plane) {
+    for (const Stat& stat : plane.stats()) {
+      const std::string_view key = plane.key_name(stat);
+      const std::string_view text = plane.text(stat);
+      if (key.ends_with("_version") && !text.empty())
+        builder_.add_metadata(std::string{key}, std::string{text});
+      else if (const auto number = stat.integer(); number && key.starts_with("profile_"))
+        builder_.add_metadata(std::string{key}, *number);
+    }
+  }
+
+  // Room for all rows at once: growing would copy them. A kernel brings an op with it.
+  void reserve(const std::vector<Plane>& gpus, const HostHints& hints) {
+    std::uint64_t rows = builder_.size() + hints.events();
+    for (const Plane& gpu : gpus)
+      for (const xplane::Line& line : gpu.lines()) rows += 2 * line.events + 1;
+    builder_.reserve(static_cast<std::size_t>(rows));
+  }
+
+  void report(const io::Stream& in, std::size_t bytes) {
+    if (options_.on_progress)
+      options_.on_progress(
+          {.fraction = in.progress(), .text_bytes = bytes, .events = builder_.size()});
+  }
+
+  const ReadOptions& options_;
+  TraceBuilder builder_;
+  Modules modules_;
+  std::vector<Value> devices_;
+  std::int64_t hosts_ = 0;
+  bool is_cut_ = false;
+};
+
+}  // namespace
+
+bool is_xplane(std::string_view head) {
+  // The first plane: field 1 of the file, with an id (left out when 0) and a name.
+  Wire space{head};
+  WireField plane;
+  space.next(plane);
+  const std::string_view start = plane.has_bytes ? plane.bytes : space.cut();
+  if (!head.starts_with('\x0a') || start.empty()) return false;
+  Wire fields{start};
+  WireField field;
+  while (fields.next(field) && field.number == 1 && field.is_integer) {
+  }
+  if (field.number != 2 || !field.has_bytes) return false;
+  return field.bytes.starts_with("/host:") || field.bytes.starts_with("/device:") ||
+         field.bytes == "Task Environment";
+}
+
+Trace read_xplane(io::Stream& in, const ReadOptions& options) {
+  ProfileReader reader{options};
+  reader.read(in);
+  return std::move(reader).finish(in.name());
+}
+
+Trace read_xplane_folder(const std::string& folder, const ReadOptions& options) {
+  const xplane::ProfileRun run = xplane::find_profile_run(folder);
+  ProfileReader reader{options};
+  for (const std::string& file : run.files) {
+    io::Stream in = io::Stream::open(file);
+    if (!is_xplane(in.peek(4096))) throw Error{file, "not an XPlane profile"};
+    reader.read(in);
+  }
+  reader.add_run(run);
+  return std::move(reader).finish(folder);
+}
+
+}  // namespace tracelens

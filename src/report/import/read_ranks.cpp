@@ -1,0 +1,204 @@
+#include "report/import/read_ranks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <new>
+#include <set>
+#include <system_error>
+#include <thread>
+#include <tracelens/error.hpp>
+#include <tracelens/read_trace.hpp>
+
+#include "io/threads.hpp"
+
+namespace tracelens {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What reading a file takes at most, judged by its size: text shrinks to a tenth by packing, and
+// the columns of a trace are a quarter of the text.
+std::size_t memory_for(const std::string& path) {
+  std::error_code error;
+  const std::uintmax_t stored = fs::file_size(path, error);
+  if (error) return 0;  // a member of an archive, or not there
+  const bool is_plain = path.ends_with(".json");
+  return static_cast<std::size_t>(stored) * (is_plain ? 1 : 10) / 4;
+}
+
+// Files at a time: one thread per file is the fastest way, as long as the traces fit.
+int files_at_a_time(std::span<const RankFile> files, int threads, std::size_t memory_bytes) {
+  std::size_t largest = 1;
+  for (const RankFile& file : files) largest = std::max(largest, memory_for(file.path));
+  const std::size_t fitting = std::max<std::size_t>(1, memory_bytes / largest);
+  return static_cast<int>(std::min(
+      {fitting, static_cast<std::size_t>(threads), std::max<std::size_t>(1, files.size())}));
+}
+
+RankTrace read_rank(const RankFile& file, const RankSummaryOptions& options, int threads) {
+  RankTrace failed{.file = file.path};
+  try {
+    return summarize_rank(read_trace(file.path, {.threads = threads}), options);
+  } catch (const Error& error) {
+    failed.problem = error.what();
+  } catch (const std::bad_alloc&) {
+    failed.problem = file.path + ": not enough memory for this trace";
+  }
+  return failed;
+}
+
+// "3, 5 to 9, 12"
+std::string ranges_of(const std::vector<std::int64_t>& ranks) {
+  std::string text;
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t last = i;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    if (!text.empty()) text += ", ";
+    text += std::to_string(ranks[i]);
+    if (last > i) text += (last == i + 1 ? ", " : " to ") + std::to_string(ranks[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+void warn_of_gaps(std::span<const RankTrace> ranks, std::optional<std::int64_t> world_size,
+                  std::vector<std::string>& warnings) {
+  for (const RankTrace& rank : ranks)
+    if (!world_size && rank.world_size) world_size = rank.world_size;
+  std::set<std::int64_t> there;
+  for (const RankTrace& rank : ranks) there.insert(rank.rank);
+  const std::int64_t end = world_size.value_or(*there.rbegin() + 1);
+  std::vector<std::int64_t> missing;
+  constexpr std::int64_t kLargestWorld = 1 << 20;
+  for (std::int64_t rank = 0; rank < std::min(end, kLargestWorld); ++rank)
+    if (!there.contains(rank)) missing.push_back(rank);
+  if (!missing.empty())
+    warnings.push_back(
+        fmt::format("{} of {} ranks are missing: {}", missing.size(), end, ranges_of(missing)));
+}
+
+bool tells_rank(const RankTrace& rank, const RankFile& file) {
+  return rank.declared_rank || file.rank;
+}
+
+// The format of most files that could be read; of equals, the one with more ranks told, then the
+// first.
+std::string usual_format(std::span<const RankTrace> ranks, std::span<const RankFile> files) {
+  struct Format {
+    std::string name;
+    std::pair<std::size_t, std::size_t> count;  // files, and those that tell their rank
+  };
+  std::vector<Format> formats;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (!ranks[i].problem.empty()) continue;
+    auto found = std::ranges::find(formats, ranks[i].format, &Format::name);
+    if (found == formats.end()) found = formats.insert(found, {ranks[i].format, {0, 0}});
+    ++found->count.first;
+    found->count.second += tells_rank(ranks[i], files[i]) ? 1 : 0;
+  }
+  const auto most = std::ranges::max_element(formats, {}, &Format::count);
+  return most == formats.end() ? "" : most->name;
+}
+
+// A file that could be read but is no rank of this job gets a `problem` that says why.
+void find_foreign_files(std::span<RankTrace> ranks, std::span<const RankFile> files,
+                        const RankAssignment& options) {
+  const std::string format = usual_format(ranks, files);
+  for (RankTrace& rank : ranks)
+    if (rank.problem.empty() && rank.format != format)
+      rank.problem = fmt::format("{}: its format is {}, that of the other ranks {}; left out",
+                                 rank.file, rank.format, format);
+  if (options.by_position) return;
+  bool is_told = false;
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    is_told |= ranks[i].problem.empty() && tells_rank(ranks[i], files[i]);
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    if (is_told && ranks[i].problem.empty() && !tells_rank(ranks[i], files[i]))
+      ranks[i].problem = ranks[i].file +
+                         ": neither the trace nor its name tells the rank, as they do for other "
+                         "files; left out";
+}
+
+}  // namespace
+
+std::vector<RankTrace> read_ranks(std::span<const RankFile> files,
+                                  const RankSummaryOptions& options, const RankReading& reading) {
+  const int threads = io::thread_count(reading.threads);
+  const int workers = files_at_a_time(files, threads, reading.memory_bytes);
+  const int threads_per_file = std::max(1, threads / workers);
+  std::vector<RankTrace> ranks(files.size());
+  std::atomic<std::size_t> next{0};
+  std::size_t done = 0;
+  std::mutex progress;  // guards done, failure and the callback
+  std::exception_ptr failure;
+  const auto work = [&] {
+    try {
+      for (std::size_t i = next++; i < files.size(); i = next++) {
+        ranks[i] = read_rank(files[i], options, threads_per_file);
+        const std::lock_guard lock{progress};
+        ++done;
+        if (reading.on_progress) reading.on_progress(done, files.size());
+      }
+    } catch (...) {
+      const std::lock_guard lock{progress};
+      failure = std::current_exception();
+      next = files.size();
+    }
+  };
+  std::vector<std::thread> others;
+  try {
+    for (int i = 1; i < workers; ++i) others.emplace_back(work);
+  } catch (const std::system_error&) {
+    // The system gives no more threads: the ones there are do the work.
+  }
+  work();
+  for (std::thread& other : others) other.join();
+  if (failure) std::rethrow_exception(failure);
+  return ranks;
+}
+
+void assign_ranks(std::vector<RankTrace>& ranks, std::span<const RankFile> files,
+                  const RankAssignment& options, std::vector<std::string>& warnings) {
+  find_foreign_files(ranks, files, options);
+  std::map<std::int64_t, RankTrace> kept;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    RankTrace& rank = ranks[i];
+    if (!rank.problem.empty()) {
+      warnings.push_back(rank.problem);
+      continue;
+    }
+    if (rank.events == 0 && !rank.declared_rank && !files[i].rank) {
+      warnings.push_back(rank.file + ": no events and no rank; left out");
+      continue;
+    }
+    for (const std::string& warning : rank.warnings)
+      warnings.push_back(fmt::format("{}: {}", rank.file, warning));
+    const std::int64_t position = files[i].rank.value_or(static_cast<std::int64_t>(i));
+    rank.rank = options.by_position ? position : rank.declared_rank.value_or(position);
+    if (options.by_position && rank.declared_rank.value_or(position) != position)
+      warnings.push_back(fmt::format("{}: taken as rank {}, but the trace says it is rank {}",
+                                     rank.file, position, *rank.declared_rank));
+    if (!options.by_position && !rank.declared_rank && !files[i].rank)
+      warnings.push_back(fmt::format(
+          "{}: neither the trace nor its name tells the rank; taken as {}", rank.file, position));
+    if (!options.only_ranks.empty() &&
+        std::ranges::find(options.only_ranks, rank.rank) == options.only_ranks.end())
+      continue;
+    const auto [first, is_new] = kept.try_emplace(rank.rank, std::move(rank));
+    if (!is_new)
+      warnings.push_back(fmt::format("{}: rank {} is there twice; {} is read instead", rank.file,
+                                     first->first, first->second.file));
+  }
+  ranks.clear();
+  for (auto& [number, rank] : kept) ranks.push_back(std::move(rank));
+  if (!ranks.empty() && options.only_ranks.empty())
+    warn_of_gaps(ranks, options.world_size, warnings);
+}
+
+}  // namespace tracelens

@@ -1,0 +1,42 @@
+// read_ranks.hpp: the traces of many ranks, each read, summarized and dropped.
+//   std::vector<RankTrace> ranks = read_ranks(files, options, reading);
+//   assign_ranks(ranks, files, options, warnings);
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <tracelens/collectives.hpp>
+#include <vector>
+
+#include "analysis/ranks/rank_trace.hpp"
+
+namespace tracelens {
+
+struct RankReading {
+  int threads = 0;               // 0: one per core
+  std::size_t memory_bytes = 0;  // about as much for traces being read; at least one is
+  std::function<void(std::size_t done, std::size_t of)> on_progress = nullptr;
+};
+
+// One summary per file, in the order of the files. A file that cannot be read has a `problem`.
+[[nodiscard]] std::vector<RankTrace> read_ranks(std::span<const RankFile> files,
+                                                const RankSummaryOptions& options,
+                                                const RankReading& reading);
+
+struct RankAssignment {
+  bool by_position = false;
+  std::optional<std::int64_t> world_size = {};
+  std::vector<std::int64_t> only_ranks = {};  // empty: all
+};
+
+// Gives every trace its rank: the one it declares, else the one in its name, else, when that is so
+// for all files, its position. A file of another format than most is no rank of this job.
+// What is left is readable, one per rank, by rank; what is not, or was wrong in a file, and ranks
+// that are missing, are told in `warnings`. Files and ranks belong together by position.
+void assign_ranks(std::vector<RankTrace>& ranks, std::span<const RankFile> files,
+                  const RankAssignment& options, std::vector<std::string>& warnings);
+
+}  // namespace tracelens

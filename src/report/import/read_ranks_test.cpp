@@ -1,0 +1,73 @@
+#include "report/import/read_ranks.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tracelens {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// Traces as they were read, the way a folder lists them, and the ranks they got.
+class AssignRanks : public testing::Test {
+ protected:
+  void add(const char* path, const char* format, std::optional<std::int64_t> declared = {}) {
+    files_.push_back({path, rank_in_path(path)});
+    ranks_.push_back({.file = path, .format = format, .declared_rank = declared, .events = 1});
+  }
+  std::vector<std::int64_t> assign(const RankAssignment& options = {}) {
+    assign_ranks(ranks_, files_, options, warnings_);
+    std::vector<std::int64_t> numbers;
+    for (const RankTrace& rank : ranks_) numbers.push_back(rank.rank);
+    return numbers;
+  }
+
+  std::vector<RankFile> files_;
+  std::vector<RankTrace> ranks_;
+  std::vector<std::string> warnings_;
+};
+
+TEST_F(AssignRanks, AFileOfAnotherFormatIsNoRank) {
+  add("rank0.json", "kineto", 0);
+  add("rank1.json", "kineto", 1);
+  add("rank2.xplane.pb", "xplane");
+  EXPECT_THAT(assign(), ElementsAre(0, 1));
+  EXPECT_THAT(
+      warnings_,
+      ElementsAre(
+          "rank2.xplane.pb: its format is xplane, that of the other ranks kineto; left out"));
+}
+
+TEST_F(AssignRanks, OfAsManyFilesTheFormatThatTellsRanksIsTheJobs) {
+  add("host.xplane.pb", "xplane");
+  add("rank0.json", "kineto");
+  EXPECT_THAT(assign(), ElementsAre(0));
+  EXPECT_EQ(ranks_[0].file, "rank0.json");
+}
+
+TEST_F(AssignRanks, AFileWithoutARankAmongFilesWithOneIsLeftOut) {
+  add("rank0.json", "kineto");
+  add("rank1.json", "kineto");
+  add("summary.json", "kineto");
+  EXPECT_THAT(assign(), ElementsAre(0, 1));
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("summary.json: neither the trace nor its name")));
+}
+
+TEST_F(AssignRanks, WhereNoFileTellsItsRankThePositionIsTheRank) {
+  add("a.json", "kineto");
+  add("b.json", "kineto");
+  EXPECT_THAT(assign(), ElementsAre(0, 1));
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("taken as 0"), HasSubstr("taken as 1")));
+}
+
+TEST_F(AssignRanks, ByPositionNothingHasToTellARank) {
+  add("rank0.json", "kineto");
+  add("b.json", "kineto");
+  EXPECT_THAT(assign({.by_position = true}), ElementsAre(0, 1));
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+}  // namespace
+}  // namespace tracelens

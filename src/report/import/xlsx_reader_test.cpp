@@ -1,0 +1,76 @@
+#include "report/import/xlsx_reader.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tracelens/error.hpp>
+
+#include "io/packing_samples.hpp"
+#include "io/temporary_folder.hpp"
+#include "report/sinks/sink.hpp"
+#include "report/sinks/testing.hpp"
+#include "table/cell_text.hpp"
+
+namespace tracelens {
+namespace {
+
+using io::TemporaryFolder;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Table sheet(const std::string& rows) {
+  return read_sheet_xml(
+      "s", "s.xml",
+      "<x:worksheet xmlns:x=\"u\"><x:sheetData>" + rows + "</x:sheetData></x:worksheet>",
+      {"name", "a & b"});
+}
+
+TEST(XlsxReader, ReadsBackWhatWeWrite) {
+  const TemporaryFolder folder;
+  const std::vector<Table> tables = {testing::every_kind(), testing::one_column("second")};
+  write_tables(tables, folder.path("r.xlsx"), {.title = "t"});
+  ASSERT_TRUE(is_workbook(folder.path("r.xlsx")));
+  const XlsxBook book{folder.path("r.xlsx")};
+  EXPECT_THAT(book.sheets(), ElementsAre("ops", "second"));
+  const Table ops = book.read("ops");
+  ASSERT_EQ(ops.columns().size(), tables[0].columns().size());
+  EXPECT_EQ(plain_text(ops.column("name"), 0), "aten::mm");
+  EXPECT_EQ(plain_text(ops.column("count"), 0), "1234.0");  // real: a row is blank
+  EXPECT_EQ(plain_text(ops.column("dims"), 0), "((8, 4), ())");
+  EXPECT_TRUE(ops.column("time").is_missing(1));
+  EXPECT_THROW(static_cast<void>(book.read("third")), Error);
+}
+
+TEST(XlsxReader, CellsSayWhereTheyAreOrFollowEachOther) {
+  const Table table = sheet(
+      "<x:row r=\"1\"><x:c r=\"A1\" t=\"s\"><x:v>0</x:v></x:c><x:c "
+      "t=\"inlineStr\"><x:is><x:t>n</x:t>"
+      "</x:is></x:c></x:row>"
+      "<x:row r=\"3\"><x:c r=\"B3\"><x:f>1+1</x:f><x:v>2</x:v></x:c></x:row>");
+  ASSERT_EQ(table.rows(), 2U);
+  EXPECT_EQ(table.columns()[0].spec().name, "name");
+  EXPECT_TRUE(table.columns()[1].is_missing(0));
+  EXPECT_EQ(table.columns()[1].reals()[1], 2);
+}
+
+TEST(XlsxReader, DamagedSheetsAreRefused) {
+  EXPECT_THROW(static_cast<void>(sheet("<x:row>")), Error);
+  EXPECT_THROW(static_cast<void>(sheet("<x:row r=\"9999999\"></x:row>")), Error);
+  EXPECT_THROW(static_cast<void>(sheet("<x:row><x:c r=\"ZZZZ1\"><x:v>1</x:v></x:c></x:row>")),
+               Error);
+  EXPECT_THROW(static_cast<void>(sheet("<x:row><x:c t=\"s\"><x:v>7</x:v></x:c></x:row>")), Error);
+  EXPECT_THROW(static_cast<void>(
+                   read_sheet_xml("s", "s.xml", "<!DOCTYPE a [<!ENTITY b \"c\">]><a>&b;</a>", {})),
+               Error);
+}
+
+TEST(XlsxReader, OtherArchivesAreNoWorkbooks) {
+  const TemporaryFolder folder;
+  const std::string archive = folder.write("t.zip", io::zip({{"trace.json", "[]"}}));
+  EXPECT_FALSE(is_workbook(archive));
+  EXPECT_THROW(XlsxBook{archive}, Error);
+  EXPECT_FALSE(is_workbook(folder.write("t.json", "[]")));
+}
+
+}  // namespace
+}  // namespace tracelens

@@ -1,0 +1,209 @@
+// Which tables make the report of many ranks, and in which order.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tracelens/collectives.hpp>
+#include <tracelens/error.hpp>
+#include <utility>
+
+#include "analysis/ranks/aggregates.hpp"
+#include "analysis/ranks/alltoallv.hpp"
+#include "analysis/ranks/check.hpp"
+#include "analysis/ranks/clock_offsets.hpp"
+#include "analysis/ranks/long.hpp"
+#include "analysis/ranks/p2p.hpp"
+#include "analysis/ranks/rank_bytes.hpp"
+#include "analysis/ranks/rank_timeline.hpp"
+#include "analysis/ranks/run.hpp"
+#include "analysis/ranks/sync.hpp"
+#include "analysis/ranks/verdict.hpp"
+#include "report/import/read_ranks.hpp"
+#include "report/recipes/reports.hpp"
+#include "tree/time_math.hpp"
+
+namespace tracelens {
+namespace {
+
+Edition edition_of(const CollectiveReportOptions& options) {
+  return options.categories == Categories::kReference ? Edition::kReference : Edition::kExtended;
+}
+
+void check(const CollectiveReportOptions& options) {
+  if (options.gpus_per_node && *options.gpus_per_node <= 0)
+    throw Error{"GPUs per node",
+                fmt::format("expected a positive number, got {}", *options.gpus_per_node)};
+  if (options.world_size && *options.world_size <= 0)
+    throw Error{"world size",
+                fmt::format("expected a positive number, got {}", *options.world_size)};
+}
+
+RankSummaryOptions summary_options(const CollectiveReportOptions& options) {
+  RankSummaryOptions summary{.edition = edition_of(options), .activity = options.diagnosis};
+  for (const auto& pattern : options.patterns)
+    summary.patterns.push_back({pattern.kernel_regex, pattern.collective});
+  return summary;
+}
+
+// The share of this process, or with one process all; on the first, what all have read, in the
+// order of the files. Nothing on the others.
+std::vector<RankTrace> read_together(const std::vector<RankFile>& files,
+                                     const CollectiveReportOptions& options, Peers* peers) {
+  const RankSummaryOptions summary = summary_options(options);
+  static_cast<void>(summarize_rank(Trace{}, summary));  // a wrong pattern ends the run, not a file
+  const RankReading reading{.threads = options.threads,
+                            .memory_bytes = options.memory_bytes,
+                            .on_progress = options.on_progress};
+  if (peers == nullptr || peers->count() == 1) return read_ranks(files, summary, reading);
+
+  const auto count = static_cast<std::size_t>(peers->count());
+  std::vector<RankFile> share;
+  for (auto i = static_cast<std::size_t>(peers->index()); i < files.size(); i += count)
+    share.push_back(files[i]);
+  const std::vector<std::string> parts =
+      peers->gather(to_bytes(read_ranks(share, summary, reading)));
+  std::vector<RankTrace> all(parts.empty() ? 0 : files.size());
+  for (std::size_t process = 0; process < parts.size(); ++process) {
+    std::vector<RankTrace> ranks = ranks_from_bytes(parts[process]);
+    for (std::size_t i = 0; i < ranks.size(); ++i) all[process + i * count] = std::move(ranks[i]);
+  }
+  return all;
+}
+
+// Times of traces that count from different moments are shifted to those of the first one.
+void align_bases(std::vector<RankTrace>& ranks, const CollectiveReportOptions& options,
+                 std::vector<std::string>& warnings) {
+  const auto differs = std::ranges::find_if(ranks, [&](const RankTrace& rank) {
+    return rank.base_ns != kAbsent && ranks.front().base_ns != kAbsent &&
+           rank.base_ns != ranks.front().base_ns;
+  });
+  if (differs == ranks.end()) return;
+  const bool shifts = options.categories == Categories::kExtended;
+  warnings.push_back(fmt::format(
+      "{}: its times count from another moment (baseTimeNanoseconds) than those of {}{}",
+      differs->file, ranks.front().file, shifts ? "; shifted" : "; compared as they are"));
+  if (!shifts) return;
+  for (RankTrace& rank : ranks)
+    if (rank.base_ns != kAbsent) shift_times(rank, minus_ns(rank.base_ns, ranks.front().base_ns));
+}
+
+class ReportMaker {
+ public:
+  ReportMaker(CollectiveRun& run, const CollectiveReportOptions& options,
+              std::vector<std::string> warnings)
+      : run_{run}, options_{options}, aggregates_{parse_aggregates(options.aggregates)} {
+    report_.title = "Communication of all ranks";
+    report_.warnings = std::move(warnings);
+    report_.trace_name = run.ranks().front().file;
+    if (run.ranks().size() > 1)
+      report_.trace_name += fmt::format(" and {} more", run.ranks().size() - 1);
+  }
+
+  Report make() {
+    if (run_.matching().collectives.empty())
+      report_.warnings.emplace_back("no rank has communication kernels");
+    for (auto* const check : {metadata_mismatches, missing_kernels, unlinked_kernels})
+      for (std::string& sentence : check(run_)) report_.warnings.push_back(std::move(sentence));
+    if (!options_.diagnosis) {
+      add_reference_tables();
+      return std::move(report_);
+    }
+    const ClockOffsets clocks = estimate_clock_offsets(run_);
+    if (options_.correct_clocks)
+      run_.shift_clocks(clocks.by_rank);
+    else
+      warn_of_two_clocks(clocks);
+    add_reference_tables();
+    std::vector<Table> reference = std::exchange(report_.tables, {});
+    if (!options_.correct_clocks) run_.shift_clocks(clocks.by_rank);
+    add_diagnosis(clocks);
+    for (Table& table : reference) add(std::move(table));
+    add(rank_files(run_));
+    add(warnings_table(Trace{}, report_.warnings));
+    return std::move(report_);
+  }
+
+ private:
+  void add(Table table) { report_.tables.push_back(std::move(table)); }
+  void add(std::optional<Table> table) {
+    if (table) add(std::move(*table));
+  }
+
+  // The sheets of the Python TraceLens, in its order.
+  void add_reference_tables() {
+    const std::vector<SyncCollective> sync = sync_collectives(run_);
+    const std::vector<UnevenExchange> uneven = uneven_exchanges(run_);
+    std::size_t left_out = 0;
+    add(nccl_summary_implicit_sync(run_, sync, aggregates_));
+    add(nccl_summary_long(run_, {}, &left_out));
+    if (left_out > 0)
+      report_.warnings.push_back(fmt::format(
+          "nccl_summary_long is without {} kernels that lack a field it groups by", left_out));
+    add(nccl_summary_all2allv(run_, uneven, aggregates_));
+    if (options_.heatmap) add(nccl_all2allv_heatmap(run_, report_.warnings));
+    if (options_.detailed) {
+      add(nccl_long(run_));
+      add(nccl_implicit_sync(run_, sync));
+      add(nccl_all2allv(run_, uneven));
+    }
+    add(straggler_summary(run_, sync));
+  }
+
+  // Two tables of one report may name different ranks as late.
+  void warn_of_two_clocks(const ClockOffsets& clocks) {
+    constexpr std::int64_t kNotableNs = 1000;
+    std::int64_t least = 0, most = 0;
+    for (const std::int64_t ahead : clocks.by_rank) {
+      least = std::min(least, ahead);
+      most = std::max(most, ahead);
+    }
+    const std::int64_t apart = minus_ns(most, least);
+    if (apart < kNotableNs) return;
+    report_.warnings.push_back(fmt::format(
+        "clocks are up to {:.1f} us apart: comm_verdict and p2p use corrected times, the nccl_ "
+        "tables and straggler_summary those recorded, and may name other ranks as late; "
+        "--correct-clocks corrects all",
+        static_cast<double>(apart) / 1e3));
+  }
+
+  // Who is late is told by corrected clocks, whatever the other tables show.
+  void add_diagnosis(const ClockOffsets& clocks) {
+    add(comm_verdict(run_, {.link_gbps = options_.link_gbps}));
+    add(rank_timeline_spread(run_));
+    add(rank_timeline(run_));
+    add(p2p_summary(run_));
+    if (options_.detailed) add(p2p(run_));
+    add(process_groups(run_));
+    add(clock_offset_table(run_, clocks));
+  }
+
+  CollectiveRun& run_;
+  const CollectiveReportOptions& options_;
+  std::vector<Aggregate> aggregates_;
+  Report report_;
+};
+
+}  // namespace
+
+std::optional<Report> make_collective_report(const std::vector<RankFile>& files,
+                                             const CollectiveReportOptions& options, Peers* peers) {
+  check(options);
+  static_cast<void>(parse_aggregates(options.aggregates));
+  std::vector<RankTrace> ranks = read_together(files, options, peers);
+  if (peers != nullptr && peers->index() != 0) return std::nullopt;
+
+  std::vector<std::string> warnings;
+  assign_ranks(ranks, files,
+               {.by_position = options.rank_by_position,
+                .world_size = options.world_size,
+                .only_ranks = options.only_ranks},
+               warnings);
+  if (ranks.empty())
+    throw Error{"collectives", warnings.empty() ? "no rank is left to report on"
+                                                : "no trace could be read: " + warnings.front()};
+  align_bases(ranks, options, warnings);
+  CollectiveRun run{std::move(ranks),
+                    {.edition = edition_of(options), .gpus_per_node = options.gpus_per_node}};
+  return ReportMaker{run, options, std::move(warnings)}.make();
+}
+
+}  // namespace tracelens

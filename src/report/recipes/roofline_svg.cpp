@@ -1,0 +1,523 @@
+#include "report/recipes/roofline_svg.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <iterator>
+#include <map>
+#include <numbers>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "report/sinks/markup.hpp"
+#include "table/human_format.hpp"
+#include "table/utf8.hpp"
+
+namespace tracelens {
+namespace {
+
+// All lengths are in pixels of a picture of this size; it scales with the page.
+constexpr double kWidth = 1280, kHeight = 800;
+constexpr double kLeft = 84, kRight = 900, kTop = 96, kBottom = 716;  // the plot
+constexpr double kPanel = 932;                                        // the column to its right
+constexpr double kLargestRadius = 26, kSmallestRadius = 3.5;
+constexpr double kMostDecades = 7;
+constexpr double kSmallestShare = 0.01;  // percent of the time: points below it are left out
+constexpr double kLetter = 6.6;          // mean width of a letter of 12 pixels height
+
+// The classes of categories are drawn in order of time; the last colour is for all that follow.
+// Distinct to the colour-blind, and of middle lightness so that they show on white and on black.
+constexpr std::array<std::string_view, 10> kColours = {"#2f7ed8", "#e8710a", "#2ca25f", "#c2408f",
+                                                       "#8a63d2", "#b8860b", "#17a2b8", "#d64541",
+                                                       "#7a8b3a", "#8c8c8c"};
+
+constexpr std::string_view kStyle = R"css(
+text { font: 12px system-ui, "Segoe UI", Helvetica, Arial, sans-serif; fill: #24292f; }
+.title { font-size: 20px; font-weight: 600; }
+.head { font-weight: 600; }
+.soft { fill: #57606a; }
+.small { font-size: 11px; }
+.paper { fill: #ffffff; }
+.frame { fill: none; stroke: #8c959f; }
+.grid { stroke: #d8dee4; }
+.fine { stroke: #eef1f4; }
+.roof { fill: none; stroke: #24292f; stroke-width: 2; }
+.level { stroke: #24292f; stroke-width: 1.5; }
+.halo { stroke: #ffffff; stroke-width: 3px; paint-order: stroke; stroke-linejoin: round; }
+.lead { stroke: #57606a; stroke-width: 0.8; }
+.point { fill-opacity: 0.55; stroke-width: 1.2; }
+.beyond { fill-opacity: 0.2; stroke-dasharray: 3 2; }
+@media (prefers-color-scheme: dark) {
+  text { fill: #e6edf3; }
+  .soft { fill: #9da7b3; }
+  .paper { fill: #0d1117; }
+  .frame { stroke: #6e7681; }
+  .grid { stroke: #2b323b; }
+  .fine { stroke: #1a2027; }
+  .roof, .level { stroke: #e6edf3; }
+  .halo { stroke: #0d1117; }
+  .lead { stroke: #9da7b3; }
+}
+)css";
+
+// (4096, 8192) -> 4096×8192; a list of tensors as its number.
+std::string shapes_text(const Value& dims) {
+  std::string text;
+  for (const Value& shape : dims.items()) {
+    if (shape.items().empty()) continue;
+    if (!text.empty()) text += " · ";
+    if (!shape.items().front().is_int()) {
+      text += fmt::format("{} tensors", shape.items().size());
+      continue;
+    }
+    for (std::size_t i = 0; i < shape.items().size(); ++i)
+      text += fmt::format("{}{}", i == 0 ? "" : "×", shape.items()[i].as_int());
+  }
+  return text;
+}
+
+// "aten::mm" -> "mm": in a picture the namespace only takes room.
+std::string_view short_name(std::string_view op) {
+  if (op.starts_with("autograd::engine::evaluate_function: ")) op.remove_prefix(37);
+  return op.starts_with("aten::") ? op.substr(6) : op;
+}
+
+std::string rate_text(double tflops) {
+  if (tflops >= 1000) return fmt::format("{:.2f} PFLOP/s", tflops / 1000);
+  return fmt::format("{:.4g} TFLOP/s", tflops);
+}
+
+struct Box {
+  double x = 0, y = 0, width = 0, height = 0;
+  [[nodiscard]] bool overlaps(const Box& other) const {
+    return x < other.x + other.width && other.x < x + width && y < other.y + other.height &&
+           other.y < y + height;
+  }
+};
+
+// One axis: powers of ten onto pixels.
+struct Axis {
+  double first = 0, last = 1;  // exponents
+  double from = 0, to = 1;     // pixels
+  [[nodiscard]] double operator()(double value) const {
+    return from + (std::log10(value) - first) / (last - first) * (to - from);
+  }
+  [[nodiscard]] double lowest() const { return std::pow(10, first); }
+  [[nodiscard]] double highest() const { return std::pow(10, last); }
+  // The whole powers of ten on it; with `before`, also the one before the first.
+  [[nodiscard]] std::vector<int> decades(bool before = false) const {
+    std::vector<int> found;
+    for (int decade = static_cast<int>(std::ceil(first)) - (before ? 1 : 0); decade <= last;
+         ++decade)
+      found.push_back(decade);
+    return found;
+  }
+};
+
+struct Mark {  // a point that can be drawn
+  const RooflinePoint* point;
+  double intensity, tflops;
+  double x = 0, y = 0, radius = 0;
+  bool beyond = false;  // the axes: drawn at their edge
+  std::string_view colour = {};
+};
+
+struct Level {  // compute specs with one peak rate
+  double tflops;
+  std::string specs;
+};
+
+class Picture {
+ public:
+  Picture(const Roofline& roofline, const RooflinePicture& options)
+      : roofline_{roofline}, options_{options} {
+    collect_marks();
+    collect_levels();
+    choose_axes();
+    choose_colours();
+    place_marks();
+  }
+
+  std::string draw() {
+    print(
+        R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {1}" width="{0}" height="{1}" role="img">)",
+        kWidth, kHeight);
+    print("\n<title>{}</title>\n<style>{}</style>\n", as_markup(title()), kStyle);
+    print(R"(<rect class="paper" width="{}" height="{}"/>)", kWidth, kHeight);
+    print("\n");
+    draw_head();
+    draw_grid();
+    draw_roofs();
+    draw_marks();
+    draw_roof_names();
+    draw_labels();
+    draw_legend();
+    draw_list();
+    draw_notes();
+    print("</svg>\n");
+    return std::move(out_);
+  }
+
+ private:
+  template <class... Args>
+  void print(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+  }
+  void text(double x, double y, std::string_view classes, std::string_view words,
+            std::string_view more = "") {
+    print("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"{}\"{}>{}</text>\n", x, y, classes, more,
+          as_markup(words));
+  }
+  void line(double x1, double y1, double x2, double y2, std::string_view classes) {
+    print("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" class=\"{}\"/>\n", x1, y1,
+          x2, y2, classes);
+  }
+
+  [[nodiscard]] std::string title() const {
+    return fmt::format("Roofline of {} on {}",
+                       std::filesystem::path{options_.trace_name}.filename().string(),
+                       roofline_.gpu.name);
+  }
+  [[nodiscard]] double terabytes() const { return roofline_.gpu.memory_gbps.value_or(0) / 1e3; }
+
+  void collect_marks() {
+    for (const RooflinePoint& point : roofline_.points) {
+      if (!point.has_place()) {
+        unplaced_share_ += point.share;
+        ++unplaced_;
+      } else if (point.share < kSmallestShare && marks_.size() >= options_.labelled) {
+        ++tiny_;
+      } else {
+        marks_.push_back({&point, *point.intensity(), *point.tflops()});
+      }
+    }
+  }
+
+  void collect_levels() {
+    std::map<double, std::string, std::greater<>> by_rate;
+    for (const auto& [spec, tflops] : roofline_.gpu.peak_tflops) {
+      const auto runs_at = [&wanted = spec](const Mark& mark) {
+        return mark.point->compute_spec == wanted;
+      };
+      if (std::ranges::none_of(marks_, runs_at)) continue;
+      std::string words = spec;
+      std::ranges::replace(words, '_', ' ');
+      std::string& specs = by_rate[tflops];
+      specs.append(specs.empty() ? "" : ", ").append(words);
+    }
+    for (auto& [tflops, specs] : by_rate) levels_.push_back({tflops, std::move(specs)});
+  }
+
+  // Every ridge and level and as many of the points as kMostDecades leave room for; the rest of
+  // them is drawn at the edge.
+  void choose_axes() {
+    double left = 1, right = 10, low = 1, high = 10;
+    bool any = false;
+    const auto include = [&](double intensity, double tflops) {
+      left = any ? std::min(left, intensity) : intensity;
+      right = any ? std::max(right, intensity) : intensity;
+      low = any ? std::min(low, tflops) : tflops;
+      high = any ? std::max(high, tflops) : tflops;
+      any = true;
+    };
+    for (const Mark& mark : marks_) include(mark.intensity, mark.tflops);
+    for (const Level& level : levels_)
+      if (terabytes() > 0) include(level.tflops / terabytes(), level.tflops);
+    const auto cover = [](Axis& axis, double from, double to) {
+      axis.last = std::log10(to);
+      axis.first = std::clamp(std::log10(from), axis.last - kMostDecades, axis.last - 1);
+    };
+    // The upper ends have air for the names of the roofs.
+    cover(x_, left / 2, right * 4);
+    cover(y_, low / 2, high * 3);
+    x_.from = kLeft, x_.to = kRight;
+    y_.from = kBottom, y_.to = kTop;
+  }
+
+  void choose_colours() {
+    std::map<std::string_view, double> share;
+    for (const Mark& mark : marks_) share[mark.point->category] += mark.point->share;
+    for (const auto& [category, part] : share) legend_.push_back({category, part, {}});
+    std::ranges::stable_sort(legend_, std::ranges::greater{}, &LegendEntry::share);
+    for (std::size_t i = 0; i < legend_.size(); ++i)
+      legend_[i].colour = kColours[std::min(i, kColours.size() - 1)];
+    for (Mark& mark : marks_)
+      mark.colour =
+          std::ranges::find(legend_, mark.point->category, &LegendEntry::category)->colour;
+  }
+
+  void place_marks() {
+    const double largest = marks_.empty() ? 1 : marks_.front().point->share;
+    for (Mark& mark : marks_) {
+      mark.x = std::clamp(x_(mark.intensity), kLeft, kRight);
+      mark.y = std::clamp(y_(mark.tflops), kTop, kBottom);
+      mark.beyond = mark.x != x_(mark.intensity) || mark.y != y_(mark.tflops);
+      if (mark.beyond) ++beyond_;
+      const double part = largest > 0 ? mark.point->share / largest : 0;
+      mark.radius = std::max(kSmallestRadius, kLargestRadius * std::sqrt(part));
+    }
+  }
+
+  void draw_head() {
+    text(kLeft, 40, "title", title());
+    std::string figures = fmt::format(
+        "{} op shapes with a model: {:.1f} % of {} ms GPU time in ops", roofline_.points.size(),
+        roofline_.covered(), four_digits(static_cast<double>(roofline_.all_ops_ns) / 1e6));
+    text(kLeft, 64, "soft", figures + "  ·  circle area: GPU time  ·  roofs: datasheet peaks");
+  }
+
+  void draw_grid() {
+    const auto tick = [](int exponent) {
+      if (exponent >= 0 && exponent <= 4) return fmt::format("{:.0f}", std::pow(10, exponent));
+      if (exponent < 0 && exponent >= -3)
+        return fmt::format("{:.{}f}", std::pow(10, exponent), -exponent);
+      return fmt::format("1e{}", exponent);
+    };
+    const auto inside = [](const Axis& axis, double value) {
+      return value > axis.lowest() && value < axis.highest();
+    };
+    for (const int decade : x_.decades(true))
+      for (int unit = 2; unit < 10; ++unit)
+        if (const double value = unit * std::pow(10, decade); inside(x_, value))
+          line(x_(value), kTop, x_(value), kBottom, "fine");
+    for (const int decade : y_.decades(true))
+      for (int unit = 2; unit < 10; ++unit)
+        if (const double value = unit * std::pow(10, decade); inside(y_, value))
+          line(kLeft, y_(value), kRight, y_(value), "fine");
+    for (const int decade : x_.decades()) {
+      const double x = x_(std::pow(10, decade));
+      line(x, kTop, x, kBottom, "grid");
+      text(x, kBottom + 20, "soft", tick(decade), " text-anchor=\"middle\"");
+    }
+    for (const int decade : y_.decades()) {
+      const double y = y_(std::pow(10, decade));
+      line(kLeft, y, kRight, y, "grid");
+      text(kLeft - 8, y + 4, "soft", tick(decade), " text-anchor=\"end\"");
+    }
+    print("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" class=\"frame\"/>\n", kLeft, kTop,
+          kRight - kLeft, kBottom - kTop);
+    text((kLeft + kRight) / 2, kBottom + 44, "head", "Arithmetic intensity (FLOPs per byte)",
+         " text-anchor=\"middle\"");
+    const double middle = (kTop + kBottom) / 2;
+    text(28, middle, "head", "Achieved rate (TFLOP/s)",
+         fmt::format(" text-anchor=\"middle\" transform=\"rotate(-90 28 {:.1f})\"", middle));
+  }
+
+  void draw_roofs() {
+    for (const Level& level : levels_) {
+      const double ridge = terabytes() > 0 ? x_(level.tflops / terabytes()) : kLeft;
+      line(std::clamp(ridge, kLeft, kRight), y_(level.tflops), kRight, y_(level.tflops), "level");
+    }
+    if (terabytes() <= 0) return;
+    const auto [x1, y1, x2, y2] = slope();
+    line(x1, y1, x2, y2, "roof");
+  }
+
+  // The memory roof: from the left or the lower edge up to the highest ridge.
+  struct Slope {
+    double x1, y1, x2, y2;
+  };
+  [[nodiscard]] Slope slope() const {
+    const double start = std::max(x_.lowest(), y_.lowest() / terabytes());
+    const double end = levels_.empty() ? std::min(x_.highest(), y_.highest() / terabytes())
+                                       : levels_.front().tflops / terabytes();
+    return {x_(start), y_(start * terabytes()), x_(end), y_(end * terabytes())};
+  }
+
+  // After the circles, so that none of them hides a name.
+  void draw_roof_names() {
+    double label_floor = -1e9;  // the lowest pixel the names above have used
+    for (const Level& level : levels_) {
+      const std::string words = fmt::format("{}  {}", level.specs, rate_text(level.tflops));
+      label_floor = std::max(y_(level.tflops) - 6, label_floor + 15);
+      text(kRight - 8, label_floor, "halo", words, " text-anchor=\"end\"");
+      const double width = static_cast<double>(words.size()) * kLetter;
+      taken_.push_back({kRight - 8 - width, label_floor - 12, width, 16});
+    }
+    if (terabytes() > 0) draw_slope_name();
+  }
+
+  // Along the slope, at the first place without circles.
+  void draw_slope_name() {
+    constexpr std::array<double, 5> kPlaces = {0.12, 0.3, 0.45, 0.6, 0.75};
+    const Slope edge = slope();
+    const double angle = std::atan2(edge.y2 - edge.y1, edge.x2 - edge.x1);
+    const std::string words = fmt::format("memory  {:.4g} TB/s", terabytes());
+    double x = 0, y = 0;
+    std::vector<Box> boxes;
+    const auto try_place = [&](double place) {
+      x = edge.x1 + place * (edge.x2 - edge.x1);
+      y = edge.y1 + place * (edge.y2 - edge.y1) - 8;
+      constexpr int kPieces = 8;  // a slanted text is a row of small boxes
+      const double piece = static_cast<double>(words.size()) * kLetter / kPieces;
+      boxes.clear();
+      for (int i = 0; i < kPieces; ++i)
+        boxes.push_back(
+            {x + i * piece * std::cos(angle), y + i * piece * std::sin(angle) - 14, piece + 4, 20});
+      return std::ranges::none_of(marks_, [&](const Mark& mark) {
+        const Box circle{mark.x - mark.radius, mark.y - mark.radius, 2 * mark.radius,
+                         2 * mark.radius};
+        return std::ranges::any_of(boxes, [&](const Box& box) { return box.overlaps(circle); });
+      });
+    };
+    if (std::ranges::none_of(kPlaces, try_place)) try_place(kPlaces.front());
+    taken_.insert(taken_.end(), boxes.begin(), boxes.end());
+    text(x, y, "halo", words,
+         fmt::format(" transform=\"rotate({:.2f} {:.1f} {:.1f})\"", angle * 180 / std::numbers::pi,
+                     x, y));
+  }
+
+  void draw_marks() {
+    print("<g>\n");
+    for (const Mark& mark : marks_) {  // the largest first, so that none hides behind another
+      const RooflinePoint& point = *mark.point;
+      std::string words =
+          fmt::format("{}\n{}\n{}, {} calls, {:.2f} % of GPU time\n{} FLOPs/byte, {}", point.op,
+                      shapes_text(point.dims), point.category, point.calls, point.share,
+                      four_digits(mark.intensity), rate_text(mark.tflops));
+      if (const auto percent = point.percent_of_roof())
+        words += fmt::format("\n{:.1f} % of the {} roof", *percent,
+                             *point.bound == perf::Bound::kCompute ? "compute" : "memory");
+      print(
+          "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" class=\"{}\" fill=\"{}\" "
+          "stroke=\"{}\"><title>",
+          mark.x, mark.y, mark.radius, mark.beyond ? "point beyond" : "point", mark.colour,
+          mark.colour);
+      for (std::size_t from = 0; from <= words.size();) {  // the line breaks are ours to keep
+        const std::size_t to = std::min(words.find('\n', from), words.size());
+        print("{}{}", from == 0 ? "" : "\n",
+              as_markup(std::string_view{words}.substr(from, to - from)));
+        from = to + 1;
+      }
+      print("</title></circle>\n");
+    }
+    print("</g>\n");
+  }
+
+  // Greedy: the costliest op takes the first free place around its circle. One that finds none
+  // stays without a name in the plot; the list has it.
+  void draw_labels() {
+    const std::size_t count = std::min(options_.labelled, marks_.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      const Mark& mark = marks_[i];
+      const double r = mark.radius * 0.7;
+      taken_.push_back({mark.x - r, mark.y - r, 2 * r, 2 * r});
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const Mark& mark = marks_[i];
+      const std::string words =
+          fmt::format("{} {}", i + 1, shorten_middle(short_name(mark.point->op), 24));
+      const double width = static_cast<double>(display_width(words)) * kLetter + 4;
+      place_label(mark, words, width);
+    }
+  }
+
+  void place_label(const Mark& mark, const std::string& words, double width) {
+    constexpr double kTextHeight = 15;
+    constexpr std::array<double, 4> kDistances = {4, 16, 32, 52};
+    constexpr std::array<std::pair<double, double>, 8> kDirections = {
+        {{1, 0}, {-1, 0}, {0, -1}, {0, 1}, {0.7, -0.7}, {0.7, 0.7}, {-0.7, -0.7}, {-0.7, 0.7}}};
+    for (const double distance : kDistances)
+      for (const auto& [dx, dy] : kDirections) {
+        const double reach = mark.radius + distance;
+        const double x = mark.x + dx * reach, y = mark.y + dy * reach;
+        const double left = dx > 0 ? x : dx < 0 ? x - width : x - width / 2;
+        const Box box{left, y + (dy - 1) * kTextHeight / 2, width, kTextHeight};
+        const bool inside = box.x > kLeft + 2 && box.x + width < kRight - 2 && box.y > kTop + 2 &&
+                            box.y + kTextHeight < kBottom - 2;
+        if (!inside || std::ranges::any_of(taken_, [&](const Box& b) { return b.overlaps(box); }))
+          continue;
+        taken_.push_back(box);
+        if (distance > 8) line(mark.x + dx * mark.radius, mark.y + dy * mark.radius, x, y, "lead");
+        text(box.x + 2, box.y + 11.5, "halo", words);
+        return;
+      }
+  }
+
+  void draw_legend() {
+    double y = kTop + 4;
+    text(kPanel, y, "head", "Category");
+    text(kWidth - 24, y, "soft small", "share of GPU time", " text-anchor=\"end\"");
+    double others = 0;
+    for (std::size_t i = 0; i < legend_.size(); ++i) {
+      if (i + 1 >= kColours.size()) {
+        others += legend_[i].share;
+        continue;
+      }
+      draw_legend_row(y += 19, legend_[i].colour, shorten(legend_[i].category, 34),
+                      legend_[i].share);
+    }
+    if (legend_.size() >= kColours.size())
+      draw_legend_row(y += 19, kColours.back(),
+                      fmt::format("{} more", legend_.size() - kColours.size() + 1), others);
+    panel_y_ = y;
+  }
+  void draw_legend_row(double y, std::string_view colour, std::string_view words, double share) {
+    print(
+        "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"6\" class=\"point\" fill=\"{}\" stroke=\"{}\"/>\n",
+        kPanel + 6, y - 4, colour, colour);
+    text(kPanel + 20, y, "", words);
+    text(kWidth - 24, y, "", fmt::format("{:.1f} %", share), " text-anchor=\"end\"");
+  }
+
+  void draw_list() {
+    double y = panel_y_ + 40;
+    text(kPanel, y, "head", "Costliest ops");
+    text(kWidth - 92, y, "soft small", "GPU time", " text-anchor=\"end\"");
+    text(kWidth - 24, y, "soft small", "of roof", " text-anchor=\"end\"");
+    for (std::size_t i = 0; i < std::min(options_.labelled, marks_.size()); ++i) {
+      if (y + 34 > kHeight - 16) return;
+      const RooflinePoint& point = *marks_[i].point;
+      const auto percent = point.percent_of_roof();
+      y += 20;
+      text(kPanel + 16, y, "head", std::to_string(i + 1), " text-anchor=\"end\"");
+      text(kPanel + 24, y, "", shorten_middle(short_name(point.op), 26));
+      text(kWidth - 92, y, "", fmt::format("{:.1f} %", point.share), " text-anchor=\"end\"");
+      text(kWidth - 24, y, "", percent ? fmt::format("{:.0f} %", *percent) : "–",
+           " text-anchor=\"end\"");
+      y += 14;
+      text(kPanel + 24, y, "soft small", shorten(shapes_text(point.dims), 43));
+    }
+  }
+
+  void draw_notes() {
+    std::vector<std::string> notes;
+    if (marks_.empty()) notes.emplace_back("no op has shapes, a model and GPU time");
+    if (unplaced_ > 0)
+      notes.push_back(fmt::format("{} without FLOPs or bytes not drawn ({:.1f} % of GPU time)",
+                                  unplaced_, unplaced_share_));
+    if (tiny_ > 0)
+      notes.push_back(fmt::format("{} below {} % of GPU time not drawn", tiny_, kSmallestShare));
+    if (beyond_ > 0) notes.push_back(fmt::format("dashed: {} beyond the axes", beyond_));
+    text(kLeft, kHeight - 16, "soft small", fmt::format("{}", fmt::join(notes, "  ·  ")));
+  }
+
+  struct LegendEntry {
+    std::string_view category;
+    double share;
+    std::string_view colour;
+  };
+
+  const Roofline& roofline_;
+  const RooflinePicture& options_;
+  std::vector<Mark> marks_;    // the most GPU time first
+  std::vector<Level> levels_;  // the highest first
+  std::vector<LegendEntry> legend_;
+  std::vector<Box> taken_;  // places where no label may go
+  Axis x_, y_;
+  std::size_t unplaced_ = 0, tiny_ = 0, beyond_ = 0;
+  double unplaced_share_ = 0, panel_y_ = 0;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string roofline_svg(const Roofline& roofline, const RooflinePicture& picture) {
+  return Picture{roofline, picture}.draw();
+}
+
+}  // namespace tracelens

@@ -1,0 +1,24 @@
+// sinks.hpp: the makers of all sinks, for the table in sink.cpp. Others use make_sink().
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "report/sinks/sink.hpp"
+
+namespace tracelens {
+
+// <table>.csv for each table in `folder`, which is made if need be; other files there stay.
+std::unique_ptr<Sink> make_csv_folder_sink(const std::string& folder, const DocumentInfo& info);
+// A single CSV file; takes exactly one table.
+std::unique_ptr<Sink> make_csv_sink(const std::string& output, const DocumentInfo& info);
+// One workbook with one sheet per table.
+std::unique_ptr<Sink> make_xlsx_sink(const std::string& output, const DocumentInfo& info);
+// One GitHub-flavoured Markdown file, every row written, very long cells shortened.
+std::unique_ptr<Sink> make_markdown_sink(const std::string& output, const DocumentInfo& info);
+// One self-contained page whose tables can be sorted and searched.
+std::unique_ptr<Sink> make_html_sink(const std::string& output, const DocumentInfo& info);
+// One JSON document, see json_sink.cpp for its schema.
+std::unique_ptr<Sink> make_json_sink(const std::string& output, const DocumentInfo& info);
+
+}  // namespace tracelens

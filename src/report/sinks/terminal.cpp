@@ -1,0 +1,315 @@
+// terminal.cpp: layout and drawing of a table as text.
+#include "report/sinks/terminal.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "io/ascii.hpp"
+#include "table/human_format.hpp"
+#include "table/utf8.hpp"
+
+namespace tracelens {
+namespace {
+
+constexpr std::size_t kGap = 2;            // between columns
+constexpr std::size_t kHeaderWrap = 12;    // a wrapped header gets at least this much room
+constexpr std::size_t kShortestText = 16;  // texts are not shortened below this
+constexpr std::size_t kBarWidth = 10;
+
+constexpr std::string_view kBold = "\x1b[1m", kDim = "\x1b[2m", kCyan = "\x1b[36m";
+constexpr std::string_view kPlain = "\x1b[0m";
+
+enum class Shortening { kNever, kMiddle, kEnd };
+
+// One column as it will be drawn.
+struct DrawnColumn {
+  const Table::Column* source = nullptr;
+  std::string name, unit;
+  std::vector<std::string> cells;
+  std::size_t cell_width = 0;  // of the widest cell or the unit
+  std::size_t width = 0;       // as drawn; set by fit()
+  bool right = false;          // aligned to the right
+  Shortening shortening = Shortening::kNever;
+  std::string_view colour;  // of the cells
+};
+
+Shortening shortening_of(Kind kind) {
+  if (kind == Kind::kText) return Shortening::kMiddle;  // kernel names differ at their ends
+  return kind == Kind::kNested ? Shortening::kEnd : Shortening::kNever;
+}
+
+DrawnColumn drawn(const Table::Column& column, std::size_t rows) {
+  const ColumnSpec& spec = column.spec();
+  DrawnColumn result;
+  result.source = &column;
+  result.name = single_line(spec.name);
+  result.unit = single_line(shown_unit(spec));
+  result.right = is_numeric(spec);
+  result.shortening = shortening_of(spec.kind);
+  result.cell_width = display_width(result.unit);
+  const HumanFormat format{column};
+  for (std::size_t row = 0; row < rows; ++row) {
+    result.cells.push_back(format(row));
+    result.cell_width = std::max(result.cell_width, display_width(result.cells.back()));
+  }
+  return result;
+}
+
+// A header's pieces: each ends with the space or underscore after which a line may be broken.
+std::vector<std::string_view> pieces(std::string_view name) {
+  std::vector<std::string_view> result;
+  while (!name.empty()) {
+    const std::size_t size = std::min(name.find_first_of(" _"), name.size() - 1) + 1;
+    result.push_back(name.substr(0, size));
+    name.remove_prefix(size);
+  }
+  return result;
+}
+
+std::size_t longest_piece(std::string_view name) {
+  std::size_t longest = 0;
+  for (const std::string_view piece : pieces(name))
+    longest = std::max(longest, display_width(piece));
+  return longest;
+}
+
+// The name in lines of at most `width`; a piece that is wider still is shortened.
+std::vector<std::string> wrapped(std::string_view name, std::size_t width) {
+  std::vector<std::string> lines{""};
+  for (const std::string_view piece : pieces(name)) {
+    const std::size_t blank = piece.ends_with(' ') ? 1 : 0;  // may stick out, nobody sees it
+    if (!lines.back().empty() && display_width(lines.back()) + display_width(piece) - blank > width)
+      lines.emplace_back();
+    lines.back() += piece;
+  }
+  for (std::string& line : lines) {
+    if (line.ends_with(' ')) line.pop_back();
+    line = shorten(line, width);
+  }
+  return lines;
+}
+
+std::size_t total_width(const std::vector<DrawnColumn>& columns) {
+  std::size_t total = columns.empty() ? 0 : kGap * (columns.size() - 1);
+  for (const DrawnColumn& column : columns) total += column.width;
+  return total;
+}
+
+// Takes from the widest text, again and again, until the table fits; false if texts would become
+// shorter than `shortest`.
+bool shorten_texts(std::vector<DrawnColumn>& columns, std::size_t available, std::size_t shortest) {
+  std::vector<DrawnColumn*> texts;
+  for (DrawnColumn& column : columns) {
+    if (column.shortening == Shortening::kNever) continue;
+    column.width = std::min(column.width, available);
+    texts.push_back(&column);
+  }
+  for (std::size_t total = total_width(columns); total > available; --total) {
+    const auto widest = std::ranges::max_element(texts, {}, &DrawnColumn::width);
+    if (widest == texts.end() || (*widest)->width <= shortest) return false;
+    --(*widest)->width;
+  }
+  return true;
+}
+
+// Sets the widths so that the table fits `available`; false if it cannot.
+bool fit(std::vector<DrawnColumn>& columns, std::size_t available) {
+  for (DrawnColumn& column : columns)
+    column.width = std::max(column.cell_width, display_width(column.name));
+  if (available == 0 || total_width(columns) <= available) return true;
+  for (DrawnColumn& column : columns) {
+    const std::size_t header = std::max(kHeaderWrap, longest_piece(column.name));
+    column.width = std::max(column.cell_width, std::min(column.width, header));
+  }
+  // A single text column takes whatever there is.
+  return shorten_texts(columns, available, columns.size() == 1 ? 1 : kShortestText);
+}
+
+bool is_running_sum(std::string_view name) {
+  return name.starts_with("Cumulative") || name.starts_with("cumulative");
+}
+
+// Where there is no room for all columns, those go first that say least: nested cells, then the
+// spread of values whose sum or mean is shown, then the last ones. The first column stays.
+std::size_t least_column(const std::vector<DrawnColumn>& columns) {
+  constexpr std::string_view kSpread[] = {"min", "max", "std", "stddev", "med", "median"};
+  const auto worth = [&](const DrawnColumn& column) {
+    if (column.source->spec().kind == Kind::kNested) return 0;
+    if (is_running_sum(column.name)) return 1;
+    const std::string name = io::lower_case(column.name);
+    for (const std::string_view piece : pieces(name))
+      for (const std::string_view word : kSpread)
+        if (piece.starts_with(word) && piece.size() <= word.size() + 1) return 1;
+    return 2;
+  };
+  std::size_t least = columns.size() - 1;
+  for (std::size_t i = columns.size() - 1; i > 0; --i)
+    if (worth(columns[i]) < worth(columns[least])) least = i;
+  return least;
+}
+
+// A share of the whole as a bar, in eighths of a character.
+std::string bar(double percent) {
+  constexpr std::string_view kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const double share = std::clamp(percent / 100, 0.0, 1.0);
+  const auto eighths = static_cast<std::size_t>(std::lround(share * kBarWidth * 8));
+  std::string out;
+  for (std::size_t i = 0; i < eighths / 8; ++i) out += "█";
+  out += kEighths[eighths % 8];
+  return out;
+}
+
+DrawnColumn bars(const Table::Column& percents, std::size_t rows) {
+  DrawnColumn result;
+  result.width = kBarWidth;
+  result.colour = kCyan;
+  for (std::size_t row = 0; row < rows; ++row)
+    result.cells.push_back(percents.is_missing(row) ? "" : bar(percents.reals()[row]));
+  return result;
+}
+
+class Drawing {
+ public:
+  Drawing(const Table& table, const TerminalStyle& style)
+      : table_{table},
+        style_{style},
+        rows_{style.max_rows == 0 ? table.rows() : std::min(table.rows(), style.max_rows)} {
+    for (const Table::Column& column : table.columns()) columns_.push_back(drawn(column, rows_));
+    while (!fit(columns_, style.width) && columns_.size() > 1)
+      columns_.erase(columns_.begin() + static_cast<std::ptrdiff_t>(least_column(columns_)));
+    for (const Table::Column& column : table.columns())
+      if (std::ranges::find(columns_, &column, &DrawnColumn::source) == columns_.end())
+        left_out_.push_back(single_line(column.spec().name));
+    add_bars();
+  }
+
+  std::string text() {
+    write_title();
+    if (!columns_.empty()) write_header();
+    for (std::size_t row = 0; row < rows_; ++row) write_row(row);
+    write_notes();
+    return std::move(out_);
+  }
+
+ private:
+  // The first percent column gets bars when there is width to spare. A running sum says nothing as
+  // a bar, so columns called "cumulative" have none.
+  void add_bars() {
+    if (style_.width != 0 && total_width(columns_) + kGap + kBarWidth > style_.width) return;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      const Table::Column& column = *columns_[i].source;
+      const ColumnSpec& spec = column.spec();
+      if (spec.kind != Kind::kReal || spec.unit != "%" || is_running_sum(spec.name)) continue;
+      columns_.insert(columns_.begin() + static_cast<std::ptrdiff_t>(i) + 1, bars(column, rows_));
+      return;
+    }
+  }
+
+  void write_title() {
+    const std::string name = single_line(table_.name());
+    put(name, kBold);
+    const std::string description =
+        fitted(single_line(table_.description()), display_width(name) + kGap);
+    out_.append(kGap, ' ');
+    put(description, kDim);
+    end_line();
+  }
+
+  void write_header() {
+    std::vector<std::vector<std::string>> names;
+    std::size_t height = 0;
+    for (const DrawnColumn& column : columns_) {
+      names.push_back(wrapped(column.name, column.width));
+      height = std::max(height, names.back().size());
+    }
+    for (std::size_t line = 0; line < height; ++line) {
+      for (std::size_t i = 0; i < columns_.size(); ++i) {
+        const std::size_t above = height - names[i].size();  // names stand on the last line
+        put_aligned(i, line < above ? "" : names[i][line - above], kBold);
+      }
+      end_line();
+    }
+    write_units();
+    std::string rule;
+    for (std::size_t i = 0; i < total_width(columns_); ++i) rule += "─";
+    put(rule, kDim);
+    end_line();
+  }
+
+  void write_units() {
+    const auto has_unit = [](const DrawnColumn& column) { return !column.unit.empty(); };
+    if (std::ranges::none_of(columns_, has_unit)) return;
+    for (std::size_t i = 0; i < columns_.size(); ++i) put_aligned(i, columns_[i].unit, kDim);
+    end_line();
+  }
+
+  void write_row(std::size_t row) {
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      const DrawnColumn& column = columns_[i];
+      std::string text = column.cells[row];
+      if (column.shortening == Shortening::kMiddle) text = shorten_middle(text, column.width);
+      if (column.shortening == Shortening::kEnd) text = shorten(text, column.width);
+      put_aligned(i, text, column.colour);
+    }
+    end_line();
+  }
+
+  void write_notes() {
+    if (rows_ < table_.rows())
+      write_note("… " + with_separators(std::to_string(table_.rows() - rows_)) + " more rows");
+    if (left_out_.empty()) return;
+    std::string names;
+    for (const std::string& name : left_out_) names += (names.empty() ? "" : ", ") + name;
+    write_note("… no room for: " + names);
+  }
+
+  void write_note(const std::string& text) {
+    put(fitted(text, 0), kDim);
+    end_line();
+  }
+
+  // What of `text` has room on a line on which `used` columns are taken.
+  [[nodiscard]] std::string fitted(const std::string& text, std::size_t used) const {
+    if (style_.width == 0) return text;
+    return shorten(text, style_.width - std::min(style_.width, used));
+  }
+
+  void put(std::string_view text, std::string_view code) {
+    const bool styled = style_.colour && !code.empty() && !text.empty();
+    if (styled) out_ += code;
+    out_ += text;
+    if (styled) out_ += kPlain;
+  }
+
+  void put_aligned(std::size_t column, std::string_view text, std::string_view code) {
+    const std::size_t width = columns_[column].width;
+    const std::size_t blank = width - std::min(width, display_width(text));
+    if (column > 0) out_.append(kGap, ' ');
+    if (columns_[column].right) out_.append(blank, ' ');
+    put(text, code);
+    if (!columns_[column].right) out_.append(blank, ' ');
+  }
+
+  void end_line() {
+    while (out_.ends_with(' ')) out_.pop_back();
+    out_.push_back('\n');
+  }
+
+  const Table& table_;
+  const TerminalStyle& style_;
+  std::size_t rows_;  // that are shown
+  std::vector<DrawnColumn> columns_;
+  std::vector<std::string> left_out_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string render_terminal(const Table& table, const TerminalStyle& style) {
+  return Drawing{table, style}.text();
+}
+
+}  // namespace tracelens

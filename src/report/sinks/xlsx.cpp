@@ -1,0 +1,227 @@
+// xlsx.cpp: one workbook, one sheet per table, ready to sort and filter.
+// The header row is frozen and filtered, and a note on each header cell says what the column means.
+// libxlsxwriter runs in its constant-memory mode: a row goes to disk when the next one begins, so
+// rows must be written from top to bottom, and cells of a row from left to right.
+#include <xlsxwriter.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tracelens/error.hpp>
+#include <vector>
+
+#include "io/output_file.hpp"
+#include "report/sinks/sinks.hpp"
+#include "report/sinks/unique_names.hpp"
+#include "table/cell_text.hpp"
+#include "table/human_format.hpp"
+#include "table/utf8.hpp"
+
+namespace tracelens {
+namespace {
+
+constexpr std::size_t kMostCellsKept = 500'000;  // about 50 MB
+
+// Excel's own limits.
+constexpr std::size_t kMaxRows = 1'048'576, kMaxColumns = 16'384;
+constexpr std::size_t kMaxText = 32'767, kMaxSheetName = 31, kMaxProperty = 255;
+constexpr std::int64_t kMaxExactInteger = std::int64_t{1} << 53;  // numbers are doubles
+
+constexpr std::size_t kRowsMeasured = 200;  // for the width of a column
+constexpr double kMinWidth = 8, kMaxWidth = 60, kFilterButton = 3;
+
+// Without what XML 1.0 cannot hold, at most `limit` characters long.
+std::string clean(std::string_view text, std::size_t limit) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint point = next_code_point(text, at);
+    const bool control = point.value < 0x20 && point.value != '\n' && point.value != '\t';
+    const bool nonchar = point.value == 0xFFFE || point.value == 0xFFFF;
+    if (!control && !nonchar) append_utf8(out, point.valid ? point.value : 0xFFFD);
+  }
+  out.resize(cut_utf16(out, limit).size());
+  return out;
+}
+
+std::string sheet_name(std::string_view table_name) {
+  std::string name = clean(table_name, kMaxText);
+  for (char& c : name)
+    if (std::string_view{"[]:*?/\\'\n\t"}.find(c) != std::string_view::npos) c = '_';
+  // Excel keeps "History" for itself, in any case.
+  if (name.empty() || (name.size() == 7 && lxw_strcasecmp(name.c_str(), "history") == 0))
+    name += "_";
+  return name;
+}
+
+// How Excel shows a column's numbers; the cells keep every digit.
+const char* number_format(const ColumnSpec& spec) {
+  if (spec.kind == Kind::kInteger) return spec.unit == "id" ? "0" : "#,##0";
+  if (spec.kind != Kind::kReal || spec.unit.empty()) return "General";
+  if (spec.unit == "%") return "0.00";
+  return "#,##0.00##";
+}
+
+class XlsxSink final : public Sink {
+ public:
+  XlsxSink(const std::string& output, const DocumentInfo& info)
+      : output_{output}, file_{output}, is_folded_{info.is_folded} {
+    lxw_workbook_options options{};
+    // Row by row it takes no memory, but more time and a larger file: equal texts are repeated.
+    options.constant_memory = info.cells > kMostCellsKept ? LXW_TRUE : LXW_FALSE;
+    workbook_.reset(workbook_new_opt(file_.temporary_path().c_str(), &options));
+    if (!workbook_) throw Error{output_, "cannot begin a workbook"};
+    header_ = workbook_add_format(workbook_.get());
+    format_set_bold(header_);
+    format_set_border(header_, LXW_BORDER_THIN);
+    format_set_align(header_, LXW_ALIGN_CENTER);
+    format_set_align(header_, LXW_ALIGN_VERTICAL_TOP);
+    set_properties(info);
+  }
+
+  void write(const Table& table) override {
+    const std::size_t rows = table.rows(), columns = table.columns().size();
+    if (rows >= kMaxRows || columns > kMaxColumns)
+      throw Error{output_, "table '" + table.name() + "' has " + std::to_string(rows) +
+                               " rows and " + std::to_string(columns) +
+                               " columns, more than a sheet can hold; write it as CSV"};
+    lxw_worksheet* sheet =
+        workbook_add_worksheet(workbook_.get(), names_.add(sheet_name(table.name())).c_str());
+    if (sheet == nullptr) throw Error{output_, "cannot add sheet '" + table.name() + "'"};
+    if (columns == 0) return;
+
+    write_header(table, sheet);
+    std::vector<lxw_format*> formats;
+    for (const Table::Column& column : table.columns())
+      formats.push_back(format_for(number_format(column.spec())));
+    for (std::size_t row = 0; row < rows; ++row)
+      for (std::size_t i = 0; i < columns; ++i)
+        write_cell(sheet, table.columns()[i], row, i, formats[i]);
+
+    worksheet_freeze_panes(sheet, 1, 0);
+    check(worksheet_autofilter(sheet, 0, 0, static_cast<lxw_row_t>(rows),
+                               static_cast<lxw_col_t>(columns - 1)));
+  }
+
+  void finish() override {
+    check(workbook_close(workbook_.release()));  // closing frees it, whatever the outcome
+    file_.commit();
+  }
+
+ private:
+  struct FreeWorkbook {
+    void operator()(lxw_workbook* workbook) const { lxw_workbook_free(workbook); }
+  };
+
+  void check(lxw_error error) const {
+    if (error != LXW_NO_ERROR) throw Error{output_, lxw_strerror(error)};
+  }
+
+  void set_properties(const DocumentInfo& info) {
+    std::string title = clean(info.title, kMaxProperty),
+                subject = clean(info.subtitle, kMaxProperty);
+    std::string made_by = clean("TraceLens " + info.version, kMaxProperty), source;
+    for (const std::string& line : info.source) source += line + "\n";
+    source = clean(source, kMaxProperty);
+    lxw_doc_properties properties{};
+    properties.title = title.data();
+    properties.subject = subject.data();
+    properties.author = made_by.data();
+    properties.comments = source.data();
+    check(workbook_set_properties(workbook_.get(), &properties));
+  }
+
+  lxw_format* format_for(std::string_view number_format) {
+    for (const auto& [text, format] : number_formats_)
+      if (text == number_format) return format;
+    lxw_format* format = workbook_add_format(workbook_.get());
+    format_set_num_format(format, number_format.data());
+    number_formats_.emplace_back(number_format, format);
+    return format;
+  }
+
+  void write_header(const Table& table, lxw_worksheet* sheet) {
+    for (std::size_t i = 0; i < table.columns().size(); ++i) {
+      const Table::Column& column = table.columns()[i];
+      const auto at = static_cast<lxw_col_t>(i);
+      const std::string name = clean(column.spec().name, kMaxText);
+      check(worksheet_write_string(sheet, 0, at, name.c_str(), header_));
+      lxw_row_col_options visibility{};
+      visibility.hidden = is_folded_ != nullptr && is_folded_(table.name(), column.spec().name)
+                              ? LXW_TRUE
+                              : LXW_FALSE;
+      check(worksheet_set_column_opt(sheet, at, at, width_of(column), nullptr, &visibility));
+      write_note(column.spec(), sheet, at);
+    }
+  }
+
+  static double width_of(const Table::Column& column) {
+    if (column.spec().kind == Kind::kNested) return kMaxWidth;  // nearly always longer than that
+    const HumanFormat format{column};
+    std::size_t widest = 0;
+    for (std::size_t row = 0; row < std::min(column.size(), kRowsMeasured); ++row) {
+      widest = std::max(widest, display_width(format(row)));
+      if (static_cast<double>(widest) >= kMaxWidth) break;
+    }
+    const double header = static_cast<double>(display_width(column.spec().name)) + kFilterButton;
+    return std::clamp(std::max(static_cast<double>(widest) + 1, header), kMinWidth, kMaxWidth);
+  }
+
+  void write_note(const ColumnSpec& spec, lxw_worksheet* sheet, lxw_col_t column) const {
+    std::string note = spec.description;
+    if (!spec.unit.empty() && spec.unit != "id") {
+      if (!note.empty()) note += "\n";
+      note.append("unit: ").append(spec.unit);
+    }
+    if (note.empty()) return;
+    note = clean(note, kMaxText);
+    lxw_comment_options options{};
+    options.x_scale = 2;
+    check(worksheet_write_comment_opt(sheet, 0, column, note.c_str(), &options));
+  }
+
+  void write_cell(lxw_worksheet* sheet, const Table::Column& column, std::size_t row,
+                  std::size_t column_index, lxw_format* format) const {
+    if (column.is_missing(row)) return;
+    const auto y = static_cast<lxw_row_t>(row + 1);
+    const auto x = static_cast<lxw_col_t>(column_index);
+    switch (column.spec().kind) {
+      case Kind::kBool:
+        return check(worksheet_write_boolean(sheet, y, x, static_cast<int>(column.integers()[row]),
+                                             nullptr));
+      case Kind::kInteger:
+        if (const std::int64_t value = column.integers()[row];
+            value <= kMaxExactInteger && value >= -kMaxExactInteger)
+          return check(worksheet_write_number(sheet, y, x, static_cast<double>(value), format));
+        break;  // as text it keeps all its digits
+      case Kind::kReal:
+        if (const double value = column.reals()[row]; std::isfinite(value))
+          return check(worksheet_write_number(sheet, y, x, value, format));
+        break;  // a sheet has no infinity
+      case Kind::kText:
+      case Kind::kNested:
+        break;
+    }
+    const std::string text = clean(plain_text(column, row), kMaxText);
+    check(worksheet_write_string(sheet, y, x, text.c_str(), nullptr));
+  }
+
+  std::string output_;
+  io::OutputFile file_;
+  std::unique_ptr<lxw_workbook, FreeWorkbook> workbook_;
+  lxw_format* header_ = nullptr;  // formats belong to the workbook
+  std::vector<std::pair<std::string, lxw_format*>> number_formats_;
+  UniqueNames names_{kMaxSheetName};
+  bool (*is_folded_)(std::string_view table, std::string_view column);
+};
+
+}  // namespace
+
+std::unique_ptr<Sink> make_xlsx_sink(const std::string& output, const DocumentInfo& info) {
+  return std::make_unique<XlsxSink>(output, info);
+}
+
+}  // namespace tracelens

@@ -1,0 +1,186 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zip.h>
+
+#include <map>
+#include <memory>
+#include <tracelens/error.hpp>
+
+#include "io/temporary_folder.hpp"
+#include "report/sinks/sink.hpp"
+#include "report/sinks/testing.hpp"
+
+namespace tracelens {
+namespace {
+
+using io::TemporaryFolder;
+using testing::every_kind;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using testing::one_column;
+
+// The parts of a workbook by their path inside it.
+std::map<std::string, std::string> unpack(const std::string& path) {
+  std::map<std::string, std::string> parts;
+  int error = 0;
+  const std::unique_ptr<zip_t, decltype(&zip_discard)> archive{
+      zip_open(path.c_str(), ZIP_RDONLY, &error), zip_discard};
+  EXPECT_NE(archive, nullptr) << path;
+  if (!archive) return parts;
+  for (zip_int64_t i = 0; i < zip_get_num_entries(archive.get(), 0); ++i) {
+    zip_stat_t info{};
+    zip_stat_index(archive.get(), static_cast<zip_uint64_t>(i), 0, &info);
+    std::string text(info.size, '\0');
+    zip_file_t* part = zip_fopen_index(archive.get(), static_cast<zip_uint64_t>(i), 0);
+    EXPECT_EQ(zip_fread(part, text.data(), text.size()), static_cast<zip_int64_t>(text.size()));
+    zip_fclose(part);
+    parts[info.name] = std::move(text);
+  }
+  return parts;
+}
+
+// Also checks that libxlsxwriter had nothing to complain about: it would say so on stderr.
+std::map<std::string, std::string> workbook(std::vector<Table> tables) {
+  const TemporaryFolder folder;
+  ::testing::internal::CaptureStderr();
+  write_tables(tables, folder.path("r.xlsx"), {.title = "My report", .version = "0.1.0"});
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), IsEmpty());
+  return unpack(folder.path("r.xlsx"));
+}
+
+// The first sheet with its texts in their cells instead of references to the table of texts.
+std::string first_sheet(Table table) {
+  auto parts = workbook({std::move(table)});
+  const std::string &sheet = parts["xl/worksheets/sheet1.xml"],
+                    &shared = parts["xl/sharedStrings.xml"];
+  std::vector<std::string> texts;  // "<t>aten::mm</t>"
+  for (std::size_t at = shared.find("<si>"); at != shared.npos; at = shared.find("<si>", at)) {
+    at += 4;
+    texts.push_back(shared.substr(at, shared.find("</si>", at) - at));
+  }
+  constexpr std::string_view kReference = R"(t="s"><v>)";
+  std::string out;
+  std::size_t copied = 0;
+  for (std::size_t at = sheet.find(kReference); at != sheet.npos;
+       at = sheet.find(kReference, copied)) {
+    const std::size_t number = at + kReference.size(), end = sheet.find("</v>", number);
+    out += sheet.substr(copied, at - copied);
+    out += R"(t="inlineStr"><is>)" + texts.at(std::stoul(sheet.substr(number, end - number)));
+    out += "</is>";
+    copied = end + 4;
+  }
+  return out + sheet.substr(copied);
+}
+
+template <class T>
+Table one_cell(Kind kind, T cell, const std::string& unit = "") {
+  const ColumnSpec columns[] = {{"c", kind, unit, ""}};
+  Table table{"t", "", columns};
+  table.add_row(std::move(cell));
+  return table;
+}
+
+TEST(XlsxSink, CellsAreTyped) {
+  const std::string sheet = first_sheet(every_kind());
+  EXPECT_THAT(sheet, HasSubstr(R"(<c r="A2" t="inlineStr"><is><t>aten::mm</t></is></c>)"));
+  EXPECT_THAT(sheet, ::testing::ContainsRegex(R"(<c r="B2" s="[0-9]+"><v>12</v></c>)"));
+  EXPECT_THAT(sheet, ::testing::ContainsRegex(R"(<c r="C2" s="[0-9]+"><v>1234</v></c>)"));
+  EXPECT_THAT(sheet, HasSubstr(R"(<c r="D2" t="b"><v>1</v></c>)"));
+  EXPECT_THAT(sheet, HasSubstr("<t>((8, 4), ())</t>"));
+}
+
+TEST(XlsxSink, ManyCellsAreWrittenRowByRow) {
+  const TemporaryFolder folder;
+  const auto sink = make_sink(folder.path("r.xlsx"), {.title = "T", .cells = 10'000'000});
+  sink->write(one_cell(Kind::kText, "aten::mm"));
+  sink->finish();
+  EXPECT_THAT(unpack(folder.path("r.xlsx"))["xl/worksheets/sheet1.xml"],
+              HasSubstr(R"(t="inlineStr"><is><t>aten::mm</t></is>)"));
+}
+
+TEST(XlsxSink, MissingCellsAreNotThere) {
+  const std::string sheet = first_sheet(every_kind());
+  for (const char* cell : {"\"A3\"", "\"B3\"", "\"C3\"", "\"D3\"", "\"E3\""})
+    EXPECT_THAT(sheet, Not(HasSubstr(cell)));
+}
+
+TEST(XlsxSink, TextIsNeverAFormulaOrALink) {
+  EXPECT_THAT(first_sheet(one_cell(Kind::kText, "=1+1")), HasSubstr("<t>=1+1</t>"));
+  const auto parts = workbook({one_cell(Kind::kText, "https://example.com")});
+  EXPECT_THAT(parts.at("xl/worksheets/sheet1.xml"), Not(HasSubstr("hyperlink")));
+}
+
+TEST(XlsxSink, InfinityAndIntegersBeyondADoubleAreText) {
+  EXPECT_THAT(first_sheet(one_cell(Kind::kReal, std::numeric_limits<double>::infinity())),
+              HasSubstr("<t>inf</t>"));
+  EXPECT_THAT(first_sheet(one_cell(Kind::kInteger, std::int64_t{9007199254740993})),
+              HasSubstr("<t>9007199254740993</t>"));
+}
+
+TEST(XlsxSink, ControlCharactersAreDroppedAndInvalidBytesReplaced) {
+  EXPECT_THAT(first_sheet(one_cell(Kind::kText, std::string{"a\0\x1b\x08z\xff", 6})),
+              HasSubstr("<t>az\ufffd</t>"));
+}
+
+TEST(XlsxSink, TextIsCutAtTheLimitOfACellBetweenCodePoints) {
+  std::string text;
+  for (int i = 0; i < 32'768; ++i) text += "µ";
+  const std::string sheet = first_sheet(one_cell(Kind::kText, text));
+  EXPECT_THAT(sheet, HasSubstr("<t>" + text.substr(0, 2 * 32'767) + "</t>"));
+}
+
+TEST(XlsxSink, HeaderIsFrozenFilteredAndBold) {
+  const std::string sheet = first_sheet(every_kind());
+  EXPECT_THAT(sheet, HasSubstr(R"(<pane ySplit="1" topLeftCell="A2")"));
+  EXPECT_THAT(sheet, HasSubstr(R"(<autoFilter ref="A1:E4"/>)"));
+  EXPECT_THAT(sheet, HasSubstr(R"(<c r="A1" s="1" t="inlineStr"><is><t>name</t></is></c>)"));
+  EXPECT_THAT(workbook({every_kind()})["xl/styles.xml"], HasSubstr("<b/>"));
+}
+
+TEST(XlsxSink, HeaderNotesHoldDescriptionAndUnit) {
+  auto parts = workbook({every_kind()});
+  const std::string& notes = parts["xl/comments1.xml"];
+  EXPECT_THAT(notes, HasSubstr("op name as traced"));
+  EXPECT_THAT(notes, HasSubstr("busy time\nunit: ms"));
+  EXPECT_THAT(notes, Not(HasSubstr("ref=\"D1\"")));  // it has neither
+}
+
+TEST(XlsxSink, ColumnsAreAsWideAsTheirContentWithinLimits) {
+  EXPECT_THAT(first_sheet(one_cell(Kind::kText, std::string(30, 'x'))),
+              HasSubstr(R"(<col min="1" max="1" width="31.7109375")"));
+  EXPECT_THAT(first_sheet(one_cell(Kind::kText, std::string(300, 'x'))),
+              HasSubstr(R"(<col min="1" max="1" width="60.7109375")"));
+}
+
+TEST(XlsxSink, NumberFormatFollowsTheUnit) {
+  EXPECT_THAT(workbook({one_cell(Kind::kReal, 1.0, "ms")})["xl/styles.xml"],
+              HasSubstr(R"(formatCode="#,##0.00##")"));
+}
+
+TEST(XlsxSink, SheetNamesAreLegalShortAndUnique) {
+  const std::string long_name = "InferenceAttention_fwd_kl_overlap";
+  const std::string names =
+      workbook({one_column(long_name), one_column(long_name), one_column("a/b[c]:'*?\\"),
+                one_column("History"), one_column("")})["xl/workbook.xml"];
+  EXPECT_THAT(names, HasSubstr("name=\"InferenceAttention_fwd_kl_overl\""));
+  EXPECT_THAT(names, HasSubstr("name=\"InferenceAttention_fwd_kl_ove_2\""));
+  EXPECT_THAT(names, HasSubstr("name=\"a_b_c______\""));
+  EXPECT_THAT(names, HasSubstr("name=\"History_\""));
+  EXPECT_THAT(names, HasSubstr("name=\"_\""));
+}
+
+TEST(XlsxSink, EmptyTablesAndNoTablesMakeAWorkbook) {
+  const ColumnSpec columns[] = {{"a", Kind::kReal, "", ""}};
+  EXPECT_THAT(first_sheet(Table{"t", "", columns}), HasSubstr(R"(<autoFilter ref="A1"/>)"));
+  EXPECT_THAT(first_sheet(Table{"t", "", {}}), HasSubstr("<sheetData/>"));
+  EXPECT_TRUE(workbook({}).contains("xl/workbook.xml"));
+}
+
+TEST(XlsxSink, TitleIsADocumentProperty) {
+  EXPECT_THAT(workbook({one_column("t")})["docProps/core.xml"],
+              HasSubstr("<dc:title>My report</dc:title>"));
+}
+
+}  // namespace
+}  // namespace tracelens
