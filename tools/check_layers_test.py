@@ -35,7 +35,7 @@ class CheckLayers(unittest.TestCase):
         self.assertEqual((status, output), (0, "layers: fine\n"))
 
     def test_an_include_that_deps_does_not_list_is_an_offence(self):
-        status, output = check({**IO, "src/io/a.cpp": '#include "trace/t.hpp"\n'})
+        status, output = check({**IO, **TRACE, "src/io/a.cpp": '#include "trace/t.hpp"\n'})
         self.assertEqual(status, 1)
         self.assertIn("a.cpp:1: io may not include trace", output)
 

@@ -43,7 +43,7 @@ class JaxReportScript : public Verb {
 
     const Trace trace = read_trace(profile_, {.threads = 0, .on_progress = console.progress_bar()});
     console.clear_progress();
-    if (trace.source().format != "xplane")
+    if (trace.source().recorder != Recorder::kJax)
       throw Error{profile_, "not a JAX profile; expected *.xplane.pb"};
     for (const auto& warning : trace.warnings().entries())
       console.warn(fmt::format("{}: {} ({}x)", profile_, warning.what, warning.count));

@@ -30,7 +30,8 @@ class PftraceScript : public Verb {
     if (!traceconv_.empty())
       console.warn("--traceconv: .pftrace files are read without a converter; ignored");
     const Trace trace = read_with_warnings(trace_, console);
-    if (trace.source().format != "perfetto" && trace.source().format != "kineto")
+    if (trace.source().recorder != Recorder::kPerfetto &&
+        trace.source().recorder != Recorder::kPyTorch)
       throw Error{trace_, "expected a Perfetto trace or JSON with \"traceEvents\""};
     const PftraceEvents events{trace};
     output_.write(tables(events), workbook, console);

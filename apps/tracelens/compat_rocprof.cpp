@@ -39,7 +39,7 @@ class RocprofScript : public Verb {
     output_.check(trace_, workbook);
     options_.kernel_summary = !no_summary_;
     const Trace trace = read_with_warnings(trace_, console);
-    if (trace.source().format != "rocprof")
+    if (trace.source().recorder != Recorder::kRocprof)
       throw Error{trace_, "not a rocprofv3 file: it has no \"rocprofiler-sdk-tool\""};
     warn_of_more_processes(trace, console);
     output_.write(rocprof_tables(trace, options_), workbook, console);

@@ -146,9 +146,19 @@ struct MetadataEntry {
 };
 
 // How the bytes arrived; for `info` and `check`.
+// Who wrote the file, as the reader found out.
+enum class Recorder : std::uint8_t {
+  kUnknown,   // a trace put together by hand
+  kPyTorch,   // Kineto, or other JSON of Chrome's kind
+  kJax,       // XPlane
+  kRocprof,   // rocprofv3's results
+  kPerfetto,  // a .pftrace
+};
+
 struct Source {
-  std::string name;                // path, or "-" for standard input
-  std::string format;              // "kineto"
+  std::string name;    // path, or "-" for standard input
+  std::string format;  // "kineto": for people; code asks for the recorder
+  Recorder recorder = Recorder::kUnknown;
   std::string packing;             // "", "gzip", "zip", "zstd", "zip+gzip"
   std::uint64_t text_bytes = 0;    // unpacked
   std::uint64_t packed_bytes = 0;  // as stored

@@ -186,7 +186,7 @@ Trace jax_runs(int runs, const char* conv, const char* kernel) {
     t.op("copy.2 (jit(f)/transpose, m.py:4)", at + 30, 20);
     t.launch("launch", at + 31, 1, {.name = "copy", .ts = 1e4 + at + 20, .dur = 5});
   }
-  t.builder().source().format = "xplane";
+  t.builder().source().recorder = Recorder::kJax;
   return t.finish();
 }
 

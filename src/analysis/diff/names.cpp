@@ -106,7 +106,8 @@ std::string hlo_name(std::string_view label, Strip strip) {
 }
 
 std::string comparable_name(const Trace& trace, std::string_view name, Strip strip) {
-  return trace.source().format == "xplane" ? hlo_name(name, strip) : normalized_name(name, strip);
+  return trace.source().recorder == Recorder::kJax ? hlo_name(name, strip)
+                                                   : normalized_name(name, strip);
 }
 
 std::string without_line_numbers(std::string_view name) {

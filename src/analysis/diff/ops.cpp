@@ -89,7 +89,7 @@ class ChangeCollector {
     const Trace& trace = side == 0 ? input_.trace1 : input_.trace2;
     const Tree& tree = side == 0 ? input_.tree1 : input_.tree2;
     const std::vector<std::uint32_t> matched = matched_ops(input_, side);
-    const bool is_hlo = trace.source().format == "xplane";
+    const bool is_hlo = trace.source().recorder == Recorder::kJax;
     // Calls seen in each group: pairs by their merged id, ops without a partner by their own.
     std::unordered_set<std::uint64_t> pairs, singles;
     for (const EventId event : tree.linked_gpu_events()) {

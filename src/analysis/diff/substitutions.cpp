@@ -58,7 +58,7 @@ class SubstitutionFinder {
 
  private:
   void find_modules() {
-    if (input_.trace1.source().format != "xplane") return;
+    if (input_.trace1.source().recorder != Recorder::kJax) return;
     for (const std::uint32_t root : input_.merged.roots())
       if (const MergedNode& node = input_.merged.node(root); node.is_combined())
         modules_of_both_.insert(op_title(input_.trace1, input_.tree1, node.first));

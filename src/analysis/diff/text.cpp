@@ -77,7 +77,7 @@ std::string node_title(const Trace& trace, const Tree& tree, NodeId node) {
 
 std::string op_title(const Trace& trace, const Tree& tree, NodeId node) {
   std::string title = node_title(trace, tree, node);
-  return trace.source().format == "xplane" ? hlo_name(title) : title;
+  return trace.source().recorder == Recorder::kJax ? hlo_name(title) : title;
 }
 
 std::string merged_tree_text(const DiffInput& input, const DiffTextOptions& options) {

@@ -12,20 +12,18 @@
 #include "analysis/jax/check.hpp"
 #include "analysis/kit/findings.hpp"
 #include "analysis/kit/steps.hpp"
-#include "analysis/rocm/pftrace_events.hpp"
 #include "analysis/rocm/rocprof_processes.hpp"
+#include "facts/trace_kind.hpp"
 #include "tree/links.hpp"
 
 namespace tracelens {
 namespace {
 
 // Who recorded the trace: what is missing is asked for in the words of that profiler.
-enum class Recorder : std::uint8_t { kPyTorch, kRocprof, kUnknown };
-
 Recorder recorder_of(const Trace& trace, std::uint64_t ops) {
-  if (trace.source().format == "rocprof" || is_rocm_timeline(trace)) return Recorder::kRocprof;
-  const bool is_kineto = trace.source().format == "kineto" || trace.source().format.empty();
-  return is_kineto || ops > 0 ? Recorder::kPyTorch : Recorder::kUnknown;
+  const Recorder recorder = trace.source().recorder;
+  if (recorder == Recorder::kRocprof || is_rocm_timeline(trace)) return Recorder::kRocprof;
+  return recorder != Recorder::kPerfetto || ops > 0 ? Recorder::kPyTorch : Recorder::kUnknown;
 }
 
 // What the findings are about, counted in one pass.
@@ -72,7 +70,7 @@ std::string_view how_to_record_gpus(Recorder recorder) {
       return "profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]";
     case Recorder::kRocprof:
       return "profile with rocprofv3 --kernel-trace --memory-copy-trace";
-    case Recorder::kUnknown:
+    default:
       break;
   }
   return "use a profiler that records kernels (PyTorch, rocprofv3, JAX)";
@@ -182,7 +180,7 @@ void check_ranks(const Trace& trace, Findings& findings) {
 }  // namespace
 
 TraceCheck check_trace(const Trace& trace, const Tree& tree) {
-  if (trace.source().format == "xplane") return check_jax(trace, tree);
+  if (trace.source().recorder == Recorder::kJax) return check_jax(trace, tree);
   const Counts counts = count(trace, tree);
   Findings findings;
   findings.check_file(trace);

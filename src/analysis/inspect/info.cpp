@@ -47,7 +47,7 @@ std::string frameworks(const Trace& trace) {
       {"transformer_engine::", "Transformer Engine"},
   };
   std::vector<std::string_view> found;
-  if (trace.source().format == "xplane") found.emplace_back("JAX");
+  if (trace.source().recorder == Recorder::kJax) found.emplace_back("JAX");
   for (std::uint32_t row = 0; row < trace.string_count(); ++row)
     for (const auto& [prefix, framework] : kMarks)
       if (trace.text({row}).starts_with(prefix) &&

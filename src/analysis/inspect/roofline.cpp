@@ -50,7 +50,7 @@ void find_roof(RooflinePoint& point, const OpTableOptions& options) {
 Roofline measure_roofline(const Trace& trace, const Tree& tree, const OpTableOptions& options) {
   TL_CHECK(options.gpu != nullptr);
   Roofline roofline{.gpu = *options.gpu, .points = {}, .all_ops_ns = 0};
-  if (trace.source().format == "xplane") {
+  if (trace.source().recorder == Recorder::kJax) {
     JaxRooflinePoints found = jax_roofline_points(trace, tree);
     roofline.points = std::move(found.points);
     roofline.all_ops_ns = found.all_ops_ns;
@@ -81,7 +81,7 @@ std::string why_no_points(const Trace& trace, const Tree& tree) {
     }
   }
   if (gpu == 0) return "no roofline: the trace has no GPU events, so that no op has a time";
-  if (trace.source().format == "xplane")
+  if (trace.source().recorder == Recorder::kJax)
     return "no roofline: the profile has no HLO op whose FLOPs are known";
   if (ops == 0)
     return "no roofline: the trace has GPU events but no ops, whose shapes tell FLOPs and bytes";

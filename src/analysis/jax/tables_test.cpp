@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 
 struct Profile {
   explicit Profile(const std::string& name)
-      : Profile{read_trace(std::string{TL_TEST_DATA} + "/jax_" + name + ".xplane.pb.gz")} {}
+      : Profile{read_trace(std::string{"tests/data"} + "/jax_" + name + ".xplane.pb.gz")} {}
   explicit Profile(Trace read)
       : trace{std::move(read)}, tree{build_tree(trace)}, ops{trace}, kernels{trace, tree, ops} {}
   Trace trace;
@@ -244,7 +244,7 @@ class TwoHosts : public ::testing::Test {
   TwoHosts() {
     fs::create_directories(folder_);
     for (const char* host : {"a", "b"})
-      fs::copy_file(std::string{TL_TEST_DATA} + "/jax_transformer_xla.xplane.pb.gz",
+      fs::copy_file(std::string{"tests/data"} + "/jax_transformer_xla.xplane.pb.gz",
                     folder_ / (std::string{host} + ".xplane.pb.gz"),
                     fs::copy_options::overwrite_existing);
     both_.emplace(read_trace(folder_.string()));

@@ -22,7 +22,7 @@ TraceSpan trace_span(const Trace& trace) {
 
 std::vector<Step> find_steps(const Trace& trace, const Tree& tree) {
   std::vector<Step> found;
-  const bool is_jax = trace.source().format == "xplane";  // numbers its steps
+  const bool is_jax = trace.source().recorder == Recorder::kJax;  // numbers its steps
   for (const EventId event : trace.all_events()) {
     if (trace.category(event) != Category::kUserAnnotation ||
         trace.phase(event) != Phase::kComplete || trace.ts_ns()[event.row] == kAbsent ||

@@ -45,7 +45,7 @@ std::optional<Occupancy> occupancy(const GroupNeeds& group, const ComputeUnit& u
 std::map<std::int64_t, ComputeUnit> compute_units(const Trace& trace) {
   std::map<std::int64_t, ComputeUnit> units;
   const Value* const gpus = trace.metadata("deviceProperties");
-  if (trace.source().format != "rocprof" || gpus == nullptr) return units;
+  if (trace.source().recorder != Recorder::kRocprof || gpus == nullptr) return units;
   for (const Value& gpu : gpus->items()) {
     const Value* const architecture = gpu.find("gfx");
     if (architecture == nullptr ||

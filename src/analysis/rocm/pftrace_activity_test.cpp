@@ -72,17 +72,6 @@ TEST(PftraceEvents, NumbersByAgentHoldForEventsThatNameNone) {
   EXPECT_EQ(PftraceEvents(trace, GpuNumbers::kByOrder).gpu_number_of({1}), std::nullopt);
 }
 
-TEST(PftraceEvents, RocmTimelinesAreToldFromFrameworkTraces) {
-  EXPECT_TRUE(is_rocm_timeline(trace_of({hip("hipFree", 0, 1)})));
-  EXPECT_TRUE(
-      is_rocm_timeline(trace_of({R"({"ph":"X","cat":"gpu_activity","name":"k","ts":1,"dur":1,
-      "args":{"agent":"g"}})"})));
-  EXPECT_FALSE(
-      is_rocm_timeline(trace_of({R"({"ph":"X","cat":"kernel","name":"k","ts":1,"dur":1})"})));
-  EXPECT_FALSE(is_rocm_timeline(trace_of(
-      {R"({"ph":"X","cat":"cpu_op","name":"aten::mm","ts":1,"dur":1})", hip("hipFree", 0, 1)})));
-}
-
 TEST(KernelClass, TheFirstRuleDecides) {
   EXPECT_EQ(kernel_class("rccl_gemm_copy"), KernelClass::kCommunication);
   EXPECT_EQ(kernel_class("Cijk_Ailk.kd"), KernelClass::kGemm);

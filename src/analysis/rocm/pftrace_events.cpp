@@ -194,17 +194,4 @@ std::optional<std::int64_t> PftraceEvents::tid(EventId event) const {
   return to_integer(trace_.track(event).tid);
 }
 
-bool is_rocm_timeline(const Trace& trace) {
-  for (const EventId event : trace.all_events()) {
-    const Category category = trace.category(event);
-    if (category == Category::kCpuOp || category == Category::kPythonFunction) return false;
-    if ((is_runtime(category) || is_gpu(category)) &&
-        trace.category_text(event) != category_name(category))
-      return true;
-  }
-  return std::ranges::any_of(trace.detail_texts().values(), [&](StringId text) {
-    return trace.text(text).find("\"agent\"") != std::string_view::npos;
-  });
-}
-
 }  // namespace tracelens

@@ -74,8 +74,4 @@ class PftraceEvents {
 // The number in an agent's name: 2 of "Agent-2", "GPU-2", "2" and 2.
 [[nodiscard]] std::optional<std::int64_t> agent_number(const Value& agent);
 
-// Whether the events are those of a ROCm timeline (rocprofv3, or another producer that names the
-// GPU of its events), rather than of a framework's profiler.
-[[nodiscard]] bool is_rocm_timeline(const Trace& trace);
-
 }  // namespace tracelens

@@ -16,7 +16,7 @@ namespace {
 
 const Value* processes_of(const Trace& trace) {
   // JSON of other producers may have a member of this name, too.
-  return trace.source().format == "rocprof" ? trace.metadata("processes") : nullptr;
+  return trace.source().recorder == Recorder::kRocprof ? trace.metadata("processes") : nullptr;
 }
 
 std::string command_of(const Value& process) {

@@ -291,7 +291,7 @@ Trace read_kineto(io::Stream& in, const ReadOptions& options) {
     builder.warnings().add("file ends before its last brace", builder.source().text_bytes);
     builder.source().cut_short = true;
   }
-  describe_source(builder, in, "kineto");
+  describe_source(builder, in, Recorder::kPyTorch, "kineto");
   return std::move(builder).finish();
 }
 

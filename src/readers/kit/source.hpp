@@ -9,7 +9,8 @@
 namespace tracelens {
 
 // Fills in Source and warns of what the packing had to say: damage, or traces that were not read.
-inline void describe_source(TraceBuilder& builder, const io::Stream& in, std::string_view format) {
+inline void describe_source(TraceBuilder& builder, const io::Stream& in, Recorder recorder,
+                            std::string_view format) {
   Source& source = builder.source();
   if (!in.damage().empty()) {
     builder.warnings().add(in.damage(), source.text_bytes);
@@ -17,6 +18,7 @@ inline void describe_source(TraceBuilder& builder, const io::Stream& in, std::st
   }
   if (!in.remark().empty()) builder.warnings().add(in.remark(), 0);
   source.name = in.name();
+  source.recorder = recorder;
   source.format = format;
   source.packing = in.packing();
   source.packed_bytes = in.packed_bytes();

@@ -104,7 +104,7 @@ Trace read_perfetto(io::Stream& in, const ReadOptions& options) {
     builder.source().cut_short = true;
   }
   perfetto::export_events(decoder, builder);
-  describe_source(builder, in, "perfetto");
+  describe_source(builder, in, Recorder::kPerfetto, "perfetto");
   return std::move(builder).finish();
 }
 

@@ -10,7 +10,7 @@
 namespace tracelens {
 namespace {
 
-std::string sample(const std::string& name) { return TL_TEST_DATA "/pftrace/" + name; }
+std::string sample(const std::string& name) { return "tests/data/pftrace/" + name; }
 
 // The details less what only the .pftrace can tell.
 Value common_details(const Trace& trace, EventId event) {

@@ -250,6 +250,7 @@ Trace read_rocprof_csv(io::Stream& in, const ReadOptions& options) {
   }
   builder.source().name = file;
   builder.source().format = "rocprof";
+  builder.source().recorder = Recorder::kRocprof;
   builder.source().text_bytes = rows.bytes();
   builder.source().packing = in.packing();
   builder.source().packed_bytes = in.packed_bytes();

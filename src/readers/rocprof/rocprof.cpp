@@ -243,6 +243,7 @@ Trace read_rocprof(io::Stream& stream, const ReadOptions& options) {
   }
   builder.source().name = stream.name();
   builder.source().format = "rocprof";
+  builder.source().recorder = Recorder::kRocprof;
   builder.source().text_bytes = in.byte();
   builder.source().packing = stream.packing();
   builder.source().packed_bytes = stream.packed_bytes();

@@ -173,6 +173,7 @@ class ProfileReader {
       builder_.add_metadata("deviceProperties", Value::list(std::move(devices_)));
     builder_.source().name = std::move(name);
     builder_.source().format = "xplane";
+    builder_.source().recorder = Recorder::kJax;
     return std::move(builder_).finish();
   }
 

@@ -273,7 +273,7 @@ TEST(Xplane, AnEmptyFolderSaysWhatItLacks) {
 // Every kernel of a compiled module has its HLO op, in graphs, loops and library calls alike.
 class Recorded : public ::testing::TestWithParam<const char*> {};
 TEST_P(Recorded, EveryKernelHasItsInstruction) {
-  const Trace trace = read_trace(std::string{TL_TEST_DATA} + "/" + GetParam() + ".xplane.pb.gz");
+  const Trace trace = read_trace(std::string{"tests/data"} + "/" + GetParam() + ".xplane.pb.gz");
   const auto modules = hlo::modules_of(trace);
   std::size_t kernels = 0;
   for (const EventId event : trace.all_events()) {
@@ -295,7 +295,7 @@ INSTANTIATE_TEST_SUITE_P(All, Recorded,
                          [](const auto& param) { return std::string{param.param}; });
 
 TEST(Xplane, FusionsOfOneNameInAGraphAreTheInstructionsOfTheSchedule) {
-  const Trace trace = read_trace(std::string{TL_TEST_DATA} + "/jax_transformer_xla.xplane.pb.gz");
+  const Trace trace = read_trace(std::string{"tests/data"} + "/jax_transformer_xla.xplane.pb.gz");
   // The kernel gemm_fusion_dot_40 serves the four layers' fusions, once each per step.
   std::map<std::string, int> ops;
   for (const EventId event : trace.all_events())

@@ -42,7 +42,7 @@ class Writer {
   void write_head() {
     std::set<std::string_view> written{"displayTimeUnit", "traceEvents"};
     for (const auto& [key, value] : trace_.metadata())
-      if ((trace_.source().format == "kineto" || key == "deviceProperties") &&
+      if ((trace_.source().recorder == Recorder::kPyTorch || key == "deviceProperties") &&
           written.insert(key).second) {
         out_ += ",\n";
         append_json_text(out_, key);

@@ -14,7 +14,7 @@
 #include "analysis/diff/stats.hpp"
 #include "analysis/diff/summary.hpp"
 #include "analysis/gpu/timeline.hpp"
-#include "analysis/rocm/pftrace_events.hpp"
+#include "facts/trace_kind.hpp"
 #include "io/output_file.hpp"
 #include "report/recipes/diff_note.hpp"
 #include "report/sinks/sink.hpp"
@@ -61,8 +61,7 @@ std::vector<ComparedReport> reports_of(const Trace& trace1, const Trace& trace2)
 // gpu_timeline as the report of the trace has it; the rest of a PyTorch report, which takes its
 // time, is not made for that.
 Table timeline_of(const Trace& trace, const Tree& tree, const DiffOptions& options) {
-  if (trace.source().format != "kineto" || is_rocm_timeline(trace))
-    return *make_report(trace).find("gpu_timeline");
+  if (trace_kind(trace) != TraceKind::kPyTorch) return *make_report(trace).find("gpu_timeline");
   // Frames change which ops are discarded; the report has none.
   if (options.python_frames) return gpu_timeline(trace, build_tree(trace)).table;
   return gpu_timeline(trace, tree).table;

@@ -214,7 +214,7 @@ class NoteWriter {
                                 "instead, with `tracelens compare`.\n"};
     else if (!has_enough_steps())
       out_ += fmt::format("- Record at least three steps of each with `{}`, and compare again.\n",
-                          note_.runs.trace1.source().format == "xplane"
+                          note_.runs.trace1.source().recorder == Recorder::kJax
                               ? "jax.profiler.StepTraceAnnotation"
                               : "profiler.step()");
     const OpChange* const worse = findings_.largest(Direction::kSlower);

@@ -22,7 +22,7 @@ struct Op {
 // Ops one after the other, each with one kernel.
 TestTrace program(std::initializer_list<Op> ops) {
   TestTrace t;
-  t.builder().source().format = "kineto";
+  t.builder().source().recorder = Recorder::kPyTorch;
   double at = 0;
   for (const Op& op : ops) {
     t.op(op.name, at, 50);
@@ -36,7 +36,7 @@ std::string note(Trace first, Trace second) { return diff_traces(first, second).
 
 TEST(DiffNote, WorkLaunchedOutsideModulesIsInTheTimelineOfAJaxProfileAsInItsReport) {
   TestTrace t = program({{"jit_f", 10}});
-  t.builder().source().format = "xplane";
+  t.builder().source().recorder = Recorder::kJax;
   t.gpu({.name = "MemcpyH2D", .ts = 2e6, .dur = 5, .category = Category::kGpuMemcpy});
   const Trace trace = t.finish();
   const Table timeline = *make_report(trace).find("gpu_timeline");
@@ -86,7 +86,7 @@ TEST(DiffNote, RunsWithOtherOpsAreComparedByAnnotation) {
 TEST(DiffNote, TracesWithoutOpsHaveANoteToo) {
   const auto kernels = [](double us) {
     TestTrace t;
-    t.builder().source().format = "kineto";
+    t.builder().source().recorder = Recorder::kPyTorch;
     t.gpu({.name = "gemm", .ts = 0, .dur = us});
     t.gpu({.name = "relu", .ts = 5000, .dur = 10});
     return t.finish();

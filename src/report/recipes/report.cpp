@@ -1,9 +1,8 @@
 // The report of any trace: the format it came from decides which tables there are.
 #include <algorithm>
-#include <iterator>
 #include <tracelens/version.hpp>
 
-#include "analysis/rocm/pftrace_events.hpp"
+#include "facts/trace_kind.hpp"
 #include "report/recipes/reports.hpp"
 #include "report/sinks/sink.hpp"
 
@@ -11,22 +10,16 @@ namespace tracelens {
 namespace {
 
 struct ReportKind {
-  std::string_view format;  // Source::format
+  TraceKind kind;
   Report (*make)(const Trace& trace, const ReportOptions& options);
 };
 
 constexpr ReportKind kReports[] = {
-    {.format = "kineto", .make = pytorch_report},
-    {.format = "xplane", .make = jax_report},
-    {.format = "perfetto", .make = pftrace_report},
-    {.format = "rocprof", .make = rocprof_report},
+    {.kind = TraceKind::kPyTorch, .make = pytorch_report},
+    {.kind = TraceKind::kJax, .make = jax_report},
+    {.kind = TraceKind::kRocmTimeline, .make = pftrace_report},
+    {.kind = TraceKind::kRocprof, .make = rocprof_report},
 };
-
-// JSON of a ROCm timeline is read like a PyTorch trace; its events tell that it is none.
-std::string_view report_format(const Trace& trace) {
-  const std::string& format = trace.source().format;
-  return format == "kineto" && is_rocm_timeline(trace) ? std::string_view{"perfetto"} : format;
-}
 
 const ColumnSpec kWarningColumns[] = {
     {"warning", Kind::kText, "", "what was wrong with the input or could not be done"},
@@ -51,9 +44,7 @@ const Table* Report::find(std::string_view table) const {
 }
 
 Report make_report(const Trace& trace, const ReportOptions& options) {
-  // A trace that was put together by hand names no format; all events have the columns of Kineto's.
-  const auto* const kind = std::ranges::find(kReports, report_format(trace), &ReportKind::format);
-  return (kind == std::end(kReports) ? kReports[0] : *kind).make(trace, options);
+  return std::ranges::find(kReports, trace_kind(trace), &ReportKind::kind)->make(trace, options);
 }
 
 void write_report(const Report& report, const std::string& output) {
