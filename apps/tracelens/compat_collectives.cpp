@@ -45,7 +45,7 @@ fs::path common_folder(const std::vector<RankFile>& files) {
 class CollectiveReportScript : public Verb {
  public:
   void declare(CLI::App& app) override {
-    options_.categories = Categories::kReference;
+    options_.edition = Edition::kReference;
     options_.rank_by_position = true;
     options_.heatmap = options_.diagnosis = false;
 

@@ -18,9 +18,9 @@ std::string default_workbook(const std::string& profile) {
 class JaxReportScript : public Verb {
  public:
   void declare(CLI::App& app) override {
-    options_.categories = Categories::kReference;
+    options_.edition = Edition::kReference;
     options_.gpu_from_trace = false;
-    options_.warnings = false;
+    options_.without = {"warnings"};
     app.add_option("--profile_path", profile_, "Profile to report on: *.xplane.pb, or its folder")
         ->required();
     app.add_option("--output_xlsx_path", workbook_, "Workbook to write");

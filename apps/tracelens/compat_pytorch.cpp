@@ -19,10 +19,9 @@ std::string default_workbook(const std::string& trace) {
 class PytorchReportScript : public Verb {
  public:
   void declare(CLI::App& app) override {
-    options_.categories = Categories::kReference;
+    options_.edition = Edition::kReference;
     options_.gpu_from_trace = false;
-    options_.idle = options_.warnings = false;
-    options_.kernel_summary = options_.short_kernels = false;
+    options_.without = {"idle", "warnings"};
     options_.achievable_peaks = true;
 
     app.add_option("--profile_json_path", trace_, "Trace to report on")->required();
@@ -33,8 +32,8 @@ class PytorchReportScript : public Verb {
     app.add_option("--micro_idle_thresh_us", options_.micro_idle_us, "Split idle time here")
         ->check(count_from(0));
     app.add_flag("--disable_coll_analysis", no_collectives_, "No sheet coll_analysis");
-    app.add_flag("--enable_kernel_summary", options_.kernel_summary, "Sheet kernel_summary");
-    app.add_flag("--short_kernel_study", options_.short_kernels, "Sheets about short kernels");
+    app.add_flag("--enable_kernel_summary", kernel_summary_, "Sheet kernel_summary");
+    app.add_flag("--short_kernel_study", short_kernels_, "Sheets about short kernels");
     app.add_option("--short_kernel_threshold_us", options_.short_kernel_us, "What is short")
         ->check(number_from(0));
     app.add_option("--short_kernel_histogram_bins", options_.histogram_bins, "Bins")
@@ -53,7 +52,7 @@ class PytorchReportScript : public Verb {
     app.add_flag("--group_by_num_kernels", options_.group_by_kernel_count, "Group by it too");
     app.add_flag("--enable-origami", origami_, "The external GEMM simulator is not supported");
     app.add_option("--inductor_cache_dir", ignored_, "Accepted, without effect");
-    app.add_flag("--include_overlap_info", options_.overlap, "Sheets about overlapping kernels");
+    app.add_flag("--include_overlap_info", overlap_, "Sheets about overlapping kernels");
     app.add_flag("--detect_recompute", options_.recompute, "Tell recomputed work apart");
     app.add_flag("--include_first_occurrence_time", options_.first_occurrence, "Extra column");
     app.add_flag("--include_call_stack", options_.call_stack, "Call stack columns");
@@ -67,7 +66,10 @@ class PytorchReportScript : public Verb {
     if (pseudo_ops_)
       console.warn("--enable_pseudo_ops: made-up ops are not supported yet; ignored");
     if (origami_) console.warn("--enable-origami: the GEMM simulator is not supported; ignored");
-    options_.collectives = !no_collectives_;
+    if (no_collectives_) options_.without.emplace_back("collectives");
+    if (!kernel_summary_) options_.without.emplace_back("kernel-summary");
+    if (!short_kernels_) options_.without.emplace_back("short-kernels");
+    if (overlap_) options_.also.emplace_back("overlap");
 
     const std::string workbook =
         workbook_.empty() && folder_.empty() ? default_workbook(trace_) : workbook_;
@@ -96,6 +98,7 @@ class PytorchReportScript : public Verb {
 
  private:
   std::string trace_, workbook_, folder_, comparison_, extension_, ignored_;
+  bool kernel_summary_ = false, short_kernels_ = false, overlap_ = false;
   bool no_collectives_ = false, pseudo_ops_ = false, origami_ = false;
   ReportOptions options_;
 };

@@ -18,33 +18,6 @@ std::string stem_of(const std::string& trace_name) {
   return name.empty() || trace_name == "standard input" ? "trace" : name.string();
 }
 
-// What the terminal shows of a report: the tables a person reads first, and how much of each.
-struct Excerpt {
-  std::string_view table;
-  std::size_t rows;
-};
-constexpr Excerpt kSummary[] = {
-    {"gpu_timeline", 20},
-    {"gpu_timeline_by_device", 40},
-    {"gpu_idle", 10},
-    {"gpu_idle_host", 8},
-    {"gpu_timeline_by_step", 12},
-    {"ops_summary_by_category", 12},
-    {"ops_summary", 12},
-    {"modules", 12},
-    {"ops_by_step", 8},
-    {"jax_steps", 12},
-    {"hlo_ops_by_kind", 12},
-    {"hlo_ops", 12},
-    {"kernel_categories", 20},
-    {"category_summary", 14},
-    {"kernel_summary", 12},
-    {"kernel_summary_by_category", 12},
-    {"hip_summary", 8},
-    {"queue_delay", 8},
-    {"memory_copy_bandwidth", 8},
-};
-
 class ReportVerb : public Verb {
  public:
   void declare(CLI::App& verb) override {
@@ -60,8 +33,6 @@ class ReportVerb : public Verb {
         ->check(CLI::ExistingFile);
     verb.add_option("--models", options_.models_file,
                     "Your own op models, see docs/how-to/own-models.md");
-    verb.add_flag("--kernel-categories", options_.kernel_categories,
-                  "Also a table of what the kernels of each op or graph launch do, by their names");
     verb.add_option("--kernel-rules", options_.kernel_rules_file,
                     "Your own kernel-name rules, asked before the built-in ones");
     verb.add_option(
@@ -70,13 +41,15 @@ class ReportVerb : public Verb {
             "the Python TraceLens)")
         ->check(CLI::IsMember({"extended", "reference"}))
         ->capture_default_str();
-    verb.add_flag("--overlap", options_.overlap, "Also the tables of what ran beside each op");
+    for (const TableFlag& flag : table_flags())
+      verb.add_flag_callback(
+          fmt::format("--{}", flag.group),
+          [this, &flag] { options_.also.emplace_back(flag.group); }, std::string{flag.help});
+    verb.add_option("--tables", options_.tables, "Only these tables, by name: a,b,c")
+        ->delimiter(',');
+    verb.add_flag("--list-tables", list_tables_, "Show the names of all tables, and read nothing");
     verb.add_flag("--call-stack", options_.call_stack,
                   "Call stacks in unified_perf_summary (needs Python stacks in the trace)");
-    verb.add_flag("--by-module", options_.by_module,
-                  "Also tables of GPU time by nn.Module (needs Python stacks in the trace)");
-    verb.add_flag("--by-step", options_.by_step,
-                  "Also tables that put the steps of the loop side by side");
     verb.add_flag("--group-by-kernel-count", options_.group_by_kernel_count,
                   "Calls that launched another number of kernels in rows of their own");
     verb.add_flag("--first-occurrence", options_.first_occurrence,
@@ -97,8 +70,6 @@ class ReportVerb : public Verb {
                     "Parts of the report of a ROCm trace: activity, api, memcpy; all by default")
         ->delimiter(',')
         ->check(CLI::IsMember({"activity", "api", "memcpy"}));
-    verb.add_flag("--kernel-details", options_.kernel_details,
-                  "Also every dispatch of rocprofv3 results with its grid, registers and LDS");
     verb.add_option("--short-kernel-us", options_.short_kernel_us,
                     "Kernels below this many microseconds are short")
         ->check(number_above(0))
@@ -120,19 +91,22 @@ class ReportVerb : public Verb {
   }
 
   int run(Console& console) override {
+    if (list_tables_) {
+      console.show(table_list(), 0);
+      return kExitOk;
+    }
     input_.check_output(output_);
     if (!output_.empty()) check_sink(output_);
     check_options(options_);
     const Trace trace = input_.read(console);
     options_.threads = input_.threads();
-    if (categories_ == "reference") options_.categories = Categories::kReference;
+    if (categories_ == "reference") options_.edition = Edition::kReference;
     const Report report = make_report(trace, options_);
     for (const std::string& sentence : report.warnings) console.warn(sentence);
     const std::string output =
         output_.empty() ? stem_of(trace.source().name) + "_report.xlsx" : output_;
     write_report(report, output);
-    for (const auto [name, rows] : kSummary)
-      if (const Table* const table = report.find(name)) console.show(*table, rows);
+    for (const auto [name, rows] : first_tables(report)) console.show(*report.find(name), rows);
     console.note(fmt::format("wrote {} tables to {}", report.tables.size(), output));
     return kExitOk;
   }
@@ -140,6 +114,7 @@ class ReportVerb : public Verb {
  private:
   TraceInput input_;
   std::string output_, categories_ = "extended";
+  bool list_tables_ = false;
   ReportOptions options_;
 };
 

@@ -46,7 +46,7 @@ struct CollectiveReportOptions {
   std::vector<std::int64_t> only_ranks = {};  // empty: all
 
   // --- what counts ---
-  Categories categories = Categories::kExtended;
+  Edition edition = Edition::kExtended;
   struct Pattern {
     std::string kernel_regex;
     std::string collective;

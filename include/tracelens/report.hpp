@@ -6,23 +6,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <tracelens/edition.hpp>
 #include <tracelens/table.hpp>
 #include <tracelens/trace.hpp>
 #include <vector>
 
 namespace tracelens {
 
-// Which op names have a category and a model of their own.
-enum class Categories : std::uint8_t {
-  kExtended,   // all that TraceLens knows
-  kReference,  // exactly what the Python TraceLens knows, so that its spreadsheets still match
-};
-
 struct ReportOptions {
   int threads = 0;  // 0: one per core. The result never depends on it.
-  Categories categories = Categories::kExtended;
+  Edition edition = Edition::kExtended;
 
   // --- the GPU, for the roofline columns ---
   std::string gpu = {};       // "MI300X"; empty: the one the trace names, if it is known
@@ -41,28 +37,23 @@ struct ReportOptions {
   std::optional<std::int64_t> micro_idle_us = {};  // split idle time at this gap length
   bool recompute = false;  // tell activation recomputation apart (needs Python stacks)
 
-  // --- tables and columns that are not always wanted ---
-  bool overlap = false;                // also the tables of what ran beside each op
+  // --- which tables: by name, or by group as `tracelens report --list-tables` shows them ---
+  std::vector<std::string> tables = {};   // exactly these; empty: those that are on by default
+  std::vector<std::string> also = {};     // with those that are made on request: {"by-module"}
+  std::vector<std::string> without = {};  // but not these
+  // Of a ROCm trace: "activity", "api", "memcpy"; all when empty.
+  std::vector<std::string> views = {};
+
+  // --- columns and rows that are not always wanted ---
   bool call_stack = false;             // columns of unified_perf_summary (needs Python stacks)
   bool group_by_kernel_count = false;  // calls that launched another number of kernels apart
   bool first_occurrence = false;       // column first_occurrence_time of ops_unique_args
-  bool by_module = false;              // modules, ops_by_module, ... (needs Python stacks)
-  bool by_step = false;                // gpu_timeline_by_step, ops_by_step
-  bool idle = true;                    // gpu_timeline_by_device, gpu_idle, gpu_idle_host
-  bool kernel_summary = true;
-  bool kernel_categories = false;  // what the kernels of each op do, by their names
-  bool short_kernels = true;
-  bool collectives = true;
-  bool warnings = true;  // the table of what was skipped or assumed
   double short_kernel_us = 10;
   int histogram_bins = 100;
   std::optional<std::size_t> top_short_kernels = {};  // rows; all when absent
   std::optional<std::size_t> top_ops = {};  // rows of ops_unique_args and of each family's sheet
   // Of a JAX profile: only kernels whose HLO op has one of these words in its metadata.
   std::vector<std::string> op_keywords = {};
-  bool kernel_details = false;  // of rocprofv3 results: every dispatch with its grid and registers
-  // Of a ROCm trace: "activity", "api", "memcpy"; all when empty.
-  std::vector<std::string> views = {};
 };
 
 struct Report {
@@ -73,6 +64,23 @@ struct Report {
   std::vector<std::string> warnings;  // sentences about what the report had to make do with
   [[nodiscard]] const Table* find(std::string_view table) const;  // nullptr: not in this report
 };
+
+// The tables a person reads first, in that order, and how many rows of each.
+struct Excerpt {
+  std::string_view table;
+  std::size_t rows;
+};
+[[nodiscard]] std::vector<Excerpt> first_tables(const Report& report);
+
+// Every table there is: its name, what it says, for which traces, when it is made.
+[[nodiscard]] Table table_list();
+
+// Groups of tables that are made on request only (ReportOptions::also), with a line about each.
+struct TableFlag {
+  std::string_view group;
+  std::string_view help;
+};
+[[nodiscard]] std::span<const TableFlag> table_flags();
 
 // Throws what make_report() would throw about the options alone: for telling a mistake before a
 // large trace is read.

@@ -9,7 +9,7 @@
 #include <tracelens/error.hpp>
 
 #include "analysis/compare/join.hpp"
-#include "analysis/compare/rules.hpp"
+#include "analysis/tables/registry.hpp"
 
 namespace tracelens {
 namespace {

@@ -8,7 +8,6 @@
 namespace tracelens {
 namespace {
 
-using Edition;
 
 std::string error_of(const ArgumentTexts& texts) {
   try {

@@ -33,9 +33,6 @@ struct OpTableOptions {
   bool call_stack = false;  // columns of unified_perf_summary; needs a tree with Python frames
   bool group_by_kernel_count = false;       // ops that launched another number of kernels apart
   bool first_occurrence = false;            // column first_occurrence_time of ops_unique_args
-  bool by_module = false;                   // also module_tables(); needs Python frames
-  std::span<const Step> steps = {};         // with any: ops_by_step
-  bool collectives = true;                  // coll_analysis
   bool include_unlinked = false;            // GPU events without a launch take part in overlaps
   std::optional<std::size_t> top_ops = {};  // rows of ops_unique_args
   std::optional<std::size_t> top_sheet_rows = {};  // rows of each category sheet

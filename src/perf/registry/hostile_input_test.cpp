@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "perf/registry/op_registry.hpp"
 #include "perf/registry/test_call.hpp"
 
 namespace tracelens::perf {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "perf/registry/families.hpp"
+#include "perf/registry/op_registry.hpp"
 #include "perf/registry/op_work.hpp"
 #include "trace/json_value.hpp"
 

@@ -38,7 +38,7 @@ std::optional<std::string> inflate_packets(std::string_view packed) {
     used = text.size() - stream.avail_out;
   }
   if (status != Z_STREAM_END) return std::nullopt;
-  text.resize(used);
+  text.erase(used);
   return text;
 }
 
@@ -58,7 +58,7 @@ std::optional<std::string> unpack_zstd_packets(std::string_view packed) {
     if (out.pos == used && in.pos == consumed) return std::nullopt;  // the data end too early
     used = out.pos;
   }
-  text.resize(used);
+  text.erase(used);
   return text;
 }
 

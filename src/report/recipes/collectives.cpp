@@ -17,16 +17,12 @@
 #include "analysis/ranks/run.hpp"
 #include "analysis/ranks/sync.hpp"
 #include "analysis/ranks/verdict.hpp"
+#include "analysis/tables/warnings.hpp"
 #include "report/import/read_ranks.hpp"
-#include "report/recipes/reports.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
 namespace {
-
-Edition edition_of(const CollectiveReportOptions& options) {
-  return options.categories == Categories::kReference ? Edition::kReference : Edition::kExtended;
-}
 
 void check(const CollectiveReportOptions& options) {
   if (options.gpus_per_node && *options.gpus_per_node <= 0)
@@ -38,7 +34,7 @@ void check(const CollectiveReportOptions& options) {
 }
 
 RankSummaryOptions summary_options(const CollectiveReportOptions& options) {
-  RankSummaryOptions summary{.edition = edition_of(options), .activity = options.diagnosis};
+  RankSummaryOptions summary{.edition = options.edition, .activity = options.diagnosis};
   for (const auto& pattern : options.patterns)
     summary.patterns.push_back({pattern.kernel_regex, pattern.collective});
   return summary;
@@ -77,7 +73,7 @@ void align_bases(std::vector<RankTrace>& ranks, const CollectiveReportOptions& o
            rank.base_ns != ranks.front().base_ns;
   });
   if (differs == ranks.end()) return;
-  const bool shifts = options.categories == Categories::kExtended;
+  const bool shifts = options.edition == Edition::kExtended;
   warnings.push_back(fmt::format(
       "{}: its times count from another moment (baseTimeNanoseconds) than those of {}{}",
       differs->file, ranks.front().file, shifts ? "; shifted" : "; compared as they are"));
@@ -202,7 +198,7 @@ std::optional<Report> make_collective_report(const std::vector<RankFile>& files,
                                                 : "no trace could be read: " + warnings.front()};
   align_bases(ranks, options, warnings);
   CollectiveRun run{std::move(ranks),
-                    {.edition = edition_of(options), .gpus_per_node = options.gpus_per_node}};
+                    {.edition = options.edition, .gpus_per_node = options.gpus_per_node}};
   return ReportMaker{run, options, std::move(warnings)}.make();
 }
 

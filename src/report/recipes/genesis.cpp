@@ -45,7 +45,7 @@ const Table* find(const std::vector<Table>& tables, std::string_view name) {
 
 // At most 52 characters.
 std::string short_name(const std::string& name) {
-  return name.size() <= 52 ? name : name.substr(0, 49) + "...";
+  return name.size() <= 52 ? name : fmt::format("{:.49}...", name);
 }
 
 std::string window_text(const GenesisCapture& capture, const std::optional<SteadyState>& steady) {

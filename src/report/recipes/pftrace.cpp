@@ -1,20 +1,7 @@
-// Which tables make the report of a ROCm timeline (Perfetto, or JSON of the same events).
 #include "report/recipes/pftrace.hpp"
 
 #include <fmt/format.h>
 
-#include <tracelens/error.hpp>
-#include <tracelens/tree.hpp>
-#include <utility>
-
-#include "analysis/gpu/timeline.hpp"
-#include "analysis/rocm/api_latency.hpp"
-#include "analysis/rocm/hip_streams.hpp"
-#include "analysis/rocm/kernel_counters.hpp"
-#include "analysis/rocm/memory_copy.hpp"
-#include "analysis/rocm/rocprof_tables.hpp"
-#include "io/text_file.hpp"
-#include "report/recipes/reports.hpp"
 #include "report/sinks/pipe_table.hpp"
 
 namespace tracelens {
@@ -59,87 +46,6 @@ std::string activity_markdown(const PftraceActivity& activity,
   if (options.hip_summary)
     add_section("HIP API Summary Table", hip_summary(activity), options.hip_rows);
   return page;
-}
-
-RocmViews::RocmViews(const std::vector<std::string>& names) {
-  if (names.empty()) return;
-  activity = api = memcpy = false;
-  for (const std::string& name : names) {
-    if (name == "activity")
-      activity = true;
-    else if (name == "api")
-      api = true;
-    else if (name == "memcpy")
-      memcpy = true;
-    else
-      throw Error{name, "no such view; known are activity, api and memcpy"};
-  }
-}
-
-void add_with_rows(Report& report, std::optional<Table> table) {
-  if (table && table->rows() > 0) report.tables.push_back(std::move(*table));
-}
-
-void add_api_tables(Report& report, const PftraceEvents& events) {
-  const std::vector<ApiLaunch> launches =
-      find_api_launches(events, {.all_kernels = true, .other_calls = true});
-  add_with_rows(report, api_kernel_summary(events, launches));
-  add_with_rows(report, queue_delay(events, launches));
-}
-
-void add_copy_tables(Report& report, const PftraceEvents& events) {
-  const std::vector<MemoryCopy> copies = find_memory_copies(events);
-  add_with_rows(report, memory_copy_by_copy_bytes(copies));
-  add_with_rows(report, memory_copy_sizes(copies));
-  add_with_rows(report, memory_copy_bandwidth(copies));
-}
-
-KernelRules kernel_rules_for(const ReportOptions& options) {
-  if (options.kernel_rules_file.empty()) return KernelRules::built_in();
-  return KernelRules::built_in().extended_by(io::read_text_file(options.kernel_rules_file),
-                                             options.kernel_rules_file);
-}
-
-Report pftrace_report(const Trace& trace, const ReportOptions& options) {
-  const RocmViews views{options.views};
-  Report report{.title = "TraceLens report of a ROCm timeline",
-                .trace_name = trace.source().name,
-                .gpu = {},
-                .tables = {},
-                .warnings = {}};
-  const bool is_reference = options.categories == Categories::kReference;
-  const PftraceEvents events{trace, is_reference ? GpuNumbers::kByOrder : GpuNumbers::kByAgent};
-  if (views.activity) {
-    const Tree tree = build_tree(trace);
-    const TimelineOptions timeline_options{.include_unlinked = true,
-                                           .micro_idle_threshold_us = options.micro_idle_us};
-    Timeline timeline = gpu_timeline(trace, tree, timeline_options);
-    report.warnings = std::move(timeline.warnings);
-    report.tables.push_back(std::move(timeline.table));
-    add_with_rows(report, gpu_timeline_by_device(trace, tree, timeline_options));
-    add_with_rows(report, gpu_streams(trace));
-    const PftraceActivity activity{events,
-                                   {.min_event_ns = is_reference ? 5000 : 0,
-                                    .include_rccl = !is_reference,
-                                    .name_first = !is_reference,
-                                    .exact_overlap = !is_reference}};
-    const KernelRules rules = kernel_rules_for(options);
-    const RocprofKernels kernels{trace};
-    for (Table& table : activity_tables(activity, {})) {
-      const bool is_kernels = table.name() == "kernel_summary";
-      add_with_rows(report, std::move(table));
-      if (is_kernels && !is_reference)
-        add_with_rows(report, rocprof_category_summary(
-                                  kernels, {.category = [&rules](std::string_view kernel) {
-                                    return rules.category(kernel);
-                                  }}));
-    }
-    add_with_rows(report, kernel_counters(kernels));
-  }
-  if (views.api) add_api_tables(report, events);
-  if (views.memcpy) add_copy_tables(report, events);
-  if (options.warnings) add_with_rows(report, warnings_table(trace, report.warnings));
-  return report;
 }
 
 }  // namespace tracelens

@@ -1,50 +1,104 @@
-// The report of any trace: the format it came from decides which tables there are.
+// The report of any trace: the tables the registry has for its kind, as far as they are asked for.
 #include <algorithm>
+#include <future>
+#include <span>
+#include <tracelens/report.hpp>
 #include <tracelens/version.hpp>
+#include <utility>
 
+#include "analysis/tables/context.hpp"
+#include "analysis/tables/registry.hpp"
+#include "analysis/tables/warnings.hpp"
 #include "facts/trace_kind.hpp"
-#include "report/recipes/reports.hpp"
+#include "io/threads.hpp"
 #include "report/sinks/sink.hpp"
 
 namespace tracelens {
 namespace {
 
-struct ReportKind {
-  TraceKind kind;
-  Report (*make)(const Trace& trace, const ReportOptions& options);
+constexpr std::string_view title_of(TraceKind kind) {
+  switch (kind) {
+    case TraceKind::kPyTorch:
+      break;
+    case TraceKind::kJax:
+      return "TraceLens JAX performance report";
+    case TraceKind::kRocmTimeline:
+      return "TraceLens report of a ROCm timeline";
+    case TraceKind::kRocprof:
+      return "TraceLens report of a rocprofv3 profile";
+  }
+  return "TraceLens performance report";
+}
+
+// A producer, and where its tables stand in the report.
+struct Job {
+  std::vector<Table> (*make)(TableContext& context);
+  bool beside;
+  std::vector<Table> made = {};
 };
 
-constexpr ReportKind kReports[] = {
-    {.kind = TraceKind::kPyTorch, .make = pytorch_report},
-    {.kind = TraceKind::kJax, .make = jax_report},
-    {.kind = TraceKind::kRocmTimeline, .make = pftrace_report},
-    {.kind = TraceKind::kRocprof, .make = rocprof_report},
-};
+std::vector<Job> jobs_of(const Selection& selection) {
+  std::vector<Job> jobs;
+  for (const TableInfo* const table : selection.rows())
+    if (table->make != nullptr && (jobs.empty() || jobs.back().make != table->make))
+      jobs.push_back({table->make, table->beside});
+  return jobs;
+}
 
-const ColumnSpec kWarningColumns[] = {
-    {"warning", Kind::kText, "", "what was wrong with the input or could not be done"},
-    {"count", Kind::kInteger, "", "how often"},
-    {"first byte", Kind::kInteger, "", "where in the unpacked text it was first seen"},
-};
+void run(Job& job, TableContext& context) {
+  job.made = job.make(context);
+  std::erase_if(job.made, [&](const Table& table) { return !context.wants(table.name()); });
+}
+
+// The tables before the first one that can be made beside the others go first: those build what
+// all of them need.
+void run_all(std::span<Job> jobs, TableContext& context) {
+  const auto first = std::ranges::find(jobs, true, &Job::beside);
+  for (Job& job : std::span{jobs.begin(), first}) run(job, context);
+  const std::span rest{first, jobs.end()};
+  const bool has_threads = io::thread_count(context.options.threads) > 1;
+  // Deferred also when the system gives no thread.
+  auto others = std::async(
+      has_threads ? std::launch::async | std::launch::deferred : std::launch::deferred, [&] {
+        for (Job& job : rest)
+          if (job.beside) run(job, context);
+        context.drop_kernels();
+      });
+  for (Job& job : rest)
+    if (!job.beside) run(job, context);
+  others.get();
+}
 
 }  // namespace
-
-std::optional<Table> warnings_table(const Trace& trace, const std::vector<std::string>& sentences) {
-  if (trace.warnings().entries().empty() && sentences.empty()) return std::nullopt;
-  Table table{"warnings", "What was skipped or assumed", kWarningColumns};
-  for (const auto& entry : trace.warnings().entries())
-    table.add_row(entry.what, entry.count, entry.first_byte);
-  for (const std::string& sentence : sentences) table.add_row(sentence, kMissing, kMissing);
-  return table;
-}
 
 const Table* Report::find(std::string_view table) const {
   const auto found = std::ranges::find(tables, table, &Table::name);
   return found == tables.end() ? nullptr : &*found;
 }
 
+void check_options(const ReportOptions& options) {
+  check_table_names(options);
+  TableContext::check_files(options);
+}
+
 Report make_report(const Trace& trace, const ReportOptions& options) {
-  return std::ranges::find(kReports, trace_kind(trace), &ReportKind::kind)->make(trace, options);
+  const TraceKind kind = trace_kind(trace);
+  const Selection selection{kind, options};
+  TableContext context{trace, options, selection};
+  Report report{.title = std::string{title_of(kind)},
+                .trace_name = trace.source().name,
+                .gpu = context.gpu_name(),
+                .tables = {},
+                .warnings = {}};
+  std::vector<Job> jobs = jobs_of(selection);
+  run_all(jobs, context);
+  for (Job& job : jobs) std::ranges::move(job.made, std::back_inserter(report.tables));
+  report.warnings = context.warnings();
+  std::ranges::move(selection.missing(report.tables), std::back_inserter(report.warnings));
+  if (selection.wants("warnings"))
+    if (auto table = warnings_table(trace, report.warnings))
+      report.tables.push_back(*std::move(table));
+  return report;
 }
 
 void write_report(const Report& report, const std::string& output) {

@@ -1,5 +1,5 @@
-// rules.hpp: what is known about the sheets of reports: the keys of their rows and the
-// numbers worth comparing. To compare another sheet, add a row to kRules (compare_rules.cpp).
+// compare_rule.hpp: how the rows of a table are told apart and what of them is worth comparing.
+// It stands in the table's row of the registry.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ using CompareNames = std::span<const std::string_view>;
 
 // What is known about one layout of one sheet.
 struct CompareRule {
-  std::string_view group;
+  std::string_view group;  // "ops_summary": what --sheets takes
   std::string_view sheet;
   std::string_view base;  // of the names of the split sheets
   CompareShape shape;
@@ -28,14 +28,8 @@ struct CompareRule {
   bool by_params = false;              // the columns "param: ..." of all reports are keys too
   bool is_required = false;            // asked for by name it must be there
   bool is_more = false;                // not compared by the Python TraceLens
+  int place = 0;                       // among the sheets of the group
 };
-
-// In the order of the result. Of several layouts of a sheet the first whose keys the baseline has
-// is taken.
-[[nodiscard]] std::span<const CompareRule> compare_rules();
-
-// How a family of ops without a rule of its own is compared: any sheet with parameters and times.
-[[nodiscard]] const CompareRule& any_family_rule();
 
 // The column that tells who launched a kernel.
 inline constexpr std::string_view kLaunchingOp = "Parent cpu_op";

@@ -1,0 +1,142 @@
+// context.hpp: what the tables of one report share, made when the first of them asks for it.
+//   [](TableContext& c) { return tables(kernel_categories(c.trace, c.kernels(), c.kernel_rules())); }
+// Both threads of a report ask; each part is made once, whoever comes first.
+#pragma once
+
+#include <future>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tracelens/report.hpp>
+#include <tracelens/trace.hpp>
+#include <tracelens/tree.hpp>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "analysis/gpu/kernel_rules.hpp"
+#include "analysis/gpu/kernels.hpp"
+#include "analysis/gpu/timeline.hpp"
+#include "analysis/jax/kernels.hpp"
+#include "analysis/jax/ops.hpp"
+#include "analysis/kit/steps.hpp"
+#include "analysis/ops/input.hpp"
+#include "analysis/rocm/api_latency.hpp"
+#include "analysis/rocm/memory_copy.hpp"
+#include "analysis/rocm/pftrace_activity.hpp"
+#include "analysis/rocm/pftrace_events.hpp"
+#include "analysis/rocm/rocprof_tables.hpp"
+#include "analysis/tables/registry.hpp"
+#include "perf/core/gpu.hpp"
+#include "perf/registry/user_models.hpp"
+
+namespace tracelens {
+
+// A value that is made once, by the first who asks.
+template <class T>
+class Once {
+ public:
+  template <class Make>
+  T& get(const Make& make) {
+    // In place: what the parts of a report are made of cannot be moved.
+    std::call_once(flag_, [&] { value_.reset(new T(make())); });
+    return *value_;
+  }
+  [[nodiscard]] const T* made() const { return value_.get(); }  // null: nobody has asked
+  void drop() { value_.reset(); }                               // nobody will ask again
+
+ private:
+  std::once_flag flag_;
+  std::unique_ptr<T> value_;
+};
+
+class TableContext {
+ public:
+  // Reads the files the options name, so that a mistake in one shows at once. Throws Error.
+  TableContext(const Trace& a_trace, const ReportOptions& an_options, const Selection& a_selection);
+
+  // Throws what the constructor would throw about the files alone.
+  static void check_files(const ReportOptions& options);
+
+  const Trace& trace;
+  const ReportOptions& options;
+  const Selection& selection;
+  const TraceKind kind;
+
+  [[nodiscard]] bool wants(std::string_view table) const { return selection.wants(table); }
+  [[nodiscard]] bool is_extended() const { return options.edition == Edition::kExtended; }
+  // What the report says it had to make do with. Only for tables that are not made beside.
+  void warn(std::string_view sentence) { warnings_.emplace_back(sentence); }
+  [[nodiscard]] std::vector<std::string> warnings() const;  // those of the timeline first
+
+  // Python frames take part in it only where a table needs them.
+  [[nodiscard]] const Tree& tree();
+  // gpu_timeline of all GPUs together; not of rocprofv3's results.
+  [[nodiscard]] const Timeline& timeline();
+
+  [[nodiscard]] const perf::Gpu* gpu() const { return gpu_ ? &*gpu_ : nullptr; }
+  [[nodiscard]] std::string gpu_name() const;  // empty where no table has roofline columns
+  [[nodiscard]] perf::Peaks peaks() const;
+  [[nodiscard]] const KernelRules& kernel_rules();
+  [[nodiscard]] TimelineOptions timeline_options() const;
+
+  // --- of a PyTorch trace ---
+  [[nodiscard]] OpInput& ops();               // not to be asked for by tables that are made beside
+  [[nodiscard]] const KernelRows& kernels();  // only for tables that are made beside
+  void drop_kernels() { kernels_.drop(); }
+  [[nodiscard]] std::span<const Step> steps();  // none: with a warning
+
+  // --- of a JAX profile ---
+  [[nodiscard]] const JaxOps& jax_ops();
+  [[nodiscard]] const JaxKernels& jax_kernels();  // none: with a warning
+
+  // --- of a ROCm trace ---
+  [[nodiscard]] const PftraceEvents& rocm_events();
+  [[nodiscard]] const RocprofKernels& rocm_kernels();
+  [[nodiscard]] const PftraceActivity& rocm_activity();
+  [[nodiscard]] const std::vector<ApiLaunch>& rocm_launches();
+  [[nodiscard]] const std::vector<MemoryCopy>& rocm_copies();
+
+ private:
+  const std::optional<perf::Gpu> gpu_;
+  const perf::UserModels own_models_;
+  std::shared_future<KernelRules> rules_;
+  std::vector<std::string> warnings_;
+  Once<Tree> tree_;
+  Once<Timeline> timeline_;
+  Once<OpInput> ops_;
+  Once<KernelRows> kernels_;
+  Once<std::vector<Step>> steps_;
+  Once<JaxOps> jax_ops_;
+  Once<JaxKernels> jax_kernels_;
+  Once<PftraceEvents> rocm_events_;
+  Once<RocprofKernels> rocm_kernels_;
+  Once<PftraceActivity> rocm_activity_;
+  Once<std::vector<ApiLaunch>> rocm_launches_;
+  Once<std::vector<MemoryCopy>> rocm_copies_;
+};
+
+// What a producer returns: tables, and tables that may be absent.
+template <class... Tables>
+std::vector<Table> tables(Tables&&... made) {
+  std::vector<Table> list;
+  const auto add = [&list]<class T>(T&& table) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<T>, Table>)
+      list.push_back(std::forward<T>(table));
+    else if (table)
+      list.push_back(*std::forward<T>(table));
+  };
+  (add(std::forward<Tables>(made)), ...);
+  return list;
+}
+
+// Without those that have no rows.
+[[nodiscard]] inline std::vector<Table> with_rows(std::vector<Table> list) {
+  std::erase_if(list, [](const Table& table) { return table.rows() == 0; });
+  return list;
+}
+
+}  // namespace tracelens

@@ -1,0 +1,144 @@
+// The tables of a JAX profile, in report order: ours, then those of the Python TraceLens.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/gpu/idle.hpp"
+#include "analysis/jax/hlo_ops.hpp"
+#include "analysis/jax/hosts.hpp"
+#include "analysis/jax/launchers.hpp"
+#include "analysis/jax/op_sheets.hpp"
+#include "analysis/jax/steps.hpp"
+#include "analysis/jax/timeline.hpp"
+#include "analysis/tables/compare_rules.hpp"
+#include "analysis/tables/context.hpp"
+#include "analysis/tables/lists.hpp"
+#include "io/ascii.hpp"
+
+namespace tracelens {
+namespace {
+
+std::vector<Table> timelines(TableContext& c) {
+  if (!c.is_extended()) {
+    JaxTimeline made = jax_timeline(c.trace);
+    return tables(std::move(made.by_gpu), std::move(made.averages));
+  }
+  JaxTimeline made =
+      jax_timeline(c.trace, {.by_gpu_name = "gpu_timeline_by_device", .reference_kinds = false});
+  if (const JaxHosts hosts{c.trace}; hosts.are_several())
+    c.warn(fmt::format(
+        "the profile has {} hosts, whose clocks do not compare: gpu_timeline is their mean{}",
+        hosts.size(), c.wants("gpu_idle") ? ", and there is no gpu_idle" : ""));
+  return tables(c.timeline().table, std::move(made.by_gpu), std::move(made.averages));
+}
+
+std::vector<Table> idle(TableContext& c) {
+  // By size only: modules stand where launching threads would, and say nothing about the host.
+  if (JaxHosts{c.trace}.are_several()) return {};
+  return tables(gpu_idle(c.trace, c.tree(), {.include_unlinked = true}).by_size);
+}
+
+std::vector<Table> steps(TableContext& c) { return tables(jax_steps(c.trace)); }
+
+std::vector<Table> hlo(TableContext& c) {
+  return jax_hlo_tables(c.trace, c.tree(), c.jax_ops(),
+                        {.gpu = c.gpu(), .peaks = c.peaks(), .rules = &c.kernel_rules()});
+}
+
+std::vector<Table> launchers(TableContext& c) {
+  return jax_launcher_tables(c.jax_kernels().with_metadata(c.options.op_keywords));
+}
+
+std::vector<Table> op_sheets(TableContext& c) { return jax_op_sheets(c.jax_kernels()); }
+
+// op_gemm, op_fa_fwd, ...
+std::vector<std::string> op_sheet_names() {
+  std::vector<std::string> names;
+  for (const std::string_view category : jax_categories()) {
+    names.push_back("op_" + io::lower_case(std::string{category}));
+    std::ranges::replace(names.back(), ' ', '_');
+  }
+  return names;
+}
+
+constexpr TableInfo kTables[] = {
+    {.name = "gpu_timeline",
+     .description = "What the GPU's time went to, from its first event to its last",
+     .screen = {.place = 1, .rows = 20},
+     .compare = &kCompareTimeline,
+     .make = timelines},
+    {.name = "gpu_timeline_by_device",
+     .description = "What the time of each GPU went to",
+     .on = Default::kExtended,
+     .screen = {.place = 2, .rows = 40},
+     .make = timelines},
+    {.name = "gpu_events_averages",
+     .description = "What the time of a GPU went to, on average over all GPUs",
+     .make = timelines},
+    {.name = "gpu_idle",
+     .description = "Idle time of the GPU by the length of the gap",
+     .group = "idle",
+     .on = Default::kExtended,
+     .screen = {.place = 3, .rows = 10},
+     .make = idle},
+    {.name = "jax_steps",
+     .description = "Steps of the program: host time and the GPU work they launched",
+     .on = Default::kExtended,
+     .needs = Needs::kSteps,
+     .screen = {.place = 10, .rows = 12},
+     .make = steps},
+    {.name = "hlo_ops",
+     .description = "GPU time, work and roofline of every HLO op",
+     .on = Default::kExtended,
+     .screen = {.place = 12, .rows = 12},
+     .compare = &kCompareHloOps,
+     .uses_rules = true,
+     .make = hlo},
+    {.name = "hlo_ops_by_kind",
+     .description = "GPU time by what the HLO ops compute",
+     .on = Default::kExtended,
+     .screen = {.place = 11, .rows = 12},
+     .compare = &kCompareHloKinds,
+     .make = hlo},
+    {.name = "hlo_scopes",
+     .description = "GPU time by scope of the program",
+     .on = Default::kExtended,
+     .compare = &kCompareHloScopes,
+     .make = hlo},
+    {.name = "hlo_modules",
+     .description = "Runs of the compiled modules",
+     .on = Default::kExtended,
+     .make = hlo},
+    {.name = "kernel_launchers",
+     .description = "Every kernel, with its HLO op's operands",
+     .make = launchers},
+    {.name = "kernel_launchers_summary",
+     .description = "Kernel time by name",
+     .compare = &kCompareLaunchers,
+     .make = launchers},
+    {.name = "kernel_launchers_summary_by_category",
+     .description = "Kernel time by category",
+     .compare = &kCompareLauncherCategories,
+     .make = launchers},
+    {.name = "kernel_launchers_unique_args",
+     .description = "Kernels by the operands of their HLO ops",
+     .make = launchers},
+    {.name = "df_xla_perf",
+     .description = "The kernels of no category, with the bytes they read",
+     .make = launchers},
+    {.name = "xla_summary",
+     .description = "Kernels of no category, by name without its numbers",
+     .compare = &kCompareXla,
+     .make = launchers},
+    {.name = "op sheets",
+     .description = "Work and rates of the ops of one category, a table each",
+     .make = op_sheets,
+     .members = op_sheet_names},
+    kWarningsTable,
+};
+
+}  // namespace
+
+std::span<const TableInfo> jax_tables() { return kTables; }
+
+}  // namespace tracelens

@@ -1,0 +1,19 @@
+// lists.hpp: the lists of tables that make the registry, one for each kind of trace.
+#pragma once
+
+#include <span>
+
+#include "analysis/tables/table_info.hpp"
+
+namespace tracelens {
+
+[[nodiscard]] std::span<const TableInfo> pytorch_tables();
+[[nodiscard]] std::span<const TableInfo> jax_tables();
+[[nodiscard]] std::span<const TableInfo> rocm_timeline_tables();
+[[nodiscard]] std::span<const TableInfo> rocprof_result_tables();
+
+// The last one of every report.
+inline constexpr TableInfo kWarningsTable = {
+    .name = "warnings", .description = "What was skipped or assumed", .group = "warnings"};
+
+}  // namespace tracelens

@@ -1,0 +1,241 @@
+// The tables of a PyTorch trace, in report order.
+#include "analysis/gpu/idle.hpp"
+#include "analysis/gpu/kernel_categories.hpp"
+#include "analysis/ops/category_sheets.hpp"
+#include "analysis/ops/module_tables.hpp"
+#include "analysis/ops/op_tables.hpp"
+#include "analysis/ops/step_tables.hpp"
+#include "analysis/ops/unified.hpp"
+#include "analysis/ranks/single.hpp"
+#include "analysis/tables/compare_rules.hpp"
+#include "analysis/tables/context.hpp"
+#include "analysis/tables/lists.hpp"
+#include "perf/registry/op_registry.hpp"
+
+namespace tracelens {
+namespace {
+
+std::vector<Table> timeline(TableContext& c) { return tables(c.timeline().table); }
+
+std::vector<Table> timeline_by_step(TableContext& c) {
+  if (c.steps().empty()) return {};
+  return tables(gpu_timeline_by_step(c.trace, c.tree(), c.steps()));
+}
+
+std::vector<Table> timeline_by_device(TableContext& c) {
+  return tables(gpu_timeline_by_device(c.trace, c.tree(), c.timeline_options()));
+}
+
+std::vector<Table> idle(TableContext& c) {
+  IdleTables made = gpu_idle(c.trace, c.tree(), {.include_unlinked = c.options.include_unlinked});
+  return tables(std::move(made.by_size), std::move(made.by_host));
+}
+
+// Tables of ops have rows, or are not there; a trace of GPU events alone has none.
+template <auto kMake>
+std::vector<Table> of_ops(TableContext& c) {
+  if (c.tree().stats().gpu_only) return {};
+  return with_rows(tables(kMake(c.ops())));
+}
+
+std::vector<Table> by_module(TableContext& c) {
+  std::vector<Table> made;
+  if (!c.tree().stats().gpu_only) made = with_rows(module_tables(c.ops()));
+  if (made.empty())
+    c.warn("the trace has no nn.Modules: no tables by module; record it with with_stack=True");
+  return made;
+}
+
+std::vector<Table> by_step(TableContext& c) {
+  if (c.tree().stats().gpu_only || c.steps().empty()) return {};
+  return with_rows(tables(ops_by_step(c.ops(), c.steps())));
+}
+
+std::vector<Table> unified(TableContext& c) {
+  if (c.tree().stats().gpu_only) return {};
+  // The calls take much memory: they are gone before the sheets are made.
+  const std::vector<UnifiedOp> calls = collect_unified_ops(c.ops());
+  std::vector<Table> made;
+  if (c.wants("unified_perf_summary"))
+    made = with_rows(tables(unified_perf_summary(c.ops(), calls)));
+  if (c.wants("unified_perf_summary_kl_overlap"))
+    for (Table& table : with_rows(tables(unified_perf_summary_kl_overlap(c.ops(), calls))))
+      made.push_back(std::move(table));
+  return made;
+}
+
+std::vector<Table> op_sheets(TableContext& c) {
+  if (c.tree().stats().gpu_only) return {};
+  return with_rows(category_sheets(c.ops()));
+}
+
+// GEMM, SDPA_fwd, SDPA_bwd, ...
+std::vector<std::string> op_sheet_names() {
+  std::vector<std::string> names;
+  for (const std::string_view sheet : perf::sheet_order(Edition::kExtended))
+    for (const std::string_view pass : {"", "_fwd", "_bwd"})
+      for (const std::string_view overlap : {"", "_kl_overlap"})
+        names.push_back(std::string{sheet}.append(pass).append(overlap));
+  return names;
+}
+
+std::vector<Table> kernel_table(TableContext& c) {
+  return tables(kernel_summary(c.trace, c.kernels(), c.timeline().total_ns,
+                               c.is_extended() ? &c.kernel_rules() : nullptr));
+}
+
+std::vector<Table> kernel_kinds(TableContext& c) {
+  return tables(kernel_categories(c.trace, c.kernels(), c.kernel_rules()));
+}
+
+std::vector<Table> short_kernels(TableContext& c) {
+  const ShortKernelOptions options{.threshold_us = c.options.short_kernel_us,
+                                   .histogram_bins = c.options.histogram_bins,
+                                   .top_rows = c.options.top_short_kernels};
+  return tables(
+      short_kernel_histogram(c.kernels(), options),
+      short_kernels_summary(c.trace, c.tree(), c.kernels(), c.timeline().total_ns, options));
+}
+
+std::vector<Table> collectives(TableContext& c) {
+  if (c.tree().stats().gpu_only) return {};
+  return tables(coll_analysis(c.trace, {.keep_incomplete = c.is_extended()}));
+}
+
+constexpr TableInfo kTables[] = {
+    {.name = "gpu_timeline",
+     .description = "What the GPU's time went to, from its first event to its last",
+     .screen = {.place = 1, .rows = 20},
+     .compare = &kCompareTimeline,
+     .make = timeline},
+    {.name = "gpu_timeline_by_step",
+     .description = "What the GPU's time went to, step by step",
+     .group = "by-step",
+     .on = Default::kOff,
+     .needs = Needs::kSteps,
+     .screen = {.place = 5, .rows = 12},
+     .make = timeline_by_step},
+    {.name = "gpu_timeline_by_device",
+     .description = "What the time of each GPU went to, and of all together",
+     .group = "idle",
+     .needs = Needs::kSeveralGpus,
+     .screen = {.place = 2, .rows = 40},
+     .beside = true,
+     .make = timeline_by_device},
+    {.name = "gpu_idle",
+     .description = "Idle time of the GPU by the length of the gap",
+     .group = "idle",
+     .screen = {.place = 3, .rows = 10},
+     .beside = true,
+     .make = idle},
+    {.name = "gpu_idle_host",
+     .description = "What the launching thread was doing while the GPU was idle",
+     .group = "idle",
+     .screen = {.place = 4, .rows = 8},
+     .beside = true,
+     .make = idle},
+    {.name = "ops_summary_by_category",
+     .description = "GPU time by category of op, the costliest first",
+     .needs = Needs::kOps,
+     .screen = {.place = 6, .rows = 12},
+     .compare = &kCompareOpCategories,
+     .make = of_ops<ops_summary_by_category>},
+    {.name = "ops_summary",
+     .description = "GPU time by op, the costliest first",
+     .needs = Needs::kOps,
+     .screen = {.place = 7, .rows = 12},
+     .compare = &kCompareOps,
+     .make = of_ops<ops_summary>},
+    {.name = "modules",
+     .description = "GPU time by nn.Module, the costliest first",
+     .group = "by-module",
+     .on = Default::kOff,
+     .needs = Needs::kOps | Needs::kFrames | Needs::kModules,
+     .screen = {.place = 8, .rows = 12},
+     .make = by_module},
+    {.name = "ops_by_module",
+     .description = "GPU time by op and class of nn.Module, the costliest first",
+     .group = "by-module",
+     .on = Default::kOff,
+     .needs = Needs::kOps | Needs::kFrames | Needs::kModules,
+     .make = by_module},
+    {.name = "categories_by_module",
+     .description = "GPU time by category of op and class of nn.Module, the costliest first",
+     .group = "by-module",
+     .on = Default::kOff,
+     .needs = Needs::kOps | Needs::kFrames | Needs::kModules,
+     .make = by_module},
+    {.name = "ops_by_step",
+     .description = "GPU time of each op per step, the costliest first",
+     .group = "by-step",
+     .on = Default::kOff,
+     .needs = Needs::kOps | Needs::kSteps,
+     .screen = {.place = 9, .rows = 8},
+     .make = by_step},
+    {.name = "ops_unique_args",
+     .description = "GPU time by op and arguments, the costliest first",
+     .needs = Needs::kOps,
+     .compare = &kCompareUniqueArgs,
+     .make = of_ops<ops_unique_args>},
+    {.name = "ops_unique_args_kl_overlap",
+     .description = "GPU time by op, arguments and the kernels that ran beside it",
+     .group = "overlap",
+     .on = Default::kOff,
+     .needs = Needs::kOps | Needs::kOverlap,
+     .make = of_ops<ops_unique_args_kl_overlap>},
+    {.name = "unified_perf_summary",
+     .description = "GPU time, work and rates by distinct call, the costliest first",
+     .needs = Needs::kOps,
+     .compare = &kCompareUnified,
+     .make = unified},
+    {.name = "unified_perf_summary_kl_overlap",
+     .description = "GPU time, work and rates by distinct call and what ran beside it",
+     .group = "overlap",
+     .on = Default::kOff,
+     .needs = Needs::kOps | Needs::kOverlap,
+     .make = unified},
+    {.name = "op sheets",
+     .description = "Work and rates of the ops of one family by parameters, a table each",
+     .needs = Needs::kOps,
+     .make = op_sheets,
+     .members = op_sheet_names},
+    {.name = "kernel_summary",
+     .description = "GPU kernels by op, name and stream, the costliest first",
+     .group = "kernel-summary",
+     .screen = {.place = 15, .rows = 12},
+     .compare = &kCompareKernels,
+     .beside = true,
+     .uses_rules = true,
+     .make = kernel_table},
+    {.name = "kernel_categories",
+     .description = "Kinds of GPU work by op or graph launch, by kernel names",
+     .group = "kernel-categories",
+     .on = Default::kOff,
+     .screen = {.place = 13, .rows = 20},
+     .beside = true,
+     .uses_rules = true,
+     .make = kernel_kinds},
+    {.name = "short_kernel_histogram",
+     .description = "How many short kernels last how long",
+     .group = "short-kernels",
+     .beside = true,
+     .make = short_kernels},
+    {.name = "short_kernels_summary",
+     .description = "Kernels so short that launching them may cost more than running them",
+     .group = "short-kernels",
+     .beside = true,
+     .make = short_kernels},
+    {.name = "coll_analysis",
+     .description = "Collectives of this rank by process group, operation and message size",
+     .group = "collectives",
+     .needs = Needs::kOps | Needs::kCollectives,
+     .beside = true,
+     .make = collectives},
+    kWarningsTable,
+};
+
+}  // namespace
+
+std::span<const TableInfo> pytorch_tables() { return kTables; }
+
+}  // namespace tracelens

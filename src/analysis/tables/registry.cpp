@@ -1,0 +1,237 @@
+#include "analysis/tables/registry.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <tracelens/error.hpp>
+#include <utility>
+
+#include "analysis/tables/compare_rules.hpp"
+#include "analysis/tables/lists.hpp"
+
+namespace tracelens {
+namespace {
+
+struct KindTables {
+  TraceKind kind;
+  std::string_view name;
+  std::span<const TableInfo> (*tables)();
+};
+constexpr KindTables kKinds[] = {
+    {TraceKind::kPyTorch, "PyTorch", pytorch_tables},
+    {TraceKind::kJax, "JAX", jax_tables},
+    {TraceKind::kRocmTimeline, "ROCm timeline", rocm_timeline_tables},
+    {TraceKind::kRocprof, "rocprofv3", rocprof_result_tables},
+};
+
+constexpr TableFlag kFlags[] = {
+    {"kernel-categories",
+     "Also a table of what the kernels of each op or graph launch do, by their names"},
+    {"overlap", "Also the tables of what ran beside each op"},
+    {"by-module", "Also tables of GPU time by nn.Module (needs Python stacks in the trace)"},
+    {"by-step", "Also tables that put the steps of the loop side by side"},
+    {"kernel-details", "Also every dispatch of rocprofv3 results with its grid, registers and LDS"},
+};
+
+constexpr std::pair<Needs, std::string_view> kNeeds[] = {
+    {Needs::kOps, "ops"},
+    {Needs::kFrames, "Python stacks"},
+    {Needs::kModules, "nn.Modules"},
+    {Needs::kSteps, "steps"},
+    {Needs::kSeveralGpus, "several GPUs"},
+    {Needs::kSeveralProcesses, "several processes"},
+    {Needs::kCalls, "HIP calls"},
+    {Needs::kCopies, "memory copies"},
+    {Needs::kCounters, "hardware counters"},
+    {Needs::kCollectives, "collectives"},
+    {Needs::kOverlap, "kernels that overlap"},
+};
+
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+// Whether a list of tables and groups names this one.
+bool names_row(const std::vector<std::string>& names, const TableInfo& table) {
+  return std::ranges::any_of(names, [&](const std::string& name) {
+    return table.makes(name) || (!table.group.empty() && table.group == name);
+  });
+}
+
+bool is_selected(const TableInfo& table, const ReportOptions& options) {
+  if (names_row(options.without, table)) return false;
+  if (!options.tables.empty()) return names_row(options.tables, table);
+  if (!options.views.empty() && !table.view.empty() && !contains(options.views, table.view))
+    return false;
+  switch (table.on) {
+    case Default::kOff:
+      return names_row(options.also, table);
+    case Default::kExtended:
+      return options.edition == Edition::kExtended || names_row(options.also, table);
+    case Default::kOn:
+      break;
+  }
+  return true;
+}
+
+bool is_known(const std::string& name) {
+  const std::vector<std::string> one{name};
+  return std::ranges::any_of(kKinds, [&](const KindTables& kind) {
+    return std::ranges::any_of(kind.tables(),
+                               [&](const TableInfo& table) { return names_row(one, table); });
+  });
+}
+
+// "--by-module", "always", ...
+std::string asked_for_by(const TableInfo& table) {
+  switch (table.on) {
+    case Default::kOff:
+      return fmt::format("--{}", table.group);
+    case Default::kExtended:
+      return "not in the reference edition";
+    case Default::kOn:
+      break;
+  }
+  return "always";
+}
+
+}  // namespace
+
+std::string text_of(Needs needs) {
+  std::string text;
+  for (const auto& [need, name] : kNeeds)
+    if (includes(needs, need)) text.append(text.empty() ? "" : ", ").append(name);
+  return text;
+}
+
+bool TableInfo::makes(std::string_view table) const {
+  if (table == name) return true;
+  return members != nullptr && contains(members(), table);
+}
+
+std::span<const TableInfo> tables_of(TraceKind kind) {
+  return std::ranges::find(kKinds, kind, &KindTables::kind)->tables();
+}
+
+std::span<const TableFlag> table_flags() { return kFlags; }
+
+std::span<const CompareRule> compare_rules() {
+  static const std::vector<CompareRule> rules = [] {
+    std::vector<const CompareRule*> seen;
+    std::vector<CompareRule> found{kCompareAllOps};  // a sheet of older reports
+    for (const KindTables& kind : kKinds)
+      for (const TableInfo& table : kind.tables()) {
+        if (table.compare == nullptr || std::ranges::find(seen, table.compare) != seen.end())
+          continue;
+        seen.push_back(table.compare);
+        found.push_back(*table.compare);
+      }
+    found.insert(found.end(), std::begin(kCompareFamilies), std::end(kCompareFamilies));
+    constexpr std::array<std::string_view, 5> kGroups = {"gpu_timeline", "ops_summary",
+                                                         "kernel_summary", "ops_all", "roofline"};
+    std::ranges::stable_sort(found, {}, [&](const CompareRule& rule) {
+      return std::pair{std::ranges::find(kGroups, rule.group) - kGroups.begin(), rule.place};
+    });
+    return found;
+  }();
+  return rules;
+}
+
+const CompareRule& any_family_rule() { return kCompareFamily; }
+
+void check_table_names(const ReportOptions& options) {
+  if (!options.models_file.empty()) return;  // its models may have sheets of their own
+  for (const auto* const names : {&options.tables, &options.also, &options.without})
+    for (const std::string& name : *names)
+      if (!is_known(name))
+        throw Error{name, "no such table; `tracelens report --list-tables` shows all of them"};
+}
+
+Selection::Selection(TraceKind kind, const ReportOptions& options) : options_{options} {
+  check_table_names(options);
+  for (const TableInfo& table : tables_of(kind))
+    if (is_selected(table, options)) rows_.push_back(&table);
+}
+
+bool Selection::wants(std::string_view table) const {
+  // A name that is in no row is that of a sheet the user's own models made.
+  const auto row =
+      std::ranges::find_if(rows_, [&](const TableInfo* each) { return each->makes(table); });
+  if (options_.tables.empty()) return row != rows_.end() || !is_known(std::string{table});
+  return contains(options_.tables, table) ||
+         (row != rows_.end() &&
+          (contains(options_.tables, (*row)->name) || contains(options_.tables, (*row)->group)));
+}
+
+bool Selection::needs(Needs needs) const {
+  return std::ranges::any_of(
+      rows_, [needs](const TableInfo* table) { return includes(table->needs, needs); });
+}
+
+std::vector<std::string> Selection::missing(std::span<const Table> made) const {
+  std::vector<std::string> sentences;
+  for (const std::string& name : options_.tables) {
+    const bool is_made = std::ranges::any_of(made, [&](const Table& table) {
+      return table.name() == name || std::ranges::any_of(rows_, [&](const TableInfo* row) {
+               return (row->group == name || row->name == name) && row->makes(table.name());
+             });
+    });
+    if (is_made) continue;
+    const auto row = std::ranges::find_if(
+        rows_, [&](const TableInfo* each) { return each->makes(name) || each->group == name; });
+    std::string sentence = fmt::format("{}: this trace gives no such table", name);
+    if (row == rows_.end())
+      sentence = fmt::format("{}: not a table of this kind of trace", name);
+    else if (const std::string needs = text_of((*row)->needs); !needs.empty())
+      sentence += fmt::format("; it needs {}", needs);
+    sentences.push_back(std::move(sentence));
+  }
+  return sentences;
+}
+
+std::vector<Excerpt> first_tables(const Report& report) {
+  struct Placed {
+    int place;
+    Excerpt excerpt;
+  };
+  std::vector<Placed> placed;
+  for (const Table& table : report.tables)
+    for (const KindTables& kind : kKinds) {
+      const auto row = std::ranges::find(kind.tables(), table.name(), &TableInfo::name);
+      if (row == kind.tables().end() || row->screen.rows == 0) continue;
+      placed.push_back({row->screen.place, {row->name, row->screen.rows}});
+      break;
+    }
+  std::ranges::stable_sort(placed, {}, &Placed::place);
+  std::vector<Excerpt> excerpts;
+  for (const Placed& each : placed) excerpts.push_back(each.excerpt);
+  return excerpts;
+}
+
+Table table_list() {
+  const ColumnSpec columns[] = {{"table", Kind::kText, "", "name, for --tables"},
+                                {"description", Kind::kText, "", "what it says"},
+                                {"traces", Kind::kText, "", "kinds of trace that have it"},
+                                {"made", Kind::kText, "", "when it is not asked for by name"},
+                                {"needs", Kind::kText, "", "what the trace must hold"}};
+  Table list{"tables", "Every table of a report", columns};
+  std::vector<std::string_view> listed;
+  for (const KindTables& kind : kKinds)
+    for (const TableInfo& table : kind.tables()) {
+      if (std::ranges::find(listed, table.name) != listed.end() && table.members == nullptr)
+        continue;
+      listed.push_back(table.name);
+      std::string kinds;
+      for (const KindTables& other : kKinds)
+        if (std::ranges::any_of(other.tables(), [&](const TableInfo& each) {
+              return each.name == table.name && (table.members == nullptr || &each == &table);
+            }))
+          kinds.append(kinds.empty() ? "" : ", ").append(other.name);
+      list.add_row(table.name, table.description, kinds, asked_for_by(table), text_of(table.needs));
+    }
+  return list;
+}
+
+}  // namespace tracelens

@@ -1,0 +1,238 @@
+// The tables of ROCm traces, in report order: of a timeline (.pftrace, or JSON of the same events),
+// and of rocprofv3's results.
+#include "analysis/gpu/timeline.hpp"
+#include "analysis/rocm/api_latency.hpp"
+#include "analysis/rocm/hip_streams.hpp"
+#include "analysis/rocm/kernel_counters.hpp"
+#include "analysis/rocm/memory_copy.hpp"
+#include "analysis/rocm/rocprof_processes.hpp"
+#include "analysis/rocm/rocprof_tables.hpp"
+#include "analysis/tables/compare_rules.hpp"
+#include "analysis/tables/context.hpp"
+#include "analysis/tables/lists.hpp"
+
+namespace tracelens {
+namespace {
+
+RocprofSummaryOptions summary_options(TableContext& c) {
+  if (!c.is_extended()) return {.cumulative_by_rows = false};
+  return {.category = [&rules = c.kernel_rules()](std::string_view kernel) {
+    return rules.category(kernel);
+  }};
+}
+
+std::vector<Table> timeline(TableContext& c) { return tables(c.timeline().table); }
+
+std::vector<Table> profile_timeline(TableContext& c) {
+  return tables(rocprof_gpu_timeline(c.rocm_kernels()));
+}
+
+std::vector<Table> timeline_by_device(TableContext& c) {
+  TimelineOptions options{.include_unlinked = true};
+  if (c.kind == TraceKind::kRocmTimeline) options = c.timeline_options();
+  return with_rows(tables(gpu_timeline_by_device(c.trace, c.tree(), options)));
+}
+
+std::vector<Table> processes(TableContext& c) {
+  if (c.rocm_kernels().processes <= 1) return {};
+  return with_rows(tables(processes_table(c.trace)));
+}
+
+std::vector<Table> streams(TableContext& c) { return with_rows(tables(gpu_streams(c.trace))); }
+
+template <auto kMake>
+std::vector<Table> of_activity(TableContext& c) {
+  return with_rows(tables(kMake(c.rocm_activity())));
+}
+
+std::vector<Table> profile_kernels(TableContext& c) {
+  return with_rows(tables(rocprof_kernel_summary(c.rocm_kernels(), summary_options(c))));
+}
+
+std::vector<Table> kernel_categories(TableContext& c) {
+  if (c.kind == TraceKind::kRocmTimeline && !c.is_extended()) return {};
+  return with_rows(tables(rocprof_category_summary(c.rocm_kernels(), summary_options(c))));
+}
+
+std::vector<Table> counters(TableContext& c) {
+  return with_rows(tables(kernel_counters(c.rocm_kernels())));
+}
+
+std::vector<Table> kernel_details(TableContext& c) {
+  return with_rows(tables(rocprof_kernel_details(c.rocm_kernels(), {.resources = true})));
+}
+
+std::vector<Table> short_kernels(TableContext& c) {
+  const RocprofKernels& kernels = c.rocm_kernels();
+  return with_rows(tables(
+      rocprof_short_kernels(kernels, c.options.short_kernel_us),
+      rocprof_short_histogram(kernels, c.options.short_kernel_us, c.options.histogram_bins)));
+}
+
+std::vector<Table> launches(TableContext& c) {
+  return with_rows(tables(api_kernel_summary(c.rocm_events(), c.rocm_launches()),
+                          queue_delay(c.rocm_events(), c.rocm_launches())));
+}
+
+std::vector<Table> copies(TableContext& c) {
+  return with_rows(tables(memory_copy_by_copy_bytes(c.rocm_copies()),
+                          memory_copy_sizes(c.rocm_copies()),
+                          memory_copy_bandwidth(c.rocm_copies())));
+}
+
+// --- rows that both kinds have ---
+
+constexpr TableInfo kByDevice = {
+    .name = "gpu_timeline_by_device",
+    .description = "What the time of each GPU went to, and of all together",
+    .needs = Needs::kSeveralGpus,
+    .view = "activity",
+    .screen = {.place = 2, .rows = 40},
+    .make = timeline_by_device};
+constexpr TableInfo kStreams = {.name = "gpu_streams",
+                                .description = "How busy each stream of each GPU was",
+                                .view = "activity",
+                                .make = streams};
+constexpr TableInfo kKernelCategories = {.name = "kernel_summary_by_category",
+                                         .description = "Kernels by kind of work",
+                                         .group = "kernel-summary",
+                                         .view = "activity",
+                                         .screen = {.place = 16, .rows = 12},
+                                         .compare = &kCompareKernelCategories,
+                                         .uses_rules = true,
+                                         .make = kernel_categories};
+constexpr TableInfo kHipCalls = {.name = "hip_summary",
+                                 .description = "HIP calls on the host: how long and how often",
+                                 .needs = Needs::kCalls,
+                                 .view = "activity",
+                                 .screen = {.place = 17, .rows = 8},
+                                 .compare = &kCompareHipCalls,
+                                 .make = of_activity<hip_summary>};
+constexpr TableInfo kCounters = {.name = "kernel_counters",
+                                 .description = "What the hardware counted, by kernel",
+                                 .needs = Needs::kCounters,
+                                 .view = "activity",
+                                 .make = counters};
+constexpr TableInfo kLaunches = {
+    .name = "api_kernel_summary",
+    .description = "HIP calls and the kernels they launched: call, wait, run",
+    .needs = Needs::kCalls,
+    .view = "api",
+    .make = launches};
+constexpr TableInfo kQueueDelay = {
+    .name = "queue_delay",
+    .description = "How long kernels waited after they were launched",
+    .needs = Needs::kCalls,
+    .view = "api",
+    .screen = {.place = 18, .rows = 8},
+    .make = launches};
+constexpr TableInfo kCopies = {.name = "memory_copy_by_copy_bytes",
+                               .description = "Memory copies by size and direction",
+                               .needs = Needs::kCopies,
+                               .view = "memcpy",
+                               .make = copies};
+constexpr TableInfo kCopySizes = {
+    .name = "memory_copy_sizes",
+    .description = "How fast memory was copied, by direction and size",
+    .needs = Needs::kCopies,
+    .view = "memcpy",
+    .make = copies};
+constexpr TableInfo kCopyRates = {.name = "memory_copy_bandwidth",
+                                  .description = "How fast memory was copied, by direction",
+                                  .needs = Needs::kCopies,
+                                  .view = "memcpy",
+                                  .screen = {.place = 19, .rows = 8},
+                                  .make = copies};
+
+constexpr TableInfo kTimelineTables[] = {
+    {.name = "gpu_timeline",
+     .description = "What the GPU's time went to, from its first event to its last",
+     .view = "activity",
+     .screen = {.place = 1, .rows = 20},
+     .compare = &kCompareTimeline,
+     .make = timeline},
+    kByDevice,
+    kStreams,
+    {.name = "category_summary",
+     .description = "GPU time by kind of kernel; communication hidden behind compute",
+     .view = "activity",
+     .screen = {.place = 14, .rows = 14},
+     .compare = &kCompareActivity,
+     .make = of_activity<category_summary>},
+    {.name = "xla_top",
+     .description = "XLA kernels that took most time, on all GPUs",
+     .view = "activity",
+     .make = of_activity<xla_top>},
+    {.name = "kernel_summary",
+     .description = "GPU kernels: how long, how often, with which launch configuration",
+     .group = "kernel-summary",
+     .view = "activity",
+     .screen = {.place = 15, .rows = 12},
+     .compare = &kCompareHipKernels,
+     .make = of_activity<pftrace_kernel_summary>},
+    kKernelCategories,
+    kHipCalls,
+    kCounters,
+    kLaunches,
+    kQueueDelay,
+    kCopies,
+    kCopySizes,
+    kCopyRates,
+    kWarningsTable,
+};
+
+constexpr TableInfo kResultTables[] = {
+    {.name = "gpu_timeline",
+     .description = "How the time of the profiled processes divides",
+     .view = "activity",
+     .screen = {.place = 1, .rows = 20},
+     .compare = &kCompareTimeline,
+     .make = profile_timeline},
+    kByDevice,
+    {.name = "processes",
+     .description = "What each process of the profile ran",
+     .needs = Needs::kSeveralProcesses,
+     .view = "activity",
+     .make = processes},
+    kStreams,
+    {.name = "kernel_summary",
+     .description = "Kernels by the time they took",
+     .group = "kernel-summary",
+     .view = "activity",
+     .screen = {.place = 15, .rows = 12},
+     .compare = &kCompareRocprofKernels,
+     .uses_rules = true,
+     .make = profile_kernels},
+    kKernelCategories,
+    kCounters,
+    {.name = "kernel_details",
+     .description = "Single dispatches, the longest first",
+     .group = "kernel-details",
+     .on = Default::kOff,
+     .view = "activity",
+     .make = kernel_details},
+    {.name = "short_kernels_summary",
+     .description = "Kernels too short to be worth their launch",
+     .group = "short-kernels",
+     .view = "activity",
+     .make = short_kernels},
+    {.name = "short_kernel_histogram",
+     .description = "How many short kernels last how long",
+     .group = "short-kernels",
+     .view = "activity",
+     .make = short_kernels},
+    kHipCalls,
+    kLaunches,
+    kQueueDelay,
+    kCopies,
+    kCopySizes,
+    kCopyRates,
+    kWarningsTable,
+};
+
+}  // namespace
+
+std::span<const TableInfo> rocm_timeline_tables() { return kTimelineTables; }
+std::span<const TableInfo> rocprof_result_tables() { return kResultTables; }
+
+}  // namespace tracelens

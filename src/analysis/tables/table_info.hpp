@@ -1,0 +1,83 @@
+// table_info.hpp: a row of the registry: all there is to know about a table besides its numbers.
+//   {.name = "gpu_streams", .description = "How busy each stream of each GPU was",
+//    .screen = {.place = 3, .rows = 8}, .make = [](TableContext& c) { return tables(gpu_streams(c.trace)); }}
+// To add a table: the file of its analysis, and such a row in the list of each kind of trace that
+// has it (pytorch.cpp, jax.cpp, rocm.cpp), at the place where it should stand in the report.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <tracelens/edition.hpp>
+#include <tracelens/table.hpp>
+#include <vector>
+
+#include "analysis/tables/compare_rule.hpp"
+
+namespace tracelens {
+
+class TableContext;
+
+// What a trace must have for a table to have anything to say; several are joined by |.
+enum class Needs : std::uint16_t {
+  kNothing = 0,
+  kOps = 1,      // the framework's ops on the host
+  kFrames = 2,   // Python stacks; they then take part in the call tree
+  kModules = 4,  // nn.Modules
+  kSteps = 8,    // marked steps, or iterations that can be found
+  kSeveralGpus = 16,
+  kSeveralProcesses = 32,
+  kCalls = 64,         // HIP calls
+  kCopies = 128,       // copies between memories
+  kCounters = 256,     // hardware counters
+  kCollectives = 512,  // communication kernels
+  kOverlap = 1024,     // kernels that ran at the same time
+};
+constexpr Needs operator|(Needs a, Needs b) {
+  return static_cast<Needs>(static_cast<std::uint16_t>(a) | static_cast<std::uint16_t>(b));
+}
+constexpr bool includes(Needs all, Needs one) {
+  return (static_cast<std::uint16_t>(all) & static_cast<std::uint16_t>(one)) != 0;
+}
+// "Python stacks, nn.Modules"; empty for kNothing.
+[[nodiscard]] std::string text_of(Needs needs);
+
+// When a table is made without being asked for by name.
+enum class Default : std::uint8_t {
+  kOn,
+  kOff,       // with the flag of its group: --by-module
+  kExtended,  // in that edition; the Python TraceLens has no such table
+};
+
+struct TableInfo {
+  std::string_view name;
+  std::string_view description;
+  // Tables that go together: what ReportOptions::also and ::without take besides names, and the
+  // flag where the default is kOff. Empty: the name is enough.
+  std::string_view group = {};
+  Default on = Default::kOn;
+  Needs needs = Needs::kNothing;
+  std::string_view view = {};  // of a ROCm trace: activity, api or memcpy
+  // What the terminal shows: at which place, and how many rows; 0: nothing.
+  struct Screen {
+    int place = 0;
+    std::size_t rows = 0;
+  } screen = {};
+  const CompareRule* compare = nullptr;
+  // Made beside the others by a second thread, one after the other: together they would take more
+  // memory than time.
+  bool beside = false;
+  bool uses_rules = false;  // tells kernels by their names: the rules are compiled meanwhile
+  // Rows with the same producer follow each other and are made together, once. Tables that were not
+  // asked for are dropped; a producer that saves work by it asks TableContext::wants(). None:
+  // made by the report itself, at its end.
+  std::vector<Table> (*make)(TableContext& context) = nullptr;
+  // Of a row that stands for many tables, such as the sheet of each family of ops: their names.
+  std::vector<std::string> (*members)() = nullptr;
+
+  // Whether the row makes the table of this name.
+  [[nodiscard]] bool makes(std::string_view table) const;
+};
+
+}  // namespace tracelens
