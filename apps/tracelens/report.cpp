@@ -18,6 +18,21 @@ std::string stem_of(const std::string& trace_name) {
   return name.empty() || trace_name == "standard input" ? "trace" : name.string();
 }
 
+// A line for what a table says, and one for where it is found and what it takes.
+std::string list_text(const Table& list) {
+  const auto cell = [&list](const char* column, std::size_t row) -> const std::string& {
+    return list.column(column).texts()[row];
+  };
+  std::string text;
+  for (std::size_t row = 0; row < list.rows(); ++row) {
+    text += fmt::format("{:<36} {}\n{:36} {}: {}", cell("table", row), cell("description", row), "",
+                        cell("traces", row), cell("made", row));
+    if (!cell("needs", row).empty()) text += fmt::format("; needs {}", cell("needs", row));
+    text += '\n';
+  }
+  return text;
+}
+
 class ReportVerb : public Verb {
  public:
   void declare(CLI::App& verb) override {
@@ -92,7 +107,7 @@ class ReportVerb : public Verb {
 
   int run(Console& console) override {
     if (list_tables_) {
-      console.show(table_list(), 0);
+      console.print(list_text(table_list()));
       return kExitOk;
     }
     input_.check_output(output_);
