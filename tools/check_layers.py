@@ -4,7 +4,10 @@
 A room is a folder with a tl_library call: a layer (src/io), or a part of one (src/analysis/ops).
 Rooms stand in the order in which add_subdirectory names them, and may lean only on those before.
 
-    tools/check_layers.py [--root DIR]
+    tools/check_layers.py [--root DIR] [--picture]
+
+With --picture it prints the rooms and their dependencies for docs/architecture.md instead (Mermaid),
+leaving out those that follow from others; the page must hold what it prints.
 
 The build enforces the rule for headers it can find; this check also sees what the build cannot:
 a DEPS entry behind the room in that order, an include through "..", a private header written
@@ -96,16 +99,54 @@ def offences_in_api(api):
                 yield f"{file}:{number}: <{path}>: installed headers use the standard library only"
 
 
+def reduced(deps):
+    """{room: direct dependencies} without those reached through another dependency."""
+    reach = {}
+    for name, direct in deps.items():  # in build order: what a room leans on comes before it
+        reach[name] = set(direct).union(*(reach[dep] for dep in direct))
+    return {name: [dep for dep in direct
+                   if not any(dep in reach[other] for other in direct if other != dep)]
+            for name, direct in deps.items()}
+
+
+def picture(rooms):
+    """The rooms by layer and their dependencies, as a Mermaid diagram."""
+    deps = {name: [dep for dep, _, _ in rooms if dep in words["DEPS"]] for name, _, words in rooms}
+    key = {name: name.replace("/", "_") for name in deps}
+    lines = ["```mermaid", "flowchart TB"]
+    layers = {}
+    for name in deps:
+        layers.setdefault(name.split("/")[0], []).append(name)
+    for layer, names in layers.items():
+        if names == [layer]:
+            lines.append(f"  {key[layer]}[{layer}]")
+            continue
+        lines.append(f"  subgraph {layer}")
+        lines += [f"    {key[name]}[{name.split('/')[1]}]" for name in names]
+        lines.append("  end")
+    for name, direct in reduced(deps).items():
+        lines += [f"  {key[dep]} --> {key[name]}" for dep in direct]
+    return "\n".join([*lines, "```"])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--root", type=pathlib.Path,
                         default=pathlib.Path(__file__).resolve().parent.parent)
-    root = parser.parse_args().root
+    parser.add_argument("--picture", action="store_true")
+    arguments = parser.parse_args()
+    root = arguments.root
     found = list(offences_in_api(root / "include"))
     src = root / "src"
     rooms = find_rooms(src, src)
     found.extend(homeless(src, rooms))
+    if arguments.picture:
+        print(picture(rooms))
+        return 0
     order = [name for name, _, _ in rooms]
+    page = root / "docs" / "architecture.md"
+    if page.exists() and picture(rooms) not in page.read_text(encoding="utf-8"):
+        found.append(f"{page}: the picture of the rooms is old; put in what --picture prints")
     for name, folder, words in rooms:
         found.extend(offences_in_room(name, folder, words, order))
     for line in found:

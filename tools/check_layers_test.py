@@ -71,6 +71,11 @@ class CheckLayers(unittest.TestCase):
         self.assertEqual(check({**files, "src/trace/t_test.cpp": include})[0], 0)
         self.assertEqual(check({**files, "src/trace/t.cpp": include})[0], 1)
 
+    def test_the_picture_in_the_documents_is_that_of_the_rooms(self):
+        status, output = check({**IO, **TRACE, "docs/architecture.md": "no picture\n"})
+        self.assertEqual(status, 1)
+        self.assertIn("the picture of the rooms is old", output)
+
     def test_installed_headers_use_the_standard_library_only(self):
         for include, status in (("<vector>", 0), ("<fmt/format.h>", 1), ('"io/a.hpp"', 1)):
             files = {**IO, "include/tracelens/x.hpp": f"#include {include}\n"}

@@ -3,10 +3,12 @@
 
     tools/make_table_reference.py --tracelens build/check/apps/tracelens/tracelens [--check]
 
-The words are the column descriptions the program itself carries: reports with every option are made
-of the traces in tests/data and their tables are put together in docs/tables.md. Exits with 1 when a
-table or a column has no description, so that the page cannot have gaps, and with --check, which
-writes nothing, when the page is not what the program says today.
+The words are those the program itself carries: the registry says which tables there are, for which
+traces and when they are made; reports with every option are made of the traces in tests/data, and
+the columns of their tables are put together in docs/tables.md. Exits with 1 when a table is not in
+the registry or says something else there, when a table or a column has no description, so that the
+page cannot have gaps, and with --check, which writes nothing, when the page is not what the program
+says today.
 """
 import argparse
 import json
@@ -35,31 +37,69 @@ def reports(tracelens):
                 yield json.loads(out.read_text(encoding="utf-8"))
 
 
+def registered(tracelens):
+    """name -> its rows in the registry: dicts of table, description, traces, made, needs."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / "list.json"
+        subprocess.run([tracelens, "report", "--list-tables", "-o", str(out)], check=True)
+        table = json.loads(out.read_text(encoding="utf-8"))["tables"][0]
+    names = [column["name"] for column in table["columns"]]
+    rows = {}
+    for cells in table["rows"]:
+        row = dict(zip(names, cells))
+        rows.setdefault(row["table"], []).append(row)
+    return rows
+
+
 def collect(tracelens):
-    """name -> (description, {column name -> column}), tables and columns in order of appearance."""
+    """name -> (descriptions, {column name -> column}), tables and columns in order of appearance."""
     tables = {}
     for report in reports(tracelens):
         for table in report["tables"]:
-            _, columns = tables.setdefault(table["name"], (table["description"], {}))
+            descriptions, columns = tables.setdefault(table["name"], ([], {}))
+            if table["description"] not in descriptions:
+                descriptions.append(table["description"])
             for column in table["columns"]:
                 columns.setdefault(column["name"], column)
     return tables
 
 
-def gaps(tables):
-    for name, (description, columns) in tables.items():
-        if not description:
-            yield f"{name}: no description"
+def gaps(tables, registry):
+    for name, (descriptions, columns) in tables.items():
+        told = {row["description"] for row in rows_of(name, registry)}
+        for description in descriptions:
+            if not description:
+                yield f"{name}: no description"
+            elif not told:
+                yield f"{name}: not in the registry"
+            elif name in registry and description not in told:
+                yield f"{name}: says '{description}', the registry {sorted(told)}"
         for column in columns.values():
             if not column["description"]:
                 yield f"{name}: column {column['name']}: no description"
 
 
-def page(tables):
+def rows_of(name, registry):
+    """What the registry says of a table; the sheets of families and categories share rows."""
+    return registry.get(name, registry["op sheets"])
+
+
+def terms(row):
+    """PyTorch: --by-step, needs steps"""
+    return f"{row['traces']}: {row['made']}" + (f", needs {row['needs']}" if row["needs"] else "")
+
+
+def page(tables, registry):
     lines = ["# Tables of a report", "",
-             "Made by `tools/make_table_reference.py` from the descriptions in the program.", ""]
-    for name, (description, columns) in tables.items():
-        lines += [f"## {name}", "", description + ".", "", "| column | unit | meaning |",
+             "Made by `tools/make_table_reference.py` from the descriptions in the program.",
+             "`tracelens report --list-tables` shows the names; `--tables a,b` makes just these.", ""]
+    for name, (descriptions, columns) in tables.items():
+        lines += [f"## {name}", ""]
+        for description in descriptions:
+            told = [row for row in rows_of(name, registry)
+                    if row["description"] == description or name not in registry]
+            lines.append(f"{description}. *{'; '.join(map(terms, told))}*")
+        lines += ["", "| column | unit | meaning |",
                   "| --- | --- | --- |"]
         lines += [f"| `{column['name']}` | {column['unit']} | {column['description']} |"
                   for column in columns.values()]
@@ -73,11 +113,13 @@ def main():
     parser.add_argument("--tracelens", required=True)
     parser.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
+    registry = registered(arguments.tracelens)
     tables = collect(arguments.tracelens)
-    problems = list(gaps(tables))
+    problems = list(gaps(tables, registry))
+    text = page(tables, registry)
     if not arguments.check:
-        PAGE.write_text(page(tables), encoding="utf-8")
-    elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != page(tables):
+        PAGE.write_text(text, encoding="utf-8")
+    elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
         problems.append("docs/tables.md is not what the program says: run "
                         "tools/make_table_reference.py and commit it")
     for problem in problems:

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <tracelens/report.hpp>
+#include <tracelens/version.hpp>
 
 #include "flag_values.hpp"
 #include "report/sinks/sink.hpp"
@@ -107,7 +108,11 @@ class ReportVerb : public Verb {
 
   int run(Console& console) override {
     if (list_tables_) {
-      console.print(list_text(table_list()));
+      const Table list = table_list();
+      if (output_.empty())
+        console.print(list_text(list));
+      else
+        write_tables({&list, 1}, output_, {.title = "Tables of a report", .version = kVersion});
       return kExitOk;
     }
     input_.check_output(output_);

@@ -68,7 +68,7 @@ constexpr TableInfo kTables[] = {
      .compare = &kCompareTimeline,
      .make = timelines},
     {.name = "gpu_timeline_by_device",
-     .description = "What the time of each GPU went to",
+     .description = "What the time of each GPU went to, from its first event to its last",
      .on = Default::kExtended,
      .screen = {.place = 2, .rows = 40},
      .make = timelines},

@@ -116,7 +116,8 @@ constexpr TableInfo kTables[] = {
      .screen = {.place = 5, .rows = 12},
      .make = timeline_by_step},
     {.name = "gpu_timeline_by_device",
-     .description = "What the time of each GPU went to, and of all together",
+     .description =
+         "What the time of each GPU went to, and of all together, from the first GPU event to the last",
      .group = "idle",
      .needs = Needs::kSeveralGpus,
      .screen = {.place = 2, .rows = 40},
@@ -226,7 +227,7 @@ constexpr TableInfo kTables[] = {
      .beside = true,
      .make = short_kernels},
     {.name = "coll_analysis",
-     .description = "Collectives of this rank by process group, operation and message size",
+     .description = "Communication kernels per rank by group, operation and message size",
      .group = "collectives",
      .needs = Needs::kOps | Needs::kCollectives,
      .beside = true,

@@ -217,17 +217,20 @@ Table table_list() {
                                 {"made", Kind::kText, "", "when it is not asked for by name"},
                                 {"needs", Kind::kText, "", "what the trace must hold"}};
   Table list{"tables", "Every table of a report", columns};
-  std::vector<std::string_view> listed;
+  // Kinds of trace that have the same table share a row.
+  std::vector<const TableInfo*> listed;
+  const auto is_same = [](const TableInfo& a, const TableInfo& b) {
+    return a.name == b.name && a.description == b.description;
+  };
   for (const KindTables& kind : kKinds)
     for (const TableInfo& table : kind.tables()) {
-      if (std::ranges::find(listed, table.name) != listed.end() && table.members == nullptr)
+      const auto same = [&](const TableInfo& other) { return is_same(table, other); };
+      if (std::ranges::any_of(listed, [&](const TableInfo* other) { return same(*other); }))
         continue;
-      listed.push_back(table.name);
+      listed.push_back(&table);
       std::string kinds;
       for (const KindTables& other : kKinds)
-        if (std::ranges::any_of(other.tables(), [&](const TableInfo& each) {
-              return each.name == table.name && (table.members == nullptr || &each == &table);
-            }))
+        if (std::ranges::any_of(other.tables(), same))
           kinds.append(kinds.empty() ? "" : ", ").append(other.name);
       list.add_row(table.name, table.description, kinds, asked_for_by(table), text_of(table.needs));
     }

@@ -84,7 +84,8 @@ std::vector<Table> copies(TableContext& c) {
 
 constexpr TableInfo kByDevice = {
     .name = "gpu_timeline_by_device",
-    .description = "What the time of each GPU went to, and of all together",
+    .description =
+        "What the time of each GPU went to, and of all together, from the first GPU event to the last",
     .needs = Needs::kSeveralGpus,
     .view = "activity",
     .screen = {.place = 2, .rows = 40},
@@ -183,7 +184,8 @@ constexpr TableInfo kTimelineTables[] = {
 
 constexpr TableInfo kResultTables[] = {
     {.name = "gpu_timeline",
-     .description = "How the time of the profiled processes divides",
+     .description =
+         "How the time of the profiled processes divides, from the first start to the last end, all GPUs together",
      .view = "activity",
      .screen = {.place = 1, .rows = 20},
      .compare = &kCompareTimeline,
