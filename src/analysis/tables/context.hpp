@@ -68,7 +68,7 @@ class TableContext {
 
   [[nodiscard]] bool wants(std::string_view table) const { return selection.wants(table); }
   [[nodiscard]] bool is_extended() const { return options.edition == Edition::kExtended; }
-  // What the report says it had to make do with. Only for tables that are not made beside.
+  // What the report says it had to make do with. Only for tables that are not made in the background.
   void warn(std::string_view sentence) { warnings_.emplace_back(sentence); }
   [[nodiscard]] std::vector<std::string> warnings() const;  // those of the timeline first
 
@@ -84,8 +84,8 @@ class TableContext {
   [[nodiscard]] TimelineOptions timeline_options() const;
 
   // --- of a PyTorch trace ---
-  [[nodiscard]] OpInput& ops();               // not to be asked for by tables that are made beside
-  [[nodiscard]] const KernelRows& kernels();  // only for tables that are made beside
+  [[nodiscard]] OpInput& ops();  // not to be asked for by tables that are made in the background
+  [[nodiscard]] const KernelRows& kernels();  // only for tables that are made in the background
   void drop_kernels() { kernels_.drop(); }
   [[nodiscard]] std::span<const Step> steps();  // none: with a warning
 

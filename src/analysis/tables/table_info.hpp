@@ -65,9 +65,9 @@ struct TableInfo {
     std::size_t rows = 0;
   } screen = {};
   const CompareRule* compare = nullptr;
-  // Made beside the others by a second thread, one after the other: together they would take more
+  // Made by a second thread, one after the other: together they would take more
   // memory than time.
-  bool beside = false;
+  bool in_background = false;
   bool uses_rules = false;  // tells kernels by their names: the rules are compiled meanwhile
   // Rows with the same producer follow each other and are made together, once. Tables that were not
   // asked for are dropped; a producer that saves work by it asks TableContext::wants(). None:

@@ -20,19 +20,19 @@ constexpr int kMostThreads = 3;
 
 // Fields of a packet that tell it from other protobuf files: XPlane files begin with the same byte,
 // but their messages have no fields beyond 6, and a field 3 with a length.
-struct Telling {
+struct PacketField {
   std::uint64_t number;
   bool has_length;
 };
-constexpr Telling kTelling[] = {{3, false},  {8, false},  {10, false}, {13, false}, {41, false},
-                                {42, false}, {58, false}, {79, false}, {87, false}, {11, true},
-                                {12, true},  {33, true},  {35, true},  {36, true},  {43, true},
-                                {44, true},  {45, true},  {50, true},  {59, true},  {60, true},
-                                {69, true},  {89, true},  {133, true}};
+constexpr PacketField kPacketFields[] = {
+    {3, false},  {8, false},  {10, false}, {13, false}, {41, false}, {42, false},
+    {58, false}, {79, false}, {87, false}, {11, true},  {12, true},  {33, true},
+    {35, true},  {36, true},  {43, true},  {44, true},  {45, true},  {50, true},
+    {59, true},  {60, true},  {69, true},  {89, true},  {133, true}};
 
 bool is_telling(const perfetto::FieldHead& field) {
-  return std::ranges::any_of(kTelling, [&](const Telling& telling) {
-    return telling.number == field.number && telling.has_length == field.has_length;
+  return std::ranges::any_of(kPacketFields, [&](const PacketField& known) {
+    return known.number == field.number && known.has_length == field.has_length;
   });
 }
 

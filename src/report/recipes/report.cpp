@@ -33,7 +33,7 @@ constexpr std::string_view title_of(TraceKind kind) {
 // A producer, and where its tables stand in the report.
 struct Job {
   std::vector<Table> (*make)(TableContext& context);
-  bool beside;
+  bool in_background;
   std::vector<Table> made = {};
 };
 
@@ -41,7 +41,7 @@ std::vector<Job> jobs_of(const Selection& selection) {
   std::vector<Job> jobs;
   for (const TableInfo* const table : selection.rows())
     if (table->make != nullptr && (jobs.empty() || jobs.back().make != table->make))
-      jobs.push_back({table->make, table->beside});
+      jobs.push_back({table->make, table->in_background});
   return jobs;
 }
 
@@ -50,10 +50,10 @@ void run(Job& job, TableContext& context) {
   std::erase_if(job.made, [&](const Table& table) { return !context.wants(table.name()); });
 }
 
-// The tables before the first one that can be made beside the others go first: those build what
+// The tables before the first one that can be made in the background go first: those build what
 // all of them need.
 void run_all(std::span<Job> jobs, TableContext& context) {
-  const auto first = std::ranges::find(jobs, true, &Job::beside);
+  const auto first = std::ranges::find(jobs, true, &Job::in_background);
   for (Job& job : std::span{jobs.begin(), first}) run(job, context);
   const std::span rest{first, jobs.end()};
   const bool has_threads = io::thread_count(context.options.threads) > 1;
@@ -61,11 +61,11 @@ void run_all(std::span<Job> jobs, TableContext& context) {
   auto others = std::async(
       has_threads ? std::launch::async | std::launch::deferred : std::launch::deferred, [&] {
         for (Job& job : rest)
-          if (job.beside) run(job, context);
+          if (job.in_background) run(job, context);
         context.drop_kernels();
       });
   for (Job& job : rest)
-    if (!job.beside) run(job, context);
+    if (!job.in_background) run(job, context);
   others.get();
 }
 
