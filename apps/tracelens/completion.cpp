@@ -1,36 +1,30 @@
-// Completion scripts for bash and zsh, made from the declared flags, so that they cannot go stale.
+#include "completion.hpp"
+
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <vector>
-
-#include "verbs.hpp"
 
 namespace tracelens::app {
 namespace {
 
-std::vector<std::string> flags_of(const CLI::App& app) {
-  std::vector<std::string> flags;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_snames()) flags.push_back("-" + name);
-    for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
+std::vector<std::string> names_of(const Flags& flags) {
+  std::vector<std::string> names;
+  for (const Flag& flag : flags.flags()) {
+    std::ranges::copy(flag.short_names(), std::back_inserter(names));
+    std::ranges::copy(flag.long_names(), std::back_inserter(names));
   }
-  return flags;
+  return names;
 }
 
-std::vector<const CLI::App*> verbs_of(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App*) { return true; });
-}
-
-std::string bash_script(const CLI::App& app) {
+std::string bash_script(const Flags& program) {
   std::vector<std::string> names;
   std::string cases;
-  for (const CLI::App* verb : verbs_of(app)) {
-    names.push_back(verb->get_name());
-    cases +=
-        fmt::format("    {}) words=\"{}\" ;;\n", verb->get_name(), fmt::join(flags_of(*verb), " "));
+  for (const Flags& verb : program.commands()) {
+    names.push_back(verb.name());
+    cases += fmt::format("    {}) words=\"{}\" ;;\n", verb.name(), fmt::join(names_of(verb), " "));
   }
   return fmt::format(R"(# bash completion for tracelens, made by `tracelens completion bash`
 _tracelens() {{
@@ -54,7 +48,7 @@ _tracelens() {{
 complete -F _tracelens tracelens
 )",
                      fmt::arg("names", fmt::join(names, " ")),
-                     fmt::arg("flags", fmt::join(flags_of(app), " ")), fmt::arg("cases", cases),
+                     fmt::arg("flags", fmt::join(names_of(program), " ")), fmt::arg("cases", cases),
                      fmt::arg("common", "--quiet --verbose"));
 }
 
@@ -69,25 +63,23 @@ std::string zsh_text(std::string text) {
   return escaped;
 }
 
-std::string zsh_arguments(const CLI::App& app) {
+std::string zsh_arguments(const Flags& flags) {
   std::string lines;
-  for (const CLI::Option* option : app.get_options())
-    for (const std::string& name : option->get_lnames()) {
-      const bool takes_value = option->get_items_expected_max() > 0;
-      lines += fmt::format("        '--{}[{}]{}' \\\n", name, zsh_text(option->get_description()),
-                           takes_value ? ":value:_files" : "");
-    }
+  for (const Flag& flag : flags.flags())
+    for (const std::string& name : flag.long_names())
+      lines += fmt::format("        '{}[{}]{}' \\\n", name, zsh_text(flag.help()),
+                           flag.takes_value() ? ":value:_files" : "");
   return lines;
 }
 
-std::string zsh_script(const CLI::App& app) {
+std::string zsh_script(const Flags& program) {
   std::string names, cases;
-  for (const CLI::App* verb : verbs_of(app)) {
-    names += fmt::format("    '{}:{}'\n", verb->get_name(), zsh_text(verb->get_description()));
+  for (const Flags& verb : program.commands()) {
+    names += fmt::format("    '{}:{}'\n", verb.name(), zsh_text(verb.description()));
     const std::string rest =
-        verb->get_name() == "completion" ? "'1:shell:(bash zsh)'" : "'*:file:_files'";
-    cases += fmt::format("    {})\n      _arguments \\\n{}        {} ;;\n", verb->get_name(),
-                         zsh_arguments(*verb), rest);
+        verb.name() == "completion" ? "'1:shell:(bash zsh)'" : "'*:file:_files'";
+    cases += fmt::format("    {})\n      _arguments \\\n{}        {} ;;\n", verb.name(),
+                         zsh_arguments(verb), rest);
   }
   return fmt::format(R"(#compdef tracelens
 # zsh completion for tracelens, made by `tracelens completion zsh`
@@ -112,8 +104,8 @@ _tracelens "$@"
 
 }  // namespace
 
-std::string completion_script(const CLI::App& app, const std::string& shell) {
-  return shell == "zsh" ? zsh_script(app) : bash_script(app);
+std::string completion_script(const Flags& program, const std::string& shell) {
+  return shell == "zsh" ? zsh_script(program) : bash_script(program);
 }
 
 }  // namespace tracelens::app

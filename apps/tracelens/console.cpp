@@ -8,8 +8,11 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <memory>
+#include <new>
 #include <string>
+#include <tracelens/error.hpp>
 
 namespace tracelens::app {
 namespace {
@@ -62,6 +65,22 @@ Console::Console() {
   stderr_is_terminal_ = ::isatty(STDERR_FILENO) == 1;
   style_.colour = stdout_is_terminal && !is_set("NO_COLOR");
   style_.width = terminal_width();
+}
+
+int Console::tell_exception() const {
+  try {
+    throw;
+  } catch (const Error& problem) {
+    clear_progress();
+    error(problem.what());
+    return kExitBadInput;
+  } catch (const std::bad_alloc&) {
+    error("not enough memory for this trace");
+    return kExitBadInput;
+  } catch (const std::exception& problem) {
+    error(fmt::format("this is a bug in TraceLens: {}", problem.what()));
+    return kExitBug;
+  }
 }
 
 bool Console::flush() const {

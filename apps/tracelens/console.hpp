@@ -32,6 +32,9 @@ class Console {
   void warn(std::string_view sentence) const;                 // stderr, unless --quiet
   void error(std::string_view sentence) const;                // stderr, always
 
+  // Called while an exception is handled: says what went wrong and returns the exit status for it.
+  [[nodiscard]] int tell_exception() const;
+
   // Whether everything printed so far has arrived; a reader that left early (| head) is fine.
   [[nodiscard]] bool flush() const;
 

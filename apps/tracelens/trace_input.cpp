@@ -57,15 +57,16 @@ Trace read_with_warnings(const std::string& path, const Console& console) {
   return trace;
 }
 
-void TraceInput::declare(CLI::App& verb) {
-  verb.add_option("trace", path_,
-                  "Trace file: PyTorch profiler JSON, JAX XPlane, Perfetto or rocprofv3, plain or "
-                  "packed by gzip, zip or zstd; "
-                  "- reads standard input; without one the demo trace is used");
-  verb.add_option("--threads", threads_,
-                  "Threads to read with; 0 is one per core. Changes the speed, never the result")
-      ->check(CLI::Range(0, 1024))
-      ->capture_default_str();
+void TraceInput::declare(Flags& flags) {
+  flags.add("trace", path_,
+            "Trace file: PyTorch profiler JSON, JAX XPlane, Perfetto or rocprofv3, plain or "
+            "packed by gzip, zip or zstd; "
+            "- reads standard input; without one the demo trace is used");
+  flags
+      .add("--threads", threads_,
+           "Threads to read with; 0 is one per core. Changes the speed, never the result")
+      .check(between(0, 1024))
+      .show_default();
 }
 
 void TraceInput::check_output(const std::string& output) const { refuse_same_file(path_, output); }

@@ -1,22 +1,30 @@
 // verb.hpp: what every `tracelens <verb>` is: its flags, and a function that reads like the manual.
-// To add one: a file like info.cpp, a line in verbs.hpp and one in kVerbs (main.cpp).
+// To add one: a file like verbs/info.cpp, and a row in verbs.cpp. A script of the Python TraceLens
+// is a verb with the script's flags: a file in scripts/, and a row in verbs.cpp too.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <tracelens/trace.hpp>
 
 #include "console.hpp"
+#include "flags.hpp"
 
 namespace tracelens::app {
 
 class Verb {
  public:
   virtual ~Verb() = default;
-  virtual void declare(CLI::App& verb) = 0;  // the only list of flags: --help comes from it
-  virtual int run(Console& console) = 0;     // the exit status
+  virtual void declare(Flags& flags) = 0;  // the only list of flags: --help comes from it
+  virtual int run(Console& console) = 0;   // the exit status
 };
+
+// Each verb's file ends with `template std::unique_ptr<Verb> make_verb<ItsClass>();`, so that the
+// row of a table, which names make_verb<class ItsClass>, needs no other declaration.
+template <class SomeVerb>
+std::unique_ptr<Verb> make_verb() {
+  return std::make_unique<SomeVerb>();
+}
 
 // Throws Error when `output` is the same file as `trace`: a result never replaces its input.
 void refuse_same_file(const std::string& trace, const std::string& output);
@@ -27,7 +35,7 @@ void refuse_same_file(const std::string& trace, const std::string& output);
 // The trace a verb is about, with the flags that go with reading one.
 class TraceInput {
  public:
-  void declare(CLI::App& verb);
+  void declare(Flags& flags);
   // Reads it, with a progress bar. Without a trace on the command line: the demo trace, and says
   // so. Warnings of the reader go to stderr.
   [[nodiscard]] Trace read(Console& console) const;

@@ -1,25 +1,28 @@
-// verbs.hpp: one factory per verb; each is defined in the file of that name.
+// verbs.hpp: the tables of what the program can do: a row is all that a new one needs here.
 #pragma once
 
 #include <memory>
-
-#include "verb.hpp"
+#include <span>
+#include <string_view>
 
 namespace tracelens::app {
 
-std::unique_ptr<Verb> make_check_verb();
-std::unique_ptr<Verb> make_collectives_verb();
-std::unique_ptr<Verb> make_compare_verb();
-std::unique_ptr<Verb> make_convert_verb();
-std::unique_ptr<Verb> make_diff_verb();
-std::unique_ptr<Verb> make_fuse_verb();
-std::unique_ptr<Verb> make_info_verb();
-std::unique_ptr<Verb> make_model_verb();
-std::unique_ptr<Verb> make_report_verb();
-std::unique_ptr<Verb> make_roofline_verb();
-std::unique_ptr<Verb> make_tree_verb();
+class Verb;
+template <class SomeVerb>
+std::unique_ptr<Verb> make_verb();  // see verb.hpp
 
-// Not a Verb: it describes all the others. Prints a completion script for `shell`.
-[[nodiscard]] std::string completion_script(const CLI::App& app, const std::string& shell);
+struct VerbKind {
+  const char* name;
+  const char* description;
+  std::unique_ptr<Verb> (*make)();
+};
+[[nodiscard]] std::span<const VerbKind> all_verbs();  // in the order of --help
+
+// A script of the Python TraceLens, see scripts/scripts.hpp.
+struct ScriptKind {
+  std::string_view name;
+  std::unique_ptr<Verb> (*make)();
+};
+[[nodiscard]] std::span<const ScriptKind> all_scripts();
 
 }  // namespace tracelens::app

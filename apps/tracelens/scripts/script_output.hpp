@@ -1,15 +1,15 @@
-// compat_rocprof_files.hpp: what the scripts for ROCm traces share: where the tables go.
-//   files_.declare(app);
+// script_output.hpp: what the scripts for ROCm traces share: where the tables go.
+//   files_.declare(flags);
 //   files_.write(tables, trace_base(path) + "_report.xlsx", console);
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <span>
 #include <string>
 #include <tracelens/table.hpp>
 #include <tracelens/trace.hpp>
 
 #include "console.hpp"
+#include "flags.hpp"
 
 namespace tracelens::app {
 
@@ -18,7 +18,7 @@ namespace tracelens::app {
 
 class ScriptOutput {
  public:
-  void declare(CLI::App& app);  // --output_xlsx_path, --output_csvs_dir
+  void declare(Flags& flags);  // --output_xlsx_path, --output_csvs_dir
   // Throws Error when the workbook would not be one, or replaces the trace. Call it first.
   void check(const std::string& trace, const std::string& default_workbook) const;
   // A folder of CSV files when one was named, else a workbook.

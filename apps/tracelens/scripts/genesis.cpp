@@ -9,13 +9,13 @@
 #include <tracelens/error.hpp>
 #include <vector>
 
-#include "compat_rocprof_files.hpp"
-#include "compat_scripts.hpp"
 #include "io/output_file.hpp"
 #include "io/text_file.hpp"
 #include "report/recipes/genesis.hpp"
 #include "report/sinks/sink.hpp"
+#include "scripts/script_output.hpp"
 #include "trace/json_value.hpp"
+#include "verb.hpp"
 
 namespace tracelens::app {
 namespace {
@@ -47,24 +47,26 @@ std::optional<double> wall_time(std::string_view log) {
   return std::nullopt;
 }
 
+}  // namespace
+
 class GenesisScript : public Verb {
  public:
-  void declare(CLI::App& app) override {
-    app.add_option("--capture-dir,--combined-run-dir", folder_, "Folder of the captured run")
-        ->required();
-    app.add_option("--output-dir", output_, "Folder for the report")->capture_default_str();
-    app.add_flag("--kernel-details", options_.kernel_details, "Sheet with every dispatch");
-    app.add_flag("--no-short-kernel-study", no_short_, "No sheets about short kernels");
-    app.add_option("--short-kernel-threshold-us", options_.short_kernel_us,
-                   "What is short, in microseconds");
-    app.add_option("--steady-state-gap-ms", gap_ms_, "A pause this long ends the build")
-        ->check(CLI::Range(0.0, 1e9));
-    app.add_option("--steady-state-fallback-s", fallback_s_,
-                   "How much of the end to take when there is no such pause")
-        ->check(CLI::Range(0.0, 1e6));
-    app.add_flag("--include-api", ignored_, "Accepted, without effect: no table shows them");
-    app.add_flag("--keep-work", ignored_, "Accepted, without effect: there are no such files");
-    app.add_option("--traceconv", traceconv_, "Accepted, without effect");
+  void declare(Flags& flags) override {
+    flags.add("--capture-dir,--combined-run-dir", folder_, "Folder of the captured run").required();
+    flags.add("--output-dir", output_, "Folder for the report").show_default();
+    flags.add("--kernel-details", options_.kernel_details, "Sheet with every dispatch");
+    flags.add("--no-short-kernel-study", no_short_, "No sheets about short kernels");
+    flags.add("--short-kernel-threshold-us", options_.short_kernel_us,
+              "What is short, in microseconds");
+    flags.add("--steady-state-gap-ms", gap_ms_, "A pause this long ends the build")
+        .check(between(0.0, 1e9));
+    flags
+        .add("--steady-state-fallback-s", fallback_s_,
+             "How much of the end to take when there is no such pause")
+        .check(between(0.0, 1e6));
+    flags.add("--include-api", ignored_, "Accepted, without effect: no table shows them");
+    flags.add("--keep-work", ignored_, "Accepted, without effect: there are no such files");
+    flags.add("--traceconv", traceconv_, "Accepted, without effect");
   }
 
   int run(Console& console) override {
@@ -128,8 +130,6 @@ class GenesisScript : public Verb {
   bool no_short_ = false, ignored_ = false;
 };
 
-}  // namespace
-
-std::unique_ptr<Verb> make_genesis_report_script() { return std::make_unique<GenesisScript>(); }
+template std::unique_ptr<Verb> make_verb<GenesisScript>();
 
 }  // namespace tracelens::app

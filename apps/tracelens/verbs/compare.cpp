@@ -6,41 +6,42 @@
 #include <vector>
 
 #include "report/sinks/sink.hpp"
-#include "verbs.hpp"
+#include "verb.hpp"
 
 namespace tracelens::app {
 namespace {
 
 constexpr std::size_t kShownRows = 12;
 
+}  // namespace
+
 class CompareVerb : public Verb {
  public:
-  void declare(CLI::App& verb) override {
-    verb.add_option("inputs", inputs_,
-                    "Two or more traces of any format, workbooks (.xlsx) or folders of CSV files; "
-                    "the first is the baseline");
-    verb.add_option(
-        "-o,--output", output_,
-        "Where to write: a file (.xlsx, .html, .md, .json) or a folder for CSV files (out/)");
-    verb.add_option(
-            "--names", options_.names,
-            "How the inputs are called in the columns, one each; by default their file names. "
-            "What follows the last name is an input")
-        ->expected(1, -1);
-    verb.add_option(
-            "--sheets", options_.sheets,
-            "What to compare: gpu_timeline, ops_summary, kernel_summary, ops_all, roofline, "
-            "all")
-        ->expected(1, -1)
-        ->capture_default_str();
-    verb.add_option("--fail-if", options_.gates,
-                    "Gate, may be given several times: 'total_time > 5%', 'op:aten::mm > 0.2ms', "
-                    "'category:GEMM > 3% min 1ms', 'kernel:* > 10%', 'sheet:hlo_ops/dot.3 > 5%'")
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    verb.add_option("--gate-results", gate_results_,
-                    "Also write the outcome of the gates: JUnit XML, or JSON for a name in .json");
-    verb.footer(
+  void declare(Flags& flags) override {
+    flags.add("inputs", inputs_,
+              "Two or more traces of any format, workbooks (.xlsx) or folders of CSV files; "
+              "the first is the baseline");
+    flags.add("-o,--output", output_,
+              "Where to write: a file (.xlsx, .html, .md, .json) or a folder for CSV files (out/)");
+    flags
+        .add("--names", options_.names,
+             "How the inputs are called in the columns, one each; by default their file names. "
+             "What follows the last name is an input")
+        .takes(1, Flag::kAnyNumber);
+    flags
+        .add("--sheets", options_.sheets,
+             "What to compare: gpu_timeline, ops_summary, kernel_summary, ops_all, roofline, "
+             "all")
+        .takes(1, Flag::kAnyNumber)
+        .show_default();
+    flags
+        .add("--fail-if", options_.gates,
+             "Gate, may be given several times: 'total_time > 5%', 'op:aten::mm > 0.2ms', "
+             "'category:GEMM > 3% min 1ms', 'kernel:* > 10%', 'sheet:hlo_ops/dot.3 > 5%'")
+        .repeatable();
+    flags.add("--gate-results", gate_results_,
+              "Also write the outcome of the gates: JUnit XML, or JSON for a name in .json");
+    flags.footer(
         "Exit status 1 when a gate fails.\n"
         "Examples:\n"
         "  tracelens compare base.json.gz new.json.gz -o cmp.xlsx\n"
@@ -97,8 +98,6 @@ class CompareVerb : public Verb {
   CompareOptions options_;
 };
 
-}  // namespace
-
-std::unique_ptr<Verb> make_compare_verb() { return std::make_unique<CompareVerb>(); }
+template std::unique_ptr<Verb> make_verb<CompareVerb>();
 
 }  // namespace tracelens::app

@@ -5,22 +5,23 @@
 #include <tracelens/compare.hpp>
 #include <tracelens/error.hpp>
 
-#include "compat_scripts.hpp"
+#include "verb.hpp"
 
 namespace tracelens::app {
-namespace {
 
 class CompareScript : public Verb {
  public:
-  void declare(CLI::App& app) override {
+  void declare(Flags& flags) override {
     options_.more_sheets = false;
-    app.add_option("reports", reports_,
-                   "Reports (.xlsx) or folders of CSV files; the first is the baseline")
-        ->required();
-    app.add_option("-o,--output", workbook_, "Workbook to write")->capture_default_str();
-    app.add_option("--output_csvs_dir", folder_, "Folder for one CSV file per sheet");
-    app.add_option("--names", options_.names, "One tag per report")->expected(0, -1);
-    app.add_option("--sheets", options_.sheets, "Groups of sheets to compare")->expected(1, -1);
+    flags
+        .add("reports", reports_,
+             "Reports (.xlsx) or folders of CSV files; the first is the baseline")
+        .required();
+    flags.add("-o,--output", workbook_, "Workbook to write").show_default();
+    flags.add("--output_csvs_dir", folder_, "Folder for one CSV file per sheet");
+    flags.add("--names", options_.names, "One tag per report").takes(0, Flag::kAnyNumber);
+    flags.add("--sheets", options_.sheets, "Groups of sheets to compare")
+        .takes(1, Flag::kAnyNumber);
   }
 
   int run(Console& console) override {
@@ -50,8 +51,6 @@ class CompareScript : public Verb {
   CompareOptions options_;
 };
 
-}  // namespace
-
-std::unique_ptr<Verb> make_compare_script() { return std::make_unique<CompareScript>(); }
+template std::unique_ptr<Verb> make_verb<CompareScript>();
 
 }  // namespace tracelens::app

@@ -3,30 +3,27 @@
 #include <tracelens/compare.hpp>
 
 #include "report/sinks/sink.hpp"
-#include "verbs.hpp"
+#include "verb.hpp"
 
 namespace tracelens::app {
-namespace {
 
 class DiffVerb : public Verb {
  public:
-  void declare(CLI::App& verb) override {
-    verb.add_option("before", before_, "Trace to start from, of any format")->required();
-    verb.add_option("after", after_, "Trace to compare with it")->required();
-    verb.add_option(
-        "-o,--output", output_,
-        "Where to write: a folder (diff/) gets the merged tree, the tables, the op maps "
-        "and the note; a file .xlsx, .html or .json the tables, .md the note");
-    verb.add_flag("--summary", summary_, "Print the performance note, in Markdown");
-    verb.add_flag(
-        "--improved", options_.improved,
-        "Align threads and names instead of positions, and count memory fills; without it "
-        "the rows are those of the Python TraceLens. Always so for a .html page");
-    verb.add_flag("--python-stack", options_.python_frames,
-                  "Python functions and modules take part in the call trees");
-    verb.add_flag("--prune-non-gpu", options_.prune_idle_roots,
-                  "Leave calls at the top without GPU work out of the merged tree");
-    verb.footer(
+  void declare(Flags& flags) override {
+    flags.add("before", before_, "Trace to start from, of any format").required();
+    flags.add("after", after_, "Trace to compare with it").required();
+    flags.add("-o,--output", output_,
+              "Where to write: a folder (diff/) gets the merged tree, the tables, the op maps "
+              "and the note; a file .xlsx, .html or .json the tables, .md the note");
+    flags.add("--summary", summary_, "Print the performance note, in Markdown");
+    flags.add("--improved", options_.improved,
+              "Align threads and names instead of positions, and count memory fills; without it "
+              "the rows are those of the Python TraceLens. Always so for a .html page");
+    flags.add("--python-stack", options_.python_frames,
+              "Python functions and modules take part in the call trees");
+    flags.add("--prune-non-gpu", options_.prune_idle_roots,
+              "Leave calls at the top without GPU work out of the merged tree");
+    flags.footer(
         "ops_diff and substitutions, and the note, always use the improved alignment.\n"
         "Examples:\n"
         "  tracelens diff base.json.gz new.json.gz -o diff/\n"
@@ -62,8 +59,6 @@ class DiffVerb : public Verb {
   DiffOptions options_;
 };
 
-}  // namespace
-
-std::unique_ptr<Verb> make_diff_verb() { return std::make_unique<DiffVerb>(); }
+template std::unique_ptr<Verb> make_verb<DiffVerb>();
 
 }  // namespace tracelens::app

@@ -13,27 +13,27 @@
 #include "perf/registry/user_models.hpp"
 #include "report/recipes/roofline_svg.hpp"
 #include "report/sinks/sink.hpp"
-#include "verbs.hpp"
+#include "verb.hpp"
 
 namespace tracelens::app {
-namespace {
 
 class RooflineVerb : public Verb {
  public:
-  void declare(CLI::App& verb) override {
-    input_.declare(verb);
-    verb.add_option("-o,--output", output_,
-                    "Where to write: the picture (.svg), or the points as a table (.csv, .xlsx, "
-                    ".html, .md, .json)")
-        ->capture_default_str();
-    verb.add_option("--gpu", choice_.name,
-                    "GPU whose limits are the roofs; by default the one the trace names");
-    verb.add_option("--gpu-arch", choice_.file, "Its figures from a JSON file instead");
-    verb.add_option("--models", models_, "Your own models, see docs/how-to/own-models.md");
-    verb.add_option("--top", top_, "Ops named in the picture and listed here")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str();
-    verb.footer(
+  void declare(Flags& flags) override {
+    input_.declare(flags);
+    flags
+        .add("-o,--output", output_,
+             "Where to write: the picture (.svg), or the points as a table (.csv, .xlsx, "
+             ".html, .md, .json)")
+        .show_default();
+    flags.add("--gpu", choice_.name,
+              "GPU whose limits are the roofs; by default the one the trace names");
+    flags.add("--gpu-arch", choice_.file, "Its figures from a JSON file instead");
+    flags.add("--models", models_, "Your own models, see docs/how-to/own-models.md");
+    flags.add("--top", top_, "Ops named in the picture and listed here")
+        .check(between(1, 1000))
+        .show_default();
+    flags.footer(
         "Examples:\n"
         "  tracelens roofline trace.json.gz                        table here, picture in "
         "roofline.svg\n"
@@ -89,8 +89,6 @@ class RooflineVerb : public Verb {
   std::size_t top_ = 12;
 };
 
-}  // namespace
-
-std::unique_ptr<Verb> make_roofline_verb() { return std::make_unique<RooflineVerb>(); }
+template std::unique_ptr<Verb> make_verb<RooflineVerb>();
 
 }  // namespace tracelens::app

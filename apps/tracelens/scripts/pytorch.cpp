@@ -4,9 +4,8 @@
 #include <tracelens/error.hpp>
 #include <tracelens/report.hpp>
 
-#include "compat_scripts.hpp"
-#include "flag_values.hpp"
 #include "report/recipes/diff_inline.hpp"
+#include "verb.hpp"
 
 namespace tracelens::app {
 namespace {
@@ -16,46 +15,48 @@ std::string default_workbook(const std::string& trace) {
   return trace.substr(0, trace.rfind(".json")) + "_perf_report.xlsx";
 }
 
+}  // namespace
+
 class PytorchReportScript : public Verb {
  public:
-  void declare(CLI::App& app) override {
+  void declare(Flags& flags) override {
     options_.edition = Edition::kReference;
     options_.gpu_from_trace = false;
     options_.without = {"idle", "warnings"};
     options_.achievable_peaks = true;
 
-    app.add_option("--profile_json_path", trace_, "Trace to report on")->required();
-    app.add_option("--output_xlsx_path", workbook_, "Workbook to write");
-    app.add_option("--output_csvs_dir", folder_, "Folder for one CSV file per sheet");
-    app.add_flag("--include_unlinked_kernels", options_.include_unlinked,
-                 "GPU events without a launch count in the timeline");
-    app.add_option("--micro_idle_thresh_us", options_.micro_idle_us, "Split idle time here")
-        ->check(count_from(0));
-    app.add_flag("--disable_coll_analysis", no_collectives_, "No sheet coll_analysis");
-    app.add_flag("--enable_kernel_summary", kernel_summary_, "Sheet kernel_summary");
-    app.add_flag("--short_kernel_study", short_kernels_, "Sheets about short kernels");
-    app.add_option("--short_kernel_threshold_us", options_.short_kernel_us, "What is short")
-        ->check(number_from(0));
-    app.add_option("--short_kernel_histogram_bins", options_.histogram_bins, "Bins")
-        ->check(CLI::Range(1, 100'000));
-    app.add_option("--topk_short_kernels", options_.top_short_kernels, "Rows to keep")
-        ->check(count_from(0));
-    app.add_flag("--enable_pseudo_ops", pseudo_ops_, "Accepted; made-up ops are not there yet");
-    app.add_option("--topk_ops", ignored_, "Accepted, without effect");
-    app.add_option("--topk_roofline_ops", ignored_, "Accepted, without effect");
-    app.add_option("--comparison_json_path", comparison_,
-                   "Second trace: columns about it in unified_perf_summary, and sheet diff_stats");
-    app.add_option("--extension_file", extension_, "Python extensions are not supported");
-    app.add_option("--python_path", ignored_, "Accepted, without effect");
-    auto* const file = app.add_option("--gpu_arch_json_path", options_.gpu_file, "GPU figures");
-    app.add_option("--gpu_arch_platform", options_.gpu, "Known GPU")->excludes(file);
-    app.add_flag("--group_by_num_kernels", options_.group_by_kernel_count, "Group by it too");
-    app.add_flag("--enable-origami", origami_, "The external GEMM simulator is not supported");
-    app.add_option("--inductor_cache_dir", ignored_, "Accepted, without effect");
-    app.add_flag("--include_overlap_info", overlap_, "Sheets about overlapping kernels");
-    app.add_flag("--detect_recompute", options_.recompute, "Tell recomputed work apart");
-    app.add_flag("--include_first_occurrence_time", options_.first_occurrence, "Extra column");
-    app.add_flag("--include_call_stack", options_.call_stack, "Call stack columns");
+    flags.add("--profile_json_path", trace_, "Trace to report on").required();
+    flags.add("--output_xlsx_path", workbook_, "Workbook to write");
+    flags.add("--output_csvs_dir", folder_, "Folder for one CSV file per sheet");
+    flags.add("--include_unlinked_kernels", options_.include_unlinked,
+              "GPU events without a launch count in the timeline");
+    flags.add("--micro_idle_thresh_us", options_.micro_idle_us, "Split idle time here")
+        .check(count_from(0));
+    flags.add("--disable_coll_analysis", no_collectives_, "No sheet coll_analysis");
+    flags.add("--enable_kernel_summary", kernel_summary_, "Sheet kernel_summary");
+    flags.add("--short_kernel_study", short_kernels_, "Sheets about short kernels");
+    flags.add("--short_kernel_threshold_us", options_.short_kernel_us, "What is short")
+        .check(number_from(0));
+    flags.add("--short_kernel_histogram_bins", options_.histogram_bins, "Bins")
+        .check(between(1, 100'000));
+    flags.add("--topk_short_kernels", options_.top_short_kernels, "Rows to keep")
+        .check(count_from(0));
+    flags.add("--enable_pseudo_ops", pseudo_ops_, "Accepted; made-up ops are not there yet");
+    flags.add("--topk_ops", ignored_, "Accepted, without effect");
+    flags.add("--topk_roofline_ops", ignored_, "Accepted, without effect");
+    flags.add("--comparison_json_path", comparison_,
+              "Second trace: columns about it in unified_perf_summary, and sheet diff_stats");
+    flags.add("--extension_file", extension_, "Python extensions are not supported");
+    flags.add("--python_path", ignored_, "Accepted, without effect");
+    const Flag& file = flags.add("--gpu_arch_json_path", options_.gpu_file, "GPU figures");
+    flags.add("--gpu_arch_platform", options_.gpu, "Known GPU").excludes(file);
+    flags.add("--group_by_num_kernels", options_.group_by_kernel_count, "Group by it too");
+    flags.add("--enable-origami", origami_, "The external GEMM simulator is not supported");
+    flags.add("--inductor_cache_dir", ignored_, "Accepted, without effect");
+    flags.add("--include_overlap_info", overlap_, "Sheets about overlapping kernels");
+    flags.add("--detect_recompute", options_.recompute, "Tell recomputed work apart");
+    flags.add("--include_first_occurrence_time", options_.first_occurrence, "Extra column");
+    flags.add("--include_call_stack", options_.call_stack, "Call stack columns");
   }
 
   int run(Console& console) override {
@@ -103,10 +104,6 @@ class PytorchReportScript : public Verb {
   ReportOptions options_;
 };
 
-}  // namespace
-
-std::unique_ptr<Verb> make_pytorch_report_script() {
-  return std::make_unique<PytorchReportScript>();
-}
+template std::unique_ptr<Verb> make_verb<PytorchReportScript>();
 
 }  // namespace tracelens::app

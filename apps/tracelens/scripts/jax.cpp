@@ -5,7 +5,7 @@
 #include <tracelens/read_trace.hpp>
 #include <tracelens/report.hpp>
 
-#include "compat_scripts.hpp"
+#include "verb.hpp"
 
 namespace tracelens::app {
 namespace {
@@ -15,21 +15,23 @@ std::string default_workbook(const std::string& profile) {
   return profile.substr(0, profile.rfind(".xplane.pb")) + "_perf_report.xlsx";
 }
 
+}  // namespace
+
 class JaxReportScript : public Verb {
  public:
-  void declare(CLI::App& app) override {
+  void declare(Flags& flags) override {
     options_.edition = Edition::kReference;
     options_.gpu_from_trace = false;
     options_.without = {"warnings"};
-    app.add_option("--profile_path", profile_, "Profile to report on: *.xplane.pb, or its folder")
-        ->required();
-    app.add_option("--output_xlsx_path", workbook_, "Workbook to write");
-    app.add_option("--output_csvs_dir", folder_, "Folder for one CSV file per sheet, no workbook");
-    app.add_option("--kernel_metadata_keyword_filters", options_.op_keywords,
-                   "Only kernels whose HLO op's metadata has one of these words");
-    auto* const file = app.add_option("--gpu_arch_json_path", options_.gpu_file, "GPU figures");
-    app.add_option("--gpu_arch_platform", options_.gpu, "Known GPU")->excludes(file);
-    app.add_flag("--enable-origami", origami_, "The external GEMM simulator is not supported");
+    flags.add("--profile_path", profile_, "Profile to report on: *.xplane.pb, or its folder")
+        .required();
+    flags.add("--output_xlsx_path", workbook_, "Workbook to write");
+    flags.add("--output_csvs_dir", folder_, "Folder for one CSV file per sheet, no workbook");
+    flags.add("--kernel_metadata_keyword_filters", options_.op_keywords,
+              "Only kernels whose HLO op's metadata has one of these words");
+    const Flag& file = flags.add("--gpu_arch_json_path", options_.gpu_file, "GPU figures");
+    flags.add("--gpu_arch_platform", options_.gpu, "Known GPU").excludes(file);
+    flags.add("--enable-origami", origami_, "The external GEMM simulator is not supported");
   }
 
   int run(Console& console) override {
@@ -67,8 +69,6 @@ class JaxReportScript : public Verb {
   ReportOptions options_;
 };
 
-}  // namespace
-
-std::unique_ptr<Verb> make_jax_report_script() { return std::make_unique<JaxReportScript>(); }
+template std::unique_ptr<Verb> make_verb<JaxReportScript>();
 
 }  // namespace tracelens::app

@@ -3,17 +3,16 @@
 #include <tracelens/tree.hpp>
 
 #include "report/sinks/sink.hpp"
-#include "verbs.hpp"
+#include "verb.hpp"
 
 namespace tracelens::app {
-namespace {
 
 class InfoVerb : public Verb {
  public:
-  void declare(CLI::App& verb) override {
-    input_.declare(verb);
-    verb.add_option("-o,--output", output_, "Also write the tables to a file or folder");
-    verb.footer(
+  void declare(Flags& flags) override {
+    input_.declare(flags);
+    flags.add("-o,--output", output_, "Also write the tables to a file or folder");
+    flags.footer(
         "Examples:\n"
         "  tracelens info trace.json.gz\n"
         "  tracelens info trace.json.gz -o info.json --quiet");
@@ -36,8 +35,6 @@ class InfoVerb : public Verb {
   std::string output_;
 };
 
-}  // namespace
-
-std::unique_ptr<Verb> make_info_verb() { return std::make_unique<InfoVerb>(); }
+template std::unique_ptr<Verb> make_verb<InfoVerb>();
 
 }  // namespace tracelens::app

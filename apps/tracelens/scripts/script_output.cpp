@@ -1,4 +1,4 @@
-#include "compat_rocprof_files.hpp"
+#include "scripts/script_output.hpp"
 
 #include <fmt/format.h>
 
@@ -18,9 +18,9 @@ std::string trace_base(const std::string& path) {
   return std::filesystem::path{path}.replace_extension().string();
 }
 
-void ScriptOutput::declare(CLI::App& app) {
-  app.add_option("--output_xlsx_path", workbook_, "Workbook to write");
-  app.add_option("--output_csvs_dir", folder_, "Folder for one CSV file per sheet instead");
+void ScriptOutput::declare(Flags& flags) {
+  flags.add("--output_xlsx_path", workbook_, "Workbook to write");
+  flags.add("--output_csvs_dir", folder_, "Folder for one CSV file per sheet instead");
 }
 
 void ScriptOutput::check(const std::string& trace, const std::string& default_workbook) const {

@@ -4,43 +4,46 @@
 #include <tracelens/error.hpp>
 #include <tracelens/fuse.hpp>
 
-#include "flag_values.hpp"
-#include "verbs.hpp"
+#include "verb.hpp"
 
 namespace tracelens::app {
 namespace {
 
 std::int64_t ns_of_ms(double ms) { return static_cast<std::int64_t>(std::llround(ms * 1e6)); }
 
+}  // namespace
+
 class FuseVerb : public Verb {
  public:
-  void declare(CLI::App& verb) override {
-    verb.add_option("traces", inputs_,
-                    "The ranks' traces: folders, files, patterns ('run/rank*.json.gz') or zip "
-                    "archives")
-        ->required();
-    verb.add_option("-o,--output", output_, "File to write; packed when it ends in .gz")
-        ->capture_default_str();
-    verb.add_option("--ranks", options_.only_ranks, "Only these ranks, e.g. 0,8,16")
-        ->delimiter(',')
-        ->check(count_from(0));
-    auto* const python = verb.add_flag("--python,!--no-python", options_.python,
-                                       "Keep the Python frames; they are left out by default");
-    verb.add_option("--only", options_.only,
-                    "Only kernels and GPU annotations whose names hold this word, e.g. nccl")
-        ->excludes(python);
-    verb.add_option("--categories", options_.categories,
-                    "Only events of these categories, e.g. kernel,gpu_memcpy")
-        ->delimiter(',');
-    verb.add_option("--from-ms", from_ms_, "Only events after this time from the first event on")
-        ->check(number_from(0));
-    verb.add_option("--to-ms", to_ms_, "Only events before this time from the first event on")
-        ->check(number_from(0));
-    verb.add_flag("--align-clocks", options_.align_clocks,
-                  "Shift each rank by the clock difference that the ends of collectives tell");
-    verb.add_option("--gpus-per-node", options_.gpus_per_node, "Ranks that share a clock")
-        ->check(count_from(1));
-    verb.footer(
+  void declare(Flags& flags) override {
+    flags
+        .add("traces", inputs_,
+             "The ranks' traces: folders, files, patterns ('run/rank*.json.gz') or zip "
+             "archives")
+        .required();
+    flags.add("-o,--output", output_, "File to write; packed when it ends in .gz").show_default();
+    flags.add("--ranks", options_.only_ranks, "Only these ranks, e.g. 0,8,16")
+        .separated_by(',')
+        .check(count_from(0));
+    const Flag& python = flags.add("--python,!--no-python", options_.python,
+                                   "Keep the Python frames; they are left out by default");
+    flags
+        .add("--only", options_.only,
+             "Only kernels and GPU annotations whose names hold this word, e.g. nccl")
+        .excludes(python);
+    flags
+        .add("--categories", options_.categories,
+             "Only events of these categories, e.g. kernel,gpu_memcpy")
+        .separated_by(',');
+    flags.add("--from-ms", from_ms_, "Only events after this time from the first event on")
+        .check(number_from(0));
+    flags.add("--to-ms", to_ms_, "Only events before this time from the first event on")
+        .check(number_from(0));
+    flags.add("--align-clocks", options_.align_clocks,
+              "Shift each rank by the clock difference that the ends of collectives tell");
+    flags.add("--gpus-per-node", options_.gpus_per_node, "Ranks that share a clock")
+        .check(count_from(1));
+    flags.footer(
         "Examples:\n"
         "  tracelens fuse traces/ -o merged.json.gz           one file for Perfetto\n"
         "  tracelens fuse traces/ --ranks 0,8 --only nccl     the collectives of two ranks\n"
@@ -75,8 +78,6 @@ class FuseVerb : public Verb {
   FuseOptions options_;
 };
 
-}  // namespace
-
-std::unique_ptr<Verb> make_fuse_verb() { return std::make_unique<FuseVerb>(); }
+template std::unique_ptr<Verb> make_verb<FuseVerb>();
 
 }  // namespace tracelens::app

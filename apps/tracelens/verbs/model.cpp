@@ -6,35 +6,34 @@
 #include "io/text_file.hpp"
 #include "perf/registry/user_models.hpp"
 #include "report/sinks/sink.hpp"
-#include "verbs.hpp"
+#include "verb.hpp"
 
 namespace tracelens::app {
-namespace {
 
 class ModelVerb : public Verb {
  public:
-  void declare(CLI::App& verb) override {
-    verb.add_option("op", op_, "Name of the op as traced, such as aten::mm");
-    verb.add_option("--dims", texts_.dims,
-                    "Shapes of the arguments as JSON, [] for what is no tensor");
-    verb.add_option("--dtype", texts_.dtype,
-                    "Element type of every tensor: bf16, fp16, fp32, fp8, ...; float by default");
-    verb.add_option("--types", texts_.types, "Types of the arguments one by one, as JSON");
-    verb.add_option("--strides", texts_.strides, "Strides as JSON; by default contiguous");
-    verb.add_option("--concrete", texts_.concrete,
-                    "Values of the scalar arguments as JSON; by default what the op assumes");
-    verb.add_flag("--backward", backward_, "The work of the backward op linked to it instead");
-    verb.add_option("--gpu", choice_.name, "Also the limits of this GPU");
-    verb.add_option("--gpu-arch", choice_.file, "Its figures from a JSON file instead");
-    verb.add_option("--models", models_, "Your own models, see docs/how-to/own-models.md");
-    verb.add_flag("--list", list_, "Every op that has a model or a category, instead");
-    verb.add_option("--family", family_, "With --list: only this family, such as GEMM");
-    verb.add_option("--categories", categories_,
-                    "extended, or reference: as the Python TraceLens has them")
-        ->check(CLI::IsMember({"extended", "reference"}))
-        ->capture_default_str();
-    verb.add_option("-o,--output", output_, "Also write the table to a file");
-    verb.footer(
+  void declare(Flags& flags) override {
+    flags.add("op", op_, "Name of the op as traced, such as aten::mm");
+    flags.add("--dims", texts_.dims, "Shapes of the arguments as JSON, [] for what is no tensor");
+    flags.add("--dtype", texts_.dtype,
+              "Element type of every tensor: bf16, fp16, fp32, fp8, ...; float by default");
+    flags.add("--types", texts_.types, "Types of the arguments one by one, as JSON");
+    flags.add("--strides", texts_.strides, "Strides as JSON; by default contiguous");
+    flags.add("--concrete", texts_.concrete,
+              "Values of the scalar arguments as JSON; by default what the op assumes");
+    flags.add("--backward", backward_, "The work of the backward op linked to it instead");
+    flags.add("--gpu", choice_.name, "Also the limits of this GPU");
+    flags.add("--gpu-arch", choice_.file, "Its figures from a JSON file instead");
+    flags.add("--models", models_, "Your own models, see docs/how-to/own-models.md");
+    flags.add("--list", list_, "Every op that has a model or a category, instead");
+    flags.add("--family", family_, "With --list: only this family, such as GEMM");
+    flags
+        .add("--categories", categories_,
+             "extended, or reference: as the Python TraceLens has them")
+        .check(one_of({"extended", "reference"}))
+        .show_default();
+    flags.add("-o,--output", output_, "Also write the table to a file");
+    flags.footer(
         "Examples:\n"
         "  tracelens model aten::mm --dims '[[4096,8192],[8192,1024]]' --dtype bf16 --gpu H100\n"
         "  tracelens model --list --family GEMM\n"
@@ -77,8 +76,6 @@ class ModelVerb : public Verb {
   bool backward_ = false, list_ = false;
 };
 
-}  // namespace
-
-std::unique_ptr<Verb> make_model_verb() { return std::make_unique<ModelVerb>(); }
+template std::unique_ptr<Verb> make_verb<ModelVerb>();
 
 }  // namespace tracelens::app

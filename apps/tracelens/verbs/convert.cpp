@@ -3,19 +3,19 @@
 #include <tracelens/error.hpp>
 
 #include "report/convert/chrome_json.hpp"
-#include "verbs.hpp"
+#include "verb.hpp"
 
 namespace tracelens::app {
-namespace {
 
 class ConvertVerb : public Verb {
  public:
-  void declare(CLI::App& verb) override {
-    input_.declare(verb);
-    verb.add_option("-o,--output", output_,
-                    "Chrome trace JSON to write: .json, or .json.gz to have it packed")
-        ->required();
-    verb.footer(
+  void declare(Flags& flags) override {
+    input_.declare(flags);
+    flags
+        .add("-o,--output", output_,
+             "Chrome trace JSON to write: .json, or .json.gz to have it packed")
+        .required();
+    flags.footer(
         "The result opens in Perfetto (ui.perfetto.dev) and chrome://tracing. Slices that overlap\n"
         "on one thread or GPU queue are drawn on lanes beside each other.\n"
         "Examples:\n"
@@ -44,8 +44,6 @@ class ConvertVerb : public Verb {
   std::string output_;
 };
 
-}  // namespace
-
-std::unique_ptr<Verb> make_convert_verb() { return std::make_unique<ConvertVerb>(); }
+template std::unique_ptr<Verb> make_verb<ConvertVerb>();
 
 }  // namespace tracelens::app

@@ -9,7 +9,7 @@
 #include <tracelens/error.hpp>
 #include <utility>
 
-#include "compat_scripts.hpp"
+#include "verb.hpp"
 
 namespace tracelens::app {
 namespace {
@@ -42,32 +42,31 @@ fs::path common_folder(const std::vector<RankFile>& files) {
   return common;
 }
 
+}  // namespace
+
 class CollectiveReportScript : public Verb {
  public:
-  void declare(CLI::App& app) override {
+  void declare(Flags& flags) override {
     options_.edition = Edition::kReference;
     options_.rank_by_position = true;
     options_.heatmap = options_.diagnosis = false;
 
-    auto* const source = app.add_option_group("source", "Exactly one of these");
-    source->add_option("--trace_dir", folder_, "Folder with rank<i>_trace.json or .json.gz");
-    source->add_option("--trace_pattern", pattern_, "Path with one * in the place of the rank");
-    source->add_option("--trace_glob", glob_, "Pattern of paths; ranks by --rank_regex");
-    source->require_option(1);
-    app.add_option("--rank_regex", rank_regex_, "How --trace_glob finds the rank in a path");
-    app.add_option("--world_size", world_size_, "Number of ranks")->required();
-    app.add_option("--output_xlsx_path", workbook_, "Workbook to write");
-    app.add_option("--output_csvs_dir", csv_folder_, "Folder for one CSV file per sheet");
-    auto* const detailed = app.add_flag("--detailed_analysis", accepted_,
-                                        "Sheets with a row per event; they are the default");
-    app.add_flag("--no_detailed_analysis", no_details_, "Leave those sheets out")
-        ->excludes(detailed);
-    app.add_option("--agg_metrics", options_.aggregates, "How to sum up, e.g. mean std p99");
-    app.add_flag("--use_multiprocessing", accepted_,
-                 "Accepted: traces are read in parallel anyway");
-    app.add_option("--max_workers", options_.threads, "Threads to read with");
-    app.add_option("--gpus_per_node", options_.gpus_per_node, "For the node columns");
-    app.add_flag("--all2allv_heatmap", options_.heatmap, "Sheet of who sends how much to whom");
+    Flags& source = flags.add_choice("source", "Exactly one of these");
+    source.add("--trace_dir", folder_, "Folder with rank<i>_trace.json or .json.gz");
+    source.add("--trace_pattern", pattern_, "Path with one * in the place of the rank");
+    source.add("--trace_glob", glob_, "Pattern of paths; ranks by --rank_regex");
+    flags.add("--rank_regex", rank_regex_, "How --trace_glob finds the rank in a path");
+    flags.add("--world_size", world_size_, "Number of ranks").required();
+    flags.add("--output_xlsx_path", workbook_, "Workbook to write");
+    flags.add("--output_csvs_dir", csv_folder_, "Folder for one CSV file per sheet");
+    const Flag& detailed = flags.add("--detailed_analysis", accepted_,
+                                     "Sheets with a row per event; they are the default");
+    flags.add("--no_detailed_analysis", no_details_, "Leave those sheets out").excludes(detailed);
+    flags.add("--agg_metrics", options_.aggregates, "How to sum up, e.g. mean std p99");
+    flags.add("--use_multiprocessing", accepted_, "Accepted: traces are read in parallel anyway");
+    flags.add("--max_workers", options_.threads, "Threads to read with");
+    flags.add("--gpus_per_node", options_.gpus_per_node, "For the node columns");
+    flags.add("--all2allv_heatmap", options_.heatmap, "Sheet of who sends how much to whom");
   }
 
   int run(Console& console) override {
@@ -145,10 +144,6 @@ class CollectiveReportScript : public Verb {
   CollectiveReportOptions options_;
 };
 
-}  // namespace
-
-std::unique_ptr<Verb> make_collective_report_script() {
-  return std::make_unique<CollectiveReportScript>();
-}
+template std::unique_ptr<Verb> make_verb<CollectiveReportScript>();
 
 }  // namespace tracelens::app

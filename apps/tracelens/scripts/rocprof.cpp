@@ -2,9 +2,9 @@
 #include <optional>
 #include <tracelens/error.hpp>
 
-#include "compat_rocprof_files.hpp"
-#include "compat_scripts.hpp"
 #include "report/recipes/rocprof.hpp"
+#include "scripts/script_output.hpp"
+#include "verb.hpp"
 
 namespace tracelens::app {
 namespace {
@@ -19,19 +19,21 @@ std::string default_workbook(std::string trace) {
   return trace;
 }
 
+}  // namespace
+
 class RocprofScript : public Verb {
  public:
-  void declare(CLI::App& app) override {
-    app.add_option("--profile_json_path", trace_, "Results of rocprofv3")->required();
-    output_.declare(app);
-    app.add_flag("--disable_kernel_summary", no_summary_, "No sheets about kernels by name");
-    app.add_flag("--kernel_details", options_.kernel_details, "Sheet with every dispatch");
-    app.add_flag("--short_kernel_study", options_.short_kernels, "Sheets about short kernels");
-    app.add_option("--short_kernel_threshold_us", options_.short_kernel_us,
-                   "What is short, in microseconds");
-    app.add_option("--short_kernel_histogram_bins", options_.histogram_bins, "Bins")
-        ->check(CLI::Range(1, 100'000));
-    app.add_option("--topk_kernels", options_.top_kernels, "Rows of kernel_details");
+  void declare(Flags& flags) override {
+    flags.add("--profile_json_path", trace_, "Results of rocprofv3").required();
+    output_.declare(flags);
+    flags.add("--disable_kernel_summary", no_summary_, "No sheets about kernels by name");
+    flags.add("--kernel_details", options_.kernel_details, "Sheet with every dispatch");
+    flags.add("--short_kernel_study", options_.short_kernels, "Sheets about short kernels");
+    flags.add("--short_kernel_threshold_us", options_.short_kernel_us,
+              "What is short, in microseconds");
+    flags.add("--short_kernel_histogram_bins", options_.histogram_bins, "Bins")
+        .check(between(1, 100'000));
+    flags.add("--topk_kernels", options_.top_kernels, "Rows of kernel_details");
   }
 
   int run(Console& console) override {
@@ -53,8 +55,6 @@ class RocprofScript : public Verb {
   bool no_summary_ = false;
 };
 
-}  // namespace
-
-std::unique_ptr<Verb> make_rocprof_report_script() { return std::make_unique<RocprofScript>(); }
+template std::unique_ptr<Verb> make_verb<RocprofScript>();
 
 }  // namespace tracelens::app

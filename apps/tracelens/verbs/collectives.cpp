@@ -3,9 +3,8 @@
 #include <tracelens/collectives.hpp>
 #include <tracelens/error.hpp>
 
-#include "flag_values.hpp"
 #include "peers.hpp"
-#include "verbs.hpp"
+#include "verb.hpp"
 
 namespace tracelens::app {
 namespace {
@@ -42,50 +41,58 @@ CollectiveReportOptions::Pattern parse_pattern(const std::string& text) {
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
+}  // namespace
+
 class CollectivesVerb : public Verb {
  public:
-  void declare(CLI::App& verb) override {
-    verb.add_option("traces", inputs_,
-                    "The ranks' traces: folders, files, patterns ('run/rank*.json.gz') or zip "
-                    "archives")
-        ->required();
-    verb.add_option(
-            "-o,--output", output_,
-            "Where to write: a file (.xlsx, .html, .md, .json) or a folder for CSV files (out/)")
-        ->capture_default_str();
-    verb.add_option("--world-size", options_.world_size,
-                    "Ranks of the job; by default what the traces say")
-        ->check(count_from(1));
-    verb.add_option("--ranks", options_.only_ranks, "Only these ranks, e.g. 0,8,16")
-        ->delimiter(',')
-        ->check(count_from(0));
-    verb.add_option("--gpus-per-node", options_.gpus_per_node,
-                    "Ranks per machine; by default the number of GPUs the first trace lists")
-        ->check(count_from(1));
-    verb.add_option(
-            "--link-gbps", options_.link_gbps,
-            "Peak of a rank's link in GB/s (10^9 bytes), one direction, for the verdicts; by "
-            "default that of the GPU, inside one machine")
-        ->check(number_above(0));
-    verb.add_flag("--correct-clocks", options_.correct_clocks,
-                  "Take the estimated clock offsets between machines out of all times");
-    verb.add_option("--collective", patterns_,
-                    "A kernel that is a collective: regex=name, e.g. my_all_reduce=allreduce");
-    verb.add_option("--aggregates", options_.aggregates,
-                    "How summaries sum up: mean median min max std sum first last p99 ...")
-        ->delimiter(',')
-        ->capture_default_str();
-    verb.add_flag("!--no-detail", options_.detailed,
-                  "Leave out the tables with a row per kernel or per collective");
-    verb.add_option("--threads", options_.threads,
-                    "Threads to read with; 0 is one per core. Changes the speed, never the result")
-        ->check(CLI::Range(0, 1024))
-        ->capture_default_str();
-    verb.add_option("--memory-mb", memory_mb_,
-                    "About as much memory for traces that are read at the same time")
-        ->check(count_from(1))
-        ->capture_default_str();
-    verb.footer(
+  void declare(Flags& flags) override {
+    flags
+        .add("traces", inputs_,
+             "The ranks' traces: folders, files, patterns ('run/rank*.json.gz') or zip "
+             "archives")
+        .required();
+    flags
+        .add("-o,--output", output_,
+             "Where to write: a file (.xlsx, .html, .md, .json) or a folder for CSV files (out/)")
+        .show_default();
+    flags
+        .add("--world-size", options_.world_size,
+             "Ranks of the job; by default what the traces say")
+        .check(count_from(1));
+    flags.add("--ranks", options_.only_ranks, "Only these ranks, e.g. 0,8,16")
+        .separated_by(',')
+        .check(count_from(0));
+    flags
+        .add("--gpus-per-node", options_.gpus_per_node,
+             "Ranks per machine; by default the number of GPUs the first trace lists")
+        .check(count_from(1));
+    flags
+        .add("--link-gbps", options_.link_gbps,
+             "Peak of a rank's link in GB/s (10^9 bytes), one direction, for the verdicts; by "
+             "default that of the GPU, inside one machine")
+        .check(number_above(0));
+    flags.add("--correct-clocks", options_.correct_clocks,
+              "Take the estimated clock offsets between machines out of all times");
+    flags.add("--collective", patterns_,
+              "A kernel that is a collective: regex=name, e.g. my_all_reduce=allreduce");
+    flags
+        .add("--aggregates", options_.aggregates,
+             "How summaries sum up: mean median min max std sum first last p99 ...")
+        .separated_by(',')
+        .show_default();
+    flags.add("!--no-detail", options_.detailed,
+              "Leave out the tables with a row per kernel or per collective");
+    flags
+        .add("--threads", options_.threads,
+             "Threads to read with; 0 is one per core. Changes the speed, never the result")
+        .check(between(0, 1024))
+        .show_default();
+    flags
+        .add("--memory-mb", memory_mb_,
+             "About as much memory for traces that are read at the same time")
+        .check(count_from(1))
+        .show_default();
+    flags.footer(
         "Examples:\n"
         "  tracelens collectives traces/                       finds the ranks; tables in "
         "collectives.xlsx\n"
@@ -139,8 +146,6 @@ class CollectivesVerb : public Verb {
   CollectiveReportOptions options_;
 };
 
-}  // namespace
-
-std::unique_ptr<Verb> make_collectives_verb() { return std::make_unique<CollectivesVerb>(); }
+template std::unique_ptr<Verb> make_verb<CollectivesVerb>();
 
 }  // namespace tracelens::app

@@ -5,35 +5,36 @@
 #include <tracelens/tree.hpp>
 
 #include "analysis/inspect/tree_text.hpp"
-#include "flag_values.hpp"
 #include "io/output_file.hpp"
-#include "verbs.hpp"
+#include "verb.hpp"
 
 namespace tracelens::app {
-namespace {
 
 class TreeVerb : public Verb {
  public:
-  void declare(CLI::App& verb) override {
-    input_.declare(verb);
-    verb.add_flag("--modules", modules_, "Show nn.Modules");
-    verb.add_flag("--ops", ops_, "Show ops");
-    verb.add_flag("--kernels", kernels_, "Show GPU kernels, copies and fills");
-    verb.add_flag("--python", python_, "Show Python frames");
-    verb.add_flag("--calls", calls_, "Show runtime calls (launches)");
-    verb.add_option("--depth", options_.depth, "Levels to show")->check(count_from(1));
-    verb.add_option("--min-us", options_.min_us,
-                    "Leave out what has less GPU time than this many microseconds")
-        ->check(number_from(0));
-    verb.add_option("--root", options_.root,
-                    "Regular expression: show only the subtrees whose name it finds");
-    verb.add_flag("--all", options_.without_gpu_work, "Also show what launched no GPU work");
-    auto* const path = verb.add_option(
-        "--path", path_, "Show the way from this event (its number in the file) up to the root");
-    path->check(count_from(0));
-    verb.add_option("-o,--output", output_, "Write the tree to a file: .json, or text otherwise")
-        ->excludes(path);
-    verb.footer(
+  void declare(Flags& flags) override {
+    input_.declare(flags);
+    flags.add("--modules", modules_, "Show nn.Modules");
+    flags.add("--ops", ops_, "Show ops");
+    flags.add("--kernels", kernels_, "Show GPU kernels, copies and fills");
+    flags.add("--python", python_, "Show Python frames");
+    flags.add("--calls", calls_, "Show runtime calls (launches)");
+    flags.add("--depth", options_.depth, "Levels to show").check(count_from(1));
+    flags
+        .add("--min-us", options_.min_us,
+             "Leave out what has less GPU time than this many microseconds")
+        .check(number_from(0));
+    flags.add("--root", options_.root,
+              "Regular expression: show only the subtrees whose name it finds");
+    flags.add("--all", options_.without_gpu_work, "Also show what launched no GPU work");
+    const Flag& path =
+        flags
+            .add("--path", path_,
+                 "Show the way from this event (its number in the file) up to the root")
+            .check(count_from(0));
+    flags.add("-o,--output", output_, "Write the tree to a file: .json, or text otherwise")
+        .excludes(path);
+    flags.footer(
         "A figure in parentheses is the GPU time below a node in microseconds. Without a choice "
         "of\n"
         "layers, modules, ops and kernels are shown; traces without Python stacks have no "
@@ -107,8 +108,6 @@ class TreeVerb : public Verb {
   std::string output_;
 };
 
-}  // namespace
-
-std::unique_ptr<Verb> make_tree_verb() { return std::make_unique<TreeVerb>(); }
+template std::unique_ptr<Verb> make_verb<TreeVerb>();
 
 }  // namespace tracelens::app

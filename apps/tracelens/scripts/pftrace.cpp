@@ -4,24 +4,22 @@
 
 #include "analysis/rocm/api_latency.hpp"
 #include "analysis/rocm/memory_copy.hpp"
-#include "compat_rocprof_files.hpp"
-#include "compat_scripts.hpp"
 #include "report/recipes/pftrace.hpp"
+#include "scripts/script_output.hpp"
+#include "verb.hpp"
 
 namespace tracelens::app {
-namespace {
 
 // The flags and the course of all three.
 class PftraceScript : public Verb {
  public:
   explicit PftraceScript(std::string report) : report_{std::move(report)} {}
 
-  void declare(CLI::App& app) override {
-    app.add_option("--trace_path", trace_, "Trace: .pftrace, or JSON of the same events")
-        ->required();
-    output_.declare(app);
-    app.add_option("--traceconv", traceconv_, "Accepted, without effect: no converter is needed");
-    declare_own(app);
+  void declare(Flags& flags) override {
+    flags.add("--trace_path", trace_, "Trace: .pftrace, or JSON of the same events").required();
+    output_.declare(flags);
+    flags.add("--traceconv", traceconv_, "Accepted, without effect: no converter is needed");
+    declare_own(flags);
   }
 
   int run(Console& console) override {
@@ -40,7 +38,7 @@ class PftraceScript : public Verb {
   }
 
  protected:
-  virtual void declare_own(CLI::App&) {}
+  virtual void declare_own(Flags&) {}
   virtual std::vector<Table> tables(const PftraceEvents& events) = 0;
   virtual void write_more(const PftraceEvents&, const Console&) {}
   [[nodiscard]] const std::string& trace_path() const { return trace_; }
@@ -57,25 +55,25 @@ class ActivityScript : public PftraceScript {
   }
 
  protected:
-  void declare_own(CLI::App& app) override {
-    app.add_option("--output_md_path", page_, "Also a Markdown page of this name");
-    app.add_flag("--write_md", has_page_, "Also a Markdown page beside the trace");
-    app.add_flag("--merge_kernels", options_.merge_kernels, "Names without their digits");
-    app.add_option("--min_tid", options_.min_tid, "First thread to look at");
-    app.add_option("--max_tid", options_.max_tid, "Last thread to look at");
-    app.add_option("--min_event_ns", options_.min_event_ns, "Leave out what is shorter");
-    app.add_flag("--no_kernel_summary", no_kernels_, "No sheet kernel_summary");
-    app.add_flag("--no_hip_summary", no_hip_, "No sheet hip_summary");
-    app.add_flag("--kernel_summary_include_rccl", options_.include_rccl, "RCCL kernels too");
-    app.add_option("--kernel_summary_baseline", baseline_, "Base of its percentages")
-        ->check(CLI::IsMember({"total", "compute"}));
-    app.add_option("--kernel_summary_group", kernel_group_, "What makes a row")
-        ->check(CLI::IsMember({"config", "name"}));
-    app.add_option("--hip_summary_group", hip_group_, "What makes a row")
-        ->check(CLI::IsMember({"name", "name+stream", "name+op", "name+stream+op"}));
-    app.add_option("--top_xla", options_.top_xla, "Rows of xla_top");
-    app.add_option("--kernel_summary_top", shown_.kernel_rows, "Rows of it in the page");
-    app.add_option("--hip_summary_top", shown_.hip_rows, "Rows of it in the page");
+  void declare_own(Flags& flags) override {
+    flags.add("--output_md_path", page_, "Also a Markdown page of this name");
+    flags.add("--write_md", has_page_, "Also a Markdown page beside the trace");
+    flags.add("--merge_kernels", options_.merge_kernels, "Names without their digits");
+    flags.add("--min_tid", options_.min_tid, "First thread to look at");
+    flags.add("--max_tid", options_.max_tid, "Last thread to look at");
+    flags.add("--min_event_ns", options_.min_event_ns, "Leave out what is shorter");
+    flags.add("--no_kernel_summary", no_kernels_, "No sheet kernel_summary");
+    flags.add("--no_hip_summary", no_hip_, "No sheet hip_summary");
+    flags.add("--kernel_summary_include_rccl", options_.include_rccl, "RCCL kernels too");
+    flags.add("--kernel_summary_baseline", baseline_, "Base of its percentages")
+        .check(one_of({"total", "compute"}));
+    flags.add("--kernel_summary_group", kernel_group_, "What makes a row")
+        .check(one_of({"config", "name"}));
+    flags.add("--hip_summary_group", hip_group_, "What makes a row")
+        .check(one_of({"name", "name+stream", "name+op", "name+stream+op"}));
+    flags.add("--top_xla", options_.top_xla, "Rows of xla_top");
+    flags.add("--kernel_summary_top", shown_.kernel_rows, "Rows of it in the page");
+    flags.add("--hip_summary_top", shown_.hip_rows, "Rows of it in the page");
   }
 
   std::vector<Table> tables(const PftraceEvents& events) override {
@@ -106,13 +104,12 @@ class ApiScript : public PftraceScript {
   ApiScript() : PftraceScript{"hip_api"} {}
 
  protected:
-  void declare_own(CLI::App& app) override {
-    app.add_option("--exclude_kernel_regex", options_.exclude_kernels,
-                   "Kernels to leave out; empty: none");
-    app.add_flag("--allow_multi_kernel_per_api", options_.all_kernels,
-                 "All kernels of a call instead of the first");
-    app.add_flag("--include_nonlaunch_apis", options_.other_calls,
-                 "Also calls that launch nothing");
+  void declare_own(Flags& flags) override {
+    flags.add("--exclude_kernel_regex", options_.exclude_kernels,
+              "Kernels to leave out; empty: none");
+    flags.add("--allow_multi_kernel_per_api", options_.all_kernels,
+              "All kernels of a call instead of the first");
+    flags.add("--include_nonlaunch_apis", options_.other_calls, "Also calls that launch nothing");
   }
   std::vector<Table> tables(const PftraceEvents& events) override {
     return {api_kernel_summary(events, find_api_launches(events, options_))};
@@ -132,10 +129,8 @@ class MemoryCopyScript : public PftraceScript {
   }
 };
 
-}  // namespace
-
-std::unique_ptr<Verb> make_pftrace_activity_script() { return std::make_unique<ActivityScript>(); }
-std::unique_ptr<Verb> make_pftrace_api_script() { return std::make_unique<ApiScript>(); }
-std::unique_ptr<Verb> make_pftrace_copy_script() { return std::make_unique<MemoryCopyScript>(); }
+template std::unique_ptr<Verb> make_verb<ActivityScript>();
+template std::unique_ptr<Verb> make_verb<ApiScript>();
+template std::unique_ptr<Verb> make_verb<MemoryCopyScript>();
 
 }  // namespace tracelens::app

@@ -6,18 +6,17 @@
 #include <tracelens/tree.hpp>
 
 #include "report/sinks/sink.hpp"
-#include "verbs.hpp"
+#include "verb.hpp"
 
 namespace tracelens::app {
-namespace {
 
 class CheckVerb : public Verb {
  public:
-  void declare(CLI::App& verb) override {
-    input_.declare(verb);
-    verb.add_option("-o,--output", output_, "Also write the findings to a file or folder");
-    verb.add_flag("--strict", strict_, "Warnings fail the check too");
-    verb.footer(
+  void declare(Flags& flags) override {
+    input_.declare(flags);
+    flags.add("-o,--output", output_, "Also write the findings to a file or folder");
+    flags.add("--strict", strict_, "Warnings fail the check too");
+    flags.footer(
         "Exit status 0: good enough to analyse; 1: not; 2: could not be read at all.\n"
         "Examples:\n"
         "  tracelens check trace.json.gz\n"
@@ -57,8 +56,6 @@ class CheckVerb : public Verb {
   bool strict_ = false;
 };
 
-}  // namespace
-
-std::unique_ptr<Verb> make_check_verb() { return std::make_unique<CheckVerb>(); }
+template std::unique_ptr<Verb> make_verb<CheckVerb>();
 
 }  // namespace tracelens::app

@@ -1,0 +1,144 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <tracelens/report.hpp>
+#include <tracelens/version.hpp>
+
+#include "report/sinks/sink.hpp"
+#include "verb.hpp"
+
+namespace tracelens::app {
+namespace {
+
+// runs/rank0.pt.trace.json.gz -> rank0.pt.trace
+std::string stem_of(const std::string& trace_name) {
+  std::filesystem::path name = std::filesystem::path{trace_name}.filename();
+  for (const auto extension : {".gz", ".zip", ".zst", ".json", ".pb", ".xplane"})
+    if (name.extension() == extension) name = name.stem();
+  return name.empty() || trace_name == "standard input" ? "trace" : name.string();
+}
+
+// A line for what a table says, and one for where it is found and what it takes.
+std::string list_text(const Table& list) {
+  const auto cell = [&list](const char* column, std::size_t row) -> const std::string& {
+    return list.column(column).texts()[row];
+  };
+  std::string text;
+  for (std::size_t row = 0; row < list.rows(); ++row) {
+    text += fmt::format("{:<36} {}\n{:36} {}: {}", cell("table", row), cell("description", row), "",
+                        cell("traces", row), cell("made", row));
+    if (!cell("needs", row).empty()) text += fmt::format("; needs {}", cell("needs", row));
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace
+
+class ReportVerb : public Verb {
+ public:
+  void declare(Flags& flags) override {
+    input_.declare(flags);
+    flags.add("-o,--output", output_,
+              "Where to write: a file (.xlsx, .html, .md, .json) or a folder for CSV files (out/); "
+              "by default <trace>_report.xlsx in the current folder");
+    flags.add("--gpu", options_.gpu,
+              "GPU whose peaks the roofline columns use, e.g. MI300X; by default the trace's");
+    flags.add("--gpu-arch", options_.gpu_file, "The same from a JSON file").check(existing_file());
+    flags.add("--models", options_.models_file,
+              "Your own op models, see docs/how-to/own-models.md");
+    flags.add("--kernel-rules", options_.kernel_rules_file,
+              "Your own kernel-name rules, asked before the built-in ones");
+    flags
+        .add("--categories", categories_,
+             "Op categories and models: extended (all that are known) or reference (those of "
+             "the Python TraceLens)")
+        .check(one_of({"extended", "reference"}))
+        .show_default();
+    for (const TableFlag& flag : table_flags())
+      flags.add_action(
+          fmt::format("--{}", flag.group),
+          [this, &flag] { options_.also.emplace_back(flag.group); }, std::string{flag.help});
+    flags.add("--tables", options_.tables, "Only these tables, by name: a,b,c").separated_by(',');
+    flags.add("--list-tables", list_tables_, "Show the names of all tables, and read nothing");
+    flags.add("--call-stack", options_.call_stack,
+              "Call stacks in unified_perf_summary (needs Python stacks in the trace)");
+    flags.add("--group-by-kernel-count", options_.group_by_kernel_count,
+              "Calls that launched another number of kernels in rows of their own");
+    flags.add("--first-occurrence", options_.first_occurrence,
+              "When each row of ops_unique_args was first called");
+    flags
+        .add("--top-ops", options_.top_ops,
+             "Rows of ops_unique_args and of each family's sheet; all by default")
+        .check(count_from(1));
+    flags.add("--include-unlinked", options_.include_unlinked,
+              "Also count GPU events whose launch is not in the trace");
+    flags.add("--link-by-correlation", options_.link_by_correlation,
+              "Link GPU events to calls that share their correlation id, flow or not");
+    flags
+        .add("--micro-idle", options_.micro_idle_us,
+             "Split idle time into gaps below and above this many microseconds")
+        .check(count_from(0));
+    flags.add("--recompute", options_.recompute,
+              "Tell recomputed activations apart (needs Python stacks in the trace)");
+    flags
+        .add("--views", options_.views,
+             "Parts of the report of a ROCm trace: activity, api, memcpy; all by default")
+        .separated_by(',')
+        .check(one_of({"activity", "api", "memcpy"}));
+    flags
+        .add("--short-kernel-us", options_.short_kernel_us,
+             "Kernels below this many microseconds are short")
+        .check(number_above(0))
+        .show_default();
+    flags.add("--histogram-bins", options_.histogram_bins, "Bins of the short-kernel histogram")
+        .check(between(1, 100'000))
+        .show_default();
+    flags
+        .add("--top-short-kernels", options_.top_short_kernels,
+             "Rows of the short-kernel table; all by default")
+        .check(count_from(1));
+    flags.footer(
+        "Examples:\n"
+        "  tracelens report trace.json.gz                   summary here, all tables in "
+        "trace_report.xlsx\n"
+        "  tracelens report trace.json.gz -o tables/        one CSV file per table\n"
+        "  tracelens report trace.json.gz -o report.md      for a pull request or an issue\n"
+        "  zcat trace.json.gz | tracelens report - -o r.json --quiet");
+  }
+
+  int run(Console& console) override {
+    if (list_tables_) {
+      const Table list = table_list();
+      if (output_.empty())
+        console.print(list_text(list));
+      else
+        write_tables({&list, 1}, output_, {.title = "Tables of a report", .version = kVersion});
+      return kExitOk;
+    }
+    input_.check_output(output_);
+    if (!output_.empty()) check_sink(output_);
+    check_options(options_);
+    const Trace trace = input_.read(console);
+    options_.threads = input_.threads();
+    if (categories_ == "reference") options_.edition = Edition::kReference;
+    const Report report = make_report(trace, options_);
+    for (const std::string& sentence : report.warnings) console.warn(sentence);
+    const std::string output =
+        output_.empty() ? stem_of(trace.source().name) + "_report.xlsx" : output_;
+    write_report(report, output);
+    for (const auto [name, rows] : first_tables(report)) console.show(*report.find(name), rows);
+    console.note(fmt::format("wrote {} tables to {}", report.tables.size(), output));
+    return kExitOk;
+  }
+
+ private:
+  TraceInput input_;
+  std::string output_, categories_ = "extended";
+  bool list_tables_ = false;
+  ReportOptions options_;
+};
+
+template std::unique_ptr<Verb> make_verb<ReportVerb>();
+
+}  // namespace tracelens::app
