@@ -1,48 +1,15 @@
 // TraceLens_generate_multi_rank_collective_report_pytorch: its flags as our options.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <map>
-#include <system_error>
 #include <tracelens/collectives.hpp>
 #include <tracelens/error.hpp>
-#include <utility>
 
+#include "report/import/numbered_ranks.hpp"
+#include "scripts/script_output.hpp"
 #include "verb.hpp"
 
 namespace tracelens::app {
-namespace {
-
-namespace fs = std::filesystem;
-
-bool exists(const std::string& path) {
-  std::error_code error;
-  return fs::exists(path, error);
-}
-
-// The first of the names that is there, in the order given.
-std::string first_existing(const std::vector<std::string>& paths) {
-  const auto found = std::ranges::find_if(paths, exists);
-  if (found == paths.end()) throw Error{paths.front(), "expected trace file not found"};
-  return *found;
-}
-
-// The folder that all paths are in.
-fs::path common_folder(const std::vector<RankFile>& files) {
-  fs::path common = fs::absolute(files.front().path).parent_path();
-  for (const RankFile& file : files) {
-    const fs::path folder = fs::absolute(file.path).parent_path();
-    const auto [end, unused] =
-        std::mismatch(common.begin(), common.end(), folder.begin(), folder.end());
-    fs::path shared;
-    for (auto part = common.begin(); part != end; ++part) shared /= *part;
-    common = shared;
-  }
-  return common;
-}
-
-}  // namespace
 
 class CollectiveReportScript : public Verb {
  public:
@@ -57,8 +24,7 @@ class CollectiveReportScript : public Verb {
     source.add("--trace_glob", glob_, "Pattern of paths; ranks by --rank_regex");
     flags.add("--rank_regex", rank_regex_, "How --trace_glob finds the rank in a path");
     flags.add("--world_size", world_size_, "Number of ranks").required();
-    flags.add("--output_xlsx_path", workbook_, "Workbook to write");
-    flags.add("--output_csvs_dir", csv_folder_, "Folder for one CSV file per sheet");
+    output_.declare(flags, "Folder for one CSV file per sheet");
     const Flag& detailed = flags.add("--detailed_analysis", accepted_,
                                      "Sheets with a row per event; they are the default");
     flags.add("--no_detailed_analysis", no_details_, "Leave those sheets out").excludes(detailed);
@@ -71,74 +37,30 @@ class CollectiveReportScript : public Verb {
 
   int run(Console& console) override {
     if (world_size_ <= 0) throw Error{"--world_size", "expected a positive number"};
-    if (!workbook_.empty() && !workbook_.ends_with(".xlsx"))
-      throw Error{workbook_, "expected a name that ends in .xlsx"};
+    static_cast<void>(output_.workbook(""));  // a wrong name is told before anything is read
     options_.world_size = world_size_;
     options_.detailed = !no_details_;
     const std::vector<RankFile> files = rank_files();
-    const std::string workbook =
-        workbook_.empty() && csv_folder_.empty()
-            ? ((folder_.empty() ? common_folder(files) : fs::path{folder_}) /
-               "nccl_analysis_report.xlsx")
-                  .string()
-            : workbook_;
+    const std::filesystem::path beside = folder_.empty() ? common_folder(files) : folder_;
+    const std::string workbook = output_.workbook(beside / "nccl_analysis_report.xlsx");
     const Report report = make_collective_report(files, options_).value();
     for (const std::string& sentence : report.warnings) console.warn(sentence);
-    if (!csv_folder_.empty())
-      write_report(report, csv_folder_.ends_with('/') ? csv_folder_ : csv_folder_ + '/');
+    if (!output_.folder().empty()) write_report(report, as_folder(output_.folder()));
     if (!workbook.empty()) write_report(report, workbook);
     console.print(fmt::format("wrote {} sheets to {}\n", report.tables.size(),
-                              workbook.empty() ? csv_folder_ : workbook));
+                              workbook.empty() ? output_.folder() : workbook));
     return kExitOk;
   }
 
  private:
   [[nodiscard]] std::vector<RankFile> rank_files() const {
-    if (!glob_.empty()) return files_by_glob();
-    std::vector<RankFile> files;
-    for (std::int64_t rank = 0; rank < world_size_; ++rank)
-      files.push_back(
-          {folder_.empty() ? first_existing({of_pattern(rank)}) : of_folder(rank), rank});
-    return files;
+    if (!glob_.empty()) return ranks_by_glob(glob_, rank_regex_, world_size_);
+    if (!folder_.empty()) return ranks_in_folder(folder_, world_size_);
+    return ranks_by_pattern(pattern_, world_size_);
   }
 
-  [[nodiscard]] std::string of_pattern(std::int64_t rank) const {
-    const std::size_t star = pattern_.find('*');
-    if (star == std::string::npos || pattern_.find('*', star + 1) != std::string::npos)
-      throw Error{pattern_, "expected exactly one * in the place of the rank"};
-    return pattern_.substr(0, star) + std::to_string(rank) + pattern_.substr(star + 1);
-  }
-
-  [[nodiscard]] std::string of_folder(std::int64_t rank) const {
-    const std::string stem = folder_ + "/rank" + std::to_string(rank) + "_trace.json";
-    return first_existing({stem, stem + ".gz"});
-  }
-
-  [[nodiscard]] std::vector<RankFile> files_by_glob() const {
-    std::map<std::int64_t, std::string> by_rank;
-    std::vector<std::string> paths;
-    for (RankFile& file : find_rank_files({glob_})) paths.push_back(std::move(file.path));
-    std::ranges::sort(paths);
-    for (const std::string& path : paths)
-      if (const auto rank = rank_in_path(path, rank_regex_)) by_rank.try_emplace(*rank, path);
-    if (by_rank.empty())
-      throw Error{glob_, fmt::format("{} files, but --rank_regex '{}' finds a rank in none",
-                                     paths.size(), rank_regex_)};
-    std::vector<RankFile> files;
-    std::vector<std::int64_t> missing;
-    for (std::int64_t rank = 0; rank < world_size_; ++rank) {
-      const auto found = by_rank.find(rank);
-      if (found == by_rank.end())
-        missing.push_back(rank);
-      else
-        files.push_back({found->second, rank});
-    }
-    if (!missing.empty())
-      throw Error{glob_, fmt::format("no file for the ranks {}", fmt::join(missing, ", "))};
-    return files;
-  }
-
-  std::string folder_, pattern_, glob_, rank_regex_ = kRankRegex, workbook_, csv_folder_;
+  std::string folder_, pattern_, glob_, rank_regex_ = kRankRegex;
+  ScriptOutput output_{ScriptOutput::Folder::kToo};
   std::int64_t world_size_ = 0;
   bool no_details_ = false, accepted_ = false;
   CollectiveReportOptions options_;

@@ -1,10 +1,9 @@
 // TraceLens_compare_perf_reports_pytorch: its flags as our options.
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <tracelens/compare.hpp>
-#include <tracelens/error.hpp>
 
+#include "scripts/script_output.hpp"
 #include "verb.hpp"
 
 namespace tracelens::app {
@@ -29,12 +28,12 @@ class CompareScript : public Verb {
     const Comparison comparison = compare_reports(reports_, options_);
     for (const std::string& sentence : comparison.report.warnings) console.warn(sentence);
     if (!folder_.empty()) {
-      write_comparison(comparison, folder_.ends_with('/') ? folder_ : folder_ + '/');
+      write_comparison(comparison, as_folder(folder_));
       for (const Table& table : comparison.report.tables)
         console.print(fmt::format("Wrote '{}.csv' with {} rows × {} columns\n", table.name(),
                                   table.rows(), table.columns().size()));
     }
-    if (!workbook_.ends_with(".xlsx")) throw Error{workbook_, "expected a name that ends in .xlsx"};
+    check_workbook_name(workbook_);
     write_comparison(comparison, workbook_);
     for (const Table& table : comparison.report.tables) {
       if (table.rows() == 0)

@@ -1,53 +1,19 @@
-// TraceLens_generate_perf_report_genesis: the files of a capture folder, and the script's flags as
-// our options.
+// TraceLens_generate_perf_report_genesis: its flags as our options.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <optional>
-#include <tracelens/error.hpp>
-#include <vector>
 
 #include "io/output_file.hpp"
-#include "io/text_file.hpp"
+#include "report/import/genesis_capture.hpp"
 #include "report/recipes/genesis.hpp"
 #include "report/sinks/sink.hpp"
 #include "scripts/script_output.hpp"
-#include "trace/json_value.hpp"
 #include "verb.hpp"
 
 namespace tracelens::app {
-namespace {
 
 namespace fs = std::filesystem;
-
-// The first file, by name, whose name ends so; in the first folder that has one.
-std::optional<fs::path> find_file(const std::vector<fs::path>& folders, std::string_view ending) {
-  for (const fs::path& folder : folders) {
-    std::vector<fs::path> found;
-    std::error_code error;
-    for (const fs::directory_entry& entry : fs::directory_iterator{folder, error})
-      if (entry.path().filename().string().ends_with(ending)) found.push_back(entry.path());
-    if (!found.empty()) return *std::ranges::min_element(found);
-  }
-  return std::nullopt;
-}
-
-// The seconds of "wall_time=12.5s" in the log of the run.
-std::optional<double> wall_time(std::string_view log) {
-  constexpr std::string_view kKey = "wall_time=";
-  for (auto at = log.find(kKey); at != std::string_view::npos; at = log.find(kKey, at + 1)) {
-    const char* const begin = log.data() + at + kKey.size();
-    double seconds = 0;
-    const auto parsed = std::from_chars(begin, log.data() + log.size(), seconds);
-    if (parsed.ec == std::errc{} && parsed.ptr < log.data() + log.size() && *parsed.ptr == 's')
-      return seconds;
-  }
-  return std::nullopt;
-}
-
-}  // namespace
 
 class GenesisScript : public Verb {
  public:
@@ -70,30 +36,20 @@ class GenesisScript : public Verb {
   }
 
   int run(Console& console) override {
-    if (!fs::is_directory(folder_)) throw Error{folder_, "not a folder"};
-    const fs::path capture_folder{folder_};
-    std::vector<fs::path> folders{capture_folder};
-    if (const fs::path inner = capture_folder / "kernel_trace"; fs::is_directory(inner))
-      folders.insert(folders.begin(), inner);
-
-    const auto csv = find_file(folders, "_kernel_trace.csv");
-    const auto results = find_file(folders, "_results.json");
-    if (!csv && !results)
-      throw Error{folder_, "holds neither a kernel CSV nor a *_results.json of rocprofv3"};
-    const Trace kernels = read_with_warnings((csv ? *csv : *results).string(), console);
+    const GenesisFiles files = find_genesis_files(folder_);
+    const Trace kernels = read_with_warnings(files.kernels, console);
     warn_of_more_processes(kernels, console);
     std::optional<Trace> timeline;
-    if (const auto path = find_file(folders, "_results.pftrace"))
-      timeline = read_with_warnings(path->string(), console);
+    if (files.timeline) timeline = read_with_warnings(*files.timeline, console);
 
     options_.short_kernels = !no_short_;
     options_.steady.gap_ns = static_cast<std::int64_t>(gap_ms_ * 1e6);
     options_.steady.fallback_ns = static_cast<std::int64_t>(fallback_seconds() * 1e9);
     const GenesisReport report = genesis_report({.kernels = &kernels,
                                                  .timeline = timeline ? &*timeline : nullptr,
-                                                 .has_kernel_csv = csv.has_value(),
-                                                 .manifest = manifest(),
-                                                 .name = capture_folder.filename().string()},
+                                                 .has_kernel_csv = files.has_kernel_csv,
+                                                 .manifest = genesis_manifest(folder_),
+                                                 .name = fs::path{folder_}.filename().string()},
                                                 options_);
     io::make_directories(output_);
     const fs::path out{output_};
@@ -108,18 +64,10 @@ class GenesisScript : public Verb {
   }
 
  private:
-  [[nodiscard]] Value manifest() const {
-    for (const auto* name : {"capture_manifest.json", "combined_manifest.json"})
-      if (const fs::path path = fs::path{folder_} / name; fs::exists(path))
-        return parse_json_value(io::read_text_file(path.string())).value_or(Value{});
-    return {};
-  }
   // A little more than the run says it took.
   [[nodiscard]] double fallback_seconds() const {
     if (fallback_s_) return *fallback_s_;
-    const fs::path log = fs::path{folder_} / "run.log";
-    if (!fs::exists(log)) return 5.0;
-    const auto seconds = wall_time(io::read_text_file(log.string()));
+    const auto seconds = genesis_seconds(folder_);
     return seconds ? *seconds * 1.05 : 5.0;
   }
 

@@ -5,6 +5,7 @@
 #include <tracelens/read_trace.hpp>
 #include <tracelens/report.hpp>
 
+#include "scripts/script_output.hpp"
 #include "verb.hpp"
 
 namespace tracelens::app {
@@ -25,8 +26,7 @@ class JaxReportScript : public Verb {
     options_.without = {"warnings"};
     flags.add("--profile_path", profile_, "Profile to report on: *.xplane.pb, or its folder")
         .required();
-    flags.add("--output_xlsx_path", workbook_, "Workbook to write");
-    flags.add("--output_csvs_dir", folder_, "Folder for one CSV file per sheet, no workbook");
+    output_.declare(flags, "Folder for one CSV file per sheet, no workbook");
     flags.add("--kernel_metadata_keyword_filters", options_.op_keywords,
               "Only kernels whose HLO op's metadata has one of these words");
     const Flag& file = flags.add("--gpu_arch_json_path", options_.gpu_file, "GPU figures");
@@ -36,12 +36,8 @@ class JaxReportScript : public Verb {
 
   int run(Console& console) override {
     if (origami_) console.warn("--enable-origami: the GEMM simulator is not supported; ignored");
-    const std::string workbook = !folder_.empty()    ? ""
-                                 : workbook_.empty() ? default_workbook(profile_)
-                                                     : workbook_;
-    if (!workbook.empty() && !workbook.ends_with(".xlsx"))
-      throw Error{workbook, "expected a name that ends in .xlsx"};
-    refuse_same_file(profile_, workbook);
+    const std::string workbook = default_workbook(profile_);
+    output_.check(profile_, workbook);
 
     const Trace trace = read_trace(profile_, {.threads = 0, .on_progress = console.progress_bar()});
     console.clear_progress();
@@ -51,20 +47,13 @@ class JaxReportScript : public Verb {
       console.warn(fmt::format("{}: {} ({}x)", profile_, warning.what, warning.count));
     const Report report = make_report(trace, options_);
     for (const std::string& sentence : report.warnings) console.warn(sentence);
-    if (folder_.empty()) {
-      write_report(report, workbook);
-      console.print(fmt::format("DataFrames successfully written to {}\n", workbook));
-      return kExitOk;
-    }
-    const std::string folder = folder_.ends_with('/') ? folder_ : folder_ + '/';
-    write_report(report, folder);
-    for (const Table& table : report.tables)
-      console.print(fmt::format("DataFrame '{0}' written to {1}{0}.csv\n", table.name(), folder));
+    output_.write(report, workbook, console);
     return kExitOk;
   }
 
  private:
-  std::string profile_, workbook_, folder_;
+  std::string profile_;
+  ScriptOutput output_{ScriptOutput::Folder::kInstead};
   bool origami_ = false;
   ReportOptions options_;
 };

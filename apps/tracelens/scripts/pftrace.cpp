@@ -17,7 +17,7 @@ class PftraceScript : public Verb {
 
   void declare(Flags& flags) override {
     flags.add("--trace_path", trace_, "Trace: .pftrace, or JSON of the same events").required();
-    output_.declare(flags);
+    output_.declare(flags, "Folder for one CSV file per sheet instead");
     flags.add("--traceconv", traceconv_, "Accepted, without effect: no converter is needed");
     declare_own(flags);
   }
@@ -45,7 +45,7 @@ class PftraceScript : public Verb {
 
  private:
   std::string report_, trace_, traceconv_;
-  ScriptOutput output_;
+  ScriptOutput output_{ScriptOutput::Folder::kInstead};
 };
 
 class ActivityScript : public PftraceScript {

@@ -5,6 +5,7 @@
 #include <tracelens/report.hpp>
 
 #include "report/recipes/diff_inline.hpp"
+#include "scripts/script_output.hpp"
 #include "verb.hpp"
 
 namespace tracelens::app {
@@ -26,8 +27,7 @@ class PytorchReportScript : public Verb {
     options_.achievable_peaks = true;
 
     flags.add("--profile_json_path", trace_, "Trace to report on").required();
-    flags.add("--output_xlsx_path", workbook_, "Workbook to write");
-    flags.add("--output_csvs_dir", folder_, "Folder for one CSV file per sheet");
+    output_.declare(flags, "Folder for one CSV file per sheet");
     flags.add("--include_unlinked_kernels", options_.include_unlinked,
               "GPU events without a launch count in the timeline");
     flags.add("--micro_idle_thresh_us", options_.micro_idle_us, "Split idle time here")
@@ -72,11 +72,8 @@ class PytorchReportScript : public Verb {
     if (!short_kernels_) options_.without.emplace_back("short-kernels");
     if (overlap_) options_.also.emplace_back("overlap");
 
-    const std::string workbook =
-        workbook_.empty() && folder_.empty() ? default_workbook(trace_) : workbook_;
-    if (!workbook.empty() && !workbook.ends_with(".xlsx"))
-      throw Error{workbook, "expected a name that ends in .xlsx"};
-    refuse_same_file(trace_, workbook);
+    const std::string workbook = default_workbook(trace_);
+    output_.check(trace_, workbook);
 
     check_options(options_);
     const Trace trace = read_with_warnings(trace_, console);
@@ -84,23 +81,15 @@ class PytorchReportScript : public Verb {
     if (!comparison_.empty())
       add_other_trace(report, trace, read_with_warnings(comparison_, console), options_);
     for (const std::string& sentence : report.warnings) console.warn(sentence);
-    if (!folder_.empty()) {
-      const std::string folder = folder_.ends_with('/') ? folder_ : folder_ + '/';
-      write_report(report, folder);
-      for (const Table& table : report.tables)
-        console.print(fmt::format("DataFrame '{0}' written to {1}{0}.csv\n", table.name(), folder));
-    }
-    if (!workbook.empty()) {
-      write_report(report, workbook);
-      console.print(fmt::format("DataFrames successfully written to {}\n", workbook));
-    }
+    output_.write(report, workbook, console);
     return kExitOk;
   }
 
  private:
-  std::string trace_, workbook_, folder_, comparison_, extension_, ignored_;
+  std::string trace_, comparison_, extension_, ignored_;
   bool kernel_summary_ = false, short_kernels_ = false, overlap_ = false;
   bool no_collectives_ = false, pseudo_ops_ = false, origami_ = false;
+  ScriptOutput output_{ScriptOutput::Folder::kToo};
   ReportOptions options_;
 };
 

@@ -25,7 +25,7 @@ class RocprofScript : public Verb {
  public:
   void declare(Flags& flags) override {
     flags.add("--profile_json_path", trace_, "Results of rocprofv3").required();
-    output_.declare(flags);
+    output_.declare(flags, "Folder for one CSV file per sheet instead");
     flags.add("--disable_kernel_summary", no_summary_, "No sheets about kernels by name");
     flags.add("--kernel_details", options_.kernel_details, "Sheet with every dispatch");
     flags.add("--short_kernel_study", options_.short_kernels, "Sheets about short kernels");
@@ -50,7 +50,7 @@ class RocprofScript : public Verb {
 
  private:
   std::string trace_;
-  ScriptOutput output_;
+  ScriptOutput output_{ScriptOutput::Folder::kInstead};
   RocprofTableOptions options_;
   bool no_summary_ = false;
 };

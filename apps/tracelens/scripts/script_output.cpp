@@ -18,30 +18,56 @@ std::string trace_base(const std::string& path) {
   return std::filesystem::path{path}.replace_extension().string();
 }
 
-void ScriptOutput::declare(Flags& flags) {
+std::string as_folder(std::string path) {
+  if (!path.ends_with('/')) path += '/';
+  return path;
+}
+
+void check_workbook_name(const std::string& path) {
+  if (!path.ends_with(".xlsx")) throw Error{path, "expected a name that ends in .xlsx"};
+}
+
+void ScriptOutput::declare(Flags& flags, const std::string& folder_help) {
   flags.add("--output_xlsx_path", workbook_, "Workbook to write");
-  flags.add("--output_csvs_dir", folder_, "Folder for one CSV file per sheet instead");
+  flags.add("--output_csvs_dir", folder_, folder_help);
+}
+
+std::string ScriptOutput::workbook(const std::string& by_default) const {
+  if (!folder_.empty() && folder_is_ == Folder::kInstead) return {};
+  std::string path = workbook_.empty() && folder_.empty() ? by_default : workbook_;
+  if (!path.empty()) check_workbook_name(path);
+  return path;
 }
 
 void ScriptOutput::check(const std::string& trace, const std::string& default_workbook) const {
-  if (!folder_.empty()) return;
-  if (!workbook(default_workbook).ends_with(".xlsx"))
-    throw Error{workbook(default_workbook), "expected a name that ends in .xlsx"};
   refuse_same_file(trace, workbook(default_workbook));
+}
+
+template <class Write>
+void ScriptOutput::write_both(std::span<const Table> tables, const std::string& default_workbook,
+                              const Console& console, const Write& write_to) const {
+  if (!folder_.empty()) {
+    const std::string folder = as_folder(folder_);
+    write_to(folder);
+    for (const Table& table : tables)
+      console.print(fmt::format("DataFrame '{0}' written to {1}{0}.csv\n", table.name(), folder));
+  }
+  if (const std::string path = workbook(default_workbook); !path.empty()) {
+    write_to(path);
+    console.print(fmt::format("DataFrames successfully written to {}\n", path));
+  }
 }
 
 void ScriptOutput::write(std::span<const Table> tables, const std::string& default_workbook,
                          const Console& console) const {
-  if (folder_.empty()) {
-    write_tables(tables, workbook(default_workbook), {});
-    console.print(
-        fmt::format("DataFrames successfully written to {}\n", workbook(default_workbook)));
-    return;
-  }
-  const std::string folder = folder_.ends_with('/') ? folder_ : folder_ + '/';
-  write_tables(tables, folder, {});
-  for (const Table& table : tables)
-    console.print(fmt::format("DataFrame '{0}' written to {1}{0}.csv\n", table.name(), folder));
+  write_both(tables, default_workbook, console,
+             [&](const std::string& output) { write_tables(tables, output, {}); });
+}
+
+void ScriptOutput::write(const Report& report, const std::string& default_workbook,
+                         const Console& console) const {
+  write_both(report.tables, default_workbook, console,
+             [&](const std::string& output) { write_report(report, output); });
 }
 
 void warn_of_more_processes(const Trace& trace, const Console& console) {

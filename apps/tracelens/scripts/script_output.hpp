@@ -1,10 +1,14 @@
-// script_output.hpp: what the scripts for ROCm traces share: where the tables go.
-//   files_.declare(flags);
-//   files_.write(tables, trace_base(path) + "_report.xlsx", console);
+// script_output.hpp: where the tables of a script go: a workbook, a folder of CSV files, or both.
+//   ScriptOutput output_{ScriptOutput::Folder::kInstead};
+//   output_.declare(flags, "Folder for one CSV file per sheet instead");
+//   output_.check(trace_, trace_base(trace_) + "_report.xlsx");        // before anything is read
+//   output_.write(tables, trace_base(trace_) + "_report.xlsx", console);
 #pragma once
 
 #include <span>
 #include <string>
+#include <string_view>
+#include <tracelens/report.hpp>
 #include <tracelens/table.hpp>
 #include <tracelens/trace.hpp>
 
@@ -18,19 +22,38 @@ namespace tracelens::app {
 
 class ScriptOutput {
  public:
-  void declare(Flags& flags);  // --output_xlsx_path, --output_csvs_dir
-  // Throws Error when the workbook would not be one, or replaces the trace. Call it first.
+  // A folder that was named takes the place of the workbook, or stands beside one that was named.
+  enum class Folder { kInstead, kToo };
+  explicit ScriptOutput(Folder folder) : folder_is_{folder} {}
+
+  void declare(Flags& flags, const std::string& folder_help);  // --output_xlsx_path, ..._csvs_dir
+  // The workbook to write; empty: none. Throws Error when it is named as if it were none.
+  [[nodiscard]] std::string workbook(const std::string& by_default) const;
+  // As named; empty: none.
+  [[nodiscard]] const std::string& folder() const { return folder_; }
+  // Throws Error when the workbook would not be one, or replaces the trace.
   void check(const std::string& trace, const std::string& default_workbook) const;
-  // A folder of CSV files when one was named, else a workbook.
+
+  // Writes the folder, then the workbook, and says so as the Python TraceLens does.
   void write(std::span<const Table> tables, const std::string& default_workbook,
+             const Console& console) const;
+  void write(const Report& report, const std::string& default_workbook,
              const Console& console) const;
 
  private:
-  [[nodiscard]] const std::string& workbook(const std::string& default_workbook) const {
-    return workbook_.empty() ? default_workbook : workbook_;
-  }
+  template <class Write>
+  void write_both(std::span<const Table> tables, const std::string& default_workbook,
+                  const Console& console, const Write& write_to) const;
+
+  Folder folder_is_;
   std::string workbook_, folder_;
 };
+
+// "out" as "out/": a sink takes a name that ends so for a folder.
+[[nodiscard]] std::string as_folder(std::string path);
+
+// Throws Error when it is no name of a workbook.
+void check_workbook_name(const std::string& path);
 
 // A warning when the profile has more than the one process that the scripts are about.
 void warn_of_more_processes(const Trace& trace, const Console& console);
