@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::uint64_t kLargestPart = std::uint64_t{1} << 30;  // MPI counts in int
 constexpr int kTag = 1;
+constexpr int kExitBadInput = 2;  // as in console.hpp
 
 class MpiPeers : public Peers {
  public:
@@ -25,7 +26,11 @@ class MpiPeers : public Peers {
     MPI_Comm_rank(MPI_COMM_WORLD, &index_);
     MPI_Comm_size(MPI_COMM_WORLD, &count_);
   }
-  ~MpiPeers() override { MPI_Finalize(); }
+  // Nobody leaves before all have come: see end_together (peers.hpp).
+  ~MpiPeers() override {
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+  }
 
   [[nodiscard]] int index() const override { return index_; }
   [[nodiscard]] int count() const override { return count_; }
@@ -64,7 +69,7 @@ class MpiPeers : public Peers {
   }
 
   [[noreturn]] void abandon() override {
-    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    MPI_Abort(MPI_COMM_WORLD, kExitBadInput);
     std::abort();  // not reached
   }
 

@@ -54,14 +54,14 @@ std::unique_ptr<Peers> find_peers() {
   return std::unique_ptr<Peers>{reinterpret_cast<Peers* (*)()>(make)()};
 }
 
-std::vector<RankFile> find_rank_files(const std::vector<std::string>& inputs, Peers* peers) {
-  if (peers == nullptr) return tracelens::find_rank_files(inputs);
+std::vector<RankFile> same_everywhere(Peers* peers,
+                                      const std::function<std::vector<RankFile>()>& find) {
+  if (peers == nullptr) return find();
   std::string list;
   if (peers->index() == 0) {
     try {
       list = kIsList;
-      for (const RankFile& file : tracelens::find_rank_files(inputs))
-        list.append(file.path).push_back('\0');
+      for (const RankFile& file : find()) list.append(file.path).push_back('\0');
     } catch (const Error& error) {
       list = kIsError + std::string{error.what()};
     }
@@ -80,6 +80,20 @@ std::vector<RankFile> find_rank_files(const std::vector<std::string>& inputs, Pe
     at = end + 1;
   }
   return files;
+}
+
+int end_together(Peers* peers, const Console& console, const std::function<int()>& work) {
+  if (peers == nullptr) return work();
+  try {
+    return work();
+  } catch (const Error&) {
+    if (peers->index() != 0) return kExitBadInput;
+    return console.tell_exception();  // stderr is not buffered
+  } catch (...) {
+    const int status = console.tell_exception();
+    peers->abandon();
+    return status;  // not reached
+  }
 }
 
 }  // namespace tracelens::app

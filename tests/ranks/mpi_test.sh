@@ -4,12 +4,32 @@
 # Exit status 77 (skipped) where there is no mpirun or the build has no MPI.
 set -euo pipefail
 TRACELENS=$(realpath "$1") MAKE_RANKS=$2
-command -v mpirun >/dev/null || exit 77
-[[ -f $(dirname "$TRACELENS")/libtracelens_mpi.so ]] || exit 77
+skip() { echo "skipped: $1"; exit 77; }
+command -v mpirun >/dev/null || skip 'there is no mpirun'
+[[ -f $(dirname "$TRACELENS")/libtracelens_mpi.so ]] || skip 'the program was built without MPI'
 FOLDER=$(mktemp -d)
 trap 'rm -rf "$FOLDER"' EXIT
+trap 'echo "FAIL  line $LINENO: $BASH_COMMAND"' ERR
 export NO_COLOR=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_rmaps_base_oversubscribe=1
+failures=0
+
+expect() {  # expect RULE EXPECTED ACTUAL
+  if [[ $2 == "$3" ]]; then
+    printf 'ok    %s\n' "$1"
+  else
+    printf 'FAIL  %s\n--- expected:\n%s\n--- found:\n%s\n' "$1" "$2" "$3"
+    failures=$((failures + 1))
+  fi
+}
+sentences() { grep "^tracelens: $1" "$2" || true; }  # sentences KIND FILE
+processes() {  # processes N ARGUMENTS: stdout, stderr and exit status in $n.out, $n.err, $status
+  local n=$1
+  shift
+  status=0
+  timeout 120 mpirun --oversubscribe -n "$n" "$TRACELENS" collectives "$@" \
+    >"$n.out" 2>"$n.err" || status=$?
+}
 
 python3 "$MAKE_RANKS" --out "$FOLDER/traces" --ranks 8 --nodes 2 --offset-us 0,300
 printf 'no trace' >"$FOLDER/traces/rank8_trace.json"                     # foreign
@@ -19,14 +39,34 @@ mv "$FOLDER/traces/cut.gz" "$FOLDER/traces/rank7_trace.json.gz"
 
 cd "$FOLDER"
 "$TRACELENS" collectives traces -o alone/ 2>alone.err >alone.out
-grep -q 'rank8_trace.json' alone.err
+expect 'a file that is no trace is named in one warning' 1 \
+  "$(sentences warning alone.err | grep -c rank8_trace.json)"
 for n in 1 2 4; do
-  mpirun --oversubscribe -n $n "$TRACELENS" collectives traces -o "with$n/" 2>"with$n.err" >"with$n.out"
-  diff -r alone "with$n"
-  diff <(sed "s/with$n/alone/" "with$n.out") alone.out
-  diff <(grep '^tracelens: warning' "with$n.err") <(grep '^tracelens: warning' alone.err)
+  processes $n traces -o "with$n/"
+  expect "$n processes: exit status" 0 "$status"
+  expect "$n processes: the same tables" '' "$(diff -r alone "with$n" 2>&1)"
+  expect "$n processes: the same on stdout" "$(<alone.out)" "$(sed "s/with$n/alone/" "$n.out")"
+  expect "$n processes: the same warnings" "$(sentences warning alone.err)" \
+    "$(sentences warning "$n.err")"
 done
 
-# Bad input is one sentence, from one process.
-if mpirun --oversubscribe -n 2 "$TRACELENS" collectives nowhere/ 2>bad.err; then exit 1; fi
-[[ $(grep -c '^tracelens: error' bad.err) == 1 ]]
+# bad RULE ARGUMENTS: two processes say what one says, once, and end with status 2.
+bad() {
+  local rule=$1 alone=0
+  shift
+  "$TRACELENS" collectives "$@" >/dev/null 2>bad.err || alone=$?
+  expect "$rule: exit status of one process" 2 "$alone"
+  processes 2 "$@"
+  expect "$rule: exit status" 2 "$status"
+  expect "$rule: one sentence, from one process" "$(sentences error bad.err)" \
+    "$(sentences error 2.err)"
+}
+bad 'a folder that is not there (met by all)' nowhere/
+bad 'an unknown aggregate (met by the first, when the others are done)' traces --aggregates wrong
+bad 'a wrong pattern (met by all before they read)' traces --collective '(=allreduce'
+bad 'an output that cannot be written (met by the first, at the end)' traces -o /dev/null/x.md
+cp traces/rank0_trace.json.gz copy.json.gz
+bad 'an output that is an input (met by the first, at the beginning)' copy.json.gz \
+  traces/rank1_trace.json.gz -o copy.json.gz
+
+((failures == 0)) || exit 1

@@ -4,6 +4,7 @@
 #include <tracelens/error.hpp>
 
 #include "peers.hpp"
+#include "report/recipes/workbook_limits.hpp"
 #include "verb.hpp"
 
 namespace tracelens::app {
@@ -19,19 +20,6 @@ constexpr Excerpt kSummary[] = {
     {"p2p_summary", 8},    {"nccl_summary_implicit_sync", 12}, {"clock_offsets", 10},
     {"process_groups", 8},
 };
-
-// A run of a thousand ranks has more kernels than a sheet has rows.
-void leave_out_what_excel_cannot_hold(Report& report) {
-  constexpr std::size_t kMostRows = 1'048'575, kMostColumns = 16'384;
-  const auto is_too_large = [&](const Table& table) {
-    if (table.rows() <= kMostRows && table.columns().size() <= kMostColumns) return false;
-    report.warnings.push_back(fmt::format(
-        "{}: {} rows and {} columns are more than a workbook holds; write to a folder to get it",
-        table.name(), table.rows(), table.columns().size()));
-    return true;
-  };
-  std::erase_if(report.tables, is_too_large);
-}
 
 // "my_all_reduce.*=allreduce"
 CollectiveReportOptions::Pattern parse_pattern(const std::string& text) {
@@ -101,43 +89,31 @@ class CollectivesVerb : public Verb {
   }
 
   int run(Console& console) override {
-    for (const std::string& pattern : patterns_)
-      options_.patterns.push_back(parse_pattern(pattern));
-    options_.memory_bytes = memory_mb_ << 20;
     const std::unique_ptr<Peers> peers = find_peers();
-    // All processes meet the same errors; one of them tells.
-    if (peers && peers->index() != 0) return work_for_another(*peers);
-    const std::vector<RankFile> files = find_rank_files(inputs_, peers.get());
-    for (const RankFile& file : files) refuse_same_file(file.path, output_);
-    Report report = make_report_with(files, peers.get()).value();
-    if (output_.ends_with(".xlsx")) leave_out_what_excel_cannot_hold(report);
-    for (const std::string& sentence : report.warnings) console.warn(sentence);
-    write_report(report, output_);
-    for (const auto [name, rows] : kSummary)
-      if (const Table* const table = report.find(name)) console.show(*table, rows);
-    console.note(fmt::format("wrote {} tables to {}", report.tables.size(), output_));
-    return kExitOk;
+    return end_together(peers.get(), console, [&] { return make(peers.get(), console); });
   }
 
  private:
-  std::optional<Report> make_report_with(const std::vector<RankFile>& files, Peers* peers) {
-    try {
-      return make_collective_report(files, options_, peers);
-    } catch (const Error&) {
-      throw;
-    } catch (...) {
-      if (peers != nullptr) peers->abandon();
-      throw;
-    }
+  int make(Peers* peers, const Console& console) {
+    for (const std::string& pattern : patterns_)
+      options_.patterns.push_back(parse_pattern(pattern));
+    options_.memory_bytes = memory_mb_ << 20;
+    const std::vector<RankFile> files = same_everywhere(peers, [this] { return files_to_read(); });
+    std::optional<Report> report = make_collective_report(files, options_, peers);
+    if (!report) return kExitOk;  // the first process has it
+    if (output_.ends_with(".xlsx")) leave_out_what_excel_cannot_hold(*report);
+    for (const std::string& sentence : report->warnings) console.warn(sentence);
+    write_report(*report, output_);
+    for (const auto [name, rows] : kSummary)
+      if (const Table* const table = report->find(name)) console.show(*table, rows);
+    console.note(fmt::format("wrote {} tables to {}", report->tables.size(), output_));
+    return kExitOk;
   }
 
-  int work_for_another(Peers& peers) {
-    try {
-      static_cast<void>(make_report_with(find_rank_files(inputs_, &peers), &peers));
-      return kExitOk;
-    } catch (const Error&) {
-      return kExitBadInput;
-    }
+  std::vector<RankFile> files_to_read() const {
+    std::vector<RankFile> files = find_rank_files(inputs_);
+    for (const RankFile& file : files) refuse_same_file(file.path, output_);
+    return files;
   }
 
   std::vector<std::string> inputs_, patterns_;

@@ -2,6 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
+#include <new>
+#include <string>
+#include <string_view>
 #include <tracelens/collectives.hpp>
 #include <tracelens/error.hpp>
 #include <utility>
@@ -40,6 +44,22 @@ RankSummaryOptions summary_options(const CollectiveReportOptions& options) {
   return summary;
 }
 
+// What comes first in what a process hands over.
+constexpr char kIsRanks = '+', kIsProblem = '!';
+
+// Bytes for the first process: what `read` gives, or why it failed. A process that fails hands that
+// over, as the first one waits for something from everyone.
+template <class Read>
+std::string ranks_or_problem(const Read& read) {
+  try {
+    return kIsRanks + to_bytes(read());
+  } catch (const std::bad_alloc&) {
+    return std::string{kIsProblem} + "not enough memory";
+  } catch (const std::exception& error) {
+    return kIsProblem + std::string{error.what()};
+  }
+}
+
 // The share of this process, or with one process all; on the first, what all have read, in the
 // order of the files. Nothing on the others.
 std::vector<RankTrace> read_together(const std::vector<RankFile>& files,
@@ -56,10 +76,12 @@ std::vector<RankTrace> read_together(const std::vector<RankFile>& files,
   for (auto i = static_cast<std::size_t>(peers->index()); i < files.size(); i += count)
     share.push_back(files[i]);
   const std::vector<std::string> parts =
-      peers->gather(to_bytes(read_ranks(share, summary, reading)));
+      peers->gather(ranks_or_problem([&] { return read_ranks(share, summary, reading); }));
   std::vector<RankTrace> all(parts.empty() ? 0 : files.size());
   for (std::size_t process = 0; process < parts.size(); ++process) {
-    std::vector<RankTrace> ranks = ranks_from_bytes(parts[process]);
+    if (parts[process].front() == kIsProblem)
+      throw Error{fmt::format("process {}", process), parts[process].substr(1)};
+    std::vector<RankTrace> ranks = ranks_from_bytes(std::string_view{parts[process]}.substr(1));
     for (std::size_t i = 0; i < ranks.size(); ++i) all[process + i * count] = std::move(ranks[i]);
   }
   return all;
