@@ -1,5 +1,6 @@
 # What `cmake --install` puts where, the CMake package for find_package(TraceLens), and the .debs.
-# Two parts: `runtime` (the program, for everyone) and `dev` (libraries and headers, to build on).
+# Three parts: `runtime` (the program, for everyone), `dev` (libraries and headers, to build on) and,
+# where Open MPI is, `mpi` (the module with which many processes share the work).
 include_guard()
 include(CMakePackageConfigHelpers)
 
@@ -35,7 +36,15 @@ install(FILES ${PROJECT_BINARY_DIR}/TraceLensConfig.cmake
 
 install(FILES LICENSE RENAME copyright DESTINATION ${doc_dir}/libtracelens-dev COMPONENT dev)
 
-# --- the .debs: tracelens and libtracelens-dev ----------------------------------------------------
+# --- mpi: the module; apps/tracelens says where the program looks for it --------------------------
+set(components runtime dev)
+if(TARGET tracelens_mpi)
+  list(APPEND components mpi)
+  install(TARGETS tracelens_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tracelens COMPONENT mpi)
+  install(FILES LICENSE RENAME copyright DESTINATION ${doc_dir}/tracelens-mpi COMPONENT mpi)
+endif()
+
+# --- the .debs: tracelens, libtracelens-dev and tracelens-mpi -------------------------------------
 # The dev package needs the same libraries the build does, from the same list.
 file(STRINGS tools/debian-packages.txt dev_packages REGEX "^(lib.*|zlib1g)-dev$|^pkg-config$")
 list(FILTER dev_packages EXCLUDE REGEX "gtest|gmock|benchmark|clang|openmpi")
@@ -46,7 +55,7 @@ set(CPACK_PACKAGE_NAME tracelens)
 set(CPACK_PACKAGE_VENDOR "TraceLens contributors")
 set(CPACK_PACKAGE_CONTACT "TraceLens contributors <tracelens@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "analyser of PyTorch profiler traces")
-set(CPACK_COMPONENTS_ALL runtime dev)
+set(CPACK_COMPONENTS_ALL ${components})
 set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_STRIP_FILES ON)
@@ -62,4 +71,11 @@ set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "${dev_depends}")
 set(CPACK_COMPONENT_DEV_DESCRIPTION
     "Headers and static libraries of TraceLens:\nto read profiler traces and make its tables from C++.")
+set(CPACK_DEBIAN_MPI_PACKAGE_NAME tracelens-mpi)
+set(CPACK_DEBIAN_MPI_PACKAGE_SECTION utils)
+set(CPACK_DEBIAN_MPI_PACKAGE_SHLIBDEPS ON)
+# The module and the program pass objects to each other: they are of one build.
+set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "tracelens (= ${PROJECT_VERSION}), openmpi-bin")
+set(CPACK_COMPONENT_MPI_DESCRIPTION
+    "Lets many processes make one report of TraceLens:\nmpirun -n 64 tracelens collectives reads the traces on many machines.")
 include(CPack)
