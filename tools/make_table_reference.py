@@ -34,7 +34,7 @@ def reports(tracelens):
                 out = pathlib.Path(folder) / "report.json"
                 command = [tracelens, "report", str(trace), "-o", str(out), "--quiet", *options]
                 subprocess.run(command, check=True)
-                yield json.loads(out.read_text(encoding="utf-8"))
+                yield "reference" in options, json.loads(out.read_text(encoding="utf-8"))
 
 
 def registered(tracelens):
@@ -54,10 +54,11 @@ def registered(tracelens):
 def collect(tracelens):
     """name -> (descriptions, {column name -> column}), tables and columns in order of appearance."""
     tables = {}
-    for report in reports(tracelens):
+    for is_reference, report in reports(tracelens):
         for table in report["tables"]:
             descriptions, columns = tables.setdefault(table["name"], ([], {}))
-            if table["description"] not in descriptions:
+            # The registry tells of our edition; in the other a table may say something else.
+            if table["description"] not in descriptions and not (is_reference and descriptions):
                 descriptions.append(table["description"])
             for column in table["columns"]:
                 columns.setdefault(column["name"], column)
