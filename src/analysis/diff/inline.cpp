@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/ops/group_columns.hpp"
 #include "analysis/ops/unified_ops.hpp"
 #include "table/cell_text.hpp"
 #include "tree/time_math.hpp"
@@ -39,6 +40,9 @@ class InlineComparison {
   InlineComparison(const Table& summary, OpInput& ops, const DiffStats& stats)
       : summary_{summary}, ops_{ops}, stats_{stats} {
     add_call_columns(call_columns_, false);
+    const Table calls = call_columns_.make_table("", "");
+    for (const Table::Column& column : calls.columns())
+      if (summary.has_column(column.spec().name)) key_columns_.push_back(column.spec().name);
   }
 
   Table make() {
@@ -51,26 +55,27 @@ class InlineComparison {
  private:
   using Key = std::vector<std::string>;
 
+  [[nodiscard]] Key key_of(const Table& table, std::size_t row) const {
+    Key key;
+    for (const std::string& column : key_columns_)
+      key.push_back(plain_text(table.column(column), row));
+    return key;
+  }
+
   // Calls of the trace and rows of the summary meet by the text of the columns that tell calls
   // apart.
   void map_kernels() {
     std::map<Key, std::size_t> row_of;
     for (std::size_t row = 0; row < summary_.rows(); ++row) {
-      Key key;
-      for (const ColumnSpec& spec : call_columns_)
-        if (summary_.has_column(spec.name))
-          key.push_back(plain_text(summary_.column(spec.name), row));
-      row_of[std::move(key)] = row;
+      row_of[key_of(summary_, row)] = row;
     }
     for (const UnifiedOp& op : collect_unified_ops(ops_)) {
-      RowCells cells;
-      add_call_cells(cells, ops_, unified_name(ops_.trace, op), op.row.event, op.category, nullptr);
-      Table one{"", "", call_columns_};
-      one.append(cells.cells());
-      Key key;
-      for (const Table::Column& column : one.columns())
-        if (summary_.has_column(column.spec().name)) key.push_back(plain_text(column, 0));
-      const auto row = row_of.find(key);
+      OpGroupRow call{ops_};
+      call.start(op.row.event, op.row.node, op.category);
+      call.name = unified_name(ops_.trace, op);
+      Table one = call_columns_.make_table("", "");
+      call_columns_.append(one, call);
+      const auto row = row_of.find(key_of(one, 0));
       if (row == row_of.end()) continue;
       for (const GpuPosition position : ops_.ops.kernels(op.row))
         summary_row_[ops_.tree.linked_gpu_events()[position].row] = row->second;
@@ -148,7 +153,8 @@ class InlineComparison {
   const Table& summary_;
   OpInput& ops_;
   const DiffStats& stats_;
-  std::vector<ColumnSpec> call_columns_;
+  ColumnSet<OpGroupRow> call_columns_;
+  std::vector<std::string> key_columns_;  // those of the calls that the summary has
   std::unordered_map<std::uint32_t, std::size_t> summary_row_;  // by GPU event
 };
 

@@ -28,10 +28,4 @@ Value as_list(const Value& value) {
   }
 }
 
-void RunningShare::add_columns(std::vector<ColumnSpec>& columns, const std::string& of) {
-  columns.push_back({"Percentage (%)", Kind::kReal, "%", "share of the summed " + of});
-  columns.push_back(
-      {"Cumulative Percentage (%)", Kind::kReal, "%", "the same, summed up to and with this row"});
-}
-
 }  // namespace tracelens

@@ -31,7 +31,7 @@ class RowCells {
  public:
   void add(std::string_view text) { cells_.emplace_back(std::string{text}); }
   void add(const char* text) { cells_.emplace_back(std::string{text}); }
-  void add(const std::string& text) { cells_.emplace_back(text); }
+  void add(std::string text) { cells_.emplace_back(std::move(text)); }
   void add(bool value) { cells_.emplace_back(value); }
   void add(double value) { cells_.emplace_back(value); }
   void add(std::int64_t value) { cells_.emplace_back(value); }
@@ -58,14 +58,34 @@ class RowCells {
 // "Percentage (%)" and "Cumulative Percentage (%)", row by row.
 class RunningShare {
  public:
+  struct Cells {
+    std::optional<double> here, so_far;
+  };
+
   explicit RunningShare(double whole) : whole_{whole} {}
-  void add_to(RowCells& row, double part) {
+  [[nodiscard]] Cells next(double part) {
     const std::optional<double> share = percent_of(part, whole_);
-    if (share) so_far_ += *share;
-    row.add(share);
-    row.add(share ? std::optional{so_far_} : std::nullopt);
+    if (!share) return {};
+    so_far_ += *share;
+    return {share, so_far_};
   }
-  static void add_columns(std::vector<ColumnSpec>& columns, const std::string& of);
+  static ColumnSpec share_column(const std::string& of) {
+    return {"Percentage (%)", Kind::kReal, "%", "share of the summed " + of};
+  }
+  static ColumnSpec so_far_column() {
+    return {"Cumulative Percentage (%)", Kind::kReal, "%",
+            "the same, summed up to and with this row"};
+  }
+
+  void add_to(RowCells& row, double part) {
+    const Cells cells = next(part);
+    row.add(cells.here);
+    row.add(cells.so_far);
+  }
+  static void add_columns(std::vector<ColumnSpec>& columns, const std::string& of) {
+    columns.push_back(share_column(of));
+    columns.push_back(so_far_column());
+  }
 
  private:
   double whole_, so_far_ = 0;

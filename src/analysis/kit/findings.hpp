@@ -15,7 +15,7 @@ namespace tracelens {
 
 // The worst finding decides.
 enum class Verdict : std::uint8_t {
-  kOk,    // everything the reports want is there
+  kOk,    // everything the reports need is there
   kWarn,  // usable, but some tables will be poorer
   kFail,  // GPU time cannot be analysed
 };

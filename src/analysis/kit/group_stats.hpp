@@ -17,6 +17,17 @@ struct GroupStats {
   std::optional<double> population_std;  // of all there is (n)
 };
 
+// One of them, and what it is called in the names of columns.
+struct Stat {
+  const char* name;
+  std::optional<double> GroupStats::*value;
+};
+inline constexpr Stat kAllStats[] = {{"mean", &GroupStats::mean},
+                                     {"median", &GroupStats::median},
+                                     {"std", &GroupStats::std},
+                                     {"min", &GroupStats::min},
+                                     {"max", &GroupStats::max}};
+
 // Both reorder `values`. Sums of nanoseconds are exact; the results are in microseconds.
 [[nodiscard]] GroupStats stats_of_ns(std::vector<std::int64_t>& values);
 [[nodiscard]] GroupStats stats_of(std::vector<double>& values);

@@ -1,8 +1,9 @@
 #include "analysis/ops/call_stacks.hpp"
-#include "io/ascii.hpp"
 
 #include <algorithm>
 #include <array>
+
+#include "io/ascii.hpp"
 
 namespace tracelens {
 namespace {
@@ -135,12 +136,6 @@ std::optional<std::string> entry_point(const Value& stack, std::string_view op) 
   return std::nullopt;
 }
 
-void add_call_stack_columns(std::vector<ColumnSpec>& columns) {
-  columns.push_back({"entry_point", Kind::kText, "", "the Python frame to look at for this op"});
-  columns.push_back({"call_stack_full", Kind::kNested, "",
-                     "frames and ops from the outermost down to the kernels"});
-}
-
 std::vector<CallChain> kernel_call_stacks(const OpInput& input, const UnifiedOp& op) {
   std::vector<CallChain> stacks;
   if (!op.top.valid()) return stacks;
@@ -159,24 +154,19 @@ std::vector<CallChain> kernel_call_stacks(const OpInput& input, const UnifiedOp&
   return stacks;
 }
 
-void add_call_stack_cells(RowCells& row, OpInput& input, const UnifiedOp* op,
-                          const KernelStats& kernels) {
-  if (op == nullptr) {
-    row.add(kNotFound);
-    row.add(Value{kNotFound});
-    return;
-  }
+CallStackCells call_stack_cells(const OpInput& input, const UnifiedOp* op,
+                                const KernelStats& kernels) {
+  if (op == nullptr) return {kNotFound, kNotFound};
   std::vector<CallChain> stacks = kernel_call_stacks(input, *op);
   const std::span<const GpuPosition> positions = input.ops.kernels(op->row);
-  stacks.resize(positions.size());  // those of a made-up op hold nothing but the kernel
+  stacks.resize(positions.size());  // those of a synthetic op hold nothing but the kernel
   std::vector<CallChain> chains;
   for (const std::size_t i : kernels.order()) {
     stacks[i].emplace_back(input.trace.text(input.launches.gpu_events()[positions[i]].name));
     chains.push_back(std::move(stacks[i]));
   }
-  const Value stack = call_stack_value(chains);
-  row.add(entry_point(stack, unified_name(input.trace, *op)).value_or(kNotFound));
-  row.add(stack);
+  Value full = call_stack_value(chains);
+  return {entry_point(full, unified_name(input.trace, *op)).value_or(kNotFound), std::move(full)};
 }
 
 }  // namespace tracelens

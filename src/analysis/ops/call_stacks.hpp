@@ -9,11 +9,9 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <tracelens/table.hpp>
 #include <tracelens/value.hpp>
 #include <vector>
 
-#include "analysis/kit/cells.hpp"
 #include "analysis/ops/input.hpp"
 #include "analysis/ops/kernel_stats.hpp"
 #include "analysis/ops/unified_ops.hpp"
@@ -35,13 +33,16 @@ using CallChain = std::vector<std::string>;  // outermost first
 [[nodiscard]] std::optional<std::string> entry_point(const Value& stack, std::string_view op);
 
 // Of each GPU event of the op: the frames and ops around it, down to the call that launched it.
-// None for a made-up op.
+// None for a synthetic op.
 [[nodiscard]] std::vector<CallChain> kernel_call_stacks(const OpInput& input, const UnifiedOp& op);
 
-// entry_point and call_stack_full of a row; `op` is the group's first op with GPU events (null:
-// none), `kernels` the statistics over the group.
-void add_call_stack_columns(std::vector<ColumnSpec>& columns);
-void add_call_stack_cells(RowCells& row, OpInput& input, const UnifiedOp* op,
-                          const KernelStats& kernels);
+// The columns entry_point and call_stack_full of a row; `op` is the group's first op with GPU events
+// (null: none), `kernels` the statistics over the group.
+struct CallStackCells {
+  std::string entry_point;
+  Value full;
+};
+[[nodiscard]] CallStackCells call_stack_cells(const OpInput& input, const UnifiedOp* op,
+                                              const KernelStats& kernels);
 
 }  // namespace tracelens

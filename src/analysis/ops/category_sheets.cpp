@@ -3,29 +3,19 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
-#include "analysis/kit/cells.hpp"
 #include "analysis/kit/group_rows.hpp"
-#include "analysis/kit/group_stats.hpp"
-#include "analysis/ops/kernel_stats.hpp"
+#include "analysis/ops/group_columns.hpp"
 #include "analysis/ops/rates.hpp"
 #include "table/cell_text.hpp"
-#include "tree/time_math.hpp"
 
 namespace tracelens {
 namespace {
-
-using Stat = std::optional<double> GroupStats::*;
-constexpr Stat kStats[] = {&GroupStats::mean, &GroupStats::median, &GroupStats::std,
-                           &GroupStats::min, &GroupStats::max};
-constexpr const char* kStatNames[] = {"mean", "median", "std", "min", "max"};
 
 // Families whose backward ops are ordinary ops of the family: one sheet instead of two.
 constexpr std::array<std::string_view, 4> kSingleSheets = {"GEMM", "UnaryElementwise",
@@ -86,77 +76,42 @@ std::string param_text(const Value& value) {
   return python_repr(value);
 }
 
-// The rows of one pass over a family, grouped.
+// The rows of one pass over a family, grouped; the groups of one op and its parameters together.
 class Sheet {
  public:
   Sheet(OpInput& input, bool with_overlap) : input_{input}, with_overlap_{with_overlap} {}
 
   // Takes a row whose model answered.
   void add(const OpRow& row) {
-    const perf::Work& work = *input_.models[row.answer];
-    const std::uint32_t params = params_id(row.answer, work);
-    if (with_overlap_) overlaps_.push_back(overlap_of(row));
-    GroupKey key{input_.trace.names()[row.event.row].row,
-                 params,
-                 input_.options.group_by_kernel_count ? row.count : 0,
-                 input_.is_recompute(row.node) ? 1U : 0U,
-                 0,
-                 0,
-                 0,
-                 0};
+    const GroupKey key{input_.trace.names()[row.event.row].row,
+                       params_id(row.answer, *input_.models[row.answer]),
+                       input_.options.group_by_kernel_count ? row.count : 0U,
+                       input_.is_recompute(row.node) ? 1U : 0U};
     if (with_overlap_) {
-      calls_.push_back(call_index_.id_of(key));
-      key[4] = overlaps_.back().names;
+      const Launcher* launcher = input_.launches.launcher(row.node);
+      overlaps_.push_back(launcher == nullptr
+                              ? OverlapFields{}
+                              : input_.overlaps->of(input_.launches.own_in_file_order(*launcher)));
+      groups_.add(key, overlaps_.back().names);
+    } else {
+      groups_.add(key);
     }
-    groups_.add(key);
     rows_.push_back(row);
   }
 
-  // Groups by time, then position; with overlap those of one op and its parameters together.
   void close() {
-    groups_.close();
-    sums_.resize(groups_.size());
-    for (std::size_t group = 0; group < groups_.size(); ++group)
-      for (const std::uint32_t row : groups_.rows(group))
-        sums_[group] = plus_ns(sums_[group], rows_[row].busy_ns);
-    order_.resize(groups_.size());
-    std::iota(order_.begin(), order_.end(), 0U);
-    const auto by_time = [&](std::uint32_t a, std::uint32_t b) {
-      return sums_[a] != sums_[b] ? sums_[a] > sums_[b] : first(a).event < first(b).event;
-    };
-    if (!with_overlap_) {
-      std::ranges::sort(order_, by_time);
-      return;
-    }
-    struct Call {
-      std::int64_t sum_ns = 0;
-      std::uint32_t uid = std::numeric_limits<std::uint32_t>::max();
-    };
-    std::vector<Call> calls(call_index_.size());
-    const auto call_of = [&](std::uint32_t group) { return calls_[groups_.rows(group).front()]; };
-    for (std::uint32_t group = 0; group < groups_.size(); ++group) {
-      Call& call = calls[call_of(group)];
-      call.sum_ns = plus_ns(call.sum_ns, sums_[group]);
-      call.uid = std::min(call.uid, first(group).event.row);
-    }
-    std::ranges::sort(order_, [&](std::uint32_t a, std::uint32_t b) {
-      const Call &call_a = calls[call_of(a)], &call_b = calls[call_of(b)];
-      if (call_a.sum_ns != call_b.sum_ns) return call_a.sum_ns > call_b.sum_ns;
-      return call_a.uid != call_b.uid ? call_a.uid < call_b.uid : by_time(a, b);
-    });
+    groups_.close([&](std::uint32_t row) { return rows_[row].busy_ns; },
+                  [&](std::uint32_t row) { return rows_[row].event.row; });
   }
 
-  [[nodiscard]] std::span<const std::uint32_t> order() const { return order_; }
+  [[nodiscard]] std::span<const std::uint32_t> order() const { return groups_.order(); }
   [[nodiscard]] std::span<const std::uint32_t> members(std::uint32_t group) const {
     return groups_.rows(group);
   }
   [[nodiscard]] const OpRow& row(std::uint32_t index) const { return rows_[index]; }
   [[nodiscard]] const OverlapFields& overlap(std::uint32_t index) const { return overlaps_[index]; }
-  [[nodiscard]] const OpRow& first(std::uint32_t group) const {
-    return rows_[groups_.rows(group).front()];
-  }
   [[nodiscard]] std::string_view name(std::uint32_t group) const {
-    return input_.trace.name(first(group).event);
+    return input_.trace.name(rows_[groups_.first(group)].event);
   }
   // Parameters of all rows in the order they first appear.
   [[nodiscard]] const std::vector<std::string>& params() const { return params_; }
@@ -177,24 +132,11 @@ class Sheet {
     return id;
   }
 
-  OverlapFields overlap_of(const OpRow& row) {
-    const Launcher* launcher = input_.launches.launcher(row.node);
-    if (launcher == nullptr) return {};
-    const auto own = input_.launches.own(*launcher);
-    std::vector<GpuPosition> kernels{own.begin(), own.end()};
-    std::ranges::sort(kernels, {},
-                      [&](GpuPosition at) { return input_.launches.gpu_events()[at].event; });
-    return input_.overlaps->of(kernels);
-  }
-
   OpInput& input_;
   bool with_overlap_;
   std::vector<OpRow> rows_;
-  std::vector<OverlapFields> overlaps_;
-  RowGroups groups_;
-  KeyIndex call_index_;
-  std::vector<std::uint32_t> calls_, order_;
-  std::vector<std::int64_t> sums_;
+  std::vector<OverlapFields> overlaps_;  // by row
+  TimedGroups groups_;
   std::vector<std::string> params_;
   std::vector<std::uint32_t> params_of_;  // by answer
   std::unordered_map<std::string, std::uint32_t> param_texts_;
@@ -206,15 +148,35 @@ struct Entry {
   std::uint32_t group;
 };
 
+struct SheetRow : OpGroupRow {
+  using OpGroupRow::OpGroupRow;
+  const Sheet* sheet = nullptr;
+  std::span<const std::uint32_t> members = {};
+  std::int64_t kernel_count = 0;
+  const perf::Work* work = nullptr;
+  const Rates::Figures* figures = nullptr;
+  GroupStats busy = {}, terabytes = {}, tflops = {}, percent_of_roof = {};
+
+  [[nodiscard]] const perf::Roof* roof() const { return figures->roof ? &*figures->roof : nullptr; }
+  [[nodiscard]] Value param(const std::string& wanted) const {
+    const auto found = std::ranges::find(work->params, wanted, &perf::Param::name);
+    return found == work->params.end() ? Value{} : found->value;
+  }
+  // Of the first call that has it.
+  [[nodiscard]] Value argument(Value Signature::*part) const {
+    for (const std::uint32_t at : members) {
+      const SignatureId id = input.trace.signatures()[sheet->row(at).event.row];
+      if (id.valid() && !(input.trace.signature(id).*part).is_null())
+        return as_list(input.trace.signature(id).*part);
+    }
+    return {};
+  }
+};
+
 class SheetTable {
  public:
   SheetTable(OpInput& input, Rates& rates, bool with_overlap)
-      : input_{input},
-        trace_{input.trace},
-        rates_{rates},
-        with_overlap_{with_overlap},
-        kernels_{trace_},
-        partners_{trace_} {}
+      : input_{input}, rates_{rates}, with_overlap_{with_overlap}, row_{input} {}
 
   Table make(const std::string& name, const std::vector<std::string>& params,
              std::span<const Entry> entries) {
@@ -224,158 +186,112 @@ class SheetTable {
             return rates_.figures(entry.sheet->row(row).answer).roof.has_value();
           });
         });
-    Table table{name + (with_overlap_ ? "_kl_overlap" : ""),
-                "Work and rates of the " + name + " ops by parameters, the costliest first",
-                columns(params)};
-    RowCells row;
+    ColumnSet<SheetRow> columns = make_columns(params);
+    Table table = columns.make_table(
+        name + (with_overlap_ ? "_kl_overlap" : ""),
+        "Work and rates of the " + name + " ops by parameters, the costliest first");
     for (const Entry& entry : entries) {
-      row.clear();
-      add_row(row, params, *entry.sheet, entry.group);
-      table.append(row.cells());
+      fill_row(*entry.sheet, entry.group);
+      columns.append(table, row_);
     }
     return table;
   }
 
  private:
-  std::vector<ColumnSpec> columns(const std::vector<std::string>& params) const {
-    std::vector<ColumnSpec> columns{{"name", Kind::kText, "", "op name as traced"}};
-    const auto add_stats = [&](const std::string& name, const char* unit, const char* what) {
-      for (const char* stat : kStatNames)
-        columns.push_back({name + "_" + stat, Kind::kReal, unit, std::string{stat} + what});
-    };
-    if (with_overlap_)
-      columns.push_back({"overlapping_kernel_names_first", Kind::kNested, "",
-                         "kernels of other streams that ran at the same time"});
+  // `params` must outlive the columns.
+  [[nodiscard]] ColumnSet<SheetRow> make_columns(const std::vector<std::string>& params) const {
+    using Row = SheetRow;
+    ColumnSet<Row> columns{{{"name", Kind::kText, "", "op name as traced"}, &Row::name},
+                           {{"overlapping_kernel_names_first", Kind::kNested, "",
+                             "kernels of other streams that ran at the same time"},
+                            &Row::overlap_names,
+                            with_overlap_}};
     for (const std::string& param : params)
-      columns.push_back({"param: " + param, Kind::kNested, "", "parameter of the model"});
-    if (input_.options.group_by_kernel_count)
-      columns.push_back({"num_kernels", Kind::kInteger, "", "GPU events of each call"});
+      columns.add({"param: " + param, Kind::kNested, "", "parameter of the model"},
+                  [&param](const Row& row) { return row.param(param); });
+    columns.add({"num_kernels", Kind::kInteger, "", "GPU events of each call"}, &Row::kernel_count,
+                input_.options.group_by_kernel_count);
     add_recompute_column(columns, input_);
-    columns.insert(
-        columns.end(),
-        {{"GFLOPS_first", Kind::kReal, "GFLOP", "floating-point operations of one call, in 10^9"},
-         {"Data Moved (MB)_first", Kind::kReal, "MiB", "bytes one call has to read and write"},
-         {"FLOPS/Byte_first", Kind::kReal, "", "arithmetic intensity"}});
-    add_stats("TB/s", "TB/s", " of the memory rate reached");
-    add_stats("TFLOPS/s", "TFLOP/s", " of the compute rate reached");
-    columns.insert(columns.end(),
-                   {{"process_name_first", Kind::kText, "", "process of the first call"},
-                    {"process_label_first", Kind::kText, "", "label of that process"},
-                    {"thread_name_first", Kind::kText, "", "thread of the first call"},
-                    {"Compute Spec", Kind::kText, "", "which peak rate of the GPU applies"}});
-    if (any_roof_) {
-      columns.insert(columns.end(),
-                     {{"Roofline Time (µs)_first", Kind::kReal, "µs",
-                       "best time the GPU could do one call in"},
-                      {"Roofline Bound_first", Kind::kText, "", "what limits the call at best"}});
-      add_stats("Pct Roofline", "%", " share of the best time in the time it took");
-    }
+    columns.add(
+        {{{"GFLOPS_first", Kind::kReal, "GFLOP", "floating-point operations of one call, in 10^9"},
+          [](const Row& row) { return row.figures->gflops; }},
+         {{"Data Moved (MB)_first", Kind::kReal, "MiB", "bytes one call has to read and write"},
+          [](const Row& row) { return row.figures->megabytes; }},
+         {{"FLOPS/Byte_first", Kind::kReal, "", "arithmetic intensity"},
+          [](const Row& row) { return row.figures->flops_per_byte; }}});
+    add_stat_columns(columns, &Row::terabytes, kAllStats, "TB/s", "TB/s",
+                     " of the memory rate reached");
+    add_stat_columns(columns, &Row::tflops, kAllStats, "TFLOPS/s", "TFLOP/s",
+                     " of the compute rate reached");
+    columns.add(
+        {{{"process_name_first", Kind::kText, "", "process of the first call"},
+          [](const Row& row) { return row.track().process; }},
+         {{"process_label_first", Kind::kText, "", "label of that process"},
+          [](const Row& row) { return row.track().process_label; }},
+         {{"thread_name_first", Kind::kText, "", "thread of the first call"},
+          [](const Row& row) { return row.track().thread; }},
+         {{"Compute Spec", Kind::kText, "", "which peak rate of the GPU applies"},
+          [](const Row& row) { return row.figures->compute_spec; }},
+         {{"Roofline Time (µs)_first", Kind::kReal, "µs", "best time the GPU could do one call in"},
+          [](const Row& row) { return best_us_of(row.roof()); },
+          any_roof_},
+         {{"Roofline Bound_first", Kind::kText, "", "what limits the call at best"},
+          [](const Row& row) { return bound_of(row.roof()); },
+          any_roof_}});
+    add_stat_columns(columns, &Row::percent_of_roof, kAllStats, "Pct Roofline", "%",
+                     " share of the best time in the time it took", any_roof_);
     add_kernel_columns(columns, "kernel_details__summarize_kernel_stats");
-    if (with_overlap_)
-      add_overlap_detail_columns(columns, "overlapping_kernels_details__summarize_kernel_stats");
-    columns.insert(
-        columns.end(),
-        {{"Input Dims_first", Kind::kNested, "", "shapes of the first call's arguments"},
-         {"Input type_first", Kind::kNested, "", "element types of the first call's arguments"},
-         {"Input Strides_first", Kind::kNested, "", "strides of the first call's arguments"},
-         {"Concrete Inputs_first", Kind::kNested, "", "scalar arguments of the first call"}});
-    add_stats("Kernel Time (µs)", "µs", " GPU busy time of a call");
-    columns.insert(
-        columns.end(),
-        {{"Kernel Time (µs)_sum", Kind::kReal, "µs", "GPU busy time of all calls"},
-         {"name_count", Kind::kInteger, "", "calls in the group"},
-         {"UID_first", Kind::kInteger, "id", "position in the trace of the first call"}});
+    add_overlap_columns(columns, "overlapping_kernels_details__summarize_kernel_stats",
+                        with_overlap_);
+    columns.add(
+        {{{"Input Dims_first", Kind::kNested, "", "shapes of the first call's arguments"},
+          [](const Row& row) { return row.argument(&Signature::dims); }},
+         {{"Input type_first", Kind::kNested, "", "element types of the first call's arguments"},
+          [](const Row& row) { return row.argument(&Signature::types); }},
+         {{"Input Strides_first", Kind::kNested, "", "strides of the first call's arguments"},
+          [](const Row& row) { return row.argument(&Signature::strides); }},
+         {{"Concrete Inputs_first", Kind::kNested, "", "scalar arguments of the first call"},
+          [](const Row& row) { return row.argument(&Signature::concrete); }}});
+    add_stat_columns(columns, &Row::busy, kAllStats, "Kernel Time (µs)", "µs",
+                     " GPU busy time of a call");
+    columns.add({{{"Kernel Time (µs)_sum", Kind::kReal, "µs", "GPU busy time of all calls"},
+                  [](const Row& row) { return row.busy.sum; }},
+                 {{"name_count", Kind::kInteger, "", "calls in the group"}, &Row::calls},
+                 {{"UID_first", Kind::kInteger, "id", "position in the trace of the first call"},
+                  &Row::position}});
     return columns;
   }
 
-  void add_row(RowCells& row, const std::vector<std::string>& params, const Sheet& sheet,
-               std::uint32_t group) {
-    const std::span<const std::uint32_t> members = sheet.members(group);
-    const OpRow& example = sheet.first(group);
+  void fill_row(const Sheet& sheet, std::uint32_t group) {
+    row_.sheet = &sheet;
+    row_.members = sheet.members(group);
+    row_.calls = std::ssize(row_.members);
+    const OpRow& first = sheet.row(row_.members.front());
+    row_.start(first.event, first.node);
+    row_.kernel_count = first.count;
+    row_.work = &*input_.models[first.answer];
     busy_.clear();
     rates_.clear();
-    shares_.clear();
-    kernels_.clear();
-    partners_.clear();
-    for (const std::uint32_t at : members) {
+    for (const std::uint32_t at : row_.members) {
       const OpRow& op = sheet.row(at);
       busy_.push_back(op.busy_ns);
       rates_.add(op);
-      input_.ops.add_kernels(op, kernels_);
-      if (with_overlap_) {
-        partners_.add(sheet.overlap(at).partners);
-        if (sheet.overlap(at).share) shares_.push_back(*sheet.overlap(at).share);
-      }
+      input_.ops.add_kernels(op, row_.kernels);
+      if (with_overlap_) row_.add_overlap(sheet.overlap(at));
     }
-    const auto add_stats = [&](const GroupStats& stats) {
-      for (const Stat stat : kStats) row.add(stats.*stat);
-    };
-
-    row.add(trace_.name(example.event));
-    if (with_overlap_) row.add(input_.overlaps->names(sheet.overlap(members.front()).names));
-    add_params(row, params, *input_.models[example.answer]);
-    if (input_.options.group_by_kernel_count) row.add(std::int64_t{example.count});
-    if (input_.recompute) row.add(input_.is_recompute(example.node));
-    const Rates::Figures& figures = rates_.figures(example.answer);
-    row.add(figures.gflops);
-    row.add(figures.megabytes);
-    row.add(figures.flops_per_byte);
-    add_stats(rates_.terabytes());
-    add_stats(rates_.tflops());
-    TrackNames& tracks = input_.launches.track_names();
-    const TrackNames::Names& names = tracks.names(tracks.id_of(trace_.tracks()[example.event.row]));
-    row.add(names.process);
-    row.add(names.process_label);
-    row.add(names.thread);
-    row.add(figures.compute_spec);
-    if (any_roof_) {
-      row.add(figures.roof ? std::optional{figures.roof->best_us} : std::nullopt);
-      row.add(figures.roof ? std::optional{perf::bound_name(figures.roof->bound)} : std::nullopt);
-      add_stats(rates_.percent_of_roof());
-    }
-    row.add(kernels_.cell());
-    row.add(kernels_.short_cell());
-    if (with_overlap_) {
-      row.add(partners_.cell());
-      row.add(partners_.short_cell());
-      add_overlap_shares(row, shares_);
-    }
-    for (const auto part :
-         {&Signature::dims, &Signature::types, &Signature::strides, &Signature::concrete})
-      row.add(first_argument(sheet, members, part));
-    const GroupStats busy = stats_of_ns(busy_);
-    add_stats(busy);
-    row.add(busy.sum);
-    row.add(static_cast<std::int64_t>(members.size()));
-    row.add(std::int64_t{example.event.row});
-  }
-
-  static void add_params(RowCells& row, const std::vector<std::string>& params,
-                         const perf::Work& work) {
-    for (const std::string& name : params) {
-      const auto found = std::ranges::find(work.params, name, &perf::Param::name);
-      row.add(found == work.params.end() ? Value{} : found->value);
-    }
-  }
-
-  // Of the first call that has it.
-  Value first_argument(const Sheet& sheet, std::span<const std::uint32_t> members,
-                       Value Signature::*part) const {
-    for (const std::uint32_t at : members) {
-      const SignatureId id = trace_.signatures()[sheet.row(at).event.row];
-      if (id.valid() && !(trace_.signature(id).*part).is_null())
-        return as_list(trace_.signature(id).*part);
-    }
-    return {};
+    row_.busy = stats_of_ns(busy_);
+    row_.terabytes = rates_.terabytes();
+    row_.tflops = rates_.tflops();
+    if (any_roof_) row_.percent_of_roof = rates_.percent_of_roof();
+    if (with_overlap_) row_.overlap_pct = rounded_stats(row_.overlap_shares);
+    row_.figures = &rates_.figures(first.answer);
   }
 
   OpInput& input_;
-  const Trace& trace_;
   Rates& rates_;
   bool with_overlap_, any_roof_ = false;
-  KernelStats kernels_, partners_;
+  SheetRow row_;
   std::vector<std::int64_t> busy_;
-  std::vector<double> shares_;
 };
 
 bool belongs_on_backward_sheet(const OpInput& input, std::string_view name) {

@@ -10,7 +10,6 @@
 #include <tracelens/tree.hpp>
 
 #include "analysis/gpu/recompute.hpp"
-#include "analysis/kit/cells.hpp"
 #include "analysis/kit/steps.hpp"
 #include "analysis/ops/launch_table.hpp"
 #include "analysis/ops/measured_ops.hpp"
@@ -29,12 +28,12 @@ struct OpTableOptions {
   const perf::UserModels* own_models = nullptr;  // the user's own, asked first; not owned
   // Rows of their own for recomputed work (column is_recompute). Needs a tree with Python frames.
   bool split_recompute = false;
-  bool overlap = false;     // also the tables that tell what ran beside each op
+  bool overlap = false;     // also the tables of what ran at the same time as each op
   bool call_stack = false;  // columns of unified_perf_summary; needs a tree with Python frames
-  bool group_by_kernel_count = false;       // ops that launched another number of kernels apart
-  bool first_occurrence = false;            // column first_occurrence_time of ops_unique_args
-  bool include_unlinked = false;            // GPU events without a launch take part in overlaps
-  std::optional<std::size_t> top_ops = {};  // rows of ops_unique_args
+  bool group_by_kernel_count = false;  // rows of their own for calls with another number of kernels
+  bool first_occurrence = false;       // column first_occurrence_time of ops_unique_args
+  bool include_unlinked = false;       // GPU events without a launch take part in overlaps
+  std::optional<std::size_t> top_ops = {};         // rows of ops_unique_args
   std::optional<std::size_t> top_sheet_rows = {};  // rows of each category sheet
   const perf::Gpu* gpu = nullptr;                  // roofline columns; not owned
   perf::Peaks peaks = perf::Peaks::kDatasheet;
@@ -58,15 +57,5 @@ struct OpInput {
   std::optional<RecomputeMarks> recompute;  // with OpTableOptions::split_recompute
   std::optional<Overlaps> overlaps;         // with OpTableOptions::overlap
 };
-
-// "name" to "Concrete Inputs": the columns that tell distinct calls apart, and their cells.
-void add_call_columns(std::vector<ColumnSpec>& columns, bool with_overlap);
-void add_call_cells(RowCells& row, OpInput& input, std::string_view name, EventId event,
-                    std::uint32_t category, const OverlapFields* overlap);
-void add_recompute_column(std::vector<ColumnSpec>& columns, const OpInput& input);
-
-// The columns of KernelStats::cell() and short_cell().
-void add_kernel_columns(std::vector<ColumnSpec>& columns, const char* cell_name);
-void add_overlap_detail_columns(std::vector<ColumnSpec>& columns, const char* cell_name);
 
 }  // namespace tracelens

@@ -87,6 +87,13 @@ std::uint32_t OpCategories::of(StringId name, StringId first_kernel) {
   return last.category;
 }
 
+Value OpCategories::sorted_texts(std::span<const std::uint32_t> ids) const {
+  std::vector<std::string> texts;
+  for (const std::uint32_t id : ids) texts.push_back(text(id));
+  std::ranges::sort(texts);
+  return Value::list({texts.begin(), texts.end()});
+}
+
 // --- names of tracks ---
 
 std::uint32_t TrackNames::id_of(TrackId track) {
@@ -206,6 +213,12 @@ std::span<const GpuEvent> LaunchTable::gpu(NodeId node) const {
 bool LaunchTable::any_communication(NodeId node) const {
   const GpuPosition first = first_position(node);
   return communication_before_[first + tree_.gpu_count(node)] != communication_before_[first];
+}
+
+std::vector<GpuPosition> LaunchTable::own_in_file_order(const Launcher& op) const {
+  std::vector<GpuPosition> positions{own(op).begin(), own(op).end()};
+  std::ranges::sort(positions, {}, [&](GpuPosition at) { return gpu_[at].event; });
+  return positions;
 }
 
 const Launcher* LaunchTable::launcher(NodeId node) const {

@@ -50,9 +50,10 @@ class OpCategories {
       : trace_{trace}, models_{models}, by_name_(trace.string_count()) {}
   // `first_kernel` is invalid when the op launched nothing itself.
   std::uint32_t of(StringId name, StringId first_kernel);
-  std::uint32_t of_text(std::string_view name, StringId first_kernel);  // for made-up names
+  std::uint32_t of_text(std::string_view name, StringId first_kernel);  // for synthetic names
   std::uint32_t id_of(std::string_view category);
   [[nodiscard]] const std::string& text(std::uint32_t id) const { return texts_[id]; }
+  [[nodiscard]] Value sorted_texts(std::span<const std::uint32_t> ids) const;  // as a list
 
  private:
   struct Last {
@@ -108,6 +109,7 @@ class LaunchTable {
   [[nodiscard]] std::span<const GpuPosition> own(const Launcher& op) const {
     return std::span{own_}.subspan(op.first, op.count);
   }
+  [[nodiscard]] std::vector<GpuPosition> own_in_file_order(const Launcher& op) const;
   // Null when nothing is charged to the node.
   [[nodiscard]] const Launcher* launcher(NodeId node) const;
   // The name of the first GPU event an op launched itself; invalid when it launched none.

@@ -1,13 +1,12 @@
 #include "analysis/ops/module_tables.hpp"
 
 #include <algorithm>
-#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include "analysis/gpu/work.hpp"
-#include "analysis/kit/cells.hpp"
+#include "analysis/kit/column_set.hpp"
 #include "analysis/kit/group_rows.hpp"
 #include "analysis/ops/call_stacks.hpp"
 #include "tree/time_math.hpp"
@@ -67,7 +66,8 @@ class ModuleTable {
   Table make() {
     add_calls();
     add_backward();
-    std::ranges::stable_sort(times_, std::ranges::greater{}, [](const ModuleTime& time) {
+    std::vector<ModuleTime> times = std::move(times_).take();
+    std::ranges::stable_sort(times, std::ranges::greater{}, [](const ModuleTime& time) {
       return plus_ns(time.forward_ns, time.backward_ns);
     });
     const ColumnSpec columns[] = {
@@ -81,13 +81,12 @@ class ModuleTable {
         {"backward GPU time ms", Kind::kReal, "ms", "GPU time of the backward ops of its own ops"},
         {"kernels", Kind::kInteger, "", "GPU events launched below its calls"},
         {"percent of GPU time", Kind::kReal, "%",
-         "GPU time and backward GPU time, as a share of the GPU time of all ops; a module counts "
-         "in "
+         "GPU time and backward GPU time, as a share of the GPU time of all ops; a module counts in "
          "its parents too"}};
     Table table{"modules", "GPU time by nn.Module, the costliest first", columns};
     std::int64_t all_ns = 0;
     for (const Launcher& op : input_.launches.launchers()) all_ns = plus_ns(all_ns, op.direct_ns);
-    for (const ModuleTime& time : times_)
+    for (const ModuleTime& time : times)
       table.add_row(time.name, time.parent, time.calls, ms(time.forward_ns), ms(time.own_ns),
                     ms(time.backward_ns), time.kernels,
                     percent_of(ms(plus_ns(time.forward_ns, time.backward_ns)), ms(all_ns)));
@@ -151,17 +150,15 @@ class ModuleTable {
     const auto name_row = [&](NodeId node) {
       return node.valid() ? input_.trace.names()[input_.tree.event(node).row].row : StringId{}.row;
     };
-    const std::uint32_t id = index_.id_of({name_row(module), name_row(parent), 0, 0, 0, 0, 0, 0});
-    if (id == times_.size())
-      times_.push_back({.name = std::string{modules_.name(module)},
-                        .parent = std::string{modules_.name(parent)}});
-    return times_[id];
+    return times_.at({name_row(module), name_row(parent)}, [&] {
+      return ModuleTime{.name = std::string{modules_.name(module)},
+                        .parent = std::string{modules_.name(parent)}};
+    });
   }
 
   OpInput& input_;
   const Modules& modules_;
-  KeyIndex index_;
-  std::vector<ModuleTime> times_;
+  Grouped<ModuleTime> times_;
   std::vector<Interval> intervals_;
 };
 
@@ -169,9 +166,14 @@ class ModuleTable {
 
 struct Share {
   std::string what, module;
-  bool backward = false;
+  std::string_view pass;  // "forward", or "backward" of ops of the module
   std::int64_t count = 0, direct_ns = 0, subtree_ns = 0;
-  std::set<std::uint32_t> categories = {};
+  std::vector<std::uint32_t> categories = {};  // distinct
+  RunningShare::Cells share = {};
+
+  [[nodiscard]] double direct_us() const { return us(direct_ns); }
+  [[nodiscard]] double subtree_us() const { return us(subtree_ns); }
+  [[nodiscard]] double direct_ms() const { return ms(direct_ns); }
 };
 
 class ModuleClasses {
@@ -181,23 +183,27 @@ class ModuleClasses {
   // Sums by `what_of` (an integer with the text `text_of`), class of module and pass.
   template <class WhatOf, class TextOf>
   std::vector<Share> shares(WhatOf what_of, TextOf text_of) {
-    KeyIndex index;
-    std::vector<Share> shares;
+    Grouped<Share> grouped;
+    std::int64_t all_ns = 0;
     for (const Launcher& op : input_.launches.launchers()) {
       const Place place = modules_.of(op.node);
-      const std::uint32_t id = index.id_of(
-          {what_of(op), class_of(place.module), place.backward ? 1U : 0U, 0, 0, 0, 0, 0});
-      if (id == shares.size())
-        shares.push_back({.what = std::string{text_of(op)},
-                          .module = classes_[class_of(place.module)],
-                          .backward = place.backward});
-      Share& share = shares[id];
+      const std::uint32_t module = class_of(place.module);
+      Share& share = grouped.at({what_of(op), module, place.backward ? 1U : 0U}, [&] {
+        return Share{.what = std::string{text_of(op)},
+                     .module = classes_[module],
+                     .pass = place.backward ? "backward" : "forward"};
+      });
       ++share.count;
       share.direct_ns = plus_ns(share.direct_ns, op.direct_ns);
       share.subtree_ns = plus_ns(share.subtree_ns, op.subtree_ns);
-      share.categories.insert(op.category);
+      if (std::ranges::find(share.categories, op.category) == share.categories.end())
+        share.categories.push_back(op.category);
+      all_ns = plus_ns(all_ns, op.direct_ns);
     }
+    std::vector<Share> shares = std::move(grouped).take();
     std::ranges::stable_sort(shares, std::ranges::greater{}, &Share::direct_ns);
+    RunningShare running{ms(all_ns)};
+    for (Share& share : shares) share.share = running.next(share.direct_ms());
     return shares;
   }
 
@@ -220,77 +226,46 @@ const ColumnSpec kParentModule{"parent_module", Kind::kText, "",
                                "class of the innermost nn.Module around the ops; NA: none"};
 const ColumnSpec kPass{"pass", Kind::kText, "", "forward, or backward of ops of the module"};
 
-std::string_view pass_name(const Share& share) { return share.backward ? "backward" : "forward"; }
-
-double summed_ms(const std::vector<Share>& shares) {
-  std::int64_t ns = 0;
-  for (const Share& share : shares) ns = plus_ns(ns, share.direct_ns);
-  return ms(ns);
-}
-
 Table ops_by_module(OpInput& input, ModuleClasses& classes) {
-  const std::vector<Share> shares =
-      classes.shares([&](const Launcher& op) { return input.trace.names()[op.event.row].row; },
-                     [&](const Launcher& op) { return input.trace.name(op.event); });
-  std::vector<ColumnSpec> columns{
-      {"name", Kind::kText, "", "op name as traced"},
-      kParentModule,
-      kPass,
-      {"total_direct_kernel_time_sum", Kind::kReal, "µs", kOwnTime},
-      {"total_subtree_kernel_time_sum", Kind::kReal, "µs",
-       "GPU time of all kernels below the ops; nested ops count again"},
-      {"total_direct_kernel_time_ms", Kind::kReal, "ms", kOwnTime},
-      {"Count", Kind::kInteger, "", "calls that launched GPU work"},
-      {"Categories", Kind::kNested, "", "categories of these calls, in alphabetical order"}};
-  RunningShare::add_columns(columns, kOwnTime);
-  Table table{"ops_by_module", "GPU time by op and class of nn.Module, the costliest first",
-              columns};
-  RunningShare running{summed_ms(shares)};
-  RowCells row;
-  for (const Share& share : shares) {
-    row.clear();
-    row.add(share.what);
-    row.add(share.module);
-    row.add(pass_name(share));
-    row.add(us(share.direct_ns));
-    row.add(us(share.subtree_ns));
-    row.add(ms(share.direct_ns));
-    row.add(share.count);
-    std::vector<std::string> texts;
-    for (const std::uint32_t category : share.categories)
-      texts.push_back(input.launches.categories().text(category));
-    std::ranges::sort(texts);
-    row.add(Value::list({texts.begin(), texts.end()}));
-    running.add_to(row, ms(share.direct_ns));
-    table.append(row.cells());
-  }
+  ColumnSet<Share> columns{
+      {{"name", Kind::kText, "", "op name as traced"}, &Share::what},
+      {kParentModule, &Share::module},
+      {kPass, &Share::pass},
+      {{"total_direct_kernel_time_sum", Kind::kReal, "µs", kOwnTime}, &Share::direct_us},
+      {{"total_subtree_kernel_time_sum", Kind::kReal, "µs",
+        "GPU time of all kernels below the ops; nested ops count again"},
+       &Share::subtree_us},
+      {{"total_direct_kernel_time_ms", Kind::kReal, "ms", kOwnTime}, &Share::direct_ms},
+      {{"Count", Kind::kInteger, "", "calls that launched GPU work"}, &Share::count},
+      {{"Categories", Kind::kNested, "", "categories of these calls, in alphabetical order"},
+       [&input](const Share& share) {
+         return input.launches.categories().sorted_texts(share.categories);
+       }}};
+  add_share_columns(columns, kOwnTime);
+  Table table = columns.make_table("ops_by_module",
+                                   "GPU time by op and class of nn.Module, the costliest first");
+  for (Share& share :
+       classes.shares([&](const Launcher& op) { return input.trace.names()[op.event.row].row; },
+                      [&](const Launcher& op) { return input.trace.name(op.event); }))
+    columns.append(table, share);
   return table;
 }
 
 Table categories_by_module(OpInput& input, ModuleClasses& classes) {
-  const std::vector<Share> shares = classes.shares(
-      [](const Launcher& op) { return op.category; },
-      [&](const Launcher& op) { return input.launches.categories().text(op.category); });
-  std::vector<ColumnSpec> columns{{"op category", Kind::kText, "", "what kind of work the ops do"},
-                                  kParentModule,
-                                  kPass,
-                                  {"Count", Kind::kInteger, "", "ops that launched GPU work"},
-                                  {"total_direct_kernel_time_ms", Kind::kReal, "ms", kOwnTime}};
-  RunningShare::add_columns(columns, kOwnTime);
-  Table table{"categories_by_module",
-              "GPU time by category of op and class of nn.Module, the costliest first", columns};
-  RunningShare running{summed_ms(shares)};
-  RowCells row;
-  for (const Share& share : shares) {
-    row.clear();
-    row.add(share.what);
-    row.add(share.module);
-    row.add(pass_name(share));
-    row.add(share.count);
-    row.add(ms(share.direct_ns));
-    running.add_to(row, ms(share.direct_ns));
-    table.append(row.cells());
-  }
+  ColumnSet<Share> columns{
+      {{"op category", Kind::kText, "", "what kind of work the ops do"}, &Share::what},
+      {kParentModule, &Share::module},
+      {kPass, &Share::pass},
+      {{"Count", Kind::kInteger, "", "ops that launched GPU work"}, &Share::count},
+      {{"total_direct_kernel_time_ms", Kind::kReal, "ms", kOwnTime}, &Share::direct_ms}};
+  add_share_columns(columns, kOwnTime);
+  Table table =
+      columns.make_table("categories_by_module",
+                         "GPU time by category of op and class of nn.Module, the costliest first");
+  for (Share& share : classes.shares(
+           [](const Launcher& op) { return op.category; },
+           [&](const Launcher& op) { return input.launches.categories().text(op.category); }))
+    columns.append(table, share);
   return table;
 }
 

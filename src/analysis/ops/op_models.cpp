@@ -99,8 +99,8 @@ SignatureId OpModels::forward_call(EventId event) {
 OpModels::PerCall OpModels::per_call(EventId event, std::span<const GpuPosition> kernels) {
   PerCall seen{.forward = forward_call(event)};
   for (const GpuPosition position : kernels)
-    seen.kernel_names = kernel_lists_.id_of(
-        {seen.kernel_names, table_.gpu_events()[position].name.row, 0, 0, 0, 0, 0, 0});
+    seen.kernel_names =
+        kernel_lists_.id_of({seen.kernel_names, table_.gpu_events()[position].name.row});
   return seen;
 }
 

@@ -15,7 +15,7 @@ namespace tracelens {
 [[nodiscard]] std::optional<Table> ops_summary_by_category(OpInput& input);
 [[nodiscard]] std::optional<Table> ops_summary(OpInput& input);
 [[nodiscard]] std::optional<Table> ops_unique_args(OpInput& input);
-// The same with calls apart that overlapped with other kernels. Needs OpTableOptions::overlap.
+// The same with rows of their own for calls that overlapped with other kernels. Needs OpTableOptions::overlap.
 [[nodiscard]] std::optional<Table> ops_unique_args_kl_overlap(OpInput& input);
 
 }  // namespace tracelens

@@ -13,7 +13,7 @@ namespace tracelens {
 namespace {
 
 constexpr std::int64_t kShortestOverlapNs = 1000;
-constexpr std::uint32_t kNotSwept = 0xffffffff;
+constexpr std::uint32_t kNoEvent = 0xffffffff;
 
 // The decimal with two places nearest to the exact value, as printf rounds.
 double two_decimals(double value) {
@@ -26,7 +26,7 @@ double two_decimals(double value) {
 
 Overlaps::Overlaps(const Trace& trace, const Tree& tree, const LaunchTable& table,
                    bool include_unlinked)
-    : trace_{trace}, swept_as_(table.gpu_events().size(), kNotSwept) {
+    : trace_{trace}, event_of_(table.gpu_events().size(), kNoEvent) {
   const std::vector<EventId> selected = select_gpu_events(trace, tree, include_unlinked).events;
   const std::vector<std::int64_t> streams = gather(trace.streams(), selected);
   std::vector<std::pair<Event, EventId>> found;
@@ -40,7 +40,7 @@ Overlaps::Overlaps(const Trace& trace, const Tree& tree, const LaunchTable& tabl
   events_.reserve(found.size());
   for (const auto& [event, id] : found) {
     if (const NodeId node = tree.node(id); node.valid())
-      swept_as_[table.first_position(node)] = static_cast<std::uint32_t>(events_.size());
+      event_of_[table.first_position(node)] = static_cast<std::uint32_t>(events_.size());
     events_.push_back(event);
   }
   sweep();
@@ -82,15 +82,15 @@ OverlapFields Overlaps::of(std::span<const GpuPosition> kernels) {
   std::vector<Interval> own, shared;
   std::int64_t shared_ns = 0;
   for (const GpuPosition position : kernels)
-    if (const std::uint32_t i = swept_as_[position]; i != kNotSwept)
+    if (const std::uint32_t i = event_of_[position]; i != kNoEvent)
       own.push_back({events_[i].start_ns, events_[i].end_ns});
   const auto busy = static_cast<double>(length(merge(own)));
   const auto share_of = [&](std::int64_t ns) {
     return busy > 0 ? two_decimals(static_cast<double>(ns) / busy) : 0;
   };
   for (const GpuPosition position : kernels) {
-    const std::uint32_t i = swept_as_[position];
-    if (i == kNotSwept) continue;
+    const std::uint32_t i = event_of_[position];
+    if (i == kNoEvent) continue;
     shared.clear();
     for (std::uint32_t at = starts_[i]; at < starts_[i + 1]; ++at) {
       const Event& partner = events_[partners_[at]];
@@ -114,7 +114,7 @@ OverlapFields Overlaps::of(std::span<const GpuPosition> kernels) {
     const double mean_us = two_decimals(static_cast<double>(partner.dur_ns) / n / 1e3);
     fields.partners.push_back({partner.name, partner.stream, std::llround(mean_us * 1e3),
                                two_decimals(partner.share / n)});
-    fields.names = name_lists_.id_of({fields.names, partner.name.row, 0, 0, 0, 0, 0, 0}) + 1;
+    fields.names = name_lists_.id_of({fields.names, partner.name.row}) + 1;
   }
   return fields;
 }
@@ -122,31 +122,10 @@ OverlapFields Overlaps::of(std::span<const GpuPosition> kernels) {
 Value Overlaps::names(std::uint32_t id) const {
   if (id == 0) return {};
   std::vector<Value> names;
-  for (; id != 0; id = name_lists_.key(id - 1)[0])
-    names.emplace_back(std::string{trace_.text({name_lists_.key(id - 1)[1]})});
+  for (; id != 0; id = name_lists_.key(id - 1).parts[0])
+    names.emplace_back(std::string{trace_.text({name_lists_.key(id - 1).parts[1]})});
   std::ranges::reverse(names);
   return Value::list(std::move(names));
-}
-
-void add_overlap_columns(std::vector<ColumnSpec>& columns) {
-  for (const char* what : {"mean", "median", "std", "min", "max"})
-    columns.push_back(
-        {std::string{"overlap_pct_"} + what, Kind::kReal, "",
-         std::string{what} +
-             " share of the op's GPU time in which another stream was busy (0 to 1)"});
-}
-
-void add_overlap_shares(RowCells& row, std::vector<double>& shares) {
-  const GroupStats stats = stats_of(shares);
-  const auto add = [&](std::optional<double> value) {
-    if (value) value = std::nearbyint(*value * 100) / 100;
-    row.add(value);
-  };
-  add(stats.mean);
-  add(stats.median);
-  add(stats.mean && !stats.std ? 0 : stats.std);
-  add(stats.min);
-  add(stats.max);
 }
 
 }  // namespace tracelens

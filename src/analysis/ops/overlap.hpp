@@ -9,20 +9,17 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <tracelens/table.hpp>
 #include <tracelens/trace.hpp>
 #include <tracelens/tree.hpp>
 #include <vector>
 
-#include "analysis/kit/cells.hpp"
 #include "analysis/kit/group_rows.hpp"
-#include "analysis/kit/group_stats.hpp"
 #include "analysis/ops/kernel_stats.hpp"
 #include "analysis/ops/launch_table.hpp"
 
 namespace tracelens {
 
-// What an op's row says about the kernels that ran beside its own.
+// What an op's row says about the kernels that ran at the same time as its own.
 struct OverlapFields {
   std::uint32_t names = 0;          // Overlaps::names(); 0: nothing overlaps
   std::vector<KernelUse> partners;  // one per name: mean duration, stream, mean share
@@ -47,14 +44,9 @@ class Overlaps {
 
   const Trace& trace_;
   std::vector<Event> events_;                     // by start, then file order
-  std::vector<std::uint32_t> swept_as_;           // by GpuPosition: index into events_
+  std::vector<std::uint32_t> event_of_;           // by GpuPosition: index into events_
   std::vector<std::uint32_t> starts_, partners_;  // partners of events_[i]: by start
   KeyIndex name_lists_;                           // (list so far, next name) -> longer list
 };
-
-// mean, median, std, min, max of overlap_pct over a group; the cells with two decimals and a std of
-// 0 for a single value. Reorders `shares`.
-void add_overlap_columns(std::vector<ColumnSpec>& columns);
-void add_overlap_shares(RowCells& row, std::vector<double>& shares);
 
 }  // namespace tracelens

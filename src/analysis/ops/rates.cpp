@@ -66,6 +66,14 @@ GroupStats Rates::percent_of_roof() {
   });
 }
 
+std::optional<double> best_us_of(const perf::Roof* roof) {
+  return roof == nullptr ? std::nullopt : std::optional{roof->best_us};
+}
+
+std::optional<std::string_view> bound_of(const perf::Roof* roof) {
+  return roof == nullptr ? std::nullopt : std::optional{perf::bound_name(roof->bound)};
+}
+
 GroupStats scaled(GroupStats stats, double factor) {
   stats.sum *= factor;
   for (auto* value :

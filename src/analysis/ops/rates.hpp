@@ -30,7 +30,7 @@ class Rates {
     std::string_view compute_spec;
     std::optional<perf::Roof> roof;
   };
-  // Of an answer that is not a Reason; valid until the next call.
+  // Of an answer that is not a Reason; stays valid until the models have new answers.
   [[nodiscard]] const Figures& figures(OpModels::Answer answer);
   [[nodiscard]] bool has_gpu() const { return gpu_ != nullptr; }
 
@@ -56,6 +56,10 @@ class Rates {
   std::optional<GroupStats> inverse_;  // of 1 / ns
   std::vector<double> values_;
 };
+
+// Their cells; none without a roof.
+[[nodiscard]] std::optional<double> best_us_of(const perf::Roof* roof);
+[[nodiscard]] std::optional<std::string_view> bound_of(const perf::Roof* roof);
 
 // Every statistic times a factor above 0.
 [[nodiscard]] GroupStats scaled(GroupStats stats, double factor);

@@ -23,25 +23,24 @@ void add_call(RooflinePoint& point, const UnifiedOp& op, const perf::Work& work)
 void collect_op_points(const Trace& trace, const Tree& tree, const OpTableOptions& options,
                        Roofline& roofline) {
   OpInput input{trace, tree, options};
-  KeyIndex index;
+  Grouped<RooflinePoint> points;
   for (const UnifiedOp& op : collect_unified_ops(input)) {
     roofline.all_ops_ns = plus_ns(roofline.all_ops_ns, op.row.busy_ns);
     const SignatureId arguments = trace.signatures()[op.row.event.row];
     if (!op.answered || !arguments.valid()) continue;
     const perf::Work& work = *input.models[op.row.answer];
-    const std::uint32_t at =
-        index.id_of({op.name.row, op.kernel.row, arguments.row, op.category, 0, 0, 0, 0});
-    if (at == roofline.points.size()) {
-      RooflinePoint& point = roofline.points.emplace_back();
-      point.op = unified_name(trace, op);
-      point.category = input.launches.categories().text(op.category);
-      point.compute_spec = work.compute_spec;
-      point.dims = trace.signature(arguments).dims;
-      point.types = trace.signature(arguments).types;
-      point.bytes = 0;
-    }
-    add_call(roofline.points[at], op, work);
+    const auto new_point = [&] {
+      return RooflinePoint{.op = unified_name(trace, op),
+                           .category = input.launches.categories().text(op.category),
+                           .compute_spec = work.compute_spec,
+                           .dims = trace.signature(arguments).dims,
+                           .types = trace.signature(arguments).types,
+                           .bytes = 0};
+    };
+    add_call(points.at({op.name.row, op.kernel.row, arguments.row, op.category}, new_point), op,
+             work);
   }
+  roofline.points = std::move(points).take();
 }
 
 }  // namespace tracelens

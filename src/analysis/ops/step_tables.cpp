@@ -67,22 +67,20 @@ Table ops_by_step(OpInput& input, std::span<const Step> steps) {
     std::int64_t calls = 0, sum_ns = 0;
     std::vector<std::int64_t> by_step;
   };
-  KeyIndex index;
-  std::vector<Op> ops;
+  Grouped<Op> grouped;
   std::int64_t all_ns = 0;
   for (const Launcher& op : input.launches.launchers()) {
     const std::size_t step = step_at(steps, trace.ts_ns()[op.event.row]);
     if (step == steps.size()) continue;
-    const std::uint32_t id =
-        index.id_of({trace.names()[op.event.row].row, op.category, 0, 0, 0, 0, 0, 0});
-    if (id == ops.size()) ops.push_back({.first = &op, .by_step = {}});
-    Op& row = ops[id];
+    Op& row = grouped.at({trace.names()[op.event.row].row, op.category},
+                         [&] { return Op{.first = &op, .by_step = {}}; });
     row.by_step.resize(steps.size());
     row.by_step[step] = plus_ns(row.by_step[step], op.direct_ns);
     row.sum_ns = plus_ns(row.sum_ns, op.direct_ns);
     ++row.calls;
     all_ns = plus_ns(all_ns, op.direct_ns);
   }
+  std::vector<Op> ops = std::move(grouped).take();
   std::ranges::stable_sort(ops, std::ranges::greater{}, &Op::sum_ns);
 
   const ColumnSpec columns[] = {

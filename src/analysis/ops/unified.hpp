@@ -16,7 +16,7 @@ namespace tracelens {
 
 [[nodiscard]] std::optional<Table> unified_perf_summary(OpInput& input,
                                                         std::span<const UnifiedOp> ops);
-// The same with calls apart that overlapped with other kernels. Needs OpTableOptions::overlap.
+// The same with rows of their own for calls that overlapped with other kernels. Needs OpTableOptions::overlap.
 [[nodiscard]] std::optional<Table> unified_perf_summary_kl_overlap(OpInput& input,
                                                                    std::span<const UnifiedOp> ops);
 

@@ -232,7 +232,7 @@ class Collector {
     std::vector<std::pair<std::uint32_t, GpuPosition>> by_call;
     for (const GpuPosition position : orphans) {
       const NodeId call = tree_.parent(tree_.node(launches_.gpu_events()[position].event));
-      by_call.emplace_back(calls.id_of({call.row, 0, 0, 0, 0, 0, 0, 0}), position);
+      by_call.emplace_back(calls.id_of({call.row}), position);
     }
     std::ranges::stable_sort(by_call, {}, &std::pair<std::uint32_t, GpuPosition>::first);
     for (const auto& [call, position] : by_call)
@@ -260,7 +260,7 @@ class Collector {
     const StringId judged =
         input_.options.edition == Edition::kReference ? launches_.first_kernel(caller) : kernel;
     const StringId name = trace_.names()[event.row];
-    const std::uint32_t id = synthetic_.id_of({name.row, kernel.row, judged.row, 0, 0, 0, 0, 0});
+    const std::uint32_t id = synthetic_.id_of({name.row, kernel.row, judged.row});
     if (id == synthetic_categories_.size())
       synthetic_categories_.push_back(launches_.categories().of_text(
           synthetic_name(trace_.text(name), trace_.text(kernel)), judged));

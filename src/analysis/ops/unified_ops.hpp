@@ -3,7 +3,7 @@
 // Going down the call tree, the first op with a model is taken with everything below it; where no
 // model is to be found below, the op that launches the work. A backward op without a model of its
 // own is answered by the model of the forward op it is linked to, when it is the only one to be.
-// GPU events that end up with no op get a made-up one, "caller->kernel (Synthetic Op)", each.
+// Each GPU event that ends up with no op gets a synthetic one: "caller->kernel (Synthetic Op)".
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ namespace tracelens {
 struct UnifiedOp {
   OpRow row;  // GPU events in tree order; busy time and answer as the model measures
   StringId name;
-  StringId kernel;       // of a made-up op: the kernel in its name; else invalid
-  std::int64_t uid = 0;  // position in the trace; those of made-up ops follow the last event
+  StringId kernel;       // of a synthetic op: the kernel in its name; else invalid
+  std::int64_t uid = 0;  // position in the trace; those of synthetic ops follow the last event
   std::uint32_t category = 0;
   bool has_model = false;  // its own or that of its forward op
   bool answered = false;   // the model gave an answer
-  NodeId top;              // where the way down to it began; invalid for made-up ops
+  NodeId top;              // where the way down to it began; invalid for synthetic ops
 };
 
 [[nodiscard]] std::vector<UnifiedOp> collect_unified_ops(OpInput& input);

@@ -32,9 +32,6 @@ struct Aggregate {
   Kind kind = Kind::kMean;
   std::string name;       // as given; the suffix of the column
   double percentile = 0;  // kPercentile
-  [[nodiscard]] bool is_count() const {
-    return kind == Kind::kCount || kind == Kind::kSize || kind == Kind::kDistinct;
-  }
 };
 
 // mean sum prod median quantile min max std var sem first last count size nunique skew, p50 .. p99.

@@ -1,13 +1,9 @@
 #include "analysis/ranks/alltoallv.hpp"
 
 #include <algorithm>
-#include <array>
-#include <map>
-#include <utility>
 
 #include "analysis/ranks/rank_columns.hpp"
-#include "analysis/ranks/rank_lists.hpp"
-#include "tree/time_math.hpp"
+#include "analysis/ranks/run_columns.hpp"
 
 namespace tracelens {
 namespace {
@@ -56,7 +52,7 @@ UnevenExchange measure_exchange(const CollectiveRun& run, std::uint32_t collecti
       row.slowest_gibps = std::min(row.slowest_gibps.value_or(*rate), *rate);
     }
   }
-  row.gibps = gib_per_s(row.total_mib, minus_ns(row.last_end_ns, row.first_start_ns));
+  row.gibps = gib_per_s(row.total_mib, row.wall_ns());
   if (row.total_mib && *row.total_mib > 0)
     row.imbalance = *largest / (*row.total_mib / static_cast<double>(members.size()));
   return row;
@@ -81,89 +77,94 @@ std::vector<UnevenExchange> uneven_exchanges(const CollectiveRun& run) {
 
 std::optional<Table> nccl_all2allv(const CollectiveRun& run, std::span<const UnevenExchange> rows) {
   if (rows.empty()) return std::nullopt;
-  const Matching& matching = run.matching();
-  std::vector<ColumnSpec> columns{
-      {"collective_id", Kind::kText, "id", "kernels of one collective share it"}};
-  for (const auto field : {kGroupName, kGroupRanks, kCollective, kGroupSize, kDtype})
-    columns.push_back(run.column(field));
-  columns.insert(
-      columns.end(),
-      {run.stream_column(),
-       {"total data communicated (MB)", Kind::kReal, "MiB",
-        "what all ranks send, to themselves too"},
-       {"total nelems communicated", Kind::kReal, "", "the same in elements"},
-       {"wall_time (us)", Kind::kReal, "µs", "from the first start to the last end"},
-       {"max_rank_dur (us)", Kind::kReal, "µs", "longest kernel"},
-       {"min_rank_dur (us)", Kind::kReal, "µs", "shortest kernel"},
-       {"avg_rank_dur (us)", Kind::kReal, "µs", "mean of the kernels"},
-       {"throughput (GB/s)", Kind::kReal, "GiB/s", "all data over the wall time"},
-       {"max_rank_throughput (GB/s)", Kind::kReal, "GiB/s", "of the fastest rank"},
-       {"min_rank_throughput (GB/s)", Kind::kReal, "GiB/s", "of the slowest rank"},
-       {"size_imbalance", Kind::kReal, "", "largest amount a rank sends over the mean"},
-       {"skew in start time", Kind::kReal, "µs", "from the first rank's start to the last's"},
-       {"skew in end time", Kind::kReal, "µs", "from the first rank's end to the last's"}});
-  RankColumns per_rank;
-  per_rank.declare(
-      {{"ts", Kind::kReal, "µs", "start"},
-       {"dur", Kind::kReal, "µs", "duration"},
-       run.column(kInElements),
-       run.column(kOutElements),
-       {"In msg size (MB)", Kind::kReal, "MiB", "size sent"},
-       {"Out msg size (MB)", Kind::kReal, "MiB", "size received"},
-       run.column(kInSplit),
-       run.column(kOutSplit)},
-      {{"skew in start time", Kind::kReal, "µs", "how long after the first it started"},
-       {"skew in end time", Kind::kReal, "µs", "how long before the last it ended"}});
+  struct Row {
+    std::string id;
+    const CollectiveMessage* message;
+    CollectiveMember member;
+    const UnevenExchange* exchange;
+    double mean_dur_us;
+  };
+  ColumnSet<Row> columns{
+      {{"collective_id", Kind::kText, "id", "kernels of one collective share it"}, &Row::id}};
+  add_field_columns(columns, run, {kGroupName, kGroupRanks, kCollective, kGroupSize, kDtype});
+  add_stream_column(columns, run);
+  columns.add(
+      {{{"total data communicated (MB)", Kind::kReal, "MiB",
+         "what all ranks send, to themselves too"},
+        [](const Row& row) { return row.exchange->total_mib; }},
+       {{"total nelems communicated", Kind::kReal, "", "the same in elements"},
+        [](const Row& row) { return row.exchange->elements; }},
+       {{"wall_time (us)", Kind::kReal, "µs", "from the first start to the last end"},
+        [](const Row& row) { return us(row.exchange->wall_ns()); }},
+       {{"max_rank_dur (us)", Kind::kReal, "µs", "longest kernel"},
+        [](const Row& row) { return us(row.exchange->longest_ns); }},
+       {{"min_rank_dur (us)", Kind::kReal, "µs", "shortest kernel"},
+        [](const Row& row) { return us(row.exchange->shortest_ns); }},
+       {{"avg_rank_dur (us)", Kind::kReal, "µs", "mean of the kernels"}, &Row::mean_dur_us},
+       {{"throughput (GB/s)", Kind::kReal, "GiB/s", "all data over the wall time"},
+        [](const Row& row) { return row.exchange->gibps; }},
+       {{"max_rank_throughput (GB/s)", Kind::kReal, "GiB/s", "of the fastest rank"},
+        [](const Row& row) { return row.exchange->fastest_gibps; }},
+       {{"min_rank_throughput (GB/s)", Kind::kReal, "GiB/s", "of the slowest rank"},
+        [](const Row& row) { return row.exchange->slowest_gibps; }},
+       {{"size_imbalance", Kind::kReal, "", "largest amount a rank sends over the mean"},
+        [](const Row& row) { return row.exchange->imbalance; }},
+       {{"skew in start time", Kind::kReal, "µs", "from the first rank's start to the last's"},
+        [](const Row& row) { return us(row.exchange->start_skew_ns()); }},
+       {{"skew in end time", Kind::kReal, "µs", "from the first rank's end to the last's"},
+        [](const Row& row) { return us(row.exchange->end_skew_ns()); }}});
+
+  struct RankRow {
+    const CollectiveKernel* kernel;
+    const CollectiveMessage* message;
+    std::int64_t start_skew_ns, end_skew_ns;
+  };
+  const auto field_column = [&](CollectiveField field) {
+    return ColumnRow<RankRow>{run.column(field), [field](const RankRow& row) {
+                                return CollectiveRun::cell((*row.message)[field]);
+                              }};
+  };
+  RankColumns<RankRow> per_rank{
+      {{{"ts", Kind::kReal, "µs", "start"},
+        [](const RankRow& row) { return us(row.kernel->ts_ns); }},
+       {{"dur", Kind::kReal, "µs", "duration"},
+        [](const RankRow& row) { return us(row.kernel->dur_ns); }},
+       field_column(kInElements),
+       field_column(kOutElements),
+       {{"In msg size (MB)", Kind::kReal, "MiB", "size sent"},
+        [&run](const RankRow& row) { return run.mib(*row.message, kInElements); }},
+       {{"Out msg size (MB)", Kind::kReal, "MiB", "size received"},
+        [&run](const RankRow& row) { return run.mib(*row.message, kOutElements); }},
+       field_column(kInSplit),
+       field_column(kOutSplit)},
+      {{{"skew in start time", Kind::kReal, "µs", "how long after the first it started"},
+        [](const RankRow& row) { return us(row.start_skew_ns); }},
+       {{"skew in end time", Kind::kReal, "µs", "how long before the last it ended"},
+        [](const RankRow& row) { return us(row.end_skew_ns); }}}};
   // Columns in the order in which the run first needs them, not in that of the sorted rows.
+  const Matching& matching = run.matching();
   std::vector<std::uint32_t> in_run_order;
   for (const UnevenExchange& row : rows) in_run_order.push_back(row.collective);
   std::ranges::sort(in_run_order);
   for (const std::uint32_t collective : in_run_order)
     per_rank.see(run, matching.members(matching.collectives[collective]));
-  per_rank.add_columns(columns);
-  run.add_node_columns(columns, false, true);
+  per_rank.add_to(columns);
+  add_node_span_column(columns, run);
 
-  Table table{"nccl_all2allv", "All-to-all exchanges of uneven sizes", columns};
-  RowCells cells;
+  Table table = columns.make_table("nccl_all2allv", "All-to-all exchanges of uneven sizes");
   for (const UnevenExchange& row : rows) {
     const Collective& collective = matching.collectives[row.collective];
     const auto members = matching.members(collective);
-    const CollectiveMessage& message = run.message(members.front());
-    cells.clear();
-    cells.add(matching.id(collective));
-    for (const auto field : {kGroupName, kGroupRanks, kCollective, kGroupSize, kDtype})
-      cells.add(run.cell(message, field));
-    cells.add(CollectiveRun::cell(message.stream));
-    cells.add(row.total_mib);
-    cells.add(row.elements);
-    cells.add(us(minus_ns(row.last_end_ns, row.first_start_ns)));
-    cells.add(us(row.longest_ns));
-    cells.add(us(row.shortest_ns));
-    cells.add(us(row.dur_sum_ns) / static_cast<double>(members.size()));
-    cells.add(row.gibps);
-    cells.add(row.fastest_gibps);
-    cells.add(row.slowest_gibps);
-    cells.add(row.imbalance);
-    cells.add(us(minus_ns(row.last_start_ns, row.first_start_ns)));
-    cells.add(us(minus_ns(row.last_end_ns, row.first_end_ns)));
     per_rank.clear_row();
     for (const CollectiveMember& member : members) {
       const CollectiveKernel& kernel = run.kernel(member);
-      const CollectiveMessage& own = run.message(member);
-      const auto mib = [&](CollectiveField field) -> Cell {
-        const auto size = run.mib(own, field);
-        return size ? Cell{*size} : Cell{Missing{}};
-      };
       per_rank.set(run.rank(member),
-                   {us(kernel.ts_ns), us(kernel.dur_ns), run.cell(own, kInElements),
-                    run.cell(own, kOutElements), mib(kInElements), mib(kOutElements),
-                    run.cell(own, kInSplit), run.cell(own, kOutSplit),
-                    us(minus_ns(kernel.ts_ns, row.first_start_ns)),
-                    us(minus_ns(row.last_end_ns, end_of(kernel.ts_ns, kernel.dur_ns)))});
+                   {&kernel, &run.message(member), minus_ns(kernel.ts_ns, row.first_start_ns),
+                    minus_ns(row.last_end_ns, end_of(kernel.ts_ns, kernel.dur_ns))});
     }
-    per_rank.add_cells(cells);
-    run.add_node_span(cells, members.front());
-    table.append(cells.cells());
+    columns.append(
+        table, Row{matching.id(collective), &run.message(members.front()), members.front(), &row,
+                   us(row.dur_sum_ns) / static_cast<double>(members.size())});
   }
   return table;
 }

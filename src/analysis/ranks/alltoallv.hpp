@@ -13,6 +13,7 @@
 
 #include "analysis/ranks/aggregates.hpp"
 #include "analysis/ranks/run.hpp"
+#include "tree/time_math.hpp"
 
 namespace tracelens {
 
@@ -25,6 +26,12 @@ struct UnevenExchange {
   std::optional<double> gibps = {}, fastest_gibps = {},
                         slowest_gibps = {};  // all together; of single ranks
   std::optional<double> imbalance = {};      // largest share over the mean
+
+  [[nodiscard]] std::int64_t wall_ns() const { return minus_ns(last_end_ns, first_start_ns); }
+  [[nodiscard]] std::int64_t start_skew_ns() const {
+    return minus_ns(last_start_ns, first_start_ns);
+  }
+  [[nodiscard]] std::int64_t end_skew_ns() const { return minus_ns(last_end_ns, first_end_ns); }
 };
 
 // The largest first, those of unknown size last; of equals, the first in the run.

@@ -2,12 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
 #include "analysis/ranks/alltoallv.hpp"
 #include "analysis/ranks/rank_lists.hpp"
-#include "tree/time_math.hpp"
+#include "analysis/ranks/run_columns.hpp"
 
 namespace tracelens {
 namespace {
@@ -16,48 +17,42 @@ using enum CollectiveField;
 
 constexpr std::size_t kMostHeatmapRanks = 1024;
 
-using Values = std::vector<std::optional<double>>;
+using ExchangeGroup = CostGroup<UnevenExchange>;
 
-struct ExchangeGroup {
-  CollectiveMember first;
-  std::vector<const UnevenExchange*> rows = {};
-  std::int64_t wall_sum_ns = 0;
-};
-
-std::int64_t wall_ns(const UnevenExchange& row) {
-  return minus_ns(row.last_end_ns, row.first_start_ns);
+CollectiveMember first_of(const CollectiveRun& run, const UnevenExchange& row) {
+  return run.matching().members(run.matching().collectives[row.collective]).front();
+}
+const CollectiveMessage& message_of(const CollectiveRun& run, const UnevenExchange& row) {
+  return run.message(first_of(run, row));
 }
 
-std::vector<ExchangeGroup> group_exchanges(const CollectiveRun& run,
-                                           std::span<const UnevenExchange> rows) {
-  const Matching& matching = run.matching();
-  const auto comes_before = [&](const CollectiveMember& a, const CollectiveMember& b) {
-    const CollectiveMessage &x = run.message(a), &y = run.message(b);
-    const int order = compare_keys(x[kGroupName], y[kGroupName]);
-    return order != 0 ? order < 0 : compare_keys(x[kDtype], y[kDtype]) < 0;
-  };
-  std::map<CollectiveMember, ExchangeGroup, decltype(comes_before)> groups{comes_before};
-  for (const UnevenExchange& row : rows) {
-    const CollectiveMember first = matching.members(matching.collectives[row.collective]).front();
-    if (run.message(first)[kDtype].is_null()) continue;  // rows without a key have no group
-    ExchangeGroup& group = groups.try_emplace(first, ExchangeGroup{first}).first->second;
-    group.rows.push_back(&row);
-    group.wall_sum_ns = plus_ns(group.wall_sum_ns, wall_ns(row));
-  }
-  std::vector<ExchangeGroup> sorted;
-  for (auto& [key, group] : groups) sorted.push_back(std::move(group));
-  std::ranges::stable_sort(sorted, std::ranges::greater{}, &ExchangeGroup::wall_sum_ns);
-  return sorted;
-}
-
-template <class Of>
-Values values_of(const ExchangeGroup& group, Of&& of) {
-  Values values;
-  for (const UnevenExchange* row : group.rows) values.push_back(of(*row));
-  return values;
+// Exchanges without a type have no group.
+std::vector<UnevenExchange> with_type(const CollectiveRun& run,
+                                      std::span<const UnevenExchange> rows) {
+  std::vector<UnevenExchange> typed;
+  std::ranges::copy_if(rows, std::back_inserter(typed), [&](const UnevenExchange& row) {
+    return !message_of(run, row)[kDtype].is_null();
+  });
+  return typed;
 }
 
 std::optional<double> real(std::int64_t ns) { return static_cast<double>(ns); }
+
+using Exchange = Metric<UnevenExchange>;
+constexpr Exchange kAmount{"total data communicated (MB)", "MiB", 1,
+                           [](const UnevenExchange& row) { return row.total_mib; }};
+constexpr Exchange kWallTime{"wall_time (us)", "µs", 1e3,
+                             [](const UnevenExchange& row) { return real(row.wall_ns()); }};
+constexpr Exchange kThroughput{"throughput (GB/s)", "GiB/s", 1,
+                               [](const UnevenExchange& row) { return row.gibps; }};
+constexpr Exchange kMeanAndMax[] = {
+    {"size_imbalance", "", 1, [](const UnevenExchange& row) { return row.imbalance; }},
+    {"max_rank_dur (us)", "µs", 1e3,
+     [](const UnevenExchange& row) { return real(row.longest_ns); }},
+    {"skew in start time", "µs", 1e3,
+     [](const UnevenExchange& row) { return real(row.start_skew_ns()); }},
+    {"skew in end time", "µs", 1e3,
+     [](const UnevenExchange& row) { return real(row.end_skew_ns()); }}};
 
 // What one rank sent to another.
 struct Sent {
@@ -95,59 +90,41 @@ std::string_view add_sent(const CollectiveRun& run, const CollectiveMember& memb
 std::optional<Table> nccl_summary_all2allv(const CollectiveRun& run,
                                            std::span<const UnevenExchange> rows,
                                            std::span<const Aggregate> aggregates) {
-  const std::vector<ExchangeGroup> groups = group_exchanges(run, rows);
-  if (groups.empty()) return std::nullopt;
-  std::vector<ColumnSpec> columns{run.column(kGroupName), run.column(kDtype)};
-  const auto add_metric = [&](const std::string& name, const char* unit,
-                              std::span<const Aggregate> how) {
-    for (const Aggregate& each : how)
-      columns.push_back({name + "_" + each.name, Kind::kReal, unit, each.name + " of " + name});
+  const std::vector<UnevenExchange> typed = with_type(run, rows);
+  if (typed.empty()) return std::nullopt;
+  struct Row {
+    const ExchangeGroup* group;
+    CollectiveMember member;
+    const CollectiveMessage* message;
   };
-  const std::vector<Aggregate> mean_max = parse_aggregates(std::vector<std::string>{"mean", "max"});
-  add_metric("total data communicated (MB)", "MiB", aggregates);
-  add_metric("wall_time (us)", "µs", aggregates);
-  columns.push_back({"Total wall_time (us)", Kind::kReal, "µs", "sum of the wall times"});
-  add_metric("throughput (GB/s)", "GiB/s", aggregates);
-  add_metric("size_imbalance", "", mean_max);
-  add_metric("max_rank_dur (us)", "µs", mean_max);
-  add_metric("skew in start time", "µs", mean_max);
-  add_metric("skew in end time", "µs", mean_max);
-  columns.push_back({"count", Kind::kInteger, "", "exchanges"});
-  for (const auto field : {kGroupRanks, kCollective, kGroupSize})
-    columns.push_back(run.column(field));
-  columns.push_back({"Total wall_time (ms)", Kind::kReal, "ms", "sum of the wall times"});
-  run.add_node_columns(columns, false, true);
+  const std::vector<Aggregate> mean_and_max =
+      parse_aggregates(std::vector<std::string>{"mean", "max"});
+  ColumnSet<Row> columns;
+  add_field_columns(columns, run, {kGroupName, kDtype});
+  add_metric_columns(columns, kAmount, aggregates);
+  add_metric_columns(columns, kWallTime, aggregates);
+  columns.add({"Total wall_time (us)", Kind::kReal, "µs", "sum of the wall times"},
+              [](const Row& row) { return us(row.group->sum_ns); });
+  add_metric_columns(columns, kThroughput, aggregates);
+  for (const Exchange& metric : kMeanAndMax) add_metric_columns(columns, metric, mean_and_max);
+  columns.add({"count", Kind::kInteger, "", "exchanges"},
+              [](const Row& row) { return std::ssize(row.group->items); });
+  add_field_columns(columns, run, {kGroupRanks, kCollective, kGroupSize});
+  columns.add({"Total wall_time (ms)", Kind::kReal, "ms", "sum of the wall times"},
+              [](const Row& row) { return ms(row.group->sum_ns); });
+  add_node_span_column(columns, run);
 
-  Table table{"nccl_summary_all2allv", "Uneven all-to-all exchanges by process group and type",
-              columns};
-  RowCells cells;
-  for (const ExchangeGroup& group : groups) {
-    const CollectiveMessage& message = run.message(group.first);
-    const auto add = [&](std::span<const Aggregate> how, double unit, auto&& of) {
-      const Values values = values_of(group, of);
-      for (const Aggregate& each : how) cells.add(aggregate(each, values, unit));
-    };
-    cells.clear();
-    cells.add(run.cell(message, kGroupName));
-    cells.add(run.cell(message, kDtype));
-    add(aggregates, 1, [](const UnevenExchange& row) { return row.total_mib; });
-    add(aggregates, 1e3, [](const UnevenExchange& row) { return real(wall_ns(row)); });
-    cells.add(us(group.wall_sum_ns));
-    add(aggregates, 1, [](const UnevenExchange& row) { return row.gibps; });
-    add(mean_max, 1, [](const UnevenExchange& row) { return row.imbalance; });
-    add(mean_max, 1e3, [](const UnevenExchange& row) { return real(row.longest_ns); });
-    add(mean_max, 1e3, [](const UnevenExchange& row) {
-      return real(minus_ns(row.last_start_ns, row.first_start_ns));
-    });
-    add(mean_max, 1e3, [](const UnevenExchange& row) {
-      return real(minus_ns(row.last_end_ns, row.first_end_ns));
-    });
-    cells.add(std::ssize(group.rows));
-    for (const auto field : {kGroupRanks, kCollective, kGroupSize})
-      cells.add(run.cell(message, field));
-    cells.add(static_cast<double>(group.wall_sum_ns) / 1e6);
-    run.add_node_span(cells, group.first);
-    table.append(cells.cells());
+  Table table = columns.make_table("nccl_summary_all2allv",
+                                   "Uneven all-to-all exchanges by process group and type");
+  const auto comes_before = [&](const UnevenExchange& a, const UnevenExchange& b) {
+    const CollectiveMessage &x = message_of(run, a), &y = message_of(run, b);
+    const int order = compare_keys(x[kGroupName], y[kGroupName]);
+    return order != 0 ? order < 0 : compare_keys(x[kDtype], y[kDtype]) < 0;
+  };
+  for (const ExchangeGroup& group :
+       cost_groups(std::span{typed}, comes_before, &UnevenExchange::wall_ns)) {
+    const CollectiveMember first = first_of(run, *group.items.front());
+    columns.append(table, Row{&group, first, &run.message(first)});
   }
   return table;
 }

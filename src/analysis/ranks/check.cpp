@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "analysis/ranks/run_columns.hpp"
 #include "table/cell_text.hpp"
 
 namespace tracelens {
@@ -190,25 +191,18 @@ Table process_groups(const CollectiveRun& run) {
 }
 
 Table rank_files(const CollectiveRun& run) {
-  std::vector<ColumnSpec> columns{
-      {"rank", Kind::kInteger, "id", "rank"},
-      {"file", Kind::kText, "", "its trace"},
-      {"events", Kind::kInteger, "", "events in the trace"},
-      {"text (MB)", Kind::kReal, "MB", "size of the unpacked text"},
-      {"communication kernels", Kind::kInteger, "", "kernels that take part in this report"}};
-  run.add_node_columns(columns, true, false);
-  Table table{"ranks", "The traces that were read", columns};
-  RowCells cells;
-  for (const RankTrace& rank : run.ranks()) {
-    cells.clear();
-    cells.add(rank.rank);
-    cells.add(rank.file);
-    cells.add(static_cast<std::int64_t>(rank.events));
-    cells.add(static_cast<double>(rank.text_bytes) / 1e6);
-    cells.add(std::ssize(rank.kernels));
-    run.add_node_id(cells, rank.rank);
-    table.append(cells.cells());
-  }
+  ColumnSet<const RankTrace> columns{
+      {{"rank", Kind::kInteger, "id", "rank"}, &RankTrace::rank},
+      {{"file", Kind::kText, "", "its trace"}, &RankTrace::file},
+      {{"events", Kind::kInteger, "", "events in the trace"},
+       [](const RankTrace& rank) { return static_cast<std::int64_t>(rank.events); }},
+      {{"text (MB)", Kind::kReal, "MB", "size of the unpacked text"},
+       [](const RankTrace& rank) { return static_cast<double>(rank.text_bytes) / 1e6; }},
+      {{"communication kernels", Kind::kInteger, "", "kernels that take part in this report"},
+       [](const RankTrace& rank) { return std::ssize(rank.kernels); }}};
+  add_node_id_column(columns, run);
+  Table table = columns.make_table("ranks", "The traces that were read");
+  for (const RankTrace& rank : run.ranks()) columns.append(table, rank);
   return table;
 }
 

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "analysis/kit/cells.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {

@@ -20,7 +20,7 @@ namespace tracelens {
 struct ClockOffset {
   std::int64_t clock = 0;  // the machine, or the rank where machines are not known
   std::int64_t first_rank = 0, rank_count = 0;
-  // The clock the offset is told from: the lowest that collectives connect with this one, maybe
+  // The clock the offset is measured from: the lowest that collectives connect with this one, maybe
   // itself. None when there is no other; so are the rest then.
   std::optional<std::int64_t> from_clock = {};
   std::optional<std::int64_t> offset_ns = {};  // ahead of that clock

@@ -78,7 +78,7 @@ class Costs {
   }
 
   // The part of a kernel before the last rank came. Where ranks need not wait for each other, one
-  // that was gone by then did not.
+  // that had left by then did not.
   static std::int64_t waited_ns(const CollectiveKernel& kernel, const SyncCollective& collective,
                                 CollectiveKind kind) {
     const bool has_left = end_of(kernel.ts_ns, kernel.dur_ns) < collective.last_start_ns;

@@ -46,7 +46,7 @@ class GroupFinder {
     for (std::size_t i = 0; i < ranks_.size(); ++i)
       for (const CollectiveMessage& message : ranks_[i].messages)
         out_.group_of[i].push_back(group_of(ranks_[i], message));
-    adopt_kernels_without_members();
+    join_kernels_without_members();
     give_ids();
     return std::move(out_);
   }
@@ -80,7 +80,7 @@ class GroupFinder {
   }
 
   // A kernel that names its group but not the members belongs to the only group of that name.
-  void adopt_kernels_without_members() {
+  void join_kernels_without_members() {
     std::vector<std::uint32_t> now(out_.groups.size());
     std::vector<ProcessGroup> kept;
     for (std::size_t i = 0; i < out_.groups.size(); ++i) {
@@ -93,8 +93,8 @@ class GroupFinder {
     for (std::size_t i = 0; i < out_.groups.size(); ++i) {
       const ProcessGroup& group = out_.groups[i];
       if (!group.members.empty() || count_of(group.name) != 2) continue;
-      const auto adopter = std::ranges::find(kept, group.name, &ProcessGroup::name);
-      now[i] = static_cast<std::uint32_t>(adopter - kept.begin());
+      const auto joined = std::ranges::find(kept, group.name, &ProcessGroup::name);
+      now[i] = static_cast<std::uint32_t>(joined - kept.begin());
     }
     out_.groups = std::move(kept);
     for (auto& of_rank : out_.group_of)

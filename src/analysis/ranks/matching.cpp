@@ -168,7 +168,7 @@ class Matcher {
         places_[list.rank][list.kernels[k]] = {group, k};
   }
 
-  // A collective may launch several kernels: they have one number, and are told apart by order.
+  // A collective may launch several kernels: they have one number, and differ by their order.
   void place_by_sequence(std::uint32_t group, const GroupLists& lists) {
     out_.groups[group].matched_by = MatchedBy::kSequence;
     using Key = std::pair<std::int64_t, std::uint32_t>;

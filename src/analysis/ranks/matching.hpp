@@ -17,7 +17,7 @@
 
 namespace tracelens {
 
-// How the collectives of a group were told to be the same.
+// How kernels of different ranks were recognised as one collective.
 enum class MatchedBy : std::uint8_t {
   kOrder,     // the ranks' lists agree position by position
   kSequence,  // the lists differ; the numbers the profiler wrote tell what belongs together
@@ -47,7 +47,7 @@ struct Collective {
 struct Transfer {
   std::uint32_t group = 0;
   std::optional<CollectiveMember> send = {}, receive = {};
-  std::int64_t from = kAbsent, to = kAbsent;  // ranks; kAbsent: not told
+  std::int64_t from = kAbsent, to = kAbsent;  // ranks; kAbsent: unknown
 };
 
 struct Matching {

@@ -6,8 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "analysis/kit/group_stats.hpp"
-#include "tree/time_math.hpp"
+#include "analysis/ranks/run_columns.hpp"
 
 namespace tracelens {
 namespace {
@@ -18,24 +17,26 @@ constexpr double kMib = 1024.0 * 1024.0;
 
 // What a transfer took. Without one of its sides only its size is known.
 struct Measured {
+  const Transfer* transfer = nullptr;
   const CollectiveMessage* message = nullptr;
-  std::optional<double> bytes;
-  std::optional<std::int64_t> transfer_ns, sender_wait_ns, receiver_wait_ns;
-  std::optional<double> gbps;  // 10^9 bytes per second
+  const CollectiveKernel *send = nullptr, *receive = nullptr;  // null: not in the traces
+  std::optional<double> bytes = {};
+  std::optional<std::int64_t> transfer_ns = {}, sender_wait_ns = {}, receiver_wait_ns = {};
+  std::optional<double> gbps = {};  // 10^9 bytes per second
 };
 
 Measured measure(const CollectiveRun& run, const Transfer& transfer) {
-  Measured out;
+  Measured out{.transfer = &transfer};
+  if (transfer.send) out.send = &run.kernel(*transfer.send);
+  if (transfer.receive) out.receive = &run.kernel(*transfer.receive);
   out.message = &run.message(transfer.send ? *transfer.send : *transfer.receive);
   if (const auto mib = run.mib(*out.message, transfer.send ? kInElements : kOutElements))
     out.bytes = *mib * kMib;
-  if (!transfer.send || !transfer.receive) return out;
-  const CollectiveKernel &send = run.kernel(*transfer.send),
-                         &receive = run.kernel(*transfer.receive);
-  out.transfer_ns = std::min(send.dur_ns, receive.dur_ns);
-  const std::int64_t started = std::max(send.ts_ns, receive.ts_ns);
-  out.sender_wait_ns = minus_ns(started, send.ts_ns);
-  out.receiver_wait_ns = minus_ns(started, receive.ts_ns);
+  if (out.send == nullptr || out.receive == nullptr) return out;
+  out.transfer_ns = std::min(out.send->dur_ns, out.receive->dur_ns);
+  const std::int64_t started = std::max(out.send->ts_ns, out.receive->ts_ns);
+  out.sender_wait_ns = minus_ns(started, out.send->ts_ns);
+  out.receiver_wait_ns = minus_ns(started, out.receive->ts_ns);
   if (out.bytes && *out.transfer_ns > 0)
     out.gbps = *out.bytes / static_cast<double>(*out.transfer_ns);  // bytes per ns
   return out;
@@ -43,6 +44,11 @@ Measured measure(const CollectiveRun& run, const Transfer& transfer) {
 
 std::optional<double> us_or_none(const std::optional<std::int64_t>& ns) {
   return ns ? std::optional{us(*ns)} : std::nullopt;
+}
+
+// A time of one side of a transfer.
+std::optional<double> us_of(const CollectiveKernel* side, std::int64_t CollectiveKernel::*ns) {
+  return side == nullptr ? std::nullopt : std::optional{us(side->*ns)};
 }
 
 std::optional<double> mb_or_none(const std::optional<double>& bytes) {
@@ -58,41 +64,35 @@ std::optional<std::int64_t> rank_or_none(std::int64_t rank) {
 std::optional<Table> p2p(const CollectiveRun& run) {
   const Matching& matching = run.matching();
   if (matching.transfers.empty()) return std::nullopt;
-  const ColumnSpec columns[] = {
-      {"process group", Kind::kText, "id", "group the transfer ran in"},
-      {"from rank", Kind::kInteger, "id", "rank that sends"},
-      {"to rank", Kind::kInteger, "id", "rank that receives"},
-      run.column(kDtype),
-      {"size (MB)", Kind::kReal, "MB", "size of the message, 10^6 bytes"},
-      {"send ts", Kind::kReal, "µs", "start of the send; empty: not in the trace"},
-      {"send dur", Kind::kReal, "µs", "its duration, waiting included"},
-      {"receive ts", Kind::kReal, "µs", "start of the receive; empty: not in the trace"},
-      {"receive dur", Kind::kReal, "µs", "its duration, waiting included"},
-      {"transfer time", Kind::kReal, "µs", "the shorter of the two: the transfer itself"},
-      {"sender wait", Kind::kReal, "µs", "time the sender waited for the receiver"},
-      {"receiver wait", Kind::kReal, "µs", "time the receiver waited for the sender"},
-      {"bandwidth (GB/s)", Kind::kReal, "GB/s", "size over transfer time, 10^9 bytes per second"},
-  };
-  Table table{"p2p", "Sends and their receives", columns};
-  RowCells cells;
-  for (const Transfer& transfer : matching.transfers) {
-    const Measured measured = measure(run, transfer);
-    cells.clear();
-    cells.add(matching.groups[transfer.group].id);
-    cells.add(rank_or_none(transfer.from));
-    cells.add(rank_or_none(transfer.to));
-    cells.add(run.cell(*measured.message, kDtype));
-    cells.add(mb_or_none(measured.bytes));
-    for (const auto& side : {transfer.send, transfer.receive}) {
-      cells.add(side ? std::optional{us(run.kernel(*side).ts_ns)} : std::nullopt);
-      cells.add(side ? std::optional{us(run.kernel(*side).dur_ns)} : std::nullopt);
-    }
-    cells.add(us_or_none(measured.transfer_ns));
-    cells.add(us_or_none(measured.sender_wait_ns));
-    cells.add(us_or_none(measured.receiver_wait_ns));
-    cells.add(measured.gbps);
-    table.append(cells.cells());
-  }
+  ColumnSet<Measured> columns{
+      {{"process group", Kind::kText, "id", "group the transfer ran in"},
+       [&matching](const Measured& row) { return matching.groups[row.transfer->group].id; }},
+      {{"from rank", Kind::kInteger, "id", "rank that sends"},
+       [](const Measured& row) { return rank_or_none(row.transfer->from); }},
+      {{"to rank", Kind::kInteger, "id", "rank that receives"},
+       [](const Measured& row) { return rank_or_none(row.transfer->to); }}};
+  add_field_columns(columns, run, {kDtype});
+  columns.add(
+      {{{"size (MB)", Kind::kReal, "MB", "size of the message, 10^6 bytes"},
+        [](const Measured& row) { return mb_or_none(row.bytes); }},
+       {{"send ts", Kind::kReal, "µs", "start of the send; empty: not in the trace"},
+        [](const Measured& row) { return us_of(row.send, &CollectiveKernel::ts_ns); }},
+       {{"send dur", Kind::kReal, "µs", "its duration, waiting included"},
+        [](const Measured& row) { return us_of(row.send, &CollectiveKernel::dur_ns); }},
+       {{"receive ts", Kind::kReal, "µs", "start of the receive; empty: not in the trace"},
+        [](const Measured& row) { return us_of(row.receive, &CollectiveKernel::ts_ns); }},
+       {{"receive dur", Kind::kReal, "µs", "its duration, waiting included"},
+        [](const Measured& row) { return us_of(row.receive, &CollectiveKernel::dur_ns); }},
+       {{"transfer time", Kind::kReal, "µs", "the shorter of the two: the transfer itself"},
+        [](const Measured& row) { return us_or_none(row.transfer_ns); }},
+       {{"sender wait", Kind::kReal, "µs", "time the sender waited for the receiver"},
+        [](const Measured& row) { return us_or_none(row.sender_wait_ns); }},
+       {{"receiver wait", Kind::kReal, "µs", "time the receiver waited for the sender"},
+        [](const Measured& row) { return us_or_none(row.receiver_wait_ns); }},
+       {{"bandwidth (GB/s)", Kind::kReal, "GB/s", "size over transfer time, 10^9 bytes per second"},
+        &Measured::gbps}});
+  Table table = columns.make_table("p2p", "Sends and their receives");
+  for (const Transfer& transfer : matching.transfers) columns.append(table, measure(run, transfer));
   return table;
 }
 

@@ -1,43 +1,87 @@
 // rank_columns.hpp: the columns of a wide table that each rank has for itself: rank_3_ts,
 // rank_3_dur.
-//   RankColumns columns;
-//   columns.declare({ts, dur}, {wait});          // ts and dur of every rank of a row, then their
-//   waits for (row) columns.see(run, row.members);     // columns appear as rows first need them
-//   columns.add_columns(specs);
-//   columns.clear_row();  columns.set(rank, {1.5, 2.0, 0.0});  columns.add_cells(cells);
+//   RankColumns<Kernel> per_rank{{{ts, &Kernel::ts_us}, {dur, &Kernel::dur_us}},   // of every rank
+//                                {{wait, &Kernel::wait_us}}};                      // then their waits
+//   for (row) per_rank.see(run, row.members);      // columns appear as rows first need them
+//   per_rank.add_to(columns);
+//   per_rank.clear_row();  per_rank.set(rank, kernel);  columns.append(table, row);
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
 #include <span>
-#include <tracelens/table.hpp>
+#include <string>
 #include <vector>
 
-#include "analysis/kit/cells.hpp"
+#include "analysis/kit/column_set.hpp"
 #include "analysis/ranks/run.hpp"
 
 namespace tracelens {
 
+template <class RankRow>
 class RankColumns {
  public:
-  void declare(std::vector<ColumnSpec> first, std::vector<ColumnSpec> second);
-  void see(const CollectiveRun& run, std::span<const CollectiveMember> members);
-  void add_columns(std::vector<ColumnSpec>& columns) const;
+  RankColumns(std::initializer_list<ColumnRow<RankRow>> first,
+              std::initializer_list<ColumnRow<RankRow>> second)
+      : columns_{first}, second_{first.size()} {
+    columns_.insert(columns_.end(), second);
+  }
 
-  // One row: a cell per declared column for each rank that takes part; the others stay empty.
-  void clear_row();
-  void set(std::int64_t rank, std::initializer_list<Cell> cells);
-  void add_cells(RowCells& cells) const;
+  void see(const CollectiveRun& run, std::span<const CollectiveMember> members) {
+    const std::size_t known = rows_.size();
+    for (const CollectiveMember& member : members)
+      if (slots_.try_emplace(run.rank(member), rows_.size()).second) {
+        rows_.emplace_back();
+        ranks_.push_back(run.rank(member));
+      }
+    for (const bool is_second : {false, true})
+      for (std::size_t slot = known; slot < rows_.size(); ++slot)
+        blocks_.push_back({static_cast<std::uint32_t>(slot), is_second});
+  }
+
+  // The columns read this object, which must outlive them.
+  template <class Row>
+  void add_to(ColumnSet<Row>& columns) {
+    for (const auto& [slot, is_second] : blocks_)
+      for (std::size_t i = is_second ? second_ : 0; i < (is_second ? columns_.size() : second_);
+           ++i) {
+        const std::string rank = std::to_string(ranks_[slot]);
+        const ColumnSpec& spec = columns_[i].spec();
+        columns.add({"rank_" + rank + "_" + spec.name, spec.kind, spec.unit,
+                     spec.description + ", rank " + rank},
+                    [this, at = Place{slot, static_cast<std::uint32_t>(i)}](const Row&) {
+                      const std::span<Cell> cells = rows_[at.slot].cells();
+                      return cells.empty() ? Cell{Missing{}} : cells[at.column];
+                    });
+      }
+  }
+
+  // One row: the cells of each rank that takes part; the others stay empty.
+  void clear_row() {
+    for (RowCells& cells : rows_) cells.clear();
+  }
+  void set(std::int64_t rank, RankRow row) {
+    RowCells& cells = rows_[slots_.at(rank)];
+    cells.clear();
+    for (const ColumnRow<RankRow>& column : columns_) column.fill(row, cells);
+  }
 
  private:
+  struct Place {
+    std::uint32_t slot, column;
+  };
   struct Block {
-    std::int64_t rank;
+    std::uint32_t slot;
     bool is_second;
   };
-  std::vector<ColumnSpec> first_, second_;
-  std::vector<Block> blocks_;  // in column order
-  std::map<std::int64_t, std::vector<Cell>> row_;
+  std::vector<ColumnRow<RankRow>> columns_;
+  std::size_t second_;                         // where the second ones begin
+  std::vector<Block> blocks_;                  // in column order
+  std::map<std::int64_t, std::size_t> slots_;  // by rank
+  std::vector<std::int64_t> ranks_;            // by slot
+  std::vector<RowCells> rows_;                 // by slot: the row being made
 };
 
 }  // namespace tracelens

@@ -11,7 +11,7 @@
 
 namespace tracelens {
 
-// Empty when no ranks can be told. Text that is no list gives the numbers in it ("0-1"). A list
+// Empty when the ranks are not known. Text that is no list gives the numbers in it ("0-1"). A list
 // that is cut with "..." is filled up when its steps are even and `group_size` confirms the length.
 [[nodiscard]] std::vector<std::int64_t> rank_list(const Value& ranks, const Value& group_size);
 

@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/kit/cells.hpp"
-#include "analysis/kit/group_stats.hpp"
+#include "analysis/ranks/run_columns.hpp"
 
 namespace tracelens {
 namespace {
@@ -35,7 +34,7 @@ std::vector<std::string> step_names(const CollectiveRun& run) {
 }
 
 struct RankTime {
-  const RankTrace* rank;
+  std::int64_t rank;
   const RankStep* step;
 };
 std::vector<RankTime> ranks_in(const CollectiveRun& run, const std::string& name) {
@@ -43,7 +42,7 @@ std::vector<RankTime> ranks_in(const CollectiveRun& run, const std::string& name
   for (const RankTrace& rank : run.ranks())
     if (const auto step = std::ranges::find(rank.steps, name, &RankStep::name);
         step != rank.steps.end())
-      times.push_back({&rank, &*step});
+      times.push_back({rank.rank, &*step});
   return times;
 }
 
@@ -52,26 +51,23 @@ std::vector<RankTime> ranks_in(const CollectiveRun& run, const std::string& name
 std::optional<Table> rank_timeline(const CollectiveRun& run) {
   const std::vector<std::string> names = step_names(run);
   if (names.empty()) return std::nullopt;
-  std::vector<ColumnSpec> columns{{"step", Kind::kText, "", "marked step; all: the whole trace"},
-                                  {"rank", Kind::kInteger, "id", "rank"}};
+  ColumnSet<RankTime> columns{{{"step", Kind::kText, "", "marked step; all: the whole trace"},
+                               [](const RankTime& time) { return time.step->name; }},
+                              {{"rank", Kind::kInteger, "id", "rank"}, &RankTime::rank}};
   for (const TimeKind& kind : kTimes)
-    columns.push_back({std::string{kind.name} + " (ms)", Kind::kReal, "ms", kind.description});
-  columns.push_back({"exposed_comm (%)", Kind::kReal, "%", "share of total_time"});
-  columns.push_back({"idle (%)", Kind::kReal, "%", "share of total_time"});
-  run.add_node_columns(columns, true, false);
-  Table table{"rank_timeline", "What the GPU of every rank did, per step", columns};
-  RowCells cells;
+    columns.add({std::string{kind.name} + " (ms)", Kind::kReal, "ms", kind.description},
+                [ns = kind.ns](const RankTime& time) { return ms(time.step->*ns); });
+  columns.add({{{"exposed_comm (%)", Kind::kReal, "%", "share of total_time"},
+                [](const RankTime& time) {
+                  return percent_of(ms(time.step->exposed_comm_ns), ms(time.step->total_ns));
+                }},
+               {{"idle (%)", Kind::kReal, "%", "share of total_time"}, [](const RankTime& time) {
+                  return percent_of(ms(time.step->idle_ns), ms(time.step->total_ns));
+                }}});
+  add_node_id_column(columns, run);
+  Table table = columns.make_table("rank_timeline", "What the GPU of every rank did, per step");
   for (const std::string& name : names)
-    for (const auto& [rank, step] : ranks_in(run, name)) {
-      cells.clear();
-      cells.add(name);
-      cells.add(rank->rank);
-      for (const TimeKind& kind : kTimes) cells.add(ms(step->*kind.ns));
-      cells.add(percent_of(ms(step->exposed_comm_ns), ms(step->total_ns)));
-      cells.add(percent_of(ms(step->idle_ns), ms(step->total_ns)));
-      run.add_node_id(cells, rank->rank);
-      table.append(cells.cells());
-    }
+    for (RankTime& time : ranks_in(run, name)) columns.append(table, time);
   return table;
 }
 
@@ -105,7 +101,7 @@ std::optional<Table> rank_timeline_spread(const CollectiveRun& run) {
       };
       if (!mean_total) mean_total = stats.mean;
       table.add_row(name, kind.name, stats.count, in_ms(stats.mean), in_ms(stats.std),
-                    ms(of(*least)), least->rank->rank, ms(of(*most)), most->rank->rank,
+                    ms(of(*least)), least->rank, ms(of(*most)), most->rank,
                     percent_of(*stats.mean, *mean_total));
     }
   }

@@ -40,7 +40,7 @@ struct RankTrace {
   std::vector<std::string> warnings = {};  // what was wrong inside the file
   // What the head of the file says about the job.
   std::optional<std::int64_t> declared_rank = {}, world_size = {}, device_count = {};
-  std::string device_name = {};    // of its GPU; "": not told
+  std::string device_name = {};    // of its GPU; "": unknown
   std::int64_t base_ns = kAbsent;  // what its times count from
   std::vector<GroupMembers> groups = {};
   std::uint64_t events = 0, text_bytes = 0;  // events: those that could be read

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/kit/cells.hpp"
 #include "analysis/ranks/rank_lists.hpp"
 #include "trace/json_value.hpp"
 #include "tree/time_math.hpp"
@@ -103,10 +104,6 @@ Cell CollectiveRun::cell(const Value& value) {
   }
 }
 
-Cell CollectiveRun::cell(const CollectiveMessage& message, CollectiveField field) const {
-  return cell(message[field]);
-}
-
 std::int64_t CollectiveRun::node_of(std::int64_t rank) const {
   return rank / gpus_per_node_.value_or(std::max<std::int64_t>(rank, 0) + 1);
 }
@@ -140,22 +137,6 @@ std::string_view CollectiveRun::span_of(const std::vector<std::int64_t>& members
   const bool on_one_node = std::ranges::all_of(
       members, [&](std::int64_t rank) { return node_of(rank) == node_of(members.front()); });
   return on_one_node ? "intra_node" : "inter_node";
-}
-
-void CollectiveRun::add_node_columns(std::vector<ColumnSpec>& columns, bool id, bool span) const {
-  if (!gpus_per_node_) return;
-  if (id) columns.push_back({"node_id", Kind::kInteger, "id", "machine the rank runs on"});
-  if (span)
-    columns.push_back({"node_span", Kind::kText, "",
-                       "intra_node: all ranks of the group are on one machine; else inter_node"});
-}
-
-void CollectiveRun::add_node_id(RowCells& cells, std::int64_t rank) const {
-  if (gpus_per_node_) cells.add(node_of(rank));
-}
-
-void CollectiveRun::add_node_span(RowCells& cells, const CollectiveMember& member) const {
-  if (gpus_per_node_) cells.add(node_span(member));
 }
 
 }  // namespace tracelens

@@ -1,5 +1,4 @@
-// run.hpp: all ranks of a run with their collectives matched: what every table is made
-// of.
+// run.hpp: all ranks of a run with their collectives matched: what every table is made of.
 //   const CollectiveRun run{std::move(ranks), {.gpus_per_node = 8}};
 //   run.id(collective), run.node_span(message) ...
 #pragma once
@@ -12,7 +11,6 @@
 #include <tracelens/table.hpp>
 #include <vector>
 
-#include "analysis/kit/cells.hpp"
 #include "analysis/ranks/matching.hpp"
 #include "analysis/ranks/message.hpp"
 #include "analysis/ranks/rank_trace.hpp"
@@ -61,7 +59,6 @@ class CollectiveRun {
   [[nodiscard]] Kind time_kind() const { return has_whole_us_ ? Kind::kInteger : Kind::kReal; }
   [[nodiscard]] Cell time_cell(std::int64_t ns) const;
   // The value as a cell of that column. A group without a name has the one it was given.
-  [[nodiscard]] Cell cell(const CollectiveMessage& message, CollectiveField field) const;
   static Cell cell(const Value& value);
 
   // --- nodes ---
@@ -71,10 +68,6 @@ class CollectiveRun {
   [[nodiscard]] std::string_view node_span(const CollectiveMember& member) const {
     return node_spans_[member.rank][kernel(member).message];
   }
-  // node_id and node_span as last columns, when nodes are known.
-  void add_node_columns(std::vector<ColumnSpec>& columns, bool id, bool span) const;
-  void add_node_id(RowCells& cells, std::int64_t rank) const;
-  void add_node_span(RowCells& cells, const CollectiveMember& member) const;
 
  private:
   void find_node_spans();

@@ -25,7 +25,7 @@ TEST(CollAnalysis, EqualMessagesMakeOneRow) {
   collective(t, 0, 10, kAllReduce);
   collective(t, 20, 14, kAllReduce);
   t.gpu({.name = "gemm", .ts = 50, .dur = 9}, 6);
-  const Table table = coll_analysis(t.finish()).value();
+  const Table table = coll_analysis(t.finish(), Edition::kReference).value();
   ASSERT_EQ(table.rows(), 1u);
   EXPECT_EQ(cell(table, "Process Group Ranks", 0), "(0, 1)");
   EXPECT_EQ(cell(table, "In msg size (MB)_first", 0), "2.0");  // 2^20 elements of 2 bytes
@@ -33,12 +33,12 @@ TEST(CollAnalysis, EqualMessagesMakeOneRow) {
   EXPECT_EQ(cell(table, "operation_count", 0), "2");
 }
 
-TEST(CollAnalysis, KernelsWithoutMessageFieldsAreKeptOnlyOnRequest) {
+TEST(CollAnalysis, TheReferenceLeavesOutKernelsWithoutMessageFields) {
   TestTrace t;
   collective(t, 0, 10, nullptr);
   const Trace trace = t.finish();
-  EXPECT_FALSE(coll_analysis(trace));
-  const Table table = coll_analysis(trace, {.keep_incomplete = true}).value();
+  EXPECT_FALSE(coll_analysis(trace, Edition::kReference));
+  const Table table = coll_analysis(trace, Edition::kExtended).value();
   EXPECT_THAT(column(table, "Process Group Name"), ElementsAre("all"));
   EXPECT_EQ(cell(table, "dtype", 0), "");
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/ranks/rank_columns.hpp"
+#include "analysis/ranks/run_columns.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
@@ -61,64 +62,68 @@ std::vector<SyncCollective> sync_collectives(const CollectiveRun& run) {
 }
 
 Table nccl_implicit_sync(const CollectiveRun& run, std::span<const SyncCollective> rows) {
+  constexpr const char* kName = "nccl_implicit_sync";
+  constexpr const char* kDescription = "Collectives in which all ranks wait for the last";
+  if (rows.empty()) return Table{kName, kDescription, {}};
+  struct Row {
+    std::string id;
+    const CollectiveMessage* message;
+    CollectiveMember member;
+    const SyncCollective* sync;
+    double mean_wait_us;
+  };
+  ColumnSet<Row> columns{
+      {{"collective_id", Kind::kText, "id", "kernels of one collective share it"}, &Row::id}};
+  add_field_columns(
+      columns, run,
+      {kGroupName, kGroupRanks, kCollective, kGroupSize, kDtype, kInElements, kOutElements});
+  add_size_column(columns, run, kInElements);
+  add_size_column(columns, run, kOutElements);
+  columns.add(
+      {{{"Full msg size (MB)", Kind::kReal, "MiB", "size of the message as a whole"},
+        [](const Row& row) { return row.sync->full_mib; }},
+       {{"comm_latency", Kind::kReal, "µs",
+         "true communication: the kernel of the rank that waited for nobody"},
+        [](const Row& row) { return us(row.sync->latency_ns); }},
+       {{"skew in start time", Kind::kReal, "µs", "from the first rank's start to the last's"},
+        [](const Row& row) { return us(row.sync->start_skew_ns); }},
+       {{"earliest arrival rank", Kind::kInteger, "id", "rank that waited longest"},
+        [](const Row& row) { return row.sync->earliest_rank; }},
+       {{"avg_wait_time", Kind::kReal, "µs", "mean time the ranks waited for the last"},
+        &Row::mean_wait_us},
+       {{"skew in end time", Kind::kReal, "µs", "from the first rank's end to the last's"},
+        [](const Row& row) { return us(row.sync->end_skew_ns); }},
+       {{"algo bw (GB/s)", Kind::kReal, "GiB/s", "message size over comm_latency"},
+        [](const Row& row) { return row.sync->algo_gibps; }},
+       {{"bus bw (GB/s)", Kind::kReal, "GiB/s", "what each link carries"},
+        [](const Row& row) { return row.sync->bus_gibps; }}});
+
+  struct RankRow {
+    std::int64_t ts_ns, dur_ns, wait_ns;
+  };
+  RankColumns<RankRow> per_rank{
+      {{{"ts", Kind::kReal, "µs", "start"}, [](const RankRow& row) { return us(row.ts_ns); }},
+       {{"dur", Kind::kReal, "µs", "duration"}, [](const RankRow& row) { return us(row.dur_ns); }}},
+      {{{"wait_time", Kind::kReal, "µs", "time it waited for the last rank"},
+        [](const RankRow& row) { return us(row.wait_ns); }}}};
   const Matching& matching = run.matching();
-  std::vector<ColumnSpec> columns;
-  RankColumns per_rank;
-  if (!rows.empty()) {
-    columns.push_back({"collective_id", Kind::kText, "id", "kernels of one collective share it"});
-    for (const auto field :
-         {kGroupName, kGroupRanks, kCollective, kGroupSize, kDtype, kInElements, kOutElements})
-      columns.push_back(run.column(field));
-    columns.insert(
-        columns.end(),
-        {{"In msg size (MB)", Kind::kReal, "MiB", "size of what each rank sends"},
-         {"Out msg size (MB)", Kind::kReal, "MiB", "size of what each rank receives"},
-         {"Full msg size (MB)", Kind::kReal, "MiB", "size of the message as a whole"},
-         {"comm_latency", Kind::kReal, "µs",
-          "true communication: the kernel of the rank that waited for nobody"},
-         {"skew in start time", Kind::kReal, "µs", "from the first rank's start to the last's"},
-         {"earliest arrival rank", Kind::kInteger, "id", "rank that waited longest"},
-         {"avg_wait_time", Kind::kReal, "µs", "mean time the ranks waited for the last"},
-         {"skew in end time", Kind::kReal, "µs", "from the first rank's end to the last's"},
-         {"algo bw (GB/s)", Kind::kReal, "GiB/s", "message size over comm_latency"},
-         {"bus bw (GB/s)", Kind::kReal, "GiB/s", "what each link carries"}});
-    per_rank.declare({{"ts", Kind::kReal, "µs", "start"}, {"dur", Kind::kReal, "µs", "duration"}},
-                     {{"wait_time", Kind::kReal, "µs", "time it waited for the last rank"}});
-    for (const SyncCollective& row : rows)
-      per_rank.see(run, matching.members(matching.collectives[row.collective]));
-    per_rank.add_columns(columns);
-    run.add_node_columns(columns, false, true);
-  }
-  Table table{"nccl_implicit_sync", "Collectives in which all ranks wait for the last", columns};
-  RowCells cells;
+  for (const SyncCollective& row : rows)
+    per_rank.see(run, matching.members(matching.collectives[row.collective]));
+  per_rank.add_to(columns);
+  add_node_span_column(columns, run);
+
+  Table table = columns.make_table(kName, kDescription);
   for (const SyncCollective& row : rows) {
     const Collective& collective = matching.collectives[row.collective];
     const auto members = matching.members(collective);
-    const CollectiveMessage& message = message_of(run, row);
-    cells.clear();
-    cells.add(matching.id(collective));
-    for (const auto field :
-         {kGroupName, kGroupRanks, kCollective, kGroupSize, kDtype, kInElements, kOutElements})
-      cells.add(run.cell(message, field));
-    cells.add(run.mib(message, kInElements));
-    cells.add(run.mib(message, kOutElements));
-    cells.add(row.full_mib);
-    cells.add(us(row.latency_ns));
-    cells.add(us(row.start_skew_ns));
-    cells.add(row.earliest_rank);
-    cells.add(us(row.wait_sum_ns) / static_cast<double>(members.size()));
-    cells.add(us(row.end_skew_ns));
-    cells.add(row.algo_gibps);
-    cells.add(row.bus_gibps);
     per_rank.clear_row();
     for (const CollectiveMember& member : members) {
       const CollectiveKernel& kernel = run.kernel(member);
-      per_rank.set(run.rank(member), {us(kernel.ts_ns), us(kernel.dur_ns),
-                                      us(minus_ns(row.last_start_ns, kernel.ts_ns))});
+      per_rank.set(run.rank(member),
+                   {kernel.ts_ns, kernel.dur_ns, minus_ns(row.last_start_ns, kernel.ts_ns)});
     }
-    per_rank.add_cells(cells);
-    run.add_node_span(cells, members.front());
-    table.append(cells.cells());
+    columns.append(table, Row{matching.id(collective), &message_of(run, row), members.front(), &row,
+                              us(row.wait_sum_ns) / static_cast<double>(members.size())});
   }
   return table;
 }

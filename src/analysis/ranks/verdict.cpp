@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/ranks/cost.hpp"
+#include "analysis/ranks/run_columns.hpp"
 #include "perf/core/gpu.hpp"
 
 namespace tracelens {
@@ -109,11 +110,13 @@ class Judge {
 
   [[nodiscard]] std::optional<Table> table() const {
     if (operations_.empty()) return std::nullopt;
-    Table table{"comm_verdict",
-                "Is it the network, or is somebody late? By process group and operation; times by "
-                "corrected clocks",
-                columns()};
-    for (std::size_t i = 0; i < operations_.size(); ++i) add_row(table, operations_[i], peaks_[i]);
+    ColumnSet<Row> columns = make_columns();
+    Table table = columns.make_table(
+        "comm_verdict",
+        "Is it the network, or is somebody late? By process group and operation; times by "
+        "corrected clocks");
+    for (std::size_t i = 0; i < operations_.size(); ++i)
+      columns.append(table, row_of(operations_[i], peaks_[i]));
     table.sort_by("exposed (ms)", Order::kDescending);
     return table;
   }
@@ -165,65 +168,79 @@ class Judge {
 
   // --- table ---
 
-  [[nodiscard]] std::vector<ColumnSpec> columns() const {
-    std::vector<ColumnSpec> columns{
-        {"process group", Kind::kText, "id", "group"},
-        {"collective", Kind::kText, "", "operation"},
-        {"count", Kind::kInteger, "", "collectives"},
-        {"exposed (ms)", Kind::kReal, "ms",
-         "time per rank in which it computes nothing: what the operation costs"},
-        {"waiting (%)", Kind::kReal, "%", "share of the kernel time: waiting for the last rank"},
-        {"verdict", Kind::kText, "", "fine, imbalance, latency, network, overlap or unknown"},
-        {"late ranks", Kind::kText, "", "who came last, and in which share of the collectives"},
-        {"late rank was in", Kind::kText, "",
-         "what the first of them was doing while the others waited"},
-        {"why", Kind::kText, "", "what the verdict rests on"},
-        run_.column(kGroupSize),
-        {"message (MB)", Kind::kReal, "MB", "mean size of the message, 10^6 bytes"},
-        {"time (ms)", Kind::kReal, "ms",
-         "kernel time per rank, all collectives, mean of the ranks"},
-        {"communication (ms)", Kind::kReal, "ms",
-         "of this, the shortest kernel of each collective: what the rank that came last needs"},
-        {"waiting (ms)", Kind::kReal, "ms",
-         "of the rest, what passed before the last rank came, mean of the ranks"},
-        {"exposed (%)", Kind::kReal, "%", "share of the kernel time"},
-        {"bus bw (GB/s)", Kind::kReal, "GB/s",
-         "what each link carries while communicating, 10^9 bytes per second"}};
-    if (has_peaks_) {
-      columns.push_back({"link peak (GB/s)", Kind::kReal, "GB/s",
-                         "peak of a rank's link in one direction: --link-gbps, else the GPU's"});
-      columns.push_back({"of link peak (%)", Kind::kReal, "%", "share of the link's peak"});
-    }
-    run_.add_node_columns(columns, false, true);
+  struct Row {
+    const OperationCost* operation;
+    const CollectiveMessage* message;
+    CollectiveMember member;
+    Verdict verdict;
+    std::optional<double> peak, rate;
+  };
+
+  [[nodiscard]] ColumnSet<Row> make_columns() const {
+    ColumnSet<Row> columns{
+        {{"process group", Kind::kText, "id", "group"},
+         [this](const Row& row) { return run_.matching().groups[row.operation->group].id; }},
+        {{"collective", Kind::kText, "", "operation"},
+         [](const Row& row) { return row.operation->name; }},
+        {{"count", Kind::kInteger, "", "collectives"},
+         [](const Row& row) { return row.operation->count; }},
+        {{"exposed (ms)", Kind::kReal, "ms",
+          "time per rank in which it computes nothing: what the operation costs"},
+         [](const Row& row) { return row.operation->exposed_ns / 1e6; }},
+        {{"waiting (%)", Kind::kReal, "%", "share of the kernel time: waiting for the last rank"},
+         [](const Row& row) { return percent_of(row.operation->wait_ns, row.operation->dur_ns); }},
+        {{"verdict", Kind::kText, "", "fine, imbalance, latency, network, overlap or unknown"},
+         [](const Row& row) { return row.verdict.words; }},
+        {{"late ranks", Kind::kText, "", "who came last, and in which share of the collectives"},
+         [](const Row& row) { return late_text(*row.operation); }},
+        {{"late rank was in", Kind::kText, "",
+          "what the first of them was doing while the others waited"},
+         [](const Row& row) { return doing_text(*row.operation); }},
+        {{"why", Kind::kText, "", "what the verdict rests on"},
+         [](const Row& row) { return row.verdict.reason; }}};
+    add_field_columns(columns, run_, {kGroupSize});
+    columns.add(
+        {{{"message (MB)", Kind::kReal, "MB", "mean size of the message, 10^6 bytes"},
+          [](const Row& row) {
+            return row.operation->bytes ? std::optional{row.operation->mean_bytes() / 1e6}
+                                        : std::nullopt;
+          }},
+         {{"time (ms)", Kind::kReal, "ms",
+           "kernel time per rank, all collectives, mean of the ranks"},
+          [](const Row& row) { return row.operation->dur_ns / 1e6; }},
+         {{"communication (ms)", Kind::kReal, "ms",
+           "of this, the shortest kernel of each collective: what the rank that came last needs"},
+          [](const Row& row) { return ms(row.operation->communication_ns); }},
+         {{"waiting (ms)", Kind::kReal, "ms",
+           "of the rest, what passed before the last rank came, mean of the ranks"},
+          [](const Row& row) { return row.operation->wait_ns / 1e6; }},
+         {{"exposed (%)", Kind::kReal, "%", "share of the kernel time"},
+          [](const Row& row) {
+            return percent_of(row.operation->exposed_ns, row.operation->dur_ns);
+          }},
+         {{"bus bw (GB/s)", Kind::kReal, "GB/s",
+           "what each link carries while communicating, 10^9 bytes per second"},
+          &Row::rate},
+         {{"link peak (GB/s)", Kind::kReal, "GB/s",
+           "peak of a rank's link in one direction: --link-gbps, else the GPU's"},
+          &Row::peak,
+          has_peaks_},
+         {{"of link peak (%)", Kind::kReal, "%", "share of the link's peak"},
+          [](const Row& row) {
+            return row.peak && row.rate ? std::optional{100 * *row.rate / *row.peak} : std::nullopt;
+          },
+          has_peaks_}});
+    add_node_span_column(columns, run_);
     return columns;
   }
 
-  void add_row(Table& table, const OperationCost& operation, std::optional<double> peak) const {
-    const Verdict verdict = verdict_of(operation, peak);
-    const auto rate = operation.bus_gbps();
-    RowCells cells;
-    cells.add(run_.matching().groups[operation.group].id);
-    cells.add(operation.name);
-    cells.add(operation.count);
-    cells.add(operation.exposed_ns / 1e6);
-    cells.add(percent_of(operation.wait_ns, operation.dur_ns));
-    cells.add(verdict.words);
-    cells.add(late_text(operation));
-    cells.add(doing_text(operation));
-    cells.add(verdict.reason);
-    cells.add(run_.cell(run_.message(operation.first), kGroupSize));
-    cells.add(operation.bytes ? std::optional{operation.mean_bytes() / 1e6} : std::nullopt);
-    cells.add(operation.dur_ns / 1e6);
-    cells.add(static_cast<double>(operation.communication_ns) / 1e6);
-    cells.add(operation.wait_ns / 1e6);
-    cells.add(percent_of(operation.exposed_ns, operation.dur_ns));
-    cells.add(rate);
-    if (has_peaks_) {
-      cells.add(peak);
-      cells.add(peak && rate ? std::optional{100 * *rate / *peak} : std::nullopt);
-    }
-    run_.add_node_span(cells, operation.first);
-    table.append(cells.cells());
+  [[nodiscard]] Row row_of(const OperationCost& operation, std::optional<double> peak) const {
+    return {&operation,
+            &run_.message(operation.first),
+            operation.first,
+            verdict_of(operation, peak),
+            peak,
+            operation.bus_gbps()};
   }
 
   const CollectiveRun& run_;

@@ -99,7 +99,7 @@ std::vector<Table> short_kernels(TableContext& c) {
 
 std::vector<Table> collectives(TableContext& c) {
   if (c.tree().stats().gpu_only) return {};
-  return tables(coll_analysis(c.trace, {.keep_incomplete = c.is_extended()}));
+  return tables(coll_analysis(c.trace, c.options.edition));
 }
 
 constexpr TableInfo kTables[] = {
