@@ -13,6 +13,7 @@
 #include "analysis/kit/cells.hpp"
 #include "perf/core/dtype.hpp"
 #include "perf/core/roofline.hpp"
+#include "perf/registry/sheets.hpp"
 #include "table/human_format.hpp"
 #include "trace/json_value.hpp"
 
@@ -54,40 +55,6 @@ constexpr Defaults kDefaults[] = {
     {"aten::_scaled_dot_product_efficient_attention", 8, {{{4, "False"}, {5, "0."}, {6, "False"}}}},
     {"aten::_scaled_dot_product_cudnn_attention", 9, {{{4, "False"}, {5, "0."}, {6, "False"}}}},
     {"flash_attn::_flash_attn_forward", 11, {{{3, "0."}, {5, "False"}, {4, ""}}}},
-};
-
-// What the models of a sheet look at, for `model --list`.
-constexpr std::pair<std::string_view, std::string_view> kArguments[] = {
-    {"GEMM", "shapes and types of the matrices and the bias"},
-    {"SDPA", "shapes and types of Q, K and V; the causal flag"},
-    {"CONV", "shapes of input, filter and bias; stride, padding, dilation, groups"},
-    {"InferenceAttention", "shapes of Q and the cache; tokens of the step"},
-    {"BinaryElementwise", "shapes and types of both operands"},
-    {"GroupedGEMM", "shapes of tokens and expert weights; group sizes where recorded"},
-    {"MoE_comm", "shape of the tokens sent or received"},
-    {"SSM", "shapes of the sequence and the state"},
-    {"RoPE", "shapes of Q, K and the tables of angles"},
-    {"CrossEntropy", "shape of the logits"},
-    {"UnaryElementwise", "shape and type of the input"},
-    {"MoE_fused", "shapes of tokens and expert weights; experts per token"},
-    {"MoE_unfused", "shapes of tokens and expert weights; experts per token"},
-    {"MoE_aux", "shapes of the router's scores and the tokens"},
-    {"RMSNorm", "shape of the input; size of the quantized groups"},
-    {"elementwise", "shape and type of the input"},
-    {"GroupQuant", "shape of the input; size of the groups"},
-    {"FusedRoPE", "shapes of Q, K and the tables of angles"},
-    {"CustomCollective", "shape and type of the tensor exchanged"},
-    {"mHC", "shapes of the streams and the mixing weights"},
-    {"Normalization", "shape of the input; which dimensions or groups"},
-    {"Reduce", "shape of the input; which dimensions are reduced"},
-    {"Softmax", "shape and type of the input"},
-    {"Indexing", "shapes of the table and the indices"},
-    {"Joining", "shapes of the tensors joined"},
-    {"Sorting", "shape of the input; number of results"},
-    {"Loss", "shapes of prediction and target"},
-    {"Pooling", "shape of the input; window, stride, padding"},
-    {"RNN", "shapes of the sequence and the weights; hidden size"},
-    {"Random", "shape and type of the result"},
 };
 
 std::string traced_type(std::string_view given) {
@@ -243,13 +210,10 @@ Table model_answer(const perf::OpCall& call, const perf::ModelSet& models, const
 }
 
 Table known_models(Edition edition, std::string_view family) {
-  const auto sheets = perf::sheet_order(edition);
-  if (!family.empty() && std::ranges::find(sheets, family) == sheets.end()) {
-    std::string known;
-    for (const std::string_view sheet : sheets)
-      known.append(known.empty() ? "" : ", ").append(sheet);
-    throw Error{"--family", fmt::format("no family '{}'; known are {}", family, known)};
-  }
+  if (!family.empty() && std::ranges::find(perf::sheets(edition), family, &perf::SheetInfo::name) ==
+                             perf::sheets(edition).end())
+    throw Error{"--family",
+                fmt::format("no family '{}'; known are {}", family, perf::sheet_names(edition))};
   const ColumnSpec columns[] = {
       {"op", Kind::kText, "", "op name as traced"},
       {"family", Kind::kText, "", "sheets of the report that list it"},
@@ -263,11 +227,10 @@ Table known_models(Edition edition, std::string_view family) {
   };
   for (const perf::OpInfo* op : perf::all_ops(edition)) {
     if (!family.empty() && op->sheet != family) continue;
-    const auto* const note = std::ranges::find(
-        kArguments, op->sheet, &std::pair<std::string_view, std::string_view>::first);
-    const bool is_noted = note != std::end(kArguments) && !op->model.empty();
+    const perf::SheetInfo* const sheet = op->model.empty() ? nullptr : perf::find_sheet(op->sheet);
     table.add_row(op->name, text(op->sheet), text(op->category), text(op->model),
-                  op->ours ? "ours" : "reference", text(is_noted ? note->second : ""));
+                  op->edition == Edition::kExtended ? "ours" : "reference",
+                  text(sheet == nullptr ? "" : sheet->reads));
   }
   return table;
 }

@@ -1,7 +1,6 @@
 #include "analysis/ops/category_sheets.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -12,28 +11,17 @@
 #include "analysis/kit/group_rows.hpp"
 #include "analysis/ops/group_columns.hpp"
 #include "analysis/ops/rates.hpp"
+#include "perf/registry/sheets.hpp"
 #include "table/cell_text.hpp"
 
 namespace tracelens {
 namespace {
 
-// Families whose backward ops are ordinary ops of the family: one sheet instead of two.
-constexpr std::array<std::string_view, 4> kSingleSheets = {"GEMM", "UnaryElementwise",
-                                                           "BinaryElementwise", "Normalization"};
-// Recorded backward ops that belong on the backward sheet. The reference knows only these; its
-// other ones stay on the forward sheet (its oddity O7), the extended edition goes by category.
-constexpr std::array<std::string_view, 4> kBackwardOps = {
-    "flash_attn::_flash_attn_varlen_backward", "aten::convolution_backward", "ConvBias_Backward",
-    "ConvBiasReLU_Backward"};
-// Forward ops whose backward op is recorded, and so listed, itself.
-constexpr std::array<std::string_view, 5> kBackwardRecorded = {
-    "aten::convolution", "aten::miopen_convolution", "aten::cudnn_convolution", "ConvBias_",
-    "ConvBiasReLU_"};
-// Serves inference only; nothing is linked to it.
-constexpr std::string_view kForwardOnly = "vllm::unified_attention_with_output";
-
-bool is_one_of(std::span<const std::string_view> names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
+// Where backward work is listed is a fact of the op, whether the user has a model of their own or
+// not.
+perf::BackwardWork backward_work(const OpInput& input, std::string_view name) {
+  const perf::OpInfo* op = perf::find_op(name, input.options.edition);
+  return op == nullptr ? perf::BackwardWork::kLinked : op->backward_work;
 }
 
 // The events of each family, in file order, from one pass over the trace.
@@ -46,8 +34,8 @@ struct Population {
 std::vector<Population> find_population(OpInput& input) {
   const Trace& trace = input.trace;
   std::vector<Population> families;
-  for (const std::string_view sheet : perf::sheet_order(input.options.edition))
-    families.push_back({sheet, {}});
+  for (const perf::SheetInfo& sheet : perf::sheets(input.options.edition))
+    families.push_back({sheet.name, {}});
   constexpr std::uint32_t kUnknown = 0, kNone = 1, kFirst = 2;
   std::vector<std::uint32_t> family_of(trace.string_count(), kUnknown);  // by StringId
   const auto family = [&](EventId event) -> std::uint32_t {
@@ -294,26 +282,30 @@ class SheetTable {
   std::vector<std::int64_t> busy_;
 };
 
+// Recorded backward ops. The reference knows only those marked so; its other ones stay on the
+// forward sheet (its oddity O7), the extended edition goes by category.
 bool belongs_on_backward_sheet(const OpInput& input, std::string_view name) {
-  if (is_one_of(kBackwardOps, name)) return true;
+  if (backward_work(input, name) == perf::BackwardWork::kIsOp) return true;
   if (input.options.edition == Edition::kReference) return false;
   const perf::OpInfo* op = perf::find_op(name, input.options.edition);
   return op != nullptr && op->category.ends_with("_bwd");
+}
+
+bool is_single(std::string_view family) {
+  const perf::SheetInfo* sheet = perf::find_sheet(family);
+  return sheet != nullptr && !sheet->has_two_passes;
 }
 
 class FamilySheets {
  public:
   FamilySheets(OpInput& input, Rates& rates, std::string_view family,
                std::span<const EventId> events)
-      : input_{input},
-        rates_{rates},
-        family_{family},
-        is_single_{is_one_of(kSingleSheets, family)} {
+      : input_{input}, rates_{rates}, family_{family}, is_single_{is_single(family)} {
     for (const EventId event : events) {
       const OpRow row = input.ops.forward(event);
       if (input.models[row.answer]) forward_.push_back(row);
-      if (is_single_ || input.trace.name(event) == kForwardOnly ||
-          input.tree.backward_of(event).empty())
+      if (is_single_ || input.tree.backward_of(event).empty() ||
+          backward_work(input, input.trace.name(event)) == perf::BackwardWork::kNone)
         continue;
       const OpRow backward = input.ops.backward(event);
       if (input.models[backward.answer]) backward_.push_back(backward);
@@ -329,7 +321,8 @@ class FamilySheets {
 
     std::vector<Entry> front, back;
     for (const std::uint32_t group : backward.order())
-      if (!is_one_of(kBackwardRecorded, backward.name(group))) back.push_back({&backward, group});
+      if (backward_work(input_, backward.name(group)) != perf::BackwardWork::kRecorded)
+        back.push_back({&backward, group});
     std::vector<std::string> back_params = backward.params();
     for (const std::uint32_t group : forward.order()) {
       const bool moves = !is_single_ && belongs_on_backward_sheet(input_, forward.name(group));

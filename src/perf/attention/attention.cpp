@@ -80,9 +80,12 @@ constexpr AttentionOp torch(std::string_view name, std::string_view model, std::
 
 // PyTorch's ops below the public ones, and their backward: a category and a model, but no sheet of
 // their own, for there they would count the same kernels twice.
-constexpr AttentionOp ours(std::string_view name, Layout layout, std::size_t dropout, Mask mask,
-                           std::size_t causal) {
-  return {.info = {.name = name, .model = "sdpa", .category = "SDPA_fwd", .ours = true},
+constexpr AttentionOp inner(std::string_view name, Layout layout, std::size_t dropout, Mask mask,
+                            std::size_t causal) {
+  return {.info = {.name = name,
+                   .model = "sdpa",
+                   .category = "SDPA_fwd",
+                   .edition = Edition::kExtended},
           .q = 0,
           .layout = layout,
           .dropout = dropout,
@@ -90,9 +93,12 @@ constexpr AttentionOp ours(std::string_view name, Layout layout, std::size_t dro
           .causal = causal,
           .types = true};
 }
-constexpr AttentionOp our_backward(std::string_view name, Layout layout, std::size_t dropout,
-                                   Mask mask, std::size_t causal) {
-  return {.info = {.name = name, .model = "sdpa_backward", .category = "SDPA_bwd", .ours = true},
+constexpr AttentionOp inner_backward(std::string_view name, Layout layout, std::size_t dropout,
+                                     Mask mask, std::size_t causal) {
+  return {.info = {.name = name,
+                   .model = "sdpa_backward",
+                   .category = "SDPA_bwd",
+                   .edition = Edition::kExtended},
           .q = 1,
           .layout = layout,
           .dropout = dropout,
@@ -132,18 +138,18 @@ constexpr AttentionOp kOps[] = {
     aiter("aiter::fmha_v3_fwd", "aiter__fmha_v3_fwd", 0, 3, 5, kForward),
     aiter("aiter::mha_bwd", "aiter__mha_bwd", 1, 6, 8, kBackward),
     aiter("flash_attn_3::fwd", "flash_attn_v3_forward", 0, kNoSlot, 24, kForward),
-    ours("aten::_cudnn_attention_forward", Layout::kBhnd, 9, Mask::kWord, 10),
-    ours("aten::_flash_attention_forward", Layout::kBnhd, 7, Mask::kWord, 8),
-    ours("aten::_efficient_attention_forward", Layout::kBnhd, 8, Mask::kCode, 9),
-    our_backward("aten::_scaled_dot_product_cudnn_attention_backward", Layout::kBhnd, 13,
-                 Mask::kWord, 14),
-    our_backward("aten::_cudnn_attention_backward", Layout::kBhnd, 13, Mask::kWord, 14),
-    our_backward("aten::_scaled_dot_product_flash_attention_backward", Layout::kBhnd, 10,
-                 Mask::kWord, 11),
-    our_backward("aten::_flash_attention_backward", Layout::kBnhd, 10, Mask::kWord, 11),
-    our_backward("aten::_scaled_dot_product_efficient_attention_backward", Layout::kBhnd, 9,
-                 Mask::kWord, 11),
-    our_backward("aten::_efficient_attention_backward", Layout::kBnhd, 11, Mask::kCode, 14),
+    inner("aten::_cudnn_attention_forward", Layout::kBhnd, 9, Mask::kWord, 10),
+    inner("aten::_flash_attention_forward", Layout::kBnhd, 7, Mask::kWord, 8),
+    inner("aten::_efficient_attention_forward", Layout::kBnhd, 8, Mask::kCode, 9),
+    inner_backward("aten::_scaled_dot_product_cudnn_attention_backward", Layout::kBhnd, 13,
+                   Mask::kWord, 14),
+    inner_backward("aten::_cudnn_attention_backward", Layout::kBhnd, 13, Mask::kWord, 14),
+    inner_backward("aten::_scaled_dot_product_flash_attention_backward", Layout::kBhnd, 10,
+                   Mask::kWord, 11),
+    inner_backward("aten::_flash_attention_backward", Layout::kBnhd, 10, Mask::kWord, 11),
+    inner_backward("aten::_scaled_dot_product_efficient_attention_backward", Layout::kBhnd, 9,
+                   Mask::kWord, 11),
+    inner_backward("aten::_efficient_attention_backward", Layout::kBnhd, 11, Mask::kCode, 14),
 };
 
 AttentionTensor tensor(const Arguments& in, std::size_t slot, Layout layout) {
@@ -155,9 +161,9 @@ AttentionTensor tensor(const Arguments& in, std::size_t slot, Layout layout) {
 // The reference counts two bytes per element whatever the type (O-09), except where a row says
 // otherwise.
 std::optional<double> bytes_moved(const AttentionOp& op, const Arguments& in, double elements) {
-  if (op.typed_bytes && in.as_reference() && !in.backward())
+  if (op.typed_bytes && in.edition() == Edition::kReference && !in.backward())
     return elements * in.known_bytes(in.type(0));
-  if (in.as_reference()) return elements * 2;
+  if (in.edition() == Edition::kReference) return elements * 2;
   const auto size = in.bytes(in.type(op.q));
   if (!size) return std::nullopt;
   return elements * *size;
@@ -209,9 +215,9 @@ Work attention(const AttentionOp& op, const Arguments& in) {
   const double flops = backward ? attention_backward_flops(in, s, is_set(causal), op.flash)
                                 : attention_flops(in, s, is_set(causal));
   const auto bytes = bytes_moved(op, in, attention_elements(s, backward));
-  const std::string type = op.types && in.as_reference() ? in.type(0)
-                           : in.as_reference()           ? std::string{}
-                                                         : in.type_or(op.q, "");
+  const std::string type = op.types && in.edition() == Edition::kReference ? in.type(0)
+                           : in.edition() == Edition::kReference           ? std::string{}
+                                                                           : in.type_or(op.q, "");
   return in.work(flops, bytes, Unit::kMatrix, type, std::move(params));
 }
 

@@ -10,7 +10,8 @@ namespace {
 // otherwise the last query sees every key, so query i of N_Q sees N_KV - N_Q + i + 1 of them.
 double causal_share(const Arguments& in, double n_q, double n_kv) {
   if (n_q == n_kv) return 0.5;
-  if (in.as_reference()) fail("causal attention with different lengths of Q and K");
+  if (in.edition() == Edition::kReference)
+    fail("causal attention with different lengths of Q and K");
   if (n_q == 0 || n_kv == 0) return 0;
   const double seen =
       n_q <= n_kv ? n_q * (n_kv - n_q) + n_q * (n_q + 1) / 2 : n_kv * (n_kv + 1) / 2;

@@ -107,7 +107,7 @@ Work unified_attention(const Arguments& in) { return finish(in, unified(in), tru
 // MLA keeps one latent vector per token, of which 512 of 576 values are the value (E-06).
 Work mla_decode(const Arguments& in) {
   Attention a = unified(in);
-  if (!in.as_reference() && a.d_qk == 576) a.d_v = 512;
+  if (in.edition() == Edition::kExtended && a.d_qk == 576) a.d_v = 512;
   return finish(in, a, true);
 }
 
@@ -121,7 +121,7 @@ Work separate_values(const Arguments& in) {
 // The size of the values is argument 4; the reference looks elsewhere and takes 512 (E-07).
 Work tilelang_sparse(const Arguments& in) {
   Attention a = unified(in);
-  const auto given = in.as_reference() ? std::nullopt : in.integer_if_any(4);
+  const auto given = in.edition() == Edition::kReference ? std::nullopt : in.integer_if_any(4);
   a.d_v = given && *given > 0 ? static_cast<double>(*given) : 512;
   return finish(in, a, true);
 }
@@ -139,7 +139,8 @@ Work paged_ragged(const Arguments& in) {
               .q_type = in.type(2),
               .kv_type = {}};
   a.n_kv = a.tokens.context.sk + a.tokens.generation.sk;
-  if (!in.as_reference()) a.kv_type = in.type_or(3, "");  // E-13: the cache has its own type
+  if (in.edition() == Edition::kExtended)
+    a.kv_type = in.type_or(3, "");  // E-13: the cache has its own type
   return finish(in, a, false);
 }
 
@@ -274,7 +275,7 @@ Work gated_delta_net(const Arguments& in) {
   add_tokens(params, {.context = {.sq = context, .sk = context, .sqsq = 0, .sqsk = 0},
                       .generation = {.sq = decoded, .sk = decoded, .sqsq = 0, .sqsk = 0}});
   params.push_back({"dtype_Q", in.type(0)});
-  const double size = in.as_reference() ? 2 : in.bytes_or(in.type(0), 2);  // E-08
+  const double size = in.edition() == Edition::kReference ? 2 : in.bytes_or(in.type(0), 2);  // E-08
   return in.work(7 * n * v_heads * d_v * d_k, size * n * v_heads * (d_k + 2 * d_v + 2),
                  Unit::kMatrix, in.type(0), std::move(params));
 }
@@ -297,13 +298,17 @@ constexpr ModelledOp op(std::string_view name, std::string_view model,
            .per_call = per_call},
           run};
 }
+constexpr ModelledOp forward_only(ModelledOp op) {
+  op.info.backward_work = BackwardWork::kNone;
+  return op;
+}
 
 constexpr auto kV4Window = v4_decode<V4::kWindow>, kV4Selection = v4_decode<V4::kSelection>,
                kV4Summary = v4_decode<V4::kSummary>;
 
 constexpr ModelledOp kOps[] = {
-    op("vllm::unified_attention_with_output", "vllm_unified_attention_with_output",
-       unified_attention),
+    forward_only(op("vllm::unified_attention_with_output", "vllm_unified_attention_with_output",
+                    unified_attention)),
     op("aiter::mha_varlen_fwd", "mha_varlen_fwd", unified_attention),
     op("aiter::fmha_v3_varlen_fwd", "aiter_fmha_v3_varlen_fwd", separate_values),
     op("aiter::mha_batch_prefill", "aiter_mha_batch_prefill", separate_values),

@@ -49,9 +49,9 @@ class Arguments {
 
   [[nodiscard]] const OpCall& call() const { return call_; }
   [[nodiscard]] bool backward() const { return pass_ == Pass::kBackward; }
-  // True where the numbers of the Python TraceLens are wanted, warts and all; each place that asks
+  // kReference: the numbers of the Python TraceLens are wanted, warts and all; each place that asks
   // names the oddity it repeats.
-  [[nodiscard]] bool as_reference() const { return edition_ == Edition::kReference; }
+  [[nodiscard]] Edition edition() const { return edition_; }
 
   // --- Input Dims ---
   [[nodiscard]] std::size_t size() const;  // number of arguments; throws when none were recorded

@@ -10,8 +10,8 @@ struct Dtype {
   std::string_view name;  // lower case
   double bytes;           // 0: no size of its own
   std::string_view precision;
-  bool ours = false;                    // unknown to the Python TraceLens
-  std::string_view our_precision = {};  // where it knows the type but not its precision
+  Edition edition = Edition::kReference;  // kExtended: unknown to the Python TraceLens
+  std::string_view our_precision = {};    // where it knows the type but not its precision
 };
 
 constexpr Dtype kDtypes[] = {
@@ -22,7 +22,7 @@ constexpr Dtype kDtypes[] = {
     {.name = "c10::float8_e4m3fn", .bytes = 1, .precision = "fp8"},
     {.name = "c10::float8_e4m3fnuz", .bytes = 1, .precision = "fp8"},
     {.name = "c10::float8_e5m2", .bytes = 1, .precision = "", .our_precision = "fp8"},
-    {.name = "c10::float8_e5m2fnuz", .bytes = 1, .precision = "fp8", .ours = true},
+    {.name = "c10::float8_e5m2fnuz", .bytes = 1, .precision = "fp8", .edition = Edition::kExtended},
     {.name = "c10::float8_e8m0fnu", .bytes = 1, .precision = ""},
     {.name = "fp8", .bytes = 1, .precision = "fp8"},
     // A packed pair: traced shapes hold half the number of values.
@@ -35,16 +35,22 @@ constexpr Dtype kDtypes[] = {
     {.name = "signed char", .bytes = 1, .precision = "", .our_precision = "int8"},
     // Serving frameworks pass packed 8-bit floats as bytes.
     {.name = "unsigned char", .bytes = 1, .precision = "fp8"},
-    {.name = "bool", .bytes = 1, .precision = "", .ours = true},
-    {.name = "short int", .bytes = 2, .precision = "", .ours = true},
-    {.name = "unsigned short", .bytes = 2, .precision = "", .ours = true},
-    {.name = "short unsigned int", .bytes = 2, .precision = "", .ours = true},
-    {.name = "unsigned int", .bytes = 4, .precision = "", .ours = true},
-    {.name = "long unsigned int", .bytes = 8, .precision = "", .ours = true},
-    {.name = "unsigned long", .bytes = 8, .precision = "", .ours = true},
-    {.name = "c10::complex<c10::half>", .bytes = 4, .precision = "fp16", .ours = true},
-    {.name = "c10::complex<float>", .bytes = 8, .precision = "fp32", .ours = true},
-    {.name = "c10::complex<double>", .bytes = 16, .precision = "fp64", .ours = true},
+    {.name = "bool", .bytes = 1, .precision = "", .edition = Edition::kExtended},
+    {.name = "short int", .bytes = 2, .precision = "", .edition = Edition::kExtended},
+    {.name = "unsigned short", .bytes = 2, .precision = "", .edition = Edition::kExtended},
+    {.name = "short unsigned int", .bytes = 2, .precision = "", .edition = Edition::kExtended},
+    {.name = "unsigned int", .bytes = 4, .precision = "", .edition = Edition::kExtended},
+    {.name = "long unsigned int", .bytes = 8, .precision = "", .edition = Edition::kExtended},
+    {.name = "unsigned long", .bytes = 8, .precision = "", .edition = Edition::kExtended},
+    {.name = "c10::complex<c10::half>",
+     .bytes = 4,
+     .precision = "fp16",
+     .edition = Edition::kExtended},
+    {.name = "c10::complex<float>", .bytes = 8, .precision = "fp32", .edition = Edition::kExtended},
+    {.name = "c10::complex<double>",
+     .bytes = 16,
+     .precision = "fp64",
+     .edition = Edition::kExtended},
 };
 
 bool equals_ignoring_case(std::string_view text, std::string_view lower) {
@@ -55,8 +61,7 @@ bool equals_ignoring_case(std::string_view text, std::string_view lower) {
 
 const Dtype* find(std::string_view type, Edition edition) {
   for (const Dtype& dtype : kDtypes)
-    if (equals_ignoring_case(type, dtype.name))
-      return dtype.ours && edition == Edition::kReference ? nullptr : &dtype;
+    if (equals_ignoring_case(type, dtype.name)) return dtype.edition > edition ? nullptr : &dtype;
   return nullptr;
 }
 

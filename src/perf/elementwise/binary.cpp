@@ -28,7 +28,7 @@ std::optional<double> result_bytes(const Arguments& in, const Shape& a, const Sh
                                    std::optional<double> a_bytes, std::optional<double> b_bytes) {
   if (!a_bytes || !b_bytes) return std::nullopt;
   if (!a.empty() && !b.empty()) return std::max(*a_bytes, *b_bytes);
-  return in.as_reference() || !a.empty() ? a_bytes : b_bytes;
+  return in.edition() == Edition::kReference || !a.empty() ? a_bytes : b_bytes;
 }
 
 Work elementwise(const Arguments& in, bool may_have_out) {
@@ -53,12 +53,12 @@ Work elementwise(const Arguments& in, bool may_have_out) {
 Work binary(const Arguments& in) { return elementwise(in, true); }
 Work silu_mul(const Arguments& in) { return elementwise(in, false); }
 
-constexpr ModelledOp op(std::string_view name, bool ours = false) {
+constexpr ModelledOp op(std::string_view name, Edition edition = Edition::kReference) {
   return {{.name = name,
            .model = "aten_binary_elementwise",
            .category = "elementwise",
            .sheet = "BinaryElementwise",
-           .ours = ours},
+           .edition = edition},
           binary};
 }
 
@@ -76,30 +76,30 @@ constexpr ModelledOp kOps[] = {
     op("aten::add_"),
     op("aten::sigmoid_backward"),
     op("aten::threshold_backward"),
-    op("aten::atan2", true),
-    op("aten::bitwise_and", true),
-    op("aten::bitwise_or", true),
-    op("aten::eq", true),
-    op("aten::floor_divide", true),
-    op("aten::fmod", true),
-    op("aten::ge", true),
-    op("aten::gelu_backward", true),
-    op("aten::gt", true),
-    op("aten::hardtanh_backward", true),
-    op("aten::le", true),
-    op("aten::leaky_relu_backward", true),
-    op("aten::logical_and", true),
-    op("aten::logical_or", true),
-    op("aten::lt", true),
-    op("aten::masked_fill_", true),
-    op("aten::maximum", true),
-    op("aten::minimum", true),
-    op("aten::ne", true),
-    op("aten::remainder", true),
-    op("aten::silu_backward", true),
-    op("aten::sub", true),
-    op("aten::sub_", true),
-    op("aten::tanh_backward", true),
+    op("aten::atan2", Edition::kExtended),
+    op("aten::bitwise_and", Edition::kExtended),
+    op("aten::bitwise_or", Edition::kExtended),
+    op("aten::eq", Edition::kExtended),
+    op("aten::floor_divide", Edition::kExtended),
+    op("aten::fmod", Edition::kExtended),
+    op("aten::ge", Edition::kExtended),
+    op("aten::gelu_backward", Edition::kExtended),
+    op("aten::gt", Edition::kExtended),
+    op("aten::hardtanh_backward", Edition::kExtended),
+    op("aten::le", Edition::kExtended),
+    op("aten::leaky_relu_backward", Edition::kExtended),
+    op("aten::logical_and", Edition::kExtended),
+    op("aten::logical_or", Edition::kExtended),
+    op("aten::lt", Edition::kExtended),
+    op("aten::masked_fill_", Edition::kExtended),
+    op("aten::maximum", Edition::kExtended),
+    op("aten::minimum", Edition::kExtended),
+    op("aten::ne", Edition::kExtended),
+    op("aten::remainder", Edition::kExtended),
+    op("aten::silu_backward", Edition::kExtended),
+    op("aten::sub", Edition::kExtended),
+    op("aten::sub_", Edition::kExtended),
+    op("aten::tanh_backward", Edition::kExtended),
 };
 
 }  // namespace

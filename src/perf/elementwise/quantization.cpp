@@ -36,7 +36,7 @@ Work token_group_quant(const Arguments& in) {
   const Shape x = in.shape(0);
   double rows = x.rank() > 1 ? x.at(0) : 1;
   double columns = x.rank() > 1 ? x.at(1) : x.elements();
-  if (!in.as_reference() && x.rank() > 2) {
+  if (in.edition() == Edition::kExtended && x.rank() > 2) {
     columns = x.last();
     rows = columns == 0 ? 0 : x.elements() / columns;
   }

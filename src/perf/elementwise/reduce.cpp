@@ -35,7 +35,7 @@ std::vector<std::int64_t> reduced_dims(const Arguments& in) {
   for (std::size_t slot = in.concrete_size(); slot-- > 1;) {
     const Value& value = in.concrete(slot);
     if (auto dims = as_ints(value)) return *std::move(dims);
-    if (in.as_reference() || !value.is_text()) continue;
+    if (in.edition() == Edition::kReference || !value.is_text()) continue;
     if (auto dims = parse_ints(value.as_text())) return *std::move(dims);
     // A lone integer is a dimension in slot 1, but for norms, whose order stands there.
     if (slot == 1 && reduce_type(in.call().name) != "norm")
@@ -66,7 +66,7 @@ Work reduce(const Arguments& in) {
   double n_in = input.elements();
   double n_out = is_scan(in.call().name) ? n_in : result_elements(input, reduced_dims(in));
   // O-17: with two tensors, max and min compare them element by element and reduce nothing.
-  const auto other = in.as_reference() ? std::nullopt : in.tensor_if(1);
+  const auto other = in.edition() == Edition::kReference ? std::nullopt : in.tensor_if(1);
   if (other) {
     n_out = std::max(n_in, other->elements());
     n_in += other->elements();
@@ -82,10 +82,13 @@ Work reduce(const Arguments& in) {
                   {"reduce_type", reduce_type(in.call().name)}});
 }
 
-constexpr ModelledOp op(std::string_view name, bool ours = false) {
-  return {
-      {.name = name, .model = "aten_reduce", .category = "reduce", .sheet = "Reduce", .ours = ours},
-      reduce};
+constexpr ModelledOp op(std::string_view name, Edition edition = Edition::kReference) {
+  return {{.name = name,
+           .model = "aten_reduce",
+           .category = "reduce",
+           .sheet = "Reduce",
+           .edition = edition},
+          reduce};
 }
 
 constexpr ModelledOp kOps[] = {
@@ -102,15 +105,15 @@ constexpr ModelledOp kOps[] = {
     op("aten::cumprod"),
     op("aten::amin"),
     op("aten::amax"),
-    op("aten::all", true),
-    op("aten::any", true),
-    op("aten::argmax", true),
-    op("aten::argmin", true),
-    op("aten::count_nonzero", true),
-    op("aten::linalg_vector_norm", true),
-    op("aten::prod", true),
-    op("aten::std_mean", true),
-    op("aten::var_mean", true),
+    op("aten::all", Edition::kExtended),
+    op("aten::any", Edition::kExtended),
+    op("aten::argmax", Edition::kExtended),
+    op("aten::argmin", Edition::kExtended),
+    op("aten::count_nonzero", Edition::kExtended),
+    op("aten::linalg_vector_norm", Edition::kExtended),
+    op("aten::prod", Edition::kExtended),
+    op("aten::std_mean", Edition::kExtended),
+    op("aten::var_mean", Edition::kExtended),
 };
 
 }  // namespace

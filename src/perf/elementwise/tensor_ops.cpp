@@ -311,12 +311,18 @@ Work avg_pool(const Arguments& in) {
 
 constexpr ModelledOp op(std::string_view name, std::string_view kind, std::string_view model,
                         Work (*run)(const Arguments&)) {
-  return {{.name = name, .model = model, .category = kind, .sheet = kind, .ours = true}, run};
+  return {{.name = name,
+           .model = model,
+           .category = kind,
+           .sheet = kind,
+           .edition = Edition::kExtended},
+          run};
 }
 // Elementwise arithmetic has its category already, but no sheet that fits its parameters.
 constexpr ModelledOp arithmetic(std::string_view name, std::string_view model,
                                 Work (*run)(const Arguments&)) {
-  return {{.name = name, .model = model, .category = "elementwise", .ours = true}, run};
+  return {{.name = name, .model = model, .category = "elementwise", .edition = Edition::kExtended},
+          run};
 }
 
 constexpr ModelledOp joining(std::string_view name) {
@@ -336,7 +342,10 @@ constexpr ModelledOp kOps[] = {
     op("aten::index", "Indexing", "index", index),
     op("aten::index_select", "Indexing", "index_select", index_select),
     // No sheet: its kernels are those of the aten::index_select inside it.
-    {{.name = "aten::embedding", .model = "embedding", .category = "Indexing", .ours = true},
+    {{.name = "aten::embedding",
+      .model = "embedding",
+      .category = "Indexing",
+      .edition = Edition::kExtended},
      embedding},
     op("aten::embedding_dense_backward", "Indexing", "embedding_backward", embedding_backward),
     op("aten::gather", "Indexing", "gather", gather),
@@ -365,7 +374,7 @@ constexpr ModelledOp kOps[] = {
     {{.name = "aten::_local_scalar_dense",
       .model = "read_scalar",
       .category = "copy",
-      .ours = true},
+      .edition = Edition::kExtended},
      read_scalar},
     arithmetic("aten::fill_", "fill", fill),
     arithmetic("aten::zero_", "fill", fill),

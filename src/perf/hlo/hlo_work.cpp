@@ -219,7 +219,7 @@ std::optional<double> HloCosts::bytes(hlo::Place place) const {
 OrReason<Work> HloCosts::work(hlo::Place place) const {
   const Instruction& at = module_.at(place);
   if (is_hlo_collective(at.opcode)) {
-    Work work;  // what leaves and enters is told by the collectives' own tables
+    Work work;  // the collectives' own tables say what leaves and enters
     if (const hlo::Shape* const payload = operand(place, 0)) work.bytes = payload->bytes();
     return work;
   }

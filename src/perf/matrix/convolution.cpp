@@ -60,10 +60,10 @@ double entry(const Ints& values, std::size_t i) {
   return static_cast<double>(values[i]);
 }
 
-Shape output_of(const Convolution& c, bool as_reference) {
+Shape output_of(const Convolution& c, Edition edition) {
   std::vector<double> out{c.input.at(0), c.transposed ? c.filter.at(1) : c.filter.at(0)};
   // O-04: a transposed filter holds only one group's output channels.
-  if (c.transposed && !as_reference) out[1] *= static_cast<double>(c.groups);
+  if (c.transposed && edition == Edition::kExtended) out[1] *= static_cast<double>(c.groups);
   for (std::size_t i = 0; i < spatial_dims(c.input); ++i) {
     const double size = c.input.at(i + 2), reach = entry(c.dilation, i) * (c.filter.at(i + 2) - 1);
     const double pad = entry(c.padding, i), step = entry(c.stride, i);
@@ -96,11 +96,11 @@ double forward_bytes(const Convolution& c, const Shape& out, double size) {
          size;
 }
 
-double backward_bytes(const Convolution& c, const Shape& out, double size, bool as_reference) {
+double backward_bytes(const Convolution& c, const Shape& out, double size, Edition edition) {
   const double x = c.input.elements(), w = c.filter.elements(), y = out.elements();
   // O-03: the gradient of the bias is counted in elements instead of bytes, and for it the output's
   // gradient is read again.
-  if (as_reference) return 2 * (x + w + y) * size + (c.bias ? y + out.at(1) : 0);
+  if (edition == Edition::kReference) return 2 * (x + w + y) * size + (c.bias ? y + out.at(1) : 0);
   return ((c.grad_input ? y + w + x : 0) + (c.grad_filter ? y + x + w : 0) +
           (c.bias ? out.at(1) : 0)) *
          size;
@@ -111,11 +111,10 @@ Work work_of(const Convolution& c, const Arguments& in, bool backward) {
   const char* name = kNames[spatial_dims(c.input) - 1];
   const auto& types = c.types.items();
   if (types.size() < 2 || types[0] != types[1]) fail("input and filter have different types");
-  const Shape out = output_of(c, in.as_reference());
+  const Shape out = output_of(c, in.edition());
   std::optional<double> bytes = in.bytes(types[0].as_text());
   if (bytes)
-    bytes = backward ? backward_bytes(c, out, *bytes, in.as_reference())
-                     : forward_bytes(c, out, *bytes);
+    bytes = backward ? backward_bytes(c, out, *bytes, in.edition()) : forward_bytes(c, out, *bytes);
   return in.work(backward ? backward_flops(c, out) : forward_flops(c, out), bytes, Unit::kMatrix,
                  types[0].as_text(),
                  {{"convNd", name},
@@ -156,7 +155,7 @@ Convolution aten_convolution(const Arguments& in, std::size_t first) {
 Work convolution(const Arguments& in) {
   Convolution c = aten_convolution(in, 0);
   // O-01: the reference sees a bias only if exactly three arguments were recorded.
-  c.bias = in.as_reference() ? in.size() == 3 : in.has_tensor(2);
+  c.bias = in.edition() == Edition::kReference ? in.size() == 3 : in.has_tensor(2);
   c.bias_param = c.bias;
   return work_of(c, in, in.backward());
 }
@@ -166,7 +165,7 @@ Work convolution_backward(const Arguments& in) {
   c.bias = in.size() > 3 && in.has_tensor(3);
   // O-02: without recorded sizes of the bias the reference prints the empty list it found there.
   c.bias_param = in.size() > 3 && !c.bias ? Value::list({}) : Value{c.bias};
-  if (!in.as_reference() && in.concrete_size() > 10) {
+  if (in.edition() == Edition::kExtended && in.concrete_size() > 10) {
     const std::vector<bool> wanted = in.booleans(10);
     if (wanted.size() == 3) {
       c.grad_input = wanted[0];
@@ -207,29 +206,39 @@ Work conv_bias_forward(const Arguments& in) { return work_of(conv_bias(in), in, 
 Work conv_bias_backward(const Arguments& in) {
   if (!in.call().forward) fail("the forward call with its sequence number is not in the trace");
   const OpCall forward{.name = in.call().name, .args = *in.call().forward};
-  const Arguments given{forward, Pass::kBackward,
-                        in.as_reference() ? Edition::kReference : Edition::kExtended};
+  const Arguments given{forward, Pass::kBackward, in.edition()};
   return work_of(conv_bias(given), given, true);
 }
 
-constexpr ModelledOp conv(std::string_view name, std::string_view model, std::string_view category,
-                          Work (*run)(const Arguments&), bool per_call = false) {
+constexpr ModelledOp conv(std::string_view name, std::string_view model,
+                          Work (*run)(const Arguments&)) {
   return {{.name = name,
            .model = model,
-           .category = category,
+           .category = "CONV_fwd",
            .backward_category = "CONV_bwd",
            .sheet = "CONV",
-           .per_call = per_call},
+           .backward_work = BackwardWork::kRecorded},
+          run};
+}
+constexpr ModelledOp backward(std::string_view name, std::string_view model,
+                              Work (*run)(const Arguments&), bool per_call) {
+  return {{.name = name,
+           .model = model,
+           .category = "CONV_bwd",
+           .backward_category = "CONV_bwd",
+           .sheet = "CONV",
+           .per_call = per_call,
+           .backward_work = BackwardWork::kIsOp},
           run};
 }
 
 constexpr ModelledOp kOps[] = {
-    conv("aten::convolution", "aten_conv", "CONV_fwd", convolution),
-    conv("aten::convolution_backward", "aten_conv_bwd", "CONV_bwd", convolution_backward),
-    conv("ConvBias_", "ConvBias_", "CONV_fwd", conv_bias_forward),
-    conv("ConvBiasReLU_", "ConvBiasReLU_", "CONV_fwd", conv_bias_forward),
-    conv("ConvBias_Backward", "ConvBias_Backward", "CONV_bwd", conv_bias_backward, true),
-    conv("ConvBiasReLU_Backward", "ConvBiasReLU_Backward", "CONV_bwd", conv_bias_backward, true),
+    conv("aten::convolution", "aten_conv", convolution),
+    backward("aten::convolution_backward", "aten_conv_bwd", convolution_backward, false),
+    conv("ConvBias_", "ConvBias_", conv_bias_forward),
+    conv("ConvBiasReLU_", "ConvBiasReLU_", conv_bias_forward),
+    backward("ConvBias_Backward", "ConvBias_Backward", conv_bias_backward, true),
+    backward("ConvBiasReLU_Backward", "ConvBiasReLU_Backward", conv_bias_backward, true),
 };
 
 }  // namespace

@@ -18,8 +18,9 @@ struct GemmOp {
   double out_bytes = 0;  // element size of the result; 0: that of the wider operand
 };
 
-constexpr OpInfo gemm_info(std::string_view name, std::string_view model, bool ours = false) {
-  return {.name = name, .model = model, .category = "GEMM", .sheet = "GEMM", .ours = ours};
+constexpr OpInfo gemm_info(std::string_view name, std::string_view model,
+                           Edition edition = Edition::kReference) {
+  return {.name = name, .model = model, .category = "GEMM", .sheet = "GEMM", .edition = edition};
 }
 
 constexpr GemmOp kOps[] = {
@@ -35,7 +36,7 @@ constexpr GemmOp kOps[] = {
      .b = 2,
      .batched = true,
      .bias = true},
-    {.info = gemm_info("aten::_int_mm", "aten_int_mm", true),
+    {.info = gemm_info("aten::_int_mm", "aten_int_mm", Edition::kExtended),
      .a = 0,
      .b = 1,
      .batched = false,
@@ -46,7 +47,8 @@ constexpr GemmOp kOps[] = {
 // The reference counts a bias of N elements whatever was added (O-06) and takes the element size
 // of A for everything (O-08).
 std::optional<double> bytes_moved(const GemmOp& op, const Arguments& in, const GemmSizes& sizes) {
-  if (in.as_reference()) return gemm_bytes(sizes, ElementBytes::all(in.bytes(in.type(op.a))));
+  if (in.edition() == Edition::kReference)
+    return gemm_bytes(sizes, ElementBytes::all(in.bytes(in.type(op.a))));
   const auto a = in.bytes(in.type(op.a)), b = in.bytes(in.type(op.b));
   if (!a || !b) return std::nullopt;
   const double products =
@@ -72,7 +74,7 @@ Work gemm(const GemmOp& op, const Arguments& in) {
                         .k = a.at(row + 1),
                         .batch = op.batched ? a.at(0) : 1,
                         .bias = op.bias};
-  if (!in.as_reference()) {
+  if (in.edition() == Edition::kExtended) {
     check_fit("K", sizes.k, b.at(row));
     if (op.batched) check_fit("the batch", sizes.batch, b.at(0));
   }

@@ -174,7 +174,7 @@ constexpr ModelledOp our_op(std::string_view name) {
            .model = "aten_grouped_mm",
            .category = "GroupedGEMM_fwd",
            .sheet = "GroupedGEMM",
-           .ours = true},
+           .edition = Edition::kExtended},
           torch_grouped};
 }
 

@@ -53,7 +53,11 @@ Work rnn(const RnnOp& op, const Arguments& in) {
 }
 
 constexpr OpInfo info(std::string_view name, std::string_view model) {
-  return {.name = name, .model = model, .category = "RNN", .sheet = "RNN", .ours = true};
+  return {.name = name,
+          .model = model,
+          .category = "RNN",
+          .sheet = "RNN",
+          .edition = Edition::kExtended};
 }
 
 constexpr RnnOp kOps[] = {

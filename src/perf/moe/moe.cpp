@@ -157,7 +157,8 @@ std::string weight_type(const Arguments& in) {
   const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
   if (has("fp4")) return "FP4";
   if (has("fp8") || has("e4m3")) return "FP8";
-  if (in.as_reference()) fail("the kernel's name does not tell the weights' type");
+  if (in.edition() == Edition::kReference)
+    fail("the kernel's name does not tell the weights' type");
   return in.type(0);
 }
 

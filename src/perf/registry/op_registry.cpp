@@ -13,26 +13,17 @@
 namespace tracelens::perf {
 namespace {
 
-constexpr std::string_view kSheets[] = {
-    "GEMM", "SDPA", "CONV", "InferenceAttention", "BinaryElementwise", "GroupedGEMM", "MoE_comm",
-    "SSM", "RoPE", "CrossEntropy", "UnaryElementwise", "MoE_fused", "MoE_unfused", "MoE_aux",
-    "RMSNorm", "elementwise", "GroupQuant", "FusedRoPE", "CustomCollective", "mHC", "Normalization",
-    "Reduce",
-    // ours, after the reference's
-    "Softmax", "Indexing", "Joining", "Sorting", "Loss", "Pooling", "RNN", "Random"};
-constexpr std::size_t kReferenceSheets = 22;
-
 class Index {
  public:
   explicit Index(Edition edition) {
     for (const Family* family : families())
       for (std::size_t row = 0; row < family->size; ++row) {
         const OpInfo& info = family->info(row);
-        if (info.ours && edition == Edition::kReference) continue;
+        if (info.edition > edition) continue;
         const auto [found, is_new] = by_name_.try_emplace(info.name, OpRow{family, row});
         if (is_new)
           ops_.push_back(&info);
-        else if (info.ours && !found->second.info().ours)
+        else if (info.edition > found->second.info().edition)
           replace(found->second, {family, row});
       }
   }
@@ -43,10 +34,10 @@ class Index {
   [[nodiscard]] std::span<const OpInfo* const> ops() const { return ops_; }
 
  private:
-  void replace(OpRow& old, OpRow ours) {
+  void replace(OpRow& old, OpRow corrected) {
     for (const OpInfo*& op : ops_)
-      if (op == &old.info()) op = &ours.info();
-    old = ours;
+      if (op == &old.info()) op = &corrected.info();
+    old = corrected;
   }
 
   std::unordered_map<std::string_view, OpRow> by_name_;
@@ -112,18 +103,6 @@ const OpInfo* find_op(std::string_view name, Edition edition) {
 }
 
 std::span<const OpInfo* const> all_ops(Edition edition) { return index_of(edition).ops(); }
-
-std::span<const std::string_view> sheet_order(Edition edition) {
-  return edition == Edition::kReference ? std::span{kSheets}.first(kReferenceSheets)
-                                        : std::span<const std::string_view>{kSheets};
-}
-
-bool has_backward_sheet(std::string_view sheet) {
-  const std::size_t place =
-      static_cast<std::size_t>(std::ranges::find(kSheets, sheet) - std::begin(kSheets));
-  return place < kReferenceSheets && sheet != "GEMM" && sheet != "UnaryElementwise" &&
-         sheet != "BinaryElementwise" && sheet != "Normalization";
-}
 
 std::string_view op_category(std::string_view name, std::string_view first_kernel,
                              Edition edition) {

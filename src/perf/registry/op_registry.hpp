@@ -3,7 +3,7 @@
 //   op_category("aten::foo", "void at::native::reduce_kernel<512, 4>(...)");       // "reduce"
 // The names are data in the family files (gemm.cpp, attention.cpp, ...), collected by families.cpp.
 // Two editions live in one table: kReference is exactly what the Python TraceLens knows, so that
-// existing spreadsheets match; kExtended adds the rows marked `ours`, which win over others.
+// existing spreadsheets match; kExtended adds the rows of that edition, which win over others.
 #pragma once
 
 #include <span>
@@ -16,15 +16,8 @@ namespace tracelens::perf {
 // Null when the name is unknown in this edition. Thread-safe.
 [[nodiscard]] const OpInfo* find_op(std::string_view name, Edition edition = Edition::kReference);
 
-// Every row of an edition in table order; a name that `ours` redefines appears once.
+// Every row of an edition in table order; a name that kExtended redefines appears once.
 [[nodiscard]] std::span<const OpInfo* const> all_ops(Edition edition = Edition::kReference);
-
-// Families of sheets in the order of the report: "GEMM", "SDPA", "CONV", ...
-[[nodiscard]] std::span<const std::string_view> sheet_order(Edition edition = Edition::kReference);
-
-// Whether a family has a sheet of its own for backward work ("SDPA_fwd" and "SDPA_bwd"), or one
-// sheet for everything ("GEMM").
-[[nodiscard]] bool has_backward_sheet(std::string_view sheet);
 
 // The category of any op: exact name, then name prefix, then the first kernel it launches, then
 // "other". `first_kernel` is empty when the op launches none; the result is static text.

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "perf/registry/families.hpp"
+#include "perf/registry/sheets.hpp"
 
 namespace tracelens::perf {
 namespace {
@@ -50,19 +51,21 @@ TEST(OpRegistry, ReferenceEditionHas245ModelledAnd47CategoryOnlyNames) {
 }
 
 TEST(OpRegistry, NamesAreUniqueWithinAnEdition) {
-  std::set<std::string_view> reference, ours;
+  std::set<std::string_view> reference, extended;
   for (const Family* family : families())
     for (std::size_t row = 0; row < family->size; ++row) {
       const OpInfo& op = family->info(row);
-      EXPECT_TRUE((op.ours ? ours : reference).insert(op.name).second) << op.name;
+      EXPECT_TRUE((op.edition == Edition::kExtended ? extended : reference).insert(op.name).second)
+          << op.name;
     }
 }
 
-TEST(OpRegistry, EverySheetOfAnOpIsInTheSheetOrder) {
+TEST(OpRegistry, EverySheetOfAnOpIsKnownInItsEdition) {
   for (const Edition edition : {Edition::kReference, Edition::kExtended})
     for (const OpInfo* op : all_ops(edition)) {
       EXPECT_FALSE(op->category.empty()) << op->name;
-      EXPECT_TRUE(op->sheet.empty() || std::ranges::count(sheet_order(edition), op->sheet) == 1)
+      EXPECT_TRUE(op->sheet.empty() ||
+                  std::ranges::count(sheets(edition), op->sheet, &SheetInfo::name) == 1)
           << op->name;
     }
 }
@@ -104,14 +107,22 @@ TEST(OpRegistry, OurEditionSaysWhatLaunchedWorkThatHasNoOp) {
   EXPECT_EQ(op_category("hipGraphLaunch", "Cijk_Ailk"), "other");
 }
 
-TEST(OpRegistry, OnlySomeFamiliesHaveABackwardSheet) {
-  EXPECT_TRUE(has_backward_sheet("SDPA"));
-  EXPECT_FALSE(has_backward_sheet("GEMM"));
-  EXPECT_FALSE(has_backward_sheet("Softmax"));
+TEST(Sheets, OnlySomeFamiliesHaveABackwardSheet) {
+  EXPECT_TRUE(find_sheet("SDPA")->has_two_passes);
+  EXPECT_FALSE(find_sheet("GEMM")->has_two_passes);
+  EXPECT_EQ(find_sheet("aten::mm"), nullptr);
+}
+
+TEST(Sheets, ThoseOfTheReferenceComeFirst) {
+  EXPECT_EQ(sheets(Edition::kReference).size(), 22U);
+  EXPECT_EQ(sheets(Edition::kReference).back().name, "Reduce");
+  EXPECT_TRUE(std::ranges::is_sorted(sheets(Edition::kExtended), {}, &SheetInfo::edition));
+  EXPECT_GT(sheets(Edition::kExtended).size(), 22U);
 }
 
 TEST(OpRegistry, ReferenceEditionKnowsNoneOfOurRows) {
-  for (const OpInfo* op : all_ops(Edition::kReference)) EXPECT_FALSE(op->ours) << op->name;
+  for (const OpInfo* op : all_ops(Edition::kReference))
+    EXPECT_EQ(op->edition, Edition::kReference) << op->name;
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ UserModel::UserModel(Declaration declaration) : declared_{std::move(declaration)
            .model = name,
            .category = declared_.category,
            .sheet = declared_.sheet,
-           .ours = true};
+           .edition = Edition::kExtended};
 }
 
 UserModel::~UserModel() = default;

@@ -7,6 +7,7 @@
 #include <tracelens/error.hpp>
 
 #include "perf/registry/op_registry.hpp"
+#include "perf/registry/sheets.hpp"
 #include "perf/registry/user_models.hpp"
 
 namespace tracelens::perf {
@@ -138,16 +139,11 @@ class FileReader {
 
   // The op is listed on the sheet it names; without one on that of its category, if there is one.
   std::string sheet_of(const RawModel& raw) const {
-    const auto sheets = sheet_order(Edition::kExtended);
-    const auto is_sheet = [&](const Text& text) {
-      return std::ranges::find(sheets, text.text) != sheets.end();
-    };
+    const auto is_sheet = [](const Text& text) { return find_sheet(text.text) != nullptr; };
     if (raw.sheet.text.empty()) return is_sheet(raw.category) ? raw.category.text : "";
     if (is_sheet(raw.sheet)) return raw.sheet.text;
-    std::string known;
-    for (const std::string_view sheet : sheets)
-      known.append(known.empty() ? "" : ", ").append(sheet);
-    fail_at(raw.sheet.at, fmt::format("no sheet '{}', expected one of {}", raw.sheet.text, known));
+    fail_at(raw.sheet.at, fmt::format("no sheet '{}', expected one of {}", raw.sheet.text,
+                                      sheet_names(Edition::kExtended)));
   }
 
   std::string compute_of(const Text& compute) const {

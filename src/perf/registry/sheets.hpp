@@ -1,0 +1,29 @@
+// sheets.hpp: the sheets that a report lists modelled ops on, one row each.
+//   for (const SheetInfo& sheet : sheets(Edition::kExtended)) ...       // in the order of the report
+//   find_sheet("SDPA")->has_two_passes                                  // SDPA_fwd and SDPA_bwd
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <tracelens/edition.hpp>
+
+namespace tracelens::perf {
+
+struct SheetInfo {
+  std::string_view name;   // OpInfo::sheet
+  std::string_view reads;  // what its models look at
+  // Whether backward work has a sheet of its own. Where backward ops are ordinary ops of the family
+  // there is one sheet for all.
+  bool has_two_passes = true;
+  Edition edition = Edition::kReference;  // kExtended: not known to the Python TraceLens
+};
+
+[[nodiscard]] std::span<const SheetInfo> sheets(Edition edition);
+
+[[nodiscard]] const SheetInfo* find_sheet(std::string_view name);  // null: no such sheet
+
+// "GEMM, SDPA, CONV": for error messages.
+[[nodiscard]] std::string sheet_names(Edition edition);
+
+}  // namespace tracelens::perf
