@@ -28,28 +28,51 @@
 
 namespace tracelens {
 
-template <class Row>
-class ColumnRow {
+// What the columns of all kinds of rows have in common, kept out of the templates.
+class AnyColumn {
  public:
-  // `cell`: anything that std::invoke takes a Row with and RowCells::add takes the result of.
-  template <class Of>
-  ColumnRow(ColumnSpec spec, Of cell, bool when = true)  // NOLINT(*-member-init)
-      : spec_{std::move(spec)}, when_{when}, fill_{[](const void* of, Row& row, RowCells& cells) {
-          cells.add(std::invoke(*static_cast<const Of*>(of), row));
-        }} {
-    static_assert(std::is_trivially_copyable_v<Of> && sizeof(Of) <= sizeof cell_,
-                  "a cell keeps two words at most: let the row hold what it needs");
-    new (cell_) Of{std::move(cell)};
-  }
   [[nodiscard]] const ColumnSpec& spec() const { return spec_; }
   [[nodiscard]] bool when() const { return when_; }
-  void fill(Row& row, RowCells& cells) const { fill_(cell_, row, cells); }
+  void fill(const void* row, RowCells& cells) const { fill_(cell_, row, cells); }
+
+ protected:
+  using Fill = void (*)(const void* cell, const void* row, RowCells& cells);
+  AnyColumn(const ColumnSpec& spec, bool when, Fill fill);
+
+  alignas(void*) std::byte cell_[2 * sizeof(void*)] = {};
 
  private:
   ColumnSpec spec_;
   bool when_;
-  void (*fill_)(const void* of, Row& row, RowCells& cells);
-  alignas(void*) std::byte cell_[2 * sizeof(void*)];
+  Fill fill_;
+};
+
+template <class Row>
+class ColumnRow : public AnyColumn {
+ public:
+  // `cell`: anything that std::invoke takes a Row with and RowCells::add takes the result of.
+  template <class Of>
+  ColumnRow(const ColumnSpec& spec, Of cell, bool when = true)
+      : AnyColumn{spec, when, [](const void* of, const void* row, RowCells& cells) {
+                    Row& own = *static_cast<Row*>(const_cast<void*>(row));
+                    cells.add(std::invoke(*static_cast<const Of*>(of), own));
+                  }} {
+    static_assert(std::is_trivially_copyable_v<Of> && sizeof(Of) <= sizeof cell_,
+                  "a cell keeps two words at most: let the row hold what it needs");
+    new (cell_) Of{cell};
+  }
+};
+
+class ColumnList {
+ public:
+  // When its condition holds.
+  void add(const AnyColumn& column);
+  [[nodiscard]] Table make_table(std::string name, std::string description) const;
+  void append(Table& table, const void* row);
+
+ private:
+  std::vector<AnyColumn> columns_;
+  RowCells cells_;
 };
 
 template <class Row>
@@ -59,29 +82,21 @@ class ColumnSet {
   ColumnSet(std::initializer_list<ColumnRow<Row>> rows) { add(rows); }
 
   void add(std::initializer_list<ColumnRow<Row>> rows) {
-    for (const ColumnRow<Row>& row : rows)
-      if (row.when()) columns_.push_back(row);
+    for (const ColumnRow<Row>& row : rows) columns_.add(row);
   }
   template <class Of>
-  void add(ColumnSpec spec, Of cell, bool when = true) {
-    if (when) columns_.emplace_back(std::move(spec), cell);
+  void add(const ColumnSpec& spec, Of cell, bool when = true) {
+    columns_.add(ColumnRow<Row>{spec, cell, when});
   }
 
   [[nodiscard]] Table make_table(std::string name, std::string description) const {
-    std::vector<ColumnSpec> specs;
-    for (const ColumnRow<Row>& column : columns_) specs.push_back(column.spec());
-    return {std::move(name), std::move(description), specs};
+    return columns_.make_table(std::move(name), std::move(description));
   }
-  void append(Table& table, Row& row) {
-    cells_.clear();
-    for (const ColumnRow<Row>& column : columns_) column.fill(row, cells_);
-    table.append(cells_.cells());
-  }
-  void append(Table& table, Row&& row) { append(table, row); }
+  void append(Table& table, Row& row) { columns_.append(table, &row); }
+  void append(Table& table, Row&& row) { columns_.append(table, &row); }
 
  private:
-  std::vector<ColumnRow<Row>> columns_;
-  RowCells cells_;
+  ColumnList columns_;
 };
 
 // name_mean, name_median, ...: these statistics of the rows' member `of`.

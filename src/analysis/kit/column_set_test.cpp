@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 
 struct Row {
-  std::string name;
+  std::string name = {};
   std::int64_t busy_ns = 0;
   GroupStats calls = {};
   RunningShare::Cells share = {};

@@ -293,7 +293,7 @@ bool belongs_on_backward_sheet(const OpInput& input, std::string_view name) {
 
 bool is_single(std::string_view family) {
   const perf::SheetInfo* sheet = perf::find_sheet(family);
-  return sheet != nullptr && !sheet->has_two_passes;
+  return sheet != nullptr && sheet->passes == perf::SheetInfo::Passes::kOneSheet;
 }
 
 class FamilySheets {

@@ -65,7 +65,7 @@ class RankColumns {
   void set(std::int64_t rank, RankRow row) {
     RowCells& cells = rows_[slots_.at(rank)];
     cells.clear();
-    for (const ColumnRow<RankRow>& column : columns_) column.fill(row, cells);
+    for (const ColumnRow<RankRow>& column : columns_) column.fill(&row, cells);
   }
 
  private:

@@ -9,6 +9,8 @@
 namespace tracelens::perf {
 namespace {
 
+using enum Edition;
+
 enum class Layout : std::uint8_t { kBnhd, kBhnd };  // order of sequence and head in the tensors
 enum class Mask : std::uint8_t {
   kWord,      // "True": causal
@@ -82,10 +84,7 @@ constexpr AttentionOp torch(std::string_view name, std::string_view model, std::
 // their own, for there they would count the same kernels twice.
 constexpr AttentionOp inner(std::string_view name, Layout layout, std::size_t dropout, Mask mask,
                             std::size_t causal) {
-  return {.info = {.name = name,
-                   .model = "sdpa",
-                   .category = "SDPA_fwd",
-                   .edition = Edition::kExtended},
+  return {.info = {.name = name, .model = "sdpa", .category = "SDPA_fwd", .edition = kExtended},
           .q = 0,
           .layout = layout,
           .dropout = dropout,
@@ -98,7 +97,7 @@ constexpr AttentionOp inner_backward(std::string_view name, Layout layout, std::
   return {.info = {.name = name,
                    .model = "sdpa_backward",
                    .category = "SDPA_bwd",
-                   .edition = Edition::kExtended},
+                   .edition = kExtended},
           .q = 1,
           .layout = layout,
           .dropout = dropout,
@@ -161,9 +160,9 @@ AttentionTensor tensor(const Arguments& in, std::size_t slot, Layout layout) {
 // The reference counts two bytes per element whatever the type (O-09), except where a row says
 // otherwise.
 std::optional<double> bytes_moved(const AttentionOp& op, const Arguments& in, double elements) {
-  if (op.typed_bytes && in.edition() == Edition::kReference && !in.backward())
+  if (op.typed_bytes && in.edition() == kReference && !in.backward())
     return elements * in.known_bytes(in.type(0));
-  if (in.edition() == Edition::kReference) return elements * 2;
+  if (in.edition() == kReference) return elements * 2;
   const auto size = in.bytes(in.type(op.q));
   if (!size) return std::nullopt;
   return elements * *size;
@@ -215,9 +214,9 @@ Work attention(const AttentionOp& op, const Arguments& in) {
   const double flops = backward ? attention_backward_flops(in, s, is_set(causal), op.flash)
                                 : attention_flops(in, s, is_set(causal));
   const auto bytes = bytes_moved(op, in, attention_elements(s, backward));
-  const std::string type = op.types && in.edition() == Edition::kReference ? in.type(0)
-                           : in.edition() == Edition::kReference           ? std::string{}
-                                                                           : in.type_or(op.q, "");
+  const std::string type = op.types && in.edition() == kReference ? in.type(0)
+                           : in.edition() == kReference           ? std::string{}
+                                                                  : in.type_or(op.q, "");
   return in.work(flops, bytes, Unit::kMatrix, type, std::move(params));
 }
 

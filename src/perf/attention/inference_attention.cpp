@@ -14,6 +14,8 @@
 namespace tracelens::perf {
 namespace {
 
+using enum Edition;
+
 struct Attention {
   double n_q = 0, h_q = 0, n_kv = 0, h_kv = 0, d_qk = 0, d_v = 0;
   StepTokens tokens;
@@ -107,7 +109,7 @@ Work unified_attention(const Arguments& in) { return finish(in, unified(in), tru
 // MLA keeps one latent vector per token, of which 512 of 576 values are the value (E-06).
 Work mla_decode(const Arguments& in) {
   Attention a = unified(in);
-  if (in.edition() == Edition::kExtended && a.d_qk == 576) a.d_v = 512;
+  if (in.edition() == kExtended && a.d_qk == 576) a.d_v = 512;
   return finish(in, a, true);
 }
 
@@ -121,7 +123,7 @@ Work separate_values(const Arguments& in) {
 // The size of the values is argument 4; the reference looks elsewhere and takes 512 (E-07).
 Work tilelang_sparse(const Arguments& in) {
   Attention a = unified(in);
-  const auto given = in.edition() == Edition::kReference ? std::nullopt : in.integer_if_any(4);
+  const auto given = in.edition() == kReference ? std::nullopt : in.integer_if_any(4);
   a.d_v = given && *given > 0 ? static_cast<double>(*given) : 512;
   return finish(in, a, true);
 }
@@ -139,8 +141,7 @@ Work paged_ragged(const Arguments& in) {
               .q_type = in.type(2),
               .kv_type = {}};
   a.n_kv = a.tokens.context.sk + a.tokens.generation.sk;
-  if (in.edition() == Edition::kExtended)
-    a.kv_type = in.type_or(3, "");  // E-13: the cache has its own type
+  if (in.edition() == kExtended) a.kv_type = in.type_or(3, "");  // E-13: the cache has its own type
   return finish(in, a, false);
 }
 
@@ -275,7 +276,7 @@ Work gated_delta_net(const Arguments& in) {
   add_tokens(params, {.context = {.sq = context, .sk = context, .sqsq = 0, .sqsk = 0},
                       .generation = {.sq = decoded, .sk = decoded, .sqsq = 0, .sqsk = 0}});
   params.push_back({"dtype_Q", in.type(0)});
-  const double size = in.edition() == Edition::kReference ? 2 : in.bytes_or(in.type(0), 2);  // E-08
+  const double size = in.edition() == kReference ? 2 : in.bytes_or(in.type(0), 2);  // E-08
   return in.work(7 * n * v_heads * d_v * d_k, size * n * v_heads * (d_k + 2 * d_v + 2),
                  Unit::kMatrix, in.type(0), std::move(params));
 }

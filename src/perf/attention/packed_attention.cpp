@@ -8,6 +8,8 @@
 namespace tracelens::perf {
 namespace {
 
+using enum Edition;
+
 constexpr OpInfo info(std::string_view name, std::string_view model, std::string_view category,
                       BackwardWork backward_work = BackwardWork::kLinked) {
   return {.name = name,
@@ -87,12 +89,12 @@ Work packed_attention(const PackedOp& op, const Arguments& in) {
                                {"max_seqlen_q", longest_q},
                                {"max_seqlen_kv", longest_kv}});
   // Asked for its linked backward work, the reference forgets the sequences and counts one.
-  const double flops = in.backward() && in.edition() == Edition::kReference
+  const double flops = in.backward() && in.edition() == kReference
                            ? attention_backward_flops(in, s, is_set(causal), true)
                            : packed_flops(op, in, s, is_set(causal), sequences_q, sequences_kv,
                                           longest_q, longest_kv);
   const double elements = attention_elements(s, op.backward || in.backward());
-  const double size = in.edition() == Edition::kReference ? 2 : in.bytes_or(in.type(op.q), 2);
+  const double size = in.edition() == kReference ? 2 : in.bytes_or(in.type(op.q), 2);
   return in.work(flops, elements * size, Unit::kMatrix, in.type(0), std::move(params));
 }
 
@@ -112,7 +114,7 @@ Work evoformer(const Arguments& in) {
                 {{"causal", false}, {"flash_impl", false}, {"dtype_A_B", Value::list({type})}});
   const double flops =
       in.backward() ? attention_backward_flops(in, s, false, false) : attention_flops(in, s, false);
-  const double size = in.edition() == Edition::kReference ? 2 : in.bytes_or(type.as_text(), 2);
+  const double size = in.edition() == kReference ? 2 : in.bytes_or(type.as_text(), 2);
   return in.work(flops, attention_elements(s, in.backward()) * size, Unit::kMatrix, type.as_text(),
                  std::move(params));
 }

@@ -6,12 +6,14 @@
 namespace tracelens::perf {
 namespace {
 
+using enum Edition;
+
 struct Dtype {
   std::string_view name;  // lower case
   double bytes;           // 0: no size of its own
   std::string_view precision;
-  Edition edition = Edition::kReference;  // kExtended: unknown to the Python TraceLens
-  std::string_view our_precision = {};    // where it knows the type but not its precision
+  Edition edition = kReference;         // kExtended: unknown to the Python TraceLens
+  std::string_view our_precision = {};  // where it knows the type but not its precision
 };
 
 constexpr Dtype kDtypes[] = {
@@ -22,7 +24,7 @@ constexpr Dtype kDtypes[] = {
     {.name = "c10::float8_e4m3fn", .bytes = 1, .precision = "fp8"},
     {.name = "c10::float8_e4m3fnuz", .bytes = 1, .precision = "fp8"},
     {.name = "c10::float8_e5m2", .bytes = 1, .precision = "", .our_precision = "fp8"},
-    {.name = "c10::float8_e5m2fnuz", .bytes = 1, .precision = "fp8", .edition = Edition::kExtended},
+    {.name = "c10::float8_e5m2fnuz", .bytes = 1, .precision = "fp8", .edition = kExtended},
     {.name = "c10::float8_e8m0fnu", .bytes = 1, .precision = ""},
     {.name = "fp8", .bytes = 1, .precision = "fp8"},
     // A packed pair: traced shapes hold half the number of values.
@@ -35,22 +37,16 @@ constexpr Dtype kDtypes[] = {
     {.name = "signed char", .bytes = 1, .precision = "", .our_precision = "int8"},
     // Serving frameworks pass packed 8-bit floats as bytes.
     {.name = "unsigned char", .bytes = 1, .precision = "fp8"},
-    {.name = "bool", .bytes = 1, .precision = "", .edition = Edition::kExtended},
-    {.name = "short int", .bytes = 2, .precision = "", .edition = Edition::kExtended},
-    {.name = "unsigned short", .bytes = 2, .precision = "", .edition = Edition::kExtended},
-    {.name = "short unsigned int", .bytes = 2, .precision = "", .edition = Edition::kExtended},
-    {.name = "unsigned int", .bytes = 4, .precision = "", .edition = Edition::kExtended},
-    {.name = "long unsigned int", .bytes = 8, .precision = "", .edition = Edition::kExtended},
-    {.name = "unsigned long", .bytes = 8, .precision = "", .edition = Edition::kExtended},
-    {.name = "c10::complex<c10::half>",
-     .bytes = 4,
-     .precision = "fp16",
-     .edition = Edition::kExtended},
-    {.name = "c10::complex<float>", .bytes = 8, .precision = "fp32", .edition = Edition::kExtended},
-    {.name = "c10::complex<double>",
-     .bytes = 16,
-     .precision = "fp64",
-     .edition = Edition::kExtended},
+    {.name = "bool", .bytes = 1, .precision = "", .edition = kExtended},
+    {.name = "short int", .bytes = 2, .precision = "", .edition = kExtended},
+    {.name = "unsigned short", .bytes = 2, .precision = "", .edition = kExtended},
+    {.name = "short unsigned int", .bytes = 2, .precision = "", .edition = kExtended},
+    {.name = "unsigned int", .bytes = 4, .precision = "", .edition = kExtended},
+    {.name = "long unsigned int", .bytes = 8, .precision = "", .edition = kExtended},
+    {.name = "unsigned long", .bytes = 8, .precision = "", .edition = kExtended},
+    {.name = "c10::complex<c10::half>", .bytes = 4, .precision = "fp16", .edition = kExtended},
+    {.name = "c10::complex<float>", .bytes = 8, .precision = "fp32", .edition = kExtended},
+    {.name = "c10::complex<double>", .bytes = 16, .precision = "fp64", .edition = kExtended},
 };
 
 bool equals_ignoring_case(std::string_view text, std::string_view lower) {
@@ -76,7 +72,7 @@ std::optional<double> element_bytes(std::string_view type, Edition edition) {
 std::string_view precision(std::string_view type, Edition edition) {
   const Dtype* dtype = find(type, edition);
   if (!dtype) return {};
-  if (edition == Edition::kExtended && !dtype->our_precision.empty()) return dtype->our_precision;
+  if (edition == kExtended && !dtype->our_precision.empty()) return dtype->our_precision;
   return dtype->precision;
 }
 

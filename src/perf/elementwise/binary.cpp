@@ -8,6 +8,8 @@
 namespace tracelens::perf {
 namespace {
 
+using enum Edition;
+
 // Shapes are aligned at their last dimension; a size of 1 stretches.
 Shape broadcast(const Shape& a, const Shape& b) {
   const auto size_at = [](const Shape& shape, std::size_t back) {
@@ -28,7 +30,7 @@ std::optional<double> result_bytes(const Arguments& in, const Shape& a, const Sh
                                    std::optional<double> a_bytes, std::optional<double> b_bytes) {
   if (!a_bytes || !b_bytes) return std::nullopt;
   if (!a.empty() && !b.empty()) return std::max(*a_bytes, *b_bytes);
-  return in.edition() == Edition::kReference || !a.empty() ? a_bytes : b_bytes;
+  return in.edition() == kReference || !a.empty() ? a_bytes : b_bytes;
 }
 
 Work elementwise(const Arguments& in, bool may_have_out) {
@@ -53,7 +55,7 @@ Work elementwise(const Arguments& in, bool may_have_out) {
 Work binary(const Arguments& in) { return elementwise(in, true); }
 Work silu_mul(const Arguments& in) { return elementwise(in, false); }
 
-constexpr ModelledOp op(std::string_view name, Edition edition = Edition::kReference) {
+constexpr ModelledOp op(std::string_view name, Edition edition = kReference) {
   return {{.name = name,
            .model = "aten_binary_elementwise",
            .category = "elementwise",
@@ -76,30 +78,30 @@ constexpr ModelledOp kOps[] = {
     op("aten::add_"),
     op("aten::sigmoid_backward"),
     op("aten::threshold_backward"),
-    op("aten::atan2", Edition::kExtended),
-    op("aten::bitwise_and", Edition::kExtended),
-    op("aten::bitwise_or", Edition::kExtended),
-    op("aten::eq", Edition::kExtended),
-    op("aten::floor_divide", Edition::kExtended),
-    op("aten::fmod", Edition::kExtended),
-    op("aten::ge", Edition::kExtended),
-    op("aten::gelu_backward", Edition::kExtended),
-    op("aten::gt", Edition::kExtended),
-    op("aten::hardtanh_backward", Edition::kExtended),
-    op("aten::le", Edition::kExtended),
-    op("aten::leaky_relu_backward", Edition::kExtended),
-    op("aten::logical_and", Edition::kExtended),
-    op("aten::logical_or", Edition::kExtended),
-    op("aten::lt", Edition::kExtended),
-    op("aten::masked_fill_", Edition::kExtended),
-    op("aten::maximum", Edition::kExtended),
-    op("aten::minimum", Edition::kExtended),
-    op("aten::ne", Edition::kExtended),
-    op("aten::remainder", Edition::kExtended),
-    op("aten::silu_backward", Edition::kExtended),
-    op("aten::sub", Edition::kExtended),
-    op("aten::sub_", Edition::kExtended),
-    op("aten::tanh_backward", Edition::kExtended),
+    op("aten::atan2", kExtended),
+    op("aten::bitwise_and", kExtended),
+    op("aten::bitwise_or", kExtended),
+    op("aten::eq", kExtended),
+    op("aten::floor_divide", kExtended),
+    op("aten::fmod", kExtended),
+    op("aten::ge", kExtended),
+    op("aten::gelu_backward", kExtended),
+    op("aten::gt", kExtended),
+    op("aten::hardtanh_backward", kExtended),
+    op("aten::le", kExtended),
+    op("aten::leaky_relu_backward", kExtended),
+    op("aten::logical_and", kExtended),
+    op("aten::logical_or", kExtended),
+    op("aten::lt", kExtended),
+    op("aten::masked_fill_", kExtended),
+    op("aten::maximum", kExtended),
+    op("aten::minimum", kExtended),
+    op("aten::ne", kExtended),
+    op("aten::remainder", kExtended),
+    op("aten::silu_backward", kExtended),
+    op("aten::sub", kExtended),
+    op("aten::sub_", kExtended),
+    op("aten::tanh_backward", kExtended),
 };
 
 }  // namespace

@@ -9,6 +9,8 @@
 namespace tracelens::perf {
 namespace {
 
+using enum Edition;
+
 bool is_scan(std::string_view name) {
   return name.find("cumsum") != std::string_view::npos ||
          name.find("cumprod") != std::string_view::npos;
@@ -35,7 +37,7 @@ std::vector<std::int64_t> reduced_dims(const Arguments& in) {
   for (std::size_t slot = in.concrete_size(); slot-- > 1;) {
     const Value& value = in.concrete(slot);
     if (auto dims = as_ints(value)) return *std::move(dims);
-    if (in.edition() == Edition::kReference || !value.is_text()) continue;
+    if (in.edition() == kReference || !value.is_text()) continue;
     if (auto dims = parse_ints(value.as_text())) return *std::move(dims);
     // A lone integer is a dimension in slot 1, but for norms, whose order stands there.
     if (slot == 1 && reduce_type(in.call().name) != "norm")
@@ -66,7 +68,7 @@ Work reduce(const Arguments& in) {
   double n_in = input.elements();
   double n_out = is_scan(in.call().name) ? n_in : result_elements(input, reduced_dims(in));
   // O-17: with two tensors, max and min compare them element by element and reduce nothing.
-  const auto other = in.edition() == Edition::kReference ? std::nullopt : in.tensor_if(1);
+  const auto other = in.edition() == kReference ? std::nullopt : in.tensor_if(1);
   if (other) {
     n_out = std::max(n_in, other->elements());
     n_in += other->elements();
@@ -82,7 +84,7 @@ Work reduce(const Arguments& in) {
                   {"reduce_type", reduce_type(in.call().name)}});
 }
 
-constexpr ModelledOp op(std::string_view name, Edition edition = Edition::kReference) {
+constexpr ModelledOp op(std::string_view name, Edition edition = kReference) {
   return {{.name = name,
            .model = "aten_reduce",
            .category = "reduce",
@@ -105,15 +107,15 @@ constexpr ModelledOp kOps[] = {
     op("aten::cumprod"),
     op("aten::amin"),
     op("aten::amax"),
-    op("aten::all", Edition::kExtended),
-    op("aten::any", Edition::kExtended),
-    op("aten::argmax", Edition::kExtended),
-    op("aten::argmin", Edition::kExtended),
-    op("aten::count_nonzero", Edition::kExtended),
-    op("aten::linalg_vector_norm", Edition::kExtended),
-    op("aten::prod", Edition::kExtended),
-    op("aten::std_mean", Edition::kExtended),
-    op("aten::var_mean", Edition::kExtended),
+    op("aten::all", kExtended),
+    op("aten::any", kExtended),
+    op("aten::argmax", kExtended),
+    op("aten::argmin", kExtended),
+    op("aten::count_nonzero", kExtended),
+    op("aten::linalg_vector_norm", kExtended),
+    op("aten::prod", kExtended),
+    op("aten::std_mean", kExtended),
+    op("aten::var_mean", kExtended),
 };
 
 }  // namespace

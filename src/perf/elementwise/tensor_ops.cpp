@@ -15,6 +15,8 @@
 namespace tracelens::perf {
 namespace {
 
+using enum Edition;
+
 constexpr double kIndexBytes = 8;  // PyTorch returns indices as 64-bit integers
 
 std::optional<double> times(double elements, std::optional<double> size) {
@@ -311,18 +313,13 @@ Work avg_pool(const Arguments& in) {
 
 constexpr ModelledOp op(std::string_view name, std::string_view kind, std::string_view model,
                         Work (*run)(const Arguments&)) {
-  return {{.name = name,
-           .model = model,
-           .category = kind,
-           .sheet = kind,
-           .edition = Edition::kExtended},
+  return {{.name = name, .model = model, .category = kind, .sheet = kind, .edition = kExtended},
           run};
 }
 // Elementwise arithmetic has its category already, but no sheet that fits its parameters.
 constexpr ModelledOp arithmetic(std::string_view name, std::string_view model,
                                 Work (*run)(const Arguments&)) {
-  return {{.name = name, .model = model, .category = "elementwise", .edition = Edition::kExtended},
-          run};
+  return {{.name = name, .model = model, .category = "elementwise", .edition = kExtended}, run};
 }
 
 constexpr ModelledOp joining(std::string_view name) {
@@ -345,7 +342,7 @@ constexpr ModelledOp kOps[] = {
     {{.name = "aten::embedding",
       .model = "embedding",
       .category = "Indexing",
-      .edition = Edition::kExtended},
+      .edition = kExtended},
      embedding},
     op("aten::embedding_dense_backward", "Indexing", "embedding_backward", embedding_backward),
     op("aten::gather", "Indexing", "gather", gather),
@@ -374,7 +371,7 @@ constexpr ModelledOp kOps[] = {
     {{.name = "aten::_local_scalar_dense",
       .model = "read_scalar",
       .category = "copy",
-      .edition = Edition::kExtended},
+      .edition = kExtended},
      read_scalar},
     arithmetic("aten::fill_", "fill", fill),
     arithmetic("aten::zero_", "fill", fill),

@@ -10,6 +10,8 @@
 namespace tracelens::perf {
 namespace {
 
+using enum Edition;
+
 Value either_type(std::string_view in_type, Value out_type) {
   return Value::tuple({std::string{in_type}, std::move(out_type)});
 }
@@ -41,7 +43,7 @@ Work plain(const Arguments& in, bool counts_flops) {
 Work unary(const Arguments& in) { return plain(in, true); }
 
 // O-14: a copy computes nothing; the reference counts one FLOP per element all the same.
-Work copy(const Arguments& in) { return plain(in, in.edition() == Edition::kReference); }
+Work copy(const Arguments& in) { return plain(in, in.edition() == kReference); }
 
 Work resampled(const Arguments& in, const Shape& from, const Shape& to, std::vector<Param> first) {
   in.forward_only();
@@ -76,7 +78,7 @@ Work replication_pad(const Arguments& in) {
 Work upsample_nearest(const Arguments& in) {
   const Shape from = in.shape(0);
   std::vector<double> to{from.at(0), from.at(1)};
-  if (in.edition() == Edition::kReference || !in.text_or_empty(1).empty()) {
+  if (in.edition() == kReference || !in.text_or_empty(1).empty()) {
     for (const std::int64_t size : in.ints(1)) {
       if (size < 0) fail("negative output size");
       to.push_back(static_cast<double>(size));
@@ -164,7 +166,7 @@ constexpr ModelledOp our_op(std::string_view name) {
            .model = "aten_unary_elementwise",
            .category = "elementwise",
            .sheet = "UnaryElementwise",
-           .edition = Edition::kExtended},
+           .edition = kExtended},
           unary};
 }
 

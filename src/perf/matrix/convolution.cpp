@@ -14,6 +14,8 @@
 namespace tracelens::perf {
 namespace {
 
+using enum Edition;
+
 using Ints = std::vector<std::int64_t>;
 
 struct Convolution {
@@ -63,7 +65,7 @@ double entry(const Ints& values, std::size_t i) {
 Shape output_of(const Convolution& c, Edition edition) {
   std::vector<double> out{c.input.at(0), c.transposed ? c.filter.at(1) : c.filter.at(0)};
   // O-04: a transposed filter holds only one group's output channels.
-  if (c.transposed && edition == Edition::kExtended) out[1] *= static_cast<double>(c.groups);
+  if (c.transposed && edition == kExtended) out[1] *= static_cast<double>(c.groups);
   for (std::size_t i = 0; i < spatial_dims(c.input); ++i) {
     const double size = c.input.at(i + 2), reach = entry(c.dilation, i) * (c.filter.at(i + 2) - 1);
     const double pad = entry(c.padding, i), step = entry(c.stride, i);
@@ -100,7 +102,7 @@ double backward_bytes(const Convolution& c, const Shape& out, double size, Editi
   const double x = c.input.elements(), w = c.filter.elements(), y = out.elements();
   // O-03: the gradient of the bias is counted in elements instead of bytes, and for it the output's
   // gradient is read again.
-  if (edition == Edition::kReference) return 2 * (x + w + y) * size + (c.bias ? y + out.at(1) : 0);
+  if (edition == kReference) return 2 * (x + w + y) * size + (c.bias ? y + out.at(1) : 0);
   return ((c.grad_input ? y + w + x : 0) + (c.grad_filter ? y + x + w : 0) +
           (c.bias ? out.at(1) : 0)) *
          size;
@@ -155,7 +157,7 @@ Convolution aten_convolution(const Arguments& in, std::size_t first) {
 Work convolution(const Arguments& in) {
   Convolution c = aten_convolution(in, 0);
   // O-01: the reference sees a bias only if exactly three arguments were recorded.
-  c.bias = in.edition() == Edition::kReference ? in.size() == 3 : in.has_tensor(2);
+  c.bias = in.edition() == kReference ? in.size() == 3 : in.has_tensor(2);
   c.bias_param = c.bias;
   return work_of(c, in, in.backward());
 }
@@ -165,7 +167,7 @@ Work convolution_backward(const Arguments& in) {
   c.bias = in.size() > 3 && in.has_tensor(3);
   // O-02: without recorded sizes of the bias the reference prints the empty list it found there.
   c.bias_param = in.size() > 3 && !c.bias ? Value::list({}) : Value{c.bias};
-  if (in.edition() == Edition::kExtended && in.concrete_size() > 10) {
+  if (in.edition() == kExtended && in.concrete_size() > 10) {
     const std::vector<bool> wanted = in.booleans(10);
     if (wanted.size() == 3) {
       c.grad_input = wanted[0];

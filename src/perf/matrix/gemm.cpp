@@ -11,6 +11,8 @@
 namespace tracelens::perf {
 namespace {
 
+using enum Edition;
+
 struct GemmOp {
   OpInfo info;
   std::size_t a, b;  // argument slots of the matrices
@@ -19,7 +21,7 @@ struct GemmOp {
 };
 
 constexpr OpInfo gemm_info(std::string_view name, std::string_view model,
-                           Edition edition = Edition::kReference) {
+                           Edition edition = kReference) {
   return {.name = name, .model = model, .category = "GEMM", .sheet = "GEMM", .edition = edition};
 }
 
@@ -36,7 +38,7 @@ constexpr GemmOp kOps[] = {
      .b = 2,
      .batched = true,
      .bias = true},
-    {.info = gemm_info("aten::_int_mm", "aten_int_mm", Edition::kExtended),
+    {.info = gemm_info("aten::_int_mm", "aten_int_mm", kExtended),
      .a = 0,
      .b = 1,
      .batched = false,
@@ -47,7 +49,7 @@ constexpr GemmOp kOps[] = {
 // The reference counts a bias of N elements whatever was added (O-06) and takes the element size
 // of A for everything (O-08).
 std::optional<double> bytes_moved(const GemmOp& op, const Arguments& in, const GemmSizes& sizes) {
-  if (in.edition() == Edition::kReference)
+  if (in.edition() == kReference)
     return gemm_bytes(sizes, ElementBytes::all(in.bytes(in.type(op.a))));
   const auto a = in.bytes(in.type(op.a)), b = in.bytes(in.type(op.b));
   if (!a || !b) return std::nullopt;
@@ -74,7 +76,7 @@ Work gemm(const GemmOp& op, const Arguments& in) {
                         .k = a.at(row + 1),
                         .batch = op.batched ? a.at(0) : 1,
                         .bias = op.bias};
-  if (in.edition() == Edition::kExtended) {
+  if (in.edition() == kExtended) {
     check_fit("K", sizes.k, b.at(row));
     if (op.batched) check_fit("the batch", sizes.batch, b.at(0));
   }

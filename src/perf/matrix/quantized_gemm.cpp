@@ -12,6 +12,8 @@
 namespace tracelens::perf {
 namespace {
 
+using enum Edition;
+
 std::vector<Param> gemm_params(const GemmSizes& sizes, Value stride_a, Value stride_b,
                                Value types) {
   return {{"M", count(sizes.m)},
@@ -43,7 +45,7 @@ Work scaled_mm(const Arguments& in) {
   const Shape a = in.shape(0), b = in.shape(1);
   GemmSizes sizes{.m = a.at(0), .n = b.at(1), .k = a.at(1)};
   double a_bytes = in.known_bytes(in.type(0)), b_bytes = in.known_bytes(in.type(1));
-  if (in.edition() == Edition::kReference) {
+  if (in.edition() == kReference) {
     sizes.bias = in.size() == 3;  // O-05: never true of a real call, which has eight arguments
     b_bytes = a_bytes;            // O-08
   } else {
@@ -55,7 +57,7 @@ Work scaled_mm(const Arguments& in) {
     }
   }
   const auto out = scaled_out_bytes(std::max(a_bytes, 1.0));
-  const auto bias = in.edition() == Edition::kReference ? std::optional{a_bytes} : out;
+  const auto bias = in.edition() == kReference ? std::optional{a_bytes} : out;
   return finish(in, sizes, gemm_bytes(sizes, {a_bytes, b_bytes, bias, out}), in.type(0),
                 gemm_params(sizes, in.stride_if_any(0), in.stride_if_any(1), in.types(0, 2)));
 }
@@ -74,8 +76,7 @@ Work dynamic_quant(const Arguments& in) {
   const GemmSizes sizes{.m = matrices[0].at(0), .n = matrices[1].at(0), .k = matrices[0].at(1)};
   ElementBytes bytes = ElementBytes::all(in.bytes(in.type(0)));
   std::optional<double> moved = gemm_bytes(sizes, bytes);
-  if (in.edition() == Edition::kExtended &&
-      moved) {  // O-07: the weight is packed 4-bit, not of A's type
+  if (in.edition() == kExtended && moved) {  // O-07: the weight is packed 4-bit, not of A's type
     const double weight = matrices[1].elements() * in.known_bytes(in.type(slots[1]));
     moved = (sizes.m * sizes.k + sizes.m * sizes.n) * *bytes.a + weight;
   }

@@ -12,6 +12,8 @@
 namespace tracelens::perf {
 namespace {
 
+using enum Edition;
+
 struct Norm {
   Shape shape;
   std::string type;
@@ -87,21 +89,21 @@ double product_of(const Arguments& in, std::size_t slot) {
 
 // Whether an optional tensor was given. The reference only asks whether the slot exists (O-18).
 bool given(const Arguments& in, std::size_t slot) {
-  if (in.edition() == Edition::kReference) return !in.dims(slot).is_null();
+  if (in.edition() == kReference) return !in.dims(slot).is_null();
   return in.has_tensor(slot);
 }
 
 // The training flag. The reference takes every text for yes, even "False" (O-18).
 bool training_flag(const Arguments& in, std::size_t slot) {
   const std::string& text = in.text(slot);
-  return in.edition() == Edition::kReference ? !text.empty() : text == "True" || text == "true";
+  return in.edition() == kReference ? !text.empty() : text == "True" || text == "true";
 }
 
 // input, weight, bias, running mean, running variance, training, ...
 Work batch_norm(const Arguments& in) {
   Norm norm = norm_of(in, 0);
   set_channels(norm, norm.shape.at(1));
-  norm.affine = given(in, in.edition() == Edition::kReference ? 2 : 1);
+  norm.affine = given(in, in.edition() == kReference ? 2 : 1);
   norm.training = training_flag(in, 5);
   return forward_cost(in, norm);
 }
@@ -154,7 +156,7 @@ Work vendor_batch_norm_backward(const Arguments& in) {
   Norm norm = norm_of(in, 0);
   set_channels(norm, norm.shape.at(1));
   norm.affine = given(in, 2);
-  norm.training = in.edition() == Edition::kExtended;
+  norm.training = in.edition() == kExtended;
   norm.mask = {true};
   return backward_cost(in, norm);
 }
@@ -176,13 +178,13 @@ Work group_norm_backward(const Arguments& in) {
   Norm norm = norm_of(in, 1);
   const auto groups = static_cast<double>(in.integer(8));
   if (groups <= 0) fail("expected a positive number of groups");
-  if (in.edition() == Edition::kReference) {
+  if (in.edition() == kReference) {
     norm.channels = norm.shape.at(1) / groups;
     norm.channels_param = norm.channels;
   } else {
     set_channels(norm, norm.shape.at(1));
   }
-  norm.affine = given(in, in.edition() == Edition::kReference ? 5 : 4);
+  norm.affine = given(in, in.edition() == kReference ? 5 : 4);
   norm.mask = in.booleans(9);
   return backward_cost(in, norm);
 }

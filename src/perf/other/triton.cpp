@@ -11,13 +11,14 @@
 namespace tracelens::perf {
 namespace {
 
+using enum Edition;
+
 enum class Kernel : std::uint8_t { kNone, kPointwise, kReduction };
 
 Kernel kind_of(std::string_view name, Edition edition) {
   // O-32: the reference takes hand-written kernels such as triton_per_token_quant for generated
   // ones.
-  if (edition == Edition::kExtended && name.find("_fused_") == std::string_view::npos)
-    return Kernel::kNone;
+  if (edition == kExtended && name.find("_fused_") == std::string_view::npos) return Kernel::kNone;
   if (name.starts_with("triton_poi_")) return Kernel::kPointwise;
   if (name.starts_with("triton_red_") || name.starts_with("triton_per_")) return Kernel::kReduction;
   return Kernel::kNone;
@@ -44,7 +45,7 @@ double weight_of(std::string_view op) {
 std::vector<std::string_view> name_tokens(std::string_view kernel) {
   constexpr std::string_view kFused = "_fused_";
   constexpr std::size_t kKind = std::string_view{"triton_poi"}.size();
-  if (kind_of(kernel, Edition::kReference) == Kernel::kNone || !kernel.substr(kKind).starts_with(kFused))
+  if (kind_of(kernel, kReference) == Kernel::kNone || !kernel.substr(kKind).starts_with(kFused))
     return {};
   std::string_view words = kernel.substr(kKind + kFused.size());
   const std::size_t last = words.rfind('_');
@@ -86,7 +87,7 @@ Grid grid_of(Kernel kernel, const Arguments& in) {
   const auto integers = integer_arguments(in);
   if (kernel == Kernel::kReduction && integers.size() >= 2)
     return {integers[integers.size() - 2], integers.back()};
-  if (in.edition() == Edition::kReference || integers.size() < 2) return {integers.back(), 1};
+  if (in.edition() == kReference || integers.size() < 2) return {integers.back(), 1};
   // O-32: a pointwise kernel may loop over two sizes. Arguments that are not sizes look the same,
   // so the product counts only when a tensor has that many elements.
   const double product = integers[integers.size() - 2] * integers.back();
@@ -98,7 +99,7 @@ Grid grid_of(Kernel kernel, const Arguments& in) {
 // The reference looks types up by names that traces do not use for fp32 and integers, which so
 // weigh nothing (O-32).
 double tensor_bytes(const Arguments& in, const std::string& type) {
-  if (in.edition() == Edition::kExtended) return in.bytes_or(type, 0);
+  if (in.edition() == kExtended) return in.bytes_or(type, 0);
   constexpr std::pair<std::string_view, double> kSizes[] = {
       {"c10::BFloat16", 2}, {"c10::Half", 2}, {"c10::Float", 4}, {"c10::Double", 8},
       {"c10::Byte", 1},     {"c10::Char", 1}, {"c10::Int", 4},   {"c10::Long", 8}};
@@ -168,13 +169,12 @@ Work triton_work(const Arguments& in) {
     if (std::exchange(first, false)) first_bytes = size;
     if (main_type.empty() && size > 0) main_type = type;
   }
-  if (kernel == Kernel::kPointwise && in.edition() == Edition::kReference)
-    bytes += first_bytes * grid.outer;
+  if (kernel == Kernel::kPointwise && in.edition() == kReference) bytes += first_bytes * grid.outer;
   Work work =
       in.work(grid.outer * grid.reduced * weight, bytes, Unit::kVector, main_type,
               {{"fused_ops", ops}, {"xnumel", count(grid.outer)}, {"rnumel", count(grid.reduced)}});
   // O-32: the reference names the precision as Triton does, which no GPU file knows.
-  if (in.edition() == Edition::kReference)
+  if (in.edition() == kReference)
     work.compute_spec = compute_spec(Unit::kVector, lower_case_tail(main_type));
   return work;
 }

@@ -108,8 +108,8 @@ TEST(OpRegistry, OurEditionSaysWhatLaunchedWorkThatHasNoOp) {
 }
 
 TEST(Sheets, OnlySomeFamiliesHaveABackwardSheet) {
-  EXPECT_TRUE(find_sheet("SDPA")->has_two_passes);
-  EXPECT_FALSE(find_sheet("GEMM")->has_two_passes);
+  EXPECT_EQ(find_sheet("SDPA")->passes, SheetInfo::Passes::kTwoSheets);
+  EXPECT_EQ(find_sheet("GEMM")->passes, SheetInfo::Passes::kOneSheet);
   EXPECT_EQ(find_sheet("aten::mm"), nullptr);
 }
 

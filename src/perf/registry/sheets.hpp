@@ -1,8 +1,9 @@
 // sheets.hpp: the sheets that a report lists modelled ops on, one row each.
 //   for (const SheetInfo& sheet : sheets(Edition::kExtended)) ...       // in the order of the report
-//   find_sheet("SDPA")->has_two_passes                                  // SDPA_fwd and SDPA_bwd
+//   find_sheet("SDPA")->passes                                          // SDPA_fwd and SDPA_bwd
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,11 +12,13 @@
 namespace tracelens::perf {
 
 struct SheetInfo {
+  enum class Passes : std::uint8_t {
+    kTwoSheets,  // SDPA_fwd and SDPA_bwd
+    kOneSheet,   // GEMM: backward ops are ordinary ops of the family
+  };
   std::string_view name;   // OpInfo::sheet
   std::string_view reads;  // what its models look at
-  // Whether backward work has a sheet of its own. Where backward ops are ordinary ops of the family
-  // there is one sheet for all.
-  bool has_two_passes = true;
+  Passes passes = Passes::kTwoSheets;
   Edition edition = Edition::kReference;  // kExtended: not known to the Python TraceLens
 };
 
