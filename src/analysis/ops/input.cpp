@@ -10,15 +10,15 @@ const ColumnSpec kOverlapNames{"overlapping_kernel_names", Kind::kNested, "",
 
 }  // namespace
 
-OpInput::OpInput(const Trace& a_trace, const Tree& a_tree, const OpTableOptions& a_options)
-    : trace{a_trace},
-      tree{a_tree},
+OpInput::OpInput(const TraceFacts& facts, const OpTableOptions& a_options)
+    : trace{facts.trace()},
+      tree{facts.tree()},
       options{a_options},
-      launches{trace, tree, perf::ModelSet{options.edition, options.own_models}},
+      launches{facts, perf::ModelSet{options.edition, options.own_models}},
       models{trace, launches, perf::ModelSet{options.edition, options.own_models}},
       ops{trace, tree, launches, models} {
   if (options.split_recompute) recompute = mark_recompute(trace, tree);
-  if (options.overlap) overlaps.emplace(trace, tree, launches, options.include_unlinked);
+  if (options.overlap) overlaps.emplace(facts, launches, options.include_unlinked);
 }
 
 void add_call_columns(std::vector<ColumnSpec>& columns, bool with_overlap) {

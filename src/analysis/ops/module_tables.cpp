@@ -6,7 +6,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "analysis/gpu/work.hpp"
+#include "analysis/gpu/busy_time.hpp"
 #include "analysis/kit/cells.hpp"
 #include "analysis/kit/group_rows.hpp"
 #include "analysis/ops/call_stacks.hpp"

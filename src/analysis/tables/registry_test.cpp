@@ -127,7 +127,7 @@ TEST(CompareRules, StandInTheOrderOfTheGroups) {
   EXPECT_EQ(rules.front().sheet, "gpu_timeline");
   EXPECT_EQ(rules.back().group, "roofline");
   EXPECT_TRUE(std::ranges::any_of(
-      rules, [](const CompareRule& rule) { return rule.sheet == "hlo_ops" && rule.is_more; }));
+      rules, [](const CompareRule& rule) { return rule.sheet == "hlo_ops" && rule.edition == Edition::kExtended; }));
 }
 
 }  // namespace
