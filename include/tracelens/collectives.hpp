@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tracelens/edition.hpp>
 #include <tracelens/report.hpp>
 #include <vector>
 
@@ -46,6 +47,8 @@ struct CollectiveReportOptions {
   std::vector<std::int64_t> only_ranks = {};  // empty: all
 
   // --- what counts ---
+  // Extended: more names and types, and tables beyond the Python TraceLens: verdict, timeline,
+  // clocks ...
   Edition edition = Edition::kExtended;
   struct Pattern {
     std::string kernel_regex;
@@ -56,9 +59,8 @@ struct CollectiveReportOptions {
 
   // --- tables ---
   std::vector<std::string> aggregates = {"mean", "median", "min", "max"};
-  bool detailed = true;   // tables with a row per kernel or per collective
-  bool heatmap = true;    // who sends how much to whom in uneven all-to-all exchanges
-  bool diagnosis = true;  // what is beyond the Python TraceLens: verdict, timeline, clocks ...
+  bool detailed = true;  // tables with a row per kernel or per collective
+  bool heatmap = true;   // who sends how much to whom in uneven all-to-all exchanges
 
   std::function<void(std::size_t done, std::size_t of)> on_progress = nullptr;
 };

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <string>
+#include <tracelens/edition.hpp>
 #include <tracelens/report.hpp>
 #include <tracelens/trace.hpp>
 #include <vector>
@@ -20,9 +21,9 @@ struct CompareOptions {
   std::vector<std::string> names = {};
   // gpu_timeline, ops_summary, kernel_summary, ops_all, roofline or all
   std::vector<std::string> sheets = {"all"};
-  // Also sheets the Python TraceLens does not compare, and rows that it would multiply in order.
-  // Off: equal file names are an error too, as they are there.
-  bool more_sheets = true;
+  // Extended: also sheets the Python TraceLens does not compare, and rows that it would multiply in
+  // order. Reference: equal file names are an error too, as they are there.
+  Edition edition = Edition::kExtended;
   ReportOptions report = {};  // how traces become reports
   // Limits: "total_time > 5%", "op:aten::mm > 0.2ms", "category:GEMM > 3% min 1ms", see
   // docs/guide/compare.md
@@ -61,9 +62,9 @@ void write_gates(const Comparison& comparison, const std::string& output);
 
 // Two traces aligned call by call.
 struct DiffOptions {
-  // Roots aligned thread by thread, names before positions, every tree once, fills counted. Off:
-  // the merged ids and rows of the Python TraceLens.
-  bool improved = false;
+  // Reference: the merged ids and rows of the Python TraceLens. Extended: roots aligned thread by
+  // thread, names before positions, every tree once, fills counted.
+  Edition edition = Edition::kReference;
   bool python_frames = false;     // Python functions and modules take part in the trees
   bool prune_idle_roots = false;  // leave roots without GPU work out of the text
 };

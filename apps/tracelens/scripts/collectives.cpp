@@ -16,7 +16,7 @@ class CollectiveReportScript : public Verb {
   void declare(Flags& flags) override {
     options_.edition = Edition::kReference;
     options_.rank_by_position = true;
-    options_.heatmap = options_.diagnosis = false;
+    options_.heatmap = false;
 
     Flags& source = flags.add_choice("source", "Exactly one of these");
     source.add("--trace_dir", folder_, "Folder with rank<i>_trace.json or .json.gz");

@@ -11,7 +11,7 @@ namespace tracelens::app {
 class CompareScript : public Verb {
  public:
   void declare(Flags& flags) override {
-    options_.more_sheets = false;
+    options_.edition = Edition::kReference;
     flags
         .add("reports", reports_,
              "Reports (.xlsx) or folders of CSV files; the first is the baseline")

@@ -31,7 +31,7 @@ class PftraceScript : public Verb {
     if (trace.source().recorder != Recorder::kPerfetto &&
         trace.source().recorder != Recorder::kPyTorch)
       throw Error{trace_, "expected a Perfetto trace or JSON with \"traceEvents\""};
-    const PftraceEvents events{trace};
+    const PftraceEvents events{trace, Edition::kReference};
     output_.write(tables(events), workbook, console);
     write_more(events, console);
     return kExitOk;
@@ -50,9 +50,7 @@ class PftraceScript : public Verb {
 
 class ActivityScript : public PftraceScript {
  public:
-  ActivityScript() : PftraceScript{"activity"} {
-    options_.exact_overlap = options_.name_first = false;
-  }
+  ActivityScript() : PftraceScript{"activity"} { options_.edition = Edition::kReference; }
 
  protected:
   void declare_own(Flags& flags) override {
@@ -125,7 +123,7 @@ class MemoryCopyScript : public PftraceScript {
 
  protected:
   std::vector<Table> tables(const PftraceEvents& events) override {
-    return {memory_copy_by_copy_bytes(find_memory_copies(events, {.resolve_agents = false}))};
+    return {memory_copy_by_copy_bytes(find_memory_copies(events, Edition::kReference))};
   }
 };
 

@@ -16,7 +16,7 @@ class DiffVerb : public Verb {
               "Where to write: a folder (diff/) gets the merged tree, the tables, the op maps "
               "and the note; a file .xlsx, .html or .json the tables, .md the note");
     flags.add("--summary", summary_, "Print the performance note, in Markdown");
-    flags.add("--improved", options_.improved,
+    flags.add("--improved", improved_,
               "Align threads and names instead of positions, and count memory fills; without it "
               "the rows are those of the Python TraceLens. Always so for a .html page");
     flags.add("--python-stack", options_.python_frames,
@@ -32,7 +32,8 @@ class DiffVerb : public Verb {
 
   int run(Console& console) override {
     if (!output_.empty()) check_sink(output_);
-    if (output_.ends_with(".html")) options_.improved = true;  // people read it, no script does
+    // People read a page, no script does.
+    if (improved_ || output_.ends_with(".html")) options_.edition = Edition::kExtended;
     for (const std::string& trace : {before_, after_}) refuse_same_file(trace, output_);
     const Trace before = read_with_warnings(before_, console),
                 after = read_with_warnings(after_, console);
@@ -55,7 +56,7 @@ class DiffVerb : public Verb {
 
  private:
   std::string before_, after_, output_;
-  bool summary_ = false;
+  bool summary_ = false, improved_ = false;
   DiffOptions options_;
 };
 

@@ -3,7 +3,6 @@
 
 #include "analysis/gpu/gpu_choice.hpp"
 #include "analysis/inspect/models.hpp"
-#include "io/text_file.hpp"
 #include "perf/registry/user_models.hpp"
 #include "report/sinks/sink.hpp"
 #include "verb.hpp"
@@ -52,8 +51,7 @@ class ModelVerb : public Verb {
     if (op_.empty()) throw Error{"model", "name an op, or ask for all of them with --list"};
     if (texts_.dims.empty() && models_.empty())
       throw Error{"model", "give the shapes of the op's arguments with --dims '[[8,4],[4,2]]'"};
-    perf::UserModels own;
-    if (!models_.empty()) own = perf::read_user_models(io::read_text_file(models_), models_);
+    const perf::UserModels own = perf::load_user_models(models_);
     const std::optional<perf::Gpu> gpu = chosen_gpu(choice_, nullptr);
     const Signature args = model_arguments(op_, texts_);
     const Table table =

@@ -9,7 +9,6 @@
 
 #include "analysis/gpu/gpu_choice.hpp"
 #include "io/output_file.hpp"
-#include "io/text_file.hpp"
 #include "perf/registry/user_models.hpp"
 #include "report/recipes/roofline_svg.hpp"
 #include "report/sinks/sink.hpp"
@@ -42,8 +41,7 @@ class RooflineVerb : public Verb {
   }
 
   int run(Console& console) override {
-    perf::UserModels own;
-    if (!models_.empty()) own = perf::read_user_models(io::read_text_file(models_), models_);
+    const perf::UserModels own = perf::load_user_models(models_);
     input_.check_output(output_);
     const bool picture = std::filesystem::path{output_}.extension() == ".svg";
     if (!picture) check_sink(output_);
@@ -54,10 +52,10 @@ class RooflineVerb : public Verb {
       throw Error{trace.source().name,
                   fmt::format("names no GPU whose figures are known; choose one with --gpu: {}",
                               known_gpu_names())};
-    const Tree tree = build_tree(trace);
-    const Roofline roofline = measure_roofline(
-        trace, tree, {.edition = Edition::kExtended, .own_models = &own, .gpu = &*gpu});
-    if (roofline.points.empty()) throw Error{trace.source().name, why_no_points(trace, tree)};
+    const TraceFacts facts{trace};
+    const Roofline roofline =
+        measure_roofline(facts, {.edition = Edition::kExtended, .own_models = &own, .gpu = &*gpu});
+    if (roofline.points.empty()) throw Error{trace.source().name, why_no_points(facts)};
     const Table table = roofline_table(roofline);
     if (picture) {
       io::OutputFile out{output_};

@@ -47,6 +47,10 @@ bool has_columns(const Table& table, Names names) {
   return std::ranges::all_of(names, [&](std::string_view name) { return table.has_column(name); });
 }
 
+bool is_in(const Rule& rule, Edition edition) {
+  return edition == Edition::kExtended || rule.edition == Edition::kReference;
+}
+
 class Comparison {
  public:
   Comparison(std::span<const ComparedReport> reports, const CompareSheetsOptions& options,
@@ -56,16 +60,17 @@ class Comparison {
   std::vector<Table> make() {
     for (const Rule& rule : compare_rules())
       if (is_selected(rule)) compare(rule);
-    if (options_.more_sheets && (is_named("roofline") || is_named("all"))) compare_other_families();
+    if (is_extended() && (is_named("roofline") || is_named("all"))) compare_other_families();
     return std::move(result_);
   }
 
  private:
+  [[nodiscard]] bool is_extended() const { return options_.edition == Edition::kExtended; }
   [[nodiscard]] bool is_named(std::string_view group) const {
     return std::ranges::find(options_.groups, group) != options_.groups.end();
   }
   [[nodiscard]] bool is_selected(const Rule& rule) const {
-    return (is_named(rule.group) || is_named("all")) && (options_.more_sheets || !rule.is_more);
+    return (is_named(rule.group) || is_named("all")) && is_in(rule, options_.edition);
   }
 
   // The layout of a sheet is that of the baseline. A required sheet without any known layout is
@@ -81,7 +86,7 @@ class Comparison {
     if (was_compared(rule.sheet) || !has_columns(*base, rule.keys)) return;
     for (const ComparedReport& report : reports_) {
       const Table* const table = report.find(rule.sheet);
-      if (table == nullptr && is_named(rule.group) && !rule.is_more)
+      if (table == nullptr && is_named(rule.group) && rule.edition == Edition::kReference)
         throw missing(report, rule.sheet);
       if (table == nullptr || (table->rows() == 0 && rule.by_params)) {
         if (table == nullptr)
@@ -126,11 +131,10 @@ class Comparison {
   }
 
   void add(const Rule& rule, std::string_view sheet, std::string_view base) {
-    JoinSpec spec{.keys = strings(rule.keys),
-                  .metrics = strings(rule.metrics),
-                  .in_order = options_.more_sheets};
+    JoinSpec spec{
+        .keys = strings(rule.keys), .metrics = strings(rule.metrics), .in_order = is_extended()};
     if (rule.by_params) add_common_params(sheet, spec.keys);
-    if (options_.more_sheets) add_launching_op(sheet, spec.keys);
+    if (is_extended()) add_launching_op(sheet, spec.keys);
     std::vector<JoinSide> sides;
     for (const ComparedReport& report : reports_) {
       JoinSide side{
@@ -210,12 +214,11 @@ const Table* ComparedReport::find(std::string_view table) const {
 
 std::span<const std::string_view> compare_groups() { return kGroups; }
 
-bool is_compared(std::string_view sheet, std::string_view group, bool more_sheets) {
+bool is_compared(std::string_view sheet, std::string_view group, Edition edition) {
   const bool is_known = std::ranges::any_of(compare_rules(), [&](const Rule& rule) {
-    return rule.sheet == sheet && (group == "all" || rule.group == group) &&
-           (more_sheets || !rule.is_more);
+    return rule.sheet == sheet && (group == "all" || rule.group == group) && is_in(rule, edition);
   });
-  return is_known || (more_sheets && (group == "all" || group == "roofline"));
+  return is_known || (edition == Edition::kExtended && (group == "all" || group == "roofline"));
 }
 
 std::vector<Table> compare_sheets(std::span<const ComparedReport> reports,

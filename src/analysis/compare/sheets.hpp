@@ -1,13 +1,14 @@
 // sheets.hpp: which sheets of reports are compared, by which keys and numbers.
 //   std::vector<std::string> notes;
 //   const std::vector<Table> sheets = compare_sheets(reports, {.groups = {"all"}}, notes);
-// compare_rules.hpp says what is known about each sheet.
+// The registry (analysis/tables) says what is known about each sheet.
 #pragma once
 
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tracelens/edition.hpp>
 #include <tracelens/table.hpp>
 #include <vector>
 
@@ -23,15 +24,15 @@ struct ComparedReport {
 
 struct CompareSheetsOptions {
   std::vector<std::string> groups = {"all"};
-  // Also sheets the Python TraceLens does not compare; kernels by the op that launched them; rows
-  // that cannot be told apart in order instead of every one with every other.
-  bool more_sheets = true;
+  // Extended: also sheets the Python TraceLens does not compare; kernels by the op that launched
+  // them; rows with equal keys in order instead of every one with every other.
+  Edition edition = Edition::kExtended;
 };
 
 // The names --sheets takes.
 [[nodiscard]] std::span<const std::string_view> compare_groups();
 // Whether the comparison looks at a sheet of this name: for reading no others.
-[[nodiscard]] bool is_compared(std::string_view sheet, std::string_view group, bool more_sheets);
+[[nodiscard]] bool is_compared(std::string_view sheet, std::string_view group, Edition edition);
 
 // The sheets of the result, in order. The first report is the baseline. With "all" a group that a
 // report lacks is left out with a note; a group asked for by name must be there, else Error.

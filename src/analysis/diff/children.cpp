@@ -80,7 +80,7 @@ std::vector<EditStep> ChildPairing::aligned(std::span<const NodeId> first,
                                             std::span<const NodeId> second) {
   const auto dispatches1 = [&](NodeId node) { return first_.is_dispatch(node); };
   const auto dispatches2 = [&](NodeId node) { return second_.is_dispatch(node); };
-  const bool by_position = mode_ == DiffMode::kReference && first.size() == second.size() &&
+  const bool by_position = edition_ == Edition::kReference && first.size() == second.size() &&
                            std::ranges::none_of(first, dispatches1) &&
                            std::ranges::none_of(second, dispatches2);
   if (!by_position) return matcher_.by_name(first, second, Strip::kNo);
@@ -105,7 +105,7 @@ void ChildPairing::replace_wrappers(Lists& lists, std::vector<EditStep>& steps) 
       if (!may_be_wrapper(side, list[place])) continue;
       std::vector<NodeId> children = side.gpu_children(list[place]);
       // Two ops that launch by themselves are not the same for that: they took each other's place.
-      if (mode_ == DiffMode::kImproved &&
+      if (edition_ == Edition::kExtended &&
           std::ranges::any_of(children, [&](NodeId child) { return side.is_work(child); }))
         continue;
       std::vector<std::uint32_t> names = names_of(side, children);
@@ -113,9 +113,9 @@ void ChildPairing::replace_wrappers(Lists& lists, std::vector<EditStep>& steps) 
     }
     return found;
   };
-  const std::vector<Candidate> gone = candidates(first_, lists.first, true);
-  const std::vector<Candidate> come = candidates(second_, lists.second, false);
-  if (gone.empty() || come.empty()) return;
+  const std::vector<Candidate> removed = candidates(first_, lists.first, true);
+  const std::vector<Candidate> added = candidates(second_, lists.second, false);
+  if (removed.empty() || added.empty()) return;
 
   const auto wrappers = [](const DiffSide& other_side, const std::vector<Candidate>& own,
                            const std::vector<Candidate>& others) {
@@ -133,7 +133,8 @@ void ChildPairing::replace_wrappers(Lists& lists, std::vector<EditStep>& steps) 
         found[candidate.place] = &candidate;
     return found;
   };
-  const auto wrappers1 = wrappers(second_, gone, come), wrappers2 = wrappers(first_, come, gone);
+  const auto wrappers1 = wrappers(second_, removed, added),
+             wrappers2 = wrappers(first_, added, removed);
   if (wrappers1.empty() && wrappers2.empty()) return;
 
   const auto opened = [](const DiffSide& side, const std::vector<NodeId>& list, const auto& which) {
@@ -180,29 +181,29 @@ void ChildPairing::replace_wrappers(Lists& lists, std::vector<EditStep>& steps) 
 
 // Once by the names of the first branching nodes, once more without functions and folders.
 void ChildPairing::compare_below(Lists& lists, std::vector<EditStep>& steps) {
-  std::vector<EditStep> gone = one_sided(steps, true), come = one_sided(steps, false);
-  if (gone.empty() || come.empty()) return;
-  for (const EditStep& step : gone)
+  std::vector<EditStep> removed = one_sided(steps, true), added = one_sided(steps, false);
+  if (removed.empty() || added.empty()) return;
+  for (const EditStep& step : removed)
     lists.first[step.first] = first_.collapse(lists.first[step.first]).node;
-  for (const EditStep& step : come)
+  for (const EditStep& step : added)
     lists.second[step.second] = second_.collapse(lists.second[step.second]).node;
   std::erase_if(steps, [](const EditStep& step) { return !step.is_match(); });
 
   const auto match = [&](Strip strip) {
     std::vector<NodeId> nodes1, nodes2;
-    for (const EditStep& step : gone) nodes1.push_back(lists.first[step.first]);
-    for (const EditStep& step : come) nodes2.push_back(lists.second[step.second]);
+    for (const EditStep& step : removed) nodes1.push_back(lists.first[step.first]);
+    for (const EditStep& step : added) nodes2.push_back(lists.second[step.second]);
     std::vector<EditStep> found = matcher_.by_name(nodes1, nodes2, strip);
     for (EditStep& step : found) {
-      if (step.first != kNowhere) step.first = gone[step.first].first;
-      if (step.second != kNowhere) step.second = come[step.second].second;
+      if (step.first != kNowhere) step.first = removed[step.first].first;
+      if (step.second != kNowhere) step.second = added[step.second].second;
     }
     return found;
   };
   std::vector<EditStep> by_name = match(Strip::kNo);
-  gone = one_sided(by_name, true);
-  come = one_sided(by_name, false);
-  if (gone.empty() || come.empty()) {
+  removed = one_sided(by_name, true);
+  added = one_sided(by_name, false);
+  if (removed.empty() || added.empty()) {
     steps.insert(steps.end(), by_name.begin(), by_name.end());
     return;
   }
@@ -222,7 +223,7 @@ void ChildPairing::pair_substitutes(const Lists& lists, std::vector<EditStep>& s
   for (const EditStep& step : steps)
     if (step.is_match()) partner[step.first] = step.second, matched2[step.second] = true;
   struct Gap {
-    std::vector<std::uint32_t> gone, come;
+    std::vector<std::uint32_t> removed, added;
   };
   std::map<std::uint32_t, Gap> by_left;  // 1 + place of the left neighbour on side 2
   std::uint32_t left = 0;
@@ -230,27 +231,27 @@ void ChildPairing::pair_substitutes(const Lists& lists, std::vector<EditStep>& s
     if (partner[place] != kNowhere)
       left = partner[place] + 1;
     else
-      by_left[left].gone.push_back(place);
+      by_left[left].removed.push_back(place);
   left = 0;
   for (std::uint32_t place = 0; place < lists.second.size(); ++place)
     if (matched2[place])
       left = place + 1;
     else
-      by_left[left].come.push_back(place);
+      by_left[left].added.push_back(place);
 
   std::unordered_map<std::uint32_t, std::uint32_t> gap1, gap2;
   for (const auto& [key, gap] : by_left) {
     const bool launches =
         std::ranges::any_of(
-            gap.gone, [&](std::uint32_t at) { return first_.is_dispatch(lists.first[at]); }) ||
+            gap.removed, [&](std::uint32_t at) { return first_.is_dispatch(lists.first[at]); }) ||
         std::ranges::any_of(
-            gap.come, [&](std::uint32_t at) { return second_.is_dispatch(lists.second[at]); });
-    const bool pairs = gap.gone.size() == gap.come.size() && !launches;
-    for (std::size_t i = 0; i < gap.gone.size(); ++i) {
-      gap1[gap.gone[i]] = key;
-      if (pairs) partner[gap.gone[i]] = gap.come[i];
+            gap.added, [&](std::uint32_t at) { return second_.is_dispatch(lists.second[at]); });
+    const bool pairs = gap.removed.size() == gap.added.size() && !launches;
+    for (std::size_t i = 0; i < gap.removed.size(); ++i) {
+      gap1[gap.removed[i]] = key;
+      if (pairs) partner[gap.removed[i]] = gap.added[i];
     }
-    for (const std::uint32_t place : gap.come) gap2[place] = key;
+    for (const std::uint32_t place : gap.added) gap2[place] = key;
   }
   std::vector<EditStep> result;
   std::vector<bool> taken(lists.second.size());
@@ -290,7 +291,7 @@ std::vector<NodePair> ChildPairing::pairs_of(std::vector<NodeId> first,
   replace_wrappers(lists, steps);
   compare_below(lists, steps);
   std::vector<std::uint32_t> gaps;
-  if (mode_ == DiffMode::kImproved) pair_substitutes(lists, steps, gaps);
+  if (edition_ == Edition::kExtended) pair_substitutes(lists, steps, gaps);
 
   std::vector<NodePair> pairs;
   for (std::size_t i = 0; i < steps.size(); ++i)

@@ -1,5 +1,5 @@
 // children.hpp: which children of two matched nodes belong together. One step of the merge.
-//   ChildPairing pairing{side1, side2, DiffMode::kReference};
+//   ChildPairing pairing{side1, side2, Edition::kReference};
 //   NodeId first = a, second = b;                       // either may be invalid
 //   const auto pairs = pairing.pairs_below(first, second);   // may move first or second down
 // In order: wrappers with a single child are looked through where the counts differ; the lists are
@@ -24,8 +24,8 @@ struct NodePair {
 
 class ChildPairing {
  public:
-  ChildPairing(DiffSide& first, DiffSide& second, DiffMode mode)
-      : first_{first}, second_{second}, matcher_{first, second}, mode_{mode} {}
+  ChildPairing(DiffSide& first, DiffSide& second, Edition edition)
+      : first_{first}, second_{second}, matcher_{first, second}, edition_{edition} {}
 
   [[nodiscard]] std::vector<NodePair> pairs_below(NodeId& first, NodeId& second);
 
@@ -47,7 +47,7 @@ class ChildPairing {
 
   DiffSide &first_, &second_;
   Matcher matcher_;
-  DiffMode mode_;
+  Edition edition_;
 };
 
 }  // namespace tracelens

@@ -42,11 +42,11 @@ bool DiffFindings::counts(const OpChange& change) const {
       return true;
     case ChangeVerdict::kGone:
       return stands_out(change.ns) && std::ranges::all_of(exchanges_, [](const Substitution& each) {
-               return each.gone.empty();
+               return each.removed.empty();
              });
     case ChangeVerdict::kNew:
       return stands_out(change.ns) && std::ranges::all_of(exchanges_, [](const Substitution& each) {
-               return each.come.empty();
+               return each.added.empty();
              });
     case ChangeVerdict::kUnknown:
       break;

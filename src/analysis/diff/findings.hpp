@@ -27,7 +27,7 @@ class DiffFindings {
   [[nodiscard]] bool is_identical() const;
 
   // nullptr: none that counts. An op that only one trace has is no finding of its own where it may
-  // have gone or come by an exchange: the exchange is.
+  // have been removed or added by an exchange: the exchange is.
   [[nodiscard]] const OpChange* largest(Direction direction) const;
   [[nodiscard]] const Substitution* largest_exchange(Direction direction) const;
 

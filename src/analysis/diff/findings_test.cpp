@@ -43,7 +43,7 @@ TEST(DiffFindings, WhatTheStepsProveCountsAndWhatTheyCallNoiseDoesNot) {
 TEST(DiffFindings, AnExchangeMustStandOutToo) {
   const std::vector<OpChange> changes = {change("mm", 1'000'000, 1'000'000, ChangeVerdict::kSame)};
   const std::vector<Substitution> exchanges = {
-      {.where = "op", .gone = "a.kd", .come = "a", .count = 1, .ns = {100, 90}}};
+      {.where = "op", .removed = "a.kd", .added = "a", .count = 1, .ns = {100, 90}}};
   const DiffFindings findings{changes, exchanges};
   EXPECT_EQ(findings.largest_exchange(Direction::kFaster), nullptr);
   EXPECT_FALSE(findings.is_identical());
@@ -57,9 +57,9 @@ TEST(DiffFindings, ANewOpIsAFindingUnlessSomethingCameByAnExchange) {
                                           .ns = {0, 500},
                                           .verdict = ChangeVerdict::kNew}};
   std::vector<Substitution> exchanges = {
-      {.where = "op", .gone = "copy", .come = "", .count = 1, .ns = {100, 0}}};
+      {.where = "op", .removed = "copy", .added = "", .count = 1, .ns = {100, 0}}};
   EXPECT_NE((DiffFindings{changes, exchanges}.largest(Direction::kSlower)), nullptr);
-  exchanges[0].come = "gelu";
+  exchanges[0].added = "gelu";
   EXPECT_EQ((DiffFindings{changes, exchanges}.largest(Direction::kSlower)), nullptr);
 }
 

@@ -51,8 +51,8 @@ class LaunchedWork {
 };
 
 std::vector<LevelChange> time_by_module(const Trace& trace) {
-  const Tree tree = build_tree(trace, {.python_frames = true});
-  OpInput input{trace, tree, {}};
+  const TraceFacts facts{trace, {.python_frames = true}};
+  OpInput input{facts, {}};
   const std::vector<Table> tables = module_tables(input);
   const auto modules = std::ranges::find(tables, "modules", &Table::name);
   if (modules == tables.end()) return {};

@@ -31,7 +31,7 @@ std::vector<EditStep> Matcher::by_name(std::span<const NodeId> first,
   std::vector<std::uint32_t> names1, names2;
   for (const NodeId node : first) names1.push_back(sides_[0]->aligned_name(node, strip));
   for (const NodeId node : second) names2.push_back(sides_[1]->aligned_name(node, strip));
-  return told_apart(edit_script(names1, names2), first, second);
+  return with_equal_names_resolved(edit_script(names1, names2), first, second);
 }
 
 // Names of the GPU-path children, grandchildren and so on; ends after the first empty level.
@@ -120,9 +120,9 @@ void Matcher::pair_alike(const Ambiguous& name, std::span<const NodeId> first,
   if (ranks.empty()) accept_existing([](std::uint32_t, std::uint32_t) { return true; });
 }
 
-std::vector<EditStep> Matcher::told_apart(std::vector<EditStep> steps,
-                                          std::span<const NodeId> first,
-                                          std::span<const NodeId> second) {
+std::vector<EditStep> Matcher::with_equal_names_resolved(std::vector<EditStep> steps,
+                                                         std::span<const NodeId> first,
+                                                         std::span<const NodeId> second) {
   std::vector<std::uint32_t> order;  // names by first appearance
   std::unordered_map<std::uint32_t, Ambiguous> by_name;
   const auto entry = [&](std::uint32_t name) -> Ambiguous& {

@@ -20,15 +20,15 @@ class Matcher {
  public:
   Matcher(const DiffSide& first, const DiffSide& second) : sides_{&first, &second} {}
 
-  // Aligned by name, equal names told apart. Every place of both lists is in exactly one step.
+  // Aligned by name, equal names by what is below them. Every place of both lists is in exactly one step.
   [[nodiscard]] std::vector<EditStep> by_name(std::span<const NodeId> first,
                                               std::span<const NodeId> second, Strip strip);
 
   // The second half of by_name(): `steps` with the nodes of ambiguous names paired anew, the most
   // similar first. Unchanged when no pair is better than the one it has.
-  [[nodiscard]] std::vector<EditStep> told_apart(std::vector<EditStep> steps,
-                                                 std::span<const NodeId> first,
-                                                 std::span<const NodeId> second);
+  [[nodiscard]] std::vector<EditStep> with_equal_names_resolved(std::vector<EditStep> steps,
+                                                                std::span<const NodeId> first,
+                                                                std::span<const NodeId> second);
 
  private:
   static constexpr std::size_t kLevels = 4;

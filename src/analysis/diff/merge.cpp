@@ -13,11 +13,11 @@ namespace tracelens {
 class TreeMerger {
  public:
   TreeMerger(const Trace& trace1, const Tree& tree1, const Trace& trace2, const Tree& tree2,
-             DiffMode mode)
+             Edition edition)
       : first_{trace1, tree1, names_},
         second_{trace2, tree2, names_},
-        pairing_{first_, second_, mode},
-        mode_{mode} {}
+        pairing_{first_, second_, edition},
+        edition_{edition} {}
 
   MergedTree merge() {
     merged_.merged_[0].assign(first_.tree().size(), MergedTree::kNone);
@@ -27,8 +27,7 @@ class TreeMerger {
         throw Error{side->trace().source().name,
                     "has no ops: Both trees must have at least one root node in cpu_root_nodes."};
     const std::vector<NodeId> roots1 = roots_of(first_), roots2 = roots_of(second_);
-    merged_.root_counts_ = {roots1.size(), roots2.size()};
-    if (mode_ == DiffMode::kReference) {
+    if (edition_ == Edition::kReference) {
       for (std::size_t i = 0; i < std::max(roots1.size(), roots2.size()); ++i)
         merge_root(
             {i < roots1.size() ? roots1[i] : NodeId{}, i < roots2.size() ? roots2[i] : NodeId{}});
@@ -71,9 +70,9 @@ class TreeMerger {
           inner = only;
         }
         if (inner != outer) side.trim_to(outer, inner);
-        if (mode_ == DiffMode::kReference) root = inner;
+        if (edition_ == Edition::kReference) root = inner;
       }
-      if (mode_ == DiffMode::kImproved && !side.is_gpu_path(root)) continue;
+      if (edition_ == Edition::kExtended && !side.is_gpu_path(root)) continue;
       if (seen.insert(root.row).second) roots.push_back(root);
     }
     return roots;
@@ -185,7 +184,7 @@ class TreeMerger {
   DiffNames names_;
   DiffSide first_, second_;
   ChildPairing pairing_;
-  DiffMode mode_;
+  Edition edition_;
   MergedTree merged_;
   std::unordered_map<std::uint64_t, std::uint32_t> ids_;
 };
@@ -197,8 +196,8 @@ std::optional<NodeId> MergedTree::counterpart(std::size_t side, NodeId node) con
 }
 
 MergedTree merge_trees(const Trace& trace1, const Tree& tree1, const Trace& trace2,
-                       const Tree& tree2, DiffMode mode) {
-  return TreeMerger{trace1, tree1, trace2, tree2, mode}.merge();
+                       const Tree& tree2, Edition edition) {
+  return TreeMerger{trace1, tree1, trace2, tree2, edition}.merge();
 }
 
 }  // namespace tracelens

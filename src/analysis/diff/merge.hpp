@@ -13,16 +13,12 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <tracelens/edition.hpp>
 #include <tracelens/trace.hpp>
 #include <tracelens/tree.hpp>
 #include <vector>
 
 namespace tracelens {
-
-enum class DiffMode : std::uint8_t {
-  kReference,  // as the Python TraceLens: its merged ids, its roots, its pairs by position
-  kImproved,   // roots aligned thread by thread, each tree once, names before positions
-};
 
 struct MergedNode {
   NodeId first, second;  // invalid: the other side only
@@ -41,7 +37,6 @@ class MergedTree {
     return std::span{children_}.subspan(begins_[id], ends_[id] - begins_[id]);
   }
   [[nodiscard]] std::span<const std::uint32_t> roots() const { return roots_; }
-  [[nodiscard]] std::size_t root_count(std::size_t side) const { return root_counts_[side]; }
 
   // The merged node that stands for a node of one side (0 or 1); kNone when it was looked through
   // or never reached.
@@ -56,12 +51,13 @@ class MergedTree {
   std::vector<MergedNode> nodes_;  // by merged id: in order of the first visit, depth first
   std::vector<std::uint32_t> children_, begins_, ends_;
   std::vector<std::uint32_t> roots_;
-  std::array<std::size_t, 2> root_counts_ = {};
   std::array<std::vector<std::uint32_t>, 2> merged_;  // by node
 };
 
-// Throws Error when a tree has no ops: then there is nothing to align.
+// Reference: the merged ids of the Python TraceLens, its roots, its pairs by position. Extended: roots
+// aligned thread by thread, each tree once, names before positions. Throws Error when a tree has no
+// ops: then there is nothing to align.
 [[nodiscard]] MergedTree merge_trees(const Trace& trace1, const Tree& tree1, const Trace& trace2,
-                                     const Tree& tree2, DiffMode mode = DiffMode::kReference);
+                                     const Tree& tree2, Edition edition = Edition::kReference);
 
 }  // namespace tracelens

@@ -45,7 +45,7 @@ Trace cuda_model() {
 }
 
 TEST(MergedTree, PrintsWhatBothHaveFirstThenEachSide) {
-  const DiffPair pair{hip_model(), cuda_model(), DiffMode::kReference};
+  const DiffPair pair{hip_model(), cuda_model(), Edition::kReference};
   EXPECT_EQ(merged_tree_text(pair.input()),
             "├── aten::conv2d\n"
             "│   └── aten::_convolution\n"
@@ -70,7 +70,7 @@ TEST(MergedTree, PrintsWhatBothHaveFirstThenEachSide) {
 }
 
 TEST(DiffStats, EveryGpuEventBelowADivergenceHasARowWithItsAncestor) {
-  const DiffPair pair{hip_model(), cuda_model(), DiffMode::kReference};
+  const DiffPair pair{hip_model(), cuda_model(), Edition::kReference};
   const Table rows = diff_stats_table(pair.input(), collect_diff_stats(pair.input()));
   EXPECT_THAT(column(rows, "name"), ElementsAre("igemm", "transpose", "cutlass_fprop", "add_k",
                                                 "add_k2", "relu_k", "relu_k2", "sum_k"));
@@ -81,13 +81,13 @@ TEST(DiffStats, EveryGpuEventBelowADivergenceHasARowWithItsAncestor) {
 }
 
 TEST(DiffSummary, OpsOfOneDivergenceOutsideModulesAreUnifiedAsRoot) {
-  const DiffPair pair{hip_model(), cuda_model(), DiffMode::kReference};
+  const DiffPair pair{hip_model(), cuda_model(), Edition::kReference};
   const Table rows = diff_stats_table(pair.input(), collect_diff_stats(pair.input()));
   const DiffSummary summary = summarize_diff(rows);
   EXPECT_THAT(summary.op_map, HasSubstr("\"root\": {\n    \"trace1\": {\n      \"kernels\": [\n"));
   EXPECT_THAT(summary.op_map_trace1, HasSubstr("\"aten::miopen_convolution\": [\n    \"igemm\","));
-  const DiffSummary improved = summarize_diff(rows, {.name_by_root = false});
-  EXPECT_EQ(improved.op_map.find("\"root\": {"), std::string::npos);
+  const DiffSummary extended = summarize_diff(rows, {.edition = Edition::kExtended});
+  EXPECT_EQ(extended.op_map.find("\"root\": {"), std::string::npos);
 }
 
 TEST(ImprovedMerge, AnExtraOpAtTheStartShiftsNothing) {
@@ -106,7 +106,7 @@ TEST(ImprovedMerge, AnExtraOpAtTheStartShiftsNothing) {
                 {.name = "relu", .ts = 2010.0 + 20 * i, .dur = 1});
     }
   }
-  const DiffPair pair{a.finish(), b.finish(), DiffMode::kImproved};
+  const DiffPair pair{a.finish(), b.finish(), Edition::kExtended};
   const std::vector<OpChange> changes = op_changes(pair.input(), {}, {});
   ASSERT_EQ(changes.front().name, "aten::zeros");
   EXPECT_EQ(changes.front().verdict, ChangeVerdict::kNew);
@@ -144,7 +144,7 @@ Trace steps(double slow_us, bool fused) {
 }
 
 TEST(OpChanges, ATraceAndItselfDifferNowhere) {
-  const DiffPair pair{steps(0, false), steps(0, false), DiffMode::kImproved};
+  const DiffPair pair{steps(0, false), steps(0, false), Edition::kExtended};
   const std::vector<OpChange> changes = op_changes(pair.input(), {}, {});
   for (const OpChange& change : changes) {
     EXPECT_EQ(change.difference_ns(), 0) << change.name;
@@ -156,7 +156,7 @@ TEST(OpChanges, ATraceAndItselfDifferNowhere) {
 }
 
 TEST(OpChanges, ASlowedOpIsFoundWithItsShapeAndExactAmount) {
-  const DiffPair pair{steps(0, false), steps(2.5, false), DiffMode::kImproved};
+  const DiffPair pair{steps(0, false), steps(2.5, false), Edition::kExtended};
   const std::vector<OpChange> changes = op_changes(pair.input(), {}, {});
   EXPECT_EQ(changes.front().name, "aten::mm");
   EXPECT_EQ(changes.front().dims, "((8, 16), (16, 32))");
@@ -165,11 +165,11 @@ TEST(OpChanges, ASlowedOpIsFoundWithItsShapeAndExactAmount) {
 }
 
 TEST(Substitutions, TwoOpsReplacedByOneAreOneSubstitutionCountedEachTime) {
-  const DiffPair pair{steps(0, false), steps(0, true), DiffMode::kImproved};
+  const DiffPair pair{steps(0, false), steps(0, true), Edition::kExtended};
   const std::vector<Substitution> found = substitutions(pair.input());
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].gone, "aten::mul + aten::add");
-  EXPECT_EQ(found[0].come, "aten::addcmul");
+  EXPECT_EQ(found[0].removed, "aten::mul + aten::add");
+  EXPECT_EQ(found[0].added, "aten::addcmul");
   EXPECT_EQ(found[0].where, "model::layer");
   EXPECT_EQ(found[0].count, 24);
   EXPECT_EQ(found[0].ns[1] - found[0].ns[0], 24 * (4'000 - 6'000));
@@ -194,7 +194,7 @@ TEST(OpChanges, AnHloOpIsTheSameWhenItsLineMovedOrTheCompilerNumberedItAnew) {
   for (const char* other :
        {"conv.1 (jit(f)/conv, m.py:9)", "conv.7.0 (jit(f)/jit(main)/conv, n.py:3)"}) {
     const DiffPair pair{jax_runs(3, "conv.1 (jit(f)/conv, m.py:3)", "conv_kernel.kd"),
-                        jax_runs(1, other, "conv_kernel"), DiffMode::kImproved};
+                        jax_runs(1, other, "conv_kernel"), Edition::kExtended};
     const std::vector<OpChange> changes = op_changes(pair.input(), {}, {});
     ASSERT_EQ(changes.size(), 2U) << other;
     for (const OpChange& change : changes) {
@@ -207,7 +207,7 @@ TEST(OpChanges, AnHloOpIsTheSameWhenItsLineMovedOrTheCompilerNumberedItAnew) {
 
 TEST(OpChanges, EveryCallCountsWhetherItFoundAPartnerOrNot) {
   const char *const conv = "conv.1 (jit(f)/conv, m.py:3)", *const kernel = "conv_kernel";
-  const DiffPair pair{jax_runs(40, conv, kernel), jax_runs(13, conv, kernel), DiffMode::kImproved};
+  const DiffPair pair{jax_runs(40, conv, kernel), jax_runs(13, conv, kernel), Edition::kExtended};
   for (const OpChange& change : op_changes(pair.input(), {}, {})) {
     EXPECT_EQ(change.calls[0], 40) << change.name;
     EXPECT_EQ(change.calls[1], 13) << change.name;
@@ -225,8 +225,8 @@ TEST(MergeTrees, TenThousandChildrenOfOneNameAreAlignedInTime) {
     }
     return t.finish();
   };
-  for (const DiffMode mode : {DiffMode::kReference, DiffMode::kImproved}) {
-    const DiffPair pair{wide(10'000), wide(10'050), mode};
+  for (const Edition edition : {Edition::kReference, Edition::kExtended}) {
+    const DiffPair pair{wide(10'000), wide(10'050), edition};
     EXPECT_EQ(pair.merged().roots().size(), 1U);
     const auto children = pair.merged().children(pair.merged().roots()[0]);
     EXPECT_EQ(std::ranges::count_if(
@@ -244,16 +244,16 @@ TEST(MergeTrees, DeepStacksAreNoRecursion) {
     t.launch("cudaLaunchKernel", 19'001, 1, {.name = "gemm", .ts = 50'000, .dur = 2});
     return t.finish();
   };
-  const DiffPair pair{deep(10'000), deep(9'000), DiffMode::kReference, true};
+  const DiffPair pair{deep(10'000), deep(9'000), Edition::kReference, true};
   EXPECT_THAT(merged_tree_text(pair.input()), HasSubstr("aten::mm"));
 }
 
 TEST(MergeTrees, TracesWithoutGpuWorkGiveEmptyTables) {
-  for (const DiffMode mode : {DiffMode::kReference, DiffMode::kImproved}) {
+  for (const Edition edition : {Edition::kReference, Edition::kExtended}) {
     TestTrace a, b;
     a.op("aten::add", 0, 5);
     b.op("aten::add", 0, 5);
-    const DiffPair pair{a.finish(), b.finish(), mode};
+    const DiffPair pair{a.finish(), b.finish(), edition};
     EXPECT_TRUE(collect_diff_stats(pair.input()).rows.empty());
     EXPECT_TRUE(op_changes(pair.input(), {}, {}).empty());
     const Table rows = diff_stats_table(pair.input(), collect_diff_stats(pair.input()));

@@ -39,7 +39,7 @@ void add_once(std::vector<std::string>& list, const std::string& text) {
 
 class NameUnifier {
  public:
-  NameUnifier(std::span<const OpMention> rows, bool name_by_root) : name_by_root_{name_by_root} {
+  NameUnifier(std::span<const OpMention> rows, Edition edition) : edition_{edition} {
     struct Modules {
       std::vector<std::string> list;
       std::size_t side = 0;
@@ -120,11 +120,12 @@ class NameUnifier {
     if (a.find(b) != a.npos) return std::string{b};
     if (beginning(a) == beginning(b)) return fmt::format("{}/{}", a, b);
     const std::vector<std::string>&of_a = modules_.at(first), &of_b = modules_.at(second);
-    const bool same = of_a.size() == 1 && of_a == of_b && (name_by_root_ || of_a[0] != "root");
+    const bool same =
+        of_a.size() == 1 && of_a == of_b && (edition_ == Edition::kReference || of_a[0] != "root");
     return same ? std::optional{without_blanks(of_a[0])} : std::nullopt;
   }
 
-  bool name_by_root_;
+  Edition edition_;
   std::unordered_map<std::string, std::vector<std::string>> modules_;
   OpRenaming result_;
 };
@@ -175,8 +176,8 @@ class Json {
 
 }  // namespace
 
-OpRenaming unify_op_names(std::span<const OpMention> rows, bool name_by_root) {
-  return NameUnifier{rows, name_by_root}.unify(rows);
+OpRenaming unify_op_names(std::span<const OpMention> rows, Edition edition) {
+  return NameUnifier{rows, edition}.unify(rows);
 }
 
 std::string kernels_by_op_json(std::span<const OpMention> rows, std::size_t side) {

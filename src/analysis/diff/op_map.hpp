@@ -1,5 +1,5 @@
 // op_map.hpp: names for ops that do the same work in two traces and are called differently.
-//   OpRenaming renaming = unify_op_names(rows, true);
+//   OpRenaming renaming = unify_op_names(rows, edition);
 //   renaming.of("aten::miopen_convolution")
 #pragma once
 
@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tracelens/edition.hpp>
 #include <vector>
 
 namespace tracelens {
@@ -29,9 +30,9 @@ struct OpRenaming {
 };
 
 // Ops that stand below the same point of divergence are one op when one name holds the other, both
-// begin alike, or both are all there is of the same module. `name_by_root` lets "root", which every
-// op has outside modules, count as one.
-[[nodiscard]] OpRenaming unify_op_names(std::span<const OpMention> rows, bool name_by_root);
+// begin alike, or both are all there is of the same module. Reference: "root", which every op
+// has outside modules, counts as one.
+[[nodiscard]] OpRenaming unify_op_names(std::span<const OpMention> rows, Edition edition);
 
 // {"op": ["kernel", ...]} of one side.
 [[nodiscard]] std::string kernels_by_op_json(std::span<const OpMention> rows, std::size_t side);

@@ -1,6 +1,6 @@
 // ops.hpp: what each op costs in two traces, aligned by the merged tree, and what took the
 // place of what.
-//   const std::vector<OpChange> changes = op_changes(input, find_steps(...), find_steps(...));
+//   const std::vector<OpChange> changes = op_changes(input, facts1.steps(), facts2.steps());
 //   const Table table = ops_diff_table(changes);
 // Every linked GPU event counts once, for the lowest op around it that both traces have; without
 // one for the op that launched it. Work of an HLO op counts for that op in any case. Where steps
@@ -17,7 +17,7 @@
 
 #include "analysis/diff/text.hpp"
 #include "analysis/kit/noise.hpp"
-#include "analysis/kit/steps.hpp"
+#include "facts/steps.hpp"
 
 namespace tracelens {
 
@@ -37,7 +37,7 @@ struct OpChange {
 
 // "Below `where`, `gone` became `come`", so many times; the costliest first.
 struct Substitution {
-  std::string where = {}, gone = {}, come = {};
+  std::string where = {}, removed = {}, added = {};
   std::int64_t count = 0;
   std::array<std::int64_t, 2> ns = {};
   [[nodiscard]] std::int64_t difference_ns() const { return ns[1] - ns[0]; }

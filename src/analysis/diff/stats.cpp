@@ -18,8 +18,10 @@ namespace {
 
 class Collector {
  public:
-  Collector(const DiffInput& input, const DiffStatsOptions& options)
-      : input_{input}, options_{options}, visited_(input.merged.size()) {}
+  Collector(const DiffInput& input, Edition edition)
+      : input_{input},
+        counts_fills_{edition == Edition::kExtended},
+        visited_(input.merged.size()) {}
 
   DiffStats collect() {
     // Depth first, children in stored order; a node that was dealt with is skipped with all below.
@@ -61,7 +63,7 @@ class Collector {
   [[nodiscard]] bool is_kernel(std::size_t side, NodeId node) const {
     const Category category = trace(side).category(tree(side).event(node));
     return category == Category::kKernel || category == Category::kGpuMemcpy ||
-           (options_.count_fills && category == Category::kGpuMemset);
+           (counts_fills_ && category == Category::kGpuMemset);
   }
 
   // The GPU events below a host node in the order their launches stand in the trace. A GPU event
@@ -114,7 +116,7 @@ class Collector {
       name = name_index(title(side, node_of(side, input_.merged.node(node.parent))));
     std::vector<EventId> events;
     add_work_below(side, node_of(side, node), events);
-    if (options_.count_fills && is_gpu(trace(side).category(tree(side).event(node_of(side, node)))))
+    if (counts_fills_ && is_gpu(trace(side).category(tree(side).event(node_of(side, node)))))
       events.push_back(tree(side).event(node_of(side, node)));
     add_rows(side, events, node.parent, name);
   }
@@ -163,7 +165,7 @@ class Collector {
 
   static constexpr std::uint32_t kNoName = MergedTree::kNone;
   const DiffInput& input_;
-  const DiffStatsOptions& options_;
+  bool counts_fills_;
   std::vector<bool> visited_;
   std::map<std::string, std::uint32_t> names_;
   DiffStats stats_;
@@ -195,8 +197,8 @@ std::string argument_text(const Value& value) {
 
 }  // namespace
 
-DiffStats collect_diff_stats(const DiffInput& input, const DiffStatsOptions& options) {
-  return Collector{input, options}.collect();
+DiffStats collect_diff_stats(const DiffInput& input, Edition edition) {
+  return Collector{input, edition}.collect();
 }
 
 Table diff_stats_table(const DiffInput& input, const DiffStats& stats, bool keep_source) {

@@ -29,12 +29,9 @@ struct DiffStats {
   std::size_t without_op = 0;  // GPU events that no op launched; they have no row
 };
 
-struct DiffStatsOptions {
-  bool count_fills = false;  // memory fills that stand alone count like kernels
-};
-
+// Extended: memory fills that stand alone count like kernels.
 [[nodiscard]] DiffStats collect_diff_stats(const DiffInput& input,
-                                           const DiffStatsOptions& options = {});
+                                           Edition edition = Edition::kReference);
 
 // Of identical traces only the rows of the first, without the column `source`, unless told to keep
 // it.

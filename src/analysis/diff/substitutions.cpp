@@ -87,34 +87,34 @@ class SubstitutionFinder {
   }
 
   // A longer recording has more of the same at the top: more runs of a JAX module replace nothing.
-  [[nodiscard]] bool is_repetition(const std::vector<std::string>& gone,
-                                   const std::vector<std::string>& come) const {
-    if (are_same_names(gone, come)) return true;
+  [[nodiscard]] bool is_repetition(const std::vector<std::string>& removed,
+                                   const std::vector<std::string>& added) const {
+    if (are_same_names(removed, added)) return true;
     const auto ran = [this](const std::string& name) { return modules_of_both_.contains(name); };
-    return std::ranges::all_of(gone, ran) && std::ranges::all_of(come, ran);
+    return std::ranges::all_of(removed, ran) && std::ranges::all_of(added, ran);
   }
 
   void add(const std::string& where, std::span<const std::uint32_t> ids) {
-    std::vector<std::string> gone, come;
+    std::vector<std::string> removed, added;
     std::array<std::int64_t, 2> ns = {};
     for (const std::uint32_t id : ids) {
       const MergedNode& node = input_.merged.node(id);
       if (node.first.valid()) {
-        add_titles(input_.trace1, input_.tree1, node.first, gone);
+        add_titles(input_.trace1, input_.tree1, node.first, removed);
         ns[0] = plus_ns(ns[0], input_.tree1.gpu_sum_ns(node.first));
       }
       if (node.second.valid()) {
-        add_titles(input_.trace2, input_.tree2, node.second, come);
+        add_titles(input_.trace2, input_.tree2, node.second, added);
         ns[1] = plus_ns(ns[1], input_.tree2.gpu_sum_ns(node.second));
       }
     }
     // Launches of the same kernels under two names of the launch are no substitution.
-    if (gone == come || (ns[0] == 0 && ns[1] == 0)) return;
-    if (where == kTopLevel && is_repetition(gone, come)) return;
-    Substitution& into = found_[{where, joined(gone), joined(come)}];
+    if (removed == added || (ns[0] == 0 && ns[1] == 0)) return;
+    if (where == kTopLevel && is_repetition(removed, added)) return;
+    Substitution& into = found_[{where, joined(removed), joined(added)}];
     into.where = where;
-    into.gone = joined(gone);
-    into.come = joined(come);
+    into.removed = joined(removed);
+    into.added = joined(added);
     ++into.count;
     for (const std::size_t side : {0U, 1U}) into.ns[side] = plus_ns(into.ns[side], ns[side]);
   }
@@ -169,7 +169,7 @@ Table substitutions_table(std::span<const Substitution> found) {
   };
   Table table{"substitutions", "What took the place of what, the costliest first", columns};
   for (const Substitution& each : found)
-    table.add_row(each.where, each.gone, each.come, each.count, us(each.ns[0]), us(each.ns[1]),
+    table.add_row(each.where, each.removed, each.added, each.count, us(each.ns[0]), us(each.ns[1]),
                   us(minus_ns(each.ns[1], each.ns[0])));
   return table;
 }

@@ -43,7 +43,7 @@ class Summary {
     for (const Group& each : groups_) mentions.push_back(mention(each.first_row));
     std::vector<OpMention> events;
     for (std::size_t row = 0; row < stats_.rows(); ++row) events.push_back(mention(row));
-    OpRenaming renaming = unify_op_names(events, options_.name_by_root);
+    OpRenaming renaming = unify_op_names(events, options_.edition);
 
     DiffSummary result{
         table(renaming), kernels_by_op_json(mentions, 0),

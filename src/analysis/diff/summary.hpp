@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <tracelens/edition.hpp>
 #include <tracelens/table.hpp>
 #include <vector>
 
@@ -13,8 +14,9 @@ namespace tracelens {
 
 struct DiffSummaryOptions {
   bool identical = false;  // the table has no column `source`, and the map no level for it
-  // Ops that differ in everything but their module get its name; not when there are no modules.
-  bool name_by_root = true;
+  // Ops that differ in everything but their module get its name. Reference: "root", which every op
+  // without a module has, counts as one.
+  Edition edition = Edition::kReference;
 };
 
 struct DiffSummary {

@@ -1,5 +1,5 @@
 // test_pair.hpp: two small traces and all that is made of them, for the tests of the diff.
-//   DiffPair pair{first.finish(), second.finish(), DiffMode::kReference};
+//   DiffPair pair{first.finish(), second.finish(), Edition::kReference};
 //   merged_tree_text(pair.input())
 #pragma once
 
@@ -12,12 +12,12 @@ namespace tracelens {
 
 class DiffPair {
  public:
-  DiffPair(Trace first, Trace second, DiffMode mode, bool python_frames = false)
+  DiffPair(Trace first, Trace second, Edition edition, bool python_frames = false)
       : first_{std::move(first)},
         second_{std::move(second)},
         tree1_{build_tree(first_, {.python_frames = python_frames})},
         tree2_{build_tree(second_, {.python_frames = python_frames})},
-        merged_{merge_trees(first_, tree1_, second_, tree2_, mode)} {}
+        merged_{merge_trees(first_, tree1_, second_, tree2_, edition)} {}
   DiffPair(const DiffPair&) = delete;
   DiffPair& operator=(const DiffPair&) = delete;
 

@@ -91,8 +91,4 @@ std::string merged_tree_text(const DiffInput& input, const DiffTextOptions& opti
   return TreeText{input}.print(roots);
 }
 
-std::string merged_subtree_text(const DiffInput& input, std::uint32_t id) {
-  return TreeText{input}.print({id});
-}
-
 }  // namespace tracelens

@@ -30,8 +30,6 @@ struct DiffTextOptions {
 
 [[nodiscard]] std::string merged_tree_text(const DiffInput& input,
                                            const DiffTextOptions& options = {});
-// The same below one merged node.
-[[nodiscard]] std::string merged_subtree_text(const DiffInput& input, std::uint32_t id);
 
 // The name of a node as traced; its position in the trace when it has none.
 [[nodiscard]] std::string node_title(const Trace& trace, const Tree& tree, NodeId node);

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analysis/gpu/work.hpp"
+#include "analysis/gpu/busy_time.hpp"
 #include "analysis/kit/cells.hpp"
 #include "analysis/kit/intervals.hpp"
 #include "tree/host_rows.hpp"
@@ -290,14 +290,15 @@ Table table_by_host(const Trace& trace, std::vector<Charge> charges, std::int64_
 
 }  // namespace
 
-IdleTables gpu_idle(const Trace& trace, const Tree& tree, const IdleOptions& options) {
-  std::vector<Gap> gaps =
-      find_gaps(trace, select_gpu_events(trace, tree, options.include_unlinked).events);
+IdleTables gpu_idle(const TraceFacts& facts, const IdleOptions& options) {
+  const Trace& trace = facts.trace();
+  std::vector<Gap> gaps = find_gaps(trace, facts.gpu_events(options.include_unlinked).events);
   std::int64_t idle_ns = 0;
   for (const Gap& gap : gaps) idle_ns = plus_ns(idle_ns, length(gap.time));
   Table by_size = table_by_size(gaps, idle_ns);
-  return {std::move(by_size), table_by_host(trace, charge_gaps(trace, tree, std::move(gaps)),
-                                            idle_ns, options.top_rows)};
+  return {std::move(by_size),
+          table_by_host(trace, charge_gaps(trace, facts.tree(), std::move(gaps)), idle_ns,
+                        options.top_rows)};
 }
 
 }  // namespace tracelens

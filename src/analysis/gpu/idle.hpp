@@ -1,13 +1,13 @@
 // idle.hpp: when the GPU waited, for how long at a time, and what the host did meanwhile.
-//   const IdleTables idle = gpu_idle(trace, tree);
+//   const IdleTables idle = gpu_idle(facts);
 // A gap is a stretch between the first and the last GPU event in which none of them runs. The GPU
 // event that ends the gap names the thread that kept it waiting: the one that launched it.
 #pragma once
 
 #include <cstddef>
 #include <tracelens/table.hpp>
-#include <tracelens/trace.hpp>
-#include <tracelens/tree.hpp>
+
+#include "facts/trace_facts.hpp"
 
 namespace tracelens {
 
@@ -27,8 +27,7 @@ struct IdleTables {
 //   sync, runtime call, op, python   before that: the innermost event open on the thread
 //   no host activity                 nothing was open on it
 //   unlinked        the launch is not in the trace
-// Python frames are looked at whether they take part in `tree` or not.
-[[nodiscard]] IdleTables gpu_idle(const Trace& trace, const Tree& tree,
-                                  const IdleOptions& options = {});
+// Python frames are looked at whether they take part in the tree or not.
+[[nodiscard]] IdleTables gpu_idle(const TraceFacts& facts, const IdleOptions& options = {});
 
 }  // namespace tracelens

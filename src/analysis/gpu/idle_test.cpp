@@ -31,7 +31,7 @@ TEST(GpuIdle, GapsFallIntoSizeClasses) {
   t.launch("cudaLaunchKernel", 4, 1, {.ts = 39, .dur = 1});    // of 5
   t.launch("cudaLaunchKernel", 6, 1, {.ts = 6040, .dur = 1});  // of 6000
   const Trace trace = t.finish();
-  const Table table = gpu_idle(trace, build_tree(trace)).by_size;
+  const Table table = gpu_idle(TraceFacts{trace}).by_size;
   ASSERT_EQ(table.rows(), 5u);
   const auto gaps = table.column("gaps").integers();
   EXPECT_EQ(std::vector(gaps.begin(), gaps.end()), (std::vector<std::int64_t>{1, 1, 0, 0, 1}));
@@ -51,7 +51,7 @@ TEST(GpuIdle, AGapIsChargedToWhatTheLaunchingThreadWasDoing) {
   t.launch("cudaLaunchKernel", 90, 5, {.name = "after", .ts = 100, .dur = 1});
   t.op("another thread", 0, 300, 2);
   const Trace trace = t.finish();
-  const IdleTables idle = gpu_idle(trace, build_tree(trace, {.python_frames = true}));
+  const IdleTables idle = gpu_idle(TraceFacts{trace, {.python_frames = true}});
   const std::map<std::string, double> expected = {
       {"no host activity", 10}, {"python main", 30},
       {"python load", 20},      {"sync cudaStreamSynchronize", 10},
@@ -72,7 +72,7 @@ TEST(GpuIdle, WorkLaunchedBeforeTheGapWasQueuedAndUnlinkedWorkSaysNothing) {
   t.launch("cudaLaunchKernel", 2, 1, {.ts = 13, .dur = 5});
   t.gpu({.ts = 20, .dur = 1}, 5);
   const Trace trace = t.finish();
-  const auto found = by_host(gpu_idle(trace, build_tree(trace), {.include_unlinked = true}));
+  const auto found = by_host(gpu_idle(TraceFacts{trace}, {.include_unlinked = true}));
   EXPECT_NEAR(found.at("queued"), 3, 1e-9);
   EXPECT_NEAR(found.at("unlinked"), 2, 1e-9);
 }
@@ -84,7 +84,7 @@ TEST(GpuIdle, NamesThatDifferOnlyInAnAddressAreOne) {
   t.python("<built-in method add_ of Tensor object at 0x7f02>", 40, 20);
   t.launch("cudaLaunchKernel", 90, 1, {.ts = 100, .dur = 1});
   const Trace trace = t.finish();
-  const auto found = by_host(gpu_idle(trace, build_tree(trace, {.python_frames = true})));
+  const auto found = by_host(gpu_idle(TraceFacts{trace, {.python_frames = true}}));
   EXPECT_NEAR(found.at("python <built-in method add_ of Tensor object>"), 40, 1e-9);
 }
 
@@ -94,7 +94,7 @@ TEST(GpuIdle, RowsBeyondTheTopBecomeOne) {
   for (int i = 0; i < 5; ++i) t.op("op " + std::to_string(i), 10 + 10 * i, 5 + i);
   t.launch("cudaLaunchKernel", 90, 1, {.ts = 100, .dur = 1});
   const Trace trace = t.finish();
-  const Table table = gpu_idle(trace, build_tree(trace), {.top_rows = 2}).by_host;
+  const Table table = gpu_idle(TraceFacts{trace}, {.top_rows = 2}).by_host;
   ASSERT_EQ(table.rows(), 3u);
   EXPECT_EQ(table.column("host state").texts()[2], "others");
   double sum = 0;
@@ -116,9 +116,9 @@ TEST(GpuIdle, RandomTracesChargeAllIdleTimeOnce) {
                {.ts = ts + upto(300) / 10.0, .dur = upto(50) / 10.0, .stream = upto(3)}, tid);
     }
     const Trace trace = t.finish();
-    const Tree tree = build_tree(trace);
-    const double idle_ms = gpu_timeline(trace, tree).table.column("time ms").reals()[4];
-    const IdleTables idle = gpu_idle(trace, tree);
+    const TraceFacts facts{trace};
+    const double idle_ms = gpu_timeline(facts).table.column("time ms").reals()[4];
+    const IdleTables idle = gpu_idle(facts);
     for (const Table* table : {&idle.by_size, &idle.by_host}) {
       double sum = 0;
       for (const double ms : table->column("idle ms").reals()) sum += ms;

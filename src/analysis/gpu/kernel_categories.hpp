@@ -1,13 +1,13 @@
 // kernel_categories.hpp: what the kernels of each op, or of each graph launch, do, by their names.
-//   const auto table = kernel_categories(trace, collect_kernels(trace, tree), rules);
+//   const auto table = kernel_categories(trace, collect_kernels(facts), rules);
 #pragma once
 
 #include <optional>
 #include <tracelens/table.hpp>
 #include <tracelens/trace.hpp>
 
-#include "analysis/gpu/kernel_rules.hpp"
 #include "analysis/gpu/kernels.hpp"
+#include "facts/kernel_rules.hpp"
 
 namespace tracelens {
 

@@ -1,15 +1,14 @@
 #include "analysis/gpu/kernels.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <map>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
-#include "analysis/gpu/launchers.hpp"
-#include "analysis/gpu/work.hpp"
+#include "analysis/gpu/busy_time.hpp"
+#include "analysis/gpu/histogram.hpp"
 #include "analysis/kit/cells.hpp"
+#include "analysis/kit/group_rows.hpp"
 #include "io/ascii.hpp"
 #include "table/cell_text.hpp"
 #include "tree/time_math.hpp"
@@ -37,41 +36,35 @@ struct Durations {
   [[nodiscard]] double mean_us() const { return us(sum_ns) / static_cast<double>(count); }
 };
 
-// Groups kernels by a key of integers; groups keep the order of their first kernel.
-template <class Key>
-class Groups {
- public:
-  Durations& operator[](const Key& key) {
-    const auto [entry, added] = index_.try_emplace(key, groups_.size());
-    if (added) groups_.push_back({key, {}});
-    return groups_[entry->second].second;
-  }
-  std::vector<std::pair<Key, Durations>> take() && { return std::move(groups_); }
-
- private:
-  std::unordered_map<Key, std::size_t, typename Key::Hash> index_;
-  std::vector<std::pair<Key, Durations>> groups_;
-};
-
-std::size_t mix(std::size_t seed, std::uint64_t value) {
-  std::uint64_t hash = (seed ^ value) * 0x9e3779b97f4a7c15U;
-  return static_cast<std::size_t>(hash ^ (hash >> 29));
-}
-
 // --- kernel_summary ---
 
-struct SummaryKey {
-  std::string_view category;  // static text
+struct SummaryGroup {
+  std::string_view category;  // no data: none
   StringId op, kernel;
   std::int64_t stream = kAbsent;
-  bool operator==(const SummaryKey&) const = default;
-  struct Hash {
-    std::size_t operator()(const SummaryKey& key) const {
-      std::size_t hash = mix(key.category.size(), key.op.row);
-      hash = mix(hash, key.kernel.row);
-      return mix(hash, static_cast<std::uint64_t>(key.stream));
-    }
-  };
+  Durations durations = {};
+};
+
+// Kernels with the same category, op, name and stream, in the order of their first ones.
+class SummaryGroups {
+ public:
+  void add(const SummaryGroup& key, std::int64_t dur_ns) {
+    const auto category = std::ranges::find(categories_, key.category);
+    const auto category_id = static_cast<std::uint32_t>(category - categories_.begin());
+    if (category == categories_.end()) categories_.push_back(key.category);
+    const auto stream = static_cast<std::uint64_t>(key.stream);
+    const std::uint32_t id = index_.id_of({category_id, key.op.row, key.kernel.row,
+                                           static_cast<std::uint32_t>(stream >> 32),
+                                           static_cast<std::uint32_t>(stream), 0, 0, 0});
+    if (id == groups_.size()) groups_.push_back(key);
+    groups_[id].durations.add(dur_ns);
+  }
+  std::vector<SummaryGroup> take() && { return std::move(groups_); }
+
+ private:
+  KeyIndex index_;
+  std::vector<std::string_view> categories_;  // static texts, a few dozen
+  std::vector<SummaryGroup> groups_;
 };
 
 std::string_view call_category(std::string_view call) {
@@ -85,16 +78,39 @@ std::pair<bool, std::string_view> sort_text(const Trace& trace, StringId id) {
   return {!id.valid(), id.valid() ? trace.text(id) : std::string_view{}};
 }
 
+// By node: of the GPU events charged to this very node, the earliest; invalid when there is none.
+// Communication kernels are charged to nobody.
+std::vector<EventId> first_kernels_of(const TraceFacts& facts) {
+  const Trace& trace = facts.trace();
+  const std::span<const EventId> gpu_events = facts.tree().linked_gpu_events();
+  const std::span<const NodeId> launchers = facts.launchers();
+  const GpuWorkKinds& kinds = facts.work();
+  std::vector<EventId> first_kernels(facts.tree().size());
+  for (std::size_t i = 0; i < gpu_events.size(); ++i) {
+    const EventId gpu = gpu_events[i];
+    if (kinds.is_communication(gpu)) continue;
+    EventId& first = first_kernels[launchers[i].row];
+    const auto starts_earlier = [&](EventId a, EventId b) {  // equal starts: file order
+      const std::int64_t start_a = trace.ts_ns()[a.row], start_b = trace.ts_ns()[b.row];
+      return start_a != start_b ? start_a < start_b : a < b;
+    };
+    if (!first.valid() || starts_earlier(gpu, first)) first = gpu;
+  }
+  return first_kernels;
+}
+
 }  // namespace
 
-KernelRows collect_kernels(const Trace& trace, const Tree& tree, Edition edition) {
+KernelRows collect_kernels(const TraceFacts& facts, Edition edition) {
+  const Trace& trace = facts.trace();
+  const Tree& tree = facts.tree();
   KernelRows rows;
   std::vector<EventId> events;
   for (std::uint32_t row = 0; row < trace.size(); ++row)
     if (trace.categories()[row] == Category::kKernel && trace.phases()[row] == Phase::kComplete)
       events.push_back({row});
   const std::vector<std::int64_t> streams = gather(trace.streams(), events);
-  const Launchers launchers{trace, tree};
+  const std::vector<EventId> first_kernels = first_kernels_of(facts);
   // The category depends on the op's name and the name of its first kernel.
   std::unordered_map<std::uint64_t, std::string_view> categories;
   rows.reserve(events.size());
@@ -110,7 +126,7 @@ KernelRows collect_kernels(const Trace& trace, const Tree& tree, Edition edition
     if (const NodeId node = tree.node(event); node.valid()) {
       if (const NodeId op = tree.nearest_op(node); op.valid()) {
         row.op = tree.event(op);
-        const EventId first = launchers.first_kernel(op);
+        const EventId first = first_kernels[op.row];
         const StringId op_name = trace.names()[row.op.row];
         const StringId first_name = first.valid() ? trace.names()[first.row] : StringId{};
         const std::uint64_t key = std::uint64_t{op_name.row} << 32 | first_name.row;
@@ -139,9 +155,9 @@ std::optional<Table> kernel_summary(const Trace& trace, const KernelRows& kernel
     kernels_ns = plus_ns(kernels_ns, row.dur_ns);
   }
   std::unordered_map<std::uint32_t, std::string_view> call_categories;  // by StringId
-  Groups<SummaryKey> groups;
+  SummaryGroups groups;
   for (const KernelRow& row : kernels) {
-    SummaryKey key{row.op_category, {}, row.name, row.stream};
+    SummaryGroup key{row.op_category, {}, row.name, row.stream};
     if (row.op.valid()) {
       key.op = trace.names()[row.op.row];
     } else if (row.launch.valid()) {
@@ -151,17 +167,17 @@ std::optional<Table> kernel_summary(const Trace& trace, const KernelRows& kernel
       if (added) entry->second = call_category(trace.text(call));
       key.category = entry->second;
     }
-    groups[key].add(row.dur_ns);
+    groups.add(key, row.dur_ns);
   }
-  auto sorted = std::move(groups).take();
-  std::ranges::sort(sorted, [&](const auto& a, const auto& b) {
-    if (a.second.sum_ns != b.second.sum_ns) return a.second.sum_ns > b.second.sum_ns;
-    const auto order = [&](const SummaryKey& key) {
-      return std::tuple{key.category.empty(),     key.category,
-                        sort_text(trace, key.op), sort_text(trace, key.kernel),
-                        key.stream == kAbsent,    key.stream};
+  std::vector<SummaryGroup> sorted = std::move(groups).take();
+  std::ranges::sort(sorted, [&](const SummaryGroup& a, const SummaryGroup& b) {
+    if (a.durations.sum_ns != b.durations.sum_ns) return a.durations.sum_ns > b.durations.sum_ns;
+    const auto order = [&](const SummaryGroup& group) {
+      return std::tuple{group.category.empty(),     group.category,
+                        sort_text(trace, group.op), sort_text(trace, group.kernel),
+                        group.stream == kAbsent,    group.stream};
     };
-    return order(a.first) < order(b.first);
+    return order(a) < order(b);
   });
 
   const bool has_category = any_launch;
@@ -186,27 +202,22 @@ std::optional<Table> kernel_summary(const Trace& trace, const KernelRows& kernel
   std::optional<KernelCategories> kernel_categories;
   if (rules != nullptr) kernel_categories.emplace(trace, *rules);
   Table table{"kernel_summary", "GPU kernels by op, name and stream, the costliest first", columns};
-  for (const auto& [key, durations] : sorted) {
-    std::vector<Cell> cells;
-    const auto text = [&](std::string_view value) {
-      cells.push_back(value.data() == nullptr ? Cell{kMissing} : Cell{std::string{value}});
-    };
-    if (has_category) text(key.category);
-    if (any_op) text(key.op.valid() ? trace.text(key.op) : std::string_view{});
-    cells.emplace_back(std::string{trace.text(key.kernel)});
-    if (any_stream) cells.push_back(key.stream == kAbsent ? Cell{kMissing} : Cell{key.stream});
-    const auto share = [&](std::optional<double> value) {
-      cells.push_back(value ? Cell{*value} : Cell{kMissing});
-    };
-    cells.emplace_back(us(durations.sum_ns));
-    cells.emplace_back(durations.count);
-    cells.emplace_back(durations.mean_us());
-    cells.emplace_back(us(durations.min_ns));
-    cells.emplace_back(us(durations.max_ns));
-    share(percent_of(durations.sum_ns, kernels_ns));
-    share(percent_of(durations.sum_ns, total_ns));
-    if (kernel_categories) cells.emplace_back(std::string{kernel_categories->of(key.kernel)});
-    table.append(cells);
+  RowCells row;
+  for (const auto& [category, op, kernel, stream, durations] : sorted) {
+    row.clear();
+    if (has_category) row.add(category.data() == nullptr ? std::nullopt : std::optional{category});
+    if (any_op) row.add(op.valid() ? std::optional{trace.text(op)} : std::nullopt);
+    row.add(trace.text(kernel));
+    if (any_stream) row.add(stream == kAbsent ? std::nullopt : std::optional{stream});
+    row.add(us(durations.sum_ns));
+    row.add(durations.count);
+    row.add(durations.mean_us());
+    row.add(us(durations.min_ns));
+    row.add(us(durations.max_ns));
+    row.add(percent_of(durations.sum_ns, kernels_ns));
+    row.add(percent_of(durations.sum_ns, total_ns));
+    if (kernel_categories) row.add(kernel_categories->of(kernel));
+    table.append(row.cells());
   }
   return table;
 }
@@ -220,42 +231,18 @@ Table short_kernel_histogram(const KernelRows& kernels, const ShortKernelOptions
   std::vector<double> durations;
   for (const KernelRow& row : kernels)
     if (us(row.dur_ns) < options.threshold_us) durations.push_back(us(row.dur_ns));
-  if (durations.empty()) return table;
-
-  auto [low, high] = std::ranges::minmax(durations);
-  if (low == high) {
-    low -= 0.5;
-    high += 0.5;
-  }
-  const auto bins = static_cast<std::size_t>(std::max(1, options.histogram_bins));
-  const double count = static_cast<double>(bins), step = (high - low) / count;
-  const auto edge = [&, low = low, high = high](std::size_t i) {
-    return i == bins ? high : static_cast<double>(i) * step + low;
-  };
-  std::vector<std::int64_t> counts(bins);
-  for (const double x : durations) {
-    auto bin = static_cast<std::size_t>((x - low) * (count / (high - low)));
-    bin = std::min(bin, bins - 1);
-    // The product above may be off by a rounding error: the edges decide.
-    if (x < edge(bin))
-      --bin;
-    else if (bin + 1 < bins && x >= edge(bin + 1))
-      ++bin;
-    ++counts[bin];
-  }
-  for (std::size_t i = 0; i < bins; ++i) table.add_row(edge(i), edge(i + 1), counts[i]);
+  for (const auto& [start, end, count] :
+       histogram(durations, std::max(1, options.histogram_bins), 0.5))
+    table.add_row(start, end, count);
   return table;
 }
 
 namespace {
 
-struct ShortKey {
+struct ShortGroup {
   std::uint32_t arguments = 0;  // op name and arguments; 0 in a GPU-only trace
   StringId kernel;
-  bool operator==(const ShortKey&) const = default;
-  struct Hash {
-    std::size_t operator()(const ShortKey& key) const { return mix(key.arguments, key.kernel.row); }
-  };
+  Durations durations = {};
 };
 
 // Signatures that differ only in what the short-kernel table does not show count as one: each gets
@@ -285,27 +272,31 @@ class ShownArguments {
 
 }  // namespace
 
-Table short_kernels_summary(const Trace& trace, const Tree& tree, const KernelRows& kernels,
+Table short_kernels_summary(const TraceFacts& facts, const KernelRows& kernels,
                             std::int64_t total_ns, const ShortKernelOptions& options) {
-  const bool gpu_only = tree.stats().gpu_only;
-  Groups<ShortKey> groups;
+  const Trace& trace = facts.trace();
+  const bool gpu_only = facts.tree().stats().gpu_only;
+  KeyIndex index;
+  std::vector<ShortGroup> groups;
+  const auto add = [&](std::uint32_t arguments, const KernelRow& row) {
+    const std::uint32_t id = index.id_of({arguments, row.name.row, 0, 0, 0, 0, 0, 0});
+    if (id == groups.size()) groups.push_back({.arguments = arguments, .kernel = row.name});
+    groups[id].durations.add(row.dur_ns);
+  };
   ShownArguments arguments{trace};
   for (const KernelRow& row : kernels) {
     if (us(row.dur_ns) >= options.threshold_us) continue;
     if (gpu_only) {
-      groups[{0, row.name}].add(row.dur_ns);
+      add(0, row);
     } else if (row.op.valid()) {
-      if (const auto id = arguments.id(trace.signatures()[row.op.row]))
-        groups[{*id, row.name}].add(row.dur_ns);
+      if (const auto id = arguments.id(trace.signatures()[row.op.row])) add(*id, row);
     }
   }
-  auto sorted = std::move(groups).take();
   // Costliest first; of equal sums the group with fewer kernels, then the one seen first.
-  std::ranges::stable_sort(sorted, [](const auto& a, const auto& b) {
-    if (a.second.sum_ns != b.second.sum_ns) return a.second.sum_ns > b.second.sum_ns;
-    return a.second.count < b.second.count;
+  std::ranges::stable_sort(groups, {}, [](const ShortGroup& group) {
+    return std::pair{-group.durations.sum_ns, group.durations.count};
   });
-  if (options.top_rows && sorted.size() > *options.top_rows) sorted.resize(*options.top_rows);
+  if (options.top_rows && groups.size() > *options.top_rows) groups.resize(*options.top_rows);
 
   std::vector<ColumnSpec> columns;
   if (!gpu_only)
@@ -323,20 +314,21 @@ Table short_kernels_summary(const Trace& trace, const Tree& tree, const KernelRo
         "share of total_time in gpu_timeline"}});
   Table table{"short_kernels_summary",
               "Kernels so short that launching them may cost more than running them", columns};
-  for (const auto& [key, durations] : sorted) {
-    std::vector<Cell> cells;
+  RowCells row;
+  for (const auto& [shown, kernel, durations] : groups) {
+    row.clear();
     if (!gpu_only) {
-      const Signature& signature = trace.signature({key.arguments});
-      cells = {std::string{trace.text(signature.name)}, signature.dims, signature.strides,
-               signature.concrete};
+      const Signature& signature = trace.signature({shown});
+      row.add(trace.text(signature.name));
+      for (const Value* part : {&signature.dims, &signature.strides, &signature.concrete})
+        row.add(*part);
     }
-    cells.emplace_back(std::string{trace.text(key.kernel)});
-    cells.emplace_back(us(durations.sum_ns));
-    cells.emplace_back(durations.count);
-    cells.emplace_back(durations.mean_us());
-    const auto share = percent_of(durations.sum_ns, total_ns);
-    cells.push_back(share ? Cell{*share} : Cell{kMissing});
-    table.append(cells);
+    row.add(trace.text(kernel));
+    row.add(us(durations.sum_ns));
+    row.add(durations.count);
+    row.add(durations.mean_us());
+    row.add(percent_of(durations.sum_ns, total_ns));
+    table.append(row.cells());
   }
   return table;
 }

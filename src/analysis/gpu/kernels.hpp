@@ -1,5 +1,5 @@
 // kernels.hpp: tables about single GPU kernels: which cost most, and which are too short.
-//   const KernelRows rows = collect_kernels(trace, tree);
+//   const KernelRows rows = collect_kernels(facts);
 //   const auto summary = kernel_summary(trace, rows, timeline.total_ns);
 // Every kernel of the trace takes part, linked to a launch or not; copies and fills do not.
 #pragma once
@@ -8,11 +8,10 @@
 #include <optional>
 #include <string_view>
 #include <tracelens/table.hpp>
-#include <tracelens/trace.hpp>
-#include <tracelens/tree.hpp>
 #include <vector>
 
-#include "analysis/gpu/kernel_rules.hpp"
+#include "facts/kernel_rules.hpp"
+#include "facts/trace_facts.hpp"
 #include "perf/registry/op_registry.hpp"
 
 namespace tracelens {
@@ -28,7 +27,7 @@ struct KernelRow {
 };
 using KernelRows = std::vector<KernelRow>;  // in file order
 
-[[nodiscard]] KernelRows collect_kernels(const Trace& trace, const Tree& tree,
+[[nodiscard]] KernelRows collect_kernels(const TraceFacts& facts,
                                          Edition edition = Edition::kReference);
 
 // One row per (category, op, kernel, stream), the costliest first. `total_ns` is the base of
@@ -50,8 +49,8 @@ struct ShortKernelOptions {
 
 // Short kernels by op, its arguments and kernel; by kernel alone in a GPU-only trace. Kernels
 // without an op, or whose op has no recorded arguments, are left out.
-[[nodiscard]] Table short_kernels_summary(const Trace& trace, const Tree& tree,
-                                          const KernelRows& kernels, std::int64_t total_ns,
+[[nodiscard]] Table short_kernels_summary(const TraceFacts& facts, const KernelRows& kernels,
+                                          std::int64_t total_ns,
                                           const ShortKernelOptions& options = {});
 
 }  // namespace tracelens

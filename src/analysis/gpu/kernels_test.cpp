@@ -4,7 +4,6 @@
 
 #include <string>
 
-#include "analysis/gpu/launchers.hpp"
 #include "tree/test_trace.hpp"
 
 namespace tracelens {
@@ -17,22 +16,17 @@ double real(const Table& table, std::string_view column, std::size_t row) {
   return table.column(column).reals()[row];
 }
 
-TEST(Launchers, PythonFramesAndExecuteAreLookedThrough) {
+TEST(CollectKernels, AnOpsCategoryFollowsItsFirstKernelThatIsNoCommunication) {
   TestTrace t;
-  const EventId op = t.op("aten::mm", 0, 100);
-  t.op("execute", 10, 80);
-  t.python("frame", 11, 70);
-  const auto inner = t.launch("cudaLaunchKernel", 20, 5, {.ts = 200, .dur = 1});
-  const auto earlier = t.launch("cudaLaunchKernel", 30, 5, {.ts = 150, .dur = 1});
+  t.op("my::op", 0, 100);
+  t.launch("cudaLaunchKernel", 20, 5,
+           {.name = "void at::native::elementwise_kernel", .ts = 200, .dur = 1});
+  t.launch("cudaLaunchKernel", 30, 5,
+           {.name = "void at::native::reduce_kernel", .ts = 150, .dur = 1});
   t.launch("cudaLaunchKernel", 40, 5, {.name = "ncclKernel", .ts = 100, .dur = 1});
-  t.op("execute", 300, 10);
-  const auto lonely = t.launch("cudaLaunchKernel", 301, 5, {.ts = 400, .dur = 1});
   const Trace trace = t.finish();
-  const Tree tree = build_tree(trace, {.python_frames = true});
-  EXPECT_EQ(find_launcher(trace, tree, tree.node(inner.gpu)), tree.node(op));
-  EXPECT_EQ(find_launcher(trace, tree, tree.node(lonely.gpu)), tree.node(lonely.call));
-  const Launchers launchers{trace, tree};
-  EXPECT_EQ(launchers.first_kernel(tree.node(op)), earlier.gpu);  // and not the communication
+  for (const KernelRow& row : collect_kernels(TraceFacts{trace}))
+    EXPECT_EQ(row.op_category, "reduce");
 }
 
 TEST(KernelSummary, GroupsByOpKernelAndStreamTheCostliestFirst) {
@@ -47,8 +41,8 @@ TEST(KernelSummary, GroupsByOpKernelAndStreamTheCostliestFirst) {
   t.launch("cudaMemcpyAsync", 40, 1,
            {.name = "copy", .ts = 220, .dur = 50, .category = Category::kGpuMemcpy});
   const Trace trace = t.finish();
-  const Tree tree = build_tree(trace);
-  const auto table = kernel_summary(trace, collect_kernels(trace, tree), 80'000);
+  const TraceFacts facts{trace};
+  const auto table = kernel_summary(trace, collect_kernels(facts), 80'000);
   ASSERT_TRUE(table);
   ASSERT_EQ(table->rows(), 5u);
   EXPECT_EQ(text(*table, "Parent op category", 0), "GEMM");
@@ -73,8 +67,8 @@ TEST(KernelSummary, WithoutOpsThereIsNoOpColumnAndWithoutKernelsNoTable) {
   TestTrace t;
   t.launch("hipLaunchKernel", 0, 1, {.name = "k", .ts = 5, .dur = 1});
   const Trace trace = t.finish();
-  const Tree tree = build_tree(trace);
-  const auto table = kernel_summary(trace, collect_kernels(trace, tree), 1000);
+  const TraceFacts facts{trace};
+  const auto table = kernel_summary(trace, collect_kernels(facts), 1000);
   ASSERT_TRUE(table);
   EXPECT_FALSE(table->has_column("Parent cpu_op"));
   EXPECT_EQ(text(*table, "Parent op category", 0), "runtime");
@@ -137,16 +131,16 @@ TEST(ShortKernelsSummary, GroupsByShownArgumentsOnlyAndDropsOpsWithoutThem) {
   t.op("no arguments", 40, 5);
   t.launch("cudaLaunchKernel", 41, 1, {.name = "relu", .ts = 42, .dur = 1});
   const Trace trace = t.finish();
-  const Tree tree = build_tree(trace);
-  const KernelRows rows = collect_kernels(trace, tree);
-  const Table table = short_kernels_summary(trace, tree, rows, 100'000);
+  const TraceFacts facts{trace};
+  const KernelRows rows = collect_kernels(facts);
+  const Table table = short_kernels_summary(facts, rows, 100'000);
   ASSERT_EQ(table.rows(), 2u);
   EXPECT_DOUBLE_EQ(real(table, "Short Kernel duration (µs) sum", 0), 7);
   EXPECT_EQ(table.column("Short Kernel count").integers()[1], 2);
   EXPECT_DOUBLE_EQ(real(table, "Short Kernel duration (µs) mean", 1), 1.5);
   EXPECT_DOUBLE_EQ(real(table, "Short Kernel duration (µs) percent of total time", 1), 3);
   EXPECT_EQ(table.column("Input dims").nested()[1], Value::tuple({Value::tuple({8})}));
-  EXPECT_EQ(short_kernels_summary(trace, tree, rows, 100'000, {.top_rows = 1}).rows(), 1u);
+  EXPECT_EQ(short_kernels_summary(facts, rows, 100'000, {.top_rows = 1}).rows(), 1u);
 }
 
 TEST(ShortKernelsSummary, AGpuOnlyTraceGroupsByKernelAlone) {
@@ -154,8 +148,8 @@ TEST(ShortKernelsSummary, AGpuOnlyTraceGroupsByKernelAlone) {
   t.launch("hipLaunchKernel", 0, 1, {.name = "k", .ts = 5, .dur = 1});
   t.launch("hipLaunchKernel", 2, 1, {.name = "k", .ts = 7, .dur = 2});
   const Trace trace = t.finish();
-  const Tree tree = build_tree(trace);
-  const Table table = short_kernels_summary(trace, tree, collect_kernels(trace, tree), 10'000);
+  const TraceFacts facts{trace};
+  const Table table = short_kernels_summary(facts, collect_kernels(facts), 10'000);
   ASSERT_EQ(table.rows(), 1u);
   EXPECT_FALSE(table.has_column("Input dims"));
   EXPECT_DOUBLE_EQ(real(table, "Short Kernel duration (µs) sum", 0), 3);

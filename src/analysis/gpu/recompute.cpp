@@ -26,11 +26,9 @@ RecomputeMarks mark_recompute(const Trace& trace, const Tree& tree) {
     if (trace.category(event) != Category::kPythonFunction ||
         is_frame[trace.names()[event.row].row] == 0)
       continue;
-    ++marks.regions;
     const std::uint32_t end = tree.end({node}).row;
     if (end <= marked_up_to) continue;  // inside a region already marked
     std::fill(marks.marked.begin() + node, marks.marked.begin() + end, std::uint8_t{1});
-    marks.marked_nodes += end - node;
     marked_up_to = end;
   }
   return marks;

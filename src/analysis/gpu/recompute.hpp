@@ -12,14 +12,12 @@ namespace tracelens {
 
 struct RecomputeMarks {
   std::vector<std::uint8_t> marked;  // by node
-  std::uint64_t regions = 0;         // calls of torch.utils.checkpoint's recompute_fn
-  std::uint64_t marked_nodes = 0;
   [[nodiscard]] bool is_recompute(NodeId node) const {
     return node.valid() && marked[node.row] != 0;
   }
 };
 
-// Marks every recompute_fn frame and all below it, GPU events included.
+// Marks every frame of torch.utils.checkpoint's recompute_fn and all below it, GPU events included.
 [[nodiscard]] RecomputeMarks mark_recompute(const Trace& trace, const Tree& tree);
 
 }  // namespace tracelens

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "analysis/gpu/busy_time.hpp"
 #include "analysis/gpu/recompute.hpp"
-#include "analysis/gpu/work.hpp"
 #include "analysis/kit/intervals.hpp"
 #include "tree/time_math.hpp"
 
@@ -24,14 +24,15 @@ const ColumnSpec kDevice{"device", Kind::kText, "", "GPU as numbered by the prof
 
 }  // namespace
 
-GpuTimes gpu_times(const Trace& trace, std::span<const EventId> events, GpuWorkKinds& kinds,
+GpuTimes gpu_times(const TraceFacts& facts, std::span<const EventId> events,
                    const TimelineOptions& options) {
   if (events.empty()) return {};
+  const GpuWorkKinds& kinds = facts.work();
   std::array<std::vector<Interval>, 3> by_kind;
   std::vector<Interval> any;
   any.reserve(events.size());
   for (const EventId event : events) {
-    const Interval interval = interval_of(trace, event);
+    const Interval interval = interval_of(facts.trace(), event);
     by_kind[static_cast<std::size_t>(kinds.of(event))].push_back(interval);
     any.push_back(interval);
   }
@@ -110,32 +111,32 @@ Table timeline_table(const GpuTimes& times, std::string description,
   return table;
 }
 
-Timeline gpu_timeline(const Trace& trace, const Tree& tree, const TimelineOptions& options) {
+Timeline gpu_timeline(const TraceFacts& facts, const TimelineOptions& options) {
   std::vector<ColumnSpec> columns{kType, kTime, kPercent};
   if (options.split_recompute) columns.push_back(kIsRecompute);
   Timeline out{Table{"gpu_timeline", std::string{kDescription}, columns}, 0, {}};
 
-  GpuSelection selection = select_gpu_events(trace, tree, options.include_unlinked);
+  const GpuSelection& selection = facts.gpu_events(options.include_unlinked);
   if (selection.events.empty())
     out.warnings.emplace_back("the trace has no GPU events: all GPU times are 0");
   if (selection.fell_back)
     out.warnings.emplace_back(
         "no GPU event is linked to a launch: the timeline counts the unlinked ones");
 
-  GpuWorkKinds kinds{trace};
   if (!options.split_recompute) {
-    const GpuTimes times = gpu_times(trace, selection.events, kinds, options);
+    const GpuTimes times = gpu_times(facts, selection.events, options);
     out.total_ns = times.total;
     for_each_row(times, options, [&](auto... cells) { out.table.add_row(cells...); });
     return out;
   }
-  const RecomputeMarks marks = mark_recompute(trace, tree);
-  std::vector<EventId>& events = selection.events;
+  const Tree& tree = facts.tree();
+  const RecomputeMarks marks = mark_recompute(facts.trace(), tree);
+  std::vector<EventId> events = selection.events;
   const auto recomputed = std::stable_partition(events.begin(), events.end(), [&](EventId event) {
     return !marks.is_recompute(tree.node(event));
   });
   const auto add_block = [&](std::span<const EventId> block, bool is_recompute) {
-    const GpuTimes times = gpu_times(trace, block, kinds, options);
+    const GpuTimes times = gpu_times(facts, block, options);
     if (out.table.rows() == 0) out.total_ns = times.total;
     for_each_row(times, options, [&](auto... cells) { out.table.add_row(cells..., is_recompute); });
   };
@@ -146,11 +147,10 @@ Timeline gpu_timeline(const Trace& trace, const Tree& tree, const TimelineOption
   return out;
 }
 
-std::optional<Table> gpu_timeline_by_device(const Trace& trace, const Tree& tree,
+std::optional<Table> gpu_timeline_by_device(const TraceFacts& facts,
                                             const TimelineOptions& options) {
-  const std::vector<EventId> events =
-      select_gpu_events(trace, tree, options.include_unlinked).events;
-  const std::vector<std::int64_t> devices = devices_of(trace, events);
+  const std::vector<EventId>& events = facts.gpu_events(options.include_unlinked).events;
+  const std::vector<std::int64_t> devices = devices_of(facts.trace(), events);
   std::vector<std::pair<std::int64_t, EventId>> by_device;
   for (std::size_t i = 0; i < events.size(); ++i) by_device.emplace_back(devices[i], events[i]);
   std::ranges::sort(by_device);  // by device, then in file order
@@ -161,9 +161,8 @@ std::optional<Table> gpu_timeline_by_device(const Trace& trace, const Tree& tree
               "What the time of each GPU went to, and of all together, from the first GPU event to "
               "the last",
               columns};
-  GpuWorkKinds kinds{trace};
   const auto add_block = [&](std::string_view device, std::span<const EventId> of_device) {
-    for_each_row(gpu_times(trace, of_device, kinds, options), options,
+    for_each_row(gpu_times(facts, of_device, options), options,
                  [&](auto... cells) { table.add_row(device, cells...); });
   };
   std::vector<EventId> subset;

@@ -1,5 +1,5 @@
 // timeline.hpp: how the GPU's time divides into computing, communicating, copying and waiting.
-//   const Timeline timeline = gpu_timeline(trace, tree, {.micro_idle_threshold_us = 5});
+//   const Timeline timeline = gpu_timeline(facts, {.micro_idle_threshold_us = 5});
 // "Exposed" communication runs while nothing computes, exposed copies while nothing computes or
 // communicates, so that computation + exposed times + idle = total.
 #pragma once
@@ -9,11 +9,9 @@
 #include <span>
 #include <string>
 #include <tracelens/table.hpp>
-#include <tracelens/trace.hpp>
-#include <tracelens/tree.hpp>
 #include <vector>
 
-#include "analysis/gpu/work.hpp"
+#include "facts/trace_facts.hpp"
 
 namespace tracelens {
 
@@ -31,8 +29,8 @@ struct GpuTimes {
   std::int64_t micro_idle = 0, macro_idle = 0;  // without a threshold all idle time is macro
   std::int64_t comm = 0, copy = 0;
 };
-[[nodiscard]] GpuTimes gpu_times(const Trace& trace, std::span<const EventId> events,
-                                 GpuWorkKinds& kinds, const TimelineOptions& options = {});
+[[nodiscard]] GpuTimes gpu_times(const TraceFacts& facts, std::span<const EventId> events,
+                                 const TimelineOptions& options = {});
 
 // These figures as gpu_timeline, for traces whose GPUs do not share one clock.
 [[nodiscard]] Table timeline_table(const GpuTimes& times, std::string description,
@@ -46,11 +44,10 @@ struct Timeline {
 
 // All GPUs together. When no GPU event is linked to a launch, all are taken, with a warning; when
 // there is none at all, times are 0.
-[[nodiscard]] Timeline gpu_timeline(const Trace& trace, const Tree& tree,
-                                    const TimelineOptions& options = {});
+[[nodiscard]] Timeline gpu_timeline(const TraceFacts& facts, const TimelineOptions& options = {});
 
 // The same rows for each GPU and for all of them; no table when the trace has only one GPU.
-[[nodiscard]] std::optional<Table> gpu_timeline_by_device(const Trace& trace, const Tree& tree,
+[[nodiscard]] std::optional<Table> gpu_timeline_by_device(const TraceFacts& facts,
                                                           const TimelineOptions& options = {});
 
 }  // namespace tracelens

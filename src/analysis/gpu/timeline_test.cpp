@@ -37,7 +37,7 @@ Trace overlapping_work() {
 
 TEST(GpuTimeline, ExposedTimesAreWhatNothingMoreUsefulHides) {
   const Trace trace = overlapping_work();
-  const Timeline timeline = gpu_timeline(trace, build_tree(trace));
+  const Timeline timeline = gpu_timeline(TraceFacts{trace});
   const std::map<std::string, double> expected = {
       {"computation_time", 110},   {"exposed_comm_time", 45},  // [100,140] and [220,225]
       {"exposed_memcpy_time", 25},                             // [140,160] and [215,220]
@@ -53,13 +53,13 @@ TEST(GpuTimeline, ExposedTimesAreWhatNothingMoreUsefulHides) {
 
 TEST(GpuTimeline, AThresholdPartsTheIdleTime) {
   const Trace trace = overlapping_work();
-  const Tree tree = build_tree(trace);
+  const TraceFacts facts{trace};
   // The gap from 210 to 215 is parted by the empty kernel at 212.
-  auto times = times_us(gpu_timeline(trace, tree, {.micro_idle_threshold_us = 4}).table);
+  auto times = times_us(gpu_timeline(facts, {.micro_idle_threshold_us = 4}).table);
   EXPECT_DOUBLE_EQ(times.at("micro_idle_time"), 5);
   EXPECT_DOUBLE_EQ(times.at("macro_idle_time"), 40);
   EXPECT_FALSE(times.contains("idle_time"));
-  times = times_us(gpu_timeline(trace, tree, {.micro_idle_threshold_us = 0}).table);
+  times = times_us(gpu_timeline(facts, {.micro_idle_threshold_us = 0}).table);
   EXPECT_DOUBLE_EQ(times.at("micro_idle_time"), 0);
   EXPECT_DOUBLE_EQ(times.at("macro_idle_time"), 45);
 }
@@ -69,15 +69,15 @@ TEST(GpuTimeline, UnlinkedEventsCountOnlyWhenAskedForOrWhenThereIsNothingElse) {
   t.launch("cudaLaunchKernel", 0, 1, {.ts = 10, .dur = 5});
   t.gpu({.ts = 20, .dur = 7}, 1);
   const Trace trace = t.finish();
-  const Tree tree = build_tree(trace);
-  EXPECT_DOUBLE_EQ(times_us(gpu_timeline(trace, tree).table).at("busy_time"), 5);
-  EXPECT_DOUBLE_EQ(
-      times_us(gpu_timeline(trace, tree, {.include_unlinked = true}).table).at("busy_time"), 12);
+  const TraceFacts facts{trace};
+  EXPECT_DOUBLE_EQ(times_us(gpu_timeline(facts).table).at("busy_time"), 5);
+  EXPECT_DOUBLE_EQ(times_us(gpu_timeline(facts, {.include_unlinked = true}).table).at("busy_time"),
+                   12);
 
   TestTrace lone;
   lone.gpu({.ts = 20, .dur = 7});
   const Trace lone_trace = lone.finish();
-  const Timeline fallback = gpu_timeline(lone_trace, build_tree(lone_trace));
+  const Timeline fallback = gpu_timeline(TraceFacts{lone_trace});
   EXPECT_DOUBLE_EQ(times_us(fallback.table).at("busy_time"), 7);
   ASSERT_EQ(fallback.warnings.size(), 1u);
 }
@@ -86,7 +86,7 @@ TEST(GpuTimeline, WithoutGpuEventsTimesAreZeroAndSharesMissing) {
   TestTrace t;
   t.op("aten::add", 0, 10);
   const Trace trace = t.finish();
-  const Timeline timeline = gpu_timeline(trace, build_tree(trace));
+  const Timeline timeline = gpu_timeline(TraceFacts{trace});
   ASSERT_EQ(timeline.table.rows(), 8u);
   EXPECT_EQ(timeline.table.column("time ms").reals()[5], 0.0);
   EXPECT_TRUE(timeline.table.column("percent").is_missing(5));
@@ -99,8 +99,8 @@ TEST(GpuTimeline, RecomputedWorkHasItsOwnRows) {
   t.launch("cudaLaunchKernel", 1, 1, {.ts = 5, .dur = 4});
   t.launch("cudaLaunchKernel", 20, 1, {.ts = 30, .dur = 6});
   const Trace trace = t.finish();
-  const Tree tree = build_tree(trace, {.python_frames = true});
-  const Timeline timeline = gpu_timeline(trace, tree, {.split_recompute = true});
+  const TraceFacts facts{trace, {.python_frames = true}};
+  const Timeline timeline = gpu_timeline(facts, {.split_recompute = true});
   ASSERT_EQ(timeline.table.rows(), 16u);
   EXPECT_DOUBLE_EQ(times_us(timeline.table, 0, 8).at("busy_time"), 6);
   EXPECT_DOUBLE_EQ(times_us(timeline.table, 8, 16).at("busy_time"), 4);
@@ -113,14 +113,14 @@ TEST(GpuTimelineByDevice, EachGpuHasABlockWhenThereAreSeveral) {
   TestTrace t;
   t.launch("cudaLaunchKernel", 0, 1, {.ts = 10, .dur = 5, .device = 3});
   const Trace single = t.finish();
-  EXPECT_FALSE(gpu_timeline_by_device(single, build_tree(single)));
+  EXPECT_FALSE(gpu_timeline_by_device(TraceFacts{single}));
 
   TestTrace pair;
   pair.launch("cudaLaunchKernel", 0, 1, {.ts = 10, .dur = 5, .device = 1});
   pair.launch("cudaLaunchKernel", 2, 1, {.ts = 12, .dur = 8, .device = 0});
   pair.launch("cudaLaunchKernel", 4, 1, {.ts = 30, .dur = 5, .device = 1});
   const Trace trace = pair.finish();
-  const auto table = gpu_timeline_by_device(trace, build_tree(trace));
+  const auto table = gpu_timeline_by_device(TraceFacts{trace});
   ASSERT_TRUE(table);
   ASSERT_EQ(table->rows(), 24u);
   EXPECT_EQ(table->column("device").texts()[0], "0");

@@ -11,8 +11,8 @@
 #include "analysis/inspect/info.hpp"
 #include "analysis/jax/check.hpp"
 #include "analysis/kit/findings.hpp"
-#include "analysis/kit/steps.hpp"
 #include "analysis/rocm/rocprof_processes.hpp"
+#include "facts/steps.hpp"
 #include "facts/trace_kind.hpp"
 #include "tree/links.hpp"
 
@@ -180,7 +180,7 @@ void check_ranks(const Trace& trace, Findings& findings) {
 }  // namespace
 
 TraceCheck check_trace(const Trace& trace, const Tree& tree) {
-  if (trace.source().recorder == Recorder::kJax) return check_jax(trace, tree);
+  if (trace.source().recorder == Recorder::kJax) return check_jax(trace);
   const Counts counts = count(trace, tree);
   Findings findings;
   findings.check_file(trace);

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "analysis/kit/cells.hpp"
-#include "analysis/kit/steps.hpp"
 #include "analysis/rocm/rocprof_processes.hpp"
+#include "facts/steps.hpp"
 #include "table/cell_text.hpp"
 #include "tree/time_math.hpp"
 

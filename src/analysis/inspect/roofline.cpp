@@ -47,15 +47,15 @@ void find_roof(RooflinePoint& point, const OpTableOptions& options) {
 
 }  // namespace
 
-Roofline measure_roofline(const Trace& trace, const Tree& tree, const OpTableOptions& options) {
+Roofline measure_roofline(const TraceFacts& facts, const OpTableOptions& options) {
   TL_CHECK(options.gpu != nullptr);
   Roofline roofline{.gpu = *options.gpu, .points = {}, .all_ops_ns = 0};
-  if (trace.source().recorder == Recorder::kJax) {
-    JaxRooflinePoints found = jax_roofline_points(trace, tree);
+  if (facts.kind() == TraceKind::kJax) {
+    JaxRooflinePoints found = jax_roofline_points(facts.trace(), facts.tree());
     roofline.points = std::move(found.points);
     roofline.all_ops_ns = found.all_ops_ns;
   } else {
-    collect_op_points(trace, tree, options, roofline);
+    collect_op_points(facts, options, roofline);
   }
   const auto whole = static_cast<double>(roofline.all_ops_ns);
   for (RooflinePoint& point : roofline.points) {
@@ -66,7 +66,9 @@ Roofline measure_roofline(const Trace& trace, const Tree& tree, const OpTableOpt
   return roofline;
 }
 
-std::string why_no_points(const Trace& trace, const Tree& tree) {
+std::string why_no_points(const TraceFacts& facts) {
+  const Trace& trace = facts.trace();
+  const Tree& tree = facts.tree();
   std::uint64_t ops = 0, with_shapes = 0, gpu = 0, in_graphs = 0;
   for (const EventId event : trace.all_events()) {
     const Category category = trace.category(event);
@@ -81,7 +83,7 @@ std::string why_no_points(const Trace& trace, const Tree& tree) {
     }
   }
   if (gpu == 0) return "no roofline: the trace has no GPU events, so that no op has a time";
-  if (trace.source().recorder == Recorder::kJax)
+  if (facts.kind() == TraceKind::kJax)
     return "no roofline: the profile has no HLO op whose FLOPs are known";
   if (ops == 0)
     return "no roofline: the trace has GPU events but no ops, whose shapes tell FLOPs and bytes";

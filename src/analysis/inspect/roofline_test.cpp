@@ -21,8 +21,7 @@ class RooflineTest : public testing::Test {
   }
   [[nodiscard]] Roofline measure() {
     const Trace trace = test_.finish();
-    return measure_roofline(trace, build_tree(trace),
-                            {.edition = Edition::kExtended, .gpu = &gpu_});
+    return measure_roofline(TraceFacts{trace}, {.edition = Edition::kExtended, .gpu = &gpu_});
   }
   void call(const char* op, double ts, double gpu_us, const Signature& arguments) {
     test_.op(op, ts, 10, arguments);

@@ -101,7 +101,7 @@ void check_host(const Trace& trace, const Counts& counts, Findings& findings) {
 
 }  // namespace
 
-TraceCheck check_jax(const Trace& trace, const Tree& /*tree*/) {
+TraceCheck check_jax(const Trace& trace) {
   const JaxOps ops{trace};
   const Counts counts = count(trace, ops);
   Findings findings;

@@ -9,7 +9,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analysis/gpu/work.hpp"
 #include "analysis/jax/hosts.hpp"
 #include "analysis/jax/kernels.hpp"
 #include "analysis/kit/cells.hpp"

@@ -10,8 +10,8 @@
 #include <tracelens/tree.hpp>
 #include <vector>
 
-#include "analysis/gpu/kernel_rules.hpp"
 #include "analysis/jax/ops.hpp"
+#include "facts/kernel_rules.hpp"
 #include "perf/core/gpu.hpp"
 #include "perf/core/roofline.hpp"
 

@@ -1,40 +1,17 @@
 #include "analysis/jax/kernels.hpp"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <unordered_map>
 
 #include "analysis/jax/hosts.hpp"
+#include "facts/kernel_names.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
 namespace {
 
 constexpr std::int64_t kHostPid = 701;
-
-struct Words {
-  std::string_view category;
-  std::array<std::string_view, 4> words;  // empty ones match nothing
-};
-constexpr std::array<Words, 7> kWords = {{
-    {"GEMM", {"Cijk", "gemm", "nvjet", "cublasLt"}},
-    {"FA BWD", {"FmhaBwd", "flash_bprop", "ck_fused_attn::dk_dv_reduce_thd", "fmha_bwd"}},
-    {"FA FWD", {"FmhaFwd", "flash_fprop", "fmha_fwd", ""}},
-    {"FA V3", {"kernel_func", "", "", ""}},
-    {"Conv", {"conv_", "conv.", "conv-", ""}},
-    {"TE", {"transformer_engine", "te_fused_attn", "", ""}},
-    {"Communication rccl/nccl", {"rccl", "nccl", "", ""}},
-}};
-
-std::string_view category_by_words(std::string_view name) {
-  for (const auto& [category, words] : kWords)
-    if (std::ranges::any_of(words, [name](std::string_view word) {
-          return !word.empty() && name.find(word) != std::string_view::npos;
-        }))
-      return category;
-  return {};
-}
 
 // When each launch started, by host and correlation id.
 class LaunchTimes {
@@ -58,22 +35,6 @@ class LaunchTimes {
 };
 
 }  // namespace
-
-std::span<const std::string_view> jax_categories() {
-  static const auto names = [] {
-    std::array<std::string_view, kWords.size()> list{};
-    std::ranges::transform(kWords, list.begin(), &Words::category);
-    return list;
-  }();
-  return names;
-}
-
-std::string_view jax_category(std::string_view kernel, std::string_view hlo_op) {
-  const std::string_view by_name = category_by_words(kernel);
-  if (!by_name.starts_with("FA "))
-    if (const std::string_view by_op = category_by_words(hlo_op); !by_op.empty()) return by_op;
-  return by_name.empty() ? kUncategorizedXla : by_name;
-}
 
 bool is_jax_span(const Trace& trace, EventId event) {
   return trace.category(event) == Category::kCpuOp &&

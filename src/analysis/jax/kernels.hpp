@@ -15,14 +15,12 @@
 
 namespace tracelens {
 
-inline constexpr std::string_view kUncategorizedXla = "Uncategorized Events/XLA";
-
 struct JaxKernel {
   EventId event;
   const JaxOp* op = nullptr;  // nullptr: no compiled module launched it
   std::int64_t uid = 0;       // its number among the events of the file
   std::int64_t pid = 0, tid = 0;
-  std::string_view category;               // "GEMM", "Conv", ..., kUncategorizedXla
+  std::string_view category;               // jax_category()
   std::optional<std::int64_t> latency_ns;  // from its launch on the host
   std::int64_t dur_ns = 0;
   std::int64_t op_ns = 0;  // all kernels of this run of its op together
@@ -49,11 +47,6 @@ class JaxKernels {
   std::vector<JaxKernel> kernels_;
   std::size_t gpus_ = 0;
 };
-
-// The categories of the Python TraceLens, in the order of its sheets: by words in the kernel's
-// name, then, unless the name says attention, by words in that of its HLO op.
-[[nodiscard]] std::span<const std::string_view> jax_categories();
-[[nodiscard]] std::string_view jax_category(std::string_view kernel, std::string_view hlo_op);
 
 // Whether an event was put above kernels by the reader: a module run or the run of an op.
 [[nodiscard]] bool is_jax_span(const Trace& trace, EventId event);

@@ -9,6 +9,7 @@
 
 #include "analysis/kit/cells.hpp"
 #include "analysis/kit/group_stats.hpp"
+#include "facts/kernel_names.hpp"
 #include "table/cell_text.hpp"
 #include "tree/time_math.hpp"
 

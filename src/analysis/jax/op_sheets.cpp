@@ -10,6 +10,7 @@
 #include "analysis/jax/launchers.hpp"
 #include "analysis/kit/cells.hpp"
 #include "analysis/kit/group_stats.hpp"
+#include "facts/kernel_names.hpp"
 #include "io/ascii.hpp"
 #include "perf/matrix/gemm_kernel_name.hpp"
 #include "table/cell_text.hpp"

@@ -2,7 +2,7 @@
 
 #include <unordered_map>
 
-#include "analysis/gpu/work.hpp"
+#include "analysis/gpu/busy_time.hpp"
 #include "analysis/jax/kernels.hpp"
 #include "analysis/jax/ops.hpp"
 #include "tree/time_math.hpp"

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analysis/gpu/work.hpp"
+#include "analysis/gpu/busy_time.hpp"
 #include "analysis/jax/hosts.hpp"
 #include "analysis/kit/cells.hpp"
 #include "analysis/kit/intervals.hpp"

@@ -32,9 +32,14 @@ struct Profile {
   explicit Profile(const std::string& name)
       : Profile{read_trace(std::string{"tests/data"} + "/jax_" + name + ".xplane.pb.gz")} {}
   explicit Profile(Trace read)
-      : trace{std::move(read)}, tree{build_tree(trace)}, ops{trace}, kernels{trace, tree, ops} {}
+      : trace{std::move(read)},
+        facts{trace},
+        tree{facts.tree()},
+        ops{trace},
+        kernels{trace, tree, ops} {}
   Trace trace;
-  Tree tree;
+  TraceFacts facts;
+  const Tree& tree;
   JaxOps ops;
   JaxKernels kernels;
 
@@ -151,20 +156,13 @@ TEST_P(EveryProfile, KernelTablesHoldEveryKernel) {
 
 TEST_P(EveryProfile, IsGoodEnoughToAnalyse) {
   const Profile profile{GetParam()};
-  EXPECT_NE(check_jax(profile.trace, profile.tree).verdict, Verdict::kFail);
+  EXPECT_NE(check_jax(profile.trace).verdict, Verdict::kFail);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EveryProfile,
                          ::testing::Values("gemm", "transformer_xla", "scan", "scan_eager", "fp8",
                                            "attention", "conv", "shard_map"),
                          [](const auto& param) { return std::string{param.param}; });
-
-TEST(JaxKernels, CategoriesGoByTheKernelThenByItsOpUnlessItIsAttention) {
-  EXPECT_EQ(jax_category("Cijk_Ailk_Bljk", "cudnn-conv.1.0"), "Conv");
-  EXPECT_EQ(jax_category("FmhaBwdKernel", "te_fused_attn_backward_ffi.12"), "FA BWD");
-  EXPECT_EQ(jax_category("fillBuffer", "te_fused_attn_backward_ffi.12"), "TE");
-  EXPECT_EQ(jax_category("loop_fusion", "loop_fusion"), kUncategorizedXla);
-}
 
 TEST(JaxKernels, WordsOfTheMetadataPickKernels) {
   const Profile profile{"transformer_xla"};
@@ -281,14 +279,14 @@ TEST_F(TwoHosts, HaveTheirOwnOpsAndGpus) {
   for (std::size_t row = 0; row < ops.rows(); ++row)
     EXPECT_TRUE(
         seen.emplace(ops.column("host").texts()[row], ops.column("HLO op").texts()[row]).second);
-  const Table by_gpu = jax_timeline(both_->trace).by_gpu;
+  const Table by_gpu = jax_timeline(both_->facts, Edition::kReference).by_gpu;
   ASSERT_EQ(by_gpu.rows(), 16u);
   EXPECT_EQ(by_gpu.column("host").texts()[15], "b");
 }
 
 TEST_F(TwoHosts, HaveTheTimelineOfOneWhenBothDidTheSame) {
-  const Table both = jax_gpu_timeline(both_->trace, both_->tree, {.include_unlinked = true}).table;
-  const Table one = jax_gpu_timeline(one_.trace, one_.tree, {.include_unlinked = true}).table;
+  const Table both = jax_gpu_timeline(both_->facts, {.include_unlinked = true}).table;
+  const Table one = jax_gpu_timeline(one_.facts, {.include_unlinked = true}).table;
   ASSERT_EQ(both.rows(), one.rows());
   for (std::size_t row = 0; row < one.rows(); ++row)
     EXPECT_EQ(both.column("time ms").reals()[row], one.column("time ms").reals()[row]);
@@ -296,9 +294,8 @@ TEST_F(TwoHosts, HaveTheTimelineOfOneWhenBothDidTheSame) {
 
 TEST(JaxTimeline, OfOneGpuIsTheSameByDeviceAndForAll) {  // copies, fills and kernels alike
   const Profile profile{"transformer_xla"};
-  const Table all = jax_gpu_timeline(profile.trace, profile.tree, {.include_unlinked = true}).table;
-  const Table by_gpu =
-      jax_timeline(profile.trace, {.by_gpu_name = "x", .reference_kinds = false}).by_gpu;
+  const Table all = jax_gpu_timeline(profile.facts, {.include_unlinked = true}).table;
+  const Table by_gpu = jax_timeline(profile.facts, Edition::kExtended).by_gpu;
   ASSERT_EQ(by_gpu.rows(), all.rows());
   for (std::size_t row = 0; row < all.rows(); ++row)
     EXPECT_EQ(by_gpu.column("time ms").reals()[row], all.column("time ms").reals()[row]);
@@ -306,7 +303,7 @@ TEST(JaxTimeline, OfOneGpuIsTheSameByDeviceAndForAll) {  // copies, fills and ke
 
 TEST(JaxTimeline, BusyAndIdleTimeMakeTheTotal) {
   const Profile profile{"scan"};
-  const JaxTimeline timeline = jax_timeline(profile.trace);
+  const JaxTimeline timeline = jax_timeline(profile.facts, Edition::kReference);
   ASSERT_EQ(timeline.by_gpu.rows(), 8u);
   const auto ms = timeline.by_gpu.column("time ms").reals();
   EXPECT_NEAR(ms[0] + ms[1] + ms[2], ms[3], 1e-9);

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/gpu/work.hpp"
+#include "analysis/gpu/busy_time.hpp"
 #include "analysis/jax/hosts.hpp"
 #include "analysis/kit/cells.hpp"
 #include "analysis/kit/intervals.hpp"
@@ -38,7 +38,7 @@ struct Intervals {
 };
 
 // A kernel is never a copy here, whatever its name: ROCm's copy kernels compute, too.
-GpuWork reference_kind(const Trace& trace, EventId event, GpuWorkKinds& kinds) {
+GpuWork reference_kind(const Trace& trace, EventId event, const GpuWorkKinds& kinds) {
   if (trace.category(event) != Category::kKernel) return GpuWork::kCopy;
   return kinds.is_communication(event) ? GpuWork::kCommunication : GpuWork::kComputation;
 }
@@ -61,15 +61,17 @@ Times measure(Intervals of) {
 
 }  // namespace
 
-JaxTimeline jax_timeline(const Trace& trace, const JaxTimelineOptions& options) {
+JaxTimeline jax_timeline(const TraceFacts& facts, Edition edition) {
+  const Trace& trace = facts.trace();
+  const GpuWorkKinds& kinds = facts.work();
+  const bool is_reference = edition == Edition::kReference;
   std::map<std::int64_t, Intervals> gpus;
-  GpuWorkKinds kinds{trace};
   for (const EventId event : trace.all_events()) {
     if (!is_gpu(trace.category(event)) || trace.ts_ns()[event.row] == kAbsent) continue;
     Intervals& gpu = gpus[trace.track(event).pid.as_int()];
     const Interval interval = interval_of(trace, event);
     gpu.all.push_back(interval);
-    gpu.of(options.reference_kinds ? reference_kind(trace, event, kinds) : kinds.of(event))
+    gpu.of(is_reference ? reference_kind(trace, event, kinds) : kinds.of(event))
         .push_back(interval);
   }
   const JaxHosts hosts{trace};
@@ -77,7 +79,7 @@ JaxTimeline jax_timeline(const Trace& trace, const JaxTimelineOptions& options) 
   if (hosts.are_several()) by_gpu_columns.push_back(kJaxHostColumn);
   const ColumnSpec average_columns[] = {kType, kTime, kPercent};
   JaxTimeline out{
-      Table{options.by_gpu_name,
+      Table{is_reference ? "gpu_timeline" : "gpu_timeline_by_device",
             "What the time of each GPU went to, from its first event to its last", by_gpu_columns},
       Table{"gpu_events_averages", "What the time of a GPU went to, on average over all GPUs",
             average_columns}};
@@ -102,19 +104,18 @@ JaxTimeline jax_timeline(const Trace& trace, const JaxTimelineOptions& options) 
   return out;
 }
 
-Timeline jax_gpu_timeline(const Trace& trace, const Tree& tree, const TimelineOptions& options) {
+Timeline jax_gpu_timeline(const TraceFacts& facts, const TimelineOptions& options) {
   std::map<std::int64_t, std::vector<EventId>> hosts;
-  for (const EventId event : select_gpu_events(trace, tree, options.include_unlinked).events)
-    hosts[JaxHosts::number(trace, event)].push_back(event);
-  if (hosts.size() < 2) return gpu_timeline(trace, tree, options);
+  for (const EventId event : facts.gpu_events(options.include_unlinked).events)
+    hosts[JaxHosts::number(facts.trace(), event)].push_back(event);
+  if (hosts.size() < 2) return gpu_timeline(facts, options);
   constexpr std::int64_t GpuTimes::*kParts[] = {
       &GpuTimes::computation, &GpuTimes::exposed_comm, &GpuTimes::exposed_copy,
       &GpuTimes::busy,        &GpuTimes::total,        &GpuTimes::micro_idle,
       &GpuTimes::macro_idle,  &GpuTimes::comm,         &GpuTimes::copy};
   GpuTimes mean;
-  GpuWorkKinds kinds{trace};
   for (const auto& [host, events] : hosts) {
-    const GpuTimes times = gpu_times(trace, events, kinds, options);
+    const GpuTimes times = gpu_times(facts, events, options);
     for (const auto part : kParts) mean.*part = plus_ns(mean.*part, times.*part);
   }
   for (const auto part : kParts) mean.*part /= static_cast<std::int64_t>(hosts.size());

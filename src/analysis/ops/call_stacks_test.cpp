@@ -39,8 +39,8 @@ TEST(CallStacks, AUnifiedRowShowsFramesOpsAndKernels) {
   t.op("aten::mm", 10, 50, matrices(2, 3, 4));
   t.launch("cudaLaunchKernel", 21, 1, {.name = "gemm", .ts = 200, .dur = 2});
   const Trace trace = t.finish();
-  const Tree tree = build_tree(trace, {.python_frames = true});
-  OpInput input{trace, tree, {.call_stack = true}};
+  const TraceFacts facts{trace, {.python_frames = true}};
+  OpInput input{facts, {.call_stack = true}};
   const Table table = unified_perf_summary(input, collect_unified_ops(input)).value();
   // "train.py" has no slash, so only the module, the op and the kernel are shown.
   EXPECT_EQ(cell(table, "call_stack_full", 0), "['nn.Module: Linear', 'aten::mm', 'gemm']");

@@ -24,8 +24,8 @@ TEST(CategorySheets, RowsAreOpsAndModelParametersWithOrWithoutGpuWork) {
   t.launch("cudaLaunchKernel", 21, 1, {.name = "nvjet_x_NNT", .ts = 110, .dur = 6});
   t.op("aten::mm", 40, 10, matrices(2, 3, 4));  // on the CPU
   const Trace trace = t.finish();
-  const Tree tree = build_tree(trace);
-  OpInput input{trace, tree, {}};
+  const TraceFacts facts{trace};
+  OpInput input{facts, {}};
   const std::vector<Table> tables = category_sheets(input);
   ASSERT_THAT(names(tables), ElementsAre("GEMM"));
   const Table& gemm = tables[0];
@@ -41,8 +41,8 @@ TEST(CategorySheets, AnOpWhoseArgumentsTheModelCannotReadIsLeftOut) {
   TestTrace t;
   t.op("aten::mm", 0, 10);
   const Trace trace = t.finish();
-  const Tree tree = build_tree(trace);
-  OpInput input{trace, tree, {}};
+  const TraceFacts facts{trace};
+  OpInput input{facts, {}};
   EXPECT_TRUE(category_sheets(input).empty());
 }
 
@@ -77,8 +77,8 @@ TEST(CategorySheets, ARecordedConvolutionBackwardIsOnTheBackwardSheet) {
   t.op("aten::convolution_backward", 20, 10, conv(true));
   t.launch("cudaLaunchKernel", 21, 1, {.name = "dgrad", .ts = 110, .dur = 6});
   const Trace trace = t.finish();
-  const Tree tree = build_tree(trace);
-  OpInput input{trace, tree, {}};
+  const TraceFacts facts{trace};
+  OpInput input{facts, {}};
   const std::vector<Table> tables = category_sheets(input);
   ASSERT_THAT(names(tables), ElementsAre("CONV_fwd", "CONV_bwd"));
   EXPECT_THAT(column(tables[0], "name"), ElementsAre("aten::convolution"));

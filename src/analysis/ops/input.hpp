@@ -1,5 +1,5 @@
 // input.hpp: what every op table starts from, built once per report, and the options they share.
-//   OpInput input{trace, tree, {.edition = Edition::kReference}};
+//   OpInput input{facts, {.edition = Edition::kReference}};
 //   const std::optional<Table> table = ops_summary(input);
 #pragma once
 
@@ -10,11 +10,11 @@
 #include <tracelens/tree.hpp>
 
 #include "analysis/gpu/recompute.hpp"
-#include "analysis/kit/steps.hpp"
 #include "analysis/ops/launch_table.hpp"
 #include "analysis/ops/measured_ops.hpp"
 #include "analysis/ops/op_models.hpp"
 #include "analysis/ops/overlap.hpp"
+#include "facts/trace_facts.hpp"
 #include "perf/core/gpu.hpp"
 #include "perf/core/roofline.hpp"
 #include "perf/registry/model_set.hpp"
@@ -40,7 +40,7 @@ struct OpTableOptions {
 };
 
 struct OpInput {
-  OpInput(const Trace& a_trace, const Tree& a_tree, const OpTableOptions& a_options);
+  OpInput(const TraceFacts& facts, const OpTableOptions& a_options);  // refers to the facts
   OpInput(const OpInput&) = delete;
   OpInput& operator=(const OpInput&) = delete;
 

@@ -4,8 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "analysis/gpu/launchers.hpp"
-#include "analysis/gpu/work.hpp"
 #include "table/cell_text.hpp"
 #include "tree/time_math.hpp"
 
@@ -113,16 +111,18 @@ std::uint32_t TrackNames::id_of(TrackId track) {
 
 // --- the table ---
 
-LaunchTable::LaunchTable(const Trace& trace, const Tree& tree, const perf::ModelSet& models)
-    : trace_{trace}, tree_{tree}, categories_{trace, models}, track_names_{trace} {
-  collect_gpu_events();
-  collect_launchers();
+LaunchTable::LaunchTable(const TraceFacts& facts, const perf::ModelSet& models)
+    : trace_{facts.trace()},
+      tree_{facts.tree()},
+      categories_{trace_, models},
+      track_names_{trace_} {
+  collect_gpu_events(facts.work());
+  collect_launchers(facts.launchers());
 }
 
-void LaunchTable::collect_gpu_events() {
+void LaunchTable::collect_gpu_events(const GpuWorkKinds& kinds) {
   gpu_.resize(tree_.linked_gpu_events().size());
   file_order_.reserve(gpu_.size());
-  GpuWorkKinds kinds{trace_};
   const SparseColumn<std::int64_t>& streams = trace_.streams();
   std::size_t stream = 0;
   const std::span<const Category> categories = trace_.categories();
@@ -147,14 +147,14 @@ void LaunchTable::collect_gpu_events() {
     communication_before_[i + 1] = communication_before_[i] + (gpu_[i].communication ? 1U : 0U);
 }
 
-void LaunchTable::collect_launchers() {
+void LaunchTable::collect_launchers(std::span<const NodeId> launchers) {
   launcher_of_node_.assign(tree_.size(), kNoLauncher);
   std::vector<NodeId> nodes;                                   // of the launchers
   std::vector<std::pair<std::uint32_t, GpuPosition>> charged;  // launcher, GPU event
   charged.reserve(gpu_.size());
   for (const GpuPosition position : file_order_) {
     if (gpu_[position].communication) continue;
-    const NodeId node = find_launcher(trace_, tree_, tree_.node(gpu_[position].event));
+    const NodeId node = launchers[position];
     std::uint32_t& launcher = launcher_of_node_[node.row];
     if (launcher == kNoLauncher) {
       launcher = static_cast<std::uint32_t>(nodes.size());

@@ -1,9 +1,9 @@
 // launch_table.hpp: the linked GPU events and the ops they are charged to, as columns that every op
 // table reads. Built once per report.
-//   const LaunchTable table{trace, tree, Edition::kReference};
+//   const LaunchTable table{facts, Edition::kReference};
 //   for (const Launcher& op : table.launchers()) total += op.direct_ns;
 //   table.gpu(node);                 // the GPU events below a node, as a contiguous range
-// Trace and Tree must outlive it.
+// The facts must outlive it.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,7 @@
 #include "analysis/kit/group_rows.hpp"
 #include "analysis/kit/intervals.hpp"
 #include "analysis/ops/kernel_stats.hpp"
+#include "facts/trace_facts.hpp"
 #include "perf/registry/model_set.hpp"
 
 namespace tracelens {
@@ -90,7 +91,7 @@ class TrackNames {
 
 class LaunchTable {
  public:
-  LaunchTable(const Trace& trace, const Tree& tree, const perf::ModelSet& models);
+  LaunchTable(const TraceFacts& facts, const perf::ModelSet& models);
 
   // In tree order, as Tree::linked_gpu_events().
   [[nodiscard]] std::span<const GpuEvent> gpu_events() const { return gpu_; }
@@ -122,8 +123,8 @@ class LaunchTable {
   [[nodiscard]] TrackNames& track_names() { return track_names_; }
 
  private:
-  void collect_gpu_events();
-  void collect_launchers();
+  void collect_gpu_events(const GpuWorkKinds& kinds);
+  void collect_launchers(std::span<const NodeId> launchers);
   void sort_launchers();
 
   const Trace& trace_;

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "analysis/gpu/work.hpp"
+#include "analysis/gpu/busy_time.hpp"
 #include "analysis/kit/column_set.hpp"
 #include "analysis/kit/group_rows.hpp"
 #include "analysis/ops/call_stacks.hpp"

@@ -27,8 +27,8 @@ Trace two_blocks() {
 }
 
 std::vector<Table> tables_of(const Trace& trace) {
-  const Tree tree = build_tree(trace, {.python_frames = true});
-  OpInput input{trace, tree, {}};
+  const TraceFacts facts{trace, {.python_frames = true}};
+  OpInput input{facts, {}};
   return module_tables(input);
 }
 

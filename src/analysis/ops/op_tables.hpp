@@ -1,5 +1,5 @@
 // op_tables.hpp: GPU time by category of op, by op, and by distinct call.
-//   OpInput input{trace, tree, {.group_by_kernel_count = true}};
+//   OpInput input{facts, {.group_by_kernel_count = true}};
 //   const std::optional<Table> table = ops_unique_args(input);
 // Each GPU event is charged to one op (launchers.hpp); communication kernels are not charged.
 // No table when no op launched anything.

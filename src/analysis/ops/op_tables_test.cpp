@@ -34,8 +34,8 @@ class OpTables : public testing::Test {
 
 TEST_F(OpTables, GpuTimeIsBusyTimeOfTheOpsOwnKernelsWithoutCommunication) {
   const Trace trace = make();
-  const Tree tree = build_tree(trace);
-  OpInput input{trace, tree, {}};
+  const TraceFacts facts{trace};
+  OpInput input{facts, {}};
   const Table table = ops_summary(input).value();
   EXPECT_THAT(column(table, "name"), ElementsAre("aten::mm", "aten::inner", "aten::outer"));
   // 4 + [110, 118) + 1; the two kernels of the second call overlap by 3.
@@ -48,8 +48,8 @@ TEST_F(OpTables, GpuTimeIsBusyTimeOfTheOpsOwnKernelsWithoutCommunication) {
 
 TEST_F(OpTables, CategoriesAreSummedAndTheCostliestComesFirst) {
   const Trace trace = make();
-  const Tree tree = build_tree(trace);
-  OpInput input{trace, tree, {}};
+  const TraceFacts facts{trace};
+  OpInput input{facts, {}};
   const Table table = ops_summary_by_category(input).value();
   EXPECT_THAT(column(table, "op category"), ElementsAre("GEMM", "other", "reduce"));
   EXPECT_THAT(column(table, "Count"), ElementsAre("3", "1", "1"));
@@ -58,8 +58,8 @@ TEST_F(OpTables, CategoriesAreSummedAndTheCostliestComesFirst) {
 
 TEST_F(OpTables, EqualArgumentsMakeOneRow) {
   const Trace trace = make();
-  const Tree tree = build_tree(trace);
-  OpInput input{trace, tree, {}};
+  const TraceFacts facts{trace};
+  OpInput input{facts, {}};
   const Table table = ops_unique_args(input).value();
   EXPECT_THAT(column(table, "operation_count"), ElementsAre("2", "1", "1", "1"));
   EXPECT_EQ(cell(table, "Input Dims", 0), "((2, 3), (3, 4))");
@@ -71,8 +71,8 @@ TEST_F(OpTables, EqualArgumentsMakeOneRow) {
 
 TEST_F(OpTables, CallsWithAnotherNumberOfKernelsCanStandApart) {
   const Trace trace = make();
-  const Tree tree = build_tree(trace);
-  OpInput input{trace, tree, {.group_by_kernel_count = true, .first_occurrence = true}};
+  const TraceFacts facts{trace};
+  OpInput input{facts, {.group_by_kernel_count = true, .first_occurrence = true}};
   const Table table = ops_unique_args(input).value();
   EXPECT_THAT(column(table, "num_kernels"), ElementsAre("2", "1", "1", "1", "1"));
   EXPECT_EQ(cell(table, "first_occurrence_time", 0), "20.0");
@@ -80,8 +80,8 @@ TEST_F(OpTables, CallsWithAnotherNumberOfKernelsCanStandApart) {
 
 TEST_F(OpTables, TopRowsKeepThePercentagesOfTheWholeTable) {
   const Trace trace = make();
-  const Tree tree = build_tree(trace);
-  OpInput all{trace, tree, {}}, top{trace, tree, {.top_ops = 1}};
+  const TraceFacts facts{trace};
+  OpInput all{facts, {}}, top{facts, {.top_ops = 1}};
   const Table table = ops_unique_args(top).value();
   EXPECT_EQ(table.rows(), 1u);
   EXPECT_EQ(cell(table, "Percentage (%)", 0),
@@ -92,8 +92,8 @@ TEST_F(OpTables, WorkBesideAnotherStreamIsSeenByBothOps) {
   t_.op("aten::side", 90, 5);
   t_.launch("cudaLaunchKernel", 91, 1, {.name = "side", .ts = 102, .dur = 10, .stream = 3});
   const Trace trace = make();
-  const Tree tree = build_tree(trace);
-  OpInput input{trace, tree, {.overlap = true}};
+  const TraceFacts facts{trace};
+  OpInput input{facts, {.overlap = true}};
   const Table table = ops_unique_args_kl_overlap(input).value();
   EXPECT_THAT(column(table, "total_direct_kernel_time_sum"),
               ElementsAre("10.0", "8.0", "4.0", "3.0", "2.0", "1.0"));
@@ -110,8 +110,8 @@ TEST_F(OpTables, WorkBesideAnotherStreamIsSeenByBothOps) {
 
 TEST(OpTablesOfAnEmptyTrace, AreAbsent) {
   const Trace trace = TestTrace{}.finish();
-  const Tree tree = build_tree(trace);
-  OpInput input{trace, tree, {}};
+  const TraceFacts facts{trace};
+  OpInput input{facts, {}};
   EXPECT_FALSE(ops_summary_by_category(input));
   EXPECT_FALSE(ops_summary(input));
   EXPECT_FALSE(ops_unique_args(input));

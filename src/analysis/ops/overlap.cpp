@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "analysis/gpu/work.hpp"
+#include "analysis/gpu/busy_time.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
@@ -24,17 +24,17 @@ double two_decimals(double value) {
 
 }  // namespace
 
-Overlaps::Overlaps(const Trace& trace, const Tree& tree, const LaunchTable& table,
-                   bool include_unlinked)
-    : trace_{trace}, event_of_(table.gpu_events().size(), kNoEvent) {
-  const std::vector<EventId> selected = select_gpu_events(trace, tree, include_unlinked).events;
-  const std::vector<std::int64_t> streams = gather(trace.streams(), selected);
+Overlaps::Overlaps(const TraceFacts& facts, const LaunchTable& table, bool include_unlinked)
+    : trace_{facts.trace()}, event_of_(table.gpu_events().size(), kNoEvent) {
+  const Tree& tree = facts.tree();
+  const std::vector<EventId>& selected = facts.gpu_events(include_unlinked).events;
+  const std::vector<std::int64_t> streams = gather(trace_.streams(), selected);
   std::vector<std::pair<Event, EventId>> found;
   for (std::size_t i = 0; i < selected.size(); ++i) {
-    const Interval time = interval_of(trace, selected[i]);
+    const Interval time = interval_of(trace_, selected[i]);
     if (time.end > time.start)
       found.push_back(
-          {{time.start, time.end, streams[i], trace.names()[selected[i].row]}, selected[i]});
+          {{time.start, time.end, streams[i], trace_.names()[selected[i].row]}, selected[i]});
   }
   std::ranges::stable_sort(found, {}, [](const auto& item) { return item.first.start_ns; });
   events_.reserve(found.size());

@@ -1,5 +1,5 @@
 // overlap.hpp: which GPU events ran at the same time on other streams.
-//   const Overlaps overlaps{trace, tree, table, /*include_unlinked=*/false};
+//   const Overlaps overlaps{facts, table, /*include_unlinked=*/false};
 //   const OverlapFields fields = overlaps.of(table.own(launcher));
 // Two events overlap when they share at least 1 µs and are not known to be on one stream. Unlinked
 // GPU events can be partners but have no op of their own.
@@ -28,7 +28,7 @@ struct OverlapFields {
 
 class Overlaps {
  public:
-  Overlaps(const Trace& trace, const Tree& tree, const LaunchTable& table, bool include_unlinked);
+  Overlaps(const TraceFacts& facts, const LaunchTable& table, bool include_unlinked);
 
   // `kernels`: the op's GPU events; names come in their order, partners of one by start.
   [[nodiscard]] OverlapFields of(std::span<const GpuPosition> kernels);

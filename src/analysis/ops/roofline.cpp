@@ -20,9 +20,9 @@ void add_call(RooflinePoint& point, const UnifiedOp& op, const perf::Work& work)
 
 }  // namespace
 
-void collect_op_points(const Trace& trace, const Tree& tree, const OpTableOptions& options,
-                       Roofline& roofline) {
-  OpInput input{trace, tree, options};
+void collect_op_points(const TraceFacts& facts, const OpTableOptions& options, Roofline& roofline) {
+  const Trace& trace = facts.trace();
+  OpInput input{facts, options};
   Grouped<RooflinePoint> points;
   for (const UnifiedOp& op : collect_unified_ops(input)) {
     roofline.all_ops_ns = plus_ns(roofline.all_ops_ns, op.row.busy_ns);

@@ -1,9 +1,6 @@
 // roofline.hpp: the ops of a PyTorch trace as points of a roofline.
-//   collect_op_points(trace, tree, options, roofline);
+//   collect_op_points(facts, options, roofline);
 #pragma once
-
-#include <tracelens/trace.hpp>
-#include <tracelens/tree.hpp>
 
 #include "analysis/kit/roofline_point.hpp"
 #include "analysis/ops/input.hpp"
@@ -12,7 +9,6 @@ namespace tracelens {
 
 // Adds a point per op and distinct arguments whose model answered, without its share and its roof,
 // and the GPU time of all ops.
-void collect_op_points(const Trace& trace, const Tree& tree, const OpTableOptions& options,
-                       Roofline& roofline);
+void collect_op_points(const TraceFacts& facts, const OpTableOptions& options, Roofline& roofline);
 
 }  // namespace tracelens

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "analysis/gpu/timeline.hpp"
-#include "analysis/gpu/work.hpp"
 #include "analysis/kit/cells.hpp"
 #include "analysis/kit/group_rows.hpp"
 #include "analysis/kit/group_stats.hpp"
@@ -31,10 +30,12 @@ std::int64_t asked_at(const Trace& trace, const Tree& tree, EventId gpu_event) {
 
 }  // namespace
 
-Table gpu_timeline_by_step(const Trace& trace, const Tree& tree, std::span<const Step> steps) {
+Table gpu_timeline_by_step(const TraceFacts& facts, std::span<const Step> steps) {
+  const Tree& tree = facts.tree();
   std::vector<std::vector<EventId>> events(steps.size());
-  for (const EventId event : select_gpu_events(trace, tree, false).events)
-    if (const std::size_t step = step_at(steps, asked_at(trace, tree, event)); step < steps.size())
+  for (const EventId event : facts.gpu_events(false).events)
+    if (const std::size_t step = step_at(steps, asked_at(facts.trace(), tree, event));
+        step < steps.size())
       events[step].push_back(event);
 
   const ColumnSpec columns[] = {
@@ -49,9 +50,8 @@ Table gpu_timeline_by_step(const Trace& trace, const Tree& tree, std::span<const
       {"percent idle", Kind::kReal, "%", "idle time as a share of the GPU time"},
       {"GPU events", Kind::kInteger, "", "kernels, copies and fills launched in the step"}};
   Table table{"gpu_timeline_by_step", "What the GPU's time went to, step by step", columns};
-  GpuWorkKinds kinds{trace};
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    const GpuTimes times = gpu_times(trace, events[i], kinds);
+    const GpuTimes times = gpu_times(facts, events[i]);
     const std::int64_t idle_ns = minus_ns(times.total, times.busy);
     table.add_row(steps[i].name, ms(steps[i].dur_ns), ms(times.total), ms(times.computation),
                   ms(times.exposed_comm), ms(times.exposed_copy), ms(idle_ns),

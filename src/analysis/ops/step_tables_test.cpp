@@ -26,16 +26,14 @@ class StepTables : public testing::Test {
     t.op("aten::mm", 230, 10);
     t.launch("cudaLaunchKernel", 232, 1, {.name = "gemm", .ts = 240, .dur = 1});
     trace_ = t.finish();
-    tree_ = build_tree(trace_);
-    steps_ = find_steps(trace_, tree_);
+    facts_.emplace(trace_);
   }
   Trace trace_;
-  Tree tree_;
-  std::vector<Step> steps_;
+  std::optional<TraceFacts> facts_;
 };
 
 TEST_F(StepTables, WorkBelongsToTheStepThatLaunchedIt) {
-  const Table table = gpu_timeline_by_step(trace_, tree_, steps_);
+  const Table table = gpu_timeline_by_step(*facts_, facts_->steps());
   EXPECT_EQ(column(table, "step"), (Texts{"ProfilerStep#1", "ProfilerStep#2"}));
   EXPECT_EQ(column(table, "GPU events"), (Texts{"2", "1"}));
   EXPECT_EQ(column(table, "GPU time ms"), (Texts{"0.1", "0.03"}));
@@ -44,8 +42,8 @@ TEST_F(StepTables, WorkBelongsToTheStepThatLaunchedIt) {
 }
 
 TEST_F(StepTables, AnOpNamesTheStepInWhichItTookLongest) {
-  OpInput input{trace_, tree_, {}};
-  const Table table = ops_by_step(input, steps_);
+  OpInput input{*facts_, {}};
+  const Table table = ops_by_step(input, facts_->steps());
   ASSERT_EQ(table.rows(), 1u);
   EXPECT_EQ(cell(table, "mean µs", 0), "25.0");
   EXPECT_EQ(cell(table, "min µs", 0), "20.0");

@@ -13,8 +13,8 @@ using testing::UnorderedElementsAre;
 
 Table unified(TestTrace& t, const OpTableOptions& options = {}, bool python = false) {
   const Trace trace = t.finish();
-  const Tree tree = build_tree(trace, {.python_frames = python});
-  OpInput input{trace, tree, options};
+  const TraceFacts facts{trace, {.python_frames = python}};
+  OpInput input{facts, options};
   return unified_perf_summary(input, collect_unified_ops(input)).value();
 }
 

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analysis/gpu/work.hpp"
+#include "analysis/gpu/busy_time.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {

@@ -4,7 +4,8 @@
 #include <string_view>
 #include <utility>
 
-#include "analysis/gpu/work.hpp"
+#include "analysis/gpu/busy_time.hpp"
+#include "facts/gpu_work.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
@@ -52,7 +53,7 @@ RankStep times_within(const GpuBusy& busy, const Interval& window, std::string_v
 }  // namespace
 
 GpuBusy gpu_busy(const Trace& trace, std::span<const std::uint8_t> is_communication) {
-  GpuWorkKinds kinds{trace};
+  const GpuWorkKinds kinds{trace};
   GpuBusy busy;
   for (std::uint32_t row = 0; row < trace.size(); ++row) {
     if (!is_gpu(trace.categories()[row]) || trace.phases()[row] != Phase::kComplete) continue;

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "analysis/gpu/gpu_choice.hpp"
-#include "analysis/gpu/work.hpp"
 #include "analysis/ranks/rank_lists.hpp"
+#include "facts/kernel_names.hpp"
 #include "io/ascii.hpp"
 #include "tree/time_math.hpp"
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <vector>
 
 #include "analysis/kit/intervals.hpp"
@@ -10,51 +11,6 @@
 
 namespace tracelens {
 namespace {
-
-struct CategoryRule {
-  std::string_view category, part;
-};
-// The first part found in the name decides.
-constexpr CategoryRule kRules[] = {
-    {"Rigid Body Solver", "_kernel_solve_body"},
-    {"Rigid Body Solver", "_kernel_solve_one_iter"},
-    {"Rigid Body Solver", "func_solve_body"},
-    {"Rigid Body Solver", "func_solve_init"},
-    {"Rigid Body Solver", "_kernel_linesearch"},
-    {"Rigid Body Solver", "_kernel_solve_iter_post_linesearch"},
-    {"Rigid Body Solver", "_kernel_update_constraint"},
-    {"Rigid Body Solver", "_kernel_update_gradient"},
-    {"Rigid Body Solver", "_kernel_cg_save"},
-    {"Rigid Body Solver", "_kernel_update_search_direction"},
-    {"Rigid Body Solver", "kernel_compute_mass_matrix"},
-    {"Broadphase Collision", "func_broad_phase"},
-    {"Narrowphase Collision", "_func_narrowphase"},
-    {"Narrowphase Collision", "_func_prepare_gjk"},
-    {"Narrowphase Collision", "_func_reset_narrowphase"},
-    {"Contact Management", "func_sort_contacts"},
-    {"Contact Management", "func_update_contact"},
-    {"Time Integration", "kernel_step_1"},
-    {"Time Integration", "kernel_step_2"},
-    {"Time Integration", "func_update_qacc"},
-    {"Constraints", "add_equality_constraints"},
-    {"Constraints", "add_inequality_constraints"},
-    {"Forward Kinematics", "kernel_forward_kinematics"},
-    {"Forward Kinematics", "kernel_update_verts"},
-    {"Geometry / AABB", "kernel_update_geom"},
-    {"Geometry / AABB", "kernel_bit_reduction"},
-    {"Memory Ops (ROCm)", "__amd_rocclr_copyBuffer"},
-    {"Memory Ops (ROCm)", "__amd_rocclr_fillBuffer"},
-    {"Memory Ops (ROCm)", "__amd_rocclr_initHeap"},
-    {"Runtime Init", "runtime_initialize"},
-    {"Runtime Init", "runtime_get_memory"},
-    {"Runtime Init", "runtime_allocate"},
-    {"Runtime Init", "fill_ndarray"},
-    {"Runtime Init", "kernel_init_geom"},
-    {"Runtime Init", "kernel_init_vvert"},
-    {"Runtime Init", "ext_arr_to_ndarray"},
-    {"PyTorch Runtime", "at::native::"},
-    {"PyTorch Runtime", "elementwise_kernel"},
-};
 
 std::string last_seconds(std::int64_t ns) {
   return fmt::format("last_{:.1f}s", static_cast<double>(ns) / 1e9);
@@ -74,12 +30,6 @@ SteadyState from(std::int64_t cutoff, const std::vector<Interval>& kernels, std:
 }
 
 }  // namespace
-
-std::string_view genesis_category(std::string_view kernel) {
-  for (const auto& [category, part] : kRules)
-    if (kernel.find(part) != std::string_view::npos) return category;
-  return "Other";
-}
 
 std::optional<SteadyState> steady_state(const RocprofKernels& kernels,
                                         const SteadyStateOptions& options) {

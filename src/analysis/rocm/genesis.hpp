@@ -1,5 +1,5 @@
-// genesis.hpp: Genesis, a physics simulator: what its kernels are for, and the part of a profile in
-// which the simulation ran (rather than its build and just-in-time compilation).
+// genesis.hpp: Genesis, a physics simulator: the part of a profile in which the simulation ran
+// (rather than its build and just-in-time compilation).
 //   const auto steady = steady_state(kernels, {.fallback_ns = 5'000'000'000});
 //   tables.push_back(steady_timeline(*steady));
 #pragma once
@@ -7,15 +7,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <tracelens/table.hpp>
 
 #include "analysis/rocm/rocprof_tables.hpp"
 
 namespace tracelens {
-
-// "Rigid Body Solver", "Broadphase Collision", ..., "Other".
-[[nodiscard]] std::string_view genesis_category(std::string_view kernel);
 
 struct SteadyStateOptions {
   std::int64_t gap_ns = 1'000'000'000;       // a pause this long ends the build

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/gpu/work.hpp"
+#include "analysis/gpu/busy_time.hpp"
 #include "analysis/kit/cells.hpp"
 #include "analysis/kit/intervals.hpp"
 

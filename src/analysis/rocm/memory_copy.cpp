@@ -23,20 +23,20 @@ std::string_view stripped(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
-std::string gpu_text(const Value& agent, bool resolve) {
-  const auto number = resolve ? agent_number(agent) : to_integer(agent);
+std::string gpu_text(const Value& agent, Edition edition) {
+  const auto number = edition == Edition::kExtended ? agent_number(agent) : to_integer(agent);
   return number ? fmt::format("GPU {}", *number) : std::string{"GPU ?"};
 }
 
-std::string direction_of(std::string_view name, const PftraceArgs& args, bool resolve) {
+std::string direction_of(std::string_view name, const PftraceArgs& args, Edition edition) {
   const auto goes = [&](std::string_view way) { return io::contains_ignoring_case(name, way); };
   if (goes("memory_copy_host_to_device"))
-    return fmt::format("h2d ({})", gpu_text(args.dst_agent, resolve));
+    return fmt::format("h2d ({})", gpu_text(args.dst_agent, edition));
   if (goes("memory_copy_device_to_host"))
-    return fmt::format("d2h ({})", gpu_text(args.src_agent, resolve));
+    return fmt::format("d2h ({})", gpu_text(args.src_agent, edition));
   if (goes("memory_copy_device_to_device"))
-    return fmt::format("d2d ({} -> {})", gpu_text(args.src_agent, resolve),
-                       gpu_text(args.dst_agent, resolve));
+    return fmt::format("d2d ({} -> {})", gpu_text(args.src_agent, edition),
+                       gpu_text(args.dst_agent, edition));
   return "other";
 }
 
@@ -60,8 +60,7 @@ std::optional<std::int64_t> class_end(std::int64_t begin) {
 
 }  // namespace
 
-std::vector<MemoryCopy> find_memory_copies(const PftraceEvents& events,
-                                           const MemoryCopyOptions& options) {
+std::vector<MemoryCopy> find_memory_copies(const PftraceEvents& events, Edition edition) {
   const Trace& trace = events.trace();
   std::vector<MemoryCopy> copies;
   for (const EventId event : trace.all_events()) {
@@ -69,7 +68,7 @@ std::vector<MemoryCopy> find_memory_copies(const PftraceEvents& events,
     if (!args.copy_bytes || io::lower_case(stripped(trace.category_text(event))) != "memory_copy")
       continue;
     copies.push_back({event, *args.copy_bytes, duration_of(trace, event),
-                      direction_of(trace.name(event), args, options.resolve_agents)});
+                      direction_of(trace.name(event), args, edition)});
   }
   return copies;
 }

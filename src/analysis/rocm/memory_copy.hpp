@@ -1,5 +1,5 @@
 // memory_copy.hpp: copies between host and GPUs: how large, which way, how fast.
-//   const std::vector<MemoryCopy> copies = find_memory_copies(events, {.resolve_agents = true});
+//   const std::vector<MemoryCopy> copies = find_memory_copies(events);
 //   report.tables.push_back(memory_copy_by_copy_bytes(copies));
 #pragma once
 
@@ -13,12 +13,6 @@
 
 namespace tracelens {
 
-struct MemoryCopyOptions {
-  // "Agent-2" is agent 2. Off: only agents written as numbers are known, as in the Python
-  // TraceLens.
-  bool resolve_agents = true;
-};
-
 struct MemoryCopy {
   EventId event;
   std::int64_t bytes = 0;
@@ -26,9 +20,10 @@ struct MemoryCopy {
   std::string direction;    // "h2d (GPU 2)", "d2d (GPU 2 -> GPU 3)", "other"
 };
 
-// Copies whose size is known, in file order.
+// Copies whose size is known, in file order. Reference: only agents written as numbers are known,
+// not "Agent-2".
 [[nodiscard]] std::vector<MemoryCopy> find_memory_copies(const PftraceEvents& events,
-                                                         const MemoryCopyOptions& options = {});
+                                                         Edition edition = Edition::kExtended);
 
 // How many copies of each size and direction.
 [[nodiscard]] Table memory_copy_by_copy_bytes(const std::vector<MemoryCopy>& copies);

@@ -4,41 +4,11 @@
 #include <iterator>
 #include <tuple>
 
-#include "analysis/gpu/work.hpp"
 #include "analysis/kit/intervals.hpp"
-#include "io/ascii.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
 namespace {
-
-struct ClassRule {
-  KernelClass kernel_class;
-  std::string_view word;  // in lower case, anywhere in the name
-};
-// The first that matches decides. RCCL comes before all of them (is_communication_name).
-constexpr ClassRule kClassRules[] = {
-    {KernelClass::kGemm, "cublaslt"},
-    {KernelClass::kGemm, "cijk"},
-    {KernelClass::kGemm, "gemm"},
-    {KernelClass::kGemm, "nvjet"},
-    {KernelClass::kAttentionBackward, "fmhabwd"},
-    {KernelClass::kAttentionBackward, "kernel_func"},
-    {KernelClass::kAttentionBackward, "flash_bprop"},
-    {KernelClass::kAttentionForward, "fmhafwd"},
-    {KernelClass::kAttentionForward, "flash_fprop"},
-    {KernelClass::kCopy, "copy"},
-    {KernelClass::kCopy, "memset"},
-    {KernelClass::kTransformerEngine, "transformer_engine"},
-    {KernelClass::kAiterForward, "aiter::fmha_fwd"},
-    {KernelClass::kAiterBackward, "aiter::fmha_bwd"},
-    {KernelClass::kFill, "fillbuffer"},
-};
-
-// In the order of KernelClass, which is the order of the rows.
-constexpr std::string_view kClassNames[] = {"xla",        "aiterfwd", "aiterbwd", "gemm",
-                                            "ckbwd",      "ckfwd",    "te",       "memcpy/memset",
-                                            "fillBuffer", "rccl"};
 
 std::string without_digits(std::string_view name) {
   std::string text;
@@ -90,13 +60,6 @@ double share(std::int64_t part, std::int64_t whole) {
 
 }  // namespace
 
-KernelClass kernel_class(std::string_view kernel) {
-  if (is_communication_name(kernel)) return KernelClass::kCommunication;
-  for (const auto& [kernel_class, word] : kClassRules)
-    if (io::contains_ignoring_case(kernel, word)) return kernel_class;
-  return KernelClass::kXla;
-}
-
 PftraceActivity::PftraceActivity(const PftraceEvents& events, const PftraceActivityOptions& options)
     : events_{events},
       options_{options},
@@ -106,7 +69,7 @@ PftraceActivity::PftraceActivity(const PftraceEvents& events, const PftraceActiv
   for (Gpu& gpu : gpus_) {
     sort_by_time(gpu.compute);
     sort_by_time(gpu.communication);
-    for (std::size_t i = 0; i < kKernelClassCount; ++i)
+    for (std::size_t i = 0; i < kKernelClassNames.size(); ++i)
       if (static_cast<KernelClass>(i) != KernelClass::kCommunication)
         gpu.compute_ns = plus_ns(gpu.compute_ns, gpu.class_ns[i]);
     gpu.total_ns = plus_ns(gpu.compute_ns, sum_ns(gpu.communication));
@@ -188,10 +151,10 @@ Table category_summary(const PftraceActivity& activity) {
       Numbers& sum = sums[category];
       for (std::size_t k = 0; k < row.size(); ++k) sum[k] += row[k];
     };
-    for (std::size_t k = 0; k < kKernelClassCount; ++k)
-      add(kClassNames[k], gpu.class_ns[k], gpu.class_counts[k]);
+    for (std::size_t k = 0; k < kKernelClassNames.size(); ++k)
+      add(kKernelClassNames[k], gpu.class_ns[k], gpu.class_counts[k]);
     const std::int64_t overlap =
-        activity.options().exact_overlap ? exact_overlap(gpu) : summed_overlap(gpu);
+        activity.options().edition == Edition::kExtended ? exact_overlap(gpu) : summed_overlap(gpu);
     add("overlapped_comm", overlap, 0);
     add("non_overlapped_comm", minus_ns(sum_ns(gpu.communication), overlap), 0);
     add("compute_total", gpu.compute_ns, 0);

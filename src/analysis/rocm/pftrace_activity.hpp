@@ -17,24 +17,9 @@
 #include <vector>
 
 #include "analysis/rocm/pftrace_events.hpp"
+#include "facts/kernel_names.hpp"
 
 namespace tracelens {
-
-enum class KernelClass : std::uint8_t {
-  kXla,  // everything that is nothing else
-  kAiterForward,
-  kAiterBackward,
-  kGemm,
-  kAttentionBackward,
-  kAttentionForward,
-  kTransformerEngine,
-  kCopy,
-  kFill,
-  kCommunication,
-};
-inline constexpr std::size_t kKernelClassCount = 10;
-
-[[nodiscard]] KernelClass kernel_class(std::string_view kernel);
 
 struct PftraceActivityOptions {
   bool merge_kernels = false;             // names that differ only in digits are one kernel
@@ -47,10 +32,10 @@ struct PftraceActivityOptions {
   bool group_by_config = true;      // kernel_summary by name and launch configuration
   bool group_by_stream = false;     // hip_summary
   bool group_by_operation = false;  // hip_summary
-  bool name_first = true;           // of the columns; off: where the Python TraceLens has it
-  // Communication that runs while kernels compute: exact, or as the Python TraceLens adds it up
-  // (time shared by several kernels counts several times and can exceed the communication).
-  bool exact_overlap = true;
+  // Extended: the name is the first column, and the communication that runs while kernels compute is
+  // exact. The Python TraceLens adds it up: time shared by several kernels counts several times and
+  // can exceed the communication.
+  Edition edition = Edition::kExtended;
 };
 
 class PftraceActivity {
@@ -62,7 +47,7 @@ class PftraceActivity {
   };
   struct Gpu {
     std::vector<Event> compute, communication;  // by begin; none below min_event_ns
-    std::array<std::int64_t, kKernelClassCount> class_ns = {}, class_counts = {};
+    std::array<std::int64_t, kKernelClassNames.size()> class_ns = {}, class_counts = {};
     std::int64_t compute_ns = 0, total_ns = 0;  // without and with communication
   };
   struct Xla {  // one kernel name, in order of first appearance

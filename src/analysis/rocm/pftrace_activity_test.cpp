@@ -66,19 +66,10 @@ TEST(PftraceEvents, NumbersByAgentHoldForEventsThatNameNone) {
       trace_of({kernel("a", 0, 1, "\"Agent-3\""),
                 R"({"ph":"X","cat":"memory_copy","name":"MEMORY_COPY_HOST_TO_DEVICE",
                                     "pid":1,"tid":1,"ts":5,"dur":1,"args":{"device":3}})"});
-  EXPECT_EQ(PftraceEvents(trace, GpuNumbers::kByAgent).gpu_number_of({0}), 3);
-  EXPECT_EQ(PftraceEvents(trace, GpuNumbers::kByAgent).gpu_number_of({1}), 3);
-  EXPECT_EQ(PftraceEvents(trace, GpuNumbers::kByOrder).gpu_number_of({0}), 0);
-  EXPECT_EQ(PftraceEvents(trace, GpuNumbers::kByOrder).gpu_number_of({1}), std::nullopt);
-}
-
-TEST(KernelClass, TheFirstRuleDecides) {
-  EXPECT_EQ(kernel_class("rccl_gemm_copy"), KernelClass::kCommunication);
-  EXPECT_EQ(kernel_class("Cijk_Ailk.kd"), KernelClass::kGemm);
-  EXPECT_EQ(kernel_class("FmhaFwdKernel"), KernelClass::kAttentionForward);
-  EXPECT_EQ(kernel_class("aiter::fmha_fwd_hd128"), KernelClass::kAiterForward);
-  EXPECT_EQ(kernel_class("__amd_rocclr_fillBuffer"), KernelClass::kFill);
-  EXPECT_EQ(kernel_class("loop_add_fusion_1"), KernelClass::kXla);
+  EXPECT_EQ(PftraceEvents(trace, Edition::kExtended).gpu_number_of({0}), 3);
+  EXPECT_EQ(PftraceEvents(trace, Edition::kExtended).gpu_number_of({1}), 3);
+  EXPECT_EQ(PftraceEvents(trace, Edition::kReference).gpu_number_of({0}), 0);
+  EXPECT_EQ(PftraceEvents(trace, Edition::kReference).gpu_number_of({1}), std::nullopt);
 }
 
 TEST(CategorySummary, AveragesOverTheGpusAndLeavesOutShortEvents) {
@@ -92,27 +83,27 @@ TEST(CategorySummary, AveragesOverTheGpusAndLeavesOutShortEvents) {
 }
 
 TEST(CategorySummary, NumbersGpusByTheirAgentsWhereTheirNamesTell) {
-  const auto summary = [](const Trace& trace, GpuNumbers numbers) {
-    const PftraceEvents events{trace, numbers};
+  const auto summary = [](const Trace& trace, Edition edition) {
+    const PftraceEvents events{trace, edition};
     return category_summary(PftraceActivity{events, {}});
   };
   const Trace named =
       trace_of({kernel("a", 0, 10, R"("Agent-3")"), kernel("b", 0, 20, R"("Agent-2")")});
-  EXPECT_DOUBLE_EQ(runtime_ms(summary(named, GpuNumbers::kByAgent), "2", "xla"), 0.020);
-  EXPECT_DOUBLE_EQ(runtime_ms(summary(named, GpuNumbers::kByOrder), "1", "xla"), 0.020);
+  EXPECT_DOUBLE_EQ(runtime_ms(summary(named, Edition::kExtended), "2", "xla"), 0.020);
+  EXPECT_DOUBLE_EQ(runtime_ms(summary(named, Edition::kReference), "1", "xla"), 0.020);
   const Trace plain = trace_of({kernel("a", 0, 10, R"("left")"), kernel("b", 0, 20, R"("right")")});
-  EXPECT_DOUBLE_EQ(runtime_ms(summary(plain, GpuNumbers::kByAgent), "1", "xla"), 0.020);
+  EXPECT_DOUBLE_EQ(runtime_ms(summary(plain, Edition::kExtended), "1", "xla"), 0.020);
 }
 
 TEST(CategorySummary, HiddenCommunicationIsTheTimeInWhichSomethingComputes) {
   // Both kernels run during the communication, 20 us of it at the same time.
   const Trace trace =
       trace_of({kernel("nccl", 100, 100), kernel("a", 110, 40), kernel("b", 130, 40)});
-  const PftraceEvents events{trace};
+  const PftraceEvents events{trace, Edition::kReference};
   const Table exact = category_summary(PftraceActivity{events, {}});
   EXPECT_DOUBLE_EQ(runtime_ms(exact, "0", "overlapped_comm"), 0.060);
   EXPECT_DOUBLE_EQ(runtime_ms(exact, "0", "non_overlapped_comm"), 0.040);
-  const Table summed = category_summary(PftraceActivity{events, {.exact_overlap = false}});
+  const Table summed = category_summary(PftraceActivity{events, {.edition = Edition::kReference}});
   EXPECT_DOUBLE_EQ(runtime_ms(summed, "0", "overlapped_comm"), 0.080);
 }
 

@@ -133,7 +133,7 @@ std::optional<std::int64_t> agent_number(const Value& agent) {
   return to_integer(text.substr(text.rfind('-') + 1));
 }
 
-PftraceEvents::PftraceEvents(const Trace& trace, GpuNumbers numbers) : trace_{trace}, args_(1) {
+PftraceEvents::PftraceEvents(const Trace& trace, Edition edition) : trace_{trace}, args_(1) {
   args_ids_.resize(trace.size(), 0);
   std::vector<std::uint32_t> known(trace.string_count(), 0);  // by text: its args
   std::unordered_map<std::string, std::uint32_t> counted;     // the same by what is beside counters
@@ -150,7 +150,7 @@ PftraceEvents::PftraceEvents(const Trace& trace, GpuNumbers numbers) : trace_{tr
     args_ids_[event.row] = id;
   }
   find_gpus();
-  number_gpus(numbers);
+  number_gpus(edition);
 }
 
 void PftraceEvents::find_gpus() {
@@ -166,12 +166,12 @@ void PftraceEvents::find_gpus() {
   }
 }
 
-void PftraceEvents::number_gpus(GpuNumbers numbers) {
+void PftraceEvents::number_gpus(Edition edition) {
   std::set<std::int64_t> distinct;
   for (const std::string& gpu : gpus_)
     if (const auto number = agent_number(Value{gpu}); number && distinct.insert(*number).second)
       gpu_numbers_.push_back(*number);
-  is_by_agent_ = numbers == GpuNumbers::kByAgent && gpu_numbers_.size() == gpus_.size();
+  is_by_agent_ = edition == Edition::kExtended && gpu_numbers_.size() == gpus_.size();
   if (is_by_agent_) return;
   gpu_numbers_.resize(gpus_.size());
   std::iota(gpu_numbers_.begin(), gpu_numbers_.end(), std::int64_t{0});

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tracelens/edition.hpp>
 #include <tracelens/trace.hpp>
 #include <vector>
 
@@ -30,16 +31,11 @@ struct PftraceArgs {
   Value src_agent, dst_agent;
 };
 
-// How tables number GPUs.
-enum class GpuNumbers : std::uint8_t {
-  kByOrder,  // from 0, in the order in which they first appear: as in the Python TraceLens
-  kByAgent,  // by the number in the agent's name, as the devices of the trace are; by order where
-             // the names do not tell
-};
-
 class PftraceEvents {
  public:
-  explicit PftraceEvents(const Trace& trace, GpuNumbers numbers = GpuNumbers::kByOrder);
+  // Tables number GPUs by the number in the agent's name, as the devices of the trace are, or by
+  // order where the names do not tell. Reference: from 0, in the order in which they first appear.
+  explicit PftraceEvents(const Trace& trace, Edition edition = Edition::kExtended);
 
   [[nodiscard]] const PftraceArgs& args(EventId event) const { return args_[args_ids_[event.row]]; }
   // Its place among the GPUs in the order in which they first appear in the trace.
@@ -60,7 +56,7 @@ class PftraceEvents {
 
  private:
   void find_gpus();
-  void number_gpus(GpuNumbers numbers);
+  void number_gpus(Edition edition);
 
   const Trace& trace_;
   std::vector<PftraceArgs> args_;        // [0]: of events without arguments

@@ -46,11 +46,11 @@ class Groups {
 
 constexpr const char* kFigures[] = {"Total Time", "Avg", "Med", "Min", "Max", "StdDev"};
 
-std::vector<ColumnSpec> columns_with(const std::vector<Extra>& extras, bool name_first,
+std::vector<ColumnSpec> columns_with(const std::vector<Extra>& extras, Edition edition,
                                      const char* of) {
   const ColumnSpec name{"Name", Kind::kText, "", "as traced"};
   std::vector<ColumnSpec> columns;
-  if (name_first) columns.push_back(name);
+  if (edition == Edition::kExtended) columns.push_back(name);
   columns.push_back({"Time", Kind::kText, "", "share of the time, rounded"});
   for (const char* figure : kFigures) {
     columns.push_back({figure, Kind::kText, "", "the same as in ns, for people"});
@@ -58,7 +58,7 @@ std::vector<ColumnSpec> columns_with(const std::vector<Extra>& extras, bool name
   }
   for (const Extra& extra : extras)
     if (!extra.at_end) columns.push_back(extra.spec);
-  if (!name_first) columns.push_back(name);
+  if (edition == Edition::kReference) columns.push_back(name);
   columns.push_back({"Time %", Kind::kReal, "%", of});
   constexpr const char* kMeanings[] = {"sum of durations", "mean",    "median",
                                        "shortest",         "longest", "standard deviation"};
@@ -74,7 +74,7 @@ std::vector<ColumnSpec> columns_with(const std::vector<Extra>& extras, bool name
 
 // `cells_of` gives the cells of the extra columns, those at the end last.
 template <class CellsOf>
-void add_rows(Table& table, Groups& groups, bool name_first, std::int64_t whole_ns,
+void add_rows(Table& table, Groups& groups, Edition edition, std::int64_t whole_ns,
               const std::vector<Extra>& extras, CellsOf&& cells_of) {
   struct Row {
     const Group* group;
@@ -89,7 +89,7 @@ void add_rows(Table& table, Groups& groups, bool name_first, std::int64_t whole_
     const double percent =
         percent_of(static_cast<double>(stats.sum), static_cast<double>(whole_ns)).value_or(0);
     cells.clear();
-    if (name_first) cells.emplace_back(group->name);
+    if (edition == Edition::kExtended) cells.emplace_back(group->name);
     cells.emplace_back(fmt::format("{:.1f}%", percent));
     cells.emplace_back(human_ns(static_cast<double>(stats.sum)));
     cells.emplace_back(stats.count);
@@ -99,7 +99,7 @@ void add_rows(Table& table, Groups& groups, bool name_first, std::int64_t whole_
     const std::vector<Cell> own = cells_of(*group);
     for (std::size_t i = 0; i < extras.size(); ++i)
       if (!extras[i].at_end) cells.emplace_back(own[i]);
-    if (!name_first) cells.emplace_back(group->name);
+    if (edition == Edition::kReference) cells.emplace_back(group->name);
     cells.emplace_back(percent);
     cells.emplace_back(stats.sum);
     cells.emplace_back(stats.mean);
@@ -166,8 +166,8 @@ Table pftrace_kernel_summary(const PftraceActivity& activity) {
   const std::vector<Extra> extras =
       options.group_by_config ? config_columns() : std::vector<Extra>{};
   Table table{"kernel_summary", kAbout,
-              columns_with(extras, options.name_first, "of the time of all kernels")};
-  add_rows(table, groups, options.name_first, whole_ns, extras, [&](const Group& group) {
+              columns_with(extras, options.edition, "of the time of all kernels")};
+  add_rows(table, groups, options.edition, whole_ns, extras, [&](const Group& group) {
     return options.group_by_config ? config_cells(group) : std::vector<Cell>{};
   });
   return table;
@@ -194,8 +194,8 @@ Table hip_summary(const PftraceActivity& activity) {
   constexpr auto kAbout = "HIP calls on the host: how long and how often";
   if (groups.all().empty()) return Table{"hip_summary", kAbout, {}};
   Table table{"hip_summary", kAbout,
-              columns_with(extras, options.name_first, "of the time of all HIP calls")};
-  add_rows(table, groups, options.name_first, whole_ns, extras, [](const Group& group) {
+              columns_with(extras, options.edition, "of the time of all HIP calls")};
+  add_rows(table, groups, options.edition, whole_ns, extras, [](const Group& group) {
     return std::vector<Cell>(group.config.begin(), group.config.end());
   });
   return table;

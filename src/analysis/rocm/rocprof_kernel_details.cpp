@@ -66,13 +66,14 @@ Table rocprof_kernel_details(const RocprofKernels& kernels, const KernelDetailsO
     columns.push_back({name, Kind::kInteger, "", "work-items of a work-group"});
   columns.push_back({"agent_id", Kind::kInteger, "id", "the driver's handle of the GPU"});
   columns.push_back({"thread_id", Kind::kInteger, "id", "host thread that launched it"});
-  const bool has_pids = options.resources && kernels.processes > 1;
+  const bool is_extended = options.edition == Edition::kExtended;
+  const bool has_pids = is_extended && kernels.processes > 1;
   if (has_pids) columns.push_back({"PID", Kind::kInteger, "id", "process that launched it"});
-  if (options.resources)
+  if (is_extended)
     for (const Resource& resource : kResources)
       columns.push_back({resource.column, Kind::kInteger, resource.unit, resource.description});
   std::map<std::int64_t, ComputeUnit> units;
-  if (options.resources) units = compute_units(kernels.trace);
+  if (is_extended) units = compute_units(kernels.trace);
   if (!units.empty()) {
     columns.push_back({"occupancy", Kind::kReal, "%",
                        "waves a compute unit can hold of this kernel, of the most it can hold"});
@@ -107,7 +108,7 @@ Table rocprof_kernel_details(const RocprofKernels& kernels, const KernelDetailsO
     row.emplace_back(member(details, "agent_id").as_int());
     row.emplace_back(member(details, "tid").as_int());
     if (has_pids) row.emplace_back(process_of(processes, event).pid.value_or(0));
-    if (options.resources)
+    if (is_extended)
       for (const Resource& resource : kResources) {
         const Value* const value = details.find(resource.key);
         if (value != nullptr)

@@ -6,7 +6,7 @@
 #include <set>
 #include <string_view>
 
-#include "analysis/gpu/work.hpp"
+#include "analysis/gpu/busy_time.hpp"
 #include "analysis/kit/cells.hpp"
 #include "trace/value_member.hpp"
 #include "tree/time_math.hpp"

@@ -66,7 +66,7 @@ TEST(RocprofTimeline, OfSeveralProcessesGoesFromTheFirstStartToTheLastEnd) {
   const Table all = rocprof_gpu_timeline(RocprofKernels{trace});
   EXPECT_DOUBLE_EQ(ms(all)[0], 0.250);
   EXPECT_DOUBLE_EQ(ms(all)[1], 0.025);  // 60 to 85 us
-  const Table first = rocprof_gpu_timeline(RocprofKernels{trace, ProcessScope::kFirst});
+  const Table first = rocprof_gpu_timeline(RocprofKernels{trace, Edition::kReference});
   EXPECT_DOUBLE_EQ(ms(first)[0], 0.100);
   EXPECT_DOUBLE_EQ(ms(first)[1], 0.010);
 }
@@ -80,12 +80,11 @@ TEST(RocprofTimeline, IsNotStretchedByAProcessWithoutTimes) {
 
 TEST(RocprofKernelDetails, NameTheProcessWhereThereAreSeveral) {
   const Trace trace = two_processes();
-  const Table all = rocprof_kernel_details(RocprofKernels{trace}, {.resources = true});
+  const Table all = rocprof_kernel_details(RocprofKernels{trace});
   ASSERT_EQ(all.rows(), 2u);
   EXPECT_EQ(all.column("PID").integers()[0], 71);  // the longer one
   EXPECT_EQ(all.column("PID").integers()[1], 70);
-  const Table first =
-      rocprof_kernel_details(RocprofKernels{trace, ProcessScope::kFirst}, {.resources = true});
+  const Table first = rocprof_kernel_details(RocprofKernels{trace, Edition::kReference});
   EXPECT_EQ(first.rows(), 1u);
   EXPECT_FALSE(first.has_column("PID"));
 }
@@ -98,7 +97,7 @@ TEST(GpuStreams, OfTwoProcessesAreTwo) {
 
 TEST(ApiLaunches, StayInsideTheirProcess) {
   const Trace trace = two_processes();
-  const auto launches = find_api_launches(PftraceEvents{trace, GpuNumbers::kByAgent},
+  const auto launches = find_api_launches(PftraceEvents{trace, Edition::kExtended},
                                           {.all_kernels = true, .other_calls = true});
   ASSERT_EQ(launches.size(), 2u);
   EXPECT_EQ(launches[0].kernel, EventId{1});

@@ -1,85 +1,59 @@
 #include "analysis/rocm/rocprof_tables.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <string>
 #include <utility>
 
-#include "analysis/gpu/work.hpp"
+#include "analysis/gpu/busy_time.hpp"
+#include "analysis/gpu/histogram.hpp"
 #include "analysis/kit/cells.hpp"
+#include "analysis/kit/group_rows.hpp"
 #include "analysis/kit/group_stats.hpp"
 #include "analysis/kit/intervals.hpp"
 #include "analysis/rocm/pftrace_events.hpp"
 #include "analysis/rocm/rocprof_processes.hpp"
-#include "io/ascii.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
 namespace {
 
-struct CategoryRule {
-  std::string_view category, word;
-};
-// The first word found in the name, whatever its case, decides.
-constexpr CategoryRule kCategoryRules[] = {
-    {"GEMM", "gemm"},        {"GEMM", "matmul"},
-    {"GEMM", "cijk"},        {"Elementwise", "elementwise"},
-    {"Reduction", "reduce"}, {"Reduction", "sum"},
-    {"Convolution", "conv"}, {"Normalization", "norm"},
-    {"Attention", "flash"},  {"Attention", "attn"},
-    {"Attention", "fmha"},   {"Memory", "copy"},
-};
-
 // Kernels of one name, or of one category.
 struct Group {
-  std::string_view name;
+  std::string_view name = {};
   std::int64_t sum_ns = 0;
   std::int64_t count = 0;
-  std::vector<std::int64_t> durations;
+  std::vector<std::int64_t> durations = {};
+  double percent = 0, cumulative = 0;
 };
 
-// In order of the names.
-template <class NameOf>
-std::vector<Group> group_by(const RocprofKernels& kernels, NameOf&& name_of) {
-  std::map<std::string_view, Group> groups;
+// The longest first, of equal ones by name. `id_of` numbers the names of kernels: those of one
+// group alike, from 0 in the order they are first seen; `text_of` is the name of the group.
+template <class IdOf, class TextOf>
+std::vector<Group> group_by(const RocprofKernels& kernels, Edition edition, IdOf&& id_of,
+                            TextOf&& text_of) {
+  std::vector<Group> groups;
   for (const EventId event : kernels.events) {
+    const StringId kernel = kernels.trace.names()[event.row];
     const std::int64_t ns = duration_of(kernels.trace, event);
-    Group& group = groups[name_of(event)];
-    group.sum_ns = plus_ns(group.sum_ns, ns);
-    ++group.count;
-    group.durations.push_back(ns);
+    const std::uint32_t id = id_of(kernel);
+    if (id == groups.size()) groups.push_back({.name = text_of(kernel)});
+    groups[id].sum_ns = plus_ns(groups[id].sum_ns, ns);
+    ++groups[id].count;
+    groups[id].durations.push_back(ns);
   }
-  std::vector<Group> result;
-  for (auto& [name, group] : groups) {
-    result.push_back(std::move(group));
-    result.back().name = name;
-  }
-  return result;
-}
-
-// Percentage and its running sum of each group, by the order of the options.
-struct Shares {
-  std::vector<Group> groups;  // the longest first
-  std::vector<std::pair<double, double>> shares;
-};
-Shares with_shares(std::vector<Group> groups, std::int64_t total_ns, bool cumulative_by_rows) {
-  std::map<std::string_view, std::pair<double, double>> shares;
   const auto sum_up = [&] {
     double so_far = 0;
-    for (const Group& group : groups) {
-      const double share =
-          percent_of(static_cast<double>(group.sum_ns), static_cast<double>(total_ns)).value_or(0);
-      so_far += share;
-      shares[group.name] = {share, so_far};
+    for (Group& group : groups) {
+      group.percent = percent_of(group.sum_ns, kernels.total_ns).value_or(0);
+      group.cumulative = so_far += group.percent;
     }
   };
-  if (!cumulative_by_rows) sum_up();
+  std::ranges::sort(groups, {}, &Group::name);
+  if (edition == Edition::kReference) sum_up();
   std::ranges::stable_sort(groups, std::ranges::greater{}, &Group::sum_ns);
-  if (cumulative_by_rows) sum_up();
-  Shares result{std::move(groups), {}};
-  for (const Group& group : result.groups) result.shares.push_back(shares[group.name]);
-  return result;
+  if (edition == Edition::kExtended) sum_up();
+  return groups;
 }
 
 std::vector<Interval> intervals_of(const RocprofKernels& kernels, Category category) {
@@ -104,12 +78,13 @@ std::vector<std::pair<StringId, std::int64_t>> short_kernels(const RocprofKernel
 
 }  // namespace
 
-RocprofKernels::RocprofKernels(const Trace& the_trace, ProcessScope scope) : trace{the_trace} {
+RocprofKernels::RocprofKernels(const Trace& the_trace, Edition edition) : trace{the_trace} {
+  const bool is_reference = edition == Edition::kReference;
   std::vector<ProfiledProcess> taken = profiled_processes(trace);
-  if (scope == ProcessScope::kFirst) taken.resize(1);
+  if (is_reference) taken.resize(1);
   processes = taken.size();
   first_row = taken.front().first_row;
-  end_row = scope == ProcessScope::kFirst ? taken.front().counted_row : taken.back().end_row;
+  end_row = is_reference ? taken.front().counted_row : taken.back().end_row;
   // A process that does not tell its times must not stretch the run back to the start of the clock.
   if (processes > 1)
     std::erase_if(taken, [](const ProfiledProcess& process) { return process.fini_ns == 0; });
@@ -121,12 +96,6 @@ RocprofKernels::RocprofKernels(const Trace& the_trace, ProcessScope scope) : tra
       events.push_back(event);
       total_ns = plus_ns(total_ns, duration_of(trace, event));
     }
-}
-
-std::string_view rocprof_category(std::string_view kernel) {
-  for (const auto& [category, word] : kCategoryRules)
-    if (io::contains_ignoring_case(kernel, word)) return category;
-  return is_communication_name(kernel) ? "COMM" : "Other";
 }
 
 Table rocprof_gpu_timeline(const RocprofKernels& kernels) {
@@ -172,15 +141,18 @@ Table rocprof_kernel_summary(const RocprofKernels& kernels, const RocprofSummary
       {"Total Kernel Time (ms)", Kind::kReal, "ms", "sum of durations"},
       {"Category", Kind::kText, "", "kind of work, by the name of the kernel"},
   };
-  auto [groups, shares] =
-      with_shares(group_by(kernels, [&](EventId event) { return kernels.trace.name(event); }),
-                  kernels.total_ns, options.cumulative_by_rows);
+  KeyIndex index;
   Table table{"kernel_summary", "Kernels by the time they took", columns};
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    const GroupStats stats = stats_of_ns(groups[i].durations);
-    table.add_row(groups[i].name, groups[i].count, stats.mean, stats.median, stats.std, stats.min,
-                  stats.max, shares[i].first, shares[i].second, ms(groups[i].sum_ns),
-                  options.category(groups[i].name));
+  for (Group& group : group_by(
+           kernels, options.edition,
+           [&](StringId kernel) {
+             return index.id_of({kernel.row, 0, 0, 0, 0, 0, 0, 0});
+           },
+           [&](StringId kernel) { return kernels.trace.text(kernel); })) {
+    const GroupStats stats = stats_of_ns(group.durations);
+    table.add_row(group.name, group.count, stats.mean, stats.median, stats.std, stats.min,
+                  stats.max, group.percent, group.cumulative, ms(group.sum_ns),
+                  options.category(group.name));
   }
   return table;
 }
@@ -194,19 +166,12 @@ Table rocprof_category_summary(const RocprofKernels& kernels,
       {"Percentage (%)", Kind::kReal, "%", "of the time of all kernels"},
       {"Cumulative Percentage (%)", Kind::kReal, "%", "running sum of the percentages"},
   };
-  std::vector<std::string_view> known(kernels.trace.string_count());  // by name
-  const auto [groups, shares] = with_shares(
-      group_by(kernels,
-               [&](EventId event) {
-                 std::string_view& category = known[kernels.trace.names()[event.row].row];
-                 if (category.empty()) category = options.category(kernels.trace.name(event));
-                 return category;
-               }),
-      kernels.total_ns, options.cumulative_by_rows);
+  KernelCategories categories{kernels.trace, options.category};
   Table table{"kernel_summary_by_category", "Kernels by kind of work", columns};
-  for (std::size_t i = 0; i < groups.size(); ++i)
-    table.add_row(groups[i].name, groups[i].count, ms(groups[i].sum_ns), shares[i].first,
-                  shares[i].second);
+  for (const Group& group : group_by(
+           kernels, options.edition, [&](StringId kernel) { return categories.id_of(kernel); },
+           [&](StringId kernel) { return categories.of(kernel); }))
+    table.add_row(group.name, group.count, ms(group.sum_ns), group.percent, group.cumulative);
   return table;
 }
 
@@ -243,25 +208,11 @@ Table rocprof_short_histogram(const RocprofKernels& kernels, double threshold_us
       {"count", Kind::kInteger, "", "dispatches"},
   };
   Table table{"short_kernel_histogram", "How many short kernels last how long", columns};
-  const auto found = short_kernels(kernels, threshold_us);
-  if (found.empty() || bins < 1) return table;
-  const auto [low, high] =
-      std::ranges::minmax_element(found, {}, &std::pair<StringId, std::int64_t>::second);
-  auto first = static_cast<double>(low->second), last = static_cast<double>(high->second);
-  if (first == last) {  // half a microsecond to both sides
-    first -= 500;
-    last += 500;
-  }
-  std::vector<double> edges;  // in ns
-  for (int i = 0; i < bins; ++i) edges.push_back(i * ((last - first) / bins) + first);
-  edges.push_back(last);
-  std::vector<std::int64_t> counts(static_cast<std::size_t>(bins));
-  for (const auto& [name, ns] : found) {
-    const auto above = std::ranges::upper_bound(edges, static_cast<double>(ns)) - edges.begin();
-    ++counts[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(above - 1, 0, bins - 1))];
-  }
-  for (std::size_t i = 0; i < counts.size(); ++i)
-    table.add_row(edges[i] / 1e3, edges[i + 1] / 1e3, counts[i]);
+  std::vector<double> durations;  // in ns
+  for (const auto& [name, ns] : short_kernels(kernels, threshold_us))
+    durations.push_back(static_cast<double>(ns));
+  for (const auto& [start, end, count] : histogram(durations, bins, 500))
+    table.add_row(start / 1e3, end / 1e3, count);
   return table;
 }
 

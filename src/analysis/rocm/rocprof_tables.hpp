@@ -5,23 +5,22 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string_view>
+#include <tracelens/edition.hpp>
 #include <tracelens/table.hpp>
 #include <tracelens/trace.hpp>
 #include <vector>
 
+#include "facts/kernel_names.hpp"
+#include "facts/kernel_rules.hpp"
+
 namespace tracelens {
 
-// Which processes of a profile the tables are about.
-enum class ProcessScope : std::uint8_t {
-  kAll,
-  kFirst,  // and of it what is in the lists of records: as in the Python TraceLens
-};
-
 struct RocprofKernels {
-  explicit RocprofKernels(const Trace& trace, ProcessScope scope = ProcessScope::kAll);
+  // Of all processes of the profile. Reference: of the first, and of it what is in the lists of
+  // records.
+  explicit RocprofKernels(const Trace& trace, Edition edition = Edition::kExtended);
 
   const Trace& trace;                        // must outlive this
   std::uint32_t first_row = 0, end_row = 0;  // events of these processes
@@ -31,15 +30,11 @@ struct RocprofKernels {
   std::int64_t total_ns = 0;    // sum of their durations
 };
 
-// Of a kernel, by words in its name: GEMM, Elementwise, Reduction, Convolution, Normalization,
-// Attention, Memory, COMM, Other. The categories of the Python TraceLens; KernelRules know more.
-[[nodiscard]] std::string_view rocprof_category(std::string_view kernel);
-
 struct RocprofSummaryOptions {
-  std::function<std::string_view(std::string_view kernel)> category = rocprof_category;
-  // "Cumulative Percentage" runs down the rows. Off: in the order of the names, as in the Python
-  // TraceLens, which sorts the rows afterwards.
-  bool cumulative_by_rows = true;
+  KernelCategories::Classify category = rocprof_category;
+  // "Cumulative Percentage" runs down the rows. Reference: in the order of the names, since the
+  // Python TraceLens sorts the rows afterwards.
+  Edition edition = Edition::kExtended;
 };
 
 // From the start to the end of the profiled processes: kernels, copies, either, neither.
@@ -51,8 +46,8 @@ struct RocprofSummaryOptions {
 
 struct KernelDetailsOptions {
   std::optional<std::int64_t> top = {};  // rows; all but the last -top when negative
-  // Beyond the Python TraceLens: registers, LDS and scratch, and the process where there are some.
-  bool resources = false;
+  // Extended: with registers, LDS and scratch, and the process where there are some.
+  Edition edition = Edition::kExtended;
 };
 // One row per dispatch, the longest first.
 [[nodiscard]] Table rocprof_kernel_details(const RocprofKernels& kernels,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <tracelens/edition.hpp>
 
 namespace tracelens {
 
@@ -23,12 +24,12 @@ struct CompareRule {
   CompareShape shape;
   std::string_view sort_by;  // a metric, or empty: by key
   CompareNames keys, metrics;
-  CompareNames dropped = {};           // columns left out
-  CompareNames dropped_variants = {};  // left out of all but the first report
-  bool by_params = false;              // the columns "param: ..." of all reports are keys too
-  bool is_required = false;            // asked for by name it must be there
-  bool is_more = false;                // not compared by the Python TraceLens
-  int place = 0;                       // among the sheets of the group
+  CompareNames dropped = {};              // columns left out
+  CompareNames dropped_variants = {};     // left out of all but the first report
+  bool by_params = false;                 // the columns "param: ..." of all reports are keys too
+  bool is_required = false;               // asked for by name it must be there
+  Edition edition = Edition::kReference;  // the extended one compares more
+  int place = 0;                          // among the sheets of the group
 };
 
 // The column that tells who launched a kernel.

@@ -75,7 +75,7 @@ constexpr CompareRule more(std::string_view group, std::string_view sheet, Compa
           .keys = keys,
           .metrics = metrics,
           .dropped_variants = kCumulative,
-          .is_more = true,
+          .edition = Edition::kExtended,
           .place = place};
 }
 

@@ -4,21 +4,10 @@
 
 #include "analysis/gpu/gpu_choice.hpp"
 #include "analysis/jax/timeline.hpp"
-#include "io/text_file.hpp"
 #include "io/threads.hpp"
 
 namespace tracelens {
 namespace {
-
-KernelRules load_rules(const std::string& file) {
-  if (file.empty()) return KernelRules::built_in();
-  return KernelRules::built_in().extended_by(io::read_text_file(file), file);
-}
-
-perf::UserModels load_models(const std::string& file) {
-  if (file.empty()) return {};
-  return perf::read_user_models(io::read_text_file(file), file);
-}
 
 // Whether any table will ask what kernels do by their names.
 bool uses_rules(const ReportOptions& options, const Selection& selection) {
@@ -26,6 +15,14 @@ bool uses_rules(const ReportOptions& options, const Selection& selection) {
     return table->uses_rules &&
            (options.edition == Edition::kExtended || table->on == Default::kOff);
   });
+}
+
+TreeOptions tree_options(TraceKind kind, const ReportOptions& options, const Selection& selection) {
+  if (kind != TraceKind::kPyTorch) return {};
+  // Frames change which ops are discarded for outlasting their caller, as in the Python TraceLens.
+  return {
+      .python_frames = options.recompute || options.call_stack || selection.needs(Needs::kFrames),
+      .link_by_correlation = options.link_by_correlation};
 }
 
 }  // namespace
@@ -36,22 +33,23 @@ TableContext::TableContext(const Trace& a_trace, const ReportOptions& an_options
       options{an_options},
       selection{a_selection},
       kind{trace_kind(a_trace)},
+      facts{trace, tree_options(kind, options, selection)},
       gpu_{chosen_gpu({.name = options.gpu, .file = options.gpu_file},
                       options.gpu_from_trace ? &trace : nullptr)},
-      own_models_{load_models(options.models_file)} {
+      own_models_{perf::load_user_models(options.models_file)} {
   // Compiling the rules takes a while: beside the first steps, if at all. Deferred also when the
   // system gives no thread.
   const bool ahead = io::thread_count(options.threads) > 1 && uses_rules(options, selection);
   rules_ = std::async(ahead ? std::launch::async | std::launch::deferred : std::launch::deferred,
-                      [file = options.kernel_rules_file] { return load_rules(file); })
+                      [file = options.kernel_rules_file] { return load_kernel_rules(file); })
                .share();
   if (!options.kernel_rules_file.empty()) (void)kernel_rules();
 }
 
 void TableContext::check_files(const ReportOptions& options) {
   (void)chosen_gpu({.name = options.gpu, .file = options.gpu_file}, nullptr);
-  (void)load_models(options.models_file);
-  if (!options.kernel_rules_file.empty()) (void)load_rules(options.kernel_rules_file);
+  (void)perf::load_user_models(options.models_file);
+  if (!options.kernel_rules_file.empty()) (void)load_kernel_rules(options.kernel_rules_file);
 }
 
 std::string TableContext::gpu_name() const {
@@ -72,17 +70,6 @@ perf::Peaks TableContext::peaks() const {
 
 const KernelRules& TableContext::kernel_rules() { return rules_.get(); }
 
-const Tree& TableContext::tree() {
-  return tree_.get([this] {
-    // Frames change which ops are discarded for outlasting their caller, as in the Python
-    // TraceLens.
-    if (kind != TraceKind::kPyTorch) return build_tree(trace);
-    return build_tree(trace, {.python_frames = options.recompute || options.call_stack ||
-                                               selection.needs(Needs::kFrames),
-                              .link_by_correlation = options.link_by_correlation});
-  });
-}
-
 TimelineOptions TableContext::timeline_options() const {
   const bool is_pytorch = kind == TraceKind::kPyTorch;
   return {.include_unlinked = !is_pytorch || options.include_unlinked,
@@ -92,15 +79,14 @@ TimelineOptions TableContext::timeline_options() const {
 
 const Timeline& TableContext::timeline() {
   return timeline_.get([this] {
-    return kind == TraceKind::kJax ? jax_gpu_timeline(trace, tree(), timeline_options())
-                                   : gpu_timeline(trace, tree(), timeline_options());
+    return kind == TraceKind::kJax ? jax_gpu_timeline(facts, timeline_options())
+                                   : gpu_timeline(facts, timeline_options());
   });
 }
 
 OpInput& TableContext::ops() {
   return ops_.get([this] {
-    return OpInput{trace,
-                   tree(),
+    return OpInput{facts,
                    {.edition = options.edition,
                     .own_models = &own_models_,
                     .split_recompute = options.recompute,
@@ -117,18 +103,14 @@ OpInput& TableContext::ops() {
 }
 
 const KernelRows& TableContext::kernels() {
-  return kernels_.get([this] { return collect_kernels(trace, tree(), options.edition); });
+  return kernels_.get([this] { return collect_kernels(facts, options.edition); });
 }
 
 std::span<const Step> TableContext::steps() {
-  return steps_.get([this] {
-    // Steps the profiler marked need no frames; iterations are found by them.
-    std::vector<Step> steps = find_steps(trace, tree());
-    if (steps.empty()) steps = find_steps(trace, build_tree(trace, {.python_frames = true}));
-    if (steps.empty())
-      warn("the trace marks no steps and repeats no call: no tables by step; call profiler.step()");
-    return steps;
-  });
+  constexpr std::string_view kNone =
+      "the trace marks no steps and repeats no call: no tables by step; call profiler.step()";
+  if (facts.steps().empty() && std::ranges::find(warnings_, kNone) == warnings_.end()) warn(kNone);
+  return facts.steps();
 }
 
 const JaxOps& TableContext::jax_ops() {
@@ -146,9 +128,7 @@ const JaxKernels& TableContext::jax_kernels() {
 }
 
 const PftraceEvents& TableContext::rocm_events() {
-  return rocm_events_.get([this] {
-    return PftraceEvents{trace, is_extended() ? GpuNumbers::kByAgent : GpuNumbers::kByOrder};
-  });
+  return rocm_events_.get([this] { return PftraceEvents{trace, options.edition}; });
 }
 
 const RocprofKernels& TableContext::rocm_kernels() {
@@ -157,11 +137,10 @@ const RocprofKernels& TableContext::rocm_kernels() {
 
 const PftraceActivity& TableContext::rocm_activity() {
   return rocm_activity_.get([this] {
-    PftraceActivityOptions activity{.min_event_ns = 0, .name_first = is_extended()};
+    PftraceActivityOptions activity{.min_event_ns = 0, .edition = options.edition};
     if (kind == TraceKind::kRocmTimeline) {
       activity.min_event_ns = is_extended() ? 0 : 5000;
       activity.include_rccl = is_extended();
-      activity.exact_overlap = is_extended();
     }
     return PftraceActivity{rocm_events(), activity};
   });

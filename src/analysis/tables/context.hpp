@@ -4,25 +4,20 @@
 #pragma once
 
 #include <future>
-#include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <tracelens/report.hpp>
 #include <tracelens/trace.hpp>
-#include <tracelens/tree.hpp>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "analysis/gpu/kernel_rules.hpp"
 #include "analysis/gpu/kernels.hpp"
 #include "analysis/gpu/timeline.hpp"
 #include "analysis/jax/kernels.hpp"
 #include "analysis/jax/ops.hpp"
-#include "analysis/kit/steps.hpp"
 #include "analysis/ops/input.hpp"
 #include "analysis/rocm/api_latency.hpp"
 #include "analysis/rocm/memory_copy.hpp"
@@ -30,28 +25,13 @@
 #include "analysis/rocm/pftrace_events.hpp"
 #include "analysis/rocm/rocprof_tables.hpp"
 #include "analysis/tables/registry.hpp"
+#include "facts/kernel_rules.hpp"
+#include "facts/once.hpp"
+#include "facts/trace_facts.hpp"
 #include "perf/core/gpu.hpp"
 #include "perf/registry/user_models.hpp"
 
 namespace tracelens {
-
-// A value that is made once, by the first who asks.
-template <class T>
-class Once {
- public:
-  template <class Make>
-  T& get(const Make& make) {
-    // In place: what the parts of a report are made of cannot be moved.
-    std::call_once(flag_, [&] { value_.reset(new T(make())); });
-    return *value_;
-  }
-  [[nodiscard]] const T* made() const { return value_.get(); }  // null: nobody has asked
-  void drop() { value_.reset(); }                               // nobody will ask again
-
- private:
-  std::once_flag flag_;
-  std::unique_ptr<T> value_;
-};
 
 class TableContext {
  public:
@@ -65,6 +45,7 @@ class TableContext {
   const ReportOptions& options;
   const Selection& selection;
   const TraceKind kind;
+  const TraceFacts facts;  // Python frames take part in its tree only where a table needs them
 
   [[nodiscard]] bool wants(std::string_view table) const { return selection.wants(table); }
   [[nodiscard]] bool is_extended() const { return options.edition == Edition::kExtended; }
@@ -72,8 +53,7 @@ class TableContext {
   void warn(std::string_view sentence) { warnings_.emplace_back(sentence); }
   [[nodiscard]] std::vector<std::string> warnings() const;  // those of the timeline first
 
-  // Python frames take part in it only where a table needs them.
-  [[nodiscard]] const Tree& tree();
+  [[nodiscard]] const Tree& tree() const { return facts.tree(); }
   // gpu_timeline of all GPUs together; not of rocprofv3's results.
   [[nodiscard]] const Timeline& timeline();
 
@@ -105,11 +85,9 @@ class TableContext {
   const perf::UserModels own_models_;
   std::shared_future<KernelRules> rules_;
   std::vector<std::string> warnings_;
-  Once<Tree> tree_;
   Once<Timeline> timeline_;
   Once<OpInput> ops_;
   Once<KernelRows> kernels_;
-  Once<std::vector<Step>> steps_;
   Once<JaxOps> jax_ops_;
   Once<JaxKernels> jax_kernels_;
   Once<PftraceEvents> rocm_events_;

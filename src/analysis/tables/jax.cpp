@@ -13,6 +13,7 @@
 #include "analysis/tables/compare_rules.hpp"
 #include "analysis/tables/context.hpp"
 #include "analysis/tables/lists.hpp"
+#include "facts/kernel_names.hpp"
 #include "io/ascii.hpp"
 
 namespace tracelens {
@@ -20,11 +21,10 @@ namespace {
 
 std::vector<Table> timelines(TableContext& c) {
   if (!c.is_extended()) {
-    JaxTimeline made = jax_timeline(c.trace);
+    JaxTimeline made = jax_timeline(c.facts, Edition::kReference);
     return tables(std::move(made.by_gpu), std::move(made.averages));
   }
-  JaxTimeline made =
-      jax_timeline(c.trace, {.by_gpu_name = "gpu_timeline_by_device", .reference_kinds = false});
+  JaxTimeline made = jax_timeline(c.facts, Edition::kExtended);
   if (const JaxHosts hosts{c.trace}; hosts.are_several())
     c.warn(fmt::format(
         "the profile has {} hosts, whose clocks do not compare: gpu_timeline is their mean{}",
@@ -35,7 +35,7 @@ std::vector<Table> timelines(TableContext& c) {
 std::vector<Table> idle(TableContext& c) {
   // By size only: modules stand where launching threads would, and say nothing about the host.
   if (JaxHosts{c.trace}.are_several()) return {};
-  return tables(gpu_idle(c.trace, c.tree(), {.include_unlinked = true}).by_size);
+  return tables(gpu_idle(c.facts, {.include_unlinked = true}).by_size);
 }
 
 std::vector<Table> steps(TableContext& c) { return tables(jax_steps(c.trace)); }

@@ -19,15 +19,15 @@ std::vector<Table> timeline(TableContext& c) { return tables(c.timeline().table)
 
 std::vector<Table> timeline_by_step(TableContext& c) {
   if (c.steps().empty()) return {};
-  return tables(gpu_timeline_by_step(c.trace, c.tree(), c.steps()));
+  return tables(gpu_timeline_by_step(c.facts, c.steps()));
 }
 
 std::vector<Table> timeline_by_device(TableContext& c) {
-  return tables(gpu_timeline_by_device(c.trace, c.tree(), c.timeline_options()));
+  return tables(gpu_timeline_by_device(c.facts, c.timeline_options()));
 }
 
 std::vector<Table> idle(TableContext& c) {
-  IdleTables made = gpu_idle(c.trace, c.tree(), {.include_unlinked = c.options.include_unlinked});
+  IdleTables made = gpu_idle(c.facts, {.include_unlinked = c.options.include_unlinked});
   return tables(std::move(made.by_size), std::move(made.by_host));
 }
 
@@ -92,9 +92,8 @@ std::vector<Table> short_kernels(TableContext& c) {
   const ShortKernelOptions options{.threshold_us = c.options.short_kernel_us,
                                    .histogram_bins = c.options.histogram_bins,
                                    .top_rows = c.options.top_short_kernels};
-  return tables(
-      short_kernel_histogram(c.kernels(), options),
-      short_kernels_summary(c.trace, c.tree(), c.kernels(), c.timeline().total_ns, options));
+  return tables(short_kernel_histogram(c.kernels(), options),
+                short_kernels_summary(c.facts, c.kernels(), c.timeline().total_ns, options));
 }
 
 std::vector<Table> collectives(TableContext& c) {

@@ -29,8 +29,9 @@ std::vector<std::string> names(const std::vector<Table>& tables) {
 }
 
 std::vector<std::string> selected(TraceKind kind, const ReportOptions& options) {
+  const Selection selection{kind, options};
   std::vector<std::string> found;
-  for (const TableInfo* const table : Selection{kind, options}.rows())
+  for (const TableInfo* const table : selection.rows())
     found.emplace_back(table->name);
   return found;
 }
@@ -56,7 +57,7 @@ TEST(TableRegistry, ATableThatIsMadeOnRequestHasAFlagThatAsksForIt) {
       })) << table.name;
       const std::vector<std::string> asked = selected(kind, {.also = {std::string{table.group}}});
       EXPECT_THAT(asked, testing::Contains(std::string{table.name}));
-      EXPECT_THAT(selected(kind, {}), Not(testing::Contains(std::string{table.name})));
+      EXPECT_THAT(selected(kind, {}), testing::Not(testing::Contains(std::string{table.name})));
     }
 }
 
@@ -67,7 +68,7 @@ TEST(TableRegistry, OneProducerOfSeveralTablesStandsInOnePlace) {
     for (const TableInfo& table : tables_of(kind)) {
       void* const make = reinterpret_cast<void*>(table.make);
       if (make == last) continue;
-      EXPECT_THAT(left, Not(testing::Contains(make))) << table.name;
+      EXPECT_THAT(left, testing::Not(testing::Contains(make))) << table.name;
       left.push_back(make);
       last = make;
     }
@@ -118,7 +119,7 @@ TEST(Selection, WithoutLeavesOutWholeGroups) {
   const std::vector<std::string> left =
       selected(TraceKind::kPyTorch, {.without = {"idle", "short-kernels"}});
   for (const char* const name : {"gpu_idle", "gpu_idle_host", "short_kernels_summary"})
-    EXPECT_THAT(left, Not(testing::Contains(std::string{name})));
+    EXPECT_THAT(left, testing::Not(testing::Contains(std::string{name})));
   EXPECT_THAT(left, testing::Contains(std::string{"kernel_summary"}));
 }
 
@@ -127,7 +128,7 @@ TEST(CompareRules, StandInTheOrderOfTheGroups) {
   EXPECT_EQ(rules.front().sheet, "gpu_timeline");
   EXPECT_EQ(rules.back().group, "roofline");
   EXPECT_TRUE(std::ranges::any_of(
-      rules, [](const CompareRule& rule) { return rule.sheet == "hlo_ops" && rule.is_more; }));
+      rules, [](const CompareRule& rule) { return rule.sheet == "hlo_ops" && rule.edition == Edition::kExtended; }));
 }
 
 }  // namespace

@@ -15,10 +15,8 @@ namespace tracelens {
 namespace {
 
 RocprofSummaryOptions summary_options(TableContext& c) {
-  if (!c.is_extended()) return {.cumulative_by_rows = false};
-  return {.category = [&rules = c.kernel_rules()](std::string_view kernel) {
-    return rules.category(kernel);
-  }};
+  if (!c.is_extended()) return {.edition = Edition::kReference};
+  return {.category = c.kernel_rules()};
 }
 
 std::vector<Table> timeline(TableContext& c) { return tables(c.timeline().table); }
@@ -30,7 +28,7 @@ std::vector<Table> profile_timeline(TableContext& c) {
 std::vector<Table> timeline_by_device(TableContext& c) {
   TimelineOptions options{.include_unlinked = true};
   if (c.kind == TraceKind::kRocmTimeline) options = c.timeline_options();
-  return with_rows(tables(gpu_timeline_by_device(c.trace, c.tree(), options)));
+  return with_rows(tables(gpu_timeline_by_device(c.facts, options)));
 }
 
 std::vector<Table> processes(TableContext& c) {
@@ -59,7 +57,7 @@ std::vector<Table> counters(TableContext& c) {
 }
 
 std::vector<Table> kernel_details(TableContext& c) {
-  return with_rows(tables(rocprof_kernel_details(c.rocm_kernels(), {.resources = true})));
+  return with_rows(tables(rocprof_kernel_details(c.rocm_kernels())));
 }
 
 std::vector<Table> short_kernels(TableContext& c) {

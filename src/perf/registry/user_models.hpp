@@ -70,4 +70,7 @@ class UserModels {
 // missing, or an expression is malformed.
 [[nodiscard]] UserModels read_user_models(std::string_view text, std::string_view file);
 
+// The same from the file itself; none without one.
+[[nodiscard]] UserModels load_user_models(const std::string& file);
+
 }  // namespace tracelens::perf

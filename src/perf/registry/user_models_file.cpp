@@ -6,6 +6,7 @@
 #include <array>
 #include <tracelens/error.hpp>
 
+#include "io/text_file.hpp"
 #include "perf/registry/op_registry.hpp"
 #include "perf/registry/sheets.hpp"
 #include "perf/registry/user_models.hpp"
@@ -214,6 +215,10 @@ class FileReader {
 
 UserModels read_user_models(std::string_view text, std::string_view file) {
   return FileReader{text, file}.read();
+}
+
+UserModels load_user_models(const std::string& file) {
+  return file.empty() ? UserModels{} : read_user_models(io::read_text_file(file), file);
 }
 
 }  // namespace tracelens::perf

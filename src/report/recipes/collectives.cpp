@@ -38,7 +38,8 @@ void check(const CollectiveReportOptions& options) {
 }
 
 RankSummaryOptions summary_options(const CollectiveReportOptions& options) {
-  RankSummaryOptions summary{.edition = options.edition, .activity = options.diagnosis};
+  RankSummaryOptions summary{.edition = options.edition,
+                             .activity = options.edition == Edition::kExtended};
   for (const auto& pattern : options.patterns)
     summary.patterns.push_back({pattern.kernel_regex, pattern.collective});
   return summary;
@@ -121,7 +122,7 @@ class ReportMaker {
       report_.warnings.emplace_back("no rank has communication kernels");
     for (auto* const check : {metadata_mismatches, missing_kernels, unlinked_kernels})
       for (std::string& sentence : check(run_)) report_.warnings.push_back(std::move(sentence));
-    if (!options_.diagnosis) {
+    if (options_.edition == Edition::kReference) {
       add_reference_tables();
       return std::move(report_);
     }

@@ -24,7 +24,7 @@ std::vector<std::string> tags_of(const std::vector<std::string>& inputs,
   if (!options.names.empty() && options.names.size() != inputs.size())
     throw Error{"--names", "--names count must equal number of reports"};
   std::vector<std::string> tags = options.names;
-  if (tags.empty() && options.more_sheets) tags = distinct_tags(inputs);
+  if (tags.empty() && options.edition == Edition::kExtended) tags = distinct_tags(inputs);
   if (tags.empty()) std::ranges::transform(inputs, std::back_inserter(tags), default_tag);
   if (std::set<std::string>(tags.begin(), tags.end()).size() != tags.size())
     throw Error{"compare", "Tags must be unique – use --names to disambiguate."};
@@ -57,18 +57,17 @@ Comparison compare_reports(const std::vector<std::string>& inputs, const Compare
   std::vector<ComparedReport> reports;
   for (std::size_t i = 0; i < inputs.size(); ++i)
     reports.push_back(read_compared(inputs[i], tags[i], options));
-  if (options.more_sheets) unify_timelines(reports);
+  if (options.edition == Edition::kExtended) unify_timelines(reports);
 
   Comparison result;
   result.report.title = fmt::format("Comparison of {}", fmt::join(tags, ", "));
   result.report.trace_name = fmt::format("{}", fmt::join(inputs, ", "));
-  result.report.tables =
-      compare_sheets(reports, {.groups = options.sheets, .more_sheets = options.more_sheets},
-                     result.report.warnings);
+  result.report.tables = compare_sheets(
+      reports, {.groups = options.sheets, .edition = options.edition}, result.report.warnings);
   for (const Gate& gate : gates) result.gates.push_back(check_gate(gate, reports));
   for (const TimedSheet& sheet : key_sheets(reports))
     if (std::ranges::any_of(options.sheets, [&](const std::string& group) {
-          return is_compared(sheet.sheet, group, options.more_sheets);
+          return is_compared(sheet.sheet, group, options.edition);
         }))
       result.key_tables.push_back(key_table(sheet, reports));
   result.conclusion = conclusion(reports);

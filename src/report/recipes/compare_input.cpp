@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 // Whether the comparison or a gate may look at a sheet; the others need not be read.
 bool is_wanted(std::string_view sheet, const CompareOptions& options) {
   return !options.gates.empty() || std::ranges::any_of(options.sheets, [&](const auto& group) {
-    return is_compared(sheet, group, options.more_sheets);
+    return is_compared(sheet, group, options.edition);
   });
 }
 

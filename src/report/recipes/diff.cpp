@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <tracelens/compare.hpp>
-#include <tracelens/tree.hpp>
 #include <tracelens/version.hpp>
 #include <utility>
 
@@ -14,7 +13,7 @@
 #include "analysis/diff/stats.hpp"
 #include "analysis/diff/summary.hpp"
 #include "analysis/gpu/timeline.hpp"
-#include "facts/trace_kind.hpp"
+#include "facts/trace_facts.hpp"
 #include "io/output_file.hpp"
 #include "report/recipes/diff_note.hpp"
 #include "report/sinks/sink.hpp"
@@ -24,19 +23,14 @@ namespace {
 
 constexpr double kLittleInCommon = 0.5;  // share of the GPU time; below it trees say little
 
-// Steps the profiler marked, or the iterations that the Python frames show.
-std::vector<Step> steps_of(const Trace& trace, const Tree& tree) {
-  std::vector<Step> steps = find_steps(trace, tree);
-  return steps.empty() ? find_steps(trace, build_tree(trace, {.python_frames = true})) : steps;
-}
-
 void add_reference_tables(const DiffInput& input, const DiffOptions& options, TraceDiff& diff) {
-  const DiffStats stats = collect_diff_stats(input, {.count_fills = options.improved});
-  diff.tree_text =
-      merged_tree_text(input, {.prune_idle_roots = options.prune_idle_roots || options.improved});
+  const DiffStats stats = collect_diff_stats(input, options.edition);
+  diff.tree_text = merged_tree_text(
+      input,
+      {.prune_idle_roots = options.prune_idle_roots || options.edition == Edition::kExtended});
   Table rows = diff_stats_table(input, stats);
   DiffSummary summary =
-      summarize_diff(rows, {.identical = stats.is_identical, .name_by_root = !options.improved});
+      summarize_diff(rows, {.identical = stats.is_identical, .edition = options.edition});
   diff.op_map_trace1 = std::move(summary.op_map_trace1);
   diff.op_map_trace2 = std::move(summary.op_map_trace2);
   diff.op_map = std::move(summary.op_map);
@@ -60,24 +54,24 @@ std::vector<ComparedReport> reports_of(const Trace& trace1, const Trace& trace2)
 
 // gpu_timeline as the report of the trace has it; the rest of a PyTorch report, which takes its
 // time, is not made for that.
-Table timeline_of(const Trace& trace, const Tree& tree, const DiffOptions& options) {
-  if (trace_kind(trace) != TraceKind::kPyTorch) return *make_report(trace).find("gpu_timeline");
+Table timeline_of(const TraceFacts& facts, const DiffOptions& options) {
+  if (facts.kind() != TraceKind::kPyTorch) return *make_report(facts.trace()).find("gpu_timeline");
   // Frames change which ops are discarded; the report has none.
-  if (options.python_frames) return gpu_timeline(trace, build_tree(trace)).table;
-  return gpu_timeline(trace, tree).table;
+  if (options.python_frames) return gpu_timeline(TraceFacts{facts.trace()}).table;
+  return gpu_timeline(facts).table;
 }
 
 TimedSheet timelines_of(const ComparedRuns& runs, const DiffOptions& options) {
   std::vector<ComparedReport> reports(2);
-  reports[0].tables.push_back(timeline_of(runs.trace1, runs.tree1, options));
-  reports[1].tables.push_back(timeline_of(runs.trace2, runs.tree2, options));
+  reports[0].tables.push_back(timeline_of(runs.first, options));
+  reports[1].tables.push_back(timeline_of(runs.second, options));
   unify_timelines(reports);
   return timed_sheet(reports, "gpu_timeline").value_or(TimedSheet{});
 }
 
 void compare_without_trees(const ComparedRuns& runs, TraceDiff& diff) {
   diff.aligned = false;
-  const std::vector<ComparedReport> reports = reports_of(runs.trace1, runs.trace2);
+  const std::vector<ComparedReport> reports = reports_of(runs.first.trace(), runs.second.trace());
   diff.report.tables = compare_sheets(reports, {}, diff.report.warnings);
   diff.note = kernel_diff_note(runs, reports);
   diff.report.warnings.emplace_back(
@@ -104,8 +98,7 @@ LevelDiff add_coarser_tables(const DiffInput& input, double share, TraceDiff& di
 
 void add_own_tables(const DiffInput& input, const ComparedRuns& runs, const DiffOptions& options,
                     TraceDiff& diff) {
-  const std::vector<Step> steps1 = steps_of(input.trace1, input.tree1),
-                          steps2 = steps_of(input.trace2, input.tree2);
+  const std::span<const Step> steps1 = runs.first.steps(), steps2 = runs.second.steps();
   const std::vector<OpChange> changes = op_changes(input, steps1, steps2);
   const std::vector<Substitution> exchanges = substitutions(input);
   diff.report.tables.push_back(ops_diff_table(changes));
@@ -136,19 +129,20 @@ TraceDiff diff_traces(const Trace& trace1, const Trace& trace2, const DiffOption
   diff.report.title = "What changed between two traces";
   diff.report.trace_name = fmt::format("{}, {}", trace1.source().name, trace2.source().name);
   const TreeOptions tree_options{.python_frames = options.python_frames};
-  const Tree tree1 = build_tree(trace1, tree_options), tree2 = build_tree(trace2, tree_options);
-  const ComparedRuns runs{trace1, trace2, tree1, tree2};
+  const TraceFacts first{trace1, tree_options}, second{trace2, tree_options};
+  const Tree &tree1 = first.tree(), &tree2 = second.tree();
+  const ComparedRuns runs{first, second};
   if (tree1.op_roots().empty() || tree2.op_roots().empty()) {
     compare_without_trees(runs, diff);
     return diff;
   }
-  if (!options.improved) {
-    const MergedTree reference = merge_trees(trace1, tree1, trace2, tree2, DiffMode::kReference);
+  if (options.edition == Edition::kReference) {
+    const MergedTree reference = merge_trees(trace1, tree1, trace2, tree2, Edition::kReference);
     add_reference_tables({trace1, tree1, trace2, tree2, reference}, options, diff);
   }
-  const MergedTree improved = merge_trees(trace1, tree1, trace2, tree2, DiffMode::kImproved);
-  const DiffInput input{trace1, tree1, trace2, tree2, improved};
-  if (options.improved) add_reference_tables(input, options, diff);
+  const MergedTree extended = merge_trees(trace1, tree1, trace2, tree2, Edition::kExtended);
+  const DiffInput input{trace1, tree1, trace2, tree2, extended};
+  if (options.edition == Edition::kExtended) add_reference_tables(input, options, diff);
   add_own_tables(input, runs, options, diff);
   return diff;
 }

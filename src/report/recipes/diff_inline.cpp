@@ -13,7 +13,9 @@ void add_other_trace(Report& report, const Trace& trace, const Trace& other,
   if (summary == report.tables.end()) return;
   const TreeOptions tree_options{.python_frames = options.recompute || options.call_stack,
                                  .link_by_correlation = options.link_by_correlation};
-  const Tree tree = build_tree(trace, tree_options), other_tree = build_tree(other, tree_options);
+  const TraceFacts facts{trace, tree_options};
+  const Tree& tree = facts.tree();
+  const Tree other_tree = build_tree(other, tree_options);
   if (tree.op_roots().empty() || other_tree.op_roots().empty()) {
     report.warnings.emplace_back("the other trace has no ops: it is not compared");
     return;
@@ -22,7 +24,7 @@ void add_other_trace(Report& report, const Trace& trace, const Trace& other,
   const DiffInput input{trace, tree, other, other_tree, merged};
   const DiffStats stats = collect_diff_stats(input);
   if (stats.rows.empty()) return;
-  OpInput ops{trace, tree, {.edition = options.edition, .split_recompute = options.recompute}};
+  OpInput ops{facts, {.edition = options.edition, .split_recompute = options.recompute}};
   *summary = with_other_trace(*summary, ops, stats);
   report.tables.insert(std::next(summary), diff_stats_table(input, stats, true));
 }

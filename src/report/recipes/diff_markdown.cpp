@@ -93,8 +93,8 @@ double timeline_ms(const TimedSheet& timeline, const std::string& row, std::size
 
 std::string runs_section(const ComparedRuns& runs, std::span<const RunProperty> more) {
   RunProperties properties;
-  properties.add(0, runs.trace1, runs.tree1);
-  properties.add(1, runs.trace2, runs.tree2);
+  properties.add(0, runs.first.trace(), runs.first.tree());
+  properties.add(1, runs.second.trace(), runs.second.tree());
   for (const auto& [property, values] : more)
     for (const std::size_t run : {0U, 1U}) properties.add(run, property, values[run]);
   return "\n## The two runs\n\n| | before | after | |\n| --- | --- | --- | --- |\n" +

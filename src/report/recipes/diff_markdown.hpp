@@ -8,19 +8,17 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <tracelens/trace.hpp>
-#include <tracelens/tree.hpp>
 #include <utility>
 
 #include "analysis/compare/times.hpp"
+#include "facts/trace_facts.hpp"
 
 namespace tracelens {
 
 inline constexpr std::size_t kEvidenceRows = 10;  // of each table of a note
 
 struct ComparedRuns {
-  const Trace &trace1, &trace2;
-  const Tree &tree1, &tree2;
+  const TraceFacts &first, &second;
 };
 
 // A name as code, also inside a table row.

@@ -34,8 +34,8 @@ std::string went(const Change& change) {
 
 std::string exchange_text(const Substitution& exchange) {
   const auto side = [](const std::string& ops) { return ops.empty() ? "nothing" : quoted(ops); };
-  return fmt::format("Below {}, {} became {}", quoted(exchange.where), side(exchange.gone),
-                     side(exchange.come));
+  return fmt::format("Below {}, {} became {}", quoted(exchange.where), side(exchange.removed),
+                     side(exchange.added));
 }
 
 const char* level_word(DiffLevel level) {
@@ -214,7 +214,7 @@ class NoteWriter {
                                 "instead, with `tracelens compare`.\n"};
     else if (!has_enough_steps())
       out_ += fmt::format("- Record at least three steps of each with `{}`, and compare again.\n",
-                          note_.runs.trace1.source().recorder == Recorder::kJax
+                          note_.runs.first.kind() == TraceKind::kJax
                               ? "jax.profiler.StepTraceAnnotation"
                               : "profiler.step()");
     const OpChange* const worse = findings_.largest(Direction::kSlower);
@@ -232,7 +232,7 @@ class NoteWriter {
       out_ += fmt::format(
           "- Find out what chose {}: a library version, a flag, a dispatch rule; set it back and "
           "record again.\n",
-          quoted(exchange->come.empty() ? exchange->where : exchange->come));
+          quoted(exchange->added.empty() ? exchange->where : exchange->added));
     else if (worse != nullptr)
       out_ +=
           fmt::format("- Time {} alone, with the same shapes, on both setups.\n", op_text(*worse));

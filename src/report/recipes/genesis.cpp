@@ -8,6 +8,7 @@
 
 #include "analysis/rocm/memory_copy.hpp"
 #include "analysis/rocm/pftrace_activity.hpp"
+#include "facts/kernel_names.hpp"
 #include "report/recipes/pftrace.hpp"
 #include "report/sinks/pipe_table.hpp"
 #include "report/sinks/unique_names.hpp"
@@ -109,8 +110,8 @@ GenesisReport genesis_report(const GenesisCapture& capture, const GenesisOptions
   const auto add = [&report](Table table) {
     if (table.rows() > 0) report.tables.push_back(std::move(table));
   };
-  const RocprofKernels kernels{*capture.kernels, ProcessScope::kFirst};
-  const RocprofSummaryOptions summary{.category = genesis_category, .cumulative_by_rows = false};
+  const RocprofKernels kernels{*capture.kernels, Edition::kReference};
+  const RocprofSummaryOptions summary{.category = genesis_category, .edition = Edition::kReference};
   const std::optional<SteadyState> steady =
       capture.has_kernel_csv ? steady_state(kernels, options.steady) : std::nullopt;
   add(steady ? steady_timeline(*steady) : rocprof_gpu_timeline(kernels));
@@ -124,15 +125,13 @@ GenesisReport genesis_report(const GenesisCapture& capture, const GenesisOptions
   std::optional<Table> hip;
   if (capture.timeline != nullptr) {
     UniqueNames names{kLongestSheetName};
-    const PftraceEvents events{*capture.timeline};
-    for (const Table& table :
-         activity_tables(PftraceActivity{events, {.name_first = false, .exact_overlap = false}},
-                         ActivityTableOptions{})) {
+    const PftraceEvents events{*capture.timeline, Edition::kReference};
+    for (const Table& table : activity_tables(
+             PftraceActivity{events, {.edition = Edition::kReference}}, ActivityTableOptions{})) {
       if (table.name() == "hip_summary") hip = table;
       if (table.rows() > 0) add(renamed(table, names.add("pftrace_hip_activity_" + table.name())));
     }
-    const Table copies =
-        memory_copy_by_copy_bytes(find_memory_copies(events, {.resolve_agents = false}));
+    const Table copies = memory_copy_by_copy_bytes(find_memory_copies(events, Edition::kReference));
     if (copies.rows() > 0) add(renamed(copies, names.add("pftrace_memory_copy_" + copies.name())));
   }
   report.summary = summary_page(capture, report.tables, steady, hip ? &*hip : nullptr);

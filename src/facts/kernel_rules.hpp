@@ -1,5 +1,5 @@
 // kernel_rules.hpp: what kind of work a GPU kernel does, by its name.
-//   const KernelRules rules = KernelRules::built_in().extended_by(read_text, "my_rules.json");
+//   const KernelRules rules = load_kernel_rules("my_rules.json");
 //   rules.category("nvjet_sm90_tst_128x128_64x6_2x4_h_bz_NTT")      // "gemm"
 // Rules are an ordered table of (regular expression, category): data/kernel_categories.json, which
 // is embedded at build time, after the user's own. For graph launches and GPU-only traces, where no
@@ -7,10 +7,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <tracelens/trace.hpp>
+#include <utility>
 #include <vector>
 
 namespace tracelens {
@@ -30,6 +32,9 @@ class KernelRules {
 
   // Of the first rule that matches; "other" when none does. The view lives as long as the rules.
   [[nodiscard]] std::string_view category(std::string_view kernel) const;
+  [[nodiscard]] std::string_view operator()(std::string_view kernel) const {
+    return category(kernel);
+  }
   [[nodiscard]] const std::vector<KernelRule>& rules() const { return *rules_; }
 
   // All patterns must be sound; checked by extended_by().
@@ -41,17 +46,23 @@ class KernelRules {
   std::shared_ptr<const Matcher> matcher_;  // all patterns in one pass over the name
 };
 
+// The built-in rules, after those of the user's file; without a file the built-in ones alone. Throws
+// Error when it cannot be read or is wrong.
+[[nodiscard]] KernelRules load_kernel_rules(const std::string& file);
+
 // The rules of a file; throws Error. `replaces` tells whether they stand instead of the built-in.
 [[nodiscard]] std::vector<KernelRule> parse_kernel_rules(std::string_view json,
                                                          std::string_view where, bool& replaces);
 
 [[nodiscard]] std::string_view built_in_kernel_rules();  // the embedded file
 
-// The categories of the kernels of one trace; each distinct name is matched once.
+// The categories of the kernels of one trace, by rules or by any other function of the name; each
+// distinct name is looked at once.
 class KernelCategories {
  public:
-  KernelCategories(const Trace& trace, const KernelRules& rules)
-      : trace_{trace}, rules_{rules}, ids_(trace.string_count(), kNew) {}
+  using Classify = std::function<std::string_view(std::string_view kernel)>;
+  KernelCategories(const Trace& trace, Classify classify)
+      : trace_{trace}, classify_{std::move(classify)}, ids_(trace.string_count(), kNew) {}
   // Numbers are handed out in the order categories are first seen.
   [[nodiscard]] std::uint32_t id_of(StringId kernel);
   [[nodiscard]] std::string_view text(std::uint32_t id) const { return texts_[id]; }
@@ -60,7 +71,7 @@ class KernelCategories {
  private:
   static constexpr std::uint32_t kNew = 0xffffffff;
   const Trace& trace_;
-  const KernelRules& rules_;
+  Classify classify_;
   std::vector<std::uint32_t> ids_;  // by StringId
   std::vector<std::string_view> texts_;
 };

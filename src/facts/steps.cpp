@@ -1,4 +1,4 @@
-#include "analysis/kit/steps.hpp"
+#include "facts/steps.hpp"
 
 #include <algorithm>
 #include <optional>

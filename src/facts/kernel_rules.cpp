@@ -1,4 +1,4 @@
-#include "analysis/gpu/kernel_rules.hpp"
+#include "facts/kernel_rules.hpp"
 
 #include <fmt/core.h>
 #include <re2/re2.h>
@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "io/check.hpp"
+#include "io/text_file.hpp"
 #include "trace/json_value.hpp"
 
 namespace tracelens {
@@ -42,6 +43,11 @@ KernelRules KernelRules::extended_by(std::string_view json, std::string_view whe
   return KernelRules{std::move(rules)};
 }
 
+KernelRules load_kernel_rules(const std::string& file) {
+  if (file.empty()) return KernelRules::built_in();
+  return KernelRules::built_in().extended_by(io::read_text_file(file), file);
+}
+
 std::string_view KernelRules::category(std::string_view kernel) const {
   std::vector<int> matches;
   if (!matcher_->set.Match({kernel.data(), kernel.size()}, &matches) || matches.empty())
@@ -52,7 +58,7 @@ std::string_view KernelRules::category(std::string_view kernel) const {
 std::uint32_t KernelCategories::id_of(StringId kernel) {
   std::uint32_t& id = ids_[kernel.row];
   if (id != kNew) return id;
-  const std::string_view category = rules_.category(trace_.text(kernel));
+  const std::string_view category = classify_(trace_.text(kernel));
   id = static_cast<std::uint32_t>(std::ranges::find(texts_, category) - texts_.begin());
   if (id == texts_.size()) texts_.push_back(category);
   return id;

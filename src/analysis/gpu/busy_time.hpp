@@ -1,0 +1,22 @@
+// busy_time.hpp: when GPU events ran, and for how long at least one of them did.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <tracelens/trace.hpp>
+#include <vector>
+
+#include "analysis/kit/intervals.hpp"
+
+namespace tracelens {
+
+[[nodiscard]] Interval interval_of(const Trace& trace, EventId event);
+
+// The time in which at least one of the events ran.
+[[nodiscard]] std::int64_t busy_ns(const Trace& trace, std::span<const EventId> events);
+
+// One value of a sparse column per event, kAbsent where there is none; events in file order.
+[[nodiscard]] std::vector<std::int64_t> gather(const SparseColumn<std::int64_t>& column,
+                                               std::span<const EventId> events);
+
+}  // namespace tracelens

@@ -1,0 +1,16 @@
+// launchers.hpp: the op a GPU event is charged to.
+// Climbing from the runtime call, Python frames and the graph executor's "execute" are looked
+// through; the first other cpu_op is the launcher. When something else is met (a call inside a
+// call), or nothing, the runtime call itself is.
+#pragma once
+
+#include <tracelens/trace.hpp>
+#include <tracelens/tree.hpp>
+#include <vector>
+
+namespace tracelens {
+
+// The launchers of tree.linked_gpu_events(), in the same order.
+[[nodiscard]] std::vector<NodeId> find_launchers(const Trace& trace, const Tree& tree);
+
+}  // namespace tracelens

@@ -1,0 +1,79 @@
+#include "facts/trace_facts.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+#include "tree/test_trace.hpp"
+
+namespace tracelens {
+namespace {
+
+TEST(TraceFacts, PythonFramesAndExecuteAreLookedThroughForTheLauncher) {
+  TestTrace t;
+  const EventId op = t.op("aten::mm", 0, 100);
+  t.op("execute", 10, 80);
+  t.python("frame", 11, 70);
+  t.launch("cudaLaunchKernel", 20, 5, {.ts = 200, .dur = 1});
+  t.op("execute", 300, 10);
+  const auto lonely = t.launch("cudaLaunchKernel", 301, 5, {.ts = 400, .dur = 1});
+  const Trace trace = t.finish();
+  const TraceFacts facts{trace, {.python_frames = true}};
+  ASSERT_EQ(facts.launchers().size(), 2u);
+  EXPECT_EQ(facts.launchers()[0], facts.tree().node(op));
+  EXPECT_EQ(facts.launchers()[1], facts.tree().node(lonely.call));
+}
+
+TEST(TraceFacts, UnlinkedGpuEventsAreTakenWhenAskedForOrWhenThereAreNoOthers) {
+  TestTrace t;
+  t.op("aten::mm", 0, 10);
+  t.launch("cudaLaunchKernel", 1, 1, {.ts = 20, .dur = 5});
+  t.gpu({.name = "unlinked", .ts = 30, .dur = 5});
+  const Trace trace = t.finish();
+  const TraceFacts facts{trace};
+  EXPECT_EQ(facts.gpu_events(false).events.size(), 1u);
+  EXPECT_EQ(facts.gpu_events(true).events.size(), 2u);
+  EXPECT_FALSE(facts.gpu_events(false).fell_back);
+
+  TestTrace lone;
+  lone.gpu({.ts = 0, .dur = 5});
+  const Trace lone_trace = lone.finish();
+  const TraceFacts lone_facts{lone_trace};
+  EXPECT_EQ(lone_facts.gpu_events(false).events.size(), 1u);
+  EXPECT_TRUE(lone_facts.gpu_events(false).fell_back);
+}
+
+TEST(TraceFacts, IterationsAreFoundByFramesThatAreNotInTheTree) {
+  TestTrace t;
+  t.python("loop", 0, 1000);
+  for (int i = 0; i < 4; ++i) {
+    t.python("train_step", 10 + 100 * i, 90);
+    t.op("aten::mm", 20 + 100 * i, 50);
+    t.launch("cudaLaunchKernel", 30 + 100 * i, 5, {.ts = 35.0 + 100 * i, .dur = 20});
+  }
+  const Trace trace = t.finish();
+  const TraceFacts facts{trace};
+  EXPECT_TRUE(find_steps(trace, facts.tree()).empty());
+  EXPECT_EQ(facts.steps().size(), 4u);
+}
+
+TEST(TraceFacts, ThreadsThatAskAtTheSameTimeGetTheSameAnswer) {
+  TestTrace t;
+  for (int i = 0; i < 100; ++i) {
+    t.op("aten::mm", 10 * i, 9);
+    t.launch("cudaLaunchKernel", 10 * i + 1, 1, {.ts = 10.0 * i + 3, .dur = 5});
+  }
+  const Trace trace = t.finish();
+  const TraceFacts facts{trace};
+  std::vector<const NodeId*> answers(8);
+  std::vector<std::thread> threads;
+  for (const NodeId*& answer : answers)
+    threads.emplace_back([&facts, &answer] { answer = facts.launchers().data(); });
+  for (std::thread& thread : threads) thread.join();
+  for (const NodeId* const answer : answers) EXPECT_EQ(answer, answers.front());
+  EXPECT_EQ(facts.launchers().size(), 100u);
+}
+
+}  // namespace
+}  // namespace tracelens
