@@ -1,18 +1,10 @@
 # Compiler settings shared by every target: cache, sanitizers, link-time optimisation, warnings.
 include_guard()
 
+# A compiler cache knows no file that uses a precompiled header of another build: one or the other.
 find_program(CCACHE_PROGRAM ccache)
-if(CCACHE_PROGRAM AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # The cache serves every checkout, and files that use precompiled headers too.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
-      CCACHE_NOHASHDIR=1
-      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
-      ${CCACHE_PROGRAM})
-  if(TRACELENS_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    add_compile_options(-fpch-preprocess)
-  elseif(TRACELENS_PCH)
-    add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
-  endif()
+if(CCACHE_PROGRAM AND NOT TRACELENS_PCH AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
 endif()
 
 # For all files alike: a precompiled header serves only files compiled with the same macros.

@@ -30,7 +30,7 @@ constexpr PacketField kPacketFields[] = {
     {35, true},  {36, true},  {43, true},  {44, true},  {45, true},  {50, true},
     {59, true},  {60, true},  {69, true},  {89, true},  {133, true}};
 
-bool is_telling(const perfetto::FieldHead& field) {
+bool is_packet_field(const perfetto::FieldHead& field) {
   return std::ranges::any_of(kPacketFields, [&](const PacketField& known) {
     return known.number == field.number && known.has_length == field.has_length;
   });
@@ -63,7 +63,7 @@ bool is_perfetto(std::string_view head) {
     bool has_telling_field = false;
     const bool is_sound = packet.is_packet() &&
                           walk_fields(body, cut, [&](const auto& field, std::string_view, bool) {
-                            has_telling_field |= is_telling(field);
+                            has_telling_field |= is_packet_field(field);
                             return true;
                           });
     is_found = is_sound && has_telling_field;
