@@ -4,10 +4,10 @@
 #include <benchmark/benchmark.h>
 
 #include <string>
+#include <tracelens/intervals.hpp>
 #include <tracelens/read_trace.hpp>
 #include <tracelens/tree.hpp>
 
-#include "analysis/kit/intervals.hpp"
 #include "io/numbers.hpp"
 #include "io/stream.hpp"
 #include "readers/chrome/json_scan.hpp"

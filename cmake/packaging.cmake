@@ -1,6 +1,6 @@
 # What `cmake --install` puts where, the CMake package for find_package(TraceLens), and the .debs.
-# Three parts: `runtime` (the program, for everyone), `dev` (libraries and headers, to build on) and,
-# where Open MPI is, `mpi` (the module with which many processes share the work).
+# The parts: `runtime` (the program, for everyone), `lib` (the shared library), `dev` (what one builds
+# on) and, where Open MPI is, `mpi` (the module with which many processes share the work).
 include_guard()
 include(CMakePackageConfigHelpers)
 
@@ -20,10 +20,17 @@ install(FILES ${PROJECT_BINARY_DIR}/completions/_tracelens
 
 # --- dev: libtracelens as archive and shared library, the public headers, TraceLensConfig.cmake ---
 set(cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/TraceLens)
-install(TARGETS tl_static tl_shared EXPORT TraceLensTargets
-        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
-install(EXPORT TraceLensTargets NAMESPACE TraceLens:: DESTINATION ${cmake_dir} COMPONENT dev)
+# Two exports: who links the shared library needs nothing of what the archive leans on.
+install(TARGETS tl_static EXPORT TraceLensStaticTargets
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
+install(TARGETS tl_shared EXPORT TraceLensSharedTargets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT lib NAMELINK_COMPONENT dev)
+foreach(kind Static Shared)
+  install(EXPORT TraceLens${kind}Targets NAMESPACE TraceLens:: DESTINATION ${cmake_dir}
+          COMPONENT dev)
+endforeach()
+get_target_property(TL_STATIC_LIBS tl_static LINK_LIBRARIES)
+list(JOIN TL_STATIC_LIBS " " TL_STATIC_LIBS)
 install(DIRECTORY include/tracelens ${PROJECT_BINARY_DIR}/generated/tracelens
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev FILES_MATCHING PATTERN "*.hpp")
 configure_package_config_file(cmake/TraceLensConfig.cmake.in
@@ -34,21 +41,25 @@ install(FILES ${PROJECT_BINARY_DIR}/TraceLensConfig.cmake
               ${PROJECT_BINARY_DIR}/TraceLensConfigVersion.cmake cmake/dependencies.cmake
         DESTINATION ${cmake_dir} COMPONENT dev)
 
+install(DIRECTORY examples/cpp DESTINATION ${doc_dir}/libtracelens-dev/examples COMPONENT dev)
 install(FILES LICENSE RENAME copyright DESTINATION ${doc_dir}/libtracelens-dev COMPONENT dev)
+set(lib_package libtracelens${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+install(FILES LICENSE RENAME copyright DESTINATION ${doc_dir}/${lib_package} COMPONENT lib)
 
 # --- mpi: the module; apps/tracelens says where the program looks for it --------------------------
-set(components runtime dev)
+set(components runtime lib dev)
 if(TARGET tracelens_mpi)
   list(APPEND components mpi)
   install(TARGETS tracelens_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tracelens COMPONENT mpi)
   install(FILES LICENSE RENAME copyright DESTINATION ${doc_dir}/tracelens-mpi COMPONENT mpi)
 endif()
 
-# --- the .debs: tracelens, libtracelens-dev and tracelens-mpi -------------------------------------
-# The dev package needs the same libraries the build does, from the same list.
+# --- the .debs: tracelens, libtracelens0.1, libtracelens-dev and tracelens-mpi ---------------------
+# The archive needs the same libraries the build does, from the same list; the shared one brings its
+# own.
 file(STRINGS tools/debian-packages.txt dev_packages REGEX "^(lib.*|zlib1g)-dev$|^pkg-config$")
-list(FILTER dev_packages EXCLUDE REGEX "gtest|gmock|benchmark|clang|openmpi")
-list(JOIN dev_packages ", " dev_depends)
+list(FILTER dev_packages EXCLUDE REGEX "gtest|gmock|benchmark|clang|openmpi|cli11|simdjson|xxhash")
+list(JOIN dev_packages ", " dev_recommends)
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME tracelens)
@@ -68,9 +79,15 @@ set(CPACK_COMPONENT_RUNTIME_DESCRIPTION
     "Says where the time of a training or serving job went:\nGPU timeline, kernels, operators and the module tree, from its profiler trace.")
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libtracelens-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "${dev_depends}")
+set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "${lib_package} (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS "${dev_recommends}")
 set(CPACK_COMPONENT_DEV_DESCRIPTION
-    "Headers and static libraries of TraceLens:\nto read profiler traces and make its tables from C++.")
+    "Headers and libraries of TraceLens:\nto read profiler traces and make its tables from C++.")
+set(CPACK_DEBIAN_LIB_PACKAGE_NAME ${lib_package})
+set(CPACK_DEBIAN_LIB_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_LIB_PACKAGE_SHLIBDEPS ON)
+set(CPACK_COMPONENT_LIB_DESCRIPTION
+    "Shared library of TraceLens:\nreads profiler traces and makes their tables.")
 set(CPACK_DEBIAN_MPI_PACKAGE_NAME tracelens-mpi)
 set(CPACK_DEBIAN_MPI_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_MPI_PACKAGE_SHLIBDEPS ON)

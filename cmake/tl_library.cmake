@@ -94,6 +94,10 @@ function(tl_archive)
       $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>
       $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     target_compile_features(tl_${suffix} PUBLIC cxx_std_20)
+    if(kind STREQUAL SHARED)
+      # By its file: as a target it would be asked for where the shared library is used.
+      list(TRANSFORM libs REPLACE "^fmt::fmt$" "$<TARGET_LINKER_FILE:fmt::fmt>")
+    endif()
     target_link_libraries(tl_${suffix} PRIVATE ${libs})
     set_target_properties(tl_${suffix} PROPERTIES OUTPUT_NAME tracelens)
   endforeach()

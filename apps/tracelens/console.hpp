@@ -9,7 +9,7 @@
 #include <tracelens/read_trace.hpp>
 #include <tracelens/table.hpp>
 
-#include "report/sinks/terminal.hpp"
+#include <tracelens/table_text.hpp>
 
 namespace tracelens::app {
 

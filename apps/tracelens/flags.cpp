@@ -5,13 +5,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <map>
 #include <string_view>
+#include <system_error>
 #include <type_traits>
-
-#include "io/numbers.hpp"
 
 namespace tracelens::app {
 namespace {
@@ -24,6 +24,15 @@ double finite_number(const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
   return end != text.c_str() && *end == '\0' && std::isfinite(value) ? value : std::nan("");
+}
+
+// `text` as a whole number, with or without a sign; `otherwise` when it is none.
+std::int64_t whole_number(std::string_view text, std::int64_t otherwise) {
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+  std::int64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc{} && stop == end ? value : otherwise;
 }
 
 std::string unless(bool is_fine, std::string complaint) {
@@ -54,7 +63,7 @@ Check number_above(double bound) {
 Check count_from(std::int64_t lowest) {
   return {fmt::format(">= {}", lowest), [lowest](const std::string& text) {
             return unless(
-                io::parse_int64(text).value_or(lowest - 1) >= lowest,
+                whole_number(text, lowest - 1) >= lowest,
                 fmt::format("expected a whole number of at least {}, not {}", lowest, text));
           }};
 }

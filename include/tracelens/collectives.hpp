@@ -34,6 +34,21 @@ inline constexpr const char* kRankRegex = R"(rank[\[\-_/]?(?P<rank>\d+))";
 [[nodiscard]] std::optional<std::int64_t> rank_in_path(const std::string& path,
                                                        const std::string& regex = kRankRegex);
 
+// The traces of the ranks 0 to world_size - 1, found as the Python TraceLens finds them: each must
+// be there, else Error. In a folder: rank<i>_trace.json, or the same packed: .json.gz.
+[[nodiscard]] std::vector<RankFile> ranks_in_folder(const std::string& folder,
+                                                    std::int64_t world_size);
+// `pattern` has one * in the place of the rank.
+[[nodiscard]] std::vector<RankFile> ranks_by_pattern(const std::string& pattern,
+                                                     std::int64_t world_size);
+// Files by a pattern of paths; `regex` finds the rank in each. Of two files of a rank the first
+// counts, and other ranks are left out.
+[[nodiscard]] std::vector<RankFile> ranks_by_glob(const std::string& glob, const std::string& regex,
+                                                  std::int64_t world_size);
+
+// The innermost folder that all files, at least one, are in.
+[[nodiscard]] std::string common_folder(const std::vector<RankFile>& files);
+
 struct CollectiveReportOptions {
   int threads = 0;  // 0: one per core. The result never depends on it.
   std::size_t memory_bytes = std::size_t{2} << 30;  // about as much for traces being read

@@ -83,6 +83,13 @@ struct TraceDiff {
 [[nodiscard]] TraceDiff diff_traces(const Trace& trace1, const Trace& trace2,
                                     const DiffOptions& options = {});
 
+// A report of one trace, widened by a second one: unified_perf_summary gets columns about the other
+// trace, and the sheet diff_stats comes after it. `options` are those the report was made with.
+// Nothing changes when the report has no such table or the traces cannot be aligned; a warning of
+// the report says so.
+void add_other_trace(Report& report, const Trace& trace, const Trace& other,
+                     const ReportOptions& options);
+
 // A folder gets every table as CSV, merged_tree_output.txt, the maps and note.md; a file the
 // tables, or, when it ends in .md, the note.
 void write_diff(const TraceDiff& diff, const std::string& output);

@@ -5,16 +5,29 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <tracelens/edition.hpp>
+#include <tracelens/model.hpp>
 #include <tracelens/table.hpp>
 #include <tracelens/trace.hpp>
+#include <tracelens/tree.hpp>
 #include <vector>
 
 namespace tracelens {
+
+// Tables of one's own in a report.
+struct MoreTables {
+  // Called once per report, with the tree that build_tree(trace) gives. What it throws leaves
+  // make_report().
+  std::function<std::vector<Table>(const Trace& trace, const Tree& tree)> make;
+  // The table they stand after; at the end, but before `warnings`, when the report has none of
+  // this name.
+  std::string after = {};
+};
 
 struct ReportOptions {
   int threads = 0;  // 0: one per core. The result never depends on it.
@@ -27,6 +40,9 @@ struct ReportOptions {
   bool achievable_peaks = false;  // the reachable instead of the datasheet rates, where known
 
   // --- what the user adds; files, see docs/how-to ---
+  const ModelSet* models =
+      nullptr;  // op models from code, asked before those of the file; not owned
+  std::vector<MoreTables> more_tables = {};
   std::string models_file = {};        // models of ops TraceLens does not know
   std::string kernel_rules_file = {};  // kernel-name rules that come before the built-in ones
 
@@ -88,6 +104,15 @@ void check_options(const ReportOptions& options);
 
 // Throws Error when the GPU asked for is not known or its file cannot be read.
 [[nodiscard]] Report make_report(const Trace& trace, const ReportOptions& options = {});
+
+// What a sheet of a workbook holds beside its header.
+struct SheetLimits {
+  std::size_t rows = 1'048'575, columns = 16'384;
+};
+
+// Tables beyond the limits go, and a warning of the report says so for each: a run of a thousand
+// ranks has more kernels than a sheet has rows.
+void leave_out_what_excel_cannot_hold(Report& report, const SheetLimits& limits = {});
 
 // The kind of document follows the name of the output. Throws Error when it cannot be written;
 // a file is replaced only when the new one is complete.

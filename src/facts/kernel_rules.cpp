@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <optional>
 #include <tracelens/error.hpp>
+#include <tracelens/files.hpp>
 #include <utility>
 
 #include "io/check.hpp"
-#include "io/text_file.hpp"
 #include "trace/json_value.hpp"
 
 namespace tracelens {
@@ -45,7 +45,7 @@ KernelRules KernelRules::extended_by(std::string_view json, std::string_view whe
 
 KernelRules load_kernel_rules(const std::string& file) {
   if (file.empty()) return KernelRules::built_in();
-  return KernelRules::built_in().extended_by(io::read_text_file(file), file);
+  return KernelRules::built_in().extended_by(read_text_file(file), file);
 }
 
 std::string_view KernelRules::category(std::string_view kernel) const {

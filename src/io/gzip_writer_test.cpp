@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <tracelens/error.hpp>
+#include <tracelens/files.hpp>
 
 #include "io/packing_samples.hpp"
 #include "io/stream.hpp"
 #include "io/temporary_folder.hpp"
-#include "io/text_file.hpp"
 
 namespace tracelens::io {
 namespace {

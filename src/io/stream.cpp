@@ -66,6 +66,31 @@ std::string unpack_all(std::unique_ptr<ByteSource>& top, const std::string& name
   }
 }
 
+class PulledSource final : public ByteSource {
+ public:
+  explicit PulledSource(std::function<std::size_t(std::span<char>)> read)
+      : read_{std::move(read)} {}
+  [[nodiscard]] std::uint64_t packed_bytes() const override { return bytes_; }
+  [[nodiscard]] double progress() const override { return 0; }
+  [[nodiscard]] const std::string& damage() const override { return damage_; }
+
+ private:
+  std::size_t produce(std::span<char> into) override {
+    std::size_t done = 0;
+    while (done < into.size()) {
+      const std::size_t got = read_(into.subspan(done));
+      if (got == 0) break;
+      done += got;
+    }
+    bytes_ += done;
+    return done;
+  }
+
+  std::function<std::size_t(std::span<char>)> read_;
+  std::uint64_t bytes_ = 0;
+  std::string damage_;
+};
+
 // The zip archive in "run.zip/rank0.json"; nothing when the path is that of a file or of nothing.
 std::optional<std::string> archive_of(const std::string& path) {
   struct stat info {};
@@ -101,6 +126,11 @@ Stream Stream::open(const std::string& path) {
 
 Stream Stream::over(std::string name, std::span<const char> bytes) {
   return Stream{std::make_unique<State>(State{std::move(name), "", "", memory_source(bytes)})};
+}
+
+Stream Stream::pulling(std::string name, std::function<std::size_t(std::span<char>)> read) {
+  return Stream{std::make_unique<State>(
+      State{std::move(name), "", "", std::make_unique<PulledSource>(std::move(read))})};
 }
 
 Stream::Stream(Stream&&) noexcept = default;

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -24,6 +25,10 @@ class Stream {
   static Stream open(const std::string& path);
   // The same sniffing over bytes in memory (tests, fuzzing); `bytes` must outlive the Stream.
   static Stream over(std::string name, std::span<const char> bytes);
+
+  // The same for bytes that a function hands out: it fills its argument from the start, not
+  // necessarily to the end, and says how much; 0: the end.
+  static Stream pulling(std::string name, std::function<std::size_t(std::span<char>)> read);
 
   Stream(Stream&&) noexcept;
   Stream& operator=(Stream&&) noexcept;

@@ -1,5 +1,6 @@
 // cell_text.cpp: the Python, CSV and JSON forms of cells and nested values.
-#include "table/cell_text.hpp"
+#include <tracelens/json.hpp>
+#include <tracelens/table_text.hpp>
 
 #include <fmt/format.h>
 
@@ -252,6 +253,12 @@ void append_json_cell(std::string& out, const Table::Column& column, std::size_t
 }
 
 void append_json(std::string& out, const Value& value) { append_nested<Json>(out, value); }
+
+std::string json_text(const Value& value) {
+  std::string text;
+  append_json(text, value);
+  return text;
+}
 
 void append_json_text(std::string& out, std::string_view text) { Json::append_text(out, text); }
 

@@ -1,4 +1,5 @@
-#include "table/cell_text.hpp"
+#include <tracelens/json.hpp>
+#include <tracelens/table_text.hpp>
 
 #include <gtest/gtest.h>
 

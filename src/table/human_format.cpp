@@ -1,5 +1,5 @@
 // human_format.cpp: the rules stated in the header.
-#include "table/human_format.hpp"
+#include <tracelens/table_text.hpp>
 
 #include <fmt/format.h>
 
@@ -8,7 +8,6 @@
 #include <cmath>
 #include <string_view>
 
-#include "table/cell_text.hpp"
 #include "table/utf8.hpp"
 
 namespace tracelens {

@@ -8,12 +8,12 @@
 #include <string>
 #include <string_view>
 #include <tracelens/error.hpp>
+#include <tracelens/table_text.hpp>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
 #include "io/check.hpp"
-#include "table/cell_text.hpp"
 
 namespace tracelens {
 namespace {

@@ -1,4 +1,4 @@
-#include "trace/builder.hpp"
+#include <tracelens/trace_builder.hpp>
 
 #include <fmt/format.h>
 
@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "trace/json_value.hpp"
+#include "trace/string_table.hpp"
 
 namespace tracelens {
 namespace {
@@ -15,6 +16,15 @@ std::string canonical(const Track& track) {
 }
 
 }  // namespace
+
+TraceBuilder::TraceBuilder() : strings_{std::make_unique<StringTable>()} {}
+TraceBuilder::TraceBuilder(TraceBuilder&&) noexcept = default;
+TraceBuilder& TraceBuilder::operator=(TraceBuilder&&) noexcept = default;
+TraceBuilder::~TraceBuilder() = default;
+
+StringId TraceBuilder::intern(std::string_view text) { return strings_->intern(text); }
+
+std::string_view TraceBuilder::text(StringId id) const { return strings_->text(id); }
 
 TrackId TraceBuilder::intern(const Track& track) {
   const auto fresh = static_cast<std::uint32_t>(trace_.track_table_.size());
@@ -66,6 +76,19 @@ EventId TraceBuilder::append(const EventRow& row) {
   trace_.categories_.push_back(row.category);
   trace_.phases_.push_back(row.phase);
   return {static_cast<std::uint32_t>(trace_.size() - 1)};
+}
+
+void TraceBuilder::add_launch(EventId call, EventId gpu_event) {
+  if (trace_.correlations_[call.row] == kAbsent) trace_.correlations_[call.row] = ++last_launch_;
+  const std::int64_t id = trace_.correlations_[gpu_event.row] = trace_.correlations_[call.row];
+  for (const auto& [phase, event] :
+       {std::pair{Phase::kFlowStart, call}, std::pair{Phase::kFlowEnd, gpu_event}})
+    append({.phase = phase,
+            .category = Category::kAsyncCpuToGpu,
+            .name = intern("ac2g"),
+            .track = trace_.tracks_[event.row],
+            .ts_ns = trace_.ts_ns_[event.row],
+            .correlation = id});
 }
 
 void TraceBuilder::replace_details(std::span<const std::pair<EventId, StringId>> changes) {
@@ -128,7 +151,7 @@ Trace TraceBuilder::finish() && {
     column->shrink();
   for (auto* column : {&trace_.call_stacks_, &trace_.details_, &trace_.other_categories_})
     column->shrink();
-  auto texts = std::move(strings_).take();
+  auto texts = std::move(*strings_).take();
   trace_.strings_ = std::move(texts.views);
   trace_.text_blocks_ = std::move(texts.blocks);
   return std::move(trace_);

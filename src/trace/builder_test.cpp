@@ -1,4 +1,4 @@
-#include "trace/builder.hpp"
+#include <tracelens/trace_builder.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,22 +1,15 @@
-// json_value.hpp: JSON text to a Value, forgiving in the ways profilers are sloppy.
-//   const auto dims = parse_json_value("[[8, 4], []]");   // a tuple of tuples, or nullopt
-// Arrays become tuples. Accepts NaN, Infinity, inf, nan (as reals), raw control characters, broken
-// UTF-8 (replaced by U+FFFD), trailing commas; the last of equal keys wins. Integers beyond 64 bits
-// become reals. simdjson refuses all of these, and they occur in real traces. No recursion: depth
-// is limited by kMaxDepth only.
+// json_value.hpp: the pieces of JSON text that parse_json_value() is made of, for the readers.
+//   unescape_json(R"(a\tb)")                    // with a real tab
+// Why by hand: simdjson refuses what json.hpp accepts, and it occurs in real traces. No recursion:
+// depth is limited by kMaxJsonDepth only.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
+#include <tracelens/json.hpp>
 #include <tracelens/value.hpp>
 
 namespace tracelens {
-
-inline constexpr int kMaxJsonDepth = 512;
-
-// nullopt when the text is not one JSON value (and nothing but white space after it).
-[[nodiscard]] std::optional<Value> parse_json_value(std::string_view text);
 
 // The text between two quotes with its escapes resolved and broken UTF-8 replaced.
 [[nodiscard]] std::string unescape_json(std::string_view raw);

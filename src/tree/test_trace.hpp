@@ -11,7 +11,7 @@
 #include <tracelens/trace.hpp>
 #include <utility>
 
-#include "trace/builder.hpp"
+#include <tracelens/trace_builder.hpp>
 
 namespace tracelens {
 

@@ -5,11 +5,11 @@
 #include <string>
 #include <string_view>
 #include <tracelens/error.hpp>
+#include <tracelens/table_text.hpp>
 
 #include "io/check.hpp"
 #include "report/import/csv_reader.hpp"
 #include "report/import/xlsx_reader.hpp"
-#include "table/cell_text.hpp"
 
 namespace {
 

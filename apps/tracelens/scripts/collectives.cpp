@@ -5,7 +5,6 @@
 #include <tracelens/collectives.hpp>
 #include <tracelens/error.hpp>
 
-#include "report/import/numbered_ranks.hpp"
 #include "scripts/script_output.hpp"
 #include "verb.hpp"
 

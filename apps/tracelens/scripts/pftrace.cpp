@@ -1,10 +1,8 @@
 // TraceLens_generate_perf_report_pftrace_hip_activity, _hip_api and _memory_copy: their flags as
 // our options.
 #include <tracelens/error.hpp>
+#include <tracelens/rocm.hpp>
 
-#include "analysis/rocm/api_latency.hpp"
-#include "analysis/rocm/memory_copy.hpp"
-#include "report/recipes/pftrace.hpp"
 #include "scripts/script_output.hpp"
 #include "verb.hpp"
 
@@ -31,16 +29,15 @@ class PftraceScript : public Verb {
     if (trace.source().recorder != Recorder::kPerfetto &&
         trace.source().recorder != Recorder::kPyTorch)
       throw Error{trace_, "expected a Perfetto trace or JSON with \"traceEvents\""};
-    const PftraceEvents events{trace, Edition::kReference};
-    output_.write(tables(events), workbook, console);
-    write_more(events, console);
+    output_.write(tables(trace), workbook, console);
+    write_more(trace, console);
     return kExitOk;
   }
 
  protected:
   virtual void declare_own(Flags&) {}
-  virtual std::vector<Table> tables(const PftraceEvents& events) = 0;
-  virtual void write_more(const PftraceEvents&, const Console&) {}
+  virtual std::vector<Table> tables(const Trace& trace) = 0;
+  virtual void write_more(const Trace&, const Console&) {}
   [[nodiscard]] const std::string& trace_path() const { return trace_; }
 
  private:
@@ -50,7 +47,7 @@ class PftraceScript : public Verb {
 
 class ActivityScript : public PftraceScript {
  public:
-  ActivityScript() : PftraceScript{"activity"} { options_.edition = Edition::kReference; }
+  ActivityScript() : PftraceScript{"activity"} {}
 
  protected:
   void declare_own(Flags& flags) override {
@@ -70,31 +67,30 @@ class ActivityScript : public PftraceScript {
     flags.add("--hip_summary_group", hip_group_, "What makes a row")
         .check(one_of({"name", "name+stream", "name+op", "name+stream+op"}));
     flags.add("--top_xla", options_.top_xla, "Rows of xla_top");
-    flags.add("--kernel_summary_top", shown_.kernel_rows, "Rows of it in the page");
-    flags.add("--hip_summary_top", shown_.hip_rows, "Rows of it in the page");
+    flags.add("--kernel_summary_top", options_.kernel_rows, "Rows of it in the page");
+    flags.add("--hip_summary_top", options_.hip_rows, "Rows of it in the page");
   }
 
-  std::vector<Table> tables(const PftraceEvents& events) override {
+  std::vector<Table> tables(const Trace& trace) override {
     options_.percent_of_compute = baseline_ == "compute";
     options_.group_by_config = kernel_group_ == "config";
     options_.group_by_stream = hip_group_.find("stream") != std::string::npos;
     options_.group_by_operation = hip_group_.ends_with("op");
-    shown_.kernel_summary = !no_kernels_;
-    shown_.hip_summary = !no_hip_;
-    return activity_tables(PftraceActivity{events, options_}, shown_);
+    options_.kernel_summary = !no_kernels_;
+    options_.hip_summary = !no_hip_;
+    return hip_activity_tables(trace, options_);
   }
 
-  void write_more(const PftraceEvents& events, const Console& console) override {
+  void write_more(const Trace& trace, const Console& console) override {
     if (page_.empty() && !has_page_) return;
     write_text_file(page_.empty() ? trace_base(trace_path()) + "_report.md" : page_,
-                    activity_markdown(PftraceActivity{events, options_}, shown_), console);
+                    hip_activity_markdown(trace, options_), console);
   }
 
  private:
   std::string page_, baseline_ = "total", kernel_group_ = "config", hip_group_ = "name";
   bool has_page_ = false, no_kernels_ = false, no_hip_ = false;
-  PftraceActivityOptions options_;
-  ActivityTableOptions shown_;
+  HipActivityOptions options_;
 };
 
 class ApiScript : public PftraceScript {
@@ -109,12 +105,12 @@ class ApiScript : public PftraceScript {
               "All kernels of a call instead of the first");
     flags.add("--include_nonlaunch_apis", options_.other_calls, "Also calls that launch nothing");
   }
-  std::vector<Table> tables(const PftraceEvents& events) override {
-    return {api_kernel_summary(events, find_api_launches(events, options_))};
+  std::vector<Table> tables(const Trace& trace) override {
+    return {hip_api_table(trace, options_)};
   }
 
  private:
-  ApiLaunchOptions options_;
+  HipApiOptions options_;
 };
 
 class MemoryCopyScript : public PftraceScript {
@@ -122,9 +118,7 @@ class MemoryCopyScript : public PftraceScript {
   MemoryCopyScript() : PftraceScript{"memory_copy"} {}
 
  protected:
-  std::vector<Table> tables(const PftraceEvents& events) override {
-    return {memory_copy_by_copy_bytes(find_memory_copies(events, Edition::kReference))};
-  }
+  std::vector<Table> tables(const Trace& trace) override { return {memory_copy_table(trace)}; }
 };
 
 template std::unique_ptr<Verb> make_verb<ActivityScript>();

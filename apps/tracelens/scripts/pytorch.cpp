@@ -1,10 +1,10 @@
 // TraceLens_generate_perf_report_pytorch: its flags as our options.
 #include <fmt/format.h>
 
+#include <tracelens/compare.hpp>
 #include <tracelens/error.hpp>
 #include <tracelens/report.hpp>
 
-#include "report/recipes/diff_inline.hpp"
 #include "scripts/script_output.hpp"
 #include "verb.hpp"
 

@@ -1,8 +1,8 @@
 // TraceLens_generate_perf_report_rocprof: its flags as our options.
 #include <optional>
 #include <tracelens/error.hpp>
+#include <tracelens/rocm.hpp>
 
-#include "report/recipes/rocprof.hpp"
 #include "scripts/script_output.hpp"
 #include "verb.hpp"
 

@@ -4,10 +4,10 @@
 
 #include <filesystem>
 #include <tracelens/error.hpp>
+#include <tracelens/files.hpp>
+#include <tracelens/rocm.hpp>
+#include <tracelens/sinks.hpp>
 
-#include "analysis/rocm/rocprof_processes.hpp"
-#include "io/output_file.hpp"
-#include "report/sinks/sink.hpp"
 #include "verb.hpp"
 
 namespace tracelens::app {
@@ -71,7 +71,7 @@ void ScriptOutput::write(const Report& report, const std::string& default_workbo
 }
 
 void warn_of_more_processes(const Trace& trace, const Console& console) {
-  if (const std::size_t processes = profiled_processes(trace).size(); processes > 1)
+  if (const std::size_t processes = process_count(trace); processes > 1)
     console.warn(
         fmt::format("{}: the tables are about the first of {} processes, as in the Python "
                     "TraceLens; tracelens report is about all",
@@ -79,9 +79,7 @@ void warn_of_more_processes(const Trace& trace, const Console& console) {
 }
 
 void write_text_file(const std::string& path, std::string_view text, const Console& console) {
-  io::OutputFile file{path};
-  file.write(text);
-  file.commit();
+  tracelens::write_text_file(path, text);
   console.print(fmt::format("Written to {}\n", path));
 }
 

@@ -1,11 +1,11 @@
-#include "analysis/inspect/check.hpp"
+#include <tracelens/check.hpp>
 
 #include <fmt/format.h>
 
 #include <span>
+#include <tracelens/sinks.hpp>
 #include <tracelens/tree.hpp>
 
-#include "report/sinks/sink.hpp"
 #include "verb.hpp"
 
 namespace tracelens::app {

@@ -2,9 +2,9 @@
 
 #include <tracelens/collectives.hpp>
 #include <tracelens/error.hpp>
+#include <tracelens/report.hpp>
 
 #include "peers.hpp"
-#include "report/recipes/workbook_limits.hpp"
 #include "verb.hpp"
 
 namespace tracelens::app {

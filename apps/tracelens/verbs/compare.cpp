@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <tracelens/compare.hpp>
 #include <tracelens/error.hpp>
+#include <tracelens/sinks.hpp>
 #include <vector>
 
-#include "report/sinks/sink.hpp"
 #include "verb.hpp"
 
 namespace tracelens::app {

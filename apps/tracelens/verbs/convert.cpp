@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
+#include <tracelens/convert.hpp>
 #include <tracelens/error.hpp>
 
-#include "report/convert/chrome_json.hpp"
 #include "verb.hpp"
 
 namespace tracelens::app {

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <tracelens/compare.hpp>
+#include <tracelens/sinks.hpp>
 
-#include "report/sinks/sink.hpp"
 #include "verb.hpp"
 
 namespace tracelens::app {

@@ -1,8 +1,8 @@
-#include "analysis/inspect/info.hpp"
+#include <tracelens/info.hpp>
 
+#include <tracelens/sinks.hpp>
 #include <tracelens/tree.hpp>
 
-#include "report/sinks/sink.hpp"
 #include "verb.hpp"
 
 namespace tracelens::app {

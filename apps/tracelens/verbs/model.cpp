@@ -1,10 +1,9 @@
 #include <tracelens/error.hpp>
+#include <tracelens/gpu.hpp>
+#include <tracelens/model_tables.hpp>
+#include <tracelens/sinks.hpp>
 #include <tracelens/version.hpp>
 
-#include "analysis/gpu/gpu_choice.hpp"
-#include "analysis/inspect/models.hpp"
-#include "perf/registry/user_models.hpp"
-#include "report/sinks/sink.hpp"
 #include "verb.hpp"
 
 namespace tracelens::app {
@@ -51,12 +50,13 @@ class ModelVerb : public Verb {
     if (op_.empty()) throw Error{"model", "name an op, or ask for all of them with --list"};
     if (texts_.dims.empty() && models_.empty())
       throw Error{"model", "give the shapes of the op's arguments with --dims '[[8,4],[4,2]]'"};
-    const perf::UserModels own = perf::load_user_models(models_);
-    const std::optional<perf::Gpu> gpu = chosen_gpu(choice_, nullptr);
+    ModelSet own;
+    if (!models_.empty()) own.add_file(models_);
+    const std::optional<Gpu> gpu = chosen_gpu(choice_, nullptr);
     const Signature args = model_arguments(op_, texts_);
-    const Table table =
-        model_answer({.name = op_, .args = args}, {edition, &own}, gpu ? &*gpu : nullptr,
-                     backward_ ? perf::Pass::kBackward : perf::Pass::kForward);
+    const Table table = model_answer(
+        {.name = op_, .args = args}, gpu ? &*gpu : nullptr,
+        {.pass = backward_ ? Pass::kBackward : Pass::kForward, .edition = edition, .models = &own});
     write(table);
     console.show(as_card(table), 0);
     return table.has_column("reason") ? kExitCheckFailed : kExitOk;

@@ -2,9 +2,9 @@
 
 #include <filesystem>
 #include <tracelens/report.hpp>
+#include <tracelens/sinks.hpp>
 #include <tracelens/version.hpp>
 
-#include "report/sinks/sink.hpp"
 #include "verb.hpp"
 
 namespace tracelens::app {

@@ -1,17 +1,15 @@
-#include "analysis/inspect/roofline.hpp"
+#include <tracelens/roofline.hpp>
 
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <tracelens/error.hpp>
+#include <tracelens/files.hpp>
+#include <tracelens/gpu.hpp>
+#include <tracelens/sinks.hpp>
 #include <tracelens/tree.hpp>
 #include <tracelens/version.hpp>
 
-#include "analysis/gpu/gpu_choice.hpp"
-#include "io/output_file.hpp"
-#include "perf/registry/user_models.hpp"
-#include "report/recipes/roofline_svg.hpp"
-#include "report/sinks/sink.hpp"
 #include "verb.hpp"
 
 namespace tracelens::app {
@@ -41,26 +39,24 @@ class RooflineVerb : public Verb {
   }
 
   int run(Console& console) override {
-    const perf::UserModels own = perf::load_user_models(models_);
+    ModelSet own;
+    if (!models_.empty()) own.add_file(models_);
     input_.check_output(output_);
     const bool picture = std::filesystem::path{output_}.extension() == ".svg";
     if (!picture) check_sink(output_);
     (void)chosen_gpu(choice_, nullptr);  // an unknown one is told before the trace is read
     const Trace trace = input_.read(console);
-    const std::optional<perf::Gpu> gpu = chosen_gpu(choice_, &trace);
+    const std::optional<Gpu> gpu = chosen_gpu(choice_, &trace);
     if (!gpu)
       throw Error{trace.source().name,
                   fmt::format("names no GPU whose figures are known; choose one with --gpu: {}",
                               known_gpu_names())};
-    const TraceFacts facts{trace};
-    const Roofline roofline =
-        measure_roofline(facts, {.edition = Edition::kExtended, .own_models = &own, .gpu = &*gpu});
-    if (roofline.points.empty()) throw Error{trace.source().name, why_no_points(facts)};
+    const Roofline roofline = measure_roofline(trace, *gpu, {.models = &own});
+    if (roofline.points.empty()) throw Error{trace.source().name, why_no_points(trace)};
     const Table table = roofline_table(roofline);
     if (picture) {
-      io::OutputFile out{output_};
-      out.write(roofline_svg(roofline, {.trace_name = trace.source().name, .labelled = top_}));
-      out.commit();
+      write_text_file(
+          output_, roofline_svg(roofline, {.trace_name = trace.source().name, .labelled = top_}));
     } else {
       write_tables({&table, 1}, output_,
                    {.title = "Roofline on " + gpu->name,

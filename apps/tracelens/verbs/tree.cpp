@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <tracelens/error.hpp>
 #include <tracelens/tree.hpp>
+#include <tracelens/tree_text.hpp>
 
-#include "analysis/inspect/tree_text.hpp"
-#include "io/output_file.hpp"
 #include "verb.hpp"
 
 namespace tracelens::app {
@@ -68,10 +67,7 @@ class TreeVerb : public Verb {
       if (!anything) console.note("no part of the tree is left by these choices");
       return kExitOk;
     }
-    io::OutputFile file{output_};
-    const auto write = output_.ends_with(".json") ? write_tree_json : write_tree_text;
-    write(trace, tree, options_, [&file](std::string_view text) { file.write(text); });
-    file.commit();
+    write_tree(trace, tree, options_, output_);
     console.note(fmt::format("wrote {}", output_));
     return kExitOk;
   }

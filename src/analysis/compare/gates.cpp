@@ -9,10 +9,11 @@
 #include <map>
 #include <optional>
 #include <tracelens/error.hpp>
+#include <tracelens/json.hpp>
+#include <tracelens/table_text.hpp>
 #include <utility>
 
 #include "analysis/compare/times.hpp"
-#include "table/cell_text.hpp"
 
 namespace tracelens {
 namespace {

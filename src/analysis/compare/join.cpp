@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "table/cell_text.hpp"
+#include <tracelens/table_text.hpp>
 
 namespace tracelens {
 namespace {

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tracelens/table_text.hpp>
 #include <unordered_map>
 #include <utility>
 
 #include "analysis/kit/cells.hpp"
 #include "analysis/kit/noise.hpp"
-#include "table/cell_text.hpp"
 
 namespace tracelens {
 namespace {

@@ -4,13 +4,13 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tracelens/table_text.hpp>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "analysis/ops/group_columns.hpp"
 #include "analysis/ops/unified_ops.hpp"
-#include "table/cell_text.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {

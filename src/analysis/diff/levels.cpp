@@ -5,11 +5,11 @@
 #include <cstdlib>
 #include <map>
 #include <string_view>
+#include <tracelens/intervals.hpp>
 #include <tracelens/tree.hpp>
 #include <utility>
 
 #include "analysis/kit/cells.hpp"
-#include "analysis/kit/intervals.hpp"
 #include "analysis/ops/module_tables.hpp"
 #include "tree/time_math.hpp"
 

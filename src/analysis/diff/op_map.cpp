@@ -7,7 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "table/cell_text.hpp"
+#include <tracelens/json.hpp>
+#include <tracelens/table_text.hpp>
 
 namespace tracelens {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <tracelens/table_text.hpp>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
@@ -10,7 +11,6 @@
 
 #include "analysis/diff/names.hpp"
 #include "analysis/kit/cells.hpp"
-#include "table/cell_text.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {

@@ -4,13 +4,13 @@
 #include <array>
 #include <map>
 #include <string>
+#include <tracelens/intervals.hpp>
+#include <tracelens/table_text.hpp>
 #include <utility>
 
 #include "analysis/diff/modules.hpp"
 #include "analysis/diff/names.hpp"
 #include "analysis/kit/cells.hpp"
-#include "analysis/kit/intervals.hpp"
-#include "table/cell_text.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {

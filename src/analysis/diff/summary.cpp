@@ -4,11 +4,11 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <tracelens/table_text.hpp>
 #include <utility>
 
 #include "analysis/diff/op_map.hpp"
 #include "analysis/kit/cells.hpp"
-#include "table/cell_text.hpp"
 
 namespace tracelens {
 namespace {

@@ -6,14 +6,11 @@
 #include <tracelens/trace.hpp>
 #include <vector>
 
-#include "analysis/kit/intervals.hpp"
+#include <tracelens/intervals.hpp>
 
 namespace tracelens {
 
 [[nodiscard]] Interval interval_of(const Trace& trace, EventId event);
-
-// The time in which at least one of the events ran.
-[[nodiscard]] std::int64_t busy_ns(const Trace& trace, std::span<const EventId> events);
 
 // One value of a sparse column per event, kAbsent where there is none; events in file order.
 [[nodiscard]] std::vector<std::int64_t> gather(const SparseColumn<std::int64_t>& column,

@@ -1,8 +1,8 @@
-#include "analysis/gpu/gpu_choice.hpp"
+#include <tracelens/gpu.hpp>
 
 #include <tracelens/error.hpp>
 
-#include "io/text_file.hpp"
+#include <tracelens/files.hpp>
 
 namespace tracelens {
 
@@ -15,21 +15,20 @@ std::string device_name(const Trace& trace) {
 
 std::string known_gpu_names() {
   std::string names;
-  for (const perf::Gpu& gpu : perf::known_gpus())
-    names.append(names.empty() ? "" : ", ").append(gpu.name);
+  for (const Gpu& gpu : known_gpus()) names.append(names.empty() ? "" : ", ").append(gpu.name);
   return names;
 }
 
-std::optional<perf::Gpu> chosen_gpu(const GpuChoice& choice, const Trace* trace) {
+std::optional<Gpu> chosen_gpu(const GpuChoice& choice, const Trace* trace) {
   if (!choice.file.empty()) {
-    perf::Gpu gpu = perf::read_gpu(io::read_text_file(choice.file), choice.file);
+    Gpu gpu = read_gpu(read_text_file(choice.file), choice.file);
     if (gpu.name.empty()) gpu.name = choice.file;
     return gpu;
   }
   std::string name = choice.name;
   if (name.empty() && trace != nullptr) name = device_name(*trace);
   if (name.empty()) return std::nullopt;
-  if (const perf::Gpu* const gpu = perf::find_gpu(name)) return *gpu;
+  if (const Gpu* const gpu = find_gpu(name)) return *gpu;
   if (choice.name.empty()) return std::nullopt;
   throw Error{name, "not a GPU whose figures are known; known are " + known_gpu_names()};
 }

@@ -8,12 +8,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tracelens/intervals.hpp>
 #include <unordered_map>
 #include <vector>
 
 #include "analysis/gpu/busy_time.hpp"
 #include "analysis/kit/cells.hpp"
-#include "analysis/kit/intervals.hpp"
 #include "tree/host_rows.hpp"
 #include "tree/time_math.hpp"
 

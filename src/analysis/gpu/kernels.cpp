@@ -1,6 +1,7 @@
 #include "analysis/gpu/kernels.hpp"
 
 #include <algorithm>
+#include <tracelens/table_text.hpp>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -10,7 +11,6 @@
 #include "analysis/kit/cells.hpp"
 #include "analysis/kit/group_rows.hpp"
 #include "io/ascii.hpp"
-#include "table/cell_text.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {

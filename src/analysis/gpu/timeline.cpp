@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <tracelens/intervals.hpp>
 #include <utility>
 
 #include "analysis/gpu/busy_time.hpp"
 #include "analysis/gpu/recompute.hpp"
-#include "analysis/kit/intervals.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {

@@ -1,4 +1,4 @@
-#include "analysis/inspect/check.hpp"
+#include <tracelens/check.hpp>
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tracelens/info.hpp>
 #include <vector>
 
-#include "analysis/inspect/info.hpp"
 #include "analysis/jax/check.hpp"
 #include "analysis/kit/findings.hpp"
 #include "analysis/rocm/rocprof_processes.hpp"

@@ -1,4 +1,4 @@
-#include "analysis/inspect/check.hpp"
+#include <tracelens/check.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "analysis/inspect/info.hpp"
+#include <tracelens/info.hpp>
 
 #include <fmt/format.h>
 
@@ -7,12 +7,12 @@
 #include <map>
 #include <optional>
 #include <string_view>
+#include <tracelens/table_text.hpp>
 #include <vector>
 
 #include "analysis/kit/cells.hpp"
 #include "analysis/rocm/rocprof_processes.hpp"
 #include "facts/steps.hpp"
-#include "table/cell_text.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {

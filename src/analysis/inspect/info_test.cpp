@@ -1,4 +1,4 @@
-#include "analysis/inspect/info.hpp"
+#include <tracelens/info.hpp>
 
 #include <gtest/gtest.h>
 

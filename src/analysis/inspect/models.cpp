@@ -1,4 +1,4 @@
-#include "analysis/inspect/models.hpp"
+#include <tracelens/model_tables.hpp>
 
 #include <fmt/core.h>
 
@@ -7,14 +7,15 @@
 #include <cmath>
 #include <limits>
 #include <tracelens/error.hpp>
+#include <tracelens/roofline.hpp>
+#include <tracelens/table_text.hpp>
 #include <utility>
 #include <vector>
 
 #include "analysis/kit/cells.hpp"
 #include "perf/core/dtype.hpp"
-#include "perf/core/roofline.hpp"
+#include "perf/registry/run_models.hpp"
 #include "perf/registry/sheets.hpp"
-#include "table/human_format.hpp"
 #include "trace/json_value.hpp"
 
 namespace tracelens {
@@ -143,10 +144,11 @@ Signature model_arguments(std::string_view op, const ArgumentTexts& texts) {
   return args;
 }
 
-Table model_answer(const perf::OpCall& call, const perf::ModelSet& models, const perf::Gpu* gpu,
-                   perf::Pass pass) {
+Table model_answer(const OpCall& call, const Gpu* gpu, const WorkOptions& options) {
+  const perf::RunModels models{options.edition,
+                               options.models == nullptr ? nullptr : &options.models->all()};
   const perf::OpInfo* const info = models.find_op(call.name);
-  const perf::OrReason<perf::Work> work = models.work(call, pass);
+  const OrReason<Work> work = models.work(call, options.pass);
   const auto text = [](std::string_view words) {
     return words.empty() ? std::optional<std::string_view>{} : std::optional{words};
   };
@@ -180,7 +182,7 @@ Table model_answer(const perf::OpCall& call, const perf::ModelSet& models, const
       add({"intensity", Kind::kReal, "FLOP/B", "arithmetic intensity"}, work->flops / *work->bytes);
     add({"compute spec", Kind::kText, "", "which peak rate of the GPU applies"},
         text(work->compute_spec));
-    for (const perf::Param& param : work->params)
+    for (const Param& param : work->params)
       add({"param: " + param.name, Kind::kNested, "", "read from the arguments"}, param.value);
   }
   if (work && gpu != nullptr) {
@@ -194,9 +196,9 @@ Table model_answer(const perf::OpCall& call, const perf::ModelSet& models, const
         add({"ridge point", Kind::kReal, "FLOP/B", "intensity above which compute is the limit"},
             peak->second * 1e3 / *gpu->memory_gbps);
     }
-    if (const auto roof = perf::roofline(*work, *gpu, Edition::kExtended)) {
+    if (const auto roof = roofline(*work, *gpu, Edition::kExtended)) {
       add({"bound", Kind::kText, "", "what limits the call at best"},
-          roof->bound == perf::Bound::kCompute ? "compute" : "memory");
+          roof->bound == Bound::kCompute ? "compute" : "memory");
       add({"best time", Kind::kReal, "µs", "time the GPU would take at its peak rates"},
           roof->best_us);
       if (work->flops > 0 && roof->best_us > 0)

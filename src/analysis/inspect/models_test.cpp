@@ -1,13 +1,14 @@
-#include "analysis/inspect/models.hpp"
+#include <tracelens/model_tables.hpp>
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <tracelens/error.hpp>
 
+#include "perf/registry/op_registry.hpp"
+
 namespace tracelens {
 namespace {
-
 
 std::string error_of(const ArgumentTexts& texts) {
   try {
@@ -18,14 +19,14 @@ std::string error_of(const ArgumentTexts& texts) {
   }
 }
 
-Table answer(std::string_view op, const ArgumentTexts& texts, const perf::Gpu* gpu = nullptr) {
+Table answer(std::string_view op, const ArgumentTexts& texts, const Gpu* gpu = nullptr) {
   const Signature args = model_arguments(op, texts);
-  return model_answer({.name = op, .args = args}, Edition::kExtended, gpu);
+  return model_answer({.name = op, .args = args}, gpu);
 }
 
 TEST(ModelAnswer, GivesWorkAndRoof) {
-  const Table table = answer("aten::mm", {.dims = "[[4096,8192],[8192,1024]]", .dtype = "bf16"},
-                             perf::find_gpu("H200"));
+  const Table table =
+      answer("aten::mm", {.dims = "[[4096,8192],[8192,1024]]", .dtype = "bf16"}, find_gpu("H200"));
   const auto integer = [&](const char* name) { return table.column(name).integers()[0]; };
   const auto real = [&](const char* name) { return table.column(name).reals()[0]; };
   constexpr double kFlops = 2.0 * 4096 * 8192 * 1024;

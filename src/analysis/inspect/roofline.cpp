@@ -1,4 +1,4 @@
-#include "analysis/inspect/roofline.hpp"
+#include <tracelens/roofline.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -6,7 +6,7 @@
 #include "analysis/jax/roofline.hpp"
 #include "analysis/kit/cells.hpp"
 #include "analysis/ops/roofline.hpp"
-#include "io/check.hpp"
+#include "facts/trace_facts.hpp"
 #include "tree/links.hpp"
 #include "tree/time_math.hpp"
 
@@ -34,10 +34,9 @@ const ColumnSpec kColumns[] = {
 };
 
 // The limits that hold for the calls of a point taken together.
-void find_roof(RooflinePoint& point, const OpTableOptions& options) {
-  const perf::Work work{
-      .flops = point.flops, .bytes = point.bytes, .compute_spec = point.compute_spec, .params = {}};
-  const auto roof = perf::roofline(work, *options.gpu, options.edition, options.peaks);
+void find_roof(RooflinePoint& point, const Gpu& gpu, const RooflineOptions& options) {
+  const Work work{.flops = point.flops, .bytes = point.bytes, .compute_spec = point.compute_spec};
+  const auto roof = roofline(work, gpu, options.edition, options.peaks);
   if (!roof) return;
   point.best_us = roof->best_us;
   point.bound = roof->bound;
@@ -47,27 +46,30 @@ void find_roof(RooflinePoint& point, const OpTableOptions& options) {
 
 }  // namespace
 
-Roofline measure_roofline(const TraceFacts& facts, const OpTableOptions& options) {
-  TL_CHECK(options.gpu != nullptr);
-  Roofline roofline{.gpu = *options.gpu, .points = {}, .all_ops_ns = 0};
+Roofline measure_roofline(const Trace& trace, const Gpu& gpu, const RooflineOptions& options) {
+  const TraceFacts facts{trace};
+  Roofline roofline{.gpu = gpu, .points = {}, .all_ops_ns = 0};
   if (facts.kind() == TraceKind::kJax) {
-    JaxRooflinePoints found = jax_roofline_points(facts.trace(), facts.tree());
+    JaxRooflinePoints found = jax_roofline_points(trace, facts.tree());
     roofline.points = std::move(found.points);
     roofline.all_ops_ns = found.all_ops_ns;
   } else {
-    collect_op_points(facts, options, roofline);
+    collect_op_points(facts,
+                      {.edition = options.edition,
+                       .own_models = options.models == nullptr ? nullptr : &options.models->all()},
+                      roofline);
   }
   const auto whole = static_cast<double>(roofline.all_ops_ns);
   for (RooflinePoint& point : roofline.points) {
     point.share = percent_of(static_cast<double>(point.busy_ns), whole).value_or(0);
-    find_roof(point, options);
+    find_roof(point, gpu, options);
   }
   std::ranges::stable_sort(roofline.points, std::ranges::greater{}, &RooflinePoint::busy_ns);
   return roofline;
 }
 
-std::string why_no_points(const TraceFacts& facts) {
-  const Trace& trace = facts.trace();
+std::string why_no_points(const Trace& trace) {
+  const TraceFacts facts{trace};
   const Tree& tree = facts.tree();
   std::uint64_t ops = 0, with_shapes = 0, gpu = 0, in_graphs = 0;
   for (const EventId event : trace.all_events()) {
@@ -101,7 +103,7 @@ Table roofline_table(const Roofline& roofline) {
   for (const RooflinePoint& point : roofline.points) {
     const auto calls = static_cast<double>(point.calls);
     std::optional<std::string_view> bound;
-    if (point.bound) bound = *point.bound == perf::Bound::kCompute ? "compute" : "memory";
+    if (point.bound) bound = *point.bound == Bound::kCompute ? "compute" : "memory";
     table.add_row(point.op, point.category, point.share, point.intensity(), point.tflops(),
                   point.percent_of_roof(), bound, point.attainable_tflops, point.terabytes(),
                   point.calls, us(point.busy_ns), point.best_us, point.compute_spec,

@@ -1,4 +1,4 @@
-#include "analysis/inspect/roofline.hpp"
+#include <tracelens/roofline.hpp>
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ class RooflineTest : public testing::Test {
   }
   [[nodiscard]] Roofline measure() {
     const Trace trace = test_.finish();
-    return measure_roofline(TraceFacts{trace}, {.edition = Edition::kExtended, .gpu = &gpu_});
+    return measure_roofline(trace, gpu_);
   }
   void call(const char* op, double ts, double gpu_us, const Signature& arguments) {
     test_.op(op, ts, 10, arguments);
@@ -29,7 +29,7 @@ class RooflineTest : public testing::Test {
   }
 
   TestTrace test_;
-  perf::Gpu gpu_;
+  Gpu gpu_;
 };
 
 TEST_F(RooflineTest, CallsWithTheSameArgumentsAreOnePoint) {
@@ -48,7 +48,7 @@ TEST_F(RooflineTest, CallsWithTheSameArgumentsAreOnePoint) {
   EXPECT_DOUBLE_EQ(both.flops, 2 * kFlops);
   EXPECT_DOUBLE_EQ(*both.intensity(), kFlops / kBytes);
   EXPECT_DOUBLE_EQ(*both.tflops(), 2 * kFlops / 200e-6 / 1e12);
-  EXPECT_EQ(*both.bound, perf::Bound::kCompute);
+  EXPECT_EQ(*both.bound, Bound::kCompute);
   EXPECT_DOUBLE_EQ(*both.attainable_tflops, 100);
   EXPECT_DOUBLE_EQ(*both.percent_of_roof(), *both.tflops());  // the roof is 100 TFLOP/s
 }
@@ -58,7 +58,7 @@ TEST_F(RooflineTest, BelowTheRidgeTheRoofIsTheMemory) {
   const Roofline roofline = measure();
   ASSERT_EQ(roofline.points.size(), 1u);
   const RooflinePoint& point = roofline.points[0];
-  EXPECT_EQ(*point.bound, perf::Bound::kMemory);
+  EXPECT_EQ(*point.bound, Bound::kMemory);
   EXPECT_DOUBLE_EQ(*point.attainable_tflops, *point.intensity());  // at 1 TB/s
   EXPECT_DOUBLE_EQ(*point.percent_of_roof(), *point.terabytes() * 100);
 }

@@ -1,4 +1,4 @@
-#include "analysis/inspect/tree_text.hpp"
+#include <tracelens/tree_text.hpp>
 
 #include <fmt/format.h>
 #include <re2/re2.h>
@@ -6,10 +6,12 @@
 #include <iterator>
 #include <optional>
 #include <tracelens/error.hpp>
+#include <tracelens/json.hpp>
+#include <tracelens/table_text.hpp>
 #include <vector>
 
 #include "io/numbers.hpp"
-#include "table/cell_text.hpp"
+#include "io/output_file.hpp"
 
 namespace tracelens {
 namespace {
@@ -159,6 +161,14 @@ void write_tree_json(const Trace& trace, const Tree& tree, const TreeTextOptions
   walk(trace, tree, options, open, close);
   buffer.text() += "\n]}\n";
   buffer.flush();
+}
+
+void write_tree(const Trace& trace, const Tree& tree, const TreeTextOptions& options,
+                const std::string& output) {
+  io::OutputFile file{output};
+  const auto write = output.ends_with(".json") ? write_tree_json : write_tree_text;
+  write(trace, tree, options, [&file](std::string_view text) { file.write(text); });
+  file.commit();
 }
 
 void write_path_text(const Trace& trace, const Tree& tree, EventId event, const TextSink& sink) {

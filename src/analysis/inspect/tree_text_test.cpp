@@ -1,4 +1,4 @@
-#include "analysis/inspect/tree_text.hpp"
+#include <tracelens/tree_text.hpp>
 
 #include <gtest/gtest.h>
 

@@ -97,7 +97,7 @@ std::string_view category_of(const OpTotal& total, const KernelRules* rules) {
 
 // FLOPs, bytes and rates of an op over all its runs, in the columns below.
 void add_work(RowCells& row, const OpTotal& total, const JaxHloOptions& options) {
-  const perf::Work* const work = total.op != nullptr && total.op->work ? &*total.op->work : nullptr;
+  const Work* const work = total.op != nullptr && total.op->work ? &*total.op->work : nullptr;
   const auto runs = static_cast<double>(total.runs_ns.size());
   const double seconds = static_cast<double>(total.sum_ns) / 1e9;
   const bool has_rate = work != nullptr && seconds > 0;
@@ -114,10 +114,10 @@ void add_work(RowCells& row, const OpTotal& total, const JaxHloOptions& options)
   if (options.gpu == nullptr) return;
   const auto roof = work == nullptr
                         ? std::nullopt
-                        : perf::roofline(*work, *options.gpu, Edition::kExtended, options.peaks);
+                        : roofline(*work, *options.gpu, Edition::kExtended, options.peaks);
   row.add(maybe(roof.has_value(), [&] { return roof->best_us; }));
   if (roof)
-    row.add(perf::bound_name(roof->bound));
+    row.add(bound_name(roof->bound));
   else
     row.add(kMissing);
   row.add(maybe(roof && has_rate, [&] { return roof->best_us * runs / (seconds * 1e6) * 100; }));

@@ -5,6 +5,8 @@
 // copies and fills.
 #pragma once
 
+#include <tracelens/gpu.hpp>
+#include <tracelens/roofline.hpp>
 #include <tracelens/table.hpp>
 #include <tracelens/trace.hpp>
 #include <tracelens/tree.hpp>
@@ -12,14 +14,12 @@
 
 #include "analysis/jax/ops.hpp"
 #include "facts/kernel_rules.hpp"
-#include "perf/core/gpu.hpp"
-#include "perf/core/roofline.hpp"
 
 namespace tracelens {
 
 struct JaxHloOptions {
-  const perf::Gpu* gpu = nullptr;  // null: no roofline columns
-  perf::Peaks peaks = perf::Peaks::kDatasheet;
+  const Gpu* gpu = nullptr;  // null: no roofline columns
+  Peaks peaks = Peaks::kDatasheet;
   const KernelRules* rules = nullptr;  // what kernels do, by their names
 };
 

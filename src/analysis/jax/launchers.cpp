@@ -4,13 +4,13 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tracelens/table_text.hpp>
 #include <unordered_map>
 #include <utility>
 
 #include "analysis/kit/cells.hpp"
 #include "analysis/kit/group_stats.hpp"
 #include "facts/kernel_names.hpp"
-#include "table/cell_text.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {

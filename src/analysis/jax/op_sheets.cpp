@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tracelens/table_text.hpp>
 #include <unordered_map>
 #include <utility>
 
@@ -13,12 +14,10 @@
 #include "facts/kernel_names.hpp"
 #include "io/ascii.hpp"
 #include "perf/matrix/gemm_kernel_name.hpp"
-#include "table/cell_text.hpp"
 
 namespace tracelens {
 namespace {
 
-using perf::Param;
 
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
@@ -153,7 +152,7 @@ std::string label_of(const Trace& trace, const Track& track, std::string_view wh
 void add_group(Table& table, const JaxKernels& kernels, const std::vector<std::string>& params,
                const std::vector<const Row*>& group) {
   const JaxKernel& first = *group.front()->kernel;
-  const perf::Work& work = *first.op->work;
+  const Work& work = *first.op->work;
   std::vector<double> bandwidth, rate;
   std::vector<std::int64_t> times;
   std::vector<const JaxKernel*> members;

@@ -26,7 +26,7 @@ struct JaxOp {
   const hlo::Instruction* instruction = nullptr;  // the same
   hlo::Place place;
   std::string kind;                   // "gemm", "conv", "attention", "fusion", ...
-  std::optional<perf::Work> work;     // none: nobody can say
+  std::optional<Work> work;           // none: nobody can say
   std::optional<perf::HloGemm> gemm;  // of the instruction itself, not of a fusion's body
   std::optional<perf::HloConv> conv;
   std::optional<perf::HloAttention> attention;

@@ -8,7 +8,7 @@
 #include <tracelens/tree.hpp>
 #include <vector>
 
-#include "analysis/kit/roofline_point.hpp"
+#include <tracelens/roofline.hpp>
 
 namespace tracelens {
 

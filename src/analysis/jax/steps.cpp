@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <tracelens/intervals.hpp>
 #include <unordered_map>
 #include <vector>
 
 #include "analysis/gpu/busy_time.hpp"
 #include "analysis/jax/hosts.hpp"
 #include "analysis/kit/cells.hpp"
-#include "analysis/kit/intervals.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {

@@ -3,13 +3,13 @@
 #include <array>
 #include <map>
 #include <string_view>
+#include <tracelens/intervals.hpp>
 #include <utility>
 #include <vector>
 
 #include "analysis/gpu/busy_time.hpp"
 #include "analysis/jax/hosts.hpp"
 #include "analysis/kit/cells.hpp"
-#include "analysis/kit/intervals.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {

@@ -7,23 +7,12 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tracelens/check.hpp>
 #include <tracelens/table.hpp>
 #include <tracelens/trace.hpp>
 #include <utility>
 
 namespace tracelens {
-
-// The worst finding decides.
-enum class Verdict : std::uint8_t {
-  kOk,    // everything the reports need is there
-  kWarn,  // usable, but some tables will be poorer
-  kFail,  // GPU time cannot be analysed
-};
-
-struct TraceCheck {
-  Table findings;  // check: level, what, detail, how to fix
-  Verdict verdict = Verdict::kOk;
-};
 
 class Findings {
  public:

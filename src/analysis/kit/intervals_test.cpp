@@ -1,4 +1,4 @@
-#include "analysis/kit/intervals.hpp"
+#include <tracelens/intervals.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "analysis/kit/roofline_point.hpp"
+#include <tracelens/roofline.hpp>
 
 #include "analysis/kit/cells.hpp"
 

@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 #include <tracelens/table.hpp>
+#include <tracelens/table_text.hpp>
 #include <tracelens/trace.hpp>
 #include <vector>
 
-#include "table/cell_text.hpp"
 #include "tree/test_trace.hpp"
 
 namespace tracelens {

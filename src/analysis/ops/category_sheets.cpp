@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tracelens/table_text.hpp>
 #include <unordered_map>
 #include <utility>
 
@@ -12,7 +13,6 @@
 #include "analysis/ops/group_columns.hpp"
 #include "analysis/ops/rates.hpp"
 #include "perf/registry/sheets.hpp"
-#include "table/cell_text.hpp"
 
 namespace tracelens {
 namespace {
@@ -105,13 +105,13 @@ class Sheet {
   [[nodiscard]] const std::vector<std::string>& params() const { return params_; }
 
  private:
-  std::uint32_t params_id(OpModels::Answer answer, const perf::Work& work) {
+  std::uint32_t params_id(OpModels::Answer answer, const Work& work) {
     constexpr std::uint32_t kNew = 0xffffffff;
     if (answer >= params_of_.size()) params_of_.resize(input_.models.size(), kNew);
     std::uint32_t& id = params_of_[answer];
     if (id != kNew) return id;
     std::string text;
-    for (const perf::Param& param : work.params) {
+    for (const Param& param : work.params) {
       if (std::ranges::find(params_, param.name) == params_.end()) params_.push_back(param.name);
       if (!param.value.is_null()) text += param.name + '\0' + param_text(param.value) + '\0';
     }
@@ -141,13 +141,13 @@ struct SheetRow : OpGroupRow {
   const Sheet* sheet = nullptr;
   std::span<const std::uint32_t> members = {};
   std::int64_t kernel_count = 0;
-  const perf::Work* work = nullptr;
+  const Work* work = nullptr;
   const Rates::Figures* figures = nullptr;
   GroupStats busy = {}, terabytes = {}, tflops = {}, percent_of_roof = {};
 
-  [[nodiscard]] const perf::Roof* roof() const { return figures->roof ? &*figures->roof : nullptr; }
+  [[nodiscard]] const Roof* roof() const { return figures->roof ? &*figures->roof : nullptr; }
   [[nodiscard]] Value param(const std::string& wanted) const {
-    const auto found = std::ranges::find(work->params, wanted, &perf::Param::name);
+    const auto found = std::ranges::find(work->params, wanted, &Param::name);
     return found == work->params.end() ? Value{} : found->value;
   }
   // Of the first call that has it.

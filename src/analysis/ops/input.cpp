@@ -6,8 +6,8 @@ OpInput::OpInput(const TraceFacts& facts, const OpTableOptions& a_options)
     : trace{facts.trace()},
       tree{facts.tree()},
       options{a_options},
-      launches{facts, perf::ModelSet{options.edition, options.own_models}},
-      models{trace, launches, perf::ModelSet{options.edition, options.own_models}},
+      launches{facts, perf::RunModels{options.edition, options.own_models}},
+      models{trace, launches, perf::RunModels{options.edition, options.own_models}},
       ops{trace, tree, launches, models} {
   if (options.split_recompute) recompute = mark_recompute(trace, tree);
   if (options.overlap) overlaps.emplace(facts, launches, options.include_unlinked);

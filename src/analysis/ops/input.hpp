@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <tracelens/gpu.hpp>
+#include <tracelens/roofline.hpp>
 #include <tracelens/trace.hpp>
 #include <tracelens/tree.hpp>
 
@@ -15,10 +17,8 @@
 #include "analysis/ops/op_models.hpp"
 #include "analysis/ops/overlap.hpp"
 #include "facts/trace_facts.hpp"
-#include "perf/core/gpu.hpp"
-#include "perf/core/roofline.hpp"
-#include "perf/registry/model_set.hpp"
 #include "perf/registry/op_registry.hpp"
+#include "perf/registry/run_models.hpp"
 
 namespace tracelens {
 
@@ -35,8 +35,8 @@ struct OpTableOptions {
   bool include_unlinked = false;       // GPU events without a launch take part in overlaps
   std::optional<std::size_t> top_ops = {};         // rows of ops_unique_args
   std::optional<std::size_t> top_sheet_rows = {};  // rows of each category sheet
-  const perf::Gpu* gpu = nullptr;                  // roofline columns; not owned
-  perf::Peaks peaks = perf::Peaks::kDatasheet;
+  const Gpu* gpu = nullptr;                        // roofline columns; not owned
+  Peaks peaks = Peaks::kDatasheet;
 };
 
 struct OpInput {

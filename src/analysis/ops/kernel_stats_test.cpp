@@ -4,11 +4,11 @@
 
 #include <cmath>
 #include <string>
+#include <tracelens/table_text.hpp>
+#include <tracelens/trace_builder.hpp>
 #include <vector>
 
 #include "analysis/kit/group_stats.hpp"
-#include "table/cell_text.hpp"
-#include "trace/builder.hpp"
 
 namespace tracelens {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <tracelens/table_text.hpp>
 #include <utility>
 
-#include "table/cell_text.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
@@ -111,7 +111,7 @@ std::uint32_t TrackNames::id_of(TrackId track) {
 
 // --- the table ---
 
-LaunchTable::LaunchTable(const TraceFacts& facts, const perf::ModelSet& models)
+LaunchTable::LaunchTable(const TraceFacts& facts, const perf::RunModels& models)
     : trace_{facts.trace()},
       tree_{facts.tree()},
       categories_{trace_, models},

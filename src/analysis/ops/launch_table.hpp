@@ -10,16 +10,16 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tracelens/intervals.hpp>
 #include <tracelens/trace.hpp>
 #include <tracelens/tree.hpp>
 #include <unordered_map>
 #include <vector>
 
 #include "analysis/kit/group_rows.hpp"
-#include "analysis/kit/intervals.hpp"
 #include "analysis/ops/kernel_stats.hpp"
 #include "facts/trace_facts.hpp"
-#include "perf/registry/model_set.hpp"
+#include "perf/registry/run_models.hpp"
 
 namespace tracelens {
 
@@ -47,7 +47,7 @@ struct Launcher {
 // The category of an op; each distinct (name, first kernel) is looked up once.
 class OpCategories {
  public:
-  OpCategories(const Trace& trace, const perf::ModelSet& models)
+  OpCategories(const Trace& trace, const perf::RunModels& models)
       : trace_{trace}, models_{models}, by_name_(trace.string_count()) {}
   // `first_kernel` is invalid when the op launched nothing itself.
   std::uint32_t of(StringId name, StringId first_kernel);
@@ -63,7 +63,7 @@ class OpCategories {
     std::uint32_t category = 0;
   };
   const Trace& trace_;
-  perf::ModelSet models_;
+  perf::RunModels models_;
   std::vector<Last> by_name_;  // by StringId: nearly always the answer
   std::unordered_map<std::uint64_t, std::uint32_t> by_pair_;
   std::vector<std::string> texts_;
@@ -91,7 +91,7 @@ class TrackNames {
 
 class LaunchTable {
  public:
-  LaunchTable(const TraceFacts& facts, const perf::ModelSet& models);
+  LaunchTable(const TraceFacts& facts, const perf::RunModels& models);
 
   // In tree order, as Tree::linked_gpu_events().
   [[nodiscard]] std::span<const GpuEvent> gpu_events() const { return gpu_; }

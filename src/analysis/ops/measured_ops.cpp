@@ -63,7 +63,7 @@ OpRow MeasuredOps::forward(EventId event) {
   if (!std::ranges::is_sorted(scratch_, {}, start_of))
     std::ranges::stable_sort(scratch_, {}, start_of);
   OpRow row = keep(event, node);
-  row.answer = models_.ask(event, perf::Pass::kForward, kernels(row));
+  row.answer = models_.ask(event, Pass::kForward, kernels(row));
   return row;
 }
 
@@ -86,7 +86,7 @@ OpRow MeasuredOps::backward(EventId event) {
   const auto start_of = [&](GpuPosition at) { return table_.gpu_events()[at].start_ns; };
   std::ranges::stable_sort(scratch_, {}, start_of);
   OpRow row = keep(event, node);
-  row.answer = models_.ask(event, perf::Pass::kBackward, kernels(row));
+  row.answer = models_.ask(event, Pass::kBackward, kernels(row));
   return row;
 }
 

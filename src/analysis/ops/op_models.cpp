@@ -12,7 +12,7 @@ constexpr std::string_view kBackwardSuffix = "Backward";
 
 }  // namespace
 
-OpModels::OpModels(const Trace& trace, const LaunchTable& table, const perf::ModelSet& models)
+OpModels::OpModels(const Trace& trace, const LaunchTable& table, const perf::RunModels& models)
     : trace_{trace},
       table_{table},
       set_{models},
@@ -104,8 +104,7 @@ OpModels::PerCall OpModels::per_call(EventId event, std::span<const GpuPosition>
   return seen;
 }
 
-OpModels::Answer OpModels::ask(EventId event, perf::Pass pass,
-                               std::span<const GpuPosition> kernels) {
+OpModels::Answer OpModels::ask(EventId event, Pass pass, std::span<const GpuPosition> kernels) {
   const NameInfo& name = name_info(trace_.names()[event.row]);
   const std::uint32_t transpose = name.is_gemm ? transpose_of(kernels) : 1;
   const SignatureId id = trace_.signatures()[event.row];
@@ -119,7 +118,7 @@ OpModels::Answer OpModels::ask(EventId event, perf::Pass pass,
   return last.answer;
 }
 
-OpModels::Answer OpModels::run(EventId event, perf::Pass pass, std::uint32_t transpose,
+OpModels::Answer OpModels::run(EventId event, Pass pass, std::uint32_t transpose,
                                const PerCall& per_call, std::span<const GpuPosition> kernels) {
   const SignatureId id = trace_.signatures()[event.row];
   const Answer answer =
@@ -129,7 +128,7 @@ OpModels::Answer OpModels::run(EventId event, perf::Pass pass, std::uint32_t tra
   std::vector<std::string_view> names;
   for (const GpuPosition position : kernels)
     names.push_back(trace_.text(table_.gpu_events()[position].name));
-  perf::OrReason<perf::Work> work = set_.work(
+  OrReason<Work> work = set_.work(
       {.name = trace_.name(event),
        .args = signature_of(event),
        .forward = per_call.forward.valid() ? &trace_.signature(per_call.forward) : nullptr,

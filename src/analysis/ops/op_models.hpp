@@ -1,6 +1,6 @@
 // op_models.hpp: the performance models' answers for the ops of one trace, each computed once.
 //   OpModels models{trace, table, Edition::kReference};
-//   const OpModels::Answer answer = models.ask(event, perf::Pass::kForward, kernels);
+//   const OpModels::Answer answer = models.ask(event, Pass::kForward, kernels);
 //   if (const auto& work = models[answer]) use(work->flops);
 // Nearly every answer depends on the signature alone. The `transpose` of a GEMM comes from the name
 // of its kernel, and the models marked OpInfo::per_call look at more; those get one answer per
@@ -11,6 +11,7 @@
 #include <deque>
 #include <optional>
 #include <span>
+#include <tracelens/model.hpp>
 #include <tracelens/trace.hpp>
 #include <tracelens/tree.hpp>
 #include <unordered_map>
@@ -18,9 +19,8 @@
 
 #include "analysis/kit/group_rows.hpp"
 #include "analysis/ops/launch_table.hpp"
-#include "perf/core/work.hpp"
-#include "perf/registry/model_set.hpp"
 #include "perf/registry/op_registry.hpp"
+#include "perf/registry/run_models.hpp"
 
 namespace tracelens {
 
@@ -29,16 +29,14 @@ class OpModels {
   using Answer = std::uint32_t;
   static constexpr Answer kNotAsked = 0xffffffff;
 
-  OpModels(const Trace& trace, const LaunchTable& table, const perf::ModelSet& models);
+  OpModels(const Trace& trace, const LaunchTable& table, const perf::RunModels& models);
 
   [[nodiscard]] const perf::OpInfo* info(EventId event);  // null: unknown op
   [[nodiscard]] bool has_model(EventId event);
   // `kernels`: the GPU events whose time the answer is for, by start.
-  [[nodiscard]] Answer ask(EventId event, perf::Pass pass, std::span<const GpuPosition> kernels);
+  [[nodiscard]] Answer ask(EventId event, Pass pass, std::span<const GpuPosition> kernels);
   // Answers stay where they are.
-  [[nodiscard]] const perf::OrReason<perf::Work>& operator[](Answer answer) const {
-    return answers_[answer];
-  }
+  [[nodiscard]] const OrReason<Work>& operator[](Answer answer) const { return answers_[answer]; }
   [[nodiscard]] std::size_t size() const { return answers_.size(); }
   [[nodiscard]] Edition edition() const { return set_.edition(); }
 
@@ -64,19 +62,19 @@ class OpModels {
   std::uint32_t transpose_of(std::span<const GpuPosition> kernels);
   PerCall per_call(EventId event, std::span<const GpuPosition> kernels);
   SignatureId forward_call(EventId event);
-  Answer run(EventId event, perf::Pass pass, std::uint32_t transpose, const PerCall& per_call,
+  Answer run(EventId event, Pass pass, std::uint32_t transpose, const PerCall& per_call,
              std::span<const GpuPosition> kernels);
 
   const Trace& trace_;
   const LaunchTable& table_;
-  perf::ModelSet set_;
+  perf::RunModels set_;
   std::vector<NameInfo> by_name_;             // by StringId
   std::vector<Known> models_;                 // by SignatureId
   std::vector<Last> last_[2];                 // by Pass, SignatureId: nearly always the answer
   std::vector<std::uint32_t> transposes_of_;  // by StringId of a kernel: 0 not yet, 1 none
   std::vector<Value> transposes_;             // the distinct ones, from 2 on
   KeyIndex keys_, kernel_lists_;
-  std::deque<perf::OrReason<perf::Work>> answers_;  // by KeyIndex of keys_
+  std::deque<OrReason<Work>> answers_;  // by KeyIndex of keys_
   std::unordered_map<std::int64_t, std::vector<EventId>> by_sequence_;
   bool has_sequences_ = false;
 };

@@ -6,13 +6,13 @@ const Rates::Figures& Rates::figures(OpModels::Answer answer) {
   if (figures_.size() <= answer) figures_.resize(models_.size());
   std::optional<Figures>& entry = figures_[answer];
   if (entry) return *entry;
-  const perf::Work& work = *models_[answer];
+  const Work& work = *models_[answer];
   Figures& figures = entry.emplace();
   figures.gflops = work.flops / 1e9;
   if (work.bytes) figures.megabytes = *work.bytes / (1024.0 * 1024.0);
   if (work.bytes && *work.bytes > 0) figures.flops_per_byte = work.flops / *work.bytes;
   figures.compute_spec = work.compute_spec;
-  if (gpu_ != nullptr) figures.roof = perf::roofline(work, *gpu_, models_.edition(), peaks_);
+  if (gpu_ != nullptr) figures.roof = roofline(work, *gpu_, models_.edition(), peaks_);
   return figures;
 }
 
@@ -61,17 +61,17 @@ GroupStats Rates::terabytes() {
 
 GroupStats Rates::percent_of_roof() {
   return stats([&](OpModels::Answer answer) -> std::optional<double> {
-    const std::optional<perf::Roof>& roof = figures(answer).roof;
+    const std::optional<Roof>& roof = figures(answer).roof;
     return roof ? std::optional{roof->best_us * 1e3 * 100} : std::nullopt;
   });
 }
 
-std::optional<double> best_us_of(const perf::Roof* roof) {
+std::optional<double> best_us_of(const Roof* roof) {
   return roof == nullptr ? std::nullopt : std::optional{roof->best_us};
 }
 
-std::optional<std::string_view> bound_of(const perf::Roof* roof) {
-  return roof == nullptr ? std::nullopt : std::optional{perf::bound_name(roof->bound)};
+std::optional<std::string_view> bound_of(const Roof* roof) {
+  return roof == nullptr ? std::nullopt : std::optional{bound_name(roof->bound)};
 }
 
 GroupStats scaled(GroupStats stats, double factor) {

@@ -7,28 +7,28 @@
 
 #include <optional>
 #include <string_view>
+#include <tracelens/gpu.hpp>
+#include <tracelens/roofline.hpp>
 #include <utility>
 #include <vector>
 
 #include "analysis/kit/group_stats.hpp"
 #include "analysis/ops/measured_ops.hpp"
 #include "analysis/ops/op_models.hpp"
-#include "perf/core/gpu.hpp"
-#include "perf/core/roofline.hpp"
 
 namespace tracelens {
 
 class Rates {
  public:
   // `gpu` may be null: no roofline.
-  Rates(const OpModels& models, const perf::Gpu* gpu, perf::Peaks peaks)
+  Rates(const OpModels& models, const Gpu* gpu, Peaks peaks)
       : models_{models}, gpu_{gpu}, peaks_{peaks} {}
 
   struct Figures {
     double gflops = 0;
     std::optional<double> megabytes, flops_per_byte;
     std::string_view compute_spec;
-    std::optional<perf::Roof> roof;
+    std::optional<Roof> roof;
   };
   // Of an answer that is not a Reason; stays valid until the models have new answers.
   [[nodiscard]] const Figures& figures(OpModels::Answer answer);
@@ -48,8 +48,8 @@ class Rates {
   GroupStats stats(FactorOf factor_of);
 
   const OpModels& models_;
-  const perf::Gpu* gpu_;
-  perf::Peaks peaks_;
+  const Gpu* gpu_;
+  Peaks peaks_;
   std::vector<std::optional<Figures>> figures_;                  // by answer
   std::vector<std::pair<OpModels::Answer, std::int64_t>> rows_;  // with their times
   bool is_uniform_ = true;
@@ -58,8 +58,8 @@ class Rates {
 };
 
 // Their cells; none without a roof.
-[[nodiscard]] std::optional<double> best_us_of(const perf::Roof* roof);
-[[nodiscard]] std::optional<std::string_view> bound_of(const perf::Roof* roof);
+[[nodiscard]] std::optional<double> best_us_of(const Roof* roof);
+[[nodiscard]] std::optional<std::string_view> bound_of(const Roof* roof);
 
 // Every statistic times a factor above 0.
 [[nodiscard]] GroupStats scaled(GroupStats stats, double factor);

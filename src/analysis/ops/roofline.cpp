@@ -11,7 +11,7 @@ std::optional<double> sum(std::optional<double> a, std::optional<double> b) {
   return a && b ? std::optional{*a + *b} : std::nullopt;
 }
 
-void add_call(RooflinePoint& point, const UnifiedOp& op, const perf::Work& work) {
+void add_call(RooflinePoint& point, const UnifiedOp& op, const Work& work) {
   ++point.calls;
   point.busy_ns = plus_ns(point.busy_ns, op.row.busy_ns);
   point.flops += work.flops;
@@ -28,7 +28,7 @@ void collect_op_points(const TraceFacts& facts, const OpTableOptions& options, R
     roofline.all_ops_ns = plus_ns(roofline.all_ops_ns, op.row.busy_ns);
     const SignatureId arguments = trace.signatures()[op.row.event.row];
     if (!op.answered || !arguments.valid()) continue;
-    const perf::Work& work = *input.models[op.row.answer];
+    const Work& work = *input.models[op.row.answer];
     const auto new_point = [&] {
       return RooflinePoint{.op = unified_name(trace, op),
                            .category = input.launches.categories().text(op.category),

@@ -2,7 +2,8 @@
 //   collect_op_points(facts, options, roofline);
 #pragma once
 
-#include "analysis/kit/roofline_point.hpp"
+#include <tracelens/roofline.hpp>
+
 #include "analysis/ops/input.hpp"
 
 namespace tracelens {

@@ -31,7 +31,7 @@ struct UnifiedRow : OpGroupRow {
   [[nodiscard]] std::optional<T> figure(T Rates::Figures::*member) const {
     return figures == nullptr ? std::nullopt : std::optional{figures->*member};
   }
-  [[nodiscard]] const perf::Roof* roof() const {
+  [[nodiscard]] const Roof* roof() const {
     return figures != nullptr && figures->roof ? &*figures->roof : nullptr;
   }
 };
@@ -212,11 +212,11 @@ class UnifiedTable {
   }
 
   [[nodiscard]] Value params_of(const UnifiedOp& op) const {
-    const perf::Work& work = *input_.models[op.row.answer];
+    const Work& work = *input_.models[op.row.answer];
     if (work.params.empty()) return {};
     std::vector<std::string> names;
     std::vector<Value> values;
-    for (const perf::Param& param : work.params) {
+    for (const Param& param : work.params) {
       names.push_back(param.name);
       values.push_back(param.value);
     }

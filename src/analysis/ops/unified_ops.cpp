@@ -141,7 +141,7 @@ class Collector {
     const auto start_of = [&](GpuPosition at) { return launches_.gpu_events()[at].start_ns; };
     if (!std::ranges::is_sorted(positions_, {}, start_of))
       std::ranges::stable_sort(positions_, {}, start_of);
-    op.row.answer = input_.models.ask(tree_.event(node), perf::Pass::kForward, positions_);
+    op.row.answer = input_.models.ask(tree_.event(node), Pass::kForward, positions_);
     add(op);
   }
 
@@ -166,7 +166,7 @@ class Collector {
       const auto& work = input_.models[op.row.answer];
       op.answered = static_cast<bool>(work);
       // The reference loses the op and its GPU time here (its oddity O11).
-      if (!work && work.reason().kind == perf::Reason::Kind::kNotImplemented) {
+      if (!work && work.reason().kind == Reason::Kind::kNotImplemented) {
         if (input_.options.edition == Edition::kReference) return;
         op.has_model = false;
       }

@@ -93,7 +93,7 @@ TEST(Unified, RooflineColumnsComeWithAGpu) {
   TestTrace t;
   t.op("aten::mm", 0, 10, matrices(1000, 1000, 1000));
   t.launch("cudaLaunchKernel", 1, 1, {.name = "gemm", .ts = 100, .dur = 8});
-  perf::Gpu gpu;
+  Gpu gpu;
   gpu.memory_gbps = 1000;
   gpu.peak_tflops["matrix_bf16"] = 500;
   const Table table = unified(t, {.gpu = &gpu});

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <tracelens/table_text.hpp>
 
 #include "analysis/ranks/run_columns.hpp"
-#include "table/cell_text.hpp"
 
 namespace tracelens {
 namespace {

@@ -1,10 +1,10 @@
 #include "analysis/ranks/cost.hpp"
 
 #include <algorithm>
+#include <tracelens/table_text.hpp>
 #include <utility>
 
 #include "analysis/ranks/sync.hpp"
-#include "table/cell_text.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {

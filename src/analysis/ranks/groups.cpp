@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <tracelens/table_text.hpp>
 #include <unordered_map>
 #include <utility>
 
 #include "analysis/ranks/rank_lists.hpp"
-#include "table/cell_text.hpp"
 #include "trace/json_value.hpp"
 
 namespace tracelens {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <tracelens/table_text.hpp>
 
 #include "analysis/kit/cells.hpp"
-#include "table/cell_text.hpp"
 #include "trace/json_value.hpp"
 
 namespace tracelens {

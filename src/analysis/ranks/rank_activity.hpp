@@ -8,10 +8,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tracelens/intervals.hpp>
 #include <tracelens/trace.hpp>
 #include <vector>
 
-#include "analysis/kit/intervals.hpp"
 #include "analysis/ranks/rank_steps.hpp"
 
 namespace tracelens {

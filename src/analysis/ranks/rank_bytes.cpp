@@ -4,9 +4,9 @@
 #include <cstring>
 #include <optional>
 #include <tracelens/error.hpp>
+#include <tracelens/table_text.hpp>
 #include <type_traits>
 
-#include "table/cell_text.hpp"
 #include "trace/json_value.hpp"
 
 namespace tracelens {

@@ -9,7 +9,7 @@
 #include <tracelens/trace.hpp>
 #include <vector>
 
-#include "analysis/kit/intervals.hpp"
+#include <tracelens/intervals.hpp>
 
 namespace tracelens {
 

@@ -6,10 +6,10 @@
 #include <memory>
 #include <string_view>
 #include <tracelens/error.hpp>
+#include <tracelens/gpu.hpp>
 #include <unordered_map>
 #include <utility>
 
-#include "analysis/gpu/gpu_choice.hpp"
 #include "analysis/ranks/rank_lists.hpp"
 #include "facts/kernel_names.hpp"
 #include "io/ascii.hpp"

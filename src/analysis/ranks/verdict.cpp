@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <string>
+#include <tracelens/gpu.hpp>
 #include <utility>
 #include <vector>
 
 #include "analysis/ranks/cost.hpp"
 #include "analysis/ranks/run_columns.hpp"
-#include "perf/core/gpu.hpp"
 
 namespace tracelens {
 namespace {
@@ -129,7 +129,7 @@ class Judge {
       return std::nullopt;
     const Value& size = run_.message(operation.first)[kGroupSize];
     if (!has_one_kind_of_gpu_ || !size.is_int()) return std::nullopt;
-    return perf::link_gbps(run_.ranks().front().device_name, size.as_int());
+    return link_gbps(run_.ranks().front().device_name, size.as_int());
   }
 
   [[nodiscard]] Bandwidth bandwidth_of(const OperationCost& operation,

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <string_view>
+#include <tracelens/intervals.hpp>
 #include <vector>
 
-#include "analysis/kit/intervals.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {

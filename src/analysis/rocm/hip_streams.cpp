@@ -2,12 +2,12 @@
 
 #include <cstdint>
 #include <map>
+#include <tracelens/intervals.hpp>
 #include <utility>
 #include <vector>
 
 #include "analysis/gpu/busy_time.hpp"
 #include "analysis/kit/cells.hpp"
-#include "analysis/kit/intervals.hpp"
 
 namespace tracelens {
 

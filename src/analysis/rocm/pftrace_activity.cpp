@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <tracelens/intervals.hpp>
 #include <tuple>
 
-#include "analysis/kit/intervals.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {

@@ -7,9 +7,9 @@
 #include <numeric>
 #include <set>
 #include <string_view>
+#include <tracelens/table_text.hpp>
 #include <unordered_map>
 
-#include "table/cell_text.hpp"
 #include "trace/counter_name.hpp"
 #include "trace/json_value.hpp"
 

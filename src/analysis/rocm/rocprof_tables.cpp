@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <tracelens/intervals.hpp>
 #include <utility>
 
 #include "analysis/gpu/busy_time.hpp"
@@ -10,7 +11,6 @@
 #include "analysis/kit/cells.hpp"
 #include "analysis/kit/group_rows.hpp"
 #include "analysis/kit/group_stats.hpp"
-#include "analysis/kit/intervals.hpp"
 #include "analysis/rocm/pftrace_events.hpp"
 #include "analysis/rocm/rocprof_processes.hpp"
 #include "tree/time_math.hpp"

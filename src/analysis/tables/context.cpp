@@ -1,8 +1,8 @@
 #include "analysis/tables/context.hpp"
 
 #include <algorithm>
+#include <tracelens/gpu.hpp>
 
-#include "analysis/gpu/gpu_choice.hpp"
 #include "analysis/jax/timeline.hpp"
 #include "io/threads.hpp"
 
@@ -36,7 +36,7 @@ TableContext::TableContext(const Trace& a_trace, const ReportOptions& an_options
       facts{trace, tree_options(kind, options, selection)},
       gpu_{chosen_gpu({.name = options.gpu, .file = options.gpu_file},
                       options.gpu_from_trace ? &trace : nullptr)},
-      own_models_{perf::load_user_models(options.models_file)} {
+      own_models_{perf::load_user_models(options.models, options.models_file)} {
   // Compiling the rules takes a while: beside the first steps, if at all. Deferred also when the
   // system gives no thread.
   const bool ahead = io::thread_count(options.threads) > 1 && uses_rules(options, selection);
@@ -48,7 +48,7 @@ TableContext::TableContext(const Trace& a_trace, const ReportOptions& an_options
 
 void TableContext::check_files(const ReportOptions& options) {
   (void)chosen_gpu({.name = options.gpu, .file = options.gpu_file}, nullptr);
-  (void)perf::load_user_models(options.models_file);
+  (void)perf::load_user_models(options.models, options.models_file);
   if (!options.kernel_rules_file.empty()) (void)load_kernel_rules(options.kernel_rules_file);
 }
 
@@ -64,8 +64,8 @@ std::vector<std::string> TableContext::warnings() const {
   return all;
 }
 
-perf::Peaks TableContext::peaks() const {
-  return options.achievable_peaks ? perf::Peaks::kAchievable : perf::Peaks::kDatasheet;
+Peaks TableContext::peaks() const {
+  return options.achievable_peaks ? Peaks::kAchievable : Peaks::kDatasheet;
 }
 
 const KernelRules& TableContext::kernel_rules() { return rules_.get(); }

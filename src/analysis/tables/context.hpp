@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tracelens/gpu.hpp>
 #include <tracelens/report.hpp>
 #include <tracelens/trace.hpp>
 #include <type_traits>
@@ -28,7 +29,6 @@
 #include "facts/kernel_rules.hpp"
 #include "facts/once.hpp"
 #include "facts/trace_facts.hpp"
-#include "perf/core/gpu.hpp"
 #include "perf/registry/user_models.hpp"
 
 namespace tracelens {
@@ -57,9 +57,9 @@ class TableContext {
   // gpu_timeline of all GPUs together; not of rocprofv3's results.
   [[nodiscard]] const Timeline& timeline();
 
-  [[nodiscard]] const perf::Gpu* gpu() const { return gpu_ ? &*gpu_ : nullptr; }
+  [[nodiscard]] const Gpu* gpu() const { return gpu_ ? &*gpu_ : nullptr; }
   [[nodiscard]] std::string gpu_name() const;  // empty where no table has roofline columns
-  [[nodiscard]] perf::Peaks peaks() const;
+  [[nodiscard]] Peaks peaks() const;
   [[nodiscard]] const KernelRules& kernel_rules();
   [[nodiscard]] TimelineOptions timeline_options() const;
 
@@ -81,7 +81,7 @@ class TableContext {
   [[nodiscard]] const std::vector<MemoryCopy>& rocm_copies();
 
  private:
-  const std::optional<perf::Gpu> gpu_;
+  const std::optional<Gpu> gpu_;
   const perf::UserModels own_models_;
   std::shared_future<KernelRules> rules_;
   std::vector<std::string> warnings_;

@@ -13,10 +13,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tracelens/model.hpp>
 #include <vector>
 
 #include "perf/core/dtype.hpp"
-#include "perf/core/work.hpp"
 
 namespace tracelens::perf {
 

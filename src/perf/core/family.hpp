@@ -9,9 +9,9 @@
 
 #include <cstddef>
 #include <iterator>
+#include <tracelens/model.hpp>
 
 #include "perf/core/op_info.hpp"
-#include "perf/core/work.hpp"
 
 namespace tracelens::perf {
 

@@ -1,5 +1,5 @@
 // gpu.cpp: see gpu.hpp.
-#include "perf/core/gpu.hpp"
+#include <tracelens/gpu.hpp>
 
 #include <fmt/core.h>
 
@@ -12,7 +12,7 @@
 #include "perf/core/gpu_files.hpp"
 #include "trace/json_value.hpp"
 
-namespace tracelens::perf {
+namespace tracelens {
 namespace {
 
 // A figure is a number, or an object with the number and where it comes from.
@@ -51,7 +51,8 @@ std::vector<std::string> lower_case_words(const Value& gpu, std::string_view key
 
 std::vector<Gpu> embedded_gpus() {
   std::vector<Gpu> gpus;
-  for (const GpuFile& file : gpu_files()) gpus.push_back(read_gpu(file.text, file.name));
+  for (const perf::GpuFile& file : perf::gpu_files())
+    gpus.push_back(read_gpu(file.text, file.name));
   return gpus;
 }
 
@@ -105,4 +106,4 @@ Gpu read_gpu(std::string_view text, std::string_view where) {
   return gpu;
 }
 
-}  // namespace tracelens::perf
+}  // namespace tracelens

@@ -1,4 +1,4 @@
-#include "perf/core/gpu.hpp"
+#include <tracelens/gpu.hpp>
 
 #include <gtest/gtest.h>
 

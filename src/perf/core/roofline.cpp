@@ -1,9 +1,9 @@
 // roofline.cpp: see roofline.hpp.
-#include "perf/core/roofline.hpp"
+#include <tracelens/roofline.hpp>
 
 #include <algorithm>
 
-namespace tracelens::perf {
+namespace tracelens {
 
 std::string_view bound_name(Bound bound) {
   return bound == Bound::kCompute ? "COMPUTE_BOUND" : "MEMORY_BOUND";
@@ -31,4 +31,4 @@ std::optional<Roof> roofline(const Work& work, const Gpu& gpu, Edition edition, 
   return roof;
 }
 
-}  // namespace tracelens::perf
+}  // namespace tracelens

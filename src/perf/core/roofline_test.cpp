@@ -1,4 +1,4 @@
-#include "perf/core/roofline.hpp"
+#include <tracelens/roofline.hpp>
 
 #include <gtest/gtest.h>
 

@@ -13,10 +13,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tracelens/model.hpp>
 #include <vector>
 
 #include "perf/attention/attention_cost.hpp"
-#include "perf/core/work.hpp"
 #include "trace/hlo.hpp"
 
 namespace tracelens::perf {

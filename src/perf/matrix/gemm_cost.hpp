@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "perf/core/work.hpp"
+#include <tracelens/model.hpp>
 
 namespace tracelens::perf {
 

@@ -145,8 +145,8 @@ TEST(OurModels, TheKernelOfAConcatenationTellsTheElementSize) {
       signature_from_json("[[[4, 1], [4, 2]], []]", R"(["TensorList", "Scalar"])", "", "");
   const auto bytes = [&](std::string_view kernel) {
     const std::string_view kernels[] = {"fill", kernel};
-    return op_work({.name = "aten::cat", .args = args, .kernels = kernels}, Pass::kForward,
-                   Edition::kExtended)
+    return built_in_work({.name = "aten::cat", .args = args, .kernels = kernels}, Pass::kForward,
+                         Edition::kExtended)
         ->bytes;
   };
   EXPECT_EQ(bytes("void CatArrayBatchedCopy<at::OpaqueType<2u>, unsigned int, 4, 64>(...)"),

@@ -72,7 +72,7 @@ TEST(HostileInput, EveryModelAnswersWithFiniteWorkOrAReason) {
       if (op->model.empty() || !tried.insert(op->model).second) continue;
       for (const Signature& args : all)
         for (const Pass pass : {Pass::kForward, Pass::kBackward}) {
-          const auto work = op_work({.name = op->name, .args = args}, pass, edition);
+          const auto work = built_in_work({.name = op->name, .args = args}, pass, edition);
           ASSERT_TRUE(work ? is_sound(work->flops) && is_sound(work->bytes.value_or(0))
                            : !work.reason().text.empty())
               << op->name;

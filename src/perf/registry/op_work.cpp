@@ -20,7 +20,7 @@ bool has_model(const OpCall& call, Edition edition) {
   return has_triton_model(Arguments{call, Pass::kForward, edition});
 }
 
-OrReason<Work> op_work(const OpCall& call, Pass pass, Edition edition) try {
+OrReason<Work> built_in_work(const OpCall& call, Pass pass, Edition edition) try {
   const Arguments in{call, pass, edition};
   const OpRow* row = find_row(call.name, edition);
   if (!(row ? !row->info().model.empty() : has_triton_model(in)))

@@ -30,7 +30,7 @@ class TestCall {
 
   [[nodiscard]] OrReason<Work> work(Edition edition = Edition::kReference,
                                     Pass pass = Pass::kForward) const {
-    return op_work({.name = name_, .args = args_}, pass, edition);
+    return built_in_work({.name = name_, .args = args_}, pass, edition);
   }
   [[nodiscard]] OrReason<Work> corrected(Pass pass = Pass::kForward) const {
     return work(Edition::kExtended, pass);

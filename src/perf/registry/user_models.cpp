@@ -1,4 +1,4 @@
-// user_models.cpp: finding and running declared models; user_models_file.cpp reads them.
+// user_models.cpp: finding and running the user's models; user_models_file.cpp reads declared ones.
 #include "perf/registry/user_models.hpp"
 
 #include <fmt/core.h>
@@ -7,6 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <exception>
+#include <tracelens/files.hpp>
+
+#include "perf/registry/op_registry.hpp"
 
 namespace tracelens::perf {
 namespace {
@@ -47,11 +51,14 @@ UserModel::UserModel(Declaration declaration) : declared_{std::move(declaration)
     if (!pattern_->ok()) fail(pattern_->error());
   }
   const std::string_view name = pattern_ ? declared_.pattern : declared_.op;
-  info_ = {.name = name,
-           .model = name,
-           .category = declared_.category,
-           .sheet = declared_.sheet,
-           .edition = Edition::kExtended};
+  if (has_work()) {
+    info_ = {.model = name, .sheet = declared_.sheet, .per_call = declared_.per_call};
+  } else if (const OpInfo* const known = find_op(declared_.op, Edition::kExtended)) {
+    info_ = *known;
+  }
+  info_.name = name;
+  info_.category = declared_.category;
+  info_.edition = Edition::kExtended;
 }
 
 UserModel::~UserModel() = default;
@@ -64,18 +71,29 @@ bool UserModel::matches(std::string_view op) const {
 OrReason<Work> UserModel::work(const OpCall& call, Pass pass) const try {
   const Arguments in{call, pass, Edition::kExtended};  // knows every element type
   in.forward_only();
+  if (!declared_.function) return declared_work(in);
+  OrReason<Work> work = declared_.function(call);
+  if (!work) return work;
+  for (const double amount : {work->flops, work->bytes.value_or(0)})
+    if (!std::isfinite(amount) || amount < 0) fail(fmt::format("{} is no amount of work", amount));
+  if (work->compute_spec.empty()) work->compute_spec = compute_spec_of(in);
+  return work;
+} catch (const Reason& reason) {
+  return reason;
+} catch (const std::exception& error) {  // of a function; expressions throw Reasons alone
+  return Reason{Reason::Kind::kFailed, error.what()};
+}
+
+Work UserModel::declared_work(const Arguments& in) const {
   std::vector<double> values;
   for (std::size_t i = 0; i < declared_.names.size(); ++i)
     values.push_back(evaluate(declared_.values[i], declared_.names[i], in, values));
   Work work{.flops = amount(declared_.flops, "flops", in, values).value_or(0),
             .bytes = amount(declared_.bytes, "bytes", in, values),
-            .compute_spec = compute_spec_of(in),
-            .params = {}};
+            .compute_spec = compute_spec_of(in)};
   for (std::size_t i = 0; i < values.size(); ++i)
     work.params.push_back({declared_.names[i], count(values[i])});
   return work;
-} catch (const Reason& reason) {
-  return reason;
 }
 
 // Where the declaration does not name the precision: that of the first argument that has one.
@@ -90,7 +108,7 @@ std::string UserModel::compute_spec_of(const Arguments& in) const {
   return {};
 }
 
-bool UserModels::add(std::unique_ptr<const UserModel> model) {
+bool UserModels::add(std::shared_ptr<const UserModel> model) {
   const std::string_view name = model->info().name;
   if (!by_name_.try_emplace(name, model.get()).second) return false;
   models_.push_back(std::move(model));
@@ -104,6 +122,14 @@ const UserModel* UserModels::find(std::string_view op) const {
   for (const auto& model : models_)
     if (model->matches(op)) return model.get();
   return nullptr;
+}
+
+UserModels load_user_models(const ModelSet* given, const std::string& file) {
+  UserModels models = given == nullptr ? UserModels{} : given->all();
+  if (file.empty()) return models;
+  const UserModels declared = read_user_models(read_text_file(file), file);
+  for (const auto& model : declared.all()) models.add(model);
+  return models;
 }
 
 }  // namespace tracelens::perf

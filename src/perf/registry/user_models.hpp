@@ -1,7 +1,8 @@
-// user_models.hpp: models that users declare in a JSON file, see docs/how-to/own-models.md.
+// user_models.hpp: models that users declare in a JSON file, see docs/how-to/own-models.md, or give
+// as functions (ModelSet of model.hpp).
 //   const UserModels mine = read_user_models(text, "models.json");
 //   if (const UserModel* model = mine.find("my::fused_gemm")) use(model->work(call));
-// ModelSet (model_set.hpp) asks them before the models of TraceLens.
+// RunModels (run_models.hpp) asks them before the models of TraceLens.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +10,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tracelens/model.hpp>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "perf/core/expression.hpp"
-#include "perf/core/work.hpp"
 
 namespace re2 {
 class RE2;
@@ -32,7 +33,10 @@ class UserModel {
     std::vector<std::string> names;
     std::vector<Expression> values;  // of the names; each may use the names before it
     std::optional<Expression> flops, bytes;
+    OpModel function = nullptr;  // instead of expressions
+    bool per_call = false;       // of the function: see OpListing
   };
+  // Without expressions and function only the category is its own; the rest is that of the op.
   // Throws a Reason when the pattern is not a regular expression.
   explicit UserModel(Declaration declaration);
   UserModel(const UserModel&) = delete;
@@ -41,10 +45,14 @@ class UserModel {
 
   [[nodiscard]] const OpInfo& info() const { return info_; }  // name: the op, or the pattern
   [[nodiscard]] bool matches(std::string_view op) const;
+  [[nodiscard]] bool has_work() const {
+    return declared_.function || declared_.flops || declared_.bytes;
+  }
   // The names and their values become the parameters. Never throws.
   [[nodiscard]] OrReason<Work> work(const OpCall& call, Pass pass = Pass::kForward) const;
 
  private:
+  [[nodiscard]] Work declared_work(const Arguments& in) const;
   [[nodiscard]] std::string compute_spec_of(const Arguments& in) const;
 
   Declaration declared_;
@@ -58,11 +66,11 @@ class UserModels {
   [[nodiscard]] const UserModel* find(std::string_view op) const;
   [[nodiscard]] std::size_t size() const { return models_.size(); }
   // False when a model for the same op or pattern is there already.
-  bool add(std::unique_ptr<const UserModel> model);
-  [[nodiscard]] const std::vector<std::unique_ptr<const UserModel>>& all() const { return models_; }
+  bool add(std::shared_ptr<const UserModel> model);
+  [[nodiscard]] const std::vector<std::shared_ptr<const UserModel>>& all() const { return models_; }
 
  private:
-  std::vector<std::unique_ptr<const UserModel>> models_;  // in file order
+  std::vector<std::shared_ptr<const UserModel>> models_;  // in file order
   std::unordered_map<std::string_view, const UserModel*> by_name_;
 };
 
@@ -70,7 +78,7 @@ class UserModels {
 // missing, or an expression is malformed.
 [[nodiscard]] UserModels read_user_models(std::string_view text, std::string_view file);
 
-// The same from the file itself; none without one.
-[[nodiscard]] UserModels load_user_models(const std::string& file);
+// Those the user gave as functions, then those of a file; either may be missing (null, empty).
+[[nodiscard]] UserModels load_user_models(const ModelSet* given, const std::string& file);
 
 }  // namespace tracelens::perf

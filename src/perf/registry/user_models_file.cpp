@@ -1,51 +1,38 @@
 // user_models_file.cpp: reads declarations of models; every complaint says where in the file.
 #include <fmt/core.h>
-#include <simdjson.h>
 
 #include <algorithm>
 #include <array>
 #include <tracelens/error.hpp>
 
-#include "io/text_file.hpp"
 #include "perf/registry/op_registry.hpp"
 #include "perf/registry/sheets.hpp"
 #include "perf/registry/user_models.hpp"
+#include "trace/json_cursor.hpp"
 
 namespace tracelens::perf {
 namespace {
 
-namespace ondemand = simdjson::ondemand;
-using Field = simdjson::simdjson_result<ondemand::field>;
-
-// A string, or a number as it is written, and where it starts: after the quote.
-struct Text {
-  std::string text;
-  const char* at = nullptr;
-};
+using Text = JsonCursor::Text;
 
 class FileReader {
  public:
   FileReader(std::string_view text, std::string_view file) : file_{file}, text_{text} {}
 
   UserModels read() {
-    ondemand::document document;
     try {
-      document = parser_.iterate(text_);
-      if (document.type() != ondemand::json_type::object)
-        fail_at(text_.data(), R"(expected an object: {"models": [...]})");
-      for (Field field : document.get_object()) read_top(field);
-      const char* rest = nullptr;  // the parser stands nowhere once the text is used up
-      if (document.current_location().get(rest) == simdjson::SUCCESS)
-        fail_at(rest, "expected the end of the file");
-    } catch (const simdjson::simdjson_error& error) {
-      fail_at(place(document), fmt::format("not valid JSON ({})", error.what()));
+      if (json_.next() != '{') fail_at(0, R"(expected an object: {"models": [...]})");
+      json_.members([this](const Text& key) { read_top(key); });
+      json_.end();
+    } catch (const JsonCursor::Failure& failure) {
+      fail_at(failure.at, fmt::format("not valid JSON ({})", failure.what));
     }
     return std::move(models_);
   }
 
  private:
   struct RawModel {
-    const char* at = nullptr;
+    std::size_t at = 0;
     Text op, pattern, category, sheet, compute, flops, bytes, note;
     std::vector<std::pair<Text, Text>> let;
   };
@@ -62,48 +49,33 @@ class FileReader {
                                   {"bytes", &RawModel::bytes},
                                   {"note", &RawModel::note}};
 
-  void read_top(Field field) {
-    const Text key = key_of(field);
+  void read_top(const Text& key) {
     if (key.text != "models")
       fail_at(key.at, fmt::format("unknown key '{}', expected models", key.text));
-    ondemand::value list = field.value();
-    if (list.type() != ondemand::json_type::array)
-      fail_at(list.raw_json_token().data(), "models: expected an array");
-    for (auto item : list.get_array()) {
-      ondemand::value model = item.value();
-      add(read_model(model));
-    }
+    if (json_.next() != '[') fail_at(json_.place(), "models: expected an array");
+    json_.items([this] { add(read_model()); });
   }
 
-  RawModel read_model(ondemand::value model) {
+  RawModel read_model() {
     RawModel raw;
-    raw.at = model.raw_json_token().data();
-    if (model.type() != ondemand::json_type::object) fail_at(raw.at, "expected an object");
-    for (Field field : model.get_object()) {
-      const Text key = key_of(field);
-      ondemand::value value = field.value();
-      if (key.text == "let") {
-        read_let(value, raw);
-        continue;
-      }
+    raw.at = json_.place();
+    if (json_.next() != '{') fail_at(raw.at, "expected an object");
+    json_.members([&](const Text& key) {
+      if (key.text == "let") return read_let(raw);
       const auto* const known = std::ranges::find(kKeys, key.text, &Key::name);
       if (known == std::end(kKeys))
         fail_at(key.at, fmt::format("unknown key '{}', expected op, pattern, category, sheet, let, "
                                     "flops, bytes, compute or note",
                                     key.text));
-      raw.*known->text = text_of(value);
-    }
+      raw.*known->text = text_or_number();
+    });
     return raw;
   }
 
-  void read_let(ondemand::value let, RawModel& raw) {
-    if (let.type() != ondemand::json_type::object)
-      fail_at(let.raw_json_token().data(), "let: expected an object of names and expressions");
-    for (Field field : let.get_object()) {
-      Text name = key_of(field);
-      ondemand::value value = field.value();
-      raw.let.emplace_back(std::move(name), text_of(value));
-    }
+  void read_let(RawModel& raw) {
+    if (json_.next() != '{')
+      fail_at(json_.place(), "let: expected an object of names and expressions");
+    json_.members([&](const Text& name) { raw.let.emplace_back(name, text_or_number()); });
   }
 
   // Checks a whole declaration.
@@ -131,7 +103,7 @@ class FileReader {
     if (!raw.bytes.text.empty()) declared.bytes = expression(raw.bytes, declared.names);
     const Text& name = raw.op.text.empty() ? raw.pattern : raw.op;
     try {
-      if (!models_.add(std::make_unique<const UserModel>(std::move(declared))))
+      if (!models_.add(std::make_shared<const UserModel>(std::move(declared))))
         fail_at(name.at, fmt::format("a second model for '{}'", name.text));
     } catch (const Reason& reason) {
       fail_at(name.at, fmt::format("not a regular expression: {}", reason.text));
@@ -170,35 +142,16 @@ class FileReader {
     }
   }
 
-  Text key_of(Field& field) const {
-    const char* const at = field.key().value().raw();
-    return {std::string{std::string_view{field.unescaped_key()}}, at};
+  Text text_or_number() {
+    const char first = json_.next();
+    if (first == '"') return json_.text();
+    if (first != '-' && (first < '0' || first > '9'))
+      fail_at(json_.place(), "expected text in quotes or a number");
+    return json_.number();
   }
 
-  Text text_of(ondemand::value& value) const {
-    const std::string_view token = value.raw_json_token();
-    switch (value.type()) {
-      case ondemand::json_type::string:
-        return {std::string{std::string_view{value.get_string()}}, token.data() + 1};
-      case ondemand::json_type::number: {
-        [[maybe_unused]] const double checked = value.get_double();
-        return {std::string{token.substr(0, token.find_first_of(" \t\r\n"))}, token.data()};
-      }
-      default:
-        fail_at(token.data(), "expected text in quotes or a number");
-    }
-  }
-
-  // Where the parser stands; the end of the file when it got that far or never began.
-  const char* place(ondemand::document& document) const {
-    const char* at = nullptr;
-    if (!document.is_alive() || document.current_location().get(at) != simdjson::SUCCESS)
-      at = text_.data() + text_.size();
-    return at;
-  }
-
-  [[noreturn]] void fail_at(const char* at, const std::string& what) const {
-    const std::string_view before{text_.data(), static_cast<std::size_t>(at - text_.data())};
+  [[noreturn]] void fail_at(std::size_t at, const std::string& what) const {
+    const std::string_view before = text_.substr(0, at);
     const auto line = std::ranges::count(before, '\n') + 1;
     const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
     throw Error{file_,
@@ -206,8 +159,8 @@ class FileReader {
   }
 
   std::string file_;
-  simdjson::padded_string text_;
-  ondemand::parser parser_;
+  std::string_view text_;
+  JsonCursor json_{text_};
   UserModels models_;
 };
 
@@ -215,10 +168,6 @@ class FileReader {
 
 UserModels read_user_models(std::string_view text, std::string_view file) {
   return FileReader{text, file}.read();
-}
-
-UserModels load_user_models(const std::string& file) {
-  return file.empty() ? UserModels{} : read_user_models(io::read_text_file(file), file);
 }
 
 }  // namespace tracelens::perf

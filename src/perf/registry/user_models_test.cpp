@@ -6,7 +6,7 @@
 #include <iterator>
 #include <tracelens/error.hpp>
 
-#include "perf/registry/model_set.hpp"
+#include "perf/registry/run_models.hpp"
 #include "perf/registry/test_call.hpp"
 
 namespace tracelens::perf {
@@ -140,9 +140,9 @@ TEST(UserModels, BrokenJsonIsAnErrorAtItsPlace) {
   EXPECT_EQ(error_of(deep).substr(0, 13), "m.json: line ");
 }
 
-TEST(ModelSet, OwnModelsComeFirst) {
+TEST(RunModels, OwnModelsComeFirst) {
   const UserModels own = read_user_models(kFile, "m.json");
-  const ModelSet with{Edition::kExtended, &own}, without{Edition::kExtended};
+  const RunModels with{Edition::kExtended, &own}, without{Edition::kExtended};
   const Signature args = gemm_arguments();
   const OpCall mm{.name = "aten::mm", .args = args};
   EXPECT_EQ(with.work(mm)->flops, 5);

@@ -119,13 +119,13 @@ TEST(Vectors, EveryLineComesToItsWork) {
     if (!step_given.is_null()) call.step = &step;
     if (!more.is_null()) call.extra = &more;
 
-    const auto work = op_work(call, Pass::kForward);
+    const auto work = built_in_work(call, Pass::kForward);
     expect_work(work, vector.flops, vector.bytes);
     if (work) {
       EXPECT_EQ(work->compute_spec, vector.compute_spec);
       expect_params(*work, member(vector.extra, "params"));
     }
-    expect_work(op_work(call, Pass::kBackward), vector.backward_flops, vector.backward_bytes);
+    expect_work(built_in_work(call, Pass::kBackward), vector.backward_flops, vector.backward_bytes);
   }
 }
 

@@ -9,13 +9,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tracelens/trace_builder.hpp>
 #include <tracelens/value.hpp>
 #include <vector>
 
 #include "io/stream.hpp"
 #include "readers/chrome/padded_text.hpp"
 #include "readers/chrome/top_level.hpp"
-#include "trace/builder.hpp"
 
 namespace tracelens {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "trace/builder.hpp"
+#include <tracelens/trace_builder.hpp>
 
 namespace tracelens::kineto {
 

@@ -7,6 +7,7 @@
 #include <tracelens/read_trace.hpp>
 
 #include "io/stream.hpp"
+#include "readers/formats/own_formats.hpp"
 #include "readers/kineto/kineto.hpp"
 #include "readers/perfetto/perfetto.hpp"
 #include "readers/rocprof/csv.hpp"
@@ -16,13 +17,13 @@
 namespace tracelens {
 namespace {
 
-struct Format {
+struct KnownFormat {
   std::string_view name;
   bool (*probe)(std::string_view head);
   Trace (*read)(io::Stream& in, const ReadOptions& options);
 };
 
-constexpr Format kFormats[] = {
+constexpr KnownFormat kFormats[] = {
     {.name = "JAX profile (.xplane.pb)", .probe = is_xplane, .read = read_xplane},
     {.name = "Perfetto (.pftrace)", .probe = is_perfetto, .read = read_perfetto},
     {.name = "rocprofv3 JSON", .probe = is_rocprof, .read = read_rocprof},
@@ -33,11 +34,13 @@ constexpr Format kFormats[] = {
 Trace read_stream(io::Stream& in, const ReadOptions& options) {
   const std::string_view head = in.peek(4096);
   if (head.empty()) throw Error{in.name(), "the file is empty"};
-  for (const Format& format : kFormats)
+  if (const Format* const own = find_own_format(head)) return read_own(*own, in, options);
+  for (const KnownFormat& format : kFormats)
     if (format.probe(head)) return format.read(in, options);
   std::string known;
-  for (const Format& format : kFormats) known.append(known.empty() ? "" : ", ").append(format.name);
-  throw Error{in.name(), "not a trace of a known format; known are: " + known};
+  for (const KnownFormat& format : kFormats)
+    known.append(known.empty() ? "" : ", ").append(format.name);
+  throw Error{in.name(), "not a trace of a known format; known are: " + own_format_names() + known};
 }
 
 }  // namespace
@@ -51,6 +54,12 @@ Trace read_trace(const std::string& path, const ReadOptions& options) {
 
 Trace read_trace_bytes(std::string name, std::span<const char> bytes, const ReadOptions& options) {
   io::Stream in = io::Stream::over(std::move(name), bytes);
+  return read_stream(in, options);
+}
+
+Trace read_trace(ByteSource& bytes, const ReadOptions& options) {
+  io::Stream in = io::Stream::pulling(bytes.name(),
+                                      [&bytes](std::span<char> into) { return bytes.read(into); });
   return read_stream(in, options);
 }
 

@@ -6,10 +6,10 @@
 #pragma once
 
 #include <cstdint>
+#include <tracelens/trace_builder.hpp>
 #include <vector>
 
 #include "readers/kineto/event.hpp"
-#include "trace/builder.hpp"
 
 namespace tracelens::kineto {
 

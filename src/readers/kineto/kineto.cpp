@@ -13,6 +13,7 @@
 #include <cctype>
 #include <cstdint>
 #include <tracelens/error.hpp>
+#include <tracelens/trace_builder.hpp>
 #include <vector>
 
 #include "io/threads.hpp"
@@ -22,7 +23,6 @@
 #include "readers/kineto/event.hpp"
 #include "readers/kit/ordered_work.hpp"
 #include "readers/kit/source.hpp"
-#include "trace/builder.hpp"
 
 namespace tracelens {
 namespace {

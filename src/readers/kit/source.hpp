@@ -2,9 +2,9 @@
 #pragma once
 
 #include <string_view>
+#include <tracelens/trace_builder.hpp>
 
 #include "io/stream.hpp"
-#include "trace/builder.hpp"
 
 namespace tracelens {
 

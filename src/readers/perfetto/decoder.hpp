@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tracelens/trace_builder.hpp>
 #include <unordered_map>
 #include <vector>
 
@@ -21,7 +22,6 @@
 #include "readers/perfetto/marks.hpp"
 #include "readers/perfetto/sequence.hpp"
 #include "readers/perfetto/tracks.hpp"
-#include "trace/builder.hpp"
 
 namespace tracelens::perfetto {
 

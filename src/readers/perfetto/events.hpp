@@ -4,8 +4,9 @@
 // converter leaves out is here too: slices without a category and slices of a whole process.
 #pragma once
 
+#include <tracelens/trace_builder.hpp>
+
 #include "readers/perfetto/decoder.hpp"
-#include "trace/builder.hpp"
 
 namespace tracelens::perfetto {
 

@@ -13,12 +13,12 @@
 #include <cstdint>
 #include <iterator>
 #include <string>
+#include <tracelens/trace_builder.hpp>
 #include <utility>
 #include <vector>
 
 #include "readers/kineto/event.hpp"
 #include "readers/perfetto/tracks.hpp"
-#include "trace/builder.hpp"
 
 namespace tracelens::perfetto {
 

@@ -6,11 +6,11 @@
 #pragma once
 
 #include <cstdint>
+#include <tracelens/trace_builder.hpp>
 
 #include "readers/kineto/columns.hpp"
 #include "readers/kineto/event.hpp"
 #include "readers/perfetto/marks.hpp"
-#include "trace/builder.hpp"
 
 namespace tracelens::perfetto {
 

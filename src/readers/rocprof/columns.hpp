@@ -15,6 +15,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tracelens/trace_builder.hpp>
 #include <tracelens/value.hpp>
 #include <tuple>
 #include <unordered_map>
@@ -24,7 +25,7 @@
 #include "readers/rocprof/counters.hpp"
 #include "readers/rocprof/record.hpp"
 #include "readers/rocprof/run.hpp"
-#include "trace/builder.hpp"
+#include "trace/string_table.hpp"
 
 namespace tracelens {
 

@@ -8,12 +8,12 @@
 #include <optional>
 #include <string>
 #include <tracelens/error.hpp>
+#include <tracelens/trace_builder.hpp>
 #include <unordered_map>
 #include <vector>
 
 #include "io/numbers.hpp"
 #include "readers/rocprof/columns.hpp"
-#include "trace/builder.hpp"
 #include "trace/json_value.hpp"
 
 namespace tracelens {

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "trace/builder.hpp"
+#include <tracelens/trace_builder.hpp>
 
 namespace tracelens {
 

@@ -13,13 +13,13 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tracelens/trace_builder.hpp>
 #include <unordered_map>
 #include <vector>
 
 #include "readers/xplane/host.hpp"
 #include "readers/xplane/modules.hpp"
 #include "readers/xplane/plane.hpp"
-#include "trace/builder.hpp"
 
 namespace tracelens::xplane {
 

@@ -8,11 +8,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tracelens/trace_builder.hpp>
 #include <utility>
 #include <vector>
 
 #include "readers/xplane/plane.hpp"
-#include "trace/builder.hpp"
 
 namespace tracelens::xplane {
 

@@ -12,11 +12,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tracelens/trace_builder.hpp>
 #include <unordered_map>
 #include <vector>
 
 #include "readers/xplane/hlo_align.hpp"
-#include "trace/builder.hpp"
 #include "trace/hlo.hpp"
 
 namespace tracelens::xplane {

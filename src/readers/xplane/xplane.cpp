@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <tracelens/error.hpp>
+#include <tracelens/trace_builder.hpp>
 #include <utility>
 #include <vector>
 
@@ -13,7 +14,6 @@
 #include "readers/xplane/modules.hpp"
 #include "readers/xplane/plane.hpp"
 #include "readers/xplane/wire.hpp"
-#include "trace/builder.hpp"
 
 namespace tracelens {
 namespace {

@@ -1,4 +1,4 @@
-#include "report/convert/chrome_json.hpp"
+#include <tracelens/convert.hpp>
 
 #include <fmt/format.h>
 
@@ -6,11 +6,12 @@
 #include <iterator>
 #include <set>
 #include <string_view>
+#include <tracelens/json.hpp>
+#include <tracelens/table_text.hpp>
 #include <unordered_map>
 
 #include "report/convert/lanes.hpp"
 #include "report/convert/packed_output.hpp"
-#include "table/cell_text.hpp"
 
 namespace tracelens {
 namespace {

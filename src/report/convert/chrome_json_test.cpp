@@ -1,4 +1,4 @@
-#include "report/convert/chrome_json.hpp"
+#include <tracelens/convert.hpp>
 
 #include <gtest/gtest.h>
 #include <simdjson.h>

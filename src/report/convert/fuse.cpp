@@ -6,9 +6,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <tracelens/convert.hpp>
 #include <tracelens/error.hpp>
 #include <tracelens/fuse.hpp>
+#include <tracelens/json.hpp>
 #include <tracelens/read_trace.hpp>
+#include <tracelens/table_text.hpp>
 #include <utility>
 
 #include "analysis/ranks/clock_offsets.hpp"
@@ -17,11 +20,9 @@
 #include "readers/chrome/event_texts.hpp"
 #include "readers/kineto/kineto.hpp"
 #include "readers/rocprof/rocprof.hpp"
-#include "report/convert/chrome_json.hpp"
 #include "report/convert/fuse_event.hpp"
 #include "report/convert/packed_output.hpp"
 #include "report/import/read_ranks.hpp"
-#include "table/cell_text.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {

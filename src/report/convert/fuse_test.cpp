@@ -2,11 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <tracelens/error.hpp>
+#include <tracelens/files.hpp>
 #include <tracelens/fuse.hpp>
 #include <tracelens/read_trace.hpp>
 
 #include "io/temporary_folder.hpp"
-#include "io/text_file.hpp"
 #include "trace/json_value.hpp"
 
 namespace tracelens {
@@ -39,7 +39,7 @@ class Fuse : public testing::Test {
   // The fused events; `key` of an event: fused.items()[i].find(key).
   Value fuse(const FuseOptions& options, const std::string& name = "fused.json") {
     result_ = fuse_traces(files_, folder_.path(name), options);
-    const auto document = parse_json_value(io::read_text_file(folder_.path(name)));
+    const auto document = parse_json_value(read_text_file(folder_.path(name)));
     return *document.value().find("traceEvents");
   }
   static const Value& arg(const Value& event, const char* key) {

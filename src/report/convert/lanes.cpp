@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "table/cell_text.hpp"
+#include <tracelens/table_text.hpp>
 
 namespace tracelens {
 namespace {

@@ -1,5 +1,5 @@
 // csv_reader.hpp: a CSV file, as this program and others write it, read back as a Table.
-//   const Table table = read_csv_table("ops_summary", io::read_text_file("out/ops_summary.csv"));
+//   const Table table = read_csv_table("ops_summary", read_text_file("out/ops_summary.csv"));
 // Commas, quotes doubled inside quotes, "\n" or "\r\n"; the first record is the header. Short
 // records are filled with blanks, fields beyond the header are dropped, blank lines skipped. A file
 // without a header is a table without columns.

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "table/cell_text.hpp"
+#include <tracelens/table_text.hpp>
 
 namespace tracelens {
 namespace {

@@ -6,9 +6,9 @@
 #include <span>
 #include <system_error>
 #include <tracelens/error.hpp>
+#include <tracelens/files.hpp>
 #include <vector>
 
-#include "io/text_file.hpp"
 #include "trace/json_value.hpp"
 
 namespace tracelens {
@@ -46,14 +46,14 @@ GenesisFiles find_genesis_files(const std::string& folder) {
 Value genesis_manifest(const std::string& folder) {
   for (const char* name : {"capture_manifest.json", "combined_manifest.json"})
     if (const fs::path path = fs::path{folder} / name; fs::exists(path))
-      return parse_json_value(io::read_text_file(path.string())).value_or(Value{});
+      return parse_json_value(read_text_file(path.string())).value_or(Value{});
   return {};
 }
 
 std::optional<double> genesis_seconds(const std::string& folder) {
   const fs::path log = fs::path{folder} / "run.log";
   if (!fs::exists(log)) return std::nullopt;
-  return wall_time(io::read_text_file(log.string()));
+  return wall_time(read_text_file(log.string()));
 }
 
 std::optional<double> wall_time(std::string_view log) {

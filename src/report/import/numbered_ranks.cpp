@@ -1,4 +1,4 @@
-#include "report/import/numbered_ranks.hpp"
+#include <tracelens/collectives.hpp>
 
 #include <fmt/format.h>
 

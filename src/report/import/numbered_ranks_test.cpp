@@ -1,4 +1,4 @@
-#include "report/import/numbered_ranks.hpp"
+#include <tracelens/collectives.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,12 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <tracelens/error.hpp>
+#include <tracelens/table_text.hpp>
 
 #include "io/packing_samples.hpp"
 #include "io/temporary_folder.hpp"
 #include "report/sinks/sink.hpp"
 #include "report/sinks/testing.hpp"
-#include "table/cell_text.hpp"
 
 namespace tracelens {
 namespace {

@@ -7,10 +7,10 @@
 #include <limits>
 #include <set>
 #include <tracelens/error.hpp>
+#include <tracelens/files.hpp>
 #include <tracelens/read_trace.hpp>
 #include <utility>
 
-#include "io/text_file.hpp"
 #include "report/import/csv_reader.hpp"
 #include "report/import/xlsx_reader.hpp"
 
@@ -51,7 +51,7 @@ std::vector<Table> read_folder(const fs::path& folder, const CompareOptions& opt
   std::vector<Table> tables;
   for (const fs::path& file : files)
     if (const std::string sheet = file.stem().string(); is_wanted(sheet, options))
-      tables.push_back(read_csv_table(sheet, io::read_text_file(file.string())));
+      tables.push_back(read_csv_table(sheet, read_text_file(file.string())));
   return tables;
 }
 

@@ -1,4 +1,4 @@
-#include "report/recipes/diff_inline.hpp"
+#include <tracelens/compare.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <map>
+#include <tracelens/info.hpp>
+#include <tracelens/table_text.hpp>
 #include <vector>
 
-#include "analysis/inspect/info.hpp"
-#include "table/cell_text.hpp"
 #include "table/utf8.hpp"
 
 namespace tracelens {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tracelens/table_text.hpp>
 #include <utility>
 
 #include "analysis/rocm/memory_copy.hpp"
@@ -12,8 +13,6 @@
 #include "report/recipes/pftrace.hpp"
 #include "report/sinks/pipe_table.hpp"
 #include "report/sinks/unique_names.hpp"
-#include "table/cell_text.hpp"
-#include "table/human_format.hpp"
 
 namespace tracelens {
 namespace {
@@ -113,7 +112,7 @@ GenesisReport genesis_report(const GenesisCapture& capture, const GenesisOptions
   const RocprofKernels kernels{*capture.kernels, Edition::kReference};
   const RocprofSummaryOptions summary{.category = genesis_category, .edition = Edition::kReference};
   const std::optional<SteadyState> steady =
-      capture.has_kernel_csv ? steady_state(kernels, options.steady) : std::nullopt;
+      capture.has_kernel_csv ? steady_state(kernels, capture.steady) : std::nullopt;
   add(steady ? steady_timeline(*steady) : rocprof_gpu_timeline(kernels));
   add(rocprof_kernel_summary(kernels, summary));
   add(rocprof_category_summary(kernels, summary));

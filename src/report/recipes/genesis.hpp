@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <tracelens/rocm.hpp>
 #include <tracelens/table.hpp>
 #include <tracelens/trace.hpp>
 #include <tracelens/value.hpp>
@@ -22,21 +23,10 @@ struct GenesisCapture {
   bool has_kernel_csv = false;
   Value manifest = {};    // how the run was made; null when there is none
   std::string name = {};  // of the folder, in place of the manifest's time
-};
-
-struct GenesisOptions {
-  bool kernel_details = false;
-  bool short_kernels = true;
-  double short_kernel_us = 10;
-  int histogram_bins = 100;
   SteadyStateOptions steady = {};
 };
 
-struct GenesisReport {
-  std::vector<Table> tables;  // none of them empty
-  std::string summary;        // Markdown
-};
-
+// `options` without its times, which are those of the capture.
 [[nodiscard]] GenesisReport genesis_report(const GenesisCapture& capture,
                                            const GenesisOptions& options);
 

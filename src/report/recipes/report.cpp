@@ -1,8 +1,12 @@
 // The report of any trace: the tables the registry has for its kind, as far as they are asked for.
 #include <algorithm>
 #include <future>
+#include <iterator>
 #include <span>
 #include <tracelens/report.hpp>
+#include <tracelens/sinks.hpp>
+#include <tracelens/tables.hpp>
+#include <tracelens/tree.hpp>
 #include <tracelens/version.hpp>
 #include <utility>
 
@@ -11,7 +15,6 @@
 #include "analysis/tables/warnings.hpp"
 #include "facts/trace_kind.hpp"
 #include "io/threads.hpp"
-#include "report/sinks/sink.hpp"
 
 namespace tracelens {
 namespace {
@@ -69,6 +72,17 @@ void run_all(std::span<Job> jobs, TableContext& context) {
   others.get();
 }
 
+void add_more_tables(Report& report, const Trace& trace, std::span<const MoreTables> more) {
+  const Tree tree = build_tree(trace);
+  for (const MoreTables& each : more) {
+    std::vector<Table> made = each.make(trace, tree);
+    auto place = std::ranges::find(report.tables, each.after, &Table::name);
+    if (place != report.tables.end()) ++place;
+    report.tables.insert(place, std::make_move_iterator(made.begin()),
+                         std::make_move_iterator(made.end()));
+  }
+}
+
 }  // namespace
 
 const Table* Report::find(std::string_view table) const {
@@ -95,10 +109,22 @@ Report make_report(const Trace& trace, const ReportOptions& options) {
   for (Job& job : jobs) std::ranges::move(job.made, std::back_inserter(report.tables));
   report.warnings = context.warnings();
   std::ranges::move(selection.missing(report.tables), std::back_inserter(report.warnings));
+  if (!options.more_tables.empty()) add_more_tables(report, trace, options.more_tables);
   if (selection.wants("warnings"))
     if (auto table = warnings_table(trace, report.warnings))
       report.tables.push_back(*std::move(table));
   return report;
+}
+
+std::optional<Table> make_table(const Trace& trace, std::string_view name,
+                                const ReportOptions& options) {
+  ReportOptions only = options;
+  only.tables = {std::string{name}};
+  only.more_tables.clear();
+  Report report = make_report(trace, only);
+  const auto found = std::ranges::find(report.tables, name, &Table::name);
+  if (found == report.tables.end()) return std::nullopt;
+  return std::move(*found);
 }
 
 void write_report(const Report& report, const std::string& output) {

@@ -1,4 +1,4 @@
-#include "report/recipes/rocprof.hpp"
+#include <tracelens/rocm.hpp>
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "report/recipes/roofline_svg.hpp"
+#include <tracelens/roofline.hpp>
 
 #include <fmt/format.h>
 
@@ -11,10 +11,10 @@
 #include <numbers>
 #include <span>
 #include <string_view>
+#include <tracelens/table_text.hpp>
 #include <vector>
 
 #include "report/sinks/markup.hpp"
-#include "table/human_format.hpp"
 #include "table/utf8.hpp"
 
 namespace tracelens {
@@ -381,7 +381,7 @@ class Picture {
                       four_digits(mark.intensity), rate_text(mark.tflops));
       if (const auto percent = point.percent_of_roof())
         words += fmt::format("\n{:.1f} % of the {} roof", *percent,
-                             *point.bound == perf::Bound::kCompute ? "compute" : "memory");
+                             *point.bound == Bound::kCompute ? "compute" : "memory");
       print(
           "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" class=\"{}\" fill=\"{}\" "
           "stroke=\"{}\"><title>",

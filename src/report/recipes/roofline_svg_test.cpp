@@ -1,4 +1,4 @@
-#include "report/recipes/roofline_svg.hpp"
+#include <tracelens/roofline.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "report/recipes/workbook_limits.hpp"
+#include <tracelens/report.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

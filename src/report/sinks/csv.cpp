@@ -4,12 +4,12 @@
 #include <optional>
 #include <string>
 #include <tracelens/error.hpp>
+#include <tracelens/table_text.hpp>
 #include <vector>
 
 #include "io/output_file.hpp"
 #include "report/sinks/sinks.hpp"
 #include "report/sinks/unique_names.hpp"
-#include "table/cell_text.hpp"
 #include "table/utf8.hpp"
 
 namespace tracelens {

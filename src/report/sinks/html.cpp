@@ -6,12 +6,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tracelens/table_text.hpp>
 #include <vector>
 
 #include "io/output_file.hpp"
 #include "report/sinks/markup.hpp"
 #include "report/sinks/sinks.hpp"
-#include "table/human_format.hpp"
 #include "table/utf8.hpp"
 
 namespace tracelens {

@@ -11,10 +11,11 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tracelens/json.hpp>
+#include <tracelens/table_text.hpp>
 
 #include "io/output_file.hpp"
 #include "report/sinks/sinks.hpp"
-#include "table/cell_text.hpp"
 
 namespace tracelens {
 namespace {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tracelens/table_text.hpp>
 #include <vector>
 
-#include "table/cell_text.hpp"
 #include "table/utf8.hpp"
 
 namespace tracelens {

@@ -1,5 +1,5 @@
 // terminal.cpp: layout and drawing of a table as text.
-#include "report/sinks/terminal.hpp"
+#include <tracelens/table_text.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "io/ascii.hpp"
-#include "table/human_format.hpp"
 #include "table/utf8.hpp"
 
 namespace tracelens {

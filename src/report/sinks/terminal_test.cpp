@@ -1,4 +1,4 @@
-#include "report/sinks/terminal.hpp"
+#include <tracelens/table_text.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -11,13 +11,12 @@
 #include <string>
 #include <string_view>
 #include <tracelens/error.hpp>
+#include <tracelens/table_text.hpp>
 #include <vector>
 
 #include "io/output_file.hpp"
 #include "report/sinks/sinks.hpp"
 #include "report/sinks/unique_names.hpp"
-#include "table/cell_text.hpp"
-#include "table/human_format.hpp"
 #include "table/utf8.hpp"
 
 namespace tracelens {

@@ -1,0 +1,21 @@
+// files.hpp: whole text files, as the rest of TraceLens reads and writes them. In src/io.
+//   const std::string text = read_text_file("models.json.gz");      // unpacked by its content
+//   write_text_file("roofline.svg", picture);                       // complete or not at all
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tracelens {
+
+// Throws Error when it cannot be read.
+[[nodiscard]] std::string read_text_file(const std::string& path);
+
+// The folder must exist. Throws Error when the file cannot be written; an old one is replaced only
+// when the new one is complete.
+void write_text_file(const std::string& path, std::string_view text);
+
+// Makes the folder and those above it that are missing. Throws Error.
+void make_folder(const std::string& path);
+
+}  // namespace tracelens

@@ -1,0 +1,124 @@
+// trace_builder.hpp: a trace put together by hand: rows in file order, then finish(). In src/trace.
+//   TraceBuilder builder;
+//   const TrackId host = builder.intern(Track{1, 1}), gpu = builder.intern(Track{0, 7});
+//   const EventId call = builder.append({.phase = Phase::kComplete,
+//       .category = Category::kCudaRuntime, .name = builder.intern("cudaLaunchKernel"),
+//       .track = host, .ts_ns = 10, .dur_ns = 5});
+//   const EventId kernel = builder.append({.phase = Phase::kComplete,
+//       .category = Category::kKernel, .name = builder.intern("gemm"), .track = gpu,
+//       .ts_ns = 20, .dur_ns = 50});
+//   builder.add_launch(call, kernel);
+//   const Trace trace = std::move(builder).finish();
+// The only way to fill a Trace: readers use it too. Ids are those this builder gave; any other is
+// undefined behaviour. Nothing here fails. Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tracelens/trace.hpp>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace tracelens {
+
+class StringTable;
+
+// The dense columns of one event.
+struct EventRow {
+  Phase phase = Phase::kOther;
+  Category category = Category::kNone;
+  StringId name{};
+  TrackId track{};
+  SignatureId signature{};
+  std::int64_t ts_ns = kAbsent, dur_ns = kAbsent, correlation = kAbsent;
+};
+
+// How many events have each of the sparse arguments.
+struct ArgumentCounts {
+  std::size_t external_ids = 0, sequences = 0, forward_threads = 0, streams = 0, devices = 0;
+  std::size_t call_stacks = 0, details = 0, category_texts = 0;
+};
+
+class TraceBuilder {
+ public:
+  TraceBuilder();
+  TraceBuilder(TraceBuilder&&) noexcept;
+  TraceBuilder& operator=(TraceBuilder&&) noexcept;
+  ~TraceBuilder();
+
+  // Equal texts, tracks and signatures get one id.
+  StringId intern(std::string_view text);
+  TrackId intern(const Track& track);
+  SignatureId intern(Signature signature);
+
+  // Room for about this many events in all; memory is only touched when used.
+  void reserve(std::size_t events);
+  void reserve(const ArgumentCounts& counts);
+  EventId append(const EventRow& row);
+  // Says that a runtime call started a GPU event: gives both the same correlation id (that of the
+  // call, if it has one) and appends the two flow events that profilers write.
+  void add_launch(EventId call, EventId gpu_event);
+
+  // Sparse arguments; call in ascending event order per column.
+  void set_external_id(EventId event, std::int64_t id) { trace_.external_ids_.append(event, id); }
+  void set_sequence(EventId event, std::int64_t id) { trace_.sequences_.append(event, id); }
+  void set_forward_thread(EventId event, std::int64_t id) { trace_.fwd_threads_.append(event, id); }
+  void set_stream(EventId event, std::int64_t id) { trace_.streams_.append(event, id); }
+  void set_device(EventId event, std::int64_t id) { trace_.devices_.append(event, id); }
+  void set_call_stack(EventId event, StringId text) { trace_.call_stacks_.append(event, text); }
+  void set_details(EventId event, StringId json) { trace_.details_.append(event, json); }
+  void set_category_text(EventId event, StringId text) {
+    trace_.other_categories_.append(event, text);
+  }
+
+  // What is known of an appended event only later: when its end is read, or its thread.
+  void set_phase(EventId event, Phase phase) { trace_.phases_[event.row] = phase; }
+  void set_track(EventId event, TrackId track) { trace_.tracks_[event.row] = track; }
+  void set_dur_ns(EventId event, std::int64_t ns) { trace_.dur_ns_[event.row] = ns; }
+  [[nodiscard]] std::int64_t dur_ns(EventId event) const { return trace_.dur_ns_[event.row]; }
+  [[nodiscard]] std::optional<StringId> details(EventId event) const {
+    return trace_.details_.at(event);
+  }
+  // New details for some events, which need not have had any; in ascending event order.
+  void replace_details(std::span<const std::pair<EventId, StringId>> changes);
+
+  // Begin and end events are joined per track when the trace is finished: the begin becomes a
+  // complete event, the end stays as kOther.
+  void add_begin(EventId event) { begin_end_.push_back({event, true}); }
+  void add_end(EventId event) { begin_end_.push_back({event, false}); }
+
+  void add_label(Track track, std::string what, Value value);
+  void add_metadata(std::string key, Value value);
+  Warnings& warnings() { return trace_.warnings_; }
+  Source& source() { return trace_.source_; }
+  [[nodiscard]] std::size_t size() const { return trace_.size(); }
+  [[nodiscard]] std::string_view text(StringId id) const;
+  [[nodiscard]] const Track& track(TrackId id) const { return trace_.track(id); }
+
+  // For TraceLens's own readers, which keep texts nowhere else.
+  StringTable& strings() { return *strings_; }
+
+  [[nodiscard]] Trace finish() &&;
+
+ private:
+  struct BeginEnd {
+    EventId event;
+    bool is_begin;
+  };
+  void join_begin_end();
+
+  Trace trace_;
+  std::unique_ptr<StringTable> strings_;
+  std::unordered_map<std::string, std::uint32_t> track_ids_, signature_ids_;
+  std::unordered_map<std::string, std::size_t> label_index_;
+  std::vector<BeginEnd> begin_end_;
+  std::int64_t last_launch_ = 0;
+};
+
+}  // namespace tracelens

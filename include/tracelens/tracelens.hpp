@@ -1,0 +1,37 @@
+// tracelens.hpp: every public header of TraceLens; docs/sdk.md shows how they go together.
+//   #include <tracelens/tracelens.hpp>
+//   const tracelens::Trace trace = tracelens::read_trace("rank0.json.gz");
+//   tracelens::write_report(tracelens::make_report(trace), "report.xlsx");
+// Whatever cannot be done ends in an Error (error.hpp), whose text is a sentence for a person.
+#pragma once
+
+#include <tracelens/check.hpp>
+#include <tracelens/collectives.hpp>
+#include <tracelens/compare.hpp>
+#include <tracelens/convert.hpp>
+#include <tracelens/edition.hpp>
+#include <tracelens/error.hpp>
+#include <tracelens/files.hpp>
+#include <tracelens/fuse.hpp>
+#include <tracelens/gpu.hpp>
+#include <tracelens/info.hpp>
+#include <tracelens/intervals.hpp>
+#include <tracelens/json.hpp>
+#include <tracelens/model.hpp>
+#include <tracelens/model_tables.hpp>
+#include <tracelens/node.hpp>
+#include <tracelens/read_trace.hpp>
+#include <tracelens/reader.hpp>
+#include <tracelens/report.hpp>
+#include <tracelens/rocm.hpp>
+#include <tracelens/roofline.hpp>
+#include <tracelens/sinks.hpp>
+#include <tracelens/table.hpp>
+#include <tracelens/table_text.hpp>
+#include <tracelens/tables.hpp>
+#include <tracelens/trace.hpp>
+#include <tracelens/trace_builder.hpp>
+#include <tracelens/tree.hpp>
+#include <tracelens/tree_text.hpp>
+#include <tracelens/value.hpp>
+#include <tracelens/version.hpp>

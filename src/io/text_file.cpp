@@ -1,0 +1,25 @@
+#include <array>
+#include <tracelens/files.hpp>
+
+#include "io/output_file.hpp"
+#include "io/stream.hpp"
+
+namespace tracelens {
+
+std::string read_text_file(const std::string& path) {
+  io::Stream in = io::Stream::open(path);
+  std::string text;
+  std::array<char, 4096> buffer;
+  while (const std::size_t got = in.read(buffer)) text.append(buffer.data(), got);
+  return text;
+}
+
+void write_text_file(const std::string& path, std::string_view text) {
+  io::OutputFile out{path};
+  out.write(text);
+  out.commit();
+}
+
+void make_folder(const std::string& path) { io::make_directories(path); }
+
+}  // namespace tracelens

@@ -1,0 +1,66 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <tracelens/error.hpp>
+#include <tracelens/read_trace.hpp>
+#include <tracelens/report.hpp>
+#include <tracelens/tables.hpp>
+
+namespace tracelens {
+namespace {
+
+const Trace& amp_trace() {
+  static const Trace kTrace = read_trace("tests/data/h200_gpt_train_amp.json.gz");
+  return kTrace;
+}
+
+MoreTables own_table(std::string name, std::string after) {
+  return {.make =
+              [name = std::move(name)](const Trace& trace, const Tree& tree) {
+                const ColumnSpec columns[] = {{"nodes", Kind::kInteger, "", "nodes of the tree"}};
+                Table table{name, "of the test", columns};
+                table.add_row(trace.size() > 0 ? tree.size() : 0);
+                return std::vector<Table>{table};
+              },
+          .after = std::move(after)};
+}
+
+TEST(Report, TablesOfOnesOwnStandWhereTheyWereAskedFor) {
+  ReportOptions options;
+  options.more_tables = {own_table("first", "gpu_timeline"), own_table("last", "no such table")};
+  const Report report = make_report(amp_trace(), options);
+  ASSERT_GT(report.tables.size(), 4u);
+  EXPECT_EQ(report.tables[0].name(), "gpu_timeline");
+  EXPECT_EQ(report.tables[1].name(), "first");
+  EXPECT_GT(report.tables[1].column("nodes").integers()[0], 0);
+  const bool has_warnings = report.find("warnings") != nullptr;
+  EXPECT_EQ(report.tables[report.tables.size() - (has_warnings ? 2 : 1)].name(), "last");
+  EXPECT_EQ(report.tables.size(), make_report(amp_trace()).tables.size() + 2);
+}
+
+TEST(Report, OneTableIsThatOfTheReport) {
+  const std::optional<Table> table = make_table(amp_trace(), "ops_summary");
+  ASSERT_TRUE(table);
+  EXPECT_EQ(table->rows(), make_report(amp_trace()).find("ops_summary")->rows());
+  EXPECT_FALSE(make_table(amp_trace(), "gpu_timeline_by_device"));  // there is one GPU
+  EXPECT_THROW((void)make_table(amp_trace(), "nonsense"), Error);
+}
+
+TEST(Report, ModelsFromCodeComeFirst) {
+  ModelSet mine;
+  mine.add_pattern("mm$", {.category = "my matrices"},
+                   [](const OpCall&) { return Work{.flops = 3e9, .bytes = 2}; });
+  ReportOptions options;
+  options.models = &mine;
+  const std::optional<Table> table = make_table(amp_trace(), "unified_perf_summary", options);
+  ASSERT_TRUE(table);
+  const auto categories = table->column("op category").texts();
+  const auto found = std::ranges::find(categories, "my matrices");
+  ASSERT_NE(found, categories.end());
+  const auto row = static_cast<std::size_t>(found - categories.begin());
+  EXPECT_EQ(table->column("GFLOPS").reals()[row], 3);
+}
+
+}  // namespace
+}  // namespace tracelens
