@@ -15,7 +15,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analysis/kit/group_rows.hpp"
 #include "analysis/kit/intervals.hpp"
 #include "analysis/ops/kernel_stats.hpp"
 #include "perf/registry/model_set.hpp"
