@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analysis/kit/timed_groups.hpp"
+
 namespace tracelens {
 namespace {
 

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analysis/kit/group_rows.hpp"
+#include "analysis/kit/timed_groups.hpp"
 #include "analysis/ops/group_columns.hpp"
 #include "analysis/ops/rates.hpp"
 #include "perf/registry/sheets.hpp"

@@ -16,7 +16,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analysis/kit/group_rows.hpp"
 #include "analysis/ops/kernel_stats.hpp"
 #include "facts/trace_facts.hpp"
 #include "perf/registry/run_models.hpp"

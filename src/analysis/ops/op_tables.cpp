@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/kit/group_rows.hpp"
+#include "analysis/kit/timed_groups.hpp"
 #include "analysis/ops/group_columns.hpp"
 #include "tree/time_math.hpp"
 

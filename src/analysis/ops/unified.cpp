@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/kit/group_rows.hpp"
+#include "analysis/kit/timed_groups.hpp"
 #include "analysis/ops/call_stacks.hpp"
 #include "analysis/ops/group_columns.hpp"
 #include "analysis/ops/rates.hpp"

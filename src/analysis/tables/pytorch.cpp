@@ -10,7 +10,7 @@
 #include "analysis/tables/compare_rules.hpp"
 #include "analysis/tables/context.hpp"
 #include "analysis/tables/lists.hpp"
-#include "perf/registry/op_registry.hpp"
+#include "perf/registry/sheets.hpp"
 
 namespace tracelens {
 namespace {
@@ -72,10 +72,10 @@ std::vector<Table> op_sheets(TableContext& c) {
 // GEMM, SDPA_fwd, SDPA_bwd, ...
 std::vector<std::string> op_sheet_names() {
   std::vector<std::string> names;
-  for (const std::string_view sheet : perf::sheet_order(Edition::kExtended))
+  for (const perf::SheetInfo& sheet : perf::sheets(Edition::kExtended))
     for (const std::string_view pass : {"", "_fwd", "_bwd"})
       for (const std::string_view overlap : {"", "_kl_overlap"})
-        names.push_back(std::string{sheet}.append(pass).append(overlap));
+        names.push_back(std::string{sheet.name}.append(pass).append(overlap));
   return names;
 }
 
