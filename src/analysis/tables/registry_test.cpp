@@ -31,8 +31,7 @@ std::vector<std::string> names(const std::vector<Table>& tables) {
 std::vector<std::string> selected(TraceKind kind, const ReportOptions& options) {
   const Selection selection{kind, options};
   std::vector<std::string> found;
-  for (const TableInfo* const table : selection.rows())
-    found.emplace_back(table->name);
+  for (const TableInfo* const table : selection.rows()) found.emplace_back(table->name);
   return found;
 }
 
@@ -127,8 +126,9 @@ TEST(CompareRules, StandInTheOrderOfTheGroups) {
   const auto rules = compare_rules();
   EXPECT_EQ(rules.front().sheet, "gpu_timeline");
   EXPECT_EQ(rules.back().group, "roofline");
-  EXPECT_TRUE(std::ranges::any_of(
-      rules, [](const CompareRule& rule) { return rule.sheet == "hlo_ops" && rule.edition == Edition::kExtended; }));
+  EXPECT_TRUE(std::ranges::any_of(rules, [](const CompareRule& rule) {
+    return rule.sheet == "hlo_ops" && rule.edition == Edition::kExtended;
+  }));
 }
 
 }  // namespace
