@@ -50,7 +50,8 @@ class Flag {
   using Target =
       std::variant<std::monostate, std::function<void()>, bool*, int*, std::int64_t*, std::size_t*,
                    double*, std::string*, std::optional<std::int64_t>*, std::optional<std::size_t>*,
-                   std::optional<double>*, std::vector<std::int64_t>*, std::vector<std::string>*>;
+                   std::optional<std::string>*, std::optional<double>*, std::vector<std::int64_t>*,
+                   std::vector<std::string>*>;
   static constexpr int kAnyNumber = -1;
 
   // "-o,--output"; a name after ! switches its bool off.
