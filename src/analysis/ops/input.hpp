@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <tracelens/edition.hpp>
 #include <tracelens/gpu.hpp>
 #include <tracelens/roofline.hpp>
 #include <tracelens/trace.hpp>
@@ -17,7 +18,6 @@
 #include "analysis/ops/op_models.hpp"
 #include "analysis/ops/overlap.hpp"
 #include "facts/trace_facts.hpp"
-#include "perf/registry/op_registry.hpp"
 #include "perf/registry/run_models.hpp"
 
 namespace tracelens {

@@ -11,10 +11,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tracelens/edition.hpp>
 #include <tracelens/table.hpp>
 #include <tracelens/value.hpp>
-
-#include "perf/registry/op_registry.hpp"
 
 namespace tracelens {
 

@@ -8,13 +8,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tracelens/edition.hpp>
 #include <tracelens/trace.hpp>
 #include <vector>
 
 #include "analysis/ranks/message.hpp"
 #include "analysis/ranks/rank_activity.hpp"
 #include "analysis/ranks/rank_steps.hpp"
-#include "perf/registry/op_registry.hpp"
 
 namespace tracelens {
 

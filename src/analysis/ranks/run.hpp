@@ -8,13 +8,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tracelens/edition.hpp>
 #include <tracelens/table.hpp>
 #include <vector>
 
 #include "analysis/ranks/matching.hpp"
 #include "analysis/ranks/message.hpp"
 #include "analysis/ranks/rank_trace.hpp"
-#include "perf/registry/op_registry.hpp"
 
 namespace tracelens {
 
