@@ -27,16 +27,17 @@ function(tl_publish path)
   file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${link} SYMBOLIC)
 endfunction()
 
-# tl_library(path [HOT] SOURCES ... DEPS ... [PROTOS ...] [LIBS ...] [TESTS ...] [TEST_DEPS ...]
+# tl_library(path [HOT | COLD] SOURCES ... DEPS ... [PROTOS ...] [LIBS ...] [TESTS ...] [TEST_DEPS ...]
 #            [TEST_LIBS ...])
 # The objects of one room. DEPS are the rooms whose headers it sees: the layer rule, which
 # tools/check_layers.py reads from here too. LIBS are the outside libraries it uses. PROTOS are
 # compiled by protoc; x.proto is included as "x.pb.h", by this room and its tests only. TESTS join
 # the GoogleTest program of the layer, <layer>_test; TEST_DEPS and TEST_LIBS are what only they use.
-# HOT rooms see every byte or event of a trace and are optimised for speed alone (-O3); the others
-# would only get larger, and the program's own size is memory too.
+# HOT rooms see every byte or event of a trace and are optimised for speed alone (-O3), COLD ones work
+# once per table or signature (-O1: a quarter less to wait for); the others would only get larger with
+# -O3, and the program's own size is memory too.
 function(tl_library path)
-  cmake_parse_arguments(ARG "HOT" "" "SOURCES;DEPS;PROTOS;LIBS;TESTS;TEST_DEPS;TEST_LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "HOT;COLD" "" "SOURCES;DEPS;PROTOS;LIBS;TESTS;TEST_DEPS;TEST_LIBS" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "tl_library(${path}): unknown arguments: ${ARG_UNPARSED_ARGUMENTS}")
   endif()
@@ -48,10 +49,11 @@ function(tl_library path)
   target_link_libraries(tl_${name} PRIVATE tl_warnings fmt::fmt ${ARG_LIBS})
   set_target_properties(tl_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   if(ARG_HOT)
-    tl_precompile(tl_${name} hot)
+    tl_optimise(tl_${name} 3)
+  elseif(ARG_COLD)
+    tl_optimise(tl_${name} 1)
   else()
-    target_compile_options(tl_${name} PRIVATE $<$<CONFIG:Release>:-O2>)
-    tl_precompile(tl_${name} cold)
+    tl_optimise(tl_${name} 2)
   endif()
   set_property(GLOBAL APPEND PROPERTY TL_ROOMS tl_${name})
   set_property(GLOBAL APPEND PROPERTY TL_LIBS ${ARG_LIBS})
@@ -63,6 +65,7 @@ function(tl_library path)
     protobuf_generate(TARGET tl_${name}_protos LANGUAGE cpp PROTOC_OUT_DIR ${proto_dir})
     target_link_libraries(tl_${name}_protos PUBLIC protobuf::libprotobuf-lite)
     target_include_directories(tl_${name}_protos SYSTEM PUBLIC ${proto_dir})
+    target_compile_options(tl_${name}_protos PRIVATE $<$<CONFIG:Release>:-O2>)
     set_target_properties(tl_${name}_protos PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_include_directories(tl_${name} SYSTEM PRIVATE ${proto_dir})
     add_dependencies(tl_${name} tl_${name}_protos)
@@ -138,8 +141,14 @@ function(tl_test layer)
   endif()
 endfunction()
 
-# tl_precompile(target kind): takes the standard headers from a precompiled one. A quarter of a fresh
-# build goes by without them; TRACELENS_PCH=OFF shows that every file includes what it uses.
+# tl_optimise(target level): -O<level> in a release, and the standard headers from a header that was
+# precompiled that way. Half of a fresh build is reading headers otherwise; TRACELENS_PCH=OFF shows that
+# every file includes what it uses.
+function(tl_optimise target level)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O${level}>)
+  tl_precompile(${target} O${level})
+endfunction()
+
 function(tl_precompile target kind)
   if(NOT TRACELENS_PCH)
     return()
@@ -150,15 +159,17 @@ function(tl_precompile target kind)
     add_library(tl_pch_${kind} OBJECT ${source})
     target_link_libraries(tl_pch_${kind} PRIVATE tl_warnings fmt::fmt)
     target_include_directories(tl_pch_${kind} PRIVATE ${PROJECT_SOURCE_DIR}/include)
-    set_target_properties(tl_pch_${kind} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     set(headers ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp)
-    if(kind STREQUAL cold)
-      target_compile_options(tl_pch_${kind} PRIVATE $<$<CONFIG:Release>:-O2>)
-    elseif(kind STREQUAL test)
+    if(kind STREQUAL test)
       list(APPEND headers <gtest/gtest.h> <gmock/gmock.h>)
-      target_compile_options(tl_pch_${kind} PRIVATE -O0)
       target_link_libraries(tl_pch_${kind} PRIVATE GTest::gtest_main GTest::gmock)
-      set_target_properties(tl_pch_${kind} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+      target_compile_options(tl_pch_${kind} PRIVATE -O0)
+    else()
+      string(SUBSTRING ${kind} 0 2 option)  # of O1 and of O1_program, whose code is linked in one place
+      target_compile_options(tl_pch_${kind} PRIVATE $<$<CONFIG:Release>:-${option}>)
+      if(kind STREQUAL option)
+        set_target_properties(tl_pch_${kind} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+      endif()
     endif()
     target_precompile_headers(tl_pch_${kind} PRIVATE ${headers})
   endif()

@@ -23,7 +23,7 @@ PAGE = ROOT / "docs" / "tables.md"
 TRACES = ("*.json.gz", "*.xplane.pb.gz", "pftrace/*.pftrace")
 EVERYTHING = ["--overlap", "--call-stack", "--recompute", "--group-by-kernel-count",
               "--first-occurrence", "--kernel-categories", "--micro-idle", "5", "--gpu", "H200",
-              "--by-module", "--by-step"]
+              "--by-module", "--by-step", "--kernel-details"]
 OPTION_SETS = [[], EVERYTHING, [*EVERYTHING, "--categories", "reference"]]
 
 
@@ -81,8 +81,11 @@ def gaps(tables, registry):
 
 
 def rows_of(name, registry):
-    """What the registry says of a table; the sheets of families and categories share rows."""
-    return registry.get(name, registry["op sheets"])
+    """What the registry says of a table; a row of sheets names them all behind a colon."""
+    if name in registry:
+        return registry[name]
+    return [row for rows in registry.values() for row in rows
+            if name in row["description"].partition(": ")[2].split(", ")]
 
 
 def terms(row):
@@ -105,6 +108,12 @@ def page(tables, registry):
         lines += [f"| `{column['name']}` | {column['unit']} | {column['description']} |"
                   for column in columns.values()]
         lines.append("")
+    for name, rows in registry.items():
+        if name in tables:
+            continue
+        lines += [f"## {name}", ""]  # sheets of families, and what no trace of ours has
+        lines += [f"{row['description']}. *{terms(row)}*" for row in rows]
+        lines.append("")
     return "\n".join(lines)
 
 
@@ -122,7 +131,7 @@ def main():
         PAGE.write_text(text, encoding="utf-8")
     elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
         problems.append("docs/tables.md is not what the program says: run "
-                        "tools/make_table_reference.py and commit it")
+                        "tools/make_table_reference.py --tracelens PROGRAM and commit it")
     for problem in problems:
         print(problem, file=sys.stderr)
     return 1 if problems else 0

@@ -1,7 +1,9 @@
 // compare.hpp: what changed between two or more runs: reports side by side, and gates on the
 // changes.
-//   const Comparison c = compare_reports({"base.json.gz", "new.json.gz"}, {.gates = {"total_time >
-//   5%"}}); write_comparison(c, "compare.xlsx"); if (!c.passed()) return 1;
+//   const Comparison c = compare_reports({"base.json.gz", "new.json.gz"},
+//                                        {.gates = {"total_time > 5%"}});
+//   write_comparison(c, "compare.xlsx");
+//   if (!c.passed()) return 1;
 // Inputs are traces of any format or finished reports: a workbook, or a folder of CSV files. The
 // first is the baseline. Implemented in src/report.
 #pragma once

@@ -74,9 +74,9 @@ struct ReportOptions {
 
 struct Report {
   std::string title;
-  std::string trace_name;             // where it came from
-  std::string gpu;                    // whose figures the roofline columns use; may be empty
-  std::vector<Table> tables;          // in report order; the first is gpu_timeline
+  std::string trace_name;     // where it came from
+  std::string gpu;            // whose figures the roofline columns use; may be empty
+  std::vector<Table> tables;  // in report order; gpu_timeline is the first of a whole report
   std::vector<std::string> warnings;  // sentences about what the report had to make do with
   [[nodiscard]] const Table* find(std::string_view table) const;  // nullptr: not in this report
 };
@@ -102,7 +102,8 @@ struct TableFlag {
 // large trace is read.
 void check_options(const ReportOptions& options);
 
-// Throws Error when the GPU asked for is not known or its file cannot be read.
+// Throws Error when a table, a view or the GPU asked for is not known, or a file the options name
+// cannot be read or understood.
 [[nodiscard]] Report make_report(const Trace& trace, const ReportOptions& options = {});
 
 // What a sheet of a workbook holds beside its header.

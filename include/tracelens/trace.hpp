@@ -145,7 +145,6 @@ struct MetadataEntry {
   Value value;
 };
 
-// How the bytes arrived; for `info` and `check`.
 // Who wrote the file, as the reader found out.
 enum class Recorder : std::uint8_t {
   kUnknown,   // a trace put together by hand
@@ -155,6 +154,7 @@ enum class Recorder : std::uint8_t {
   kPerfetto,  // a .pftrace
 };
 
+// How the bytes arrived; for `info` and `check`.
 struct Source {
   std::string name;    // path, or "-" for standard input
   std::string format;  // "kineto": for people; code asks for the recorder
@@ -257,7 +257,7 @@ class Trace {
   [[nodiscard]] const Warnings& warnings() const { return warnings_; }
 
  private:
-  friend class TraceBuilder;  // src/trace/builder.hpp: the only way to fill a Trace
+  friend class TraceBuilder;  // trace_builder.hpp: the only way to fill a Trace
 
   std::vector<std::int64_t> ts_ns_, dur_ns_, correlations_;
   std::vector<StringId> names_;

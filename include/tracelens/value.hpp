@@ -1,5 +1,5 @@
 // value.hpp: a small tree of plain data, as found in an op's arguments or in a nested table cell.
-// Implemented in src/table (text forms) and src/readers (parsing).
+// Implemented in src/table (text forms) and src/trace (parsing, json.hpp).
 //   const Value dims = Value::tuple({Value::tuple({8, 4}), Value::tuple({})});   // ((8, 4), ())
 #pragma once
 

@@ -6,6 +6,8 @@
 #include <memory>
 #include <mutex>
 
+#include "io/check.hpp"
+
 namespace tracelens {
 
 template <class T>
@@ -15,6 +17,7 @@ class Once {
   T& get(const Make& make) {
     // In place: some of what is made once cannot be moved.
     std::call_once(flag_, [&] { value_.reset(new T(make())); });
+    TL_CHECK(value_ != nullptr);  // dropped: the one who asks came too late
     return *value_;
   }
   [[nodiscard]] const T* made() const { return value_.get(); }  // null: nobody has asked

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <tracelens/error.hpp>
 #include <tracelens/report.hpp>
 #include <tracelens/sinks.hpp>
 #include <tracelens/version.hpp>
@@ -59,7 +60,9 @@ class ReportVerb : public Verb {
       flags.add_action(
           fmt::format("--{}", flag.group),
           [this, &flag] { options_.also.emplace_back(flag.group); }, std::string{flag.help});
-    flags.add("--tables", options_.tables, "Only these tables, by name: a,b,c").separated_by(',');
+    flags.add("--tables", options_.tables, "Only these tables, by name: a,b,c")
+        .repeatable()
+        .separated_by(',');
     flags.add("--list-tables", list_tables_, "Show the names of all tables, and read nothing");
     flags.add("--call-stack", options_.call_stack,
               "Call stacks in unified_perf_summary (needs Python stacks in the trace)");
@@ -123,6 +126,9 @@ class ReportVerb : public Verb {
     options_.threads = input_.threads();
     if (categories_ == "reference") options_.edition = Edition::kReference;
     const Report report = make_report(trace, options_);
+    if (!options_.tables.empty() && report.tables.empty())
+      throw Error{trace.source().name, fmt::format("gives none of the tables asked for: {}",
+                                                   fmt::join(report.warnings, ". "))};
     for (const std::string& sentence : report.warnings) console.warn(sentence);
     const std::string output =
         output_.empty() ? stem_of(trace.source().name) + "_report.xlsx" : output_;

@@ -70,14 +70,23 @@ std::vector<Table> op_sheets(TableContext& c) {
 }
 
 // GEMM, SDPA_fwd, SDPA_bwd, ...
-std::vector<std::string> op_sheet_names() {
+std::vector<std::string> sheet_names_with(std::string_view ending) {
   std::vector<std::string> names;
-  for (const perf::SheetInfo& sheet : perf::sheets(Edition::kExtended))
-    for (const std::string_view pass : {"", "_fwd", "_bwd"})
-      for (const std::string_view overlap : {"", "_kl_overlap"})
-        names.push_back(std::string{sheet.name}.append(pass).append(overlap));
+  for (const perf::SheetInfo& sheet : perf::sheets(Edition::kExtended)) {
+    const auto add = [&](std::string_view pass) {
+      names.push_back(std::string{sheet.name}.append(pass).append(ending));
+    };
+    if (sheet.passes == perf::SheetInfo::Passes::kOneSheet) {
+      add("");
+    } else {
+      add("_fwd");
+      add("_bwd");
+    }
+  }
   return names;
 }
+std::vector<std::string> op_sheet_names() { return sheet_names_with(""); }
+std::vector<std::string> overlap_sheet_names() { return sheet_names_with("_kl_overlap"); }
 
 std::vector<Table> kernel_table(TableContext& c) {
   return tables(kernel_summary(c.trace, c.kernels(), c.timeline().total_ns,
@@ -199,6 +208,13 @@ constexpr TableInfo kTables[] = {
      .needs = Needs::kOps,
      .make = op_sheets,
      .members = op_sheet_names},
+    {.name = "op sheets with overlap",
+     .description = "The same with the calls apart that overlapped with other kernels",
+     .group = "overlap",
+     .on = Default::kOff,
+     .needs = Needs::kOps | Needs::kOverlap,
+     .make = op_sheets,
+     .members = overlap_sheet_names},
     {.name = "kernel_summary",
      .description = "GPU kernels by op, name and stream, the costliest first",
      .group = "kernel-summary",

@@ -60,8 +60,14 @@ bool names_row(const std::vector<std::string>& names, const TableInfo& table) {
   });
 }
 
+// A row that stands for many tables is left out by its own name only; wants() sees to the others.
+bool is_left_out(const TableInfo& table, const ReportOptions& options) {
+  return contains(options.without, table.name) ||
+         (!table.group.empty() && contains(options.without, table.group));
+}
+
 bool is_selected(const TableInfo& table, const ReportOptions& options) {
-  if (names_row(options.without, table)) return false;
+  if (is_left_out(table, options)) return false;
   if (!options.tables.empty()) return names_row(options.tables, table);
   if (!options.views.empty() && !table.view.empty() && !contains(options.views, table.view))
     return false;
@@ -142,11 +148,14 @@ std::span<const CompareRule> compare_rules() {
 const CompareRule& any_family_rule() { return kCompareFamily; }
 
 void check_table_names(const ReportOptions& options) {
-  if (!options.models_file.empty()) return;  // its models may have sheets of their own
   for (const auto* const names : {&options.tables, &options.also, &options.without})
     for (const std::string& name : *names)
       if (!is_known(name))
         throw Error{name, "no such table; `tracelens report --list-tables` shows all of them"};
+  constexpr std::array<std::string_view, 3> kViews = {"activity", "api", "memcpy"};
+  for (const std::string& view : options.views)
+    if (std::ranges::find(kViews, view) == kViews.end())
+      throw Error{view, "no such view; known are activity, api and memcpy"};
 }
 
 Selection::Selection(TraceKind kind, const ReportOptions& options) : options_{options} {
@@ -156,13 +165,12 @@ Selection::Selection(TraceKind kind, const ReportOptions& options) : options_{op
 }
 
 bool Selection::wants(std::string_view table) const {
-  // A name that is in no row is that of a sheet the user's own models made.
+  if (contains(options_.without, table)) return false;
   const auto row =
       std::ranges::find_if(rows_, [&](const TableInfo* each) { return each->makes(table); });
-  if (options_.tables.empty()) return row != rows_.end() || !is_known(std::string{table});
-  return contains(options_.tables, table) ||
-         (row != rows_.end() &&
-          (contains(options_.tables, (*row)->name) || contains(options_.tables, (*row)->group)));
+  if (row == rows_.end() || options_.tables.empty()) return row != rows_.end();
+  const auto is_asked = [this](std::string_view name) { return contains(options_.tables, name); };
+  return is_asked(table) || is_asked((*row)->name) || is_asked((*row)->group);
 }
 
 bool Selection::needs(Needs needs) const {
@@ -181,6 +189,7 @@ std::vector<std::string> Selection::missing(std::span<const Table> made) const {
     if (is_made) continue;
     const auto row = std::ranges::find_if(
         rows_, [&](const TableInfo* each) { return each->makes(name) || each->group == name; });
+    if (row != rows_.end() && (*row)->make == nullptr) continue;  // no warnings: all is well
     std::string sentence = fmt::format("{}: this trace gives no such table", name);
     if (row == rows_.end())
       sentence = fmt::format("{}: not a table of this kind of trace", name);
@@ -211,16 +220,18 @@ std::vector<Excerpt> first_tables(const Report& report) {
 }
 
 Table table_list() {
-  const ColumnSpec columns[] = {{"table", Kind::kText, "", "name, for --tables"},
-                                {"description", Kind::kText, "", "what it says"},
-                                {"traces", Kind::kText, "", "kinds of trace that have it"},
-                                {"made", Kind::kText, "", "when it is not asked for by name"},
-                                {"needs", Kind::kText, "", "what the trace must hold"}};
+  const ColumnSpec columns[] = {
+      {"table", Kind::kText, "", "name, for --tables"},
+      {"description", Kind::kText, "", "what it says"},
+      {"traces", Kind::kText, "", "kinds of trace that have it"},
+      {"made", Kind::kText, "", "when it is not asked for by name"},
+      {"group", Kind::kText, "", "name of the tables that go with it; may be empty"},
+      {"needs", Kind::kText, "", "what the trace must hold"}};
   Table list{"tables", "Every table of a report", columns};
   // Kinds of trace that have the same table share a row.
   std::vector<const TableInfo*> listed;
   const auto is_same = [](const TableInfo& a, const TableInfo& b) {
-    return a.name == b.name && a.description == b.description;
+    return a.name == b.name && a.description == b.description && a.on == b.on && a.needs == b.needs;
   };
   for (const KindTables& kind : kKinds)
     for (const TableInfo& table : kind.tables()) {
@@ -228,11 +239,15 @@ Table table_list() {
       if (std::ranges::any_of(listed, [&](const TableInfo* other) { return same(*other); }))
         continue;
       listed.push_back(&table);
+      std::string description{table.description};
+      if (table.members != nullptr)
+        description += fmt::format(": {}", fmt::join(table.members(), ", "));
       std::string kinds;
       for (const KindTables& other : kKinds)
         if (std::ranges::any_of(other.tables(), same))
           kinds.append(kinds.empty() ? "" : ", ").append(other.name);
-      list.add_row(table.name, table.description, kinds, asked_for_by(table), text_of(table.needs));
+      list.add_row(table.name, description, kinds, asked_for_by(table), table.group,
+                   text_of(table.needs));
     }
   return list;
 }

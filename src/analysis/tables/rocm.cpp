@@ -48,7 +48,6 @@ std::vector<Table> profile_kernels(TableContext& c) {
 }
 
 std::vector<Table> kernel_categories(TableContext& c) {
-  if (c.kind == TraceKind::kRocmTimeline && !c.is_extended()) return {};
   return with_rows(tables(rocprof_category_summary(c.rocm_kernels(), summary_options(c))));
 }
 
@@ -94,7 +93,6 @@ constexpr TableInfo kStreams = {.name = "gpu_streams",
                                 .make = streams};
 constexpr TableInfo kKernelCategories = {.name = "kernel_summary_by_category",
                                          .description = "Kernels by kind of work",
-                                         .group = "kernel-summary",
                                          .view = "activity",
                                          .screen = {.place = 16, .rows = 12},
                                          .compare = &kCompareKernelCategories,
@@ -143,6 +141,13 @@ constexpr TableInfo kCopyRates = {.name = "memory_copy_bandwidth",
                                   .screen = {.place = 19, .rows = 8},
                                   .make = copies};
 
+// The Python TraceLens has it of results, but not of timelines.
+constexpr TableInfo kTimelineCategories = [] {
+  TableInfo table = kKernelCategories;
+  table.on = Default::kExtended;
+  return table;
+}();
+
 constexpr TableInfo kTimelineTables[] = {
     {.name = "gpu_timeline",
      .description = "What the GPU's time went to, from its first event to its last",
@@ -164,12 +169,11 @@ constexpr TableInfo kTimelineTables[] = {
      .make = of_activity<xla_top>},
     {.name = "kernel_summary",
      .description = "GPU kernels: how long, how often, with which launch configuration",
-     .group = "kernel-summary",
      .view = "activity",
      .screen = {.place = 15, .rows = 12},
      .compare = &kCompareHipKernels,
      .make = of_activity<pftrace_kernel_summary>},
-    kKernelCategories,
+    kTimelineCategories,
     kHipCalls,
     kCounters,
     kLaunches,
@@ -197,7 +201,6 @@ constexpr TableInfo kResultTables[] = {
     kStreams,
     {.name = "kernel_summary",
      .description = "Kernels by the time they took",
-     .group = "kernel-summary",
      .view = "activity",
      .screen = {.place = 15, .rows = 12},
      .compare = &kCompareRocprofKernels,
