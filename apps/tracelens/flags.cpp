@@ -154,7 +154,8 @@ class Parser {
     if (flag.is_required_) option->required();
     if (flag.count_) option->expected(flag.count_->first, flag.count_->second);
     if (flag.is_repeatable_)
-      option->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      option->expected(1)->allow_extra_args(false)->multi_option_policy(
+          CLI::MultiOptionPolicy::TakeAll);
     if (flag.separator_) option->delimiter(*flag.separator_);
     if (flag.check_) option->check(flag.check_->complaint, flag.check_->shown);
     if (flag.excluded_ != nullptr) option->excludes(options_.at(flag.excluded_));
