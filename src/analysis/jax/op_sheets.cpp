@@ -18,7 +18,6 @@
 namespace tracelens {
 namespace {
 
-
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
