@@ -55,7 +55,8 @@ std::vector<ComparedReport> reports_of(const Trace& trace1, const Trace& trace2)
 // gpu_timeline as the report of the trace has it; the rest of a PyTorch report, which takes its
 // time, is not made for that.
 Table timeline_of(const TraceFacts& facts, const DiffOptions& options) {
-  if (facts.kind() != TraceKind::kPyTorch) return *make_report(facts.trace()).find("gpu_timeline");
+  if (facts.kind() != TraceKind::kPyTorch)
+    return *make_report(facts.trace(), {.tables = {"gpu_timeline"}}).find("gpu_timeline");
   // Frames change which ops are discarded; the report has none.
   if (options.python_frames) return gpu_timeline(TraceFacts{facts.trace()}).table;
   return gpu_timeline(facts).table;
