@@ -18,9 +18,6 @@ using Rule = CompareRule;
 using Names = CompareNames;
 using Shape = CompareShape;
 
-constexpr std::string_view kGroups[] = {"gpu_timeline", "ops_summary", "kernel_summary",
-                                        "ops_all",      "roofline",    "all"};
-
 // Columns a workbook folds away, by how their names end.
 constexpr std::string_view kFoldedCalls[] = {"kernel_names", "median", "std",
                                              "min",          "max",    "ex_UID"};
@@ -212,7 +209,7 @@ const Table* ComparedReport::find(std::string_view table) const {
   return found == tables.end() ? nullptr : &*found;
 }
 
-std::span<const std::string_view> compare_groups() { return kGroups; }
+std::span<const std::string_view> compare_groups() { return kCompareGroups; }
 
 bool is_compared(std::string_view sheet, std::string_view group, Edition edition) {
   const bool is_known = std::ranges::any_of(compare_rules(), [&](const Rule& rule) {

@@ -135,10 +135,9 @@ std::span<const CompareRule> compare_rules() {
         found.push_back(*table.compare);
       }
     found.insert(found.end(), std::begin(kCompareFamilies), std::end(kCompareFamilies));
-    constexpr std::array<std::string_view, 5> kGroups = {"gpu_timeline", "ops_summary",
-                                                         "kernel_summary", "ops_all", "roofline"};
     std::ranges::stable_sort(found, {}, [&](const CompareRule& rule) {
-      return std::pair{std::ranges::find(kGroups, rule.group) - kGroups.begin(), rule.place};
+      return std::pair{std::ranges::find(kCompareGroups, rule.group) - std::begin(kCompareGroups),
+                       rule.place};
     });
     return found;
   }();
