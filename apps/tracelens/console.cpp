@@ -13,12 +13,12 @@
 #include <new>
 #include <string>
 #include <tracelens/error.hpp>
+#include <utility>
 
 namespace tracelens::app {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::size_t kDefaultWidth = 100;
 constexpr auto kBeforeFirstBar = std::chrono::milliseconds{300};  // short loads show none
 constexpr auto kBetweenBars = std::chrono::milliseconds{100};
 constexpr int kBarCells = 24;
@@ -29,7 +29,7 @@ std::size_t terminal_width() {
       return static_cast<std::size_t>(width);
   winsize size{};
   if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return kDefaultWidth;
+  return 0;  // a file or another program, which has no edge
 }
 
 bool is_set(const char* variable) {
@@ -63,7 +63,9 @@ std::string bar_text(const ReadProgress& progress, std::chrono::duration<double>
 Console::Console() {
   const bool stdout_is_terminal = ::isatty(STDOUT_FILENO) == 1;
   stderr_is_terminal_ = ::isatty(STDERR_FILENO) == 1;
-  style_.colour = stdout_is_terminal && !is_set("NO_COLOR");
+  const char* const terminal = std::getenv("TERM");
+  const bool is_dumb = terminal != nullptr && std::string_view{terminal} == "dumb";
+  style_.colour = stdout_is_terminal && !is_dumb && !is_set("NO_COLOR");
   style_.width = terminal_width();
 }
 
@@ -91,10 +93,12 @@ bool Console::flush() const {
 
 void Console::print(std::string_view text) const { write(stdout, text); }
 
-void Console::show(const Table& table, std::size_t max_rows) const {
+void Console::show(const Table& table, std::size_t max_rows,
+                   std::vector<std::string_view> columns) const {
   if (quiet) return;
   TerminalStyle style = style_;
   style.max_rows = max_rows;
+  style.columns = std::move(columns);
   write(stdout, render_terminal(table, style));
   write(stdout, "\n");
 }

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <tracelens/read_trace.hpp>
 #include <tracelens/table.hpp>
-
 #include <tracelens/table_text.hpp>
+#include <vector>
 
 namespace tracelens::app {
 
@@ -25,12 +25,14 @@ class Console {
 
   Console();  // finds out about terminals, their width and colours (NO_COLOR, COLUMNS)
 
-  void print(std::string_view text) const;                    // stdout, as it is
-  void show(const Table& table, std::size_t max_rows) const;  // stdout, unless --quiet
-  void note(std::string_view sentence) const;                 // stderr, unless --quiet
-  void detail(std::string_view sentence) const;               // stderr, with --verbose
-  void warn(std::string_view sentence) const;                 // stderr, unless --quiet
-  void error(std::string_view sentence) const;                // stderr, always
+  void print(std::string_view text) const;  // stdout, as it is
+  // stdout, unless --quiet; of the columns these, the most important first, or all.
+  void show(const Table& table, std::size_t max_rows,
+            std::vector<std::string_view> columns = {}) const;
+  void note(std::string_view sentence) const;    // stderr, unless --quiet
+  void detail(std::string_view sentence) const;  // stderr, with --verbose
+  void warn(std::string_view sentence) const;    // stderr, unless --quiet
+  void error(std::string_view sentence) const;   // stderr, always
 
   // Called while an exception is handled: says what went wrong and returns the exit status for it.
   [[nodiscard]] int tell_exception() const;

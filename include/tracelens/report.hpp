@@ -12,6 +12,7 @@
 #include <string_view>
 #include <tracelens/edition.hpp>
 #include <tracelens/model.hpp>
+#include <tracelens/overview.hpp>
 #include <tracelens/table.hpp>
 #include <tracelens/trace.hpp>
 #include <tracelens/tree.hpp>
@@ -77,18 +78,24 @@ struct Report {
   std::string trace_name;     // where it came from
   std::string gpu;            // whose figures the roofline columns use; may be empty
   std::vector<Table> tables;  // in report order; gpu_timeline is the first of a whole report
-  std::vector<std::string> warnings;  // sentences about what the report had to make do with
+  std::vector<std::string> warnings;      // sentences about what the report had to make do with
+  std::optional<Overview> overview = {};  // of a whole report in our own edition
   [[nodiscard]] const Table* find(std::string_view table) const;  // nullptr: not in this report
 };
 
-// The tables a person reads first, in that order, and how many rows of each.
+// What a person reads first of a table.
 struct Excerpt {
   std::string_view table;
   std::size_t rows;
+  std::vector<std::string_view> columns;  // the most important first; empty: all are alike
 };
-[[nodiscard]] std::vector<Excerpt> first_tables(const Report& report);
+// Of which tables, in that order, when a verb has made the report: report, collectives or diff.
+[[nodiscard]] std::vector<Excerpt> first_tables(const Report& report,
+                                                std::string_view verb = "report");
+// Of any table; `verb` tells tables of one name apart.
+[[nodiscard]] Excerpt excerpt_of(const Table& table, std::string_view verb = "report");
 
-// Every table there is: its name, what it says, for which traces, when it is made.
+// Every table there is: its name, what it says, for which traces, when it is made and by what.
 [[nodiscard]] Table table_list();
 
 // Groups of tables that are made on request only (ReportOptions::also), with a line about each.

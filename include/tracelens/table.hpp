@@ -29,7 +29,7 @@ enum class Order : std::uint8_t { kAscending, kDescending };
 struct ColumnSpec {
   std::string name;
   Kind kind = Kind::kText;
-  std::string unit;         // "ms", "µs", "%", "GB/s", "id" (only a name), or empty
+  std::string unit;         // "ms", "%", "GB/s", "id" (only a name), "text" (sentences), or empty
   std::string description;  // one line
 };
 

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <tracelens/table.hpp>
 #include <tracelens/value.hpp>
+#include <vector>
 
 namespace tracelens {
 
@@ -20,11 +21,14 @@ struct TerminalStyle {
   std::size_t width = 100;   // columns of the terminal; 0: as wide as it gets
   bool colour = false;       // bold, dim and coloured text by ANSI codes
   std::size_t max_rows = 0;  // 0: all
+  // Only these columns, the most important first: the last go where there is no room. Empty: all.
+  std::vector<std::string_view> columns = {};
 };
 
 // Title, header, rows and notes, each line ended by "\n". Numbers are never cut. When the table is
-// too wide, headers are wrapped first, then texts are shortened, then the last columns are left
-// out; what was left out is said below the table. UTF-8; safe whatever the cells hold.
+// too wide, headers are wrapped first, then sentences are wrapped and names shortened, then the
+// least important columns are left out; what was left out is said below the table. UTF-8; safe
+// whatever the cells hold.
 [[nodiscard]] std::string render_terminal(const Table& table, const TerminalStyle& style);
 
 // --- cells for programs: Python, CSV and JSON forms ---

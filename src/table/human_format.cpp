@@ -22,8 +22,15 @@ double largest_magnitude(const Table::Column& column) {
   return largest;
 }
 
+bool has_whole_numbers(const Table::Column& column) {
+  return std::ranges::all_of(column.reals(), [](double value) {
+    return !std::isfinite(value) || std::floor(value) == value;
+  });
+}
+
 int decimals_of(const Table::Column& column) {
   const std::string& unit = column.spec().unit;
+  if (unit.empty() && has_whole_numbers(column)) return 0;  // a count, averaged or not
   if (unit == "%") return 2;
   if (std::ranges::find(kTimeUnits, unit) == std::end(kTimeUnits)) return -1;
   const double largest = largest_magnitude(column);
@@ -38,6 +45,18 @@ bool has_word(std::string_view text, std::string_view word) {
   for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1))
     if (!is_letter(at - 1) && !is_letter(at + word.size())) return true;  // 0 - 1 is past the end
   return false;
+}
+
+// A difference is told from a value by its sign.
+bool is_change(std::string_view name) {
+  return name.starts_with("difference") || name.starts_with("change") || name.ends_with("diff") ||
+         name.ends_with("_pct");
+}
+
+// Nobody reads 3.815e-06 MB.
+bool is_next_to_nothing(double value, std::string_view unit) {
+  constexpr double kLeast = 1e-4;
+  return value > 0 && value < kLeast && (unit == "MB" || unit == "MiB" || unit == "GB");
 }
 
 std::string fixed(double value, int decimals) {
@@ -59,8 +78,10 @@ std::string HumanFormat::operator()(std::size_t row) const {
     }
     case Kind::kReal: {
       const double value = column_->reals()[row];
+      if (is_next_to_nothing(value, column_->spec().unit)) return "<0.0001";
       const bool fits = decimals_ >= 0 && std::abs(value) < 1e15;
-      return fits ? fixed(value, decimals_) : four_digits(value);
+      std::string text = fits ? fixed(value, decimals_) : four_digits(value);
+      return value > 0 && is_change(column_->spec().name) ? "+" + text : text;
     }
     case Kind::kBool:
       return column_->integers()[row] != 0 ? "yes" : "no";
@@ -74,7 +95,8 @@ bool is_numeric(const ColumnSpec& spec) {
 }
 
 std::string_view shown_unit(const ColumnSpec& spec) {
-  return spec.unit == "id" || has_word(spec.name, spec.unit) ? std::string_view{} : spec.unit;
+  const bool is_name = spec.unit == "id" || spec.unit == "text";
+  return is_name || has_word(spec.name, spec.unit) ? std::string_view{} : spec.unit;
 }
 
 std::string four_digits(double value) {

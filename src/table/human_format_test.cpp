@@ -45,6 +45,24 @@ TEST(HumanFormat, OtherRealsHaveFourSignificantDigits) {
   EXPECT_EQ(four_digits(std::numeric_limits<double>::infinity()), "inf");
 }
 
+TEST(HumanFormat, CountsAreIntegersAlsoWhenTheyWereAveraged) {
+  EXPECT_THAT(formatted({"calls per step", Kind::kReal, "", ""}, {102.0, 4.0}),
+              ElementsAre("102", "4"));
+  EXPECT_THAT(formatted({"calls per step", Kind::kReal, "", ""}, {102.5, 4.0}),
+              ElementsAre("102.5", "4.000"));
+}
+
+TEST(HumanFormat, ChangesHaveASign) {
+  EXPECT_THAT(formatted({"diff_pct", Kind::kReal, "%", ""}, {829.7, -77.19, 0.0}),
+              ElementsAre("+829.70", "-77.19", "0.00"));
+  EXPECT_THAT(formatted({"share_of_change", Kind::kReal, "%", ""}, {12.0}), ElementsAre("12.00"));
+}
+
+TEST(HumanFormat, AFewBytesAreNotShownAsAPowerOfAMegabyte) {
+  EXPECT_THAT(formatted({"size", Kind::kReal, "MiB", ""}, {3.815e-06, 250.5}),
+              ElementsAre("<0.0001", "250.5"));
+}
+
 TEST(HumanFormat, IntegersHaveSeparatorsUnlessTheyAreNames) {
   EXPECT_THAT(formatted({"n", Kind::kInteger, "", ""}, {999, 1000, -1234567}),
               ElementsAre("999", "1,000", "-1,234,567"));

@@ -10,17 +10,6 @@
 namespace tracelens::app {
 namespace {
 
-// What the terminal shows of the report, and how much of each table.
-struct Excerpt {
-  std::string_view table;
-  std::size_t rows;
-};
-constexpr Excerpt kSummary[] = {
-    {"comm_verdict", 20},  {"rank_timeline_spread", 6},        {"straggler_summary", 8},
-    {"p2p_summary", 8},    {"nccl_summary_implicit_sync", 12}, {"clock_offsets", 10},
-    {"process_groups", 8},
-};
-
 // "my_all_reduce.*=allreduce"
 CollectiveReportOptions::Pattern parse_pattern(const std::string& text) {
   const std::size_t equals = text.rfind('=');
@@ -104,8 +93,8 @@ class CollectivesVerb : public Verb {
     if (output_.ends_with(".xlsx")) leave_out_what_excel_cannot_hold(*report);
     for (const std::string& sentence : report->warnings) console.warn(sentence);
     write_report(*report, output_);
-    for (const auto [name, rows] : kSummary)
-      if (const Table* const table = report->find(name)) console.show(*table, rows);
+    for (const auto& [name, rows, columns] : first_tables(*report, "collectives"))
+      console.show(*report->find(name), rows, columns);
     console.note(fmt::format("wrote {} tables to {}", report->tables.size(), output_));
     return kExitOk;
   }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <tracelens/compare.hpp>
+#include <tracelens/report.hpp>
 #include <tracelens/sinks.hpp>
 
 #include "verb.hpp"
@@ -47,10 +48,8 @@ class DiffVerb : public Verb {
       console.print(diff.note);
       return kExitOk;
     }
-    for (const char* table : {"ops_diff", "modules_diff", "annotations_diff", "substitutions",
-                              "gpu_timeline", "ops_summary_by_category", "hlo_ops_by_kind",
-                              "hlo_ops", "kernel_summary_by_category", "kernel_summary"})
-      if (const Table* const shown = diff.report.find(table)) console.show(*shown, 15);
+    for (const auto& [name, rows, columns] : first_tables(diff.report, "diff"))
+      console.show(*diff.report.find(name), rows, columns);
     return kExitOk;
   }
 

@@ -133,7 +133,8 @@ class ReportVerb : public Verb {
     const std::string output =
         output_.empty() ? stem_of(trace.source().name) + "_report.xlsx" : output_;
     write_report(report, output);
-    for (const auto [name, rows] : first_tables(report)) console.show(*report.find(name), rows);
+    for (const auto& [name, rows, columns] : first_tables(report))
+      console.show(*report.find(name), rows, columns);
     console.note(fmt::format("wrote {} tables to {}", report.tables.size(), output));
     return kExitOk;
   }

@@ -196,7 +196,7 @@ class Judge {
         {{"late rank was in", Kind::kText, "",
           "what the first of them was doing while the others waited"},
          [](const Row& row) { return doing_text(*row.operation); }},
-        {{"why", Kind::kText, "", "what the verdict rests on"},
+        {{"why", Kind::kText, "text", "what the verdict rests on"},
          [](const Row& row) { return row.verdict.reason; }}};
     add_field_columns(columns, run_, {kGroupSize});
     columns.add(

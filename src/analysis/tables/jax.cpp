@@ -61,16 +61,20 @@ std::vector<std::string> op_sheet_names() {
   return names;
 }
 
+// What a reader wants of a sheet of fifty columns.
+constexpr std::string_view kOpSheetColumns =
+    "name | Input Dims_first | name_count | Kernel Time (µs)_sum | TFLOPS/s_mean | TB/s_mean | Pct Roofline_mean | Roofline Bound_first | Kernel Time (µs)_mean | Input type_first";
+
 constexpr TableInfo kTables[] = {
     {.name = "gpu_timeline",
      .description = "What the GPU's time went to, from its first event to its last",
-     .screen = {.place = 1, .rows = 20},
+     .screen = {.place = 1, .rows = 20, .columns = "type | time ms | percent"},
      .compare = &kCompareTimeline,
      .make = timelines},
     {.name = "gpu_timeline_by_device",
      .description = "What the time of each GPU went to, from its first event to its last",
      .on = Default::kExtended,
-     .screen = {.place = 2, .rows = 40},
+     .screen = {.place = 2, .rows = 40, .columns = "gpu_pid | type | time ms | percent"},
      .make = timelines},
     {.name = "gpu_events_averages",
      .description = "What the time of a GPU went to, on average over all GPUs",
@@ -79,30 +83,43 @@ constexpr TableInfo kTables[] = {
      .description = "Idle time of the GPU by the length of the gap",
      .group = "idle",
      .on = Default::kExtended,
-     .screen = {.place = 3, .rows = 10},
+     .screen = {.place = 3,
+                .rows = 10,
+                .columns = "gap size | idle ms | percent of idle | gaps | longest ms"},
      .make = idle},
     {.name = "jax_steps",
      .description = "Steps of the program: host time and the GPU work they launched",
      .on = Default::kExtended,
      .needs = Needs::kSteps,
-     .screen = {.place = 10, .rows = 12},
+     .screen =
+         {.place = 10,
+          .rows = 12,
+          .columns =
+              "step | host (ms) | GPU busy (ms) | GPU busy (%) | GPU span (ms) | GPU idle before (ms) | GPU events | start (ms)"},
      .make = steps},
     {.name = "hlo_ops",
      .description = "GPU time, work and roofline of every HLO op",
      .on = Default::kExtended,
-     .screen = {.place = 12, .rows = 12},
+     .screen =
+         {.place = 12,
+          .rows = 12,
+          .columns =
+              "HLO op | GPU time (µs)_sum | Percentage (%) | Pct Roofline | kind | runs | TFLOPS/s | TB/s | Roofline Bound | scope | source | module | kernels | GPU time (µs)_mean"},
      .compare = &kCompareHloOps,
      .uses_rules = true,
      .make = hlo},
     {.name = "hlo_ops_by_kind",
      .description = "GPU time by what the HLO ops compute",
      .on = Default::kExtended,
-     .screen = {.place = 11, .rows = 12},
+     .screen = {.place = 11,
+                .rows = 12,
+                .columns = "kind | GPU time (ms) | Percentage (%) | TFLOPS/s | HLO ops | runs"},
      .compare = &kCompareHloKinds,
      .make = hlo},
     {.name = "hlo_scopes",
      .description = "GPU time by scope of the program",
      .on = Default::kExtended,
+     .screen = {.columns = "scope | GPU time (ms) | Percentage (%) | TFLOPS/s | HLO ops | runs"},
      .compare = &kCompareHloScopes,
      .make = hlo},
     {.name = "hlo_modules",
@@ -114,6 +131,8 @@ constexpr TableInfo kTables[] = {
      .make = launchers},
     {.name = "kernel_launchers_summary",
      .description = "Kernel time by name",
+     .screen = {.columns =
+                    "name | total_direct_kernel_time_ms | Percentage (%) | Count | Categories"},
      .compare = &kCompareLaunchers,
      .make = launchers},
     {.name = "kernel_launchers_summary_by_category",
@@ -132,6 +151,7 @@ constexpr TableInfo kTables[] = {
      .make = launchers},
     {.name = "op sheets",
      .description = "Work and rates of the ops of one category, a table each",
+     .screen = {.columns = kOpSheetColumns},
      .make = op_sheets,
      .members = op_sheet_names},
     kWarningsTable,

@@ -1,4 +1,5 @@
-// lists.hpp: the lists of tables that make the registry, one for each kind of trace.
+// lists.hpp: the lists of tables that make the registry: one for each kind of trace, and one for
+// each verb that makes tables of several traces.
 #pragma once
 
 #include <span>
@@ -11,6 +12,8 @@ namespace tracelens {
 [[nodiscard]] std::span<const TableInfo> jax_tables();
 [[nodiscard]] std::span<const TableInfo> rocm_timeline_tables();
 [[nodiscard]] std::span<const TableInfo> rocprof_result_tables();
+[[nodiscard]] std::span<const TableInfo> rank_tables();
+[[nodiscard]] std::span<const TableInfo> diff_tables();
 
 // The last one of every report.
 inline constexpr TableInfo kWarningsTable = {

@@ -110,10 +110,18 @@ std::vector<Table> collectives(TableContext& c) {
   return tables(coll_analysis(c.trace, c.options.edition));
 }
 
+// What a reader wants of a sheet of fifty columns.
+constexpr std::string_view kUniqueArgsColumns =
+    "name | Input Dims | operation_count | total_direct_kernel_time_sum | Percentage (%) | total_direct_kernel_time_mean | Input type | op category | num_kernels | is_recompute";
+constexpr std::string_view kUnifiedColumns =
+    "name | Input Dims | operation_count | Kernel Time (µs)_sum | Percentage (%) | TFLOPS/s_mean | TB/s_mean | Pct Roofline_mean | Roofline Bound | Kernel Time (µs)_mean | Input type | op category";
+constexpr std::string_view kOpSheetColumns =
+    "name | Input Dims_first | name_count | Kernel Time (µs)_sum | TFLOPS/s_mean | TB/s_mean | Pct Roofline_mean | Roofline Bound_first | Kernel Time (µs)_mean | Input type_first";
+
 constexpr TableInfo kTables[] = {
     {.name = "gpu_timeline",
      .description = "What the GPU's time went to, from its first event to its last",
-     .screen = {.place = 1, .rows = 20},
+     .screen = {.place = 1, .rows = 20, .columns = "type | time ms | percent"},
      .compare = &kCompareTimeline,
      .make = timeline},
     {.name = "gpu_timeline_by_step",
@@ -121,38 +129,52 @@ constexpr TableInfo kTables[] = {
      .group = "by-step",
      .on = Default::kOff,
      .needs = Needs::kSteps,
-     .screen = {.place = 5, .rows = 12},
+     .screen =
+         {.place = 5,
+          .rows = 12,
+          .columns =
+              "step | GPU time ms | percent idle | computation ms | exposed comm ms | exposed memcpy ms | idle ms | host time ms | GPU events"},
      .make = timeline_by_step},
     {.name = "gpu_timeline_by_device",
      .description =
          "What the time of each GPU went to, and of all together, from the first GPU event to the last",
      .group = "idle",
      .needs = Needs::kSeveralGpus,
-     .screen = {.place = 2, .rows = 40},
+     .screen = {.place = 2, .rows = 40, .columns = "device | type | time ms | percent"},
      .in_background = true,
      .make = timeline_by_device},
     {.name = "gpu_idle",
      .description = "Idle time of the GPU by the length of the gap",
      .group = "idle",
-     .screen = {.place = 3, .rows = 10},
+     .screen = {.place = 3,
+                .rows = 10,
+                .columns = "gap size | idle ms | percent of idle | gaps | longest ms"},
      .in_background = true,
      .make = idle},
     {.name = "gpu_idle_host",
      .description = "What the launching thread was doing while the GPU was idle",
      .group = "idle",
-     .screen = {.place = 4, .rows = 8},
+     .screen = {.place = 4,
+                .rows = 8,
+                .columns = "host state | name | idle ms | percent of idle | gaps | longest ms"},
      .in_background = true,
      .make = idle},
     {.name = "ops_summary_by_category",
      .description = "GPU time by category of op, the costliest first",
      .needs = Needs::kOps,
-     .screen = {.place = 6, .rows = 12},
+     .screen = {.place = 6,
+                .rows = 12,
+                .columns = "op category | total_direct_kernel_time_ms | Percentage (%) | Count"},
      .compare = &kCompareOpCategories,
      .make = of_ops<ops_summary_by_category>},
     {.name = "ops_summary",
      .description = "GPU time by op, the costliest first",
      .needs = Needs::kOps,
-     .screen = {.place = 7, .rows = 12},
+     .screen =
+         {.place = 7,
+          .rows = 12,
+          .columns =
+              "name | total_direct_kernel_time_ms | Percentage (%) | Count | Categories | is_recompute"},
      .compare = &kCompareOps,
      .make = of_ops<ops_summary>},
     {.name = "modules",
@@ -160,30 +182,45 @@ constexpr TableInfo kTables[] = {
      .group = "by-module",
      .on = Default::kOff,
      .needs = Needs::kOps | Needs::kFrames | Needs::kModules,
-     .screen = {.place = 8, .rows = 12},
+     .screen =
+         {.place = 8,
+          .rows = 12,
+          .columns =
+              "module | GPU time ms | percent of GPU time | backward GPU time ms | own GPU time ms | calls | kernels | parent module"},
      .make = by_module},
     {.name = "ops_by_module",
      .description = "GPU time by op and class of nn.Module, the costliest first",
      .group = "by-module",
      .on = Default::kOff,
      .needs = Needs::kOps | Needs::kFrames | Needs::kModules,
+     .screen =
+         {.columns =
+              "name | parent_module | total_direct_kernel_time_ms | Percentage (%) | Count | pass | Categories"},
      .make = by_module},
     {.name = "categories_by_module",
      .description = "GPU time by category of op and class of nn.Module, the costliest first",
      .group = "by-module",
      .on = Default::kOff,
      .needs = Needs::kOps | Needs::kFrames | Needs::kModules,
+     .screen =
+         {.columns =
+              "op category | parent_module | total_direct_kernel_time_ms | Percentage (%) | Count | pass"},
      .make = by_module},
     {.name = "ops_by_step",
      .description = "GPU time of each op per step, the costliest first",
      .group = "by-step",
      .on = Default::kOff,
      .needs = Needs::kOps | Needs::kSteps,
-     .screen = {.place = 9, .rows = 8},
+     .screen =
+         {.place = 9,
+          .rows = 8,
+          .columns =
+              "name | mean µs | percent | slowest step | max µs | min µs | calls per step | op category | std µs"},
      .make = by_step},
     {.name = "ops_unique_args",
      .description = "GPU time by op and arguments, the costliest first",
      .needs = Needs::kOps,
+     .screen = {.columns = kUniqueArgsColumns},
      .compare = &kCompareUniqueArgs,
      .make = of_ops<ops_unique_args>},
     {.name = "ops_unique_args_kl_overlap",
@@ -191,10 +228,12 @@ constexpr TableInfo kTables[] = {
      .group = "overlap",
      .on = Default::kOff,
      .needs = Needs::kOps | Needs::kOverlap,
+     .screen = {.columns = kUniqueArgsColumns},
      .make = of_ops<ops_unique_args_kl_overlap>},
     {.name = "unified_perf_summary",
      .description = "GPU time, work and rates by distinct call, the costliest first",
      .needs = Needs::kOps,
+     .screen = {.columns = kUnifiedColumns},
      .compare = &kCompareUnified,
      .make = unified},
     {.name = "unified_perf_summary_kl_overlap",
@@ -202,10 +241,12 @@ constexpr TableInfo kTables[] = {
      .group = "overlap",
      .on = Default::kOff,
      .needs = Needs::kOps | Needs::kOverlap,
+     .screen = {.columns = kUnifiedColumns},
      .make = unified},
     {.name = "op sheets",
      .description = "Work and rates of the ops of one family by parameters, a table each",
      .needs = Needs::kOps,
+     .screen = {.columns = kOpSheetColumns},
      .make = op_sheets,
      .members = op_sheet_names},
     {.name = "op sheets with overlap",
@@ -213,12 +254,17 @@ constexpr TableInfo kTables[] = {
      .group = "overlap",
      .on = Default::kOff,
      .needs = Needs::kOps | Needs::kOverlap,
+     .screen = {.columns = kOpSheetColumns},
      .make = op_sheets,
      .members = overlap_sheet_names},
     {.name = "kernel_summary",
      .description = "GPU kernels by op, name and stream, the costliest first",
      .group = "kernel-summary",
-     .screen = {.place = 15, .rows = 12},
+     .screen =
+         {.place = 15,
+          .rows = 12,
+          .columns =
+              "Kernel name | Kernel duration (µs)_sum | Percent of kernels time (%) | Kernel duration (µs)_count | Parent cpu_op | Kernel duration (µs)_mean | Parent op category | Kernel stream | kernel_category"},
      .compare = &kCompareKernels,
      .in_background = true,
      .uses_rules = true,
@@ -227,7 +273,11 @@ constexpr TableInfo kTables[] = {
      .description = "Kinds of GPU work by op or graph launch, by kernel names",
      .group = "kernel-categories",
      .on = Default::kOff,
-     .screen = {.place = 13, .rows = 20},
+     .screen =
+         {.place = 13,
+          .rows = 20,
+          .columns =
+              "Parent cpu_op | Kernel category | Kernel duration (µs)_sum | Percent of kernels time (%) | Kernel count | Calls | Share of call (%)_mean"},
      .in_background = true,
      .uses_rules = true,
      .make = kernel_kinds},
@@ -239,6 +289,9 @@ constexpr TableInfo kTables[] = {
     {.name = "short_kernels_summary",
      .description = "Kernels so short that launching them may cost more than running them",
      .group = "short-kernels",
+     .screen =
+         {.columns =
+              "Kernel name | Short Kernel count | Short Kernel duration (µs) sum | Short Kernel duration (µs) percent of total time | Short Kernel duration (µs) mean | Parent cpu_op | Input dims"},
      .in_background = true,
      .make = short_kernels},
     {.name = "coll_analysis",

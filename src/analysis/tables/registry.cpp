@@ -19,12 +19,23 @@ struct KindTables {
   std::string_view name;
   std::span<const TableInfo> (*tables)();
 };
+struct VerbTables {
+  std::string_view verb, name;
+  std::span<const TableInfo> (*tables)();
+};
 constexpr KindTables kKinds[] = {
     {TraceKind::kPyTorch, "PyTorch", pytorch_tables},
     {TraceKind::kJax, "JAX", jax_tables},
     {TraceKind::kRocmTimeline, "ROCm timeline", rocm_timeline_tables},
     {TraceKind::kRocprof, "rocprofv3", rocprof_result_tables},
 };
+// Those of several traces together.
+constexpr VerbTables kVerbs[] = {
+    {"collectives", "ranks of one run", rank_tables},
+    {"diff", "two traces", diff_tables},
+};
+
+constexpr std::size_t kUsualRows = 12;  // of a table without a place on the screen
 
 constexpr TableFlag kFlags[] = {
     {"kernel-categories",
@@ -90,6 +101,27 @@ bool is_known(const std::string& name) {
   });
 }
 
+// The row of a table, whatever kind of trace it is of: of several layouts that whose foremost
+// column the table has. nullptr: a table that is not ours.
+const TableInfo* row_of(const Table& table, std::string_view verb) {
+  const TableInfo* found = nullptr;
+  const auto look = [&](std::span<const TableInfo> rows) {
+    for (const TableInfo& row : rows) {
+      if (!row.makes(table.name())) continue;
+      const std::vector<std::string_view> columns = row.screen_columns();
+      const bool fits = columns.empty() || table.has_column(columns.front());
+      if (fits || found == nullptr) found = &row;
+      if (fits) return true;
+    }
+    return false;
+  };
+  for (const VerbTables& each : kVerbs)
+    if (each.verb == verb && look(each.tables())) return found;
+  for (const KindTables& each : kKinds)
+    if (look(each.tables())) return found;
+  return found;
+}
+
 // "--by-module", "always", ...
 std::string asked_for_by(const TableInfo& table) {
   switch (table.on) {
@@ -115,6 +147,17 @@ std::string text_of(Needs needs) {
 bool TableInfo::makes(std::string_view table) const {
   if (table == name) return true;
   return members != nullptr && contains(members(), table);
+}
+
+std::vector<std::string_view> TableInfo::screen_columns() const {
+  std::vector<std::string_view> names;
+  for (std::string_view rest = screen.columns; !rest.empty();) {
+    constexpr std::string_view kBetween = " | ";
+    const std::size_t end = std::min(rest.find(kBetween), rest.size());
+    names.push_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + kBetween.size(), rest.size()));
+  }
+  return names;
 }
 
 std::span<const TableInfo> tables_of(TraceKind kind) {
@@ -199,22 +242,21 @@ std::vector<std::string> Selection::missing(std::span<const Table> made) const {
   return sentences;
 }
 
-std::vector<Excerpt> first_tables(const Report& report) {
-  struct Placed {
-    int place;
-    Excerpt excerpt;
-  };
-  std::vector<Placed> placed;
+Excerpt excerpt_of(const Table& table, std::string_view verb) {
+  const TableInfo* const row = row_of(table, verb);
+  if (row == nullptr) return {table.name(), kUsualRows, {}};
+  return {table.name(), row->screen.rows == 0 ? kUsualRows : row->screen.rows,
+          row->screen_columns()};
+}
+
+std::vector<Excerpt> first_tables(const Report& report, std::string_view verb) {
+  std::vector<std::pair<int, Excerpt>> placed;
   for (const Table& table : report.tables)
-    for (const KindTables& kind : kKinds) {
-      const auto row = std::ranges::find(kind.tables(), table.name(), &TableInfo::name);
-      if (row == kind.tables().end() || row->screen.rows == 0) continue;
-      placed.push_back({row->screen.place, {row->name, row->screen.rows}});
-      break;
-    }
-  std::ranges::stable_sort(placed, {}, &Placed::place);
+    if (const TableInfo* const row = row_of(table, verb); row != nullptr && row->screen.place != 0)
+      placed.emplace_back(row->screen.place, excerpt_of(table, verb));
+  std::ranges::stable_sort(placed, {}, &std::pair<int, Excerpt>::first);
   std::vector<Excerpt> excerpts;
-  for (const Placed& each : placed) excerpts.push_back(each.excerpt);
+  for (auto& [place, excerpt] : placed) excerpts.push_back(std::move(excerpt));
   return excerpts;
 }
 
@@ -248,6 +290,11 @@ Table table_list() {
       list.add_row(table.name, description, kinds, asked_for_by(table), table.group,
                    text_of(table.needs));
     }
+  for (const VerbTables& verb : kVerbs)
+    for (const TableInfo& table : verb.tables())
+      if (table.group != kWarningsTable.group)
+        list.add_row(table.name, table.description, verb.name,
+                     fmt::format("by tracelens {}", verb.verb), table.group, text_of(table.needs));
   return list;
 }
 

@@ -122,6 +122,29 @@ TEST(Selection, WithoutLeavesOutWholeGroups) {
   EXPECT_THAT(left, testing::Contains(std::string{"kernel_summary"}));
 }
 
+TEST(Excerpts, TheColumnsThatMatterAreColumnsOfTheTable) {
+  const Report report = make_report(training_step());
+  for (const Table& table : report.tables)
+    for (const std::string_view column : excerpt_of(table).columns) {
+      const bool on_request = column == "is_recompute" || column == "num_kernels";
+      EXPECT_TRUE(on_request || table.has_column(column)) << table.name() << ": " << column;
+    }
+}
+
+TEST(Excerpts, OfSeveralLayoutsOfATableTheFittingOneIsTaken) {
+  const ColumnSpec columns[] = {{"name", Kind::kText, "", ""},
+                                {"Total Kernel Time (ms)", Kind::kReal, "ms", ""}};
+  EXPECT_EQ(excerpt_of(Table{"kernel_summary", "", columns}).columns[1], "Total Kernel Time (ms)");
+  EXPECT_THAT(excerpt_of(Table{"one of your own", "", columns}).columns, testing::IsEmpty());
+}
+
+TEST(Excerpts, AVerbOfSeveralTracesHasItsOwn) {
+  Report report;
+  report.tables = {Table{"ops_diff", "", {}}, Table{"ops_summary", "", {}}};
+  EXPECT_EQ(first_tables(report, "diff").front().rows, 15);
+  EXPECT_EQ(first_tables(report).front().table, "ops_summary");
+}
+
 TEST(CompareRules, StandInTheOrderOfTheGroups) {
   const auto rules = compare_rules();
   EXPECT_EQ(rules.front().sheet, "gpu_timeline");

@@ -85,26 +85,36 @@ constexpr TableInfo kByDevice = {
         "What the time of each GPU went to, and of all together, from the first GPU event to the last",
     .needs = Needs::kSeveralGpus,
     .view = "activity",
-    .screen = {.place = 2, .rows = 40},
+    .screen = {.place = 2, .rows = 40, .columns = "device | type | time ms | percent"},
     .make = timeline_by_device};
-constexpr TableInfo kStreams = {.name = "gpu_streams",
-                                .description = "How busy each stream of each GPU was",
-                                .view = "activity",
-                                .make = streams};
-constexpr TableInfo kKernelCategories = {.name = "kernel_summary_by_category",
-                                         .description = "Kernels by kind of work",
-                                         .view = "activity",
-                                         .screen = {.place = 16, .rows = 12},
-                                         .compare = &kCompareKernelCategories,
-                                         .uses_rules = true,
-                                         .make = kernel_categories};
-constexpr TableInfo kHipCalls = {.name = "hip_summary",
-                                 .description = "HIP calls on the host: how long and how often",
-                                 .needs = Needs::kCalls,
-                                 .view = "activity",
-                                 .screen = {.place = 17, .rows = 8},
-                                 .compare = &kCompareHipCalls,
-                                 .make = of_activity<hip_summary>};
+constexpr TableInfo kStreams = {
+    .name = "gpu_streams",
+    .description = "How busy each stream of each GPU was",
+    .view = "activity",
+    .screen =
+        {.columns =
+             "GPU | stream | busy | busy share | kernels | longest gap | idle gaps | copies | span"},
+    .make = streams};
+constexpr TableInfo kKernelCategories = {
+    .name = "kernel_summary_by_category",
+    .description = "Kernels by kind of work",
+    .view = "activity",
+    .screen = {.place = 16,
+               .rows = 12,
+               .columns = "op category | total_direct_kernel_time_ms | Percentage (%) | Count"},
+    .compare = &kCompareKernelCategories,
+    .uses_rules = true,
+    .make = kernel_categories};
+constexpr TableInfo kHipCalls = {
+    .name = "hip_summary",
+    .description = "HIP calls on the host: how long and how often",
+    .needs = Needs::kCalls,
+    .view = "activity",
+    .screen = {.place = 17,
+               .rows = 8,
+               .columns = "Name | Total Time | Time | Instances | Avg | Max | Med"},
+    .compare = &kCompareHipCalls,
+    .make = of_activity<hip_summary>};
 constexpr TableInfo kCounters = {.name = "kernel_counters",
                                  .description = "What the hardware counted, by kernel",
                                  .needs = Needs::kCounters,
@@ -121,7 +131,11 @@ constexpr TableInfo kQueueDelay = {
     .description = "How long kernels waited after they were launched",
     .needs = Needs::kCalls,
     .view = "api",
-    .screen = {.place = 18, .rows = 8},
+    .screen =
+        {.place = 18,
+         .rows = 8,
+         .columns =
+             "GPU | stream | launches | mean | p50 | p99 | max | started at once | p90 | p95"},
     .make = launches};
 constexpr TableInfo kCopies = {.name = "memory_copy_by_copy_bytes",
                                .description = "Memory copies by size and direction",
@@ -134,12 +148,15 @@ constexpr TableInfo kCopySizes = {
     .needs = Needs::kCopies,
     .view = "memcpy",
     .make = copies};
-constexpr TableInfo kCopyRates = {.name = "memory_copy_bandwidth",
-                                  .description = "How fast memory was copied, by direction",
-                                  .needs = Needs::kCopies,
-                                  .view = "memcpy",
-                                  .screen = {.place = 19, .rows = 8},
-                                  .make = copies};
+constexpr TableInfo kCopyRates = {
+    .name = "memory_copy_bandwidth",
+    .description = "How fast memory was copied, by direction",
+    .needs = Needs::kCopies,
+    .view = "memcpy",
+    .screen = {.place = 19,
+               .rows = 8,
+               .columns = "direction | size | time | bandwidth | best | count | mean"},
+    .make = copies};
 
 // The Python TraceLens has it of results, but not of timelines.
 constexpr TableInfo kTimelineCategories = [] {
@@ -160,7 +177,11 @@ constexpr TableInfo kTimelineTables[] = {
     {.name = "category_summary",
      .description = "GPU time by kind of kernel; communication hidden behind compute",
      .view = "activity",
-     .screen = {.place = 14, .rows = 14},
+     .screen =
+         {.place = 14,
+          .rows = 14,
+          .columns =
+              "Category | Total runtime (ms) | Fraction of total runtime | Total count | GPU ID | Fraction of compute runtime"},
      .compare = &kCompareActivity,
      .make = of_activity<category_summary>},
     {.name = "xla_top",
@@ -170,7 +191,9 @@ constexpr TableInfo kTimelineTables[] = {
     {.name = "kernel_summary",
      .description = "GPU kernels: how long, how often, with which launch configuration",
      .view = "activity",
-     .screen = {.place = 15, .rows = 12},
+     .screen = {.place = 15,
+                .rows = 12,
+                .columns = "Name | Total Time | Time | Instances | Avg | Max | GridXYZ | BlockXYZ"},
      .compare = &kCompareHipKernels,
      .make = of_activity<pftrace_kernel_summary>},
     kTimelineCategories,
@@ -202,7 +225,11 @@ constexpr TableInfo kResultTables[] = {
     {.name = "kernel_summary",
      .description = "Kernels by the time they took",
      .view = "activity",
-     .screen = {.place = 15, .rows = 12},
+     .screen =
+         {.place = 15,
+          .rows = 12,
+          .columns =
+              "name | Total Kernel Time (ms) | Percentage (%) | Count | Mean Kernel Time (µs) | Category | Max Kernel Time (µs)"},
      .compare = &kCompareRocprofKernels,
      .uses_rules = true,
      .make = profile_kernels},

@@ -2,7 +2,8 @@
 //   {.name = "gpu_streams", .description = "How busy each stream of each GPU was",
 //    .screen = {.place = 3, .rows = 8}, .make = [](TableContext& c) { return tables(gpu_streams(c.trace)); }}
 // To add a table: the file of its analysis, and such a row in the list of each kind of trace that
-// has it (pytorch.cpp, jax.cpp, rocm.cpp), at the place where it should stand in the report.
+// has it (pytorch.cpp, jax.cpp, rocm.cpp), at the place where it should stand in the report. The
+// columns are not listed here: each is one row beside its cell function (kit/column_set.hpp).
 #pragma once
 
 #include <cstddef>
@@ -63,6 +64,9 @@ struct TableInfo {
   struct Screen {
     int place = 0;
     std::size_t rows = 0;
+    // Those that matter to a reader, the most important first, "name | time": where there is no room
+    // the last go. The others stand in files, folded in a workbook. Empty: all columns are alike.
+    std::string_view columns = {};
   } screen = {};
   const CompareRule* compare = nullptr;
   // Made by a second thread, one after the other: together they would take more
@@ -71,13 +75,14 @@ struct TableInfo {
   bool uses_rules = false;  // tells kernels by their names: the rules are compiled meanwhile
   // Rows with the same producer follow each other and are made together, once. Tables that were not
   // asked for are dropped; a producer that saves work by it asks TableContext::wants(). None:
-  // made by the report itself, at its end.
+  // made by the recipe itself, at its end, or of several traces together.
   std::vector<Table> (*make)(TableContext& context) = nullptr;
   // Of a row that stands for many tables, such as the sheet of each family of ops: their names.
   std::vector<std::string> (*members)() = nullptr;
 
   // Whether the row makes the table of this name.
   [[nodiscard]] bool makes(std::string_view table) const;
+  [[nodiscard]] std::vector<std::string_view> screen_columns() const;
 };
 
 }  // namespace tracelens

@@ -4,7 +4,7 @@ namespace tracelens {
 namespace {
 
 const ColumnSpec kWarningColumns[] = {
-    {"warning", Kind::kText, "", "what was wrong with the input or could not be done"},
+    {"warning", Kind::kText, "text", "what was wrong with the input or could not be done"},
     {"count", Kind::kInteger, "", "how often"},
     {"first byte", Kind::kInteger, "", "where in the unpacked text it was first seen"},
 };

@@ -8,20 +8,25 @@
 #include <vector>
 
 #include "io/ascii.hpp"
+#include "table/short_names.hpp"
 #include "table/utf8.hpp"
 
 namespace tracelens {
 namespace {
 
-constexpr std::size_t kGap = 2;            // between columns
-constexpr std::size_t kHeaderWrap = 12;    // a wrapped header gets at least this much room
-constexpr std::size_t kShortestText = 16;  // texts are not shortened below this
+constexpr std::size_t kGap = 2;  // between columns
+// A wrapped header gets at least this much room, or where that makes room for a column, less.
+constexpr std::size_t kHeaderWraps[] = {12, 8};
+constexpr std::size_t kShortestText = 14;  // texts are not shortened below this
+constexpr std::size_t kShortestName = 24;  // and what the rows are about not below this
+constexpr std::size_t kShortestLine = 40;  // a sentence that would get less stands below its row
+constexpr std::size_t kIndent = 4;
 constexpr std::size_t kBarWidth = 10;
 
 constexpr std::string_view kBold = "\x1b[1m", kDim = "\x1b[2m", kCyan = "\x1b[36m";
 constexpr std::string_view kPlain = "\x1b[0m";
 
-enum class Shortening { kNever, kMiddle, kEnd };
+enum class Shortening { kNever, kName, kWrap, kEnd };
 
 // One column as it will be drawn.
 struct DrawnColumn {
@@ -31,13 +36,16 @@ struct DrawnColumn {
   std::size_t cell_width = 0;  // of the widest cell or the unit
   std::size_t width = 0;       // as drawn; set by fit()
   bool right = false;          // aligned to the right
+  bool is_main = false;        // what the rows are about
+  bool below = false;          // on lines of its own below each row
   Shortening shortening = Shortening::kNever;
   std::string_view colour;  // of the cells
 };
 
-Shortening shortening_of(Kind kind) {
-  if (kind == Kind::kText) return Shortening::kMiddle;  // kernel names differ at their ends
-  return kind == Kind::kNested ? Shortening::kEnd : Shortening::kNever;
+Shortening shortening_of(const ColumnSpec& spec) {
+  if (spec.kind == Kind::kNested) return Shortening::kEnd;
+  if (spec.kind != Kind::kText) return Shortening::kNever;
+  return spec.unit == "text" ? Shortening::kWrap : Shortening::kName;
 }
 
 DrawnColumn drawn(const Table::Column& column, std::size_t rows) {
@@ -47,7 +55,7 @@ DrawnColumn drawn(const Table::Column& column, std::size_t rows) {
   result.name = single_line(spec.name);
   result.unit = single_line(shown_unit(spec));
   result.right = is_numeric(spec);
-  result.shortening = shortening_of(spec.kind);
+  result.shortening = shortening_of(spec);
   result.cell_width = display_width(result.unit);
   const HumanFormat format{column};
   for (std::size_t row = 0; row < rows; ++row) {
@@ -57,11 +65,14 @@ DrawnColumn drawn(const Table::Column& column, std::size_t rows) {
   return result;
 }
 
-// A header's pieces: each ends with the space or underscore after which a line may be broken.
-std::vector<std::string_view> pieces(std::string_view name) {
+// Where the lines of a header may be broken, and of a sentence.
+constexpr std::string_view kInHeaders = " _", kInSentences = " ";
+
+// The pieces of a text: each ends with the character after which a line may be broken.
+std::vector<std::string_view> pieces(std::string_view name, std::string_view breaks) {
   std::vector<std::string_view> result;
   while (!name.empty()) {
-    const std::size_t size = std::min(name.find_first_of(" _"), name.size() - 1) + 1;
+    const std::size_t size = std::min(name.find_first_of(breaks), name.size() - 1) + 1;
     result.push_back(name.substr(0, size));
     name.remove_prefix(size);
   }
@@ -70,15 +81,16 @@ std::vector<std::string_view> pieces(std::string_view name) {
 
 std::size_t longest_piece(std::string_view name) {
   std::size_t longest = 0;
-  for (const std::string_view piece : pieces(name))
+  for (const std::string_view piece : pieces(name, kInHeaders))
     longest = std::max(longest, display_width(piece));
   return longest;
 }
 
-// The name in lines of at most `width`; a piece that is wider still is shortened.
-std::vector<std::string> wrapped(std::string_view name, std::size_t width) {
+// The text in lines of at most `width`; a piece that is wider still is shortened.
+std::vector<std::string> wrapped(std::string_view text, std::size_t width,
+                                 std::string_view breaks) {
   std::vector<std::string> lines{""};
-  for (const std::string_view piece : pieces(name)) {
+  for (const std::string_view piece : pieces(text, breaks)) {
     const std::size_t blank = piece.ends_with(' ') ? 1 : 0;  // may stick out, nobody sees it
     if (!lines.back().empty() && display_width(lines.back()) + display_width(piece) - blank > width)
       lines.emplace_back();
@@ -91,55 +103,77 @@ std::vector<std::string> wrapped(std::string_view name, std::size_t width) {
   return lines;
 }
 
-std::size_t total_width(const std::vector<DrawnColumn>& columns) {
-  std::size_t total = columns.empty() ? 0 : kGap * (columns.size() - 1);
-  for (const DrawnColumn& column : columns) total += column.width;
-  return total;
+std::size_t shortest(const DrawnColumn& column) {
+  const std::size_t narrow = column.shortening == Shortening::kWrap ? kShortestLine
+                             : column.is_main                       ? kShortestName
+                                                                    : kShortestText;
+  return std::max(std::min(narrow, column.cell_width), longest_piece(column.name));
 }
 
-// Takes from the widest text, again and again, until the table fits; false if texts would become
-// shorter than `shortest`.
-bool shorten_texts(std::vector<DrawnColumn>& columns, std::size_t available, std::size_t shortest) {
+std::size_t total_width(const std::vector<DrawnColumn>& columns) {
+  std::size_t total = 0;
+  for (const DrawnColumn& column : columns)
+    if (!column.below) total += column.width + kGap;
+  return total - std::min(total, kGap);
+}
+
+// Takes from the text with most to spare, again and again, until the table fits; false if texts
+// would become too short to say anything. A single column takes whatever there is.
+bool shorten_texts(std::vector<DrawnColumn>& columns, std::size_t available) {
   std::vector<DrawnColumn*> texts;
+  const auto spare = [&](const DrawnColumn* column) {
+    return column->width - std::min(column->width, columns.size() == 1 ? 1 : shortest(*column));
+  };
   for (DrawnColumn& column : columns) {
-    if (column.shortening == Shortening::kNever) continue;
+    if (column.shortening == Shortening::kNever || column.below) continue;
     column.width = std::min(column.width, available);
     texts.push_back(&column);
   }
   for (std::size_t total = total_width(columns); total > available; --total) {
-    const auto widest = std::ranges::max_element(texts, {}, &DrawnColumn::width);
-    if (widest == texts.end() || (*widest)->width <= shortest) return false;
+    const auto widest = std::ranges::max_element(texts, {}, spare);
+    if (widest == texts.end() || spare(*widest) == 0) return false;
     --(*widest)->width;
   }
   return true;
 }
 
 // Sets the widths so that the table fits `available`; false if it cannot.
-bool fit(std::vector<DrawnColumn>& columns, std::size_t available) {
+bool fit_in_lines(std::vector<DrawnColumn>& columns, std::size_t available) {
   for (DrawnColumn& column : columns)
     column.width = std::max(column.cell_width, display_width(column.name));
   if (available == 0 || total_width(columns) <= available) return true;
-  for (DrawnColumn& column : columns) {
-    const std::size_t header = std::max(kHeaderWrap, longest_piece(column.name));
-    column.width = std::max(column.cell_width, std::min(column.width, header));
+  for (const std::size_t wrap : kHeaderWraps) {
+    for (DrawnColumn& column : columns) {
+      const std::size_t header = std::max(wrap, longest_piece(column.name));
+      column.width = std::max(column.cell_width, std::min(display_width(column.name), header));
+    }
+    if (shorten_texts(columns, available)) return true;
   }
-  // A single text column takes whatever there is.
-  return shorten_texts(columns, available, columns.size() == 1 ? 1 : kShortestText);
+  return false;
+}
+
+// The same; sentences that have no room in the line go below it.
+bool fit(std::vector<DrawnColumn>& columns, std::size_t available) {
+  for (DrawnColumn& column : columns) column.below = false;
+  if (fit_in_lines(columns, available)) return true;
+  for (DrawnColumn& column : columns)
+    column.below = column.shortening == Shortening::kWrap && columns.size() > 1;
+  return fit_in_lines(columns, available);
 }
 
 bool is_running_sum(std::string_view name) {
   return name.starts_with("Cumulative") || name.starts_with("cumulative");
 }
 
-// Where there is no room for all columns, those go first that say least: nested cells, then the
+// Of columns about which nothing is known, those go first that say least: nested cells, then the
 // spread of values whose sum or mean is shown, then the last ones. The first column stays.
-std::size_t least_column(const std::vector<DrawnColumn>& columns) {
+std::size_t least_by_kind(const std::vector<DrawnColumn>& columns) {
   constexpr std::string_view kSpread[] = {"min", "max", "std", "stddev", "med", "median"};
   const auto worth = [&](const DrawnColumn& column) {
     if (column.source->spec().kind == Kind::kNested) return 0;
     if (is_running_sum(column.name)) return 1;
     const std::string name = io::lower_case(column.name);
-    for (const std::string_view piece : pieces(name))
+    for (const std::string_view piece : pieces(name, kInHeaders))
       for (const std::string_view word : kSpread)
         if (piece.starts_with(word) && piece.size() <= word.size() + 1) return 1;
     return 2;
@@ -148,6 +182,25 @@ std::size_t least_column(const std::vector<DrawnColumn>& columns) {
   for (std::size_t i = columns.size() - 1; i > 0; --i)
     if (worth(columns[i]) < worth(columns[least])) least = i;
   return least;
+}
+
+// Which column goes first where there is no room for all of them; `important` has the most
+// important first.
+std::size_t least_column(const std::vector<DrawnColumn>& columns,
+                         const std::vector<std::string_view>& important) {
+  for (auto name = important.rbegin(); name != important.rend(); ++name)
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      if (columns[i].source->spec().name == *name && !columns[i].below) return i;
+  return least_by_kind(columns);
+}
+
+// Those of the names that the table has; without any of them it is a table we know nothing about.
+std::vector<std::string_view> known_columns(const Table& table,
+                                            const std::vector<std::string_view>& names) {
+  std::vector<std::string_view> known;
+  for (const std::string_view name : names)
+    if (table.has_column(name)) known.push_back(name);
+  return known;
 }
 
 // A share of the whole as a bar, in eighths of a character.
@@ -176,12 +229,29 @@ class Drawing {
       : table_{table},
         style_{style},
         rows_{style.max_rows == 0 ? table.rows() : std::min(table.rows(), style.max_rows)} {
-    for (const Table::Column& column : table.columns()) columns_.push_back(drawn(column, rows_));
-    while (!fit(columns_, style.width) && columns_.size() > 1)
-      columns_.erase(columns_.begin() + static_cast<std::ptrdiff_t>(least_column(columns_)));
+    const std::vector<std::string_view> important = known_columns(table, style.columns);
+    const auto is_wanted = [&](const Table::Column& column) {
+      return important.empty() ||
+             std::ranges::find(important, column.spec().name) != important.end();
+    };
     for (const Table::Column& column : table.columns())
-      if (std::ranges::find(columns_, &column, &DrawnColumn::source) == columns_.end())
+      if (is_wanted(column)) {
+        columns_.push_back(drawn(column, rows_));
+        columns_.back().is_main = !important.empty() && important.front() == column.spec().name;
+      }
+    while (!fit(columns_, style.width) && columns_.size() > 1)
+      columns_.erase(columns_.begin() +
+                     static_cast<std::ptrdiff_t>(least_column(columns_, important)));
+    for (const Table::Column& column : table.columns())
+      if (is_wanted(column) &&
+          std::ranges::find(columns_, &column, &DrawnColumn::source) == columns_.end())
         left_out_.push_back(single_line(column.spec().name));
+    for (const DrawnColumn& column : columns_)
+      if (column.below) sentences_.push_back(column);
+    std::erase_if(columns_, [](const DrawnColumn& column) { return column.below; });
+    for (DrawnColumn& column : columns_)
+      if (column.shortening == Shortening::kName)
+        column.cells = short_names(column.cells, column.width);
     add_bars();
   }
 
@@ -221,7 +291,7 @@ class Drawing {
     std::vector<std::vector<std::string>> names;
     std::size_t height = 0;
     for (const DrawnColumn& column : columns_) {
-      names.push_back(wrapped(column.name, column.width));
+      names.push_back(wrapped(column.name, column.width, kInHeaders));
       height = std::max(height, names.back().size());
     }
     for (std::size_t line = 0; line < height; ++line) {
@@ -246,14 +316,34 @@ class Drawing {
   }
 
   void write_row(std::size_t row) {
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
-      const DrawnColumn& column = columns_[i];
-      std::string text = column.cells[row];
-      if (column.shortening == Shortening::kMiddle) text = shorten_middle(text, column.width);
-      if (column.shortening == Shortening::kEnd) text = shorten(text, column.width);
-      put_aligned(i, text, column.colour);
+    std::vector<std::vector<std::string>> texts;
+    std::size_t height = 1;
+    for (const DrawnColumn& column : columns_) {
+      const std::string& cell = column.cells[row];
+      if (column.shortening == Shortening::kWrap)
+        texts.push_back(wrapped(cell, column.width, kInSentences));
+      else if (column.shortening == Shortening::kEnd)
+        texts.push_back({shorten(cell, column.width)});
+      else
+        texts.push_back({cell});
+      height = std::max(height, texts.back().size());
     }
-    end_line();
+    for (std::size_t line = 0; line < height; ++line) {
+      for (std::size_t i = 0; i < columns_.size(); ++i)
+        put_aligned(i, line < texts[i].size() ? texts[i][line] : "", columns_[i].colour);
+      end_line();
+    }
+    for (const DrawnColumn& column : sentences_)
+      if (!column.cells[row].empty()) write_sentence(column.cells[row]);
+  }
+
+  void write_sentence(const std::string& sentence) {
+    const std::size_t width = style_.width - std::min(style_.width - 1, kIndent);
+    for (const std::string& line : wrapped(sentence, width, kInSentences)) {
+      out_.append(kIndent, ' ');
+      put(line, kDim);
+      end_line();
+    }
   }
 
   void write_notes() {
@@ -300,7 +390,7 @@ class Drawing {
   const Table& table_;
   const TerminalStyle& style_;
   std::size_t rows_;  // that are shown
-  std::vector<DrawnColumn> columns_;
+  std::vector<DrawnColumn> columns_, sentences_;
   std::vector<std::string> left_out_;
   std::string out_;
 };

@@ -132,6 +132,68 @@ TEST(Terminal, ColumnsThatDoNotFitAreNamedAndNumbersAreNeverCut) {
             "… no room for: second, third\n");
 }
 
+Table verdicts() {
+  const ColumnSpec columns[] = {{"count", Kind::kInteger, "", ""},
+                                {"name", Kind::kText, "", ""},
+                                {"spread", Kind::kInteger, "", ""},
+                                {"why", Kind::kText, "text", ""},
+                                {"verdict", Kind::kText, "", ""}};
+  Table table{"t", "", columns};
+  table.add_row(123456, "allreduce", 7, "rank 5 comes late, every time, by about a millisecond",
+                "imbalance");
+  table.add_row(2, "barrier", 7, kMissing, "network");
+  return table;
+}
+
+TEST(Terminal, TheImportantColumnsStayWhateverTheirPlace) {
+  EXPECT_EQ(render_terminal(verdicts(), {.width = 24, .columns = {"name", "verdict", "count"}}),
+            "t\n"
+            "name       verdict\n"
+            "────────────────────\n"
+            "allreduce  imbalance\n"
+            "barrier    network\n"
+            "… no room for: count\n");
+}
+
+TEST(Terminal, ASentenceWithoutRoomInItsLineStandsBelowItWhole) {
+  EXPECT_EQ(render_terminal(verdicts(), {.width = 40, .columns = {"name", "verdict", "why"}}),
+            "t\n"
+            "name       verdict\n"
+            "────────────────────\n"
+            "allreduce  imbalance\n"
+            "    rank 5 comes late, every time, by\n"
+            "    about a millisecond\n"
+            "barrier    network\n");
+}
+
+TEST(Terminal, ASentenceIsWrappedInItsColumnWhereItHasRoom) {
+  EXPECT_EQ(render_terminal(verdicts(), {.width = 60, .columns = {"name", "why"}}),
+            "t\n"
+            "name       why\n"
+            "────────────────────────────────────────────────────────────\n"
+            "allreduce  rank 5 comes late, every time, by about a\n"
+            "           millisecond\n"
+            "barrier\n");
+}
+
+TEST(Terminal, WithoutAnEdgeNothingIsCut) {
+  const std::string text = render_terminal(verdicts(), {.width = 0, .columns = {"name", "why"}});
+  EXPECT_THAT(text, HasSubstr("rank 5 comes late, every time, by about a millisecond\n"));
+}
+
+TEST(Terminal, KernelNamesStayDistinct) {
+  const ColumnSpec columns[] = {{"kernel", Kind::kText, "", ""}};
+  Table table{"t", "", columns};
+  table.add_row("void at::native::fill<at::native::Functor<float>, 4>(int, float*)");
+  table.add_row("void at::native::fill<at::native::Functor<double>, 4>(int, double*)");
+  EXPECT_EQ(render_terminal(table, {.width = 24}),
+            "t\n"
+            "kernel\n"
+            "────────────────────────\n"
+            "fill<Functor<float>, 4>\n"
+            "fill<Functor<double>, 4>\n");
+}
+
 TEST(Terminal, NoLineIsWiderThanTheTerminal) {
   const ColumnSpec columns[] = {{"名前", Kind::kText, "", ""}, {"dims", Kind::kNested, "", ""}};
   Table table{"t", "a description with many words", columns};
