@@ -84,12 +84,12 @@ void check_host(const Trace& trace, const Counts& counts, Findings& findings) {
   else if (counts.kernels > 0)
     findings.ok("launches", "every kernel has its launch");
   if (counts.steps > 0)
-    findings.ok("steps", fmt::format("{} steps", counts.steps));
+    findings.ok("steps", counted(counts.steps, "step"));
   else
     findings.warn("steps", "not marked",
                   "wrap each step in jax.profiler.StepTraceAnnotation(\"train\", step_num=i)");
   if (counts.frames > 0)
-    findings.ok("Python frames", fmt::format("{} frames", counts.frames));
+    findings.ok("Python frames", counted(counts.frames, "frame"));
   else
     findings.warn("Python frames", "none: the host's time cannot be traced to source lines",
                   "set ProfileOptions.python_tracer_level to 1 (it makes profiles large)");
