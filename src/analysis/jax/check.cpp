@@ -52,8 +52,9 @@ void check_gpu(const Counts& counts, Findings& findings) {
         "(block_until_ready), and keep ProfileOptions.device_tracer_level at 1");
     return;
   }
-  findings.ok("GPU events", fmt::format("{} kernels, {} copies and fills on {} GPUs",
-                                        counts.kernels, counts.copies, counts.gpus.size()));
+  findings.ok("GPU events",
+              fmt::format("{}, {} copies and fills on {}", counted(counts.kernels, "kernel"),
+                          counts.copies, counted(counts.gpus.size(), "GPU")));
 }
 
 void check_hlo(const Counts& counts, const JaxOps& ops, Findings& findings) {
