@@ -98,6 +98,11 @@ class Parser {
     } catch (const CLI::RequiredError& error) {
       if (!commands_.empty() && app_.get_subcommands().empty()) throw NoCommand{error.what()};
       throw UsageError{error.what()};
+    } catch (const CLI::ExtrasError&) {  // lists them from the back
+      const std::vector<std::string> extras = app_.remaining(true);
+      throw UsageError{fmt::format(
+          "{} not expected: {}", extras.size() == 1 ? "This argument was" : "These arguments were",
+          fmt::join(extras, " "))};
     } catch (const CLI::ParseError& error) {
       throw UsageError{error.what()};
     }

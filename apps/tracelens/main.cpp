@@ -3,11 +3,14 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <tracelens/collectives.hpp>
 #include <tracelens/error.hpp>
 #include <tracelens/version.hpp>
 #include <utility>
@@ -41,7 +44,7 @@ class Program {
     compat_->footer(fmt::format("Scripts: {}", fmt::join(script_names(), ", ")));
     flags_.footer(
         "Examples:\n"
-        "  tracelens report trace.json.gz\n"
+        "  tracelens trace.json.gz                  the same as tracelens report trace.json.gz\n"
         "  tracelens tree trace.json.gz --modules\n"
         "  tracelens check trace.json.gz\n"
         "`tracelens <verb> --help` explains a verb. Exit status: 0 fine, 1 a check failed,\n"
@@ -60,7 +63,7 @@ class Program {
     try {
       if (const auto script = script_of(words))
         return run_script(script->name, script->arguments, console_);
-      if (const auto text = flags_.parse({words.begin() + 1, words.end()})) {
+      if (const auto text = flags_.parse(with_verb({words.begin() + 1, words.end()}))) {
         console_.print(*text);
         return kExitOk;
       }
@@ -84,10 +87,26 @@ class Program {
     }
   }
 
-  static std::string no_verb(const std::vector<std::string>& words) {
+  // `tracelens trace.json.gz` is `tracelens report trace.json.gz`.
+  static std::vector<std::string> with_verb(std::vector<std::string> arguments) {
+    const auto first = std::ranges::find_if(
+        arguments, [](const std::string& word) { return !word.starts_with('-'); });
+    if (first == arguments.end() || std::ranges::count(verb_names(), *first) > 0) return arguments;
+    std::error_code error;
+    if (std::filesystem::exists(*first, error) || has_trace_name(*first))
+      arguments.insert(arguments.begin(), "report");
+    return arguments;
+  }
+
+  static std::vector<std::string_view> verb_names() {
     std::vector<std::string_view> verbs;
     for (const VerbKind& kind : all_verbs()) verbs.emplace_back(kind.name);
     verbs.insert(verbs.end(), {"compat", "completion"});
+    return verbs;
+  }
+
+  static std::string no_verb(const std::vector<std::string>& words) {
+    const std::vector<std::string_view> verbs = verb_names();
     for (const std::string& word : std::span{words}.subspan(1))
       if (!word.starts_with('-'))
         return fmt::format("there is no verb {}; expected one of {} (try --help)", word,
@@ -106,7 +125,12 @@ class Program {
     const std::size_t at = by_verb ? 2 : 0;
     const auto scripts = script_names();
     const auto found = std::ranges::find(scripts, words[at].substr(words[at].rfind('/') + 1));
-    if (found == scripts.end()) return std::nullopt;
+    if (found == scripts.end()) {
+      if (by_verb && !words[at].starts_with('-'))
+        throw Error{"compat", fmt::format("there is no script {}; expected one of {}", words[at],
+                                          fmt::join(scripts, ", "))};
+      return std::nullopt;
+    }
     return Script{*found, {words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end()}};
   }
 

@@ -28,6 +28,7 @@ static constexpr VerbKind kVerbs[] = {
 static constexpr ScriptKind kScripts[] = {
     {"TraceLens_generate_perf_report_pytorch", make_verb<class PytorchReportScript>},
     {"TraceLens_generate_perf_report_jax", make_verb<class JaxReportScript>},
+    {"TraceLens_jax_analysis_perf_reporting", make_verb<class JaxReportScript>},  // its old name
     {"TraceLens_generate_multi_rank_collective_report_pytorch",
      make_verb<class CollectiveReportScript>},
     {"TraceLens_generate_perf_report_rocprof", make_verb<class RocprofScript>},

@@ -24,9 +24,12 @@ struct RankFile {
 };
 
 // The traces that `inputs` stand for: files, folders, zip archives of several traces, and patterns
-// with * or ? or **. Sorted by rank, then by path. Of a folder those files count that look like
+// with * or ? or ** (any number of folders, none included). Sorted by rank, then by path. Of a folder those files count that look like
 // traces by their names. Throws Error when an input does not exist or matches nothing.
 [[nodiscard]] std::vector<RankFile> find_rank_files(const std::vector<std::string>& inputs);
+
+// Whether a file is called as traces are: x.json, x.json.gz, x.xplane.pb, x.pftrace, ...
+[[nodiscard]] bool has_trace_name(const std::string& path);
 
 // How a rank is found in a path: the file's name first, then the whole path.
 inline constexpr const char* kRankRegex = R"(rank[\[\-_/]?(?P<rank>\d+))";

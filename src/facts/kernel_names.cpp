@@ -36,6 +36,7 @@ constexpr NameRule<KernelClass> kKernelClasses[] = {
     {KernelClass::kAttentionForward, Match::kAnyCase, "fmhafwd"},
     {KernelClass::kAttentionForward, Match::kAnyCase, "flash_fprop"},
     {KernelClass::kCopy, Match::kAnyCase, "copy"},
+    {KernelClass::kCopy, Match::kAnyCase, "memcpy"},
     {KernelClass::kCopy, Match::kAnyCase, "memset"},
     {KernelClass::kTransformerEngine, Match::kAnyCase, "transformer_engine"},
     {KernelClass::kAiterForward, Match::kAnyCase, "aiter::fmha_fwd"},
@@ -50,7 +51,8 @@ constexpr CategoryRule kRocprof[] = {
     {"Convolution", Match::kAnyCase, "conv"}, {"Normalization", Match::kAnyCase, "norm"},
     {"Attention", Match::kAnyCase, "flash"},  {"Attention", Match::kAnyCase, "attn"},
     {"Attention", Match::kAnyCase, "fmha"},   {"Memory", Match::kAnyCase, "copy"},
-    {"COMM", Match::kAnyCase, "nccl"},        {"COMM", Match::kAnyCase, "rccl"},
+    {"Memory", Match::kAnyCase, "memcpy"},    {"COMM", Match::kAnyCase, "nccl"},
+    {"COMM", Match::kAnyCase, "rccl"},
 };
 
 constexpr CategoryRule kGenesis[] = {

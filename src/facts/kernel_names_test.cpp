@@ -29,6 +29,7 @@ TEST(KernelNames, RocmCopiesAndFillsAreKnownByTheirWholeName) {
 TEST(KernelNames, TheFirstRuleDecides) {
   EXPECT_EQ(kernel_class("rccl_gemm_copy"), KernelClass::kCommunication);
   EXPECT_EQ(kernel_class("Cijk_Ailk.kd"), KernelClass::kGemm);
+  EXPECT_EQ(kernel_class("MemcpyDtoD"), KernelClass::kCopy);
   EXPECT_EQ(kernel_class("FmhaFwdKernel"), KernelClass::kAttentionForward);
   EXPECT_EQ(kernel_class("aiter::fmha_fwd_hd128"), KernelClass::kAiterForward);
   EXPECT_EQ(kernel_class("__amd_rocclr_fillBuffer"), KernelClass::kFill);
@@ -39,6 +40,7 @@ TEST(KernelNames, CategoriesOfRocprofIgnoreTheCase) {
   EXPECT_EQ(rocprof_category("MatMul_kernel"), "GEMM");
   EXPECT_EQ(rocprof_category("ncclDevKernel_AllReduce_Sum"), "Reduction");  // its first rule
   EXPECT_EQ(rocprof_category("ncclDevKernel_Generic"), "COMM");
+  EXPECT_EQ(rocprof_category("MemcpyDtoD"), "Memory");
   EXPECT_EQ(rocprof_category("loop_fusion"), "Other");
 }
 

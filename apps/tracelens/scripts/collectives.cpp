@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <optional>
 #include <tracelens/collectives.hpp>
 #include <tracelens/error.hpp>
 
@@ -22,7 +23,7 @@ class CollectiveReportScript : public Verb {
     source.add("--trace_pattern", pattern_, "Path with one * in the place of the rank");
     source.add("--trace_glob", glob_, "Pattern of paths; ranks by --rank_regex");
     flags.add("--rank_regex", rank_regex_, "How --trace_glob finds the rank in a path");
-    flags.add("--world_size", world_size_, "Number of ranks").required();
+    flags.add("--world_size", world_size_, "Number of ranks; must be given");
     output_.declare(flags, "Folder for one CSV file per sheet");
     const Flag& detailed = flags.add("--detailed_analysis", accepted_,
                                      "Sheets with a row per event; they are the default");
@@ -35,7 +36,13 @@ class CollectiveReportScript : public Verb {
   }
 
   int run(Console& console) override {
-    if (world_size_ <= 0) throw Error{"--world_size", "expected a positive number"};
+    // In the words of the Python TraceLens: scripts look for them.
+    if (!world_size_) throw Error{"collective report", "world_size must be provided"};
+    if (*world_size_ <= 0) throw Error{"--world_size", "expected a positive number"};
+    if (options_.gpus_per_node && *options_.gpus_per_node <= 0)
+      throw Error{"collective report",
+                  fmt::format("--gpus_per_node must be a positive integer, got {}",
+                              *options_.gpus_per_node)};
     static_cast<void>(output_.workbook(""));  // a wrong name is told before anything is read
     options_.world_size = world_size_;
     options_.detailed = !no_details_;
@@ -53,14 +60,14 @@ class CollectiveReportScript : public Verb {
 
  private:
   [[nodiscard]] std::vector<RankFile> rank_files() const {
-    if (!glob_.empty()) return ranks_by_glob(glob_, rank_regex_, world_size_);
-    if (!folder_.empty()) return ranks_in_folder(folder_, world_size_);
-    return ranks_by_pattern(pattern_, world_size_);
+    if (!glob_.empty()) return ranks_by_glob(glob_, rank_regex_, *world_size_);
+    if (!folder_.empty()) return ranks_in_folder(folder_, *world_size_);
+    return ranks_by_pattern(pattern_, *world_size_);
   }
 
   std::string folder_, pattern_, glob_, rank_regex_ = kRankRegex;
   ScriptOutput output_{ScriptOutput::Folder::kToo};
-  std::int64_t world_size_ = 0;
+  std::optional<std::int64_t> world_size_;
   bool no_details_ = false, accepted_ = false;
   CollectiveReportOptions options_;
 };

@@ -5,6 +5,7 @@
 #include <tracelens/read_trace.hpp>
 #include <tracelens/report.hpp>
 
+#include "scripts/origami.hpp"
 #include "scripts/script_output.hpp"
 #include "verb.hpp"
 
@@ -31,11 +32,11 @@ class JaxReportScript : public Verb {
               "Only kernels whose HLO op's metadata has one of these words");
     const Flag& file = flags.add("--gpu_arch_json_path", options_.gpu_file, "GPU figures");
     flags.add("--gpu_arch_platform", options_.gpu, "Known GPU").excludes(file);
-    flags.add("--enable-origami", origami_, "The external GEMM simulator is not supported");
+    origami_.declare(flags);
   }
 
   int run(Console& console) override {
-    if (origami_) console.warn("--enable-origami: the GEMM simulator is not supported; ignored");
+    origami_.warn(console);
     const std::string workbook = default_workbook(profile_);
     output_.check(profile_, workbook);
 
@@ -54,7 +55,7 @@ class JaxReportScript : public Verb {
  private:
   std::string profile_;
   ScriptOutput output_{ScriptOutput::Folder::kInstead};
-  bool origami_ = false;
+  OrigamiFlags origami_;
   ReportOptions options_;
 };
 

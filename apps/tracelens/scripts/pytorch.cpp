@@ -5,6 +5,7 @@
 #include <tracelens/error.hpp>
 #include <tracelens/report.hpp>
 
+#include "scripts/origami.hpp"
 #include "scripts/script_output.hpp"
 #include "verb.hpp"
 
@@ -51,7 +52,7 @@ class PytorchReportScript : public Verb {
     const Flag& file = flags.add("--gpu_arch_json_path", options_.gpu_file, "GPU figures");
     flags.add("--gpu_arch_platform", options_.gpu, "Known GPU").excludes(file);
     flags.add("--group_by_num_kernels", options_.group_by_kernel_count, "Group by it too");
-    flags.add("--enable-origami", origami_, "The external GEMM simulator is not supported");
+    origami_.declare(flags);
     flags.add("--inductor_cache_dir", ignored_, "Accepted, without effect");
     flags.add("--include_overlap_info", overlap_, "Sheets about overlapping kernels");
     flags.add("--detect_recompute", options_.recompute, "Tell recomputed work apart");
@@ -66,7 +67,7 @@ class PytorchReportScript : public Verb {
                   "`tracelens report --models file.json` instead"};
     if (pseudo_ops_)
       console.warn("--enable_pseudo_ops: made-up ops are not supported yet; ignored");
-    if (origami_) console.warn("--enable-origami: the GEMM simulator is not supported; ignored");
+    origami_.warn(console);
     if (no_collectives_) options_.without.emplace_back("collectives");
     if (!kernel_summary_) options_.without.emplace_back("kernel-summary");
     if (!short_kernels_) options_.without.emplace_back("short-kernels");
@@ -88,7 +89,8 @@ class PytorchReportScript : public Verb {
  private:
   std::string trace_, comparison_, extension_, ignored_;
   bool kernel_summary_ = false, short_kernels_ = false, overlap_ = false;
-  bool no_collectives_ = false, pseudo_ops_ = false, origami_ = false;
+  bool no_collectives_ = false, pseudo_ops_ = false;
+  OrigamiFlags origami_;
   ScriptOutput output_{ScriptOutput::Folder::kToo};
   ReportOptions options_;
 };

@@ -56,8 +56,8 @@ class FuseVerb : public Verb {
     for (const RankFile& file : files) refuse_same_file(file.path, output_);
     const FuseResult result = fuse_traces(files, output_, options_);
     for (const std::string& sentence : result.warnings) console.warn(sentence);
-    console.note(
-        fmt::format("wrote {} events of {} ranks to {}", result.events, result.ranks, output_));
+    console.note(fmt::format("wrote {} events of {} rank{} to {}", result.events, result.ranks,
+                             result.ranks == 1 ? "" : "s", output_));
     return kExitOk;
   }
 

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "analysis/compare/times.hpp"
+#include "table/markup.hpp"
 
 namespace tracelens {
 namespace {
@@ -87,25 +88,6 @@ std::map<std::string, double> times_of(const Gate& gate, const ComparedReport& r
   std::map<std::string, double> times = sheet_times(report, sheet);
   std::erase_if(times, [&gate](const auto& entry) { return !matches(gate.name, entry.first); });
   return times;
-}
-
-std::string xml_text(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '&')
-      out += "&amp;";
-    else if (c == '"')
-      out += "&quot;";
-    else if (static_cast<unsigned char>(c) >= 0x20)
-      out.push_back(c);
-    else
-      out.push_back(' ');
-  }
-  return out;
 }
 
 }  // namespace
@@ -196,15 +178,15 @@ std::string junit_xml(std::span<const GateOutcome> results) {
       "<testsuite name=\"tracelens\" tests=\"{}\" failures=\"{}\" errors=\"0\">\n",
       results.size(), failures);
   for (const GateOutcome& result : results) {
-    xml +=
-        fmt::format("  <testcase classname=\"tracelens.gates\" name=\"{}\"", xml_text(result.gate));
+    xml += fmt::format("  <testcase classname=\"tracelens.gates\" name=\"{}\"",
+                       as_markup(result.gate));
     if (result.passed) {
       xml += fmt::format(">\n    <system-out>{}</system-out>\n  </testcase>\n",
-                         xml_text(result.summary));
+                         as_markup(result.summary));
       continue;
     }
-    xml += fmt::format(">\n    <failure message=\"{}\">", xml_text(result.evidence.front()));
-    for (const std::string& sentence : result.evidence) xml += xml_text(sentence) + "\n";
+    xml += fmt::format(">\n    <failure message=\"{}\">", as_markup(result.evidence.front()));
+    for (const std::string& sentence : result.evidence) xml += as_markup(sentence) + "\n";
     xml += "</failure>\n  </testcase>\n";
   }
   return xml + "</testsuite>\n";

@@ -77,6 +77,9 @@ TEST(Gates, JUnitAndJsonEscapeNamesAndCountFailures) {
   const std::string xml = junit_xml(outcomes);
   EXPECT_THAT(xml, HasSubstr("tests=\"2\" failures=\"1\""));
   EXPECT_THAT(xml, HasSubstr("op:f&lt;a&amp;b&gt; &gt; 1%"));
+  const GateOutcome odd[] = {{"op:\x02\uffff > 1%", false, {"\ufffe"}, ""}};
+  EXPECT_THAT(junit_xml(odd), HasSubstr("name=\"op:\ufffd\ufffd &gt; 1%\""));
+  EXPECT_THAT(junit_xml(odd), HasSubstr("<failure message=\"\ufffd\">\ufffd\n"));
   const std::string json = gates_json(outcomes);
   EXPECT_THAT(json, HasSubstr("\"passed\": false, \"evidence\": [\"f<a&b>: \\\"slow\\\"\"]"));
   EXPECT_THAT(json, HasSubstr("], \"passed\": false}"));

@@ -136,12 +136,12 @@ void check_host(const Trace& trace, const Tree& tree, const Counts& counts, Find
     findings.warn("Python stacks", "none: costs cannot be traced to source lines",
                   "profile with with_stack=True");
   if (counts.modules > 0)
-    findings.ok("modules", fmt::format("{} nn.Module calls", counts.modules));
+    findings.ok("modules", counted(counts.modules, "nn.Module call"));
   else
     findings.warn("modules", "no nn.Module calls: no module tree",
                   "profile with with_stack=True (and with_modules=True for TorchScript)");
   if (const auto steps = find_steps(trace, tree); !steps.empty())
-    findings.ok("steps", fmt::format("{} steps", steps.size()));
+    findings.ok("steps", counted(steps.size(), "step"));
   else
     findings.warn("steps", "not marked", "call prof.step() once per iteration");
   if (tree.stats().discarded > 0)

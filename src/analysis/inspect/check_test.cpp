@@ -1,5 +1,6 @@
 #include <tracelens/check.hpp>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -10,6 +11,8 @@
 
 namespace tracelens {
 namespace {
+
+using testing::IsSupersetOf;
 
 // The worst level found under a heading; "" when it is not mentioned.
 std::string level(const TraceCheck& check, std::string_view what) {
@@ -42,6 +45,8 @@ TEST(TraceCheck, AFullTraceIsOk) {
   EXPECT_EQ(result.verdict, Verdict::kOk);
   for (const char* what : {"events", "GPU events", "launches", "ops", "shapes", "modules", "steps"})
     EXPECT_EQ(level(result, what), "ok") << what;
+  EXPECT_THAT(result.findings.column("detail").texts(),
+              IsSupersetOf({"1 step", "1 nn.Module call", "7 events"}));
 }
 
 TEST(TraceCheck, WhatIsMissingIsNamed) {

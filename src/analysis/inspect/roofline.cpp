@@ -59,9 +59,8 @@ Roofline measure_roofline(const Trace& trace, const Gpu& gpu, const RooflineOpti
                        .own_models = options.models == nullptr ? nullptr : &options.models->all()},
                       roofline);
   }
-  const auto whole = static_cast<double>(roofline.all_ops_ns);
   for (RooflinePoint& point : roofline.points) {
-    point.share = percent_of(static_cast<double>(point.busy_ns), whole).value_or(0);
+    point.share = percent_of(point.busy_ns, roofline.all_ops_ns).value_or(0);
     find_roof(point, gpu, options);
   }
   std::ranges::stable_sort(roofline.points, std::ranges::greater{}, &RooflinePoint::busy_ns);

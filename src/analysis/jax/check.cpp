@@ -52,8 +52,9 @@ void check_gpu(const Counts& counts, Findings& findings) {
         "(block_until_ready), and keep ProfileOptions.device_tracer_level at 1");
     return;
   }
-  findings.ok("GPU events", fmt::format("{} kernels, {} copies and fills on {} GPUs",
-                                        counts.kernels, counts.copies, counts.gpus.size()));
+  findings.ok("GPU events",
+              fmt::format("{}, {} copies and fills on {}", counted(counts.kernels, "kernel"),
+                          counts.copies, counted(counts.gpus.size(), "GPU")));
 }
 
 void check_hlo(const Counts& counts, const JaxOps& ops, Findings& findings) {
@@ -84,12 +85,12 @@ void check_host(const Trace& trace, const Counts& counts, Findings& findings) {
   else if (counts.kernels > 0)
     findings.ok("launches", "every kernel has its launch");
   if (counts.steps > 0)
-    findings.ok("steps", fmt::format("{} steps", counts.steps));
+    findings.ok("steps", counted(counts.steps, "step"));
   else
     findings.warn("steps", "not marked",
                   "wrap each step in jax.profiler.StepTraceAnnotation(\"train\", step_num=i)");
   if (counts.frames > 0)
-    findings.ok("Python frames", fmt::format("{} frames", counts.frames));
+    findings.ok("Python frames", counted(counts.frames, "frame"));
   else
     findings.warn("Python frames", "none: the host's time cannot be traced to source lines",
                   "set ProfileOptions.python_tracer_level to 1 (it makes profiles large)");

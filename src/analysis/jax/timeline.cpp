@@ -91,7 +91,7 @@ JaxTimeline jax_timeline(const TraceFacts& facts, Edition edition) {
       RowCells row;
       row.add(kTypes[i]);
       row.add(static_cast<double>(times[i]) / 1e6);
-      row.add(percent_of(static_cast<double>(times[i]), static_cast<double>(times[kTotal])));
+      row.add(percent_of(times[i], times[kTotal]));
       row.add(pid);
       if (hosts.are_several()) row.add(hosts.name(JaxHosts::number(Value{pid})));
       out.by_gpu.append(row.cells());
@@ -100,7 +100,7 @@ JaxTimeline jax_timeline(const TraceFacts& facts, Edition edition) {
   for (std::size_t i = 0; i < sum.size() && !gpus.empty(); ++i)
     out.averages.add_row(kTypes[i],
                          static_cast<double>(sum[i]) / 1e6 / static_cast<double>(gpus.size()),
-                         percent_of(static_cast<double>(sum[i]), static_cast<double>(sum[kTotal])));
+                         percent_of(sum[i], sum[kTotal]));
   return out;
 }
 

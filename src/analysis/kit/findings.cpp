@@ -26,7 +26,7 @@ void Findings::check_file(const Trace& trace) {
   if (trace.size() == 0)
     fail("events", "the trace has none", "check that the profiler ran and was exported");
   else
-    ok("events", fmt::format("{} events", trace.size()));
+    ok("events", counted(trace.size(), "event"));
   if (trace.source().cut_short)
     warn("file", "cut short: events after the cut are missing",
          "let the export finish; copy the file again");
@@ -36,6 +36,10 @@ void Findings::check_file(const Trace& trace) {
          "record or copy the trace again if it matters");
   if (!trace.source().cut_short && trace.warnings().entries().empty())
     ok("file", "complete, no damaged events");
+}
+
+std::string counted(std::uint64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 std::string share(std::uint64_t part, std::uint64_t whole) {

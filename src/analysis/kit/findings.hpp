@@ -36,6 +36,9 @@ class Findings {
   Verdict verdict_ = Verdict::kOk;
 };
 
+// "1 step", "2 steps"
+[[nodiscard]] std::string counted(std::uint64_t count, std::string_view what);
+
 // "12 of 40 (30.0%)"
 [[nodiscard]] std::string share(std::uint64_t part, std::uint64_t whole);
 

@@ -10,6 +10,9 @@ namespace {
 
 constexpr std::string_view kBackwardSuffix = "Backward";
 
+// The only op of which the Python TraceLens's report looks up the step.
+constexpr std::string_view kReferenceStepOp = "vllm::unified_attention_with_output";
+
 }  // namespace
 
 OpModels::OpModels(const Trace& trace, const LaunchTable& table, const perf::RunModels& models)
@@ -96,8 +99,19 @@ SignatureId OpModels::forward_call(EventId event) {
   return {};
 }
 
+// Of attention only: the other models would get one answer per step for nothing.
+const ServingStep* OpModels::step_of(EventId event) {
+  if (info(event)->sheet != "InferenceAttention" ||
+      (edition() == Edition::kReference && !trace_.name(event).starts_with(kReferenceStepOp)))
+    return nullptr;
+  if (!steps_) steps_.emplace(trace_);
+  return steps_->around(trace_, event);
+}
+
 OpModels::PerCall OpModels::per_call(EventId event, std::span<const GpuPosition> kernels) {
-  PerCall seen{.forward = forward_call(event)};
+  PerCall seen{.forward = forward_call(event),
+               .step = step_of(event),
+               .details = trace_.detail_texts().at(event).value_or(StringId{})};
   for (const GpuPosition position : kernels)
     seen.kernel_names =
         kernel_lists_.id_of({seen.kernel_names, table_.gpu_events()[position].name.row});
@@ -123,16 +137,20 @@ OpModels::Answer OpModels::run(EventId event, Pass pass, std::uint32_t transpose
   const SignatureId id = trace_.signatures()[event.row];
   const Answer answer =
       keys_.id_of({id.row, trace_.names()[event.row].row, static_cast<std::uint32_t>(pass),
-                   transpose, per_call.forward.row, per_call.kernel_names, 0, 0});
+                   transpose, per_call.forward.row, per_call.kernel_names,
+                   per_call.step ? per_call.step->name.row : StringId{}.row, per_call.details.row});
   if (answer < answers_.size()) return answer;
   std::vector<std::string_view> names;
   for (const GpuPosition position : kernels)
     names.push_back(trace_.text(table_.gpu_events()[position].name));
+  const Value details = per_call.details.valid() ? trace_.details(event) : Value{};
   OrReason<Work> work = set_.work(
       {.name = trace_.name(event),
        .args = signature_of(event),
        .forward = per_call.forward.valid() ? &trace_.signature(per_call.forward) : nullptr,
-       .kernels = names},
+       .kernels = names,
+       .step = per_call.step ? &per_call.step->tokens : nullptr,
+       .extra = &details},
       pass);
   if (work && transpose > 1) work->params.push_back({"transpose", transposes_[transpose]});
   answers_.push_back(std::move(work));

@@ -19,6 +19,7 @@
 
 #include "analysis/kit/group_rows.hpp"
 #include "analysis/ops/launch_table.hpp"
+#include "facts/serving_steps.hpp"
 #include "perf/registry/op_registry.hpp"
 #include "perf/registry/run_models.hpp"
 
@@ -55,6 +56,8 @@ class OpModels {
   struct PerCall {
     SignatureId forward;
     std::uint32_t kernel_names = 0xffffffff;
+    const ServingStep* step = nullptr;
+    StringId details;  // what was written into a made-up op: Trace::detail_texts()
   };
 
   const NameInfo& name_info(StringId name);
@@ -62,6 +65,7 @@ class OpModels {
   std::uint32_t transpose_of(std::span<const GpuPosition> kernels);
   PerCall per_call(EventId event, std::span<const GpuPosition> kernels);
   SignatureId forward_call(EventId event);
+  const ServingStep* step_of(EventId event);
   Answer run(EventId event, Pass pass, std::uint32_t transpose, const PerCall& per_call,
              std::span<const GpuPosition> kernels);
 
@@ -77,6 +81,7 @@ class OpModels {
   std::deque<OrReason<Work>> answers_;  // by KeyIndex of keys_
   std::unordered_map<std::int64_t, std::vector<EventId>> by_sequence_;
   bool has_sequences_ = false;
+  std::optional<ServingSteps> steps_;  // once asked for
 };
 
 }  // namespace tracelens

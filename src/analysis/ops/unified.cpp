@@ -199,10 +199,11 @@ class UnifiedTable {
     if (has_call_stack_) row_.call_stack = call_stack_cells(input_, launching, row_.kernels);
   }
 
-  // The reference leaves the call stacks in these cells when it looks for recomputation (its oddity
-  // O13), and so do spreadsheets that are compared with its own.
+  // The reference, and so spreadsheets that are compared with its own, leaves the call stacks in
+  // these cells unless it makes columns of them (its oddity O13).
   [[nodiscard]] std::vector<Value> stacks_in_kernel_cells(const UnifiedOp* op) const {
-    if (op == nullptr || !input_.recompute || input_.options.call_stack ||
+    const bool has_stacks = input_.recompute || input_.options.call_stack;
+    if (op == nullptr || !has_stacks || has_call_stack_ ||
         input_.options.edition != Edition::kReference)
       return {};
     std::vector<Value> stacks;

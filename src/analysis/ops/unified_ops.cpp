@@ -33,11 +33,12 @@ class Collector {
   }
 
   std::vector<UnifiedOp> run() {
-    // Without Python frames in the tree the second loop finds everything.
+    // Without Python frames at the root the second loop finds everything.
     std::vector<EventId> frames;
     for (const NodeId root : tree_.roots())
       if (category(root) == Category::kPythonFunction) frames.push_back(tree_.event(root));
-    has_frames_ = !frames.empty();
+    for (std::uint32_t i = 0; i < tree_.size() && !has_frames_; ++i)
+      has_frames_ = category({i}) == Category::kPythonFunction;
     std::ranges::sort(frames);
     for (const EventId frame : frames) visit(tree_.node(frame));
     for (const EventId op : tree_.op_roots())
@@ -271,7 +272,7 @@ class Collector {
   const Trace& trace_;
   const Tree& tree_;
   LaunchTable& launches_;
-  bool has_frames_ = false;
+  bool has_frames_ = false;  // Python frames take part in the tree
   std::vector<bool> model_below_, launches_itself_, visited_;  // by node
   std::vector<bool> covered_;                                  // by GPU position
   std::vector<Wrapper> wrappers_;                              // by node

@@ -9,6 +9,8 @@ namespace tracelens {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
 using testing::UnorderedElementsAre;
 
 Table unified(TestTrace& t, const OpTableOptions& options = {}, bool python = false) {
@@ -77,6 +79,63 @@ TEST(Unified, DriverLaunchesBelongToTheOpInTheExtendedEdition) {
   EXPECT_THAT(column(make(Edition::kExtended), "name"), ElementsAre("my::op"));
 }
 
+// 64 query heads of 64, 8 for keys: two decode steps whose caches differ, in a profiler's step.
+TestTrace serving_steps(std::string_view op) {
+  Signature call;
+  call.dims = Value::tuple({Value::tuple({64, 64, 64}), Value::tuple({64, 8, 64})});
+  call.types = Value::tuple({"c10::BFloat16", "c10::BFloat16"});
+  TestTrace t;
+  t.event(Category::kUserAnnotation, "ProfilerStep#1", 0, 1000, 2);
+  for (const int i : {0, 1}) {
+    const std::string sums = i == 0 ? "sq64sk131072sqsq64sqsk131072" : "sq64sk65536sqsq64sqsk65536";
+    t.event(Category::kUserAnnotation,
+            "execute_64_context_0(sq0sk0sqsq0sqsk0)_generation_64(" + sums + ")", 100 * i, 50, 2);
+    t.op(op, 100 * i + 10, 10, call);
+    t.launch("cudaLaunchKernel", 100 * i + 11, 1,
+             {.name = "attention", .ts = 2000.0 + 10 * i, .dur = 2});
+  }
+  return t;
+}
+
+TEST(Unified, AttentionOfServingEnginesReadsTheTokensOfItsStep) {
+  TestTrace t = serving_steps("vllm::unified_attention_with_output");
+  const Table table = unified(t);
+  EXPECT_THAT(column(table, "name"), ElementsAre("vllm::unified_attention_with_output"));
+  EXPECT_EQ(cell(table, "GFLOPS", 0), "2.147483648");  // of the first call
+  EXPECT_EQ(cell(table, "TFLOPS/s_max", 0), "1073.741824");
+  EXPECT_EQ(cell(table, "TFLOPS/s_min", 0), "536.870912");
+}
+
+// The Python TraceLens looks for the step of one op only.
+TEST(Unified, OtherServingAttentionHasNoStepInTheReferenceEdition) {
+  const auto flops = [](Edition edition) {
+    TestTrace t = serving_steps("aiter::mha_varlen_fwd");
+    t.op("aten::mm", 300, 10, matrices(2, 3, 4));
+    t.launch("cudaLaunchKernel", 301, 1, {.name = "gemm", .ts = 3000, .dur = 1});
+    return cell(unified(t, {.edition = edition}), "GFLOPS", 0);
+  };
+  EXPECT_EQ(flops(Edition::kReference), "");
+  EXPECT_EQ(flops(Edition::kExtended), "2.147483648");
+}
+
+TEST(Unified, MadeUpOpsKeepWhatIsWrittenIntoThem) {
+  const auto flops = [](std::string_view details) {
+    Signature call;
+    call.dims = Value::tuple({Value::tuple({32, 3072}), Value::tuple({32, 32})});
+    call.types = Value::tuple({"c10::BFloat16", "c10::BFloat16"});
+    TestTrace t;
+    const EventId op = t.op("pseudo_op::moe_triton_unfused_up", 0, 10, call);
+    t.builder().set_details(op, t.builder().intern(details));
+    t.launch("cudaLaunchKernel", 1, 1, {.name = "_matmul_ogs_mxfp4", .ts = 100, .dur = 2});
+    t.op("aten::mm", 300, 10, matrices(2, 3, 4));
+    t.launch("cudaLaunchKernel", 301, 1, {.name = "gemm", .ts = 3000, .dur = 1});
+    return cell(unified(t), "GFLOPS", 0);
+  };
+  EXPECT_EQ(flops(R"({"MoE topk": 4, "MoE GEMM gated": true})"), "4.831838208");
+  EXPECT_EQ(flops(R"({"MoE topk": 2, "MoE GEMM gated": false})"), "1.207959552");
+  EXPECT_EQ(flops(R"({"MoE topk": "many"})"), "");
+}
+
 TEST(Unified, RecomputedCallsStandApart) {
   TestTrace t;
   t.python("train.py(1): step", 0, 100);
@@ -87,6 +146,39 @@ TEST(Unified, RecomputedCallsStandApart) {
   t.launch("cudaLaunchKernel", 22, 1, {.name = "gemm", .ts = 300, .dur = 3});
   const Table table = unified(t, {.split_recompute = true}, true);
   EXPECT_THAT(column(table, "is_recompute"), ElementsAre("True", "False"));
+}
+
+// A backward thread, say: no Python frame at the root, but frames between the ops.
+TestTrace op_frame_op() {
+  TestTrace t;
+  t.op("my::outer", 0, 100);
+  t.python("lib/a.py(3): f", 1, 90);
+  t.op("my::child", 2, 80);
+  t.launch("cudaLaunchKernel", 3, 1, {.name = "k", .ts = 200, .dur = 2});
+  return t;
+}
+
+TEST(Unified, AnOpBelowAFrameBelowAnOpKeepsItsNameAndStack) {
+  TestTrace t = op_frame_op();
+  const Table table = unified(t, {.call_stack = true}, true);
+  EXPECT_THAT(column(table, "name"), ElementsAre("my::child"));
+  EXPECT_THAT(column(table, "entry_point"), ElementsAre("lib/a.py(3): f"));
+  EXPECT_EQ(cell(table, "call_stack_full", 0), "['my::outer', 'lib/a.py(3): f', 'my::child', 'k']");
+}
+
+TEST(Unified, TheOverlapTableHasTheStacksInItsKernelCells) {
+  const auto cells = [](const OpTableOptions& options) {
+    TestTrace t = op_frame_op();
+    const Trace trace = t.finish();
+    const TraceFacts facts{trace, {.python_frames = true}};
+    OpInput input{facts, options};
+    const auto ops = collect_unified_ops(input);
+    return cell(unified_perf_summary_kl_overlap(input, ops).value(), "kernel_details_summary", 0);
+  };
+  EXPECT_THAT(cells({.overlap = true, .call_stack = true}),
+              HasSubstr("'call_stack': ['my::outer', 'lib/a.py(3): f', 'my::child']"));
+  EXPECT_THAT(cells({.edition = Edition::kExtended, .overlap = true, .call_stack = true}),
+              Not(HasSubstr("call_stack")));
 }
 
 TEST(Unified, RooflineColumnsComeWithAGpu) {

@@ -38,10 +38,11 @@ std::optional<std::string> disagreement(const CollectiveRun& run, const Collecti
     if ((field == kInElements || field == kOutElements) && !is_even) continue;
     for (const CollectiveMember& member : members)
       if (const CollectiveMessage& other = run.message(member); other[field] != first[field])
-        return fmt::format("collective {}: ranks disagree on {}: {} on rank {}, {} on rank {}",
-                           run.matching().id(collective), tracelens::text_of(field).name,
-                           python_repr(first[field]), run.rank(members.front()),
-                           python_repr(other[field]), run.rank(member));
+        return fmt::format(
+            "Metadata mismatch in '{}' for collective {}: {} on rank {}, {} on rank {}",
+            tracelens::text_of(field).name, run.matching().id(collective),
+            python_repr(first[field]), run.rank(members.front()), python_repr(other[field]),
+            run.rank(member));
   }
   return std::nullopt;
 }

@@ -32,6 +32,16 @@ TEST(MissingKernels, WholeRunsHaveNone) {
   EXPECT_THAT(missing_kernels(test_run({{at(0), at(10)}, {at(0), at(10)}})), IsEmpty());
 }
 
+// The words are those of the Python TraceLens, which ends the run here.
+TEST(MetadataMismatches, NameTheFieldTheCollectiveAndTheRanks) {
+  TestKernel other = at(0);
+  other.elements = 2048;
+  EXPECT_THAT(
+      metadata_mismatches(test_run({{at(0)}, {other}})),
+      ElementsAre("Metadata mismatch in 'In msg nelems' for collective 0_0: 1024 on rank 0, "
+                  "2048 on rank 1"));
+}
+
 TEST(UnlinkedKernels, AreCountedInOneSentence) {
   std::vector<RankTrace> ranks = test_ranks({{at(0)}, {at(0)}, {}});
   EXPECT_THAT(unlinked_kernels(CollectiveRun{ranks, {}}), IsEmpty());

@@ -86,8 +86,7 @@ void add_rows(Table& table, Groups& groups, Edition edition, std::int64_t whole_
                            [](const Row& row) { return row.stats.sum; });
   std::vector<Cell> cells;
   for (const auto& [group, stats] : rows) {
-    const double percent =
-        percent_of(static_cast<double>(stats.sum), static_cast<double>(whole_ns)).value_or(0);
+    const double percent = percent_of(stats.sum, whole_ns).value_or(0);
     cells.clear();
     if (edition == Edition::kExtended) cells.emplace_back(group->name);
     cells.emplace_back(fmt::format("{:.1f}%", percent));

@@ -193,9 +193,8 @@ Table rocprof_short_kernels(const RocprofKernels& kernels, double threshold_us) 
   Table table{"short_kernels_summary", "Kernels too short to be worth their launch", columns};
   for (const auto& [name, group] : groups) {
     const auto [count, ns] = group;
-    table.add_row(
-        name, count, us(ns), us(ns) / static_cast<double>(count),
-        percent_of(static_cast<double>(ns), static_cast<double>(kernels.total_ns)).value_or(0));
+    table.add_row(name, count, us(ns), us(ns) / static_cast<double>(count),
+                  percent_of(ns, kernels.total_ns).value_or(0));
   }
   table.sort_by("Short Kernel duration (µs) sum", Order::kDescending);
   return table;

@@ -25,6 +25,12 @@ const Value& item_of(const Value& list, std::size_t slot, std::string_view what)
   return items[slot];
 }
 
+const std::string& printed(const Value& value) {
+  static const std::string kTrue = "True", kFalse = "False";
+  if (value.kind() != Value::Kind::kBool) return value.as_text();
+  return value.as_bool() ? kTrue : kFalse;
+}
+
 Shape shape_of(const Value& dims, std::size_t slot) {
   if (!dims.is_sequence()) fail(fmt::format("argument {}: not a tensor", slot));
   std::vector<double> sizes;
@@ -179,12 +185,13 @@ const Value& Arguments::concrete(std::size_t slot) const {
 
 const std::string& Arguments::text(std::size_t slot) const {
   const Value& value = concrete(slot);
-  if (!value.is_text()) fail(fmt::format("argument {}: its value is not text", slot));
-  return value.as_text();
+  if (!value.is_text() && value.kind() != Value::Kind::kBool)
+    fail(fmt::format("argument {}: its value is not text", slot));
+  return printed(value);
 }
 
 std::string Arguments::text_or_empty(std::size_t slot) const {
-  return slot < concrete_size() ? call_.args.concrete.items()[slot].as_text() : std::string{};
+  return slot < concrete_size() ? printed(call_.args.concrete.items()[slot]) : std::string{};
 }
 
 double Arguments::real(std::size_t slot) const {

@@ -78,7 +78,7 @@ class Arguments {
   [[nodiscard]] Value stride_if_any(std::size_t slot) const;   // null when none were recorded
   [[nodiscard]] Value stride_or_null(std::size_t slot) const;  // null when none, or too few
 
-  // --- Concrete Inputs ---
+  // --- Concrete Inputs: printed values; a JSON true or false reads as if it were printed ---
   [[nodiscard]] bool has_concrete() const;
   [[nodiscard]] std::size_t concrete_size() const;                  // 0 when none were recorded
   [[nodiscard]] const Value& concrete(std::size_t slot) const;      // throws when too short

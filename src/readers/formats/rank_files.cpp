@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -24,17 +25,41 @@ namespace fs = std::filesystem;
 constexpr std::string_view kTraceEndings[] = {".json", ".json.gz", ".json.zst", ".json.zip",
                                               ".pb",   ".pb.gz",   ".pftrace"};
 
-bool looks_like_trace(const std::string& path) {
-  const std::string name = io::lower_case(path);
-  return std::ranges::any_of(kTraceEndings, [&](auto ending) { return name.ends_with(ending); });
-}
-
 bool is_pattern(const std::string& path) { return path.find_first_of("*?[") != std::string::npos; }
 
-// "a/**/rank*.json" -> matches across folders where ** is; * and ? stay inside a name.
+std::vector<std::string> names_of(const std::string& path) {
+  std::vector<std::string> names;
+  for (std::size_t at = 0, end = 0; at < path.size(); at = end + 1) {
+    end = std::min(path.find('/', at), path.size());
+    if (end > at) names.push_back(path.substr(at, end - at));
+  }
+  return names;
+}
+
+// As Python's recursive glob and bash's globstar: "**" stands for any number of folders, none
+// included; other wildcards stay inside a name; names that begin with a dot must be spelled out.
 bool matches(const std::string& path, const std::string& pattern) {
-  const bool crosses_folders = pattern.find("**") != std::string::npos;
-  return ::fnmatch(pattern.c_str(), path.c_str(), crosses_folders ? 0 : FNM_PATHNAME) == 0;
+  const std::vector<std::string> names = names_of(path), parts = names_of(pattern);
+  std::size_t name = 0, part = 0;
+  std::optional<std::size_t> stars;  // in parts: the last "**" so far
+  std::size_t taken = 0;             // names up to the last one that it stands for
+  while (name < names.size()) {
+    if (part < parts.size() && parts[part] == "**") {
+      stars = part++;
+      taken = name;
+    } else if (part < parts.size() &&
+               ::fnmatch(parts[part].c_str(), names[name].c_str(), FNM_PERIOD) == 0) {
+      ++part;
+      ++name;
+    } else if (stars && !names[taken].starts_with('.')) {
+      part = *stars + 1;
+      name = ++taken;
+    } else {
+      return false;
+    }
+  }
+  return std::all_of(parts.begin() + static_cast<std::ptrdiff_t>(part), parts.end(),
+                     [](const std::string& rest) { return rest == "**"; });
 }
 
 // Everything under the part of the pattern that is a plain path.
@@ -64,19 +89,24 @@ std::vector<std::string> files_of_folder(const std::string& folder) {
   std::vector<std::string> files;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator{folder, error})
-    if (entry.is_regular_file(error) && looks_like_trace(entry.path().string()))
+    if (entry.is_regular_file(error) && has_trace_name(entry.path().string()))
       files.push_back(entry.path().string());
   return files;
 }
 
 void add_archive_or_file(const std::string& path, std::vector<std::string>& files) {
   std::vector<std::string> members = io::zip_members(path);
-  std::erase_if(members, [](const std::string& member) { return !looks_like_trace(member); });
+  std::erase_if(members, [](const std::string& member) { return !has_trace_name(member); });
   if (members.size() < 2) return files.push_back(path);
   for (const std::string& member : members) files.push_back((path + '/').append(member));
 }
 
 }  // namespace
+
+bool has_trace_name(const std::string& path) {
+  const std::string name = io::lower_case(path);
+  return std::ranges::any_of(kTraceEndings, [&](auto ending) { return name.ends_with(ending); });
+}
 
 std::optional<std::int64_t> rank_in_path(const std::string& path, const std::string& regex) {
   const RE2 expression{regex, RE2::Quiet};

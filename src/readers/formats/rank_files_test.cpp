@@ -55,6 +55,23 @@ TEST(FindRankFiles, APatternMatchesNamesAndWithTwoStarsFolders) {
               ElementsAre("a/rank2.json", "a/b/rank3.json"));
 }
 
+TEST(FindRankFiles, TwoStarsMatchNoFolderToo) {
+  const io::TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path("a/b"));
+  std::filesystem::create_directories(folder.path(".old"));
+  for (const char* name : {"rank0.json", "a/rank1.json", "a/b/rank2.json", "a/b/x3.json",
+                           ".old/rank4.json", "a/.rank5.json"})
+    static_cast<void>(folder.write(name, "{}"));
+  EXPECT_THAT(names(folder, {folder.path("**/rank*.json")}),
+              ElementsAre("rank0.json", "a/rank1.json", "a/b/rank2.json"));
+  EXPECT_THAT(names(folder, {folder.path("**/a/**/b/**/rank*.json")}),
+              ElementsAre("a/b/rank2.json"));
+  EXPECT_THAT(names(folder, {folder.path("a/**")}),
+              ElementsAre("a/rank1.json", "a/b/rank2.json", "a/b/x3.json"));
+  EXPECT_THAT(names(folder, {folder.path("*/**/b/*.json")}),
+              ElementsAre("a/b/rank2.json", "a/b/x3.json"));
+}
+
 TEST(FindRankFiles, AnArchiveOfSeveralTracesIsAFolder) {
   const io::TemporaryFolder folder;
   static_cast<void>(folder.write(

@@ -70,6 +70,13 @@ TEST(KinetoReader, ReadsAKernelWithItsStreamAndDetails) {
   EXPECT_FALSE(trace.signatures()[0].valid());
 }
 
+TEST(KinetoReader, KeepsWhatServingEnginesWriteIntoMadeUpOps) {
+  const Trace trace = read(with_event(
+      R"({"ph":"X","cat":"cpu_op","name":"pseudo_op::moe_gptq_awq_up","pid":0,"tid":7,"ts":5,
+          "dur":1,"args":{"Pseudo op":true,"MoE topk":2,"MoE GEMM gated":true}})"));
+  EXPECT_EQ(trace.details(EventId{0}), Value::dict({"MoE topk", "MoE GEMM gated"}, {2, true}));
+}
+
 TEST(KinetoReader, DoesNotCareAboutFieldOrderSpacesOrUnknownFields) {
   const Trace one = read(with_event(kOp));
   const Trace other = read(with_event(

@@ -100,6 +100,9 @@ inline constexpr std::string_view kDetailKeys[] = {
     "Process Group Ranks", "Rank", "Global rank start", "Global rank stride", "Seq", "Src Rank",
     "Dst Rank", "kernel_backend", "kernel_file", "kernel_hash", "kernel_name", "kernel_kwargs",
     "num_warps", "num_stages",
+    // written into made-up ops of serving engines
+    "MoE topk", "MoE GEMM gated", "v4_H_Q", "v4_d_h", "v4_tp", "v4_model_name", "v4_window",
+    "v4_index_topk",
     // rocprofv3: which GPU, thread and queue, what it cost
     "agent", "src_agent", "dst_agent", "copy_bytes", "tid", "queue", "operation", "grid_size",
     "workgroup_size", "VGPR_Count", "Accum_VGPR_Count", "SGPR_Count", "LDS_Block_Size",

@@ -125,10 +125,13 @@ class Fusion {
     }
     if (sources_.empty())
       throw Error{"fuse", result_.warnings.empty()
-                              ? "no rank is left to fuse"
+                              ? "none of the ranks asked for is there"
                               : "no trace could be read: " + result_.warnings.front()};
     std::ranges::stable_sort(sources_, {}, &Source::rank);
     result_.ranks = sources_.size();
+    std::vector<std::int64_t> ranks;
+    for (const Source& source : sources_) ranks.push_back(source.rank);
+    warn_of_absent(options_.only_ranks, ranks, result_.warnings);
   }
 
   Surveyed look_into(const RankFile& file, std::int64_t position) {

@@ -14,6 +14,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::SizeIs;
 
 constexpr const char* kRank = R"({"traceEvents": [
@@ -127,6 +128,13 @@ TEST_F(Fuse, RanksAndCategoriesCanBeChosen) {
   const Value events = fuse({.categories = {"cuda_runtime"}, .only_ranks = {1}});
   EXPECT_THAT(events.items(), SizeIs(1 + 2));
   EXPECT_EQ(result_.ranks, 1u);
+  EXPECT_THAT(result_.warnings, IsEmpty());
+}
+
+TEST_F(Fuse, RanksThatAreNotThereAreTold) {
+  static_cast<void>(fuse({.only_ranks = {0, 8, 9}}));
+  EXPECT_EQ(result_.ranks, 1u);
+  EXPECT_THAT(result_.warnings, ElementsAre("--ranks: there is no trace of rank 8, 9"));
 }
 
 TEST_F(Fuse, TheResultIsATraceAgainPackedOrNot) {

@@ -14,13 +14,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// The errors here are in the words of the Python TraceLens: scripts look for them.
+
 // The first of the names that is there, in the order given.
 std::string first_existing(const std::vector<std::string>& paths) {
   const auto found = std::ranges::find_if(paths, [](const std::string& path) {
     std::error_code error;
     return fs::exists(path, error);
   });
-  if (found == paths.end()) throw Error{paths.front(), "expected trace file not found"};
+  if (found == paths.end()) throw Error{"Expected trace file not found", paths.front()};
   return *found;
 }
 
@@ -37,7 +39,9 @@ std::vector<RankFile> ranks_in_folder(const std::string& folder, std::int64_t wo
 
 std::vector<RankFile> ranks_by_pattern(const std::string& pattern, std::int64_t world_size) {
   if (std::ranges::count(pattern, '*') != 1)
-    throw Error{pattern, "expected exactly one * in the place of the rank"};
+    throw Error{
+        pattern,
+        "trace_pattern must contain exactly one '*' character as a placeholder for rank id"};
   const std::size_t star = pattern.find('*');
   std::vector<RankFile> files;
   for (std::int64_t rank = 0; rank < world_size; ++rank) {
@@ -51,14 +55,20 @@ std::vector<RankFile> ranks_by_pattern(const std::string& pattern, std::int64_t 
 std::vector<RankFile> ranks_by_glob(const std::string& glob, const std::string& regex,
                                     std::int64_t world_size) {
   std::vector<std::string> paths;
-  for (RankFile& file : find_rank_files({glob})) paths.push_back(std::move(file.path));
+  try {
+    for (RankFile& file : find_rank_files({glob})) paths.push_back(std::move(file.path));
+  } catch (const Error&) {
+    if (std::error_code error; fs::exists(glob, error)) throw;  // there, but cannot be read
+    throw Error{"No files matched --trace_glob", glob};
+  }
   std::ranges::sort(paths);
   std::map<std::int64_t, std::string> by_rank;
   for (const std::string& path : paths)
     if (const auto rank = rank_in_path(path, regex)) by_rank.try_emplace(*rank, path);
   if (by_rank.empty())
-    throw Error{glob, fmt::format("{} files, but --rank_regex '{}' finds a rank in none",
-                                  paths.size(), regex)};
+    throw Error{glob,
+                fmt::format("--trace_glob matched {} file(s), but none matched --rank_regex '{}'",
+                            paths.size(), regex)};
   std::vector<RankFile> files;
   std::vector<std::int64_t> missing;
   for (std::int64_t rank = 0; rank < world_size; ++rank) {
@@ -69,7 +79,8 @@ std::vector<RankFile> ranks_by_glob(const std::string& glob, const std::string& 
       files.push_back({found->second, rank});
   }
   if (!missing.empty())
-    throw Error{glob, fmt::format("no file for the ranks {}", fmt::join(missing, ", "))};
+    throw Error{"Missing ranks after glob resolution",
+                fmt::format("[{}]. Looked for in {}", fmt::join(missing, ", "), glob)};
   return files;
 }
 

@@ -196,9 +196,23 @@ void assign_ranks(std::vector<RankTrace>& ranks, std::span<const RankFile> files
                                      first->first, first->second.file));
   }
   ranks.clear();
-  for (auto& [number, rank] : kept) ranks.push_back(std::move(rank));
+  std::vector<std::int64_t> numbers;
+  for (auto& [number, rank] : kept) {
+    numbers.push_back(number);
+    ranks.push_back(std::move(rank));
+  }
+  warn_of_absent(options.only_ranks, numbers, warnings);
   if (!ranks.empty() && options.only_ranks.empty())
     warn_of_gaps(ranks, options.world_size, warnings);
+}
+
+void warn_of_absent(std::vector<std::int64_t> asked_for, std::span<const std::int64_t> found,
+                    std::vector<std::string>& warnings) {
+  std::erase_if(asked_for,
+                [&](std::int64_t rank) { return std::ranges::find(found, rank) != found.end(); });
+  if (!asked_for.empty())
+    warnings.push_back(
+        fmt::format("--ranks: there is no trace of rank {}", fmt::join(asked_for, ", ")));
 }
 
 }  // namespace tracelens

@@ -39,4 +39,8 @@ struct RankAssignment {
 void assign_ranks(std::vector<RankTrace>& ranks, std::span<const RankFile> files,
                   const RankAssignment& options, std::vector<std::string>& warnings);
 
+// Tells those of the ranks asked for that are not among the `found`.
+void warn_of_absent(std::vector<std::int64_t> asked_for, std::span<const std::int64_t> found,
+                    std::vector<std::string>& warnings);
+
 }  // namespace tracelens

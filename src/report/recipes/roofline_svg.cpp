@@ -14,7 +14,7 @@
 #include <tracelens/table_text.hpp>
 #include <vector>
 
-#include "report/sinks/markup.hpp"
+#include "table/markup.hpp"
 #include "table/utf8.hpp"
 
 namespace tracelens {

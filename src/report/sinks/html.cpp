@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "io/output_file.hpp"
-#include "report/sinks/markup.hpp"
 #include "report/sinks/sinks.hpp"
+#include "table/markup.hpp"
 #include "table/utf8.hpp"
 
 namespace tracelens {

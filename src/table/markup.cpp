@@ -1,4 +1,4 @@
-#include "report/sinks/markup.hpp"
+#include "table/markup.hpp"
 
 #include "table/utf8.hpp"
 

@@ -1,5 +1,6 @@
-// markup.hpp: texts as they stand in HTML and SVG, in elements and in quoted attributes.
+// markup.hpp: texts as they stand in XML, HTML and SVG, in elements and in quoted attributes.
 //   append_markup(page, "a<b> & \"c\"\nd");       // on one line, nothing of it is markup
+// What XML forbids (control characters, U+FFFE, U+FFFF, broken UTF-8) becomes U+FFFD.
 #pragma once
 
 #include <string>
