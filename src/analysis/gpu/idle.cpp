@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -85,7 +86,27 @@ Table table_by_size(std::span<const Gap> gaps, std::int64_t idle_ns) {
 
 // --- what the host was doing ---
 
-enum class Host : std::uint8_t { kQueued, kLatency, kRuntime, kOp, kPython, kNothing, kUnlinked };
+enum class Host : std::uint8_t {
+  kQueued,
+  kLatency,
+  kLaunchCall,
+  kSlowLaunchCall,
+  kLateStart,
+  kSync,
+  kRuntime,
+  kOp,
+  kPython,
+  kAnnotation,
+  kNothing,
+  kUnlinked
+};
+constexpr std::string_view kHostTexts[] = {
+    "queued",     "launch latency", "launch call",      "slow launch call",
+    "late start", "sync",           "runtime call",     "op",
+    "python",     "annotation",     "no host activity", "unlinked"};
+
+// A launch takes some 10 us, with a profiler twice that. What takes longer than this is not usual.
+constexpr std::int64_t kLongLaunch = 100 * kUs;
 
 // Calls that return only when the GPU has finished something.
 bool is_sync_call(std::string_view name) {
@@ -93,29 +114,55 @@ bool is_sync_call(std::string_view name) {
          name == "hipMemcpyWithStream";
 }
 
-std::string_view host_text(Host host, std::string_view name) {
-  switch (host) {
-    case Host::kQueued:
-      return "queued";
-    case Host::kLatency:
-      return "launch latency";
-    case Host::kRuntime:
-      return is_sync_call(name) ? "sync" : "runtime call";
-    case Host::kOp:
-      return "op";
-    case Host::kPython:
-      return "python";
-    case Host::kNothing:
-      return "no host activity";
-    case Host::kUnlinked:
-      break;
-  }
-  return "unlinked";
+bool contains_any(std::string_view name, std::span<const std::string_view> words) {
+  return std::ranges::any_of(words,
+                             [&](std::string_view word) { return name.find(word) != name.npos; });
 }
 
-Host host_of(Category category) {
-  if (category == Category::kCpuOp) return Host::kOp;
-  return category == Category::kPythonFunction ? Host::kPython : Host::kRuntime;
+// Ops that fetch a value from the GPU, and so wait for it.
+bool is_sync_op(std::string_view name) {
+  constexpr std::string_view kOps[] = {"aten::item", "aten::_local_scalar_dense",
+                                       "aten::is_nonzero", "aten::equal"};
+  return std::ranges::find(kOps, name) != std::end(kOps);
+}
+
+// Fetching the next batch: PyTorch's DataLoader and what reads files.
+bool is_data_name(std::string_view name) {
+  constexpr std::string_view kWords[] = {"DataLoader", "torch/utils/data/", "<built-in method read",
+                                         "<built-in function read", "<built-in function open"};
+  return contains_any(name, kWords);
+}
+
+bool is_host_to_device(std::string_view gpu_event) {
+  constexpr std::string_view kWords[] = {"HtoD", "H2D", "HOST_TO_DEVICE"};
+  return contains_any(gpu_event, kWords);
+}
+
+// What an event on a thread is, and what idle time inside it comes from.
+struct HostState {
+  Host host = Host::kNothing;
+  IdleCause cause = IdleCause::kNoHost;
+};
+
+// `caller`: the state of the thread when the event begins. Waiting and loading data stay so, whatever
+// is called for it; so do ops, whose Python frames are part of them.
+HostState state_in(HostState caller, Category category, std::string_view name) {
+  HostState state;
+  if (category == Category::kCpuOp)
+    state = {Host::kOp, is_sync_op(name) ? IdleCause::kSync : IdleCause::kOpDispatch};
+  else if (category == Category::kPythonFunction)
+    state = {Host::kPython, IdleCause::kPython};
+  else if (category == Category::kUserAnnotation)
+    state = {Host::kAnnotation, IdleCause::kPython};
+  else if (is_sync_call(name))
+    state = {Host::kSync, IdleCause::kSync};
+  else
+    state = {Host::kRuntime, IdleCause::kLaunch};
+  if (!is_runtime(category) && is_data_name(name)) state.cause = IdleCause::kData;
+  const bool stays = caller.cause == IdleCause::kData || caller.cause == IdleCause::kSync ||
+                     (caller.cause == IdleCause::kOpDispatch && state.cause == IdleCause::kPython);
+  if (stays) state.cause = caller.cause;
+  return state;
 }
 
 // "<built-in method mul_ of Tensor object at 0x7f4ddba08410>": the address tells nothing.
@@ -129,7 +176,7 @@ std::string without_address(std::string_view name) {
 }
 
 struct Charge {
-  Host host{};
+  HostState state;
   StringId name;  // invalid: no name
   std::int64_t ns = 0, longest_ns = 0;
   std::int64_t gaps = 0;
@@ -141,12 +188,14 @@ class Ledger {
  public:
   explicit Ledger(const Trace& trace) : trace_{trace}, shared_names_(trace.string_count()) {}
 
-  void charge(std::size_t gap, Host host, StringId name, std::int64_t from, std::int64_t to) {
+  void charge(std::size_t gap, HostState state, StringId name, std::int64_t from, std::int64_t to) {
     if (from >= to) return;
     if (name.valid()) name = shared_name(name);
-    const std::uint64_t key = std::uint64_t{name.row} << 8 | static_cast<std::uint64_t>(host);
+    const std::uint64_t key = std::uint64_t{name.row} << 16 |
+                              static_cast<std::uint64_t>(state.host) << 8 |
+                              static_cast<std::uint64_t>(state.cause);
     const auto [entry, added] = index_.try_emplace(key, charges_.size());
-    if (added) charges_.push_back({.host = host, .name = name});
+    if (added) charges_.push_back({.state = state, .name = name});
     Charge& charge = charges_[entry->second];
     if (charge.last_gap != gap) {
       charge.last_gap = gap;
@@ -187,9 +236,11 @@ class ThreadWalk {
   // Events of the thread in tree order.
   void enter(EventId event) {
     const Interval time = interval_of(trace_, event);
-    while (!open_.empty() && end_of(trace_, open_.back()) <= time.start) leave();
+    while (!open_.empty() && open_.back().end_ns <= time.start) leave();
     pass_until(time.start);
-    open_.push_back(event);
+    const HostState caller = open_.empty() ? HostState{} : open_.back().state;
+    open_.push_back({time.end, trace_.names()[event.row],
+                     state_in(caller, trace_.category(event), trace_.name(event))});
   }
   void finish() {
     while (!open_.empty()) leave();
@@ -197,18 +248,23 @@ class ThreadWalk {
   }
 
  private:
+  struct Open {
+    std::int64_t end_ns;
+    StringId name;
+    HostState state;
+  };
   void leave() {
-    pass_until(end_of(trace_, open_.back()));
+    pass_until(open_.back().end_ns);
     open_.pop_back();
   }
   // From where we are to `time` the innermost open event stays the same.
   void pass_until(std::int64_t time) {
-    const Host host = open_.empty() ? Host::kNothing : host_of(trace_.category(open_.back()));
-    const StringId name = open_.empty() ? StringId{} : trace_.names()[open_.back().row];
+    const HostState state = open_.empty() ? HostState{} : open_.back().state;
+    const StringId name = open_.empty() ? StringId{} : open_.back().name;
     while (next_ < waiting_.size() && gaps_[waiting_[next_]].time.start < time) {
       const Interval part = gaps_[waiting_[next_]].time;
       const std::int64_t from = std::max(part.start, now_);
-      ledger_.charge(waiting_[next_], host, name, from, std::min(part.end, time));
+      ledger_.charge(waiting_[next_], state, name, from, std::min(part.end, time));
       if (part.end > time) break;
       ++next_;
     }
@@ -219,32 +275,79 @@ class ThreadWalk {
   std::span<const Gap> gaps_;
   std::span<const std::uint32_t> waiting_;
   Ledger& ledger_;
-  std::vector<EventId> open_;
+  std::vector<Open> open_;
   std::size_t next_ = 0;
   std::int64_t now_ = std::numeric_limits<std::int64_t>::min();
 };
+
+// The part of a gap from the beginning of the launching call on. Returns where it begins.
+std::int64_t charge_launch(const Trace& trace, std::uint32_t number, const Gap& gap, EventId launch,
+                           Ledger& ledger) {
+  const Interval call = interval_of(trace, launch);
+  const std::int64_t called = std::clamp(call.start, gap.time.start, gap.time.end);
+  const std::int64_t returned = std::clamp(call.end, called, gap.time.end);
+  const bool feeds = trace.category(gap.ended_by) == Category::kGpuMemcpy &&
+                     is_host_to_device(trace.name(gap.ended_by));
+  const IdleCause launching = feeds ? IdleCause::kData : IdleCause::kLaunch;
+  const bool is_slow = minus_ns(returned, called) >= kLongLaunch;
+  ledger.charge(number, {is_slow ? Host::kSlowLaunchCall : Host::kLaunchCall, launching},
+                trace.names()[launch.row], called, returned);
+  if (minus_ns(gap.time.end, returned) >= kLongLaunch)
+    ledger.charge(number, {Host::kLateStart, IdleCause::kLateStart},
+                  trace.names()[gap.ended_by.row], returned, gap.time.end);
+  else if (call.end <= gap.time.start)
+    ledger.charge(number, {Host::kQueued, launching}, {}, returned, gap.time.end);
+  else
+    ledger.charge(number, {Host::kLatency, launching}, trace.names()[launch.row], returned,
+                  gap.time.end);
+  return called;
+}
+
+// Host rows by thread, in tree order, with the annotations of data loaders, which tell of them where
+// no Python frames were recorded.
+HostRows rows_to_walk(const Trace& trace) {
+  HostRows host = called_rows(trace, {.python_frames = true});
+  std::vector<std::vector<std::uint32_t>> loading(host.tracks());
+  bool any = false;
+  for (const EventId event : trace.all_events())
+    if (trace.category(event) == Category::kUserAnnotation &&
+        trace.phase(event) == Phase::kComplete && trace.ts_ns()[event.row] != kAbsent &&
+        trace.dur_ns()[event.row] != kAbsent && is_data_name(trace.name(event))) {
+      loading[trace.tracks()[event.row].row].push_back(event.row);
+      any = true;
+    }
+  if (!any) return host;
+  const auto outer_first = [&](std::uint32_t a, std::uint32_t b) {
+    const Interval first = interval_of(trace, {a}), second = interval_of(trace, {b});
+    return first.start != second.start ? first.start < second.start : first.end > second.end;
+  };
+  HostRows merged;
+  merged.bounds.push_back(0);
+  for (std::size_t track = 0; track < host.tracks(); ++track) {
+    std::ranges::stable_sort(loading[track], outer_first);
+    const std::span<std::uint32_t> rows = host.of(track);
+    std::merge(rows.begin(), rows.end(), loading[track].begin(), loading[track].end(),
+               std::back_inserter(merged.rows), outer_first);
+    merged.bounds.push_back(static_cast<std::uint32_t>(merged.rows.size()));
+  }
+  return merged;
+}
 
 std::vector<Charge> charge_gaps(const Trace& trace, const Tree& tree, std::vector<Gap> gaps) {
   Ledger ledger{trace};
   std::vector<std::vector<std::uint32_t>> waiting(trace.track_table().size());  // by thread
   for (std::uint32_t i = 0; i < gaps.size(); ++i) {
-    auto& [time, ended_by] = gaps[i];
-    const EventId launch = tree.launch_of(ended_by);
+    Gap& gap = gaps[i];
+    const EventId launch = tree.launch_of(gap.ended_by);
     if (!launch.valid()) {
-      ledger.charge(i, Host::kUnlinked, {}, time.start, time.end);
+      ledger.charge(i, {Host::kUnlinked, IdleCause::kNoHost}, {}, gap.time.start, gap.time.end);
       continue;
     }
-    const std::int64_t launched = trace.ts_ns()[launch.row];
-    if (launched <= time.start) {
-      ledger.charge(i, Host::kQueued, {}, time.start, time.end);
-      continue;
-    }
-    const std::int64_t border = std::min(launched, time.end);
-    ledger.charge(i, Host::kLatency, trace.names()[launch.row], border, time.end);
-    time.end = border;  // the rest of it is for the launching thread
-    waiting[trace.tracks()[launch.row].row].push_back(i);
+    gap.time.end = charge_launch(trace, i, gap, launch, ledger);
+    // The rest of it is for the launching thread.
+    if (length(gap.time) > 0) waiting[trace.tracks()[launch.row].row].push_back(i);
   }
-  const HostRows host = called_rows(trace, {.python_frames = true});
+  const HostRows host = rows_to_walk(trace);
   for (std::size_t track = 0; track < host.tracks(); ++track) {
     if (waiting[track].empty()) continue;
     ThreadWalk walk{trace, gaps, waiting[track], ledger};
@@ -254,14 +357,32 @@ std::vector<Charge> charge_gaps(const Trace& trace, const Tree& tree, std::vecto
   return std::move(ledger).take();
 }
 
+std::vector<IdleShare> shares_of(std::span<const Charge> charges) {
+  std::vector<IdleShare> shares;
+  for (std::size_t i = 0; i < kIdleCauseNames.size(); ++i) {
+    IdleShare share{static_cast<IdleCause>(i)};
+    for (const Charge& charge : charges)
+      if (charge.state.cause == share.cause) share.ns = plus_ns(share.ns, charge.ns);
+    if (share.ns > 0) shares.push_back(share);
+  }
+  std::ranges::stable_sort(shares, std::ranges::greater{}, &IdleShare::ns);
+  return shares;
+}
+
 Table table_by_host(const Trace& trace, std::vector<Charge> charges, std::int64_t idle_ns,
                     std::size_t top_rows) {
   const ColumnSpec columns[] = {
+      {"cause", Kind::kText, "",
+       "what it comes from, in one of a few words: op dispatch, launch, Python, sync, data, no host "
+       "activity, late start"},
       {"host state", Kind::kText, "",
-       "queued: the work was launched before the gap; launch latency: from the launching call to "
-       "the start of its work; sync, runtime call, op, python: the innermost event open on the "
-       "launching thread; no host activity; unlinked: the launch is not in the trace"},
-      {"name", Kind::kText, "", "the call, op or Python frame"},
+       "launch call: inside the call that launched the next work, slow from 100 us on; launch "
+       "latency: from its return to the start of the work; queued: the same where it returned "
+       "before the gap began; late start: the same from 100 us on; sync, runtime call, op, python, "
+       "annotation: before the launch, the innermost event open on the launching thread; no host "
+       "activity: there was none; unlinked: the launch is not in the trace"},
+      {"name", Kind::kText, "",
+       "the call, op or Python frame; of a late start the GPU work that started late"},
       {"idle ms", Kind::kReal, "ms", "idle time of the GPU while it was so"},
       {"percent of idle", Kind::kReal, "%", "share of the idle time"},
       {"gaps", Kind::kInteger, "", "gaps in which it was so"},
@@ -270,21 +391,27 @@ Table table_by_host(const Trace& trace, std::vector<Charge> charges, std::int64_
               columns};
   std::ranges::stable_sort(charges, std::ranges::greater{}, &Charge::ns);
   const std::size_t shown = std::min(charges.size(), top_rows);
+  std::int64_t rest = 0, longest = 0;
+  for (std::size_t i = shown; i < charges.size(); ++i) {
+    rest = plus_ns(rest, charges[i].ns);
+    longest = std::max(longest, charges[i].longest_ns);
+  }
+  // Among them they may be the costliest row.
+  bool has_rest = shown < charges.size();
+  const auto add_rest = [&] {
+    table.add_row("various", "others", std::to_string(charges.size() - shown) + " more", ms(rest),
+                  percent_of(rest, idle_ns), kMissing, ms(longest));
+    has_rest = false;
+  };
   for (std::size_t i = 0; i < shown; ++i) {
     const Charge& charge = charges[i];
-    const std::string name = charge.name.valid() ? without_address(trace.text(charge.name)) : "";
-    table.add_row(host_text(charge.host, name), name, ms(charge.ns), percent_of(charge.ns, idle_ns),
-                  charge.gaps, ms(charge.longest_ns));
+    if (has_rest && rest > charge.ns) add_rest();
+    table.add_row(
+        text_of(charge.state.cause), kHostTexts[static_cast<std::size_t>(charge.state.host)],
+        charge.name.valid() ? without_address(trace.text(charge.name)) : std::string{},
+        ms(charge.ns), percent_of(charge.ns, idle_ns), charge.gaps, ms(charge.longest_ns));
   }
-  if (shown < charges.size()) {
-    std::int64_t rest = 0, longest = 0;
-    for (std::size_t i = shown; i < charges.size(); ++i) {
-      rest = plus_ns(rest, charges[i].ns);
-      longest = std::max(longest, charges[i].longest_ns);
-    }
-    table.add_row("others", std::to_string(charges.size() - shown) + " more", ms(rest),
-                  percent_of(rest, idle_ns), kMissing, ms(longest));
-  }
+  if (has_rest) add_rest();
   return table;
 }
 
@@ -296,9 +423,14 @@ IdleTables gpu_idle(const TraceFacts& facts, const IdleOptions& options) {
   std::int64_t idle_ns = 0;
   for (const Gap& gap : gaps) idle_ns = plus_ns(idle_ns, length(gap.time));
   Table by_size = table_by_size(gaps, idle_ns);
-  return {std::move(by_size),
-          table_by_host(trace, charge_gaps(trace, facts.tree(), std::move(gaps)), idle_ns,
-                        options.top_rows)};
+  std::vector<Charge> charges = charge_gaps(trace, facts.tree(), std::move(gaps));
+  std::vector<IdleShare> causes = shares_of(charges);
+  return {std::move(by_size), table_by_host(trace, std::move(charges), idle_ns, options.top_rows),
+          std::move(causes), idle_ns};
+}
+
+std::vector<IdleShare> idle_causes(const TraceFacts& facts, const IdleOptions& options) {
+  return gpu_idle(facts, options).causes;
 }
 
 }  // namespace tracelens
