@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <random>
 #include <string>
@@ -19,7 +20,8 @@ std::map<std::string, double> by_host(const IdleTables& idle) {
   for (std::size_t row = 0; row < table.rows(); ++row) {
     const std::string& state = table.column("host state").texts()[row];
     const std::string& name = table.column("name").texts()[row];
-    out[name.empty() ? state : state + ' ' + name] = table.column("idle ms").reals()[row] * 1000;
+    out[name.empty() ? state : state + ' ' + name] =
+        std::round(table.column("idle ms").reals()[row] * 1e6) / 1e3;
   }
   return out;
 }
@@ -158,6 +160,60 @@ TEST(GpuIdle, CopiesToTheGpuAndAnnotationsOfDataLoadersAreData) {
   const Trace trace = t.finish();
   const std::map<std::string, double> expected = {{"no host activity", 20}, {"data", 45}};
   EXPECT_EQ(by_cause(trace), expected);
+}
+
+// ROCm traces and JAX profiles have no flows, and the tree of a JAX profile has other launches.
+TEST(GpuIdle, WithoutAFlowTheCallOfTheSameCorrelationIsTheLaunch) {
+  TestTrace t;
+  t.gpu({.ts = 0, .dur = 10}, 1);
+  t.runtime("hipStreamSynchronize", 5, 15);
+  t.runtime("hipLaunchKernel", 30, 10, 2);
+  t.gpu({.ts = 50, .dur = 10}, 2);
+  const Trace trace = t.finish();
+  const IdleTables idle = gpu_idle(TraceFacts{trace}, {.include_unlinked = true});
+  const std::map<std::string, double> expected = {{"sync hipStreamSynchronize", 10},
+                                                  {"no host activity", 10},
+                                                  {"launch call hipLaunchKernel", 10},
+                                                  {"launch latency hipLaunchKernel", 10}};
+  EXPECT_EQ(by_host(idle), expected);
+  EXPECT_EQ(idle.unlinked_ns, 0);
+}
+
+TEST(GpuIdle, WhereNoLaunchIsInTheTraceAllIsUnlinked) {
+  TestTrace t;
+  t.gpu({.ts = 0, .dur = 10}, 1);
+  t.gpu({.ts = 50, .dur = 10}, 2);
+  const Trace trace = t.finish();
+  const IdleTables idle = gpu_idle(TraceFacts{trace}, {.include_unlinked = true});
+  EXPECT_EQ(idle.unlinked_ns, idle.idle_ns);
+  ASSERT_EQ(idle.causes.size(), 1u);
+  EXPECT_EQ(text_of(idle.causes[0].cause), "no host activity");
+}
+
+// Profiles of JAX on ROCm list runtime calls on threads of their own; an autograd thread waits for
+// the thread that starts the backward pass.
+TEST(GpuIdle, WhereTheLaunchingThreadDoesNothingTheMainThreadTells) {
+  TestTrace t;
+  t.launch("hipLaunchKernel", 0, 1, {.ts = 5, .dur = 5}, 7);
+  // The gap [10, 100): 10 Python, 20 waiting, 30 compiling of which 10 in a frame; nothing from 70.
+  t.python("train.py:1 main", 5, 65);
+  t.python("api.py:3105 block_until_ready", 20, 20);
+  t.op("backend_compile_and_load", 40, 30);
+  t.python("compiler.py:9 helper", 50, 10);
+  t.op("op of a third thread", 0, 200, 3);
+  t.launch("hipLaunchKernel", 90, 5, {.ts = 95, .dur = 5}, 7);
+  const Trace trace = t.finish();
+  const IdleTables idle = gpu_idle(TraceFacts{trace});
+  const std::map<std::string, double> expected = {{"python train.py:1 main", 10},
+                                                  {"python api.py:3105 block_until_ready", 20},
+                                                  {"compile backend_compile_and_load", 20},
+                                                  {"compile compiler.py:9 helper", 10},
+                                                  {"no host activity", 20},
+                                                  {"launch call hipLaunchKernel", 5}};
+  EXPECT_EQ(by_host(idle), expected);
+  const std::map<std::string, double> causes = {
+      {"Python", 10}, {"sync", 20}, {"op dispatch", 30}, {"no host activity", 20}, {"launch", 5}};
+  EXPECT_EQ(by_cause(trace), causes);
 }
 
 TEST(GpuIdle, RowsBeyondTheTopBecomeOneInItsPlace) {
