@@ -82,7 +82,8 @@ JaxTimeline jax_timeline(const TraceFacts& facts, Edition edition) {
       Table{is_reference ? "gpu_timeline" : "gpu_timeline_by_device",
             "What the time of each GPU went to, from its first event to its last", by_gpu_columns},
       Table{"gpu_events_averages", "What the time of a GPU went to, on average over all GPUs",
-            average_columns}};
+            average_columns},
+      gpus.size()};
   Times sum{};
   for (auto& [pid, intervals] : gpus) {
     const Times times = measure(std::move(intervals));

@@ -15,6 +15,7 @@ struct JaxTimeline {
   // gpu_timeline_by_device of the extended edition, where gpu_timeline is of all GPUs together.
   Table by_gpu;
   Table averages;  // gpu_events_averages: the same eight rows, the mean over the GPUs
+  std::size_t gpus = 0;
 };
 
 // GPUs by number; one without any work has no rows. Memcpy are copies and fills but no kernel, as in

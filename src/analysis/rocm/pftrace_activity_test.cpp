@@ -127,14 +127,27 @@ TEST(PftraceKernelSummary, LaunchConfigurationsAreRowsOfTheirOwn) {
   const Table by_config = pftrace_kernel_summary(PftraceActivity{events, {}});
   ASSERT_EQ(by_config.rows(), 2u);
   EXPECT_EQ(by_config.column("GridX").integers()[0], 128);
-  EXPECT_EQ(by_config.column("GridXYZ").texts()[1], "     64    1    1");
   EXPECT_EQ(by_config.column("VGPR").integers()[1], 8);
-  EXPECT_EQ(by_config.column("Total Time").texts()[0], "50.000 \u03bcs");
+  EXPECT_EQ(by_config.column("Total Time (ns)").integers()[0], 50'000);
   EXPECT_DOUBLE_EQ(by_config.column("Time %").reals()[0], 50.0 / 60 * 100);
   const Table by_name = pftrace_kernel_summary(PftraceActivity{events, {.group_by_config = false}});
   ASSERT_EQ(by_name.rows(), 1u);
   EXPECT_FALSE(by_name.has_column("GridX"));
   EXPECT_DOUBLE_EQ(by_name.column("Med (ns)").reals()[0], 20'000);
+}
+
+TEST(PftraceKernelSummary, FiguresStandThereOnceAndInTheReferenceAlsoAsText) {
+  const Trace trace = trace_of({kernel("k", 0, 50, "\"g\"", ",\"grid_size\":64")});
+  const PftraceEvents events{trace};
+  const Table ours = pftrace_kernel_summary(PftraceActivity{events, {}});
+  const Table reference =
+      pftrace_kernel_summary(PftraceActivity{events, {.edition = Edition::kReference}});
+  EXPECT_EQ(reference.column("Total Time").texts()[0], "50.000 \u03bcs");
+  EXPECT_EQ(reference.column("GridXYZ").texts()[0], "     64    1    1");
+  for (const Table::Column& column : ours.columns())
+    EXPECT_TRUE(reference.has_column(column.spec().name)) << column.spec().name;
+  for (const char* twice : {"Time", "Total Time", "Avg", "Med", "Min", "Max", "StdDev", "GridXYZ"})
+    EXPECT_FALSE(ours.has_column(twice)) << twice;
 }
 
 TEST(HipSummary, StreamsAndOperationsMayMakeRows) {

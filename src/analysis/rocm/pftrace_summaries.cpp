@@ -1,5 +1,6 @@
-// The statistics of pftrace_activity.hpp: one row per kernel or HIP call, first for people ("12.346
-// ms"), then for programs (nanoseconds).
+// The statistics of pftrace_activity.hpp: one row per kernel or HIP call. In the Python TraceLens's
+// tables each figure stands there twice, first for people ("12.346 ms"), then for programs
+// (nanoseconds); in ours once.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,10 +16,19 @@
 namespace tracelens {
 namespace {
 
-// Columns that say what a row is about, between the readable and the exact figures.
+// Columns that say what a row is about.
 struct Extra {
+  enum class Place : std::uint8_t {
+    kMiddle,         // between the readable and the exact figures; in ours behind the figures
+    kMiddleForText,  // the same; not in ours, as the columns at the end say it in numbers
+    kEnd,            // after the exact figures
+  };
   ColumnSpec spec;
-  bool at_end = false;  // after the exact figures instead
+  Place place = Place::kMiddle;
+
+  [[nodiscard]] bool is_in(Edition edition) const {
+    return place != Place::kMiddleForText || edition == Edition::kReference;
+  }
 };
 
 struct Group {
@@ -46,19 +56,34 @@ class Groups {
 
 constexpr const char* kFigures[] = {"Total Time", "Avg", "Med", "Min", "Max", "StdDev"};
 
+// Calls add(i) for the columns of one part of the row.
+template <class Add>
+void for_each_extra(const std::vector<Extra>& extras, Edition edition, bool at_end, Add&& add) {
+  for (std::size_t i = 0; i < extras.size(); ++i)
+    if ((extras[i].place == Extra::Place::kEnd) == at_end && extras[i].is_in(edition)) add(i);
+}
+
 std::vector<ColumnSpec> columns_with(const std::vector<Extra>& extras, Edition edition,
                                      const char* of) {
+  const bool is_extended = edition == Edition::kExtended;
   const ColumnSpec name{"Name", Kind::kText, "", "as traced"};
+  const ColumnSpec instances{"Instances", Kind::kInteger, "", "how many"};
   std::vector<ColumnSpec> columns;
-  if (edition == Edition::kExtended) columns.push_back(name);
-  columns.push_back({"Time", Kind::kText, "", "share of the time, rounded"});
-  for (const char* figure : kFigures) {
-    columns.push_back({figure, Kind::kText, "", "the same as in ns, for people"});
-    if (figure == kFigures[0]) columns.push_back({"Instances", Kind::kInteger, "", "how many"});
+  const auto add_extras = [&](bool at_end) {
+    for_each_extra(extras, edition, at_end,
+                   [&](std::size_t i) { columns.push_back(extras[i].spec); });
+  };
+  if (is_extended) {
+    columns = {name, instances};
+  } else {
+    columns.push_back({"Time", Kind::kText, "", "share of the time, rounded"});
+    for (const char* figure : kFigures) {
+      columns.push_back({figure, Kind::kText, "", "the same as in ns, for people"});
+      if (figure == kFigures[0]) columns.push_back(instances);
+    }
+    add_extras(false);
+    columns.push_back(name);
   }
-  for (const Extra& extra : extras)
-    if (!extra.at_end) columns.push_back(extra.spec);
-  if (edition == Edition::kReference) columns.push_back(name);
   columns.push_back({"Time %", Kind::kReal, "%", of});
   constexpr const char* kMeanings[] = {"sum of durations", "mean",    "median",
                                        "shortest",         "longest", "standard deviation"};
@@ -67,12 +92,12 @@ std::vector<ColumnSpec> columns_with(const std::vector<Extra>& extras, Edition e
     columns.push_back({fmt::format("{} (ns)", kFigures[i]), is_whole ? Kind::kInteger : Kind::kReal,
                        "ns", kMeanings[i]});
   }
-  for (const Extra& extra : extras)
-    if (extra.at_end) columns.push_back(extra.spec);
+  if (is_extended) add_extras(false);
+  add_extras(true);
   return columns;
 }
 
-// `cells_of` gives the cells of the extra columns, those at the end last.
+// `cells_of` gives the cells of the extra columns.
 template <class CellsOf>
 void add_rows(Table& table, Groups& groups, Edition edition, std::int64_t whole_ns,
               const std::vector<Extra>& extras, CellsOf&& cells_of) {
@@ -84,21 +109,28 @@ void add_rows(Table& table, Groups& groups, Edition edition, std::int64_t whole_
   for (Group& group : groups.all()) rows.push_back({&group, ns_stats(group.durations)});
   std::ranges::stable_sort(rows, std::ranges::greater{},
                            [](const Row& row) { return row.stats.sum; });
+  const bool is_extended = edition == Edition::kExtended;
   std::vector<Cell> cells;
   for (const auto& [group, stats] : rows) {
     const double percent = percent_of(stats.sum, whole_ns).value_or(0);
-    cells.clear();
-    if (edition == Edition::kExtended) cells.emplace_back(group->name);
-    cells.emplace_back(fmt::format("{:.1f}%", percent));
-    cells.emplace_back(human_ns(static_cast<double>(stats.sum)));
-    cells.emplace_back(stats.count);
-    for (const double figure : {stats.mean, stats.median, static_cast<double>(stats.min),
-                                static_cast<double>(stats.max), stats.std})
-      cells.emplace_back(human_ns(figure));
     const std::vector<Cell> own = cells_of(*group);
-    for (std::size_t i = 0; i < extras.size(); ++i)
-      if (!extras[i].at_end) cells.emplace_back(own[i]);
-    if (edition == Edition::kReference) cells.emplace_back(group->name);
+    const auto add_extras = [&](bool at_end) {
+      for_each_extra(extras, edition, at_end, [&](std::size_t i) { cells.emplace_back(own[i]); });
+    };
+    cells.clear();
+    if (is_extended) {
+      cells.emplace_back(group->name);
+      cells.emplace_back(stats.count);
+    } else {
+      cells.emplace_back(fmt::format("{:.1f}%", percent));
+      cells.emplace_back(human_ns(static_cast<double>(stats.sum)));
+      cells.emplace_back(stats.count);
+      for (const double figure : {stats.mean, stats.median, static_cast<double>(stats.min),
+                                  static_cast<double>(stats.max), stats.std})
+        cells.emplace_back(human_ns(figure));
+      add_extras(false);
+      cells.emplace_back(group->name);
+    }
     cells.emplace_back(percent);
     cells.emplace_back(stats.sum);
     cells.emplace_back(stats.mean);
@@ -106,8 +138,8 @@ void add_rows(Table& table, Groups& groups, Edition edition, std::int64_t whole_
     cells.emplace_back(stats.min);
     cells.emplace_back(stats.max);
     cells.emplace_back(stats.std);
-    for (std::size_t i = 0; i < extras.size(); ++i)
-      if (extras[i].at_end) cells.emplace_back(own[i]);
+    if (is_extended) add_extras(false);
+    add_extras(true);
     table.append(cells);
   }
 }
@@ -117,8 +149,10 @@ std::string xyz(std::int64_t size) { return fmt::format("{:>7} {:>4} {:>4}", siz
 
 std::vector<Extra> config_columns() {
   std::vector<Extra> extras{
-      {{"GridXYZ", Kind::kText, "", "work-items, all in the first place"}},
-      {{"BlockXYZ", Kind::kText, "", "work-items of a work-group, all in the first place"}},
+      {{"GridXYZ", Kind::kText, "", "work-items, all in the first place"},
+       Extra::Place::kMiddleForText},
+      {{"BlockXYZ", Kind::kText, "", "work-items of a work-group, all in the first place"},
+       Extra::Place::kMiddleForText},
       {{"VGPR", Kind::kInteger, "", "vector registers per work-item"}},
       {{"AccumVGPR", Kind::kInteger, "", "accumulation registers per work-item"}},
       {{"SGPR", Kind::kInteger, "", "scalar registers per wavefront"}},
@@ -126,9 +160,11 @@ std::vector<Extra> config_columns() {
       {{"Scratch", Kind::kInteger, "bytes", "private memory per work-item"}},
   };
   for (const char* name : {"GridX", "GridY", "GridZ"})
-    extras.push_back({{name, Kind::kInteger, "", "work-items; the product of all is in X"}, true});
+    extras.push_back(
+        {{name, Kind::kInteger, "", "work-items; the product of all is in X"}, Extra::Place::kEnd});
   for (const char* name : {"BlockX", "BlockY", "BlockZ"})
-    extras.push_back({{name, Kind::kInteger, "", "of a work-group; the product is in X"}, true});
+    extras.push_back(
+        {{name, Kind::kInteger, "", "of a work-group; the product is in X"}, Extra::Place::kEnd});
   return extras;
 }
 

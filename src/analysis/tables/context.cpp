@@ -84,6 +84,12 @@ const Timeline& TableContext::timeline() {
   });
 }
 
+const IdleTables& TableContext::idle() {
+  return idle_.get([this] {
+    return gpu_idle(facts, {.include_unlinked = timeline_options().include_unlinked});
+  });
+}
+
 OpInput& TableContext::ops() {
   return ops_.get([this] {
     return OpInput{facts,

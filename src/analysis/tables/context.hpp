@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/gpu/idle.hpp"
 #include "analysis/gpu/kernels.hpp"
 #include "analysis/gpu/timeline.hpp"
 #include "analysis/jax/kernels.hpp"
@@ -54,8 +55,9 @@ class TableContext {
   [[nodiscard]] std::vector<std::string> warnings() const;  // those of the timeline first
 
   [[nodiscard]] const Tree& tree() const { return facts.tree(); }
-  // gpu_timeline of all GPUs together; not of rocprofv3's results.
+  // gpu_timeline of all GPUs together.
   [[nodiscard]] const Timeline& timeline();
+  [[nodiscard]] const IdleTables& idle();  // of the same GPU events
 
   [[nodiscard]] const Gpu* gpu() const { return gpu_ ? &*gpu_ : nullptr; }
   [[nodiscard]] std::string gpu_name() const;  // empty where no table has roofline columns
@@ -86,6 +88,7 @@ class TableContext {
   std::shared_future<KernelRules> rules_;
   std::vector<std::string> warnings_;
   Once<Timeline> timeline_;
+  Once<IdleTables> idle_;
   Once<OpInput> ops_;
   Once<KernelRows> kernels_;
   Once<JaxOps> jax_ops_;
@@ -109,6 +112,13 @@ std::vector<Table> tables(Tables&&... made) {
   };
   (add(std::forward<Tables>(made)), ...);
   return list;
+}
+
+// gpu_idle, and gpu_idle_host where the trace tells who launched anything.
+[[nodiscard]] inline std::vector<Table> idle_tables(TableContext& c) {
+  std::vector<Table> made = tables(c.idle().by_size);
+  if (c.idle().unlinked_ns < c.idle().idle_ns) made.push_back(c.idle().by_host);
+  return made;
 }
 
 // Without those that have no rows.

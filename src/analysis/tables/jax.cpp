@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "analysis/gpu/idle.hpp"
 #include "analysis/jax/hlo_ops.hpp"
 #include "analysis/jax/hosts.hpp"
 #include "analysis/jax/launchers.hpp"
@@ -29,13 +28,16 @@ std::vector<Table> timelines(TableContext& c) {
     c.warn(fmt::format(
         "the profile has {} hosts, whose clocks do not compare: gpu_timeline is their mean{}",
         hosts.size(), c.wants("gpu_idle") ? ", and there is no gpu_idle" : ""));
-  return tables(c.timeline().table, std::move(made.by_gpu), std::move(made.averages));
+  std::vector<Table> list = tables(c.timeline().table);
+  // Of one GPU both would be the same table again.
+  if (made.gpus > 1)
+    list = tables(std::move(list[0]), std::move(made.by_gpu), std::move(made.averages));
+  return list;
 }
 
 std::vector<Table> idle(TableContext& c) {
-  // By size only: modules stand where launching threads would, and say nothing about the host.
   if (JaxHosts{c.trace}.are_several()) return {};
-  return tables(gpu_idle(c.facts, {.include_unlinked = true}).by_size);
+  return idle_tables(c);
 }
 
 std::vector<Table> steps(TableContext& c) { return tables(jax_steps(c.trace)); }
@@ -74,6 +76,7 @@ constexpr TableInfo kTables[] = {
     {.name = "gpu_timeline_by_device",
      .description = "What the time of each GPU went to, from its first event to its last",
      .on = Default::kExtended,
+     .needs = Needs::kSeveralGpus,
      .screen = {.place = 2, .rows = 40, .columns = "gpu_pid | type | time ms | percent"},
      .make = timelines},
     {.name = "gpu_events_averages",
@@ -86,6 +89,15 @@ constexpr TableInfo kTables[] = {
      .screen = {.place = 3,
                 .rows = 10,
                 .columns = "gap size | idle ms | percent of idle | gaps | longest ms"},
+     .make = idle},
+    {.name = "gpu_idle_host",
+     .description = "What the launching thread was doing while the GPU was idle",
+     .group = "idle",
+     .on = Default::kExtended,
+     .screen = {.place = 4,
+                .rows = 8,
+                .columns =
+                    "name | cause | idle ms | percent of idle | gaps | longest ms | host state"},
      .make = idle},
     {.name = "jax_steps",
      .description = "Steps of the program: host time and the GPU work they launched",

@@ -156,7 +156,8 @@ constexpr TableInfo kTables[] = {
      .group = "idle",
      .screen = {.place = 4,
                 .rows = 8,
-                .columns = "host state | name | idle ms | percent of idle | gaps | longest ms"},
+                .columns =
+                    "name | cause | idle ms | percent of idle | gaps | longest ms | host state"},
      .in_background = true,
      .make = idle},
     {.name = "ops_summary_by_category",

@@ -1,6 +1,7 @@
 // The tables of ROCm traces, in report order: of a timeline (.pftrace, or JSON of the same events),
 // and of rocprofv3's results.
 #include "analysis/gpu/timeline.hpp"
+#include "analysis/kit/cells.hpp"
 #include "analysis/rocm/api_latency.hpp"
 #include "analysis/rocm/hip_streams.hpp"
 #include "analysis/rocm/kernel_counters.hpp"
@@ -21,8 +22,11 @@ RocprofSummaryOptions summary_options(TableContext& c) {
 
 std::vector<Table> timeline(TableContext& c) { return tables(c.timeline().table); }
 
+// Of the GPU's work, as of any other trace; beside it how long the processes ran.
 std::vector<Table> profile_timeline(TableContext& c) {
-  return tables(rocprof_gpu_timeline(c.rocm_kernels()));
+  Table table = c.timeline().table;
+  table.add_row("run_time", ms(c.rocm_kernels().run_ns), kMissing);
+  return tables(std::move(table));
 }
 
 std::vector<Table> timeline_by_device(TableContext& c) {
@@ -87,6 +91,28 @@ constexpr TableInfo kByDevice = {
     .view = "activity",
     .screen = {.place = 2, .rows = 40, .columns = "device | type | time ms | percent"},
     .make = timeline_by_device};
+constexpr TableInfo kIdle = {
+    .name = "gpu_idle",
+    .description = "Idle time of the GPU by the length of the gap",
+    .group = "idle",
+    .on = Default::kExtended,
+    .view = "activity",
+    .screen = {.place = 3,
+               .rows = 10,
+               .columns = "gap size | idle ms | percent of idle | gaps | longest ms"},
+    .make = idle_tables};
+constexpr TableInfo kIdleHost = {
+    .name = "gpu_idle_host",
+    .description = "What the launching thread was doing while the GPU was idle",
+    .group = "idle",
+    .on = Default::kExtended,
+    .needs = Needs::kCalls,
+    .view = "activity",
+    .screen = {.place = 4,
+               .rows = 8,
+               .columns =
+                   "name | cause | idle ms | percent of idle | gaps | longest ms | host state"},
+    .make = idle_tables};
 constexpr TableInfo kStreams = {
     .name = "gpu_streams",
     .description = "How busy each stream of each GPU was",
@@ -112,7 +138,8 @@ constexpr TableInfo kHipCalls = {
     .view = "activity",
     .screen = {.place = 17,
                .rows = 8,
-               .columns = "Name | Total Time | Time | Instances | Avg | Max | Med"},
+               .columns =
+                   "Name | Total Time (ns) | Time % | Instances | Avg (ns) | Max (ns) | Med (ns)"},
     .compare = &kCompareHipCalls,
     .make = of_activity<hip_summary>};
 constexpr TableInfo kCounters = {.name = "kernel_counters",
@@ -173,6 +200,8 @@ constexpr TableInfo kTimelineTables[] = {
      .compare = &kCompareTimeline,
      .make = timeline},
     kByDevice,
+    kIdle,
+    kIdleHost,
     kStreams,
     {.name = "category_summary",
      .description = "GPU time by kind of kernel; communication hidden behind compute",
@@ -191,9 +220,11 @@ constexpr TableInfo kTimelineTables[] = {
     {.name = "kernel_summary",
      .description = "GPU kernels: how long, how often, with which launch configuration",
      .view = "activity",
-     .screen = {.place = 15,
-                .rows = 12,
-                .columns = "Name | Total Time | Time | Instances | Avg | Max | GridXYZ | BlockXYZ"},
+     .screen =
+         {.place = 15,
+          .rows = 12,
+          .columns =
+              "Name | Total Time (ns) | Time % | Instances | Avg (ns) | Max (ns) | GridX | BlockX"},
      .compare = &kCompareHipKernels,
      .make = of_activity<pftrace_kernel_summary>},
     kTimelineCategories,
@@ -210,12 +241,14 @@ constexpr TableInfo kTimelineTables[] = {
 constexpr TableInfo kResultTables[] = {
     {.name = "gpu_timeline",
      .description =
-         "How the time of the profiled processes divides, from the first start to the last end, all GPUs together",
+         "What the GPU's time went to, from its first event to its last, and how long the processes ran",
      .view = "activity",
      .screen = {.place = 1, .rows = 20},
      .compare = &kCompareTimeline,
      .make = profile_timeline},
     kByDevice,
+    kIdle,
+    kIdleHost,
     {.name = "processes",
      .description = "What each process of the profile ran",
      .needs = Needs::kSeveralProcesses,

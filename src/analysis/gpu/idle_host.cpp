@@ -1,0 +1,300 @@
+#include "analysis/gpu/idle_host.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tracelens/table_text.hpp>
+#include <unordered_map>
+#include <utility>
+
+#include "analysis/gpu/busy_time.hpp"
+#include "tree/host_rows.hpp"
+#include "tree/time_math.hpp"
+
+namespace tracelens {
+
+std::string without_address(std::string_view name) {
+  constexpr std::string_view kMark = " at 0x";
+  const std::size_t at = name.find(kMark);
+  if (at == name.npos) return std::string{name};
+  std::size_t end = at + kMark.size();
+  while (end < name.size() && std::isxdigit(static_cast<unsigned char>(name[end])) != 0) ++end;
+  return std::string{name.substr(0, at)}.append(name.substr(end));
+}
+
+namespace {
+
+// A launch takes some 10 us, with a profiler twice that. What takes longer than this is not usual.
+constexpr std::int64_t kLongLaunch = 100'000;
+
+class Ledger {
+ public:
+  explicit Ledger(const Trace& trace) : trace_{trace}, shared_names_(trace.string_count()) {}
+
+  void charge(std::size_t gap, HostState state, StringId name, Interval time) {
+    if (time.start >= time.end) return;
+    if (name.valid()) name = shared_name(name);
+    const std::uint64_t key = std::uint64_t{name.row} << 16 |
+                              static_cast<std::uint64_t>(state.host) << 8 |
+                              static_cast<std::uint64_t>(state.cause);
+    const auto [entry, added] = index_.try_emplace(key, charges_.size());
+    if (added) charges_.push_back({.state = state, .name = name});
+    IdleCharge& charge = charges_[entry->second];
+    if (charge.last_gap != gap) {
+      charge.last_gap = gap;
+      charge.ns_of_last_gap = 0;
+      ++charge.gaps;
+    }
+    const std::int64_t ns = length(time);
+    charge.ns = plus_ns(charge.ns, ns);
+    charge.ns_of_last_gap = plus_ns(charge.ns_of_last_gap, ns);
+    charge.longest_ns = std::max(charge.longest_ns, charge.ns_of_last_gap);
+  }
+  std::vector<IdleCharge> take() && { return std::move(charges_); }
+
+ private:
+  // The first of all names that differ only in an address.
+  StringId shared_name(StringId name) {
+    StringId& shared = shared_names_[name.row];
+    if (!shared.valid())
+      shared = first_by_text_.try_emplace(without_address(trace_.text(name)), name).first->second;
+    return shared;
+  }
+
+  const Trace& trace_;
+  std::vector<StringId> shared_names_;  // by StringId; invalid: not met yet
+  std::unordered_map<std::string, StringId> first_by_text_;
+  std::unordered_map<std::uint64_t, std::size_t> index_;
+  std::vector<IdleCharge> charges_;
+};
+
+// Idle time that a thread is asked about.
+struct Part {
+  Interval time;
+  std::uint32_t gap;  // its place among the gaps
+};
+
+// Walks the call stack of one thread along the parts, both in order of time. Those in which the
+// thread did nothing are returned.
+class ThreadWalk {
+ public:
+  ThreadWalk(const Trace& trace, std::span<const Part> parts, Ledger& ledger)
+      : trace_{trace}, parts_{parts}, ledger_{ledger} {}
+
+  // Events of the thread in tree order.
+  void enter(EventId event) {
+    const Interval time = interval_of(trace_, event);
+    while (!open_.empty() && open_.back().end_ns <= time.start) leave();
+    pass_until(time.start);
+    const HostState caller = open_.empty() ? HostState{} : open_.back().state;
+    open_.push_back({time.end, trace_.names()[event.row],
+                     state_in(caller, trace_.category(event), trace_.name(event))});
+  }
+  std::vector<Part> finish() && {
+    while (!open_.empty()) leave();
+    pass_until(std::numeric_limits<std::int64_t>::max());
+    return std::move(unexplained_);
+  }
+
+ private:
+  struct Open {
+    std::int64_t end_ns;
+    StringId name;
+    HostState state;
+  };
+  void leave() {
+    pass_until(open_.back().end_ns);
+    open_.pop_back();
+  }
+  // From where we are to `time` the innermost open event stays the same.
+  void pass_until(std::int64_t time) {
+    while (next_ < parts_.size() && parts_[next_].time.start < time) {
+      const Part& part = parts_[next_];
+      const Interval passed{std::max(part.time.start, now_), std::min(part.time.end, time)};
+      if (!open_.empty())
+        ledger_.charge(part.gap, open_.back().state, open_.back().name, passed);
+      else if (passed.start < passed.end)
+        unexplained_.push_back({passed, part.gap});
+      if (part.time.end > time) break;
+      ++next_;
+    }
+    now_ = std::max(now_, time);
+  }
+
+  const Trace& trace_;
+  std::span<const Part> parts_;
+  Ledger& ledger_;
+  std::vector<Open> open_;
+  std::vector<Part> unexplained_;
+  std::size_t next_ = 0;
+  std::int64_t now_ = std::numeric_limits<std::int64_t>::min();
+};
+
+// The calls that launched GPU events: as the tree has them, or else (the tree of a JAX profile has
+// HLO ops in their place, ROCm traces have no flows) the first call with the same correlation id.
+class LaunchCalls {
+ public:
+  LaunchCalls(const Trace& trace, const Tree& tree) : trace_{trace}, tree_{tree} {}
+
+  [[nodiscard]] EventId of(EventId gpu_event) {
+    const EventId launch = tree_.launch_of(gpu_event);
+    if (launch.valid() && is_runtime(trace_.category(launch))) return launch;
+    const std::int64_t id = trace_.correlations()[gpu_event.row];
+    if (id == kAbsent) return {};
+    if (!is_indexed_) index();
+    const auto found = first_by_id_.find(id);
+    return found == first_by_id_.end() ? EventId{} : found->second;
+  }
+
+ private:
+  void index() {
+    is_indexed_ = true;
+    for (const EventId event : trace_.all_events()) {
+      const std::int64_t id = trace_.correlations()[event.row];
+      if (id == kAbsent || !is_runtime(trace_.category(event)) ||
+          trace_.phase(event) != Phase::kComplete || trace_.ts_ns()[event.row] == kAbsent ||
+          trace_.dur_ns()[event.row] == kAbsent)
+        continue;
+      const auto [entry, is_new] = first_by_id_.try_emplace(id, event);
+      if (!is_new && trace_.ts_ns()[event.row] < trace_.ts_ns()[entry->second.row])
+        entry->second = event;
+    }
+  }
+
+  const Trace& trace_;
+  const Tree& tree_;
+  std::unordered_map<std::int64_t, EventId> first_by_id_;
+  bool is_indexed_ = false;
+};
+
+// Charges the part of a gap from the beginning of the launching call on; returns the part before.
+Interval charge_launch(const Trace& trace, std::uint32_t number, const IdleGap& gap, EventId launch,
+                       Ledger& ledger) {
+  const Interval call = interval_of(trace, launch);
+  const StringId call_name = trace.names()[launch.row];
+  const std::int64_t called = std::clamp(call.start, gap.time.start, gap.time.end);
+  const std::int64_t returned = std::clamp(call.end, called, gap.time.end);
+  const Interval calling{called, returned}, starting{returned, gap.time.end};
+  const bool feeds = trace.category(gap.ended_by) == Category::kGpuMemcpy &&
+                     is_host_to_device(trace.name(gap.ended_by));
+  const IdleCause cause = feeds ? IdleCause::kData : IdleCause::kLaunch;
+  const bool is_slow = length(calling) >= kLongLaunch;
+  ledger.charge(number, {is_slow ? Host::kSlowLaunchCall : Host::kLaunchCall, cause}, call_name,
+                calling);
+  if (length(starting) >= kLongLaunch)
+    ledger.charge(number, {Host::kLateStart, IdleCause::kLateStart},
+                  trace.names()[gap.ended_by.row], starting);
+  else if (call.end <= gap.time.start)
+    ledger.charge(number, {Host::kQueued, cause}, {}, starting);
+  else
+    ledger.charge(number, {Host::kLatency, cause}, call_name, starting);
+  return {gap.time.start, called};
+}
+
+// Host rows by thread, in tree order, with the annotations of data loaders, which tell of them where
+// no Python frames were recorded.
+HostRows rows_to_walk(const Trace& trace) {
+  HostRows host = called_rows(trace, {.python_frames = true});
+  std::map<std::uint32_t, std::vector<std::uint32_t>> loading;  // by track
+  for (const EventId event : trace.all_events())
+    if (trace.category(event) == Category::kUserAnnotation &&
+        trace.phase(event) == Phase::kComplete && trace.ts_ns()[event.row] != kAbsent &&
+        trace.dur_ns()[event.row] != kAbsent && is_data_loading(trace.name(event)))
+      loading[trace.tracks()[event.row].row].push_back(event.row);
+  if (loading.empty()) return host;
+  const auto outer_first = [&](std::uint32_t a, std::uint32_t b) {
+    const Interval first = interval_of(trace, {a}), second = interval_of(trace, {b});
+    return first.start != second.start ? first.start < second.start : first.end > second.end;
+  };
+  HostRows merged;
+  merged.bounds.push_back(0);
+  for (std::uint32_t track = 0; track < host.tracks(); ++track) {
+    std::vector<std::uint32_t>& added = loading[track];
+    std::ranges::stable_sort(added, outer_first);
+    const std::span<std::uint32_t> rows = host.of(track);
+    std::merge(rows.begin(), rows.end(), added.begin(), added.end(),
+               std::back_inserter(merged.rows), outer_first);
+    merged.bounds.push_back(static_cast<std::uint32_t>(merged.rows.size()));
+  }
+  return merged;
+}
+
+// The thread of each process that has most Python frames, or where there are none most events: it
+// tells what a thread that did nothing may have waited for.
+class MainThreads {
+ public:
+  MainThreads(const Trace& trace, const HostRows& host) : trace_{trace} {
+    for (std::uint32_t track = 0; track < host.tracks(); ++track) {
+      const std::span<const std::uint32_t> rows = host.of(track);
+      if (rows.empty()) continue;
+      const auto frames = std::ranges::count_if(rows, [&](std::uint32_t row) {
+        return trace.categories()[row] == Category::kPythonFunction;
+      });
+      Thread& best = best_[process_of({track})];
+      const Thread thread{frames, rows.size(), track};
+      if (std::pair{best.frames, best.events} < std::pair{thread.frames, thread.events})
+        best = thread;
+    }
+  }
+  [[nodiscard]] std::uint32_t of(TrackId thread) const {
+    const auto found = best_.find(process_of(thread));
+    return found == best_.end() ? thread.row : found->second.track;
+  }
+
+ private:
+  struct Thread {
+    std::ptrdiff_t frames = 0;
+    std::size_t events = 0;
+    std::uint32_t track = 0;
+  };
+  [[nodiscard]] std::string process_of(TrackId thread) const {
+    return python_repr(trace_.track(thread).pid);
+  }
+
+  const Trace& trace_;
+  std::map<std::string, Thread> best_;
+};
+
+std::vector<Part> walk(const Trace& trace, std::span<const std::uint32_t> rows,
+                       std::span<const Part> parts, Ledger& ledger) {
+  ThreadWalk thread{trace, parts, ledger};
+  for (const std::uint32_t row : rows) thread.enter({row});
+  return std::move(thread).finish();
+}
+
+}  // namespace
+
+std::vector<IdleCharge> charge_gaps(const Trace& trace, const Tree& tree,
+                                    std::span<const IdleGap> gaps) {
+  Ledger ledger{trace};
+  LaunchCalls launches{trace, tree};
+  std::vector<std::vector<Part>> of_thread(trace.track_table().size());
+  for (std::uint32_t i = 0; i < gaps.size(); ++i) {
+    const EventId launch = launches.of(gaps[i].ended_by);
+    if (!launch.valid()) {
+      ledger.charge(i, {Host::kUnlinked, IdleCause::kNoHost}, {}, gaps[i].time);
+      continue;
+    }
+    const Interval before = charge_launch(trace, i, gaps[i], launch, ledger);
+    if (before.start < before.end) of_thread[trace.tracks()[launch.row].row].push_back({before, i});
+  }
+  const HostRows host = rows_to_walk(trace);
+  const MainThreads main_threads{trace, host};
+  std::map<std::uint32_t, std::vector<Part>> of_main;  // what the launching threads do not explain
+  for (std::uint32_t track = 0; track < host.tracks(); ++track) {
+    if (of_thread[track].empty()) continue;
+    for (const Part& part : walk(trace, host.of(track), of_thread[track], ledger))
+      of_main[main_threads.of({track})].push_back(part);
+  }
+  for (auto& [track, parts] : of_main) {
+    std::ranges::sort(parts, {}, [](const Part& part) { return part.time.start; });
+    for (const Part& part : walk(trace, host.of(track), parts, ledger))
+      ledger.charge(part.gap, {}, {}, part.time);
+  }
+  return std::move(ledger).take();
+}
+
+}  // namespace tracelens

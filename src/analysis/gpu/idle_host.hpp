@@ -1,0 +1,40 @@
+// idle_host.hpp: what the host was doing in each gap of the GPU's work.
+//   for (const IdleCharge& charge : charge_gaps(trace, tree, gaps)) total += charge.ns;
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <tracelens/intervals.hpp>
+#include <tracelens/trace.hpp>
+#include <tracelens/tree.hpp>
+#include <vector>
+
+#include "analysis/gpu/idle_state.hpp"
+
+namespace tracelens {
+
+// A stretch without GPU work.
+struct IdleGap {
+  Interval time;
+  EventId ended_by;  // the GPU event that ends it
+};
+
+// The idle time of one line of gpu_idle_host.
+struct IdleCharge {
+  HostState state;
+  StringId name;  // invalid: no name
+  std::int64_t ns = 0, longest_ns = 0;
+  std::int64_t gaps = 0;
+  std::size_t last_gap = std::numeric_limits<std::size_t>::max();
+  std::int64_t ns_of_last_gap = 0;
+};
+
+// Every instant of the gaps, which stand in order of time, is charged once. In order of appearance.
+[[nodiscard]] std::vector<IdleCharge> charge_gaps(const Trace& trace, const Tree& tree,
+                                                  std::span<const IdleGap> gaps);
+
+// "<built-in method mul_ of Tensor object at 0x7f4ddba08410>": the address tells nothing.
+[[nodiscard]] std::string without_address(std::string_view name);
+
+}  // namespace tracelens
