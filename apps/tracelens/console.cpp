@@ -103,6 +103,20 @@ void Console::show(const Table& table, std::size_t max_rows,
   write(stdout, "\n");
 }
 
+void Console::show(const Report& report, std::string_view verb) const {
+  if (quiet) return;
+  if (report.overview)
+    write(stdout, overview_text(*report.overview, {style_.width, style_.colour}) + "\n");
+  if (verb.empty())
+    for (const Table& table : report.tables) {
+      const Excerpt excerpt = excerpt_of(table);
+      show(table, excerpt.rows, excerpt.columns);
+    }
+  else if (verbose || !report.overview)
+    for (const auto& [name, rows, columns] : first_tables(report, verb))
+      show(*report.find(name), rows, columns);
+}
+
 void Console::note(std::string_view sentence) const {
   if (!quiet) line("", sentence);
 }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <string_view>
 #include <tracelens/read_trace.hpp>
+#include <tracelens/report.hpp>
 #include <tracelens/table.hpp>
 #include <tracelens/table_text.hpp>
 #include <vector>
@@ -29,6 +30,9 @@ class Console {
   // stdout, unless --quiet; of the columns these, the most important first, or all.
   void show(const Table& table, std::size_t max_rows,
             std::vector<std::string_view> columns = {}) const;
+  // The first screen of a report that a verb has made; its first tables where there is none, and
+  // with --verbose. Of tables that were asked for by name (no verb), an excerpt of each.
+  void show(const Report& report, std::string_view verb) const;
   void note(std::string_view sentence) const;    // stderr, unless --quiet
   void detail(std::string_view sentence) const;  // stderr, with --verbose
   void warn(std::string_view sentence) const;    // stderr, unless --quiet

@@ -33,7 +33,8 @@ struct Overview {
   std::string verdict;  // "Host-bound: the GPU idles 62.1% of the time, mostly for op dispatch."
   std::vector<Part> split;
   std::vector<Part> idle_causes;
-  std::string costs_title = {};  // "costliest categories of ops"
+  std::string costs_title = {};  // "costliest kinds of op"
+  std::string costliest_title = "costliest";
   std::vector<Cost> costs;
   std::vector<std::string> advice;    // sentences, the most rewarding first
   std::vector<std::string> commands;  // "tracelens tree trace.json.gz --modules"

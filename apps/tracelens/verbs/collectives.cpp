@@ -93,8 +93,7 @@ class CollectivesVerb : public Verb {
     if (output_.ends_with(".xlsx")) leave_out_what_excel_cannot_hold(*report);
     for (const std::string& sentence : report->warnings) console.warn(sentence);
     write_report(*report, output_);
-    for (const auto& [name, rows, columns] : first_tables(*report, "collectives"))
-      console.show(*report->find(name), rows, columns);
+    console.show(*report, "collectives");
     console.note(fmt::format("wrote {} tables to {}", report->tables.size(), output_));
     return kExitOk;
   }

@@ -133,8 +133,7 @@ class ReportVerb : public Verb {
     const std::string output =
         output_.empty() ? stem_of(trace.source().name) + "_report.xlsx" : output_;
     write_report(report, output);
-    for (const auto& [name, rows, columns] : first_tables(report))
-      console.show(*report.find(name), rows, columns);
+    console.show(report, options_.tables.empty() ? "report" : "");
     console.note(fmt::format("wrote {} tables to {}", report.tables.size(), output));
     return kExitOk;
   }

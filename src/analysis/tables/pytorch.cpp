@@ -26,11 +26,6 @@ std::vector<Table> timeline_by_device(TableContext& c) {
   return tables(gpu_timeline_by_device(c.facts, c.timeline_options()));
 }
 
-std::vector<Table> idle(TableContext& c) {
-  IdleTables made = gpu_idle(c.facts, {.include_unlinked = c.options.include_unlinked});
-  return tables(std::move(made.by_size), std::move(made.by_host));
-}
-
 // Tables of ops have rows, or are not there; a trace of GPU events alone has none.
 template <auto kMake>
 std::vector<Table> of_ops(TableContext& c) {
@@ -150,7 +145,7 @@ constexpr TableInfo kTables[] = {
                 .rows = 10,
                 .columns = "gap size | idle ms | percent of idle | gaps | longest ms"},
      .in_background = true,
-     .make = idle},
+     .make = idle_tables},
     {.name = "gpu_idle_host",
      .description = "What the launching thread was doing while the GPU was idle",
      .group = "idle",
@@ -159,7 +154,7 @@ constexpr TableInfo kTables[] = {
                 .columns =
                     "name | cause | idle ms | percent of idle | gaps | longest ms | host state"},
      .in_background = true,
-     .make = idle},
+     .make = idle_tables},
     {.name = "ops_summary_by_category",
      .description = "GPU time by category of op, the costliest first",
      .needs = Needs::kOps,

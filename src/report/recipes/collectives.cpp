@@ -23,6 +23,7 @@
 #include "analysis/ranks/verdict.hpp"
 #include "analysis/tables/warnings.hpp"
 #include "report/import/read_ranks.hpp"
+#include "report/recipes/overview.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
@@ -138,6 +139,7 @@ class ReportMaker {
     for (Table& table : reference) add(std::move(table));
     add(rank_files(run_));
     add(warnings_table(Trace{}, report_.warnings));
+    report_.overview = ranks_overview(report_);
     return std::move(report_);
   }
 

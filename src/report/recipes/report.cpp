@@ -15,6 +15,7 @@
 #include "analysis/tables/warnings.hpp"
 #include "facts/trace_kind.hpp"
 #include "io/threads.hpp"
+#include "report/recipes/overview.hpp"
 
 namespace tracelens {
 namespace {
@@ -113,6 +114,8 @@ Report make_report(const Trace& trace, const ReportOptions& options) {
   if (selection.wants("warnings"))
     if (auto table = warnings_table(trace, report.warnings))
       report.tables.push_back(*std::move(table));
+  if (context.is_extended() && options.tables.empty())
+    report.overview = trace_overview(context, report);
   return report;
 }
 

@@ -1,0 +1,113 @@
+#include "report/recipes/overview.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <sstream>
+#include <string>
+#include <tracelens/read_trace.hpp>
+#include <vector>
+
+#include "report/recipes/overview_parts.hpp"
+#include "table/utf8.hpp"
+
+namespace tracelens {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+Overview overview_of(const std::string& file) {
+  const Report report = make_report(read_trace("tests/data/" + file));
+  EXPECT_TRUE(report.overview.has_value()) << file;
+  return report.overview.value_or(Overview{});
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in{text};
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+std::int64_t sum(const std::vector<Overview::Part>& parts) {
+  return std::accumulate(
+      parts.begin(), parts.end(), std::int64_t{0},
+      [](std::int64_t all, const Overview::Part& part) { return all + part.ns; });
+}
+
+constexpr const char* kTraces[] = {
+    "h200_gpt_train_amp.json.gz",   "h200_cuda_graph_decode.json.gz",
+    "h200_streams_overlap.json.gz", "jax_transformer_xla.xplane.pb.gz",
+    "rocprof_results.json.gz",      "rocm_timeline.json.gz"};
+
+TEST(Overview, FitsOneScreenForEveryKindOfTrace) {
+  for (const char* const trace : kTraces) {
+    const std::vector<std::string> lines = lines_of(overview_text(overview_of(trace)));
+    EXPECT_LE(lines.size(), 22) << trace;
+    for (const std::string& line : lines)
+      EXPECT_TRUE(display_width(line) <= 80 || line.starts_with("  tracelens")) << line;
+  }
+}
+
+TEST(Overview, ThePartsAddUp) {
+  for (const char* const trace : kTraces) {
+    const Overview overview = overview_of(trace);
+    double percents = 0;
+    for (const Overview::Part& part : overview.split) percents += part.percent;
+    EXPECT_NEAR(percents, 100, 0.1) << trace;
+    EXPECT_NEAR(static_cast<double>(sum(overview.idle_causes)),
+                static_cast<double>(overview.split.back().ns), 2e3)
+        << trace;
+  }
+}
+
+TEST(Overview, ATrainingStepThatWaitsForItsHostSaysSo) {
+  const Overview overview = overview_of("h200_gpt_train_amp.json.gz");
+  EXPECT_THAT(overview.run, StartsWith("NVIDIA H200 · 2 steps of about "));
+  EXPECT_EQ(overview.bound, "host");
+  EXPECT_THAT(overview.verdict, StartsWith("Host-bound: the GPU is idle 78.8% of the time"));
+  ASSERT_EQ(overview.costs.size(), 5);
+  EXPECT_EQ(overview.costs[1].name, "GEMM");
+  EXPECT_THAT(overview.costs[1].costliest, StartsWith("aten::mm "));
+  EXPECT_TRUE(overview.costs[1].roof_percent.has_value());
+  EXPECT_FALSE(overview.advice.empty());
+  EXPECT_THAT(overview.commands.front(), HasSubstr("tracelens report "));
+}
+
+TEST(Overview, IsOnlyOfWholeReportsInOurEdition) {
+  const Trace trace = read_trace("tests/data/h200_cuda_graph_decode.json.gz");
+  EXPECT_FALSE(make_report(trace, {.edition = Edition::kReference}).overview);
+  EXPECT_FALSE(make_report(trace, {.tables = {"gpu_timeline"}}).overview);
+}
+
+TEST(Overview, WhatBoundsARunIsItsLargestWait) {
+  EXPECT_EQ(bound_of({.compute_ns = 60, .comm_ns = 10, .idle_ns = 30, .total_ns = 100}), "host");
+  EXPECT_EQ(bound_of({.compute_ns = 40, .comm_ns = 35, .idle_ns = 25, .total_ns = 100}),
+            "communication");
+  EXPECT_EQ(bound_of({.compute_ns = 60, .copy_ns = 40, .total_ns = 100}), "copy");
+  EXPECT_EQ(bound_of({.compute_ns = 90, .idle_ns = 10, .total_ns = 100}), "GPU");
+}
+
+TEST(OverviewText, TheBarIsAsWideAsTheScreenAndShowsEveryPart) {
+  Overview overview;
+  overview.split = {
+      {"compute", 990, 99.0}, {"communication", 1, 0.1}, {"copy", 1, 0.1}, {"idle", 8, 0.8}};
+  for (const std::size_t width : {40u, 80u, 160u}) {
+    const std::string bar = lines_of(overview_text(overview, {.width = width}))[1];
+    EXPECT_EQ(display_width(bar), width);
+    for (const char* const cell : {"█", "▓", "▒", "░"}) EXPECT_THAT(bar, HasSubstr(cell));
+  }
+}
+
+TEST(OverviewText, NamesOfATraceCannotHarmTheTerminal) {
+  Overview overview;
+  overview.run = "\x1b[2J\r";
+  overview.costs = {{.name = "\x1b]0;x\a", .ns = 5, .percent = 1, .costliest = "\x1b[31m"}};
+  overview.commands = {"tracelens report \x1b[31m"};
+  EXPECT_EQ(overview_text(overview).find_first_of("\x1b\a\r"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tracelens

@@ -1,0 +1,179 @@
+// The first screen as text: 24 lines of 80 columns, wider where there is room.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include <tracelens/overview.hpp>
+
+#include "report/recipes/overview_parts.hpp"
+#include "table/short_names.hpp"
+#include "table/utf8.hpp"
+
+namespace tracelens {
+namespace {
+
+constexpr std::size_t kPage = 100;  // width of the bar where there is no edge
+constexpr std::size_t kLines =
+    22;  // of a screen of 24: a blank line and where the report is follow
+constexpr double kLeastShown = 0.05;  // percent; less reads as 0.0
+constexpr std::string_view kBold = "\x1b[1m", kDim = "\x1b[2m", kPlain = "\x1b[0m";
+
+// How a part of the bar looks, with colours and without them.
+struct Ink {
+  std::string_view cell, colour;
+};
+constexpr Ink kInks[] = {{"█", "\x1b[32m"}, {"▓", "\x1b[35m"}, {"▒", "\x1b[33m"}, {"░", "\x1b[2m"}};
+
+class Screen {
+ public:
+  explicit Screen(const OverviewStyle& style)
+      : style_{style}, width_{style.width == 0 ? kPage : style.width} {}
+
+  void line(std::string_view text, std::string_view code = {}) {
+    put(text, code);
+    while (out_.ends_with(' ')) out_.pop_back();
+    out_ += '\n';
+  }
+  void put(std::string_view text, std::string_view code = {}) {
+    const bool styled = style_.colour && !code.empty();
+    if (styled) out_ += code;
+    out_ += text;
+    if (styled) out_ += kPlain;
+  }
+  // In lines of the screen's width, all but the first one indented; without an edge in one.
+  void wrapped(std::string_view text, std::size_t indent, std::string_view code = {}) {
+    std::string current;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find(' ', at), text.size());
+      const std::string_view word = text.substr(at, end - at);
+      const std::size_t needed = display_width(current) + display_width(word) + 1;
+      if (style_.width != 0 && needed > width_ && !current.empty()) {
+        line(current, code);
+        current.assign(indent, ' ');
+      } else if (!current.empty() && !current.ends_with(' ')) {
+        current += ' ';
+      }
+      current += style_.width == 0 ? std::string{word} : shorten(word, width_ - indent);
+      at = end + 1;
+    }
+    if (!current.empty()) line(current, code);
+  }
+
+  // Of the width the whole has, what each part takes; a part that is there has at least one cell.
+  void bar(const std::vector<Overview::Part>& parts) {
+    std::vector<std::size_t> cells;
+    std::size_t used = 0;
+    for (const Overview::Part& part : parts) {
+      const double share = std::clamp(part.percent / 100, 0.0, 1.0);
+      auto count = static_cast<std::size_t>(std::lround(share * static_cast<double>(width_)));
+      if (part.percent >= kLeastShown) count = std::max<std::size_t>(count, 1);
+      cells.push_back(count);
+      used += count;
+    }
+    if (cells.empty()) return;
+    auto most = std::ranges::max_element(cells);
+    *most += width_ - std::min(width_, used);
+    *most -= std::min(*most, used - std::min(used, width_));
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const Ink& ink = kInks[std::min(i, std::size(kInks) - 1)];
+      std::string text;
+      for (std::size_t k = 0; k < cells[i]; ++k) text += ink.cell;
+      put(text, ink.colour);
+    }
+    line("");
+  }
+
+  [[nodiscard]] std::size_t width() const { return width_; }
+  [[nodiscard]] bool has_edge() const { return style_.width != 0; }
+  std::string text() { return std::move(out_); }
+
+ private:
+  const OverviewStyle& style_;
+  std::size_t width_;
+  std::string out_;
+};
+
+std::string part_text(const Overview::Part& part) {
+  return fmt::format("{} {:.1f}% ({})", part.name, part.percent, time_text(part.ns));
+}
+
+std::string legend(const std::vector<Overview::Part>& parts) {
+  std::string text;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    text +=
+        fmt::format("{}{} {} {:.1f}%", i == 0 ? "" : "   ",
+                    kInks[std::min(i, std::size(kInks) - 1)].cell, parts[i].name, parts[i].percent);
+  return text;
+}
+
+void write_costs(Screen& screen, const Overview& overview) {
+  std::size_t name_width = display_width(overview.costs_title);
+  for (const Overview::Cost& cost : overview.costs)
+    name_width = std::max(name_width, std::min<std::size_t>(display_width(cost.name), 30));
+  const auto padded = [&](const std::string& text) {
+    const std::string shown = shorten(text, name_width);
+    return shown + std::string(name_width - display_width(shown), ' ');
+  };
+  const bool has_roofs = std::ranges::any_of(
+      overview.costs, [](const Overview::Cost& cost) { return cost.roof_percent.has_value(); });
+  screen.line(padded(overview.costs_title) + "       time   share  " +
+                  (has_roofs ? "of roof  " : "") + overview.costliest_title,
+              kBold);
+  for (const Overview::Cost& cost : overview.costs) {
+    const std::string roof = cost.roof_percent ? fmt::format("{:.0f}%", *cost.roof_percent) : "-";
+    const std::string time = time_text(cost.ns);
+    std::string row = padded(single_line(cost.name)) +
+                      std::string(11 - std::min<std::size_t>(11, display_width(time)), ' ') + time +
+                      fmt::format("  {:5.1f}%  ", cost.percent);
+    if (has_roofs) row += fmt::format("{:>7}  ", roof);
+    const std::size_t used = display_width(row);
+    const std::string thing = single_line(cost.costliest);
+    if (!screen.has_edge())
+      row += thing;
+    else if (used < screen.width())
+      row += short_names({&thing, 1}, screen.width() - used).front();
+    screen.line(row);
+  }
+}
+
+std::string text_with(const Overview& overview, const OverviewStyle& style, std::size_t advice) {
+  Screen screen{style};
+  screen.wrapped(single_line(overview.run), 2);
+  screen.wrapped(single_line(overview.verdict), 2, kBold);
+  screen.line("");
+  screen.bar(overview.split);
+  screen.wrapped(legend(overview.split), 2);
+  if (!overview.idle_causes.empty()) {
+    std::string causes = "idle for ";
+    for (std::size_t i = 0; i < overview.idle_causes.size(); ++i)
+      causes += (i == 0 ? "" : ", ") + part_text(overview.idle_causes[i]);
+    screen.wrapped(causes, 2);
+  }
+  if (!overview.costs.empty()) {
+    screen.line("");
+    write_costs(screen, overview);
+  }
+  if (advice + overview.commands.size() > 0) screen.line("");
+  for (std::size_t i = 0; i < advice; ++i)
+    screen.wrapped("- " + single_line(overview.advice[i]), 2);
+  for (const std::string& command : overview.commands)
+    screen.line("  " + single_line(command), kDim);
+  return screen.text();
+}
+
+}  // namespace
+
+// As much advice as the screen has room for.
+std::string overview_text(const Overview& overview, const OverviewStyle& style) {
+  std::size_t advice = overview.advice.size();
+  while (true) {
+    std::string text = text_with(overview, style, advice);
+    const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n'));
+    if (lines <= kLines || advice == 0) return text;
+    --advice;
+  }
+}
+
+}  // namespace tracelens
