@@ -16,9 +16,10 @@ struct Excerpt {
   std::size_t rows;
 };
 constexpr Excerpt kSummary[] = {
-    {"comm_verdict", 20},  {"rank_timeline_spread", 6},        {"straggler_summary", 8},
-    {"p2p_summary", 8},    {"nccl_summary_implicit_sync", 12}, {"clock_offsets", 10},
-    {"process_groups", 8},
+    {"comm_verdict", 20},        {"xla_collectives_by_type", 8},
+    {"rank_timeline_spread", 6}, {"straggler_summary", 8},
+    {"p2p_summary", 8},          {"nccl_summary_implicit_sync", 12},
+    {"clock_offsets", 10},       {"process_groups", 8},
 };
 
 // "my_all_reduce.*=allreduce"
