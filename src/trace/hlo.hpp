@@ -69,7 +69,11 @@ struct Instruction {
   std::optional<DotDims> dot;
   std::optional<ConvDims> conv;
   std::vector<WindowDim> window;
-  std::int64_t group_size = 0;  // devices that take part in a collective; 0: not said
+  // --- of a collective ---
+  std::int64_t group_size = 0;  // devices that take part; 0: not said
+  // As HLO writes them: "{{0,1},{2,3}}", "[2,2]<=[4]", "[2,2]<=[2,2]T(1,0)"; empty: not said.
+  std::string replica_groups;
+  std::string source_target_pairs;  // of a permutation: "{{0,1},{1,0}}"
 
   // --- where it comes from ---
   std::string op_type, op_name;  // "jit(step)/jvp(attn)/dot_general"

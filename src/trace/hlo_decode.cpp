@@ -1,5 +1,6 @@
 // From the protobuf to plain structs. Ids become positions; what a module does not say stays empty.
 // Shapes nest as deep as the protobuf parser lets them (100 levels), so copying them may recurse.
+#include <fmt/format.h>
 #include <google/protobuf/arena.h>
 
 #include <limits>
@@ -56,17 +57,42 @@ std::vector<WindowDim> window_of(const hlo_proto::Window& proto) {
   return window;
 }
 
-// The devices of one replica group; XLA has written them in three ways over the years.
-std::int64_t group_size_of(const hlo_proto::Instruction& proto) {
-  const auto listed = [](const auto& groups) -> std::int64_t {
-    return groups.empty() ? 0 : groups[0].replica_ids_size();
-  };
-  if (const std::int64_t size = listed(proto.replica_groups()); size > 0) return size;
-  if (const auto size = listed(proto.collective_device_list().replica_groups()); size > 0)
-    return size;
-  const auto iota =
-      proto.collective_device_list().iota_replica_group_list().num_devices_per_group();
-  return iota > 0 ? iota : proto.iota_collective_device_list().num_devices_per_group();
+std::string text_of(const hlo_proto::IotaDeviceList& iota) {
+  const std::int64_t groups = iota.num_replica_groups(), size = iota.num_devices_per_group();
+  std::string text = fmt::format("[{},{}]<=[", groups, size);
+  if (iota.iota_reshape_dims().empty())
+    text += fmt::format("{},{}]", groups, size);
+  else
+    text += fmt::format("{}]", fmt::join(iota.iota_reshape_dims(), ","));
+  if (!iota.iota_transpose_perm().empty())
+    text += fmt::format("T({})", fmt::join(iota.iota_transpose_perm(), ","));
+  return text;
+}
+
+// XLA has written replica groups in three ways over the years.
+void set_groups(const hlo_proto::Instruction& proto, Instruction& out) {
+  const hlo_proto::DeviceList& list = proto.collective_device_list();
+  for (const auto* const groups : {&proto.replica_groups(), &list.replica_groups()}) {
+    if (groups->empty() || groups->Get(0).replica_ids_size() == 0) continue;
+    out.group_size = groups->Get(0).replica_ids_size();
+    for (const hlo_proto::ReplicaGroup& group : *groups)
+      out.replica_groups.append(out.replica_groups.empty() ? "{{" : ",{")
+          .append(fmt::format("{}", fmt::join(group.replica_ids(), ",")))
+          .append("}");
+    out.replica_groups += "}";
+    return;
+  }
+  for (const auto* const iota :
+       {&list.iota_replica_group_list(), &proto.iota_collective_device_list()}) {
+    if (iota->num_devices_per_group() <= 0) continue;
+    out.group_size = iota->num_devices_per_group();
+    out.replica_groups = text_of(*iota);
+    return;
+  }
+  for (const hlo_proto::SourceTarget& pair : proto.source_target_pairs())
+    out.source_target_pairs += fmt::format(
+        "{}{{{},{}}}", out.source_target_pairs.empty() ? "{" : ",", pair.source(), pair.target());
+  if (!out.source_target_pairs.empty()) out.source_target_pairs += "}";
 }
 
 // Old files name the line in each instruction, new ones refer to a table of stack frames.
@@ -111,7 +137,7 @@ Instruction instruction_of(const hlo_proto::Instruction& proto, const Positions&
   if (proto.has_convolution_dimension_numbers())
     out.conv = conv_of(proto.convolution_dimension_numbers());
   out.window = window_of(proto.window());
-  out.group_size = group_size_of(proto);
+  set_groups(proto, out);
   out.op_type = proto.metadata().op_type();
   out.op_name = proto.metadata().op_name();
   out.deduplicated_name = proto.metadata().deduplicated_name();

@@ -72,6 +72,37 @@ TEST(Hlo, AShapeKnowsItsTextAndSize) {
   EXPECT_EQ(&tuple.first_array(), &tuple.parts.front());
 }
 
+TEST(Hlo, ReplicaGroupsAreTextAsInHloHoweverTheyAreStored) {
+  hlo_proto::HloProto proto = small_module();
+  hlo_proto::Computation& entry = *proto.mutable_hlo_module()->mutable_computations(0);
+  for (const std::vector<std::int64_t>& ids : {std::vector<std::int64_t>{0, 1}, {2, 3}}) {
+    auto& group = *(entry.instructions_size() == 2 ? &add(entry, "listed", "all-reduce", 3)
+                                                   : entry.mutable_instructions(2))
+                       ->add_replica_groups();
+    for (const std::int64_t id : ids) group.add_replica_ids(id);
+  }
+  auto& iota = *add(entry, "iota", "all-gather", 4).mutable_iota_collective_device_list();
+  iota.set_num_replica_groups(4);
+  iota.set_num_devices_per_group(2);
+  for (const int dim : {2, 4}) iota.add_iota_reshape_dims(dim);
+  for (const int axis : {1, 0}) iota.add_iota_transpose_perm(axis);
+  auto& plain = *add(entry, "plain", "all-gather", 5)
+                     .mutable_collective_device_list()
+                     ->mutable_iota_replica_group_list();
+  plain.set_num_replica_groups(4);
+  plain.set_num_devices_per_group(8);
+  auto& pair = *add(entry, "ring", "collective-permute", 6).add_source_target_pairs();
+  pair.set_source(3);
+  pair.set_target(1);
+  const auto module = decode(proto.SerializeAsString());
+  EXPECT_EQ(module->find("listed")->replica_groups, "{{0,1},{2,3}}");
+  EXPECT_EQ(module->find("iota")->replica_groups, "[4,2]<=[2,4]T(1,0)");
+  EXPECT_EQ(module->find("plain")->replica_groups, "[4,8]<=[4,8]");
+  EXPECT_EQ(module->find("ring")->source_target_pairs, "{{3,1}}");
+  EXPECT_EQ(module->find("iota")->group_size, 2);
+  EXPECT_EQ(module->find("p")->replica_groups, "");
+}
+
 TEST(Hlo, BytesThatAreNoModuleGiveNone) { EXPECT_FALSE(decode("\xff\xff\xff")); }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #   tests/ranks/mpi_test.sh build/check/apps/tracelens/tracelens tests/data/make_ranks.py
 # Exit status 77 (skipped) where there is no mpirun or the build has no MPI.
 set -euo pipefail
-TRACELENS=$(realpath "$1") MAKE_RANKS=$2
+TRACELENS=$(realpath "$1") MAKE_RANKS=$(realpath "$2")
 skip() { echo "skipped: $1"; exit 77; }
 command -v mpirun >/dev/null || skip 'there is no mpirun'
 [[ -f $(dirname "$TRACELENS")/libtracelens_mpi.so ]] || skip 'the program was built without MPI'
@@ -49,6 +49,12 @@ for n in 1 2 4; do
   expect "$n processes: the same warnings" "$(sentences warning alone.err)" \
     "$(sentences warning "$n.err")"
 done
+
+# Files that hold several ranks each.
+python3 "$(dirname "$MAKE_RANKS")/make_xplane.py" --out hosts --hosts 3 --gpus 2
+"$TRACELENS" collectives hosts -o alone_hosts/ --quiet
+processes 2 hosts -o with_hosts/ --quiet
+expect 'JAX hosts: the same tables' '' "$(diff -r alone_hosts with_hosts 2>&1)"
 
 # bad RULE ARGUMENTS: two processes say what one says, once, and end with status 2.
 bad() {

@@ -81,8 +81,8 @@ struct Part {
 // thread did nothing are returned.
 class ThreadWalk {
  public:
-  ThreadWalk(const Trace& trace, std::span<const Part> parts, Ledger& ledger)
-      : trace_{trace}, parts_{parts}, ledger_{ledger} {}
+  ThreadWalk(const Trace& trace, HostStates& states, std::span<const Part> parts, Ledger& ledger)
+      : trace_{trace}, states_{states}, parts_{parts}, ledger_{ledger} {}
 
   // Events of the thread in tree order.
   void enter(EventId event) {
@@ -90,8 +90,7 @@ class ThreadWalk {
     while (!open_.empty() && open_.back().end_ns <= time.start) leave();
     pass_until(time.start);
     const HostState caller = open_.empty() ? HostState{} : open_.back().state;
-    open_.push_back({time.end, trace_.names()[event.row],
-                     state_in(caller, trace_.category(event), trace_.name(event))});
+    open_.push_back({time.end, trace_.names()[event.row], states_.in(caller, event)});
   }
   std::vector<Part> finish() && {
     while (!open_.empty()) leave();
@@ -125,6 +124,7 @@ class ThreadWalk {
   }
 
   const Trace& trace_;
+  HostStates& states_;
   std::span<const Part> parts_;
   Ledger& ledger_;
   std::vector<Open> open_;
@@ -258,13 +258,6 @@ class MainThreads {
   std::map<std::string, Thread> best_;
 };
 
-std::vector<Part> walk(const Trace& trace, std::span<const std::uint32_t> rows,
-                       std::span<const Part> parts, Ledger& ledger) {
-  ThreadWalk thread{trace, parts, ledger};
-  for (const std::uint32_t row : rows) thread.enter({row});
-  return std::move(thread).finish();
-}
-
 }  // namespace
 
 std::vector<IdleCharge> charge_gaps(const Trace& trace, const Tree& tree,
@@ -282,17 +275,22 @@ std::vector<IdleCharge> charge_gaps(const Trace& trace, const Tree& tree,
     if (before.start < before.end) of_thread[trace.tracks()[launch.row].row].push_back({before, i});
   }
   const HostRows host = rows_to_walk(trace);
+  HostStates states{trace};
+  const auto walk = [&](std::uint32_t track, std::span<const Part> parts) {
+    ThreadWalk thread{trace, states, parts, ledger};
+    for (const std::uint32_t row : host.of(track)) thread.enter({row});
+    return std::move(thread).finish();
+  };
   const MainThreads main_threads{trace, host};
   std::map<std::uint32_t, std::vector<Part>> of_main;  // what the launching threads do not explain
   for (std::uint32_t track = 0; track < host.tracks(); ++track) {
     if (of_thread[track].empty()) continue;
-    for (const Part& part : walk(trace, host.of(track), of_thread[track], ledger))
+    for (const Part& part : walk(track, of_thread[track]))
       of_main[main_threads.of({track})].push_back(part);
   }
   for (auto& [track, parts] : of_main) {
     std::ranges::sort(parts, {}, [](const Part& part) { return part.time.start; });
-    for (const Part& part : walk(trace, host.of(track), parts, ledger))
-      ledger.charge(part.gap, {}, {}, part.time);
+    for (const Part& part : walk(track, parts)) ledger.charge(part.gap, {}, {}, part.time);
   }
   return std::move(ledger).take();
 }

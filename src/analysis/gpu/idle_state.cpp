@@ -86,8 +86,11 @@ bool is_host_to_device(std::string_view copy) {
   return contains_any(copy, kWords);
 }
 
-HostState state_in(HostState caller, Category category, std::string_view name) {
-  HostState state = state_of(category, name);
+HostState HostStates::in(HostState caller, EventId event) {
+  Known& known = known_[trace_.names()[event.row].row];
+  if (known.category != trace_.category(event))
+    known = {trace_.category(event), state_of(trace_.category(event), trace_.name(event))};
+  HostState state = known.state;
   if (caller.cause == IdleCause::kData || caller.cause == IdleCause::kSync ||
       (caller.cause == IdleCause::kOpDispatch && state.cause == IdleCause::kPython))
     state.cause = caller.cause;

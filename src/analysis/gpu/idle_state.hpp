@@ -1,11 +1,12 @@
 // idle_state.hpp: what a host event says about the GPU's idle time meanwhile.
-//   const HostState state = state_in(caller, Category::kCpuOp, "aten::item");
-//   state.cause   // IdleCause::kSync
+//   HostStates states{trace};
+//   states.in(caller, event).cause   // IdleCause::kSync, for aten::item
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 #include <tracelens/trace.hpp>
+#include <vector>
 
 #include "analysis/gpu/idle.hpp"
 
@@ -34,9 +35,23 @@ struct HostState {
   IdleCause cause = IdleCause::kNoHost;
 };
 
-// The state of a thread inside an event. `caller`: the state when the event begins. Waiting, loading
-// and compiling stay so, whatever is called for it; so do ops, whose Python frames are part of them.
-[[nodiscard]] HostState state_in(HostState caller, Category category, std::string_view name);
+// Looks at each distinct name once.
+class HostStates {
+ public:
+  explicit HostStates(const Trace& trace) : trace_{trace}, known_(trace.string_count()) {}
+  // The state of a thread inside an event. `caller`: the state when the event begins. Waiting,
+  // loading and compiling stay so, whatever is called for it; so do ops, whose Python frames are
+  // part of them.
+  [[nodiscard]] HostState in(HostState caller, EventId event);
+
+ private:
+  struct Known {
+    Category category = Category::kNone;  // of the event last seen with this name; none yet
+    HostState state;
+  };
+  const Trace& trace_;
+  std::vector<Known> known_;  // by StringId
+};
 
 // Of annotations and Python frames: fetching the next batch.
 [[nodiscard]] bool is_data_loading(std::string_view name);

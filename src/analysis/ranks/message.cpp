@@ -52,6 +52,22 @@ constexpr DtypeSize kDtypes[] = {
     {"Float8_e5m2fnuz", 1},
     {"Float8_e4m3fnuz", 1},
     {"Float8_e8m0fnu", 1},
+    {"bytes", 1},  // of a message of several types; what follows are XLA's names
+    {"pred", 1},
+    {"s8", 1},
+    {"u8", 1},
+    {"s16", 2},
+    {"u16", 2},
+    {"s32", 4},
+    {"u32", 4},
+    {"s64", 8},
+    {"u64", 8},
+    {"bf16", 2},
+    {"f16", 2},
+    {"f32", 4},
+    {"f64", 8},
+    {"c64", 8},
+    {"c128", 16},
 };
 
 struct KindName {
@@ -80,6 +96,7 @@ constexpr KindName kKinds[] = {
     {"gather", CollectiveKind::kGather},
     {"scatter", CollectiveKind::kScatter},
     {"barrier", CollectiveKind::kBarrier},
+    {"collective_permute", CollectiveKind::kPermute},
     {"send", CollectiveKind::kSend},
     {"recv", CollectiveKind::kReceive},
 };

@@ -70,6 +70,7 @@ enum class CollectiveKind : std::uint8_t {
   kGather,
   kScatter,
   kBarrier,
+  kPermute,  // each rank sends to another one, all at once
   kSend,
   kReceive,
 };

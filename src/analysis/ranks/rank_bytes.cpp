@@ -122,6 +122,8 @@ void visit(Archive& archive, Record& record) {
   } else {
     static_assert(std::is_same_v<T, RankTrace>);
     archive(record.rank);
+    archive(record.source);
+    archive(record.gpu);
     for (auto* text : {&record.file, &record.format, &record.problem, &record.device_name})
       archive(*text);
     archive(record.warnings);
@@ -133,6 +135,7 @@ void visit(Archive& archive, Record& record) {
     archive(record.text_bytes);
     archive(record.messages);
     archive(record.kernels);
+    archive(record.ops);
     archive(record.unlinked_kernels);
     archive(record.activity);
     archive(record.steps);

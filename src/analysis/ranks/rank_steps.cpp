@@ -56,7 +56,9 @@ GpuBusy gpu_busy(const Trace& trace, std::span<const std::uint8_t> is_communicat
   const GpuWorkKinds kinds{trace};
   GpuBusy busy;
   for (std::uint32_t row = 0; row < trace.size(); ++row) {
-    if (!is_gpu(trace.categories()[row]) || trace.phases()[row] != Phase::kComplete) continue;
+    if (!is_gpu(trace.categories()[row]) || trace.phases()[row] != Phase::kComplete ||
+        is_communication[row] == kOfAnotherRank)
+      continue;
     const Interval interval = interval_of(trace, {row});
     busy.any.push_back(interval);
     const GpuWork kind =

@@ -18,7 +18,9 @@ struct GpuBusy {
   std::vector<Interval> computing, communicating, copying, any;
   std::vector<Interval> exposed_comm, exposed_copy;
 };
-// `is_communication` says so per event row; events that are no GPU work are not asked for.
+// `is_communication` says so per event row; events that are no GPU work are not asked for. Those of
+// another rank, where a trace has several, are left out.
+inline constexpr std::uint8_t kOfAnotherRank = 2;
 [[nodiscard]] GpuBusy gpu_busy(const Trace& trace, std::span<const std::uint8_t> is_communication);
 
 // The time the set has inside the window.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <string_view>
 #include <tracelens/error.hpp>
 #include <tracelens/gpu.hpp>
@@ -11,7 +12,9 @@
 #include <utility>
 
 #include "analysis/ranks/rank_lists.hpp"
+#include "analysis/ranks/xla_collectives.hpp"
 #include "facts/kernel_names.hpp"
+#include "facts/trace_kind.hpp"
 #include "io/ascii.hpp"
 #include "tree/time_math.hpp"
 
@@ -92,8 +95,10 @@ class KernelNames {
 
 class Summary {
  public:
-  Summary(const Trace& trace, const RankSummaryOptions& options)
-      : trace_{trace}, options_{options}, names_{trace, options} {}
+  // `gpu`: the process in whose place the only GPU stands that this is about; none: all GPUs.
+  Summary(const Trace& trace, const RankSummaryOptions& options, const XlaCollectives& xla,
+          std::optional<std::int64_t> gpu)
+      : trace_{trace}, options_{options}, names_{trace, options}, xla_{xla}, gpu_{gpu} {}
 
   RankTrace make() {
     read_head();
@@ -145,9 +150,17 @@ class Summary {
 
   void mark_communication() {
     is_communication_.assign(trace_.size(), 0);
-    for (std::uint32_t row = 0; row < trace_.size(); ++row)
-      if (trace_.categories()[row] == Category::kKernel && trace_.phases()[row] == Phase::kComplete)
-        is_communication_[row] = names_.of(trace_.names()[row]).is_communication ? 1 : 0;
+    for (std::uint32_t row = 0; row < trace_.size(); ++row) {
+      if (!is_gpu(trace_.categories()[row])) continue;
+      if (gpu_ && trace_.track(EventId{row}).pid != Value{*gpu_})
+        is_communication_[row] = kOfAnotherRank;
+      else if (trace_.categories()[row] == Category::kKernel &&
+               trace_.phases()[row] == Phase::kComplete)
+        is_communication_[row] = names_.of(trace_.names()[row]).is_communication ||
+                                         xla_.of(trace_.signatures()[row]) != nullptr
+                                     ? 1
+                                     : 0;
+    }
   }
 
   // PyTorch notes a collective's arguments on the host too; some profilers only there.
@@ -163,26 +176,38 @@ class Summary {
   void add_kernels() {
     const auto& streams = trace_.streams();
     for (std::uint32_t row = 0; row < trace_.size(); ++row) {
-      if (is_communication_[row] == 0) continue;
+      if (is_communication_[row] != 1) continue;
       const auto external_id = trace_.external_ids().at({row});
-      if (trace_.correlations()[row] == kAbsent && !external_id) {
+      const XlaCollective* const xla = xla_.of(trace_.signatures()[row]);
+      if (trace_.correlations()[row] == kAbsent && !external_id && xla == nullptr) {
         ++out_.unlinked_kernels;
         continue;
       }
-      const Arguments arguments = arguments_of({row}, external_id, streams.at({row}));
+      const Arguments arguments = xla == nullptr
+                                      ? arguments_of({row}, external_id, streams.at({row}))
+                                      : arguments_of({row}, *xla);
       out_.kernels.push_back({.ts_ns = trace_.ts_ns()[row],
                               .dur_ns = duration_of(trace_, {row}),
                               .exposed_ns = duration_of(trace_, {row}),
                               .sequence = arguments.sequence,
                               .peer = arguments.peer,
-                              .message = arguments.message});
+                              .message = arguments.message,
+                              .op = arguments.op});
     }
   }
 
   struct Arguments {
     std::int64_t sequence = kAbsent, peer = kAbsent;
-    std::uint32_t message = 0;
+    std::uint32_t message = 0, op = CollectiveKernel::kNoOp;
   };
+  Arguments arguments_of(EventId kernel, const XlaCollective& xla) {
+    CollectiveMessage message = xla.message;
+    message.stream = trace_.track(kernel).tid;
+    const auto [known, is_new] =
+        op_ids_.try_emplace(xla.name, static_cast<std::uint32_t>(out_.ops.size()));
+    if (is_new) out_.ops.push_back(xla.name);
+    return {.message = id_of(std::move(message)), .op = known->second};
+  }
   Arguments arguments_of(EventId kernel, std::optional<std::int64_t> external_id,
                          std::optional<std::int64_t> stream) {
     Value arguments = trace_.details(kernel);
@@ -203,10 +228,16 @@ class Summary {
       return value != nullptr && value->is_int() ? value->as_int() : kAbsent;
     };
     const std::int64_t source = number("Src Rank"), target = number("Dst Rank");
+    return {.sequence = number("Seq"),
+            .peer = target != kAbsent ? target : source,
+            .message = id_of(std::move(message))};
+  }
+
+  std::uint32_t id_of(CollectiveMessage message) {
     const auto [known, is_new] =
         message_ids_.try_emplace(key_of(message), static_cast<std::uint32_t>(out_.messages.size()));
     if (is_new) out_.messages.push_back(std::move(message));
-    return {number("Seq"), target != kAbsent ? target : source, known->second};
+    return known->second;
   }
 
   void add_activity() {
@@ -222,16 +253,37 @@ class Summary {
   const Trace& trace_;
   const RankSummaryOptions& options_;
   KernelNames names_;
-  std::vector<std::uint8_t> is_communication_;  // by event row
+  const XlaCollectives& xla_;
+  std::optional<std::int64_t> gpu_;
+  std::vector<std::uint8_t> is_communication_;  // by event row: 0, 1 or kOfAnotherRank
   std::unordered_map<std::int64_t, EventId> host_arguments_;
-  std::unordered_map<std::string, std::uint32_t> message_ids_;
+  std::unordered_map<std::string, std::uint32_t> message_ids_, op_ids_;
   RankTrace out_;
 };
 
 }  // namespace
 
 RankTrace summarize_rank(const Trace& trace, const RankSummaryOptions& options) {
-  return Summary{trace, options}.make();
+  return Summary{trace, options, XlaCollectives{trace}, std::nullopt}.make();
+}
+
+std::vector<RankTrace> summarize_ranks(const Trace& trace, const RankSummaryOptions& options) {
+  std::set<std::int64_t> gpus;  // processes, in the order of the GPUs
+  if (trace_kind(trace) == TraceKind::kJax && options.edition == Edition::kExtended)
+    for (const EventId event : trace.all_events())
+      if (is_gpu(trace.category(event))) gpus.insert(trace.track(event).pid.as_int());
+  std::vector<RankTrace> ranks;
+  if (gpus.empty()) {
+    ranks.push_back(summarize_rank(trace, options));
+    return ranks;
+  }
+  const XlaCollectives xla{trace};
+  for (const std::int64_t gpu : gpus) {
+    RankTrace& rank = ranks.emplace_back(Summary{trace, options, xla, gpu}.make());
+    rank.gpu = std::ssize(ranks) - 1;
+    rank.device_count = std::ssize(gpus);
+  }
+  return ranks;
 }
 
 void shift_times(RankTrace& rank, std::int64_t ns) {

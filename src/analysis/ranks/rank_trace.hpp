@@ -24,6 +24,9 @@ struct CollectiveKernel {
   std::int64_t sequence = kAbsent;  // the group's own count, where the profiler wrote it
   std::int64_t peer = kAbsent;      // the other rank of a send or receive
   std::uint32_t message = 0;        // RankTrace::messages
+  std::uint32_t op = kNoOp;         // RankTrace::ops
+
+  static constexpr std::uint32_t kNoOp = 0xffffffff;
 };
 
 // A process group as listed in the head of a trace: its members in full.
@@ -35,6 +38,8 @@ struct GroupMembers {
 struct RankTrace {
   std::int64_t rank = 0;
   std::string file;
+  std::uint32_t source = 0;                // the place of the file in the list of files
+  std::optional<std::int64_t> gpu = {};    // where a file has several ranks: its GPU, from 0
   std::string format = {};                 // of the file, as in Trace::source
   std::string problem = {};                // why the file could not be read; empty: it was
   std::vector<std::string> warnings = {};  // what was wrong inside the file
@@ -47,6 +52,7 @@ struct RankTrace {
 
   std::vector<CollectiveMessage> messages = {};
   std::vector<CollectiveKernel> kernels = {};  // in file order
+  std::vector<std::string> ops = {};           // of XLA: "jit_step/all-gather.12"
   // Communication kernels that are not in there: without correlation and external id nobody
   // launched them.
   std::uint64_t unlinked_kernels = 0;
@@ -73,6 +79,12 @@ struct RankSummaryOptions {
 // `rank` of the result is what the trace declares, else 0. Throws Error when a pattern is not a
 // regular expression.
 [[nodiscard]] RankTrace summarize_rank(const Trace& trace, const RankSummaryOptions& options);
+
+// The same for every rank of the trace: of a JAX profile one per GPU, by number. The groups of
+// XLA's collectives are those of the HLO until resolve_device_groups() (device_groups.hpp). The
+// reference edition knows one rank per trace.
+[[nodiscard]] std::vector<RankTrace> summarize_ranks(const Trace& trace,
+                                                     const RankSummaryOptions& options);
 
 // Moves everything the rank did by `ns`: another clock.
 void shift_times(RankTrace& rank, std::int64_t ns);

@@ -12,9 +12,22 @@ constexpr TableInfo kTables[] = {
                 .columns =
                     "collective | verdict | why | late ranks | exposed (ms) | process group | "
                     "waiting (%) | bus bw (GB/s) | count | late rank was in | message (MB)"}},
+    {.name = "xla_collectives",
+     .description =
+         "Collectives of XLA by HLO op and replica group: size, time, bandwidth, fastest and slowest rank",
+     .screen =
+         {.columns =
+              "op | collective | sent | communication | bus bandwidth_mean | slowest rank | fastest rank | group size | runs | algorithm bandwidth_mean | group"}},
+    {.name = "xla_collectives_by_type",
+     .description = "Bandwidth of XLA's collectives by operation, the fastest first",
+     .screen =
+         {.place = 2,
+          .rows = 8,
+          .columns =
+              "collective | sent | bus bandwidth_mean | runs | ops | algorithm bandwidth_mean"}},
     {.name = "rank_timeline_spread",
      .description = "How far the ranks' GPU times are apart, per step",
-     .screen = {.place = 2,
+     .screen = {.place = 3,
                 .rows = 6,
                 .columns =
                     "type | mean (ms) | mean of total (%) | max (ms) | max rank | min (ms) | "
@@ -26,7 +39,7 @@ constexpr TableInfo kTables[] = {
                            "exposed_comm (%) | idle (%) | node_id"}},
     {.name = "p2p_summary",
      .description = "Sends and receives by pair of ranks and size",
-     .screen = {.place = 4,
+     .screen = {.place = 5,
                 .rows = 8,
                 .columns = "from rank | to rank | size (MB) | count | transfer time (ms) | "
                            "bandwidth mean (GB/s) | unmatched | process group | total (MB) | "
@@ -34,7 +47,7 @@ constexpr TableInfo kTables[] = {
     {.name = "p2p", .description = "Sends and their receives"},
     {.name = "process_groups",
      .description = "The process groups, and what is missing of their collectives",
-     .screen = {.place = 7,
+     .screen = {.place = 8,
                 .rows = 8,
                 .columns =
                     "process group | group size | ranks seen | collectives | incomplete | "
@@ -42,11 +55,11 @@ constexpr TableInfo kTables[] = {
                     "| most kernels"}},
     {.name = "clock_offsets",
      .description = "How far the machines' clocks are apart, from the ends of collectives",
-     .screen = {.place = 6, .rows = 10}},
+     .screen = {.place = 7, .rows = 10}},
     {.name = "nccl_summary_implicit_sync",
      .description = "Synchronizing collectives by operation, type and size: true cost, skew and "
                     "bandwidth",
-     .screen = {.place = 5,
+     .screen = {.place = 6,
                 .rows = 12,
                 .columns =
                     "Collective name | Full msg size (MB) | Total comm latency (ms) | count | "
@@ -73,7 +86,7 @@ constexpr TableInfo kTables[] = {
     {.name = "nccl_all2allv", .description = "All-to-all exchanges of uneven sizes"},
     {.name = "straggler_summary",
      .description = "Who the others wait for: the worst straggler waits least",
-     .screen = {.place = 3,
+     .screen = {.place = 4,
                 .rows = 8,
                 .columns = "rank | total_wait_time_us | pct_arrived_last | times_arrived_last | "
                            "mean_wait_time_us | times_arrived_first | num_collectives | node_id"}},

@@ -16,6 +16,7 @@
 #include "io/ascii.hpp"
 #include "io/numbers.hpp"
 #include "io/zip_members.hpp"
+#include "readers/xplane/folder.hpp"
 
 namespace tracelens {
 namespace {
@@ -91,7 +92,12 @@ std::vector<std::string> files_of_folder(const std::string& folder) {
   for (const auto& entry : fs::directory_iterator{folder, error})
     if (entry.is_regular_file(error) && has_trace_name(entry.path().string()))
       files.push_back(entry.path().string());
-  return files;
+  if (!files.empty()) return files;
+  try {
+    return xplane::find_profile_run(folder).files;  // what JAX's profiler was given
+  } catch (const Error&) {
+    return {};
+  }
 }
 
 void add_archive_or_file(const std::string& path, std::vector<std::string>& files) {
@@ -139,7 +145,8 @@ std::vector<RankFile> find_rank_files(const std::vector<std::string>& inputs) {
     else
       add_archive_or_file(input, paths);
     if (paths.size() == before)
-      throw Error{input, "no traces here; expected files that end in .json or .json.gz"};
+      throw Error{input,
+                  "no traces here; expected files that end in .json, .json.gz or .xplane.pb"};
   }
   std::ranges::sort(paths);
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());

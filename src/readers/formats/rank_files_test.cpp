@@ -45,6 +45,18 @@ TEST(FindRankFiles, AFolderGivesItsTracesByRank) {
               ElementsAre("rank2_trace.json.gz", "rank10_trace.json", "other.json"));
 }
 
+TEST(FindRankFiles, AFolderOfJaxGivesTheHostsOfItsNewestRun) {
+  const io::TemporaryFolder folder;
+  for (const char* run : {"plugins/profile/2026_01_01", "plugins/profile/2026_01_02"})
+    std::filesystem::create_directories(folder.path(run));
+  static_cast<void>(folder.write("plugins/profile/2026_01_01/old.xplane.pb", ""));
+  for (const char* name : {"a.xplane.pb", "b.xplane.pb"})
+    static_cast<void>(folder.write(std::string{"plugins/profile/2026_01_02/"} + name, ""));
+  EXPECT_THAT(names(folder, {folder.path("")}),
+              ElementsAre("plugins/profile/2026_01_02/a.xplane.pb",
+                          "plugins/profile/2026_01_02/b.xplane.pb"));
+}
+
 TEST(FindRankFiles, APatternMatchesNamesAndWithTwoStarsFolders) {
   const io::TemporaryFolder folder;
   std::filesystem::create_directories(folder.path("a/b"));

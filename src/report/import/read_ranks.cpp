@@ -41,16 +41,17 @@ int files_at_a_time(std::span<const RankFile> files, int threads, std::size_t me
       {fitting, static_cast<std::size_t>(threads), std::max<std::size_t>(1, files.size())}));
 }
 
-RankTrace read_rank(const RankFile& file, const RankSummaryOptions& options, int threads) {
+std::vector<RankTrace> read_file(const RankFile& file, const RankSummaryOptions& options,
+                                 int threads) {
   RankTrace failed{.file = file.path};
   try {
-    return summarize_rank(read_trace(file.path, {.threads = threads}), options);
+    return summarize_ranks(read_trace(file.path, {.threads = threads}), options);
   } catch (const Error& error) {
     failed.problem = error.what();
   } catch (const std::bad_alloc&) {
     failed.problem = file.path + ": not enough memory for this trace";
   }
-  return failed;
+  return {std::move(failed)};
 }
 
 // "3, 5 to 9, 12"
@@ -95,12 +96,12 @@ std::string usual_format(std::span<const RankTrace> ranks, std::span<const RankF
     std::pair<std::size_t, std::size_t> count;  // files, and those that tell their rank
   };
   std::vector<Format> formats;
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    if (!ranks[i].problem.empty()) continue;
-    auto found = std::ranges::find(formats, ranks[i].format, &Format::name);
-    if (found == formats.end()) found = formats.insert(found, {ranks[i].format, {0, 0}});
+  for (const RankTrace& rank : ranks) {
+    if (!rank.problem.empty() || rank.gpu.value_or(0) != 0) continue;
+    auto found = std::ranges::find(formats, rank.format, &Format::name);
+    if (found == formats.end()) found = formats.insert(found, {rank.format, {0, 0}});
     ++found->count.first;
-    found->count.second += tells_rank(ranks[i], files[i]) ? 1 : 0;
+    found->count.second += tells_rank(rank, files[rank.source]) ? 1 : 0;
   }
   const auto most = std::ranges::max_element(formats, {}, &Format::count);
   return most == formats.end() ? "" : most->name;
@@ -116,13 +117,63 @@ void find_foreign_files(std::span<RankTrace> ranks, std::span<const RankFile> fi
                                  rank.file, rank.format, format);
   if (options.by_position) return;
   bool is_told = false;
-  for (std::size_t i = 0; i < ranks.size(); ++i)
-    is_told |= ranks[i].problem.empty() && tells_rank(ranks[i], files[i]);
-  for (std::size_t i = 0; i < ranks.size(); ++i)
-    if (is_told && ranks[i].problem.empty() && !tells_rank(ranks[i], files[i]))
-      ranks[i].problem = ranks[i].file +
-                         ": neither the trace nor its name tells the rank, as they do for other "
-                         "files; left out";
+  for (const RankTrace& rank : ranks)
+    is_told |= rank.problem.empty() && tells_rank(rank, files[rank.source]);
+  for (RankTrace& rank : ranks)
+    if (is_told && rank.problem.empty() && !tells_rank(rank, files[rank.source]))
+      rank.problem = rank.file +
+                     ": neither the trace nor its name tells the rank, as they do for other "
+                     "files; left out";
+}
+
+// "host10" comes after "host9".
+bool comes_before(std::string_view a, std::string_view b) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto take_number = [&](std::string_view& text) {
+    std::string_view digits = text.substr(
+        0, static_cast<std::size_t>(std::ranges::find_if_not(text, is_digit) - text.begin()));
+    text.remove_prefix(digits.size());
+    digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
+    return std::pair{digits.size(), digits};  // the longer number is the larger one
+  };
+  while (!a.empty() && !b.empty()) {
+    if (is_digit(a.front()) && is_digit(b.front())) {
+      const auto first = take_number(a), second = take_number(b);
+      if (first != second) return first < second;
+    } else {
+      if (a.front() != b.front()) return a.front() < b.front();
+      a.remove_prefix(1);
+      b.remove_prefix(1);
+    }
+  }
+  return a.size() < b.size();
+}
+
+// The GPUs of hosts: each declares its number in the job, as a rank's own trace would.
+void number_gpus(std::span<RankTrace> ranks, std::span<const RankFile> files,
+                 std::vector<std::string>& warnings) {
+  std::map<std::uint32_t, std::vector<RankTrace*>> hosts;  // by file
+  for (RankTrace& rank : ranks)
+    if (rank.gpu && rank.problem.empty()) hosts[rank.source].push_back(&rank);
+  std::vector<std::uint32_t> order;
+  for (const auto& [source, gpus] : hosts) order.push_back(source);
+  const bool is_told = std::ranges::all_of(
+      order, [&](std::uint32_t source) { return files[source].rank.has_value(); });
+  std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) {
+    return is_told ? *files[a].rank < *files[b].rank : comes_before(files[a].path, files[b].path);
+  });
+  std::int64_t next = 0;
+  for (const std::uint32_t source : order) {
+    const std::vector<RankTrace*>& gpus = hosts[source];
+    constexpr std::int64_t kMostHosts = 1 << 20;  // a name with a larger number tells no host
+    if (is_told && *files[source].rank < kMostHosts)
+      next = std::max(next, *files[source].rank * std::ssize(gpus));
+    for (RankTrace* const gpu : gpus) gpu->declared_rank = next++;
+  }
+  if (order.size() > 1 && !is_told)
+    warnings.push_back(fmt::format(
+        "ranks are numbered GPU by GPU, in the order of the hosts' names: {} has rank 0",
+        files[order.front()].path));
 }
 
 }  // namespace
@@ -132,7 +183,7 @@ std::vector<RankTrace> read_ranks(std::span<const RankFile> files,
   const int threads = io::thread_count(reading.threads);
   const int workers = files_at_a_time(files, threads, reading.memory_bytes);
   const int threads_per_file = std::max(1, threads / workers);
-  std::vector<RankTrace> ranks(files.size());
+  std::vector<std::vector<RankTrace>> by_file(files.size());
   std::atomic<std::size_t> next{0};
   std::size_t done = 0;
   std::mutex progress;  // guards done, failure and the callback
@@ -140,7 +191,7 @@ std::vector<RankTrace> read_ranks(std::span<const RankFile> files,
   const auto work = [&] {
     try {
       for (std::size_t i = next++; i < files.size(); i = next++) {
-        ranks[i] = read_rank(files[i], options, threads_per_file);
+        by_file[i] = read_file(files[i], options, threads_per_file);
         const std::lock_guard lock{progress};
         ++done;
         if (reading.on_progress) reading.on_progress(done, files.size());
@@ -160,31 +211,40 @@ std::vector<RankTrace> read_ranks(std::span<const RankFile> files,
   work();
   for (std::thread& other : others) other.join();
   if (failure) std::rethrow_exception(failure);
+  std::vector<RankTrace> ranks;
+  for (std::size_t i = 0; i < by_file.size(); ++i)
+    for (RankTrace& rank : by_file[i]) {
+      rank.source = static_cast<std::uint32_t>(i);
+      ranks.push_back(std::move(rank));
+    }
   return ranks;
 }
 
 void assign_ranks(std::vector<RankTrace>& ranks, std::span<const RankFile> files,
                   const RankAssignment& options, std::vector<std::string>& warnings) {
   find_foreign_files(ranks, files, options);
+  number_gpus(ranks, files, warnings);
   std::map<std::int64_t, RankTrace> kept;
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    RankTrace& rank = ranks[i];
+  for (RankTrace& rank : ranks) {
+    const std::optional<std::int64_t>& named = files[rank.source].rank;
     if (!rank.problem.empty()) {
       warnings.push_back(rank.problem);
       continue;
     }
-    if (rank.events == 0 && !rank.declared_rank && !files[i].rank) {
+    if (rank.events == 0 && !rank.declared_rank && !named) {
       warnings.push_back(rank.file + ": no events and no rank; left out");
       continue;
     }
-    for (const std::string& warning : rank.warnings)
-      warnings.push_back(fmt::format("{}: {}", rank.file, warning));
-    const std::int64_t position = files[i].rank.value_or(static_cast<std::int64_t>(i));
+    if (rank.gpu.value_or(0) == 0)
+      for (const std::string& warning : rank.warnings)
+        warnings.push_back(fmt::format("{}: {}", rank.file, warning));
+    const std::int64_t position =
+        rank.gpu ? *rank.declared_rank : named.value_or(static_cast<std::int64_t>(rank.source));
     rank.rank = options.by_position ? position : rank.declared_rank.value_or(position);
     if (options.by_position && rank.declared_rank.value_or(position) != position)
       warnings.push_back(fmt::format("{}: taken as rank {}, but the trace says it is rank {}",
                                      rank.file, position, *rank.declared_rank));
-    if (!options.by_position && !rank.declared_rank && !files[i].rank)
+    if (!options.by_position && !rank.declared_rank && !named)
       warnings.push_back(fmt::format(
           "{}: neither the trace nor its name tells the rank; taken as {}", rank.file, position));
     if (!options.only_ranks.empty() &&

@@ -21,7 +21,8 @@ struct RankReading {
   std::function<void(std::size_t done, std::size_t of)> on_progress = nullptr;
 };
 
-// One summary per file, in the order of the files. A file that cannot be read has a `problem`.
+// One summary per rank, in the order of the files: one per file, or one per GPU of a JAX host. A
+// file that cannot be read is one with a `problem`.
 [[nodiscard]] std::vector<RankTrace> read_ranks(std::span<const RankFile> files,
                                                 const RankSummaryOptions& options,
                                                 const RankReading& reading);
@@ -33,9 +34,10 @@ struct RankAssignment {
 };
 
 // Gives every trace its rank: the one it declares, else the one in its name, else, when that is so
-// for all files, its position. A file of another format than most is no rank of this job.
+// for all files, its position. Where files hold the GPUs of a host, these are numbered from host to
+// host, in the order of the numbers in their names. A file of another format than most is no rank of this job.
 // What is left is readable, one per rank, by rank; what is not, or was wrong in a file, and ranks
-// that are missing, are told in `warnings`. Files and ranks belong together by position.
+// that are missing, are told in `warnings`.
 void assign_ranks(std::vector<RankTrace>& ranks, std::span<const RankFile> files,
                   const RankAssignment& options, std::vector<std::string>& warnings);
 

@@ -15,7 +15,20 @@ class AssignRanks : public testing::Test {
  protected:
   void add(const char* path, const char* format, std::optional<std::int64_t> declared = {}) {
     files_.push_back({path, rank_in_path(path)});
-    ranks_.push_back({.file = path, .format = format, .declared_rank = declared, .events = 1});
+    ranks_.push_back({.file = path,
+                      .source = static_cast<std::uint32_t>(files_.size() - 1),
+                      .format = format,
+                      .declared_rank = declared,
+                      .events = 1});
+  }
+  void add_host(const char* path, std::int64_t gpus) {
+    for (std::int64_t gpu = 0; gpu < gpus; ++gpu) {
+      if (gpu == 0)
+        add(path, "xplane");
+      else
+        ranks_.push_back(ranks_.back());
+      ranks_.back().gpu = gpu;
+    }
   }
   std::vector<std::int64_t> assign(const RankAssignment& options = {}) {
     assign_ranks(ranks_, files_, options, warnings_);
@@ -67,6 +80,27 @@ TEST_F(AssignRanks, ByPositionNothingHasToTellARank) {
   add("b.json", "kineto");
   EXPECT_THAT(assign({.by_position = true}), ElementsAre(0, 1));
   EXPECT_THAT(warnings_, IsEmpty());
+}
+
+TEST_F(AssignRanks, TheGpusOfHostsAreNumberedInTheOrderOfTheNumbersInTheirNames) {
+  add_host("host10.xplane.pb", 2);
+  add_host("host9.xplane.pb", 2);
+  EXPECT_THAT(assign(), ElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(ranks_[0].file, "host9.xplane.pb");
+  EXPECT_EQ(ranks_[3].file, "host10.xplane.pb");
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("host9.xplane.pb has rank 0")));
+}
+
+TEST_F(AssignRanks, AHostWhoseNameTellsItsNumberKeepsItsPlaceWhenOthersAreMissing) {
+  add_host("rank0.xplane.pb", 2);
+  add_host("rank2.xplane.pb", 2);
+  EXPECT_THAT(assign(), ElementsAre(0, 1, 4, 5));
+  EXPECT_THAT(warnings_, ElementsAre("2 of 6 ranks are missing: 2, 3"));
+}
+
+TEST_F(AssignRanks, ByPositionTheGpusOfAHostStayApart) {
+  add_host("a.xplane.pb", 2);
+  EXPECT_THAT(assign({.by_position = true}), ElementsAre(0, 1));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "analysis/ranks/alltoallv.hpp"
 #include "analysis/ranks/check.hpp"
 #include "analysis/ranks/clock_offsets.hpp"
+#include "analysis/ranks/device_groups.hpp"
 #include "analysis/ranks/long.hpp"
 #include "analysis/ranks/p2p.hpp"
 #include "analysis/ranks/rank_bytes.hpp"
@@ -21,6 +22,7 @@
 #include "analysis/ranks/run.hpp"
 #include "analysis/ranks/sync.hpp"
 #include "analysis/ranks/verdict.hpp"
+#include "analysis/ranks/xla_bandwidth.hpp"
 #include "analysis/tables/warnings.hpp"
 #include "report/import/read_ranks.hpp"
 #include "report/recipes/overview.hpp"
@@ -79,13 +81,16 @@ std::vector<RankTrace> read_together(const std::vector<RankFile>& files,
     share.push_back(files[i]);
   const std::vector<std::string> parts =
       peers->gather(ranks_or_problem([&] { return read_ranks(share, summary, reading); }));
-  std::vector<RankTrace> all(parts.empty() ? 0 : files.size());
+  std::vector<RankTrace> all;
   for (std::size_t process = 0; process < parts.size(); ++process) {
     if (parts[process].front() == kIsProblem)
       throw Error{fmt::format("process {}", process), parts[process].substr(1)};
-    std::vector<RankTrace> ranks = ranks_from_bytes(std::string_view{parts[process]}.substr(1));
-    for (std::size_t i = 0; i < ranks.size(); ++i) all[process + i * count] = std::move(ranks[i]);
+    for (RankTrace& rank : ranks_from_bytes(std::string_view{parts[process]}.substr(1))) {
+      rank.source = static_cast<std::uint32_t>(process + rank.source * count);
+      all.push_back(std::move(rank));
+    }
   }
+  std::ranges::stable_sort(all, {}, &RankTrace::source);
   return all;
 }
 
@@ -189,6 +194,8 @@ class ReportMaker {
   // Who is late is told by corrected clocks, whatever the other tables show.
   void add_diagnosis(const ClockOffsets& clocks) {
     add(comm_verdict(run_, {.link_gbps = options_.link_gbps}));
+    add(xla_collectives(run_));
+    add(xla_collectives_by_type(run_));
     add(rank_timeline_spread(run_));
     add(rank_timeline(run_));
     add(p2p_summary(run_));
@@ -221,6 +228,7 @@ std::optional<Report> make_collective_report(const std::vector<RankFile>& files,
   if (ranks.empty())
     throw Error{"collectives", warnings.empty() ? "no rank is left to report on"
                                                 : "no trace could be read: " + warnings.front()};
+  resolve_device_groups(ranks, options.world_size);
   align_bases(ranks, options, warnings);
   CollectiveRun run{std::move(ranks),
                     {.edition = options.edition, .gpus_per_node = options.gpus_per_node}};
