@@ -49,6 +49,7 @@ void append_json_cell(std::string& out, const Table::Column& column, std::size_t
 //   percent          2 decimals
 //   time (ns to s)   1 to 3 decimals, the same for the whole column, so that points line up
 //   other reals      4 significant digits, "1.235e+15" when very large or small
+//   changes          with their sign; in percent 1 decimal: "+829.7%" (columns of differences)
 //   integers         whole, with thousands separators; columns of unit "id" without them
 // Texts and nested values stand on one line, free of control characters; they are not shortened.
 class HumanFormat {

@@ -30,6 +30,14 @@ int decimals_of(const Table::Column& column) {
   return largest < 100 ? 3 : largest < 1000 ? 2 : 1;
 }
 
+// Whether a column says by how much something changed: "difference", "new change" (in percent),
+// "diff_pct", "Count__new_diff", "Count__new_pct".
+bool is_change(const ColumnSpec& spec) {
+  const std::string_view name = spec.name;
+  return name.ends_with("difference") || name.ends_with("change") || name.ends_with("diff") ||
+         name == "diff_pct" || (name.ends_with("_pct") && name.find("__") != name.npos);
+}
+
 // "time_ms" and "time (ms)" have the word "ms", "params" has not.
 bool has_word(std::string_view text, std::string_view word) {
   const auto is_letter = [text](std::size_t at) {
@@ -44,6 +52,17 @@ std::string fixed(double value, int decimals) {
   return with_separators(fmt::format("{:.{}f}", value, decimals));
 }
 
+std::string real_text(double value, int decimals) {
+  const bool fits = decimals >= 0 && std::abs(value) < 1e15;
+  return fits ? fixed(value, decimals) : four_digits(value);
+}
+
+// The same text with a plus before what grew, and the percent sign beside the number.
+std::string as_change(std::string text, double value, bool is_percent) {
+  if (value > 0) text.insert(0, 1, '+');
+  return is_percent ? text + '%' : text;
+}
+
 }  // namespace
 
 HumanFormat::HumanFormat(const Table::Column& column) : column_{&column} {
@@ -52,16 +71,24 @@ HumanFormat::HumanFormat(const Table::Column& column) : column_{&column} {
 
 std::string HumanFormat::operator()(std::size_t row) const {
   if (column_->is_missing(row)) return {};
+  const ColumnSpec& spec = column_->spec();
+  if (is_change(spec) && is_numeric(spec)) {
+    const bool is_whole = spec.kind == Kind::kInteger,
+               is_percent = spec.unit == "%" || spec.name.ends_with("change");
+    const double value =
+        is_whole ? static_cast<double>(column_->integers()[row]) : column_->reals()[row];
+    if (is_percent && std::abs(value) < 1e15) return as_change(fixed(value, 1), value, true);
+    return as_change(
+        is_whole ? with_separators(plain_text(*column_, row)) : real_text(value, decimals_), value,
+        is_percent);
+  }
   switch (column_->spec().kind) {
     case Kind::kInteger: {
       std::string digits = plain_text(*column_, row);
       return column_->spec().unit == "id" ? digits : with_separators(std::move(digits));
     }
-    case Kind::kReal: {
-      const double value = column_->reals()[row];
-      const bool fits = decimals_ >= 0 && std::abs(value) < 1e15;
-      return fits ? fixed(value, decimals_) : four_digits(value);
-    }
+    case Kind::kReal:
+      return real_text(column_->reals()[row], decimals_);
     case Kind::kBool:
       return column_->integers()[row] != 0 ? "yes" : "no";
     default:
@@ -74,6 +101,7 @@ bool is_numeric(const ColumnSpec& spec) {
 }
 
 std::string_view shown_unit(const ColumnSpec& spec) {
+  if (spec.unit == "%" && is_change(spec)) return {};  // stands beside every number
   return spec.unit == "id" || has_word(spec.name, spec.unit) ? std::string_view{} : spec.unit;
 }
 
