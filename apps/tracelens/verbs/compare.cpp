@@ -60,13 +60,18 @@ class CompareVerb : public Verb {
       return read_with_warnings(path, console);
     };
     const Comparison comparison = compare_reports(inputs_, options_);
+    if (!console.quiet && !comparison.conclusion.empty())
+      console.print(comparison.conclusion + "\n");
+    // Kernels are many, and tell little that the ops do not: only when asked for.
+    const bool with_kernels = console.verbose || comparison.key_tables.size() == 1 ||
+                              options_.sheets != CompareOptions{}.sheets;
+    for (const Table& table : comparison.key_tables)
+      if (with_kernels || table.name() != "kernel_summary") console.show(table, kShownRows);
     for (const std::string& sentence : comparison.report.warnings) console.warn(sentence);
     if (!output_.empty()) {
       write_comparison(comparison, output_);
       console.note(fmt::format("wrote {}", output_));
     }
-    for (const Table& table : comparison.key_tables) console.show(table, kShownRows);
-    if (!console.quiet) console.print(comparison.conclusion);
     return tell_gates(comparison, console);
   }
 
