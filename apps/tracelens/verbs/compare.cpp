@@ -42,7 +42,10 @@ class CompareVerb : public Verb {
     flags.add("--gate-results", gate_results_,
               "Also write the outcome of the gates: JUnit XML, or JSON for a name in .json");
     flags.footer(
-        "Exit status 1 when a gate fails.\n"
+        "The total comes first, then what explains it; -v also shows the kernels. A replaced op is "
+        "one\n"
+        "change: by the call trees of two traces, by category in reports. Exit status 1 when a gate "
+        "fails.\n"
         "Examples:\n"
         "  tracelens compare base.json.gz new.json.gz -o cmp.xlsx\n"
         "  tracelens compare base.xlsx new.xlsx --names baseline candidate --sheets gpu_timeline "

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <string>
 #include <tracelens/table_text.hpp>
 #include <utility>
@@ -109,7 +111,8 @@ class SummaryWriter {
     }
     if (fold > 0 && branch != kTopBranch) {
       if (lines.size() == 1) return;
-      if (lines[fold - 1].ns < smallest_ns_ / 10) lines.erase(lines.begin() + (fold - 1));
+      if (lines[fold - 1].ns < smallest_ns_ / 10)
+        lines.erase(std::next(lines.begin(), static_cast<std::ptrdiff_t>(fold - 1)));
     }
     open.insert(open.end(), lines.rbegin(), lines.rend());
   }
