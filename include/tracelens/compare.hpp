@@ -43,8 +43,10 @@ struct GateOutcome {
 struct Comparison {
   Report report;  // its tables are the sheets of the comparison; its warnings what was left out
   std::vector<GateOutcome> gates;
-  // What a person reads first: before, after, difference and percent, the largest change on top;
-  // and a sentence per report about what became slower and faster most.
+  // What a person reads first: for every report but the first its total time and what changed
+  // most, in sentences; then before, after, difference and percent as tables. `what_changed` comes
+  // first, the largest difference on top. There a replaced op is one row: traces are compared by
+  // their call trees, reports by category.
   std::vector<Table> key_tables;
   std::string conclusion;
   [[nodiscard]] bool passed() const;

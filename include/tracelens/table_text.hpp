@@ -53,6 +53,7 @@ void append_json_cell(std::string& out, const Table::Column& column, std::size_t
 //   percent          2 decimals
 //   time (ns to s)   1 to 3 decimals, the same for the whole column, so that points line up
 //   other reals      4 significant digits, "1.235e+15" when very large or small
+//   changes          with their sign; in percent 1 decimal: "+829.7%" (columns of differences)
 //   integers         whole, with thousands separators; columns of unit "id" without them
 // Texts and nested values stand on one line, free of control characters; they are not shortened.
 class HumanFormat {
@@ -69,6 +70,9 @@ class HumanFormat {
 
 // Numbers stand to the right of their column, everything else to the left.
 [[nodiscard]] bool is_numeric(const ColumnSpec& spec);
+// Whether a column says by how much something changed, and its numbers have a sign: "difference",
+// "new change" (in percent), "diff_pct", "Count__new_diff", "Count__new_pct".
+[[nodiscard]] bool is_change(const ColumnSpec& spec);
 
 // The unit to show beside the column's name; empty when there is none or the name tells it already.
 [[nodiscard]] std::string_view shown_unit(const ColumnSpec& spec);

@@ -47,12 +47,6 @@ bool has_word(std::string_view text, std::string_view word) {
   return false;
 }
 
-// A difference is told from a value by its sign.
-bool is_change(std::string_view name) {
-  return name.starts_with("difference") || name.starts_with("change") || name.ends_with("diff") ||
-         name.ends_with("_pct");
-}
-
 // Nobody reads 3.815e-06 MB.
 bool is_next_to_nothing(double value, std::string_view unit) {
   constexpr double kLeast = 1e-4;
@@ -63,6 +57,17 @@ std::string fixed(double value, int decimals) {
   return with_separators(fmt::format("{:.{}f}", value, decimals));
 }
 
+std::string real_text(double value, int decimals) {
+  const bool fits = decimals >= 0 && std::abs(value) < 1e15;
+  return fits ? fixed(value, decimals) : four_digits(value);
+}
+
+// The same text with a plus before what grew, and the percent sign beside the number.
+std::string as_change(std::string text, double value, bool is_percent) {
+  if (value > 0) text.insert(0, 1, '+');
+  return is_percent ? text + '%' : text;
+}
+
 }  // namespace
 
 HumanFormat::HumanFormat(const Table::Column& column) : column_{&column} {
@@ -71,6 +76,17 @@ HumanFormat::HumanFormat(const Table::Column& column) : column_{&column} {
 
 std::string HumanFormat::operator()(std::size_t row) const {
   if (column_->is_missing(row)) return {};
+  const ColumnSpec& spec = column_->spec();
+  if (is_change(spec) && is_numeric(spec)) {
+    const bool is_whole = spec.kind == Kind::kInteger,
+               is_percent = spec.unit == "%" || spec.name.ends_with("change");
+    const double value =
+        is_whole ? static_cast<double>(column_->integers()[row]) : column_->reals()[row];
+    if (is_percent && std::abs(value) < 1e15) return as_change(fixed(value, 1), value, true);
+    return as_change(
+        is_whole ? with_separators(plain_text(*column_, row)) : real_text(value, decimals_), value,
+        is_percent);
+  }
   switch (column_->spec().kind) {
     case Kind::kInteger: {
       std::string digits = plain_text(*column_, row);
@@ -79,9 +95,7 @@ std::string HumanFormat::operator()(std::size_t row) const {
     case Kind::kReal: {
       const double value = column_->reals()[row];
       if (is_next_to_nothing(value, column_->spec().unit)) return "<0.0001";
-      const bool fits = decimals_ >= 0 && std::abs(value) < 1e15;
-      std::string text = fits ? fixed(value, decimals_) : four_digits(value);
-      return value > 0 && is_change(column_->spec().name) ? "+" + text : text;
+      return real_text(value, decimals_);
     }
     case Kind::kBool:
       return column_->integers()[row] != 0 ? "yes" : "no";
@@ -90,11 +104,19 @@ std::string HumanFormat::operator()(std::size_t row) const {
   }
 }
 
+bool is_change(const ColumnSpec& spec) {
+  const std::string_view name = spec.name;
+  return name.ends_with("difference") || name == "change" || name.ends_with(" change") ||
+         name.ends_with("diff") || name == "diff_pct" ||
+         (name.ends_with("_pct") && name.find("__") != name.npos);
+}
+
 bool is_numeric(const ColumnSpec& spec) {
   return spec.kind == Kind::kInteger || spec.kind == Kind::kReal;
 }
 
 std::string_view shown_unit(const ColumnSpec& spec) {
+  if (spec.unit == "%" && is_change(spec)) return {};  // stands beside every number
   const bool is_name = spec.unit == "id" || spec.unit == "text";
   return is_name || has_word(spec.name, spec.unit) ? std::string_view{} : spec.unit;
 }

@@ -27,6 +27,17 @@ TEST(HumanFormat, PercentHasTwoDecimals) {
               ElementsAre("63.71", "0.00", "100.00"));
 }
 
+TEST(HumanFormat, ChangesHaveTheirSign) {
+  EXPECT_THAT(formatted({"diff_pct", Kind::kReal, "%", ""}, {-77.19, 829.71, 0.0}),
+              ElementsAre("-77.2%", "+829.7%", "0.0%"));
+  EXPECT_THAT(formatted({"difference", Kind::kReal, "ms", ""}, {11.2931, -76.78, 0.0}),
+              ElementsAre("+11.293", "-76.780", "0.000"));
+  EXPECT_THAT(formatted({"Count__new_diff", Kind::kInteger, "", ""}, {1234, -1, 0}),
+              ElementsAre("+1,234", "-1", "0"));
+  EXPECT_EQ(shown_unit({"new change", Kind::kReal, "%", ""}), "");
+  EXPECT_THAT(formatted({"overlap_pct", Kind::kReal, "%", ""}, {5.0}), ElementsAre("5.00"));
+}
+
 TEST(HumanFormat, TimesShareTheDecimalsThatTheLargestNeeds) {
   EXPECT_THAT(formatted({"t", Kind::kReal, "µs", ""}, {1.5, 0.25}), ElementsAre("1.500", "0.250"));
   EXPECT_THAT(formatted({"t", Kind::kReal, "ms", ""}, {100.0, 0.25}),

@@ -13,6 +13,15 @@ namespace {
 
 constexpr std::size_t kShownRows = 12;
 
+// The name, by how much it changed, then the times themselves.
+std::vector<std::string_view> changes_first(const Table& table) {
+  std::vector<std::string_view> names, others;
+  for (const Table::Column& column : table.columns())
+    (names.empty() || is_change(column.spec()) ? names : others).push_back(column.spec().name);
+  names.insert(names.end(), others.begin(), others.end());
+  return names;
+}
+
 }  // namespace
 
 class CompareVerb : public Verb {
@@ -42,7 +51,10 @@ class CompareVerb : public Verb {
     flags.add("--gate-results", gate_results_,
               "Also write the outcome of the gates: JUnit XML, or JSON for a name in .json");
     flags.footer(
-        "Exit status 1 when a gate fails.\n"
+        "The total comes first, then what explains it; -v also shows the kernels. A replaced op is "
+        "one\n"
+        "change: by the call trees of two traces, by category in reports. Exit status 1 when a gate "
+        "fails.\n"
         "Examples:\n"
         "  tracelens compare base.json.gz new.json.gz -o cmp.xlsx\n"
         "  tracelens compare base.xlsx new.xlsx --names baseline candidate --sheets gpu_timeline "
@@ -60,13 +72,19 @@ class CompareVerb : public Verb {
       return read_with_warnings(path, console);
     };
     const Comparison comparison = compare_reports(inputs_, options_);
+    if (!console.quiet && !comparison.conclusion.empty())
+      console.print(comparison.conclusion + "\n");
+    // Kernels are many, and tell little that the ops do not: only when asked for.
+    const bool with_kernels = console.verbose || comparison.key_tables.size() == 1 ||
+                              options_.sheets != CompareOptions{}.sheets;
+    for (const Table& table : comparison.key_tables)
+      if (with_kernels || table.name() != "kernel_summary")
+        console.show(table, kShownRows, changes_first(table));
     for (const std::string& sentence : comparison.report.warnings) console.warn(sentence);
     if (!output_.empty()) {
       write_comparison(comparison, output_);
       console.note(fmt::format("wrote {}", output_));
     }
-    for (const Table& table : comparison.key_tables) console.show(table, kShownRows);
-    if (!console.quiet) console.print(comparison.conclusion);
     return tell_gates(comparison, console);
   }
 

@@ -21,11 +21,13 @@ class TreeVerb : public Verb {
     flags.add("--depth", options_.depth, "Levels to show").check(count_from(1));
     flags
         .add("--min-us", options_.min_us,
-             "Leave out what has less GPU time than this many microseconds")
+             "Fold what has less GPU time than this many microseconds; with --all, leave it out")
         .check(number_from(0));
     flags.add("--root", options_.root,
               "Regular expression: show only the subtrees whose name it finds");
-    flags.add("--all", options_.without_gpu_work, "Also show what launched no GPU work");
+    flags.add("--all", all_, "Show every call with GPU work, in the order of the calls");
+    flags.add("--without-gpu-work", options_.without_gpu_work,
+              "Show every call, also those that launched no GPU work");
     const Flag& path =
         flags
             .add("--path", path_,
@@ -34,13 +36,18 @@ class TreeVerb : public Verb {
     flags.add("-o,--output", output_, "Write the tree to a file: .json, or text otherwise")
         .excludes(path);
     flags.footer(
-        "A figure in parentheses is the GPU time below a node in microseconds. Without a choice "
-        "of\n"
-        "layers, modules, ops and kernels are shown; traces without Python stacks have no "
-        "modules.\n"
+        "Calls of one name in one place are one line, the costliest first; what is below 1% is "
+        "folded.\n"
+        "Backward work counts for the module of its forward op. With --all, and in a file, every "
+        "call\n"
+        "has a line, with the GPU time below it in microseconds. Without a choice of layers, "
+        "modules,\n"
+        "ops and kernels are shown; traces without Python stacks have no modules.\n"
         "Examples:\n"
+        "  tracelens tree trace.json.gz                           what takes the GPU's time\n"
         "  tracelens tree trace.json.gz --modules                 which layer takes the time\n"
         "  tracelens tree trace.json.gz --root 'DecoderLayer_2$' --ops --kernels\n"
+        "  tracelens tree trace.json.gz --all                     every call\n"
         "  tracelens tree trace.json.gz --path 18342              where a kernel comes from\n"
         "  tracelens tree trace.json.gz --modules -o tree.json");
   }
@@ -60,7 +67,10 @@ class TreeVerb : public Verb {
     options_.layers = layers(console, trace);
     if (output_.empty()) {
       bool anything = false;
-      write_tree_text(trace, tree, options_, [&](std::string_view text) {
+      options_.width = console.style().width;
+      const bool every_call = all_ || options_.without_gpu_work;
+      const auto write = every_call ? write_tree_text : write_tree_summary;
+      write(trace, tree, options_, [&](std::string_view text) {
         anything = anything || !text.empty();
         console.print(text);
       });
@@ -98,7 +108,8 @@ class TreeVerb : public Verb {
   }
 
   TraceInput input_;
-  bool modules_ = false, ops_ = false, kernels_ = false, python_ = false, calls_ = false;
+  bool modules_ = false, ops_ = false, kernels_ = false, python_ = false, calls_ = false,
+       all_ = false;
   TreeTextOptions options_;
   std::optional<std::uint64_t> path_;
   std::string output_;

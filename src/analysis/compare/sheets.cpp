@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <set>
 #include <tracelens/error.hpp>
@@ -58,6 +59,7 @@ class Comparison {
     for (const Rule& rule : compare_rules())
       if (is_selected(rule)) compare(rule);
     if (is_extended() && (is_named("roofline") || is_named("all"))) compare_other_families();
+    for (const ComparedReport& report : reports_) tell_missing(report);
     return std::move(result_);
   }
 
@@ -86,7 +88,7 @@ class Comparison {
       if (table == nullptr && is_named(rule.group) && rule.edition == Edition::kReference)
         throw missing(report, rule.sheet);
       if (table == nullptr || (table->rows() == 0 && rule.by_params)) {
-        if (table == nullptr)
+        if (table == nullptr || is_extended())
           note_missing(report, rule.sheet);
         else
           note(fmt::format("Skipping roofline sheet '{}' because one of the reports is empty.",
@@ -120,10 +122,11 @@ class Comparison {
         const Table* const table = report.find(base.name());
         return table != nullptr && table->rows() > 0 && table->has_column("name");
       });
-      if (everywhere)
-        add(any_family_rule(), base.name(), base.name());
-      else
-        note(fmt::format("{} is not in every report: it is not compared", base.name()));
+      if (everywhere) add(any_family_rule(), base.name(), base.name());
+      for (const ComparedReport& report : reports_)
+        if (const Table* const table = report.find(base.name());
+            table == nullptr || table->rows() == 0)
+          note_missing(report, base.name());
     }
   }
 
@@ -184,8 +187,23 @@ class Comparison {
   }
   // Once per sheet: several rules may know it by different layouts.
   void note_missing(const ComparedReport& report, std::string_view sheet) {
-    if (told_.insert(sheet).second)
+    if (!told_.insert(sheet).second) return;
+    if (is_extended())
+      missing_[&report].emplace_back(sheet);
+    else
       note(fmt::format("{} has no sheet {}: it is not compared", report.tag, sheet));
+  }
+  // All that one report lacks in one sentence. What no report has is nothing to tell.
+  void tell_missing(const ComparedReport& lacking) {
+    std::vector<std::string_view>& sheets = missing_[&lacking];
+    std::erase_if(sheets, [this](std::string_view sheet) {
+      return std::ranges::none_of(reports_, [sheet](const ComparedReport& report) {
+        return report.find(sheet) != nullptr;
+      });
+    });
+    if (!sheets.empty())
+      note(fmt::format("not compared, since {} has nothing of it: {}", lacking.tag,
+                       fmt::join(sheets, ", ")));
   }
   void note(std::string sentence) { notes_.push_back(std::move(sentence)); }
 
@@ -199,6 +217,7 @@ class Comparison {
   std::vector<std::string>& notes_;
   std::vector<std::string> compared_;
   std::set<std::string_view> told_;  // sheets that a note calls missing
+  std::map<const ComparedReport*, std::vector<std::string_view>> missing_;
   std::vector<Table> result_;
 };
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
 #include <utility>
 
 namespace tracelens {
@@ -69,13 +70,75 @@ TEST(KeyTable, ShowsBeforeAfterDifferencePercentAndWhoHasARow) {
   const Table table = key_table(*timed_sheet(reports, "ops_summary"), reports);
   std::vector<std::string> columns;
   for (const Table::Column& column : table.columns()) columns.push_back(column.spec().name);
-  EXPECT_THAT(columns, ElementsAre("name", "x::1", "y::2", "difference", "change %", "only in"));
+  EXPECT_THAT(columns, ElementsAre("name", "x::1", "y::2", "difference", "change", "note"));
   EXPECT_EQ(table.cell(0, 3), Cell{5.0});
   EXPECT_EQ(table.cell(0, 4), Cell{50.0});
   EXPECT_EQ(table.cell(0, 5), Cell{kMissing});
   EXPECT_EQ(table.cell(1, 2), Cell{kMissing});
   EXPECT_EQ(table.cell(1, 3), Cell{-1.0});
-  EXPECT_EQ(table.cell(1, 5), Cell{std::string{"x::1"}});
+  EXPECT_EQ(table.cell(1, 5), Cell{std::string{"only in x::1"}});
+}
+
+TEST(KeyTable, LeavesOutWhatTookNoTimeAnywhere) {
+  const ComparedReport reports[] = {report("a", {{"mm", 10}, {"idle", 0}}),
+                                    report("b", {{"mm", 15}, {"idle", 0}})};
+  EXPECT_EQ(key_table(*timed_sheet(reports, "ops_summary"), reports).rows(), 1U);
+}
+
+// A report whose ops have a category.
+ComparedReport categorized(const std::string& tag,
+                           const std::vector<std::tuple<const char*, const char*, double>>& ops) {
+  const ColumnSpec columns[] = {{"name", Kind::kText, "", ""},
+                                {"total_direct_kernel_time_ms", Kind::kReal, "ms", ""},
+                                {"Categories", Kind::kText, "", ""}};
+  Table table{"ops_summary", "", columns};
+  for (const auto& [name, category, ms] : ops) table.add_row(name, ms, category);
+  return {.tag = tag, .path = tag, .tables = {std::move(table)}};
+}
+
+TEST(ExplainChange, AnOpReplacedByOneOfItsCategoryIsOneChange) {
+  const ComparedReport reports[] = {
+      categorized("a", {{"mm", "GEMM", 10}, {"efficient", "SDPA", 8}, {"adam", "Optimizer", 1}}),
+      categorized("b", {{"mm", "GEMM", 10}, {"flash", "SDPA", 2}, {"adamw", "Optimizer", 3}})};
+  const auto changes = explain_change(reports);
+  ASSERT_TRUE(changes);
+  EXPECT_THAT(names(*changes), ElementsAre("efficient → flash", "adam → adamw", "mm"));
+  EXPECT_EQ(changes->rows[0].ms[0], 8.0);
+  EXPECT_EQ(changes->rows[0].ms[1], 2.0);
+  EXPECT_EQ(changes->rows[0].note, "replaced");
+}
+
+TEST(ExplainChange, WhatElseOnlyOneReportHasIsPutTogether) {
+  const ComparedReport reports[] = {
+      categorized("a",
+                  {{"bmm", "GEMM", 8}, {"softmax", "Softmax", 3}, {"where", "elementwise", 4}}),
+      categorized("b", {{"flash", "SDPA", 2}})};
+  const auto changes = explain_change(reports);
+  ASSERT_TRUE(changes);
+  EXPECT_THAT(names(*changes), ElementsAre("bmm + where + 1 more → flash"));
+  EXPECT_EQ(changes->rows[0].difference(1), 2.0 - 15.0);
+  EXPECT_THAT(conclusion(reports), Not(HasSubstr("regression")));
+}
+
+TEST(ExplainChange, WhatOnlyWentOrOnlyCameIsNoExchange) {
+  const ComparedReport reports[] = {categorized("a", {{"mm", "GEMM", 8}, {"copy_", "copies", 3}}),
+                                    categorized("b", {{"mm", "GEMM", 8}})};
+  const auto changes = explain_change(reports);
+  ASSERT_TRUE(changes);
+  EXPECT_THAT(names(*changes), ElementsAre("copy_", "mm"));
+  EXPECT_TRUE(changes->rows[0].note.empty());
+}
+
+TEST(Conclusion, LeadsWithTheTotalAndThePartsThatChanged) {
+  ComparedReport reports[] = {report("a", {{"mm", 90}}), report("b", {{"mm", 30}})};
+  reports[0].tables.push_back(timeline(
+      {{"computation_time", 90}, {"busy_time", 90}, {"idle_time", 10}, {"total_time", 100}}));
+  reports[1].tables.push_back(timeline(
+      {{"computation_time", 30}, {"busy_time", 30}, {"idle_time", 30}, {"total_time", 60}}));
+  EXPECT_EQ(conclusion(reports),
+            "b against a: 100.000 ms became 60.000 ms (-40.000 ms, -40.0%): computation -60.000 "
+            "ms, idle time +20.000 ms. The GPU is busy 50.0% of the time, before 90.0%.\n"
+            "Largest improvement: op 'mm', 90.000 to 30.000 ms (-60.000 ms, -66.7%).\n");
 }
 
 TEST(Conclusion, NamesTheLargestRegressionAndImprovement) {

@@ -42,8 +42,27 @@ struct Substitution {
   std::array<std::int64_t, 2> ns = {};
   [[nodiscard]] std::int64_t difference_ns() const { return ns[1] - ns[0]; }
 };
-[[nodiscard]] std::vector<Substitution> substitutions(const DiffInput& input);
+// A subtree of one trace that a substitution of ops by ops is about.
+struct ExchangedSubtree {
+  std::size_t substitution = 0;  // which of those returned
+  std::size_t side = 0;
+  NodeId node;
+};
+[[nodiscard]] std::vector<Substitution> substitutions(
+    const DiffInput& input, std::vector<ExchangedSubtree>* exchanged = nullptr);
 [[nodiscard]] Table substitutions_table(std::span<const Substitution> found);
+
+// What explains the difference between two traces: every linked GPU event counts once, for the
+// substitution of ops it belongs to, else for the op that launched it. What only went or only came
+// is no substitution, nor is one that is mostly about ops of which the traces have equally much.
+struct ChangePart {
+  std::string name = {};  // of an op; empty: a substitution
+  std::string removed = {}, added = {};
+  std::int64_t count = 0;  // substitutions: how often
+  std::array<std::int64_t, 2> ns = {}, kernels = {};
+};
+// Substitutions first; otherwise in no particular order.
+[[nodiscard]] std::vector<ChangePart> change_parts(const DiffInput& input);
 
 // Share of the GPU time of both traces that belongs to rows with work on both sides, 0 to 1: how
 // much of them has a counterpart. 1 without GPU time.

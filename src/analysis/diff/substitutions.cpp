@@ -26,7 +26,7 @@ class SubstitutionFinder {
  public:
   explicit SubstitutionFinder(const DiffInput& input) : input_{input} {}
 
-  std::vector<Substitution> find() {
+  std::vector<Substitution> find(std::vector<ExchangedSubtree>* exchanged) {
     find_modules();
     // Top down; below a substitution nothing is looked for, it would be counted twice.
     std::vector<std::uint32_t> open;
@@ -53,6 +53,13 @@ class SubstitutionFinder {
     std::ranges::stable_sort(result, std::greater<>{}, [](const Substitution& each) {
       return std::abs(each.ns[1] - each.ns[0]);
     });
+    if (exchanged != nullptr) {
+      std::map<std::array<std::string, 3>, std::size_t> places;
+      for (std::size_t i = 0; i < result.size(); ++i)
+        places[{result[i].where, result[i].removed, result[i].added}] = i;
+      for (const auto& [side, node, key] : exchanged_)
+        exchanged->push_back({.substitution = places.at(*key), .side = side, .node = node});
+    }
     return result;
   }
 
@@ -111,12 +118,27 @@ class SubstitutionFinder {
     // Launches of the same kernels under two names of the launch are no substitution.
     if (removed == added || (ns[0] == 0 && ns[1] == 0)) return;
     if (where == kTopLevel && is_repetition(removed, added)) return;
-    Substitution& into = found_[{where, joined(removed), joined(added)}];
+    const auto key = found_.try_emplace(std::array{where, joined(removed), joined(added)}).first;
+    Substitution& into = key->second;
     into.where = where;
     into.removed = joined(removed);
     into.added = joined(added);
     ++into.count;
     for (const std::size_t side : {0U, 1U}) into.ns[side] = plus_ns(into.ns[side], ns[side]);
+    if (removed.empty() || added.empty() || !are_ops(ids)) return;
+    for (const std::uint32_t id : ids) {
+      const MergedNode& node = input_.merged.node(id);
+      if (node.first.valid()) exchanged_.push_back({0, node.first, &key->first});
+      if (node.second.valid()) exchanged_.push_back({1, node.second, &key->first});
+    }
+  }
+
+  [[nodiscard]] bool are_ops(std::span<const std::uint32_t> ids) const {
+    return std::ranges::all_of(ids, [this](std::uint32_t id) {
+      const MergedNode& node = input_.merged.node(id);
+      return (!node.first.valid() || input_.tree1.is_op(node.first)) &&
+             (!node.second.valid() || input_.tree2.is_op(node.second));
+    });
   }
 
   // A launch is told by its kernels.
@@ -149,12 +171,19 @@ class SubstitutionFinder {
   const DiffInput& input_;
   std::set<std::string> modules_of_both_;  // of JAX profiles
   std::map<std::array<std::string, 3>, Substitution> found_;
+  struct Exchanged {
+    std::size_t side = 0;
+    NodeId node;
+    const std::array<std::string, 3>* key = nullptr;  // in found_
+  };
+  std::vector<Exchanged> exchanged_;
 };
 
 }  // namespace
 
-std::vector<Substitution> substitutions(const DiffInput& input) {
-  return SubstitutionFinder{input}.find();
+std::vector<Substitution> substitutions(const DiffInput& input,
+                                        std::vector<ExchangedSubtree>* exchanged) {
+  return SubstitutionFinder{input}.find(exchanged);
 }
 
 Table substitutions_table(std::span<const Substitution> found) {

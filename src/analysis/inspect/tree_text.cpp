@@ -1,15 +1,14 @@
 #include <tracelens/tree_text.hpp>
 
 #include <fmt/format.h>
-#include <re2/re2.h>
 
 #include <iterator>
-#include <optional>
 #include <tracelens/error.hpp>
 #include <tracelens/json.hpp>
 #include <tracelens/table_text.hpp>
 #include <vector>
 
+#include "analysis/inspect/tree_choice.hpp"
 #include "io/numbers.hpp"
 #include "io/output_file.hpp"
 
@@ -30,32 +29,6 @@ std::string_view cut(std::string_view name, std::size_t limit) {
   while (limit > 0 && (static_cast<unsigned char>(name[limit]) & 0xc0) == 0x80) --limit;
   return name.substr(0, limit);
 }
-
-bool is_shown(const Trace& trace, const Tree& tree, NodeId node, const TreeLayers& layers) {
-  const Category category = trace.category(tree.event(node));
-  if (category == Category::kPythonFunction)
-    return tree.is_module(node) ? layers.modules : layers.python;
-  if (category == Category::kCpuOp) return layers.ops;
-  return is_gpu(category) ? layers.gpu : layers.calls;
-}
-
-class RootPattern {
- public:
-  explicit RootPattern(const std::string& text) {
-    if (text.empty()) return;
-    RE2::Options quiet;
-    quiet.set_log_errors(false);
-    pattern_.emplace(text, quiet);
-    if (!pattern_->ok()) throw Error{"--root " + text, pattern_->error()};
-  }
-  [[nodiscard]] bool takes_all() const { return !pattern_; }
-  [[nodiscard]] bool matches(std::string_view name) const {
-    return !pattern_ || RE2::PartialMatch(re2::StringPiece{name.data(), name.size()}, *pattern_);
-  }
-
- private:
-  std::optional<RE2> pattern_;
-};
 
 // Beyond it lines stand below each other: a runaway recursion would fill the page with blanks.
 constexpr std::size_t kDeepestIndent = 200;

@@ -9,11 +9,11 @@ constexpr TableInfo kTables[] = {
     {.name = "ops_diff",
      .description = "GPU time by op and shape in both traces, the largest change first",
      .needs = Needs::kOps,
-     .screen = {.place = 1,
-                .rows = 15,
-                .columns =
-                    "name | time_trace1 | time_trace2 | diff | diff_pct | Input Dims | verdict "
-                    "| calls_trace1 | calls_trace2 | share_of_change | Input type"}},
+     .screen =
+         {.place = 1,
+          .rows = 15,
+          .columns =
+              "name | diff | diff_pct | time_trace1 | time_trace2 | Input Dims | verdict | calls_trace1 | calls_trace2 | share_of_change | Input type"}},
     {.name = "modules_diff",
      .description = "GPU time by nn.Module in both traces",
      .needs = Needs::kOps | Needs::kModules,
@@ -21,7 +21,7 @@ constexpr TableInfo kTables[] = {
          {.place = 2,
           .rows = 15,
           .columns =
-              "module | time_trace1 | time_trace2 | diff | diff_pct | calls_trace1 | calls_trace2"}},
+              "module | diff | diff_pct | time_trace1 | time_trace2 | calls_trace1 | calls_trace2"}},
     {.name = "annotations_diff",
      .description = "GPU time by user annotation in both traces",
      .needs = Needs::kOps,
@@ -29,7 +29,7 @@ constexpr TableInfo kTables[] = {
          {.place = 3,
           .rows = 15,
           .columns =
-              "annotation | time_trace1 | time_trace2 | diff | diff_pct | calls_trace1 | calls_trace2"}},
+              "annotation | diff | diff_pct | time_trace1 | time_trace2 | calls_trace1 | calls_trace2"}},
     {.name = "substitutions",
      .description = "What took the place of what, the costliest first",
      .needs = Needs::kOps,

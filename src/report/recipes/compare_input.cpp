@@ -26,8 +26,10 @@ bool is_wanted(std::string_view sheet, const CompareOptions& options) {
   });
 }
 
-std::vector<Table> read_trace_report(const std::string& path, const CompareOptions& options) {
-  return make_report(options.read ? options.read(path) : read_trace(path), options.report).tables;
+void read_trace_report(const std::string& path, const CompareOptions& options,
+                       ComparedInput& input) {
+  input.trace = options.read ? options.read(path) : read_trace(path);
+  input.report.tables = make_report(*input.trace, options.report).tables;
 }
 
 // Whether a profiler wrote into the folder: JAX makes folders in it, with the profiles below.
@@ -39,20 +41,18 @@ bool is_profile_folder(const fs::path& folder) {
   return false;
 }
 
-std::vector<Table> read_folder(const fs::path& folder, const CompareOptions& options) {
+void read_folder(const fs::path& folder, const CompareOptions& options, ComparedInput& input) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator{folder})
     if (entry.path().extension() == ".csv") files.push_back(entry.path());
   if (files.empty() && is_profile_folder(folder))
-    return read_trace_report(folder.string(), options);
+    return read_trace_report(folder.string(), options, input);
   if (files.empty())
     throw Error{folder.string(), "has no CSV files and no *.xplane.pb: it is no report or profile"};
   std::ranges::sort(files);
-  std::vector<Table> tables;
   for (const fs::path& file : files)
     if (const std::string sheet = file.stem().string(); is_wanted(sheet, options))
-      tables.push_back(read_csv_table(sheet, read_text_file(file.string())));
-  return tables;
+      input.report.tables.push_back(read_csv_table(sheet, read_text_file(file.string())));
 }
 
 std::vector<Table> read_workbook(const std::string& path, const CompareOptions& options) {
@@ -113,18 +113,18 @@ std::string default_tag(const std::string& path) {
   return tag.string();
 }
 
-ComparedReport read_compared(const std::string& path, const std::string& tag,
-                             const CompareOptions& options) {
-  ComparedReport report{.tag = tag, .path = path};
+ComparedInput read_compared(const std::string& path, const std::string& tag,
+                            const CompareOptions& options) {
   std::error_code ignored;
-  report.is_folder = fs::is_directory(path, ignored);
-  if (report.is_folder)
-    report.tables = read_folder(path, options);
+  ComparedInput input{
+      .report = {.tag = tag, .path = path, .is_folder = fs::is_directory(path, ignored)}};
+  if (input.report.is_folder)
+    read_folder(path, options, input);
   else if (is_workbook(path))
-    report.tables = read_workbook(path, options);
+    input.report.tables = read_workbook(path, options);
   else
-    report.tables = read_trace_report(path, options);
-  return report;
+    read_trace_report(path, options, input);
+  return input;
 }
 
 }  // namespace tracelens

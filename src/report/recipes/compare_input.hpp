@@ -1,8 +1,9 @@
 // compare_input.hpp: anything that can be compared, as tables: a workbook, a folder of CSV
 // files, a trace, or the folder of a JAX profile.
-//   ComparedReport report = read_compared("runs/base.xlsx", "base", options);
+//   ComparedReport report = read_compared("runs/base.xlsx", "base", options).report;
 #pragma once
 
+#include <optional>
 #include <string>
 #include <tracelens/compare.hpp>
 #include <vector>
@@ -18,8 +19,13 @@ namespace tracelens {
 // folders ("base/trace.json", "new/trace.json") by the folder, else by a number at the end.
 [[nodiscard]] std::vector<std::string> distinct_tags(const std::vector<std::string>& paths);
 
+struct ComparedInput {
+  ComparedReport report = {};
+  std::optional<Trace> trace = {};  // of an input that is one
+};
+
 // Throws Error when it cannot be read.
-[[nodiscard]] ComparedReport read_compared(const std::string& path, const std::string& tag,
-                                           const CompareOptions& options);
+[[nodiscard]] ComparedInput read_compared(const std::string& path, const std::string& tag,
+                                          const CompareOptions& options);
 
 }  // namespace tracelens

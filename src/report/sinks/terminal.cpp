@@ -271,7 +271,9 @@ class Drawing {
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const Table::Column& column = *columns_[i].source;
       const ColumnSpec& spec = column.spec();
-      if (spec.kind != Kind::kReal || spec.unit != "%" || is_running_sum(spec.name)) continue;
+      if (spec.kind != Kind::kReal || spec.unit != "%" || is_running_sum(spec.name) ||
+          is_change(spec))
+        continue;
       columns_.insert(columns_.begin() + static_cast<std::ptrdiff_t>(i) + 1, bars(column, rows_));
       return;
     }
