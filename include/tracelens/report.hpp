@@ -12,6 +12,7 @@
 #include <string_view>
 #include <tracelens/edition.hpp>
 #include <tracelens/model.hpp>
+#include <tracelens/overview.hpp>
 #include <tracelens/table.hpp>
 #include <tracelens/trace.hpp>
 #include <tracelens/tree.hpp>
@@ -78,6 +79,7 @@ struct Report {
   std::string gpu;            // whose figures the roofline columns use; may be empty
   std::vector<Table> tables;  // in report order; gpu_timeline is the first of a whole report
   std::vector<std::string> warnings;  // sentences about what the report had to make do with
+  std::optional<Overview> overview = {};  // of a whole report in our own edition
   [[nodiscard]] const Table* find(std::string_view table) const;  // nullptr: not in this report
 };
 
