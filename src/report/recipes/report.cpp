@@ -103,7 +103,8 @@ Report make_report(const Trace& trace, const ReportOptions& options) {
                 .trace_name = trace.source().name,
                 .gpu = context.gpu_name(),
                 .tables = {},
-                .warnings = {}};
+                .warnings = {},
+                .edition = options.edition};
   std::vector<Job> jobs = jobs_of(selection);
   run_all(jobs, context);
   for (Job& job : jobs) std::ranges::move(job.made, std::back_inserter(report.tables));
@@ -132,7 +133,8 @@ void write_report(const Report& report, const std::string& output) {
                {.title = report.title,
                 .subtitle = report.gpu.empty() ? "" : "Roofline figures: " + report.gpu,
                 .source = {report.trace_name},
-                .version = kVersion});
+                .version = kVersion,
+                .edition = report.edition});
 }
 
 }  // namespace tracelens

@@ -149,9 +149,8 @@ class XlsxSink final : public Sink {
       const std::string name = clean(column.spec().name, kMaxText);
       check(worksheet_write_string(sheet, 0, at, name.c_str(), header_));
       lxw_row_col_options visibility{};
-      visibility.hidden = is_folded_ != nullptr && is_folded_(table.name(), column.spec().name)
-                              ? LXW_TRUE
-                              : LXW_FALSE;
+      visibility.hidden =
+          is_folded_ != nullptr && is_folded_(table, column.spec().name) ? LXW_TRUE : LXW_FALSE;
       check(worksheet_set_column_opt(sheet, at, at, width_of(column), nullptr, &visibility));
       write_note(column.spec(), sheet, at);
     }
@@ -214,7 +213,7 @@ class XlsxSink final : public Sink {
   lxw_format* header_ = nullptr;  // formats belong to the workbook
   std::vector<std::pair<std::string, lxw_format*>> number_formats_;
   UniqueNames names_{kMaxSheetName};
-  bool (*is_folded_)(std::string_view table, std::string_view column);
+  bool (*is_folded_)(const Table& table, std::string_view column);
 };
 
 }  // namespace
