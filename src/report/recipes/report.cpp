@@ -15,6 +15,7 @@
 #include "analysis/tables/warnings.hpp"
 #include "facts/trace_kind.hpp"
 #include "io/threads.hpp"
+#include "report/recipes/folded_columns.hpp"
 
 namespace tracelens {
 namespace {
@@ -129,11 +130,18 @@ std::optional<Table> make_table(const Trace& trace, std::string_view name,
 }
 
 void write_report(const Report& report, const std::string& output) {
+  const bool is_ours = report.edition == Edition::kExtended;
+  std::vector<std::string> first;
+  for (const Excerpt& excerpt : first_tables(report)) first.emplace_back(excerpt.table);
+  first.emplace_back("warnings");
   write_tables(report.tables, output,
                {.title = report.title,
                 .subtitle = report.gpu.empty() ? "" : "Roofline figures: " + report.gpu,
                 .source = {report.trace_name},
                 .version = kVersion,
+                .is_folded = is_ours ? is_folded_in_report : nullptr,
+                .overview = report.overview ? &*report.overview : nullptr,
+                .first_tables = std::move(first),
                 .edition = report.edition});
 }
 
