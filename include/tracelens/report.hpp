@@ -80,6 +80,7 @@ struct Report {
   std::vector<Table> tables;  // in report order; gpu_timeline is the first of a whole report
   std::vector<std::string> warnings;      // sentences about what the report had to make do with
   std::optional<Overview> overview = {};  // of a whole report in our own edition
+  Edition edition = Edition::kExtended;
   [[nodiscard]] const Table* find(std::string_view table) const;  // nullptr: not in this report
 };
 
@@ -116,10 +117,11 @@ void check_options(const ReportOptions& options);
 // What a sheet of a workbook holds beside its header.
 struct SheetLimits {
   std::size_t rows = 1'048'575, columns = 16'384;
+  std::size_t text = 32'767;  // UTF-16 units in a cell
 };
 
 // Tables beyond the limits go, and a warning of the report says so for each: a run of a thousand
-// ranks has more kernels than a sheet has rows.
+// ranks has more kernels than a sheet has rows. Cells that a workbook will cut get a warning too.
 void leave_out_what_excel_cannot_hold(Report& report, const SheetLimits& limits = {});
 
 // The kind of document follows the name of the output. Throws Error when it cannot be written;

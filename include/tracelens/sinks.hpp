@@ -9,6 +9,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tracelens/edition.hpp>
+#include <tracelens/overview.hpp>
 #include <tracelens/table.hpp>
 #include <vector>
 
@@ -21,8 +23,12 @@ struct DocumentInfo {
   std::vector<std::string> source = {};  // what it was made from: one line per trace
   std::string version = {};              // of TraceLens
   std::size_t cells = 0;  // of all tables, if known: few are kept in memory, many written at once
-  // Columns that a workbook hides at first; none when there is no function.
-  bool (*is_folded)(std::string_view table, std::string_view column) = nullptr;
+  // Columns that a workbook hides at first and Markdown leaves out; none without a function.
+  bool (*is_folded)(const Table& table, std::string_view column) = nullptr;
+  const Overview* overview = nullptr;          // what the document begins with; not owned
+  std::vector<std::string> first_tables = {};  // come first where room is short, in this order
+  // Reference: a workbook or folder is that of the Python TraceLens, the tables and nothing else.
+  Edition edition = Edition::kExtended;
 };
 
 // Throws Error when the output cannot be written or no kind of document has such a name.
@@ -32,5 +38,9 @@ void write_tables(std::span<const Table> tables, const std::string& output,
 // Throws the Error that write_tables() would for this name or for a folder that is not there,
 // without touching anything: for telling a mistake before a large trace is read.
 void check_sink(const std::string& output);
+
+// The same for an output that is to hold several tables, as a .csv file cannot. `choose_one` tells
+// how to get a single one: "choose it with --tables NAME".
+void check_sink_for_several(const std::string& output, std::string_view choose_one = {});
 
 }  // namespace tracelens

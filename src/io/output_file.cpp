@@ -70,26 +70,25 @@ bool write_all(int fd, std::string_view text) {
 
 }  // namespace
 
-OutputFile::OutputFile(std::string path) : path_{std::move(path)} {
-  if (const int shared = named_descriptor(path_); shared >= 0) {
-    through_ = true;
-    fd_ = ::fcntl(shared, F_DUPFD_CLOEXEC, 0);
-    if (fd_ < 0) fail("cannot be written");
+OutputFile::OutputFile(std::string path, Links links) : path_{std::move(path)} {
+  const bool follow = links == Links::kFollow;
+  if (const int shared = named_descriptor(path_); follow && shared >= 0) {
+    write_through(::fcntl(shared, F_DUPFD_CLOEXEC, 0));
     return;
   }
   struct stat info {};
-  const bool exists = ::stat(path_.c_str(), &info) == 0;
+  const int status = follow ? ::stat(path_.c_str(), &info) : ::lstat(path_.c_str(), &info);
+  const bool exists = status == 0 && !S_ISLNK(info.st_mode);
   if (exists && S_ISDIR(info.st_mode)) throw Error{path_, "is a directory; expected a file name"};
   if (exists && !S_ISREG(info.st_mode)) {
-    through_ = true;
-    fd_ = open_retrying(path_.c_str(), O_WRONLY, 0);
-    if (fd_ < 0) fail("cannot be written");
+    if (!follow) throw Error{path_, "is no regular file; it is not replaced"};
+    write_through(open_retrying(path_.c_str(), O_WRONLY, 0));
     return;
   }
   // A file that may not be written is not replaced either, though its folder would allow it.
   if (exists && ::access(path_.c_str(), W_OK) != 0) fail("cannot be written");
   std::error_code not_there;
-  const fs::path target = fs::canonical(path_, not_there);
+  const fs::path target = follow ? fs::canonical(path_, not_there) : fs::path{path_};
   target_ = not_there ? path_ : target.string();
   const unsigned mode = exists ? info.st_mode & 0777 : kNewFileMode;
   create_unnamed(mode);
@@ -100,6 +99,12 @@ OutputFile::OutputFile(std::string path) : path_{std::move(path)} {
 OutputFile::~OutputFile() {
   if (fd_ >= 0) ::close(fd_);
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void OutputFile::write_through(int fd) {
+  through_ = true;
+  fd_ = fd;
+  if (fd_ < 0) fail("cannot be written");
 }
 
 // Leaves fd_ as it is where there are no such files. They get their name through /proc.
@@ -155,12 +160,18 @@ std::string OutputFile::temporary_path() {
   return temporary_;
 }
 
-void OutputFile::commit() {
+void OutputFile::prepare() {
   TL_CHECK(fd_ >= 0);
   flush();
   if (through_ && !temporary_.empty()) copy_temporary_through();
   if (!through_ && temporary_.empty()) give_name();
   close();
+  prepared_ = true;
+}
+
+void OutputFile::commit() {
+  if (!prepared_) prepare();
+  prepared_ = false;
   if (through_) return;
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail("cannot be renamed into place");
   temporary_.clear();

@@ -14,10 +14,16 @@
 
 namespace tracelens::io {
 
+// What becomes of a symbolic link under the output's name.
+enum class Links {
+  kFollow,   // the file it leads to is replaced: the user named it
+  kReplace,  // the link itself is; for names that nobody has typed. Such an output is a plain file
+};
+
 class OutputFile {
  public:
   // The folder must exist; see make_directories().
-  explicit OutputFile(std::string path);
+  explicit OutputFile(std::string path, Links links = Links::kFollow);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();
@@ -26,12 +32,16 @@ class OutputFile {
   // An existing empty file for a library that wants a path to write to; commit() then publishes
   // what stands there. For an output, use this or write(), not both.
   std::string temporary_path();
+  // All of commit() but the renaming, which takes no room on the disk: for files that appear
+  // together or not at all. Nothing can be written afterwards.
+  void prepare();
   // Everything is on the disk and under its name when this returns. Call it once, last.
   void commit();
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
+  void write_through(int fd);
   void create_unnamed(unsigned mode);
   void create_temporary(const std::string& beside, unsigned mode);
   void give_name();
@@ -46,6 +56,7 @@ class OutputFile {
   std::string buffer_;     // written when large
   int fd_ = -1;            // the temporary file, or what is written through
   bool through_ = false;   // the target is no regular file
+  bool prepared_ = false;
 };
 
 // Makes the folder `path` and those above it that are missing.

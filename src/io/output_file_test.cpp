@@ -125,6 +125,40 @@ TEST(OutputFile, ReplacesTheFileBehindALinkAndKeepsItsMode) {
   EXPECT_EQ(info.st_mode & 0777, 0640u);
 }
 
+TEST(OutputFile, ALinkUnderANameNobodyTypedIsReplacedItself) {
+  TemporaryFolder folder;
+  const std::string mine = folder.write("mine", "keep");
+  std::filesystem::create_symlink(mine, folder.path("t.csv"));
+  OutputFile out{folder.path("t.csv"), Links::kReplace};
+  out.write("new");
+  out.commit();
+  EXPECT_EQ(folder.read("mine"), "keep");
+  EXPECT_EQ(folder.read("t.csv"), "new");
+  EXPECT_FALSE(std::filesystem::is_symlink(folder.path("t.csv")));
+
+  ASSERT_EQ(::mkfifo(folder.path("pipe.csv").c_str(), 0600), 0);
+  EXPECT_THAT(error_of([&] { const OutputFile none(folder.path("pipe.csv"), Links::kReplace); }),
+              HasSubstr("is no regular file"));
+}
+
+TEST(OutputFile, PreparedItIsStillNotThere) {
+  TemporaryFolder folder;
+  const std::string path = folder.write("t.csv", "old");
+  {
+    OutputFile out{path};
+    out.write("new");
+    out.prepare();
+    EXPECT_EQ(folder.read("t.csv"), "old");
+  }
+  EXPECT_THAT(folder.names(), ElementsAre("t.csv"));
+  OutputFile out{path};
+  out.write("new");
+  out.prepare();
+  out.commit();
+  EXPECT_EQ(folder.read("t.csv"), "new");
+  EXPECT_THAT(folder.names(), ElementsAre("t.csv"));
+}
+
 TEST(OutputFile, NamesOfTheGreatestLengthWork) {
   TemporaryFolder folder;
   const std::string name(255, 'n');

@@ -43,7 +43,8 @@ class GenesisScript : public Verb {
     const GenesisReport report = genesis_report(folder_, options_);
     make_folder(output_);
     const fs::path out{output_};
-    write_tables(report.tables, (out / "genesis_perf_report.xlsx").string(), {});
+    write_tables(report.tables, (out / "genesis_perf_report.xlsx").string(),
+                 {.edition = Edition::kReference});
     tracelens::write_text_file((out / "genesis_summary.md").string(), report.summary);
     console.print(fmt::format("Excel: {}\nSummary: {}\n",
                               (out / "genesis_perf_report.xlsx").string(),

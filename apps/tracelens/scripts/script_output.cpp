@@ -60,8 +60,9 @@ void ScriptOutput::write_both(std::span<const Table> tables, const std::string& 
 
 void ScriptOutput::write(std::span<const Table> tables, const std::string& default_workbook,
                          const Console& console) const {
-  write_both(tables, default_workbook, console,
-             [&](const std::string& output) { write_tables(tables, output, {}); });
+  write_both(tables, default_workbook, console, [&](const std::string& output) {
+    write_tables(tables, output, {.edition = Edition::kReference});
+  });
 }
 
 void ScriptOutput::write(const Report& report, const std::string& default_workbook,

@@ -3,6 +3,7 @@
 #include <tracelens/collectives.hpp>
 #include <tracelens/error.hpp>
 #include <tracelens/report.hpp>
+#include <tracelens/sinks.hpp>
 
 #include "peers.hpp"
 #include "verb.hpp"
@@ -84,6 +85,7 @@ class CollectivesVerb : public Verb {
 
  private:
   int make(Peers* peers, const Console& console) {
+    check_sink_for_several(output_);
     for (const std::string& pattern : patterns_)
       options_.patterns.push_back(parse_pattern(pattern));
     options_.memory_bytes = memory_mb_ << 20;

@@ -32,7 +32,7 @@ class DiffVerb : public Verb {
   }
 
   int run(Console& console) override {
-    if (!output_.empty()) check_sink(output_);
+    if (!output_.empty()) check_sink_for_several(output_);
     // People read a page, no script does.
     if (improved_ || output_.ends_with(".html")) options_.edition = Edition::kExtended;
     for (const std::string& trace : {before_, after_}) refuse_same_file(trace, output_);

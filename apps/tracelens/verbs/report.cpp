@@ -120,18 +120,21 @@ class ReportVerb : public Verb {
       return kExitOk;
     }
     input_.check_output(output_);
-    if (!output_.empty()) check_sink(output_);
+    if (!output_.empty() && options_.tables.size() == 1) check_sink(output_);
+    if (!output_.empty() && options_.tables.size() != 1)
+      check_sink_for_several(output_, "choose it with --tables NAME");
     check_options(options_);
     const Trace trace = input_.read(console);
     options_.threads = input_.threads();
     if (categories_ == "reference") options_.edition = Edition::kReference;
-    const Report report = make_report(trace, options_);
+    Report report = make_report(trace, options_);
     if (!options_.tables.empty() && report.tables.empty())
       throw Error{trace.source().name, fmt::format("gives none of the tables asked for: {}",
                                                    fmt::join(report.warnings, ". "))};
-    for (const std::string& sentence : report.warnings) console.warn(sentence);
     const std::string output =
         output_.empty() ? stem_of(trace.source().name) + "_report.xlsx" : output_;
+    if (output.ends_with(".xlsx")) leave_out_what_excel_cannot_hold(report);
+    for (const std::string& sentence : report.warnings) console.warn(sentence);
     write_report(report, output);
     console.show(report, options_.tables.empty() ? "report" : "");
     console.note(fmt::format("wrote {} tables to {}", report.tables.size(), output));

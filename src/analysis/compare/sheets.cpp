@@ -254,7 +254,8 @@ std::optional<SheetMeasure> sheet_measure(const Table& table) {
   return std::nullopt;
 }
 
-bool is_folded_column(std::string_view sheet, std::string_view column) {
+bool is_folded_column(const Table& table, std::string_view column) {
+  const std::string_view sheet = table.name();
   const auto ends = [column](std::string_view suffix) { return column.ends_with(suffix); };
   if (sheet.find("_intersect_") == sheet.npos && sheet.find("_only_") == sheet.npos) return false;
   const bool is_call = std::ranges::any_of(compare_rules(), [&](const Rule& rule) {

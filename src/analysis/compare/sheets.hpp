@@ -50,6 +50,6 @@ struct SheetMeasure {
 [[nodiscard]] std::optional<SheetMeasure> sheet_measure(const Table& table);
 
 // Whether a workbook folds this column of a comparison away at first.
-[[nodiscard]] bool is_folded_column(std::string_view sheet, std::string_view column);
+[[nodiscard]] bool is_folded_column(const Table& table, std::string_view column);
 
 }  // namespace tracelens

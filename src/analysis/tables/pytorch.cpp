@@ -107,11 +107,11 @@ std::vector<Table> collectives(TableContext& c) {
 
 // What a reader wants of a sheet of fifty columns.
 constexpr std::string_view kUniqueArgsColumns =
-    "name | Input Dims | operation_count | total_direct_kernel_time_sum | Percentage (%) | total_direct_kernel_time_mean | Input type | op category | num_kernels | is_recompute";
+    "name | Input Dims | operation_count | total_direct_kernel_time_sum | Percentage (%) | total_direct_kernel_time_mean | Input type | op category | num_kernels | is_recompute | overlapping_kernel_names | overlap_pct_mean";
 constexpr std::string_view kUnifiedColumns =
-    "name | Input Dims | operation_count | Kernel Time (µs)_sum | Percentage (%) | TFLOPS/s_mean | TB/s_mean | Pct Roofline_mean | Roofline Bound | Kernel Time (µs)_mean | Input type | op category";
+    "name | Input Dims | operation_count | Kernel Time (µs)_sum | Percentage (%) | TFLOPS/s_mean | TB/s_mean | Pct Roofline_mean | Roofline Bound | Kernel Time (µs)_mean | Input type | op category | overlapping_kernel_names | overlap_pct_mean";
 constexpr std::string_view kOpSheetColumns =
-    "name | Input Dims_first | name_count | Kernel Time (µs)_sum | TFLOPS/s_mean | TB/s_mean | Pct Roofline_mean | Roofline Bound_first | Kernel Time (µs)_mean | Input type_first";
+    "name | Input Dims_first | name_count | Kernel Time (µs)_sum | TFLOPS/s_mean | TB/s_mean | Pct Roofline_mean | Roofline Bound_first | Kernel Time (µs)_mean | Input type_first | overlapping_kernel_names_first | overlap_pct_mean";
 
 constexpr TableInfo kTables[] = {
     {.name = "gpu_timeline",

@@ -119,6 +119,8 @@ const TableInfo* row_of(const Table& table, std::string_view verb) {
     if (each.verb == verb && look(each.tables())) return found;
   for (const KindTables& each : kKinds)
     if (look(each.tables())) return found;
+  for (const VerbTables& each : kVerbs)
+    if (look(each.tables())) return found;
   return found;
 }
 

@@ -117,6 +117,7 @@ class ReportMaker {
               std::vector<std::string> warnings)
       : run_{run}, options_{options}, aggregates_{parse_aggregates(options.aggregates)} {
     report_.title = "Communication of all ranks";
+    report_.edition = options.edition;
     report_.warnings = std::move(warnings);
     report_.trace_name = run.ranks().front().file;
     if (run.ranks().size() > 1)

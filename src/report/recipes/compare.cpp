@@ -106,6 +106,7 @@ Comparison compare_reports(const std::vector<std::string>& inputs, const Compare
   if (is_extended) unify_timelines(reports);
 
   Comparison result;
+  result.report.edition = options.edition;
   result.report.title = fmt::format("Comparison of {}", fmt::join(tags, ", "));
   result.report.trace_name = fmt::format("{}", fmt::join(inputs, ", "));
   result.report.tables = compare_sheets(
@@ -132,7 +133,8 @@ void write_comparison(const Comparison& comparison, const std::string& output) {
                {.title = report.title,
                 .source = {report.trace_name},
                 .version = kVersion,
-                .is_folded = is_folded_column});
+                .is_folded = is_folded_column,
+                .edition = report.edition});
 }
 
 void write_gates(const Comparison& comparison, const std::string& output) {

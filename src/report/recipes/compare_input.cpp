@@ -13,6 +13,7 @@
 
 #include "report/import/csv_reader.hpp"
 #include "report/import/xlsx_reader.hpp"
+#include "report/sinks/sink.hpp"
 
 namespace tracelens {
 namespace {
@@ -59,7 +60,7 @@ std::vector<Table> read_workbook(const std::string& path, const CompareOptions& 
   const XlsxBook book{path};
   std::vector<Table> tables;
   for (const std::string& sheet : book.sheets())
-    if (is_wanted(sheet, options)) tables.push_back(book.read(sheet));
+    if (sheet != kCoverSheet && is_wanted(sheet, options)) tables.push_back(book.read(sheet));
   return tables;
 }
 

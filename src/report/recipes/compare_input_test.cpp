@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tracelens/sinks.hpp>
+
+#include "io/temporary_folder.hpp"
+#include "report/sinks/testing.hpp"
+
 namespace tracelens {
 namespace {
 
@@ -29,6 +34,18 @@ TEST(DistinctTags, EqualFileNamesAreToldApartByTheInnermostFoldersThatDiffer) {
 TEST(DistinctTags, OneFileTwiceIsNumbered) {
   EXPECT_THAT(distinct_tags({"a/t.json", "a/t.json"}), ElementsAre("t_1", "t_2"));
   EXPECT_THAT(distinct_tags({"base/", "base.xlsx"}), ElementsAre("base_1", "base_2"));
+}
+
+TEST(ReadCompared, TheCoverOfAWorkbookIsNoTable) {
+  const io::TemporaryFolder folder;
+  const Overview overview = testing::some_overview();
+  write_tables(std::vector{testing::one_column("gpu_timeline")}, folder.path("r.xlsx"),
+               {.overview = &overview});
+  // Gates look at all sheets.
+  const ComparedReport report =
+      read_compared(folder.path("r.xlsx"), "r", {.gates = {"total_time > 5%"}});
+  ASSERT_EQ(report.tables.size(), 1u);
+  EXPECT_EQ(report.tables.front().name(), "gpu_timeline");
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "analysis/tables/warnings.hpp"
 #include "facts/trace_kind.hpp"
 #include "io/threads.hpp"
+#include "report/recipes/folded_columns.hpp"
 #include "report/recipes/overview.hpp"
 
 namespace tracelens {
@@ -104,7 +105,8 @@ Report make_report(const Trace& trace, const ReportOptions& options) {
                 .trace_name = trace.source().name,
                 .gpu = context.gpu_name(),
                 .tables = {},
-                .warnings = {}};
+                .warnings = {},
+                .edition = options.edition};
   std::vector<Job> jobs = jobs_of(selection);
   run_all(jobs, context);
   for (Job& job : jobs) std::ranges::move(job.made, std::back_inserter(report.tables));
@@ -131,11 +133,19 @@ std::optional<Table> make_table(const Trace& trace, std::string_view name,
 }
 
 void write_report(const Report& report, const std::string& output) {
+  const bool is_ours = report.edition == Edition::kExtended;
+  std::vector<std::string> first;
+  for (const Excerpt& excerpt : first_tables(report)) first.emplace_back(excerpt.table);
+  first.emplace_back("warnings");
   write_tables(report.tables, output,
                {.title = report.title,
                 .subtitle = report.gpu.empty() ? "" : "Roofline figures: " + report.gpu,
                 .source = {report.trace_name},
-                .version = kVersion});
+                .version = kVersion,
+                .is_folded = is_ours ? is_folded_in_report : nullptr,
+                .overview = report.overview ? &*report.overview : nullptr,
+                .first_tables = std::move(first),
+                .edition = report.edition});
 }
 
 }  // namespace tracelens

@@ -2,10 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <tracelens/error.hpp>
 #include <tracelens/read_trace.hpp>
 #include <tracelens/report.hpp>
 #include <tracelens/tables.hpp>
+
+#include "io/temporary_folder.hpp"
 
 namespace tracelens {
 namespace {
@@ -45,6 +48,38 @@ TEST(Report, OneTableIsThatOfTheReport) {
   EXPECT_EQ(table->rows(), make_report(amp_trace()).find("ops_summary")->rows());
   EXPECT_FALSE(make_table(amp_trace(), "gpu_timeline_by_device"));  // there is one GPU
   EXPECT_THROW((void)make_table(amp_trace(), "nonsense"), Error);
+}
+
+// A report of many tables, each too long for a comment.
+Report long_report() {
+  const ColumnSpec columns[] = {{"name", Kind::kText, "", ""}};
+  Report report;
+  for (const std::string name : {"x", "y", "ops_summary", "warnings"}) {
+    Table table{name, "", columns};
+    for (int i = 0; i < 1000; ++i) table.add_row(name + std::string(90, '.'));
+    report.tables.push_back(std::move(table));
+  }
+  return report;
+}
+
+TEST(WriteReport, AShortDocumentBeginsWithWhatIsReadFirst) {
+  const io::TemporaryFolder folder;
+  write_report(long_report(), folder.path("r.md"));
+  const std::string text = folder.read("r.md");
+  EXPECT_LT(text.size(), 60'000u);
+  EXPECT_LT(text.find("## ops_summary"), text.find("## x"));
+  EXPECT_LT(text.find("## warnings"), text.find("## x"));
+}
+
+TEST(WriteReport, OnlyOurEditionListsItsFiles) {
+  const io::TemporaryFolder folder;
+  Report report = long_report();
+  report.edition = Edition::kReference;
+  write_report(report, folder.path("theirs/"));
+  EXPECT_FALSE(std::filesystem::exists(folder.path("theirs/.tracelens-files")));
+  report.edition = make_report(amp_trace(), {.tables = {"gpu_timeline"}}).edition;
+  write_report(report, folder.path("ours/"));
+  EXPECT_TRUE(std::filesystem::exists(folder.path("ours/.tracelens-files")));
 }
 
 TEST(Report, ModelsFromCodeComeFirst) {

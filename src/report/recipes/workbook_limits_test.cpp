@@ -35,5 +35,23 @@ TEST(WorkbookLimits, ATableBeyondThemIsLeftOutWithAWarning) {
           "it"));
 }
 
+TEST(WorkbookLimits, CellsThatWillBeCutAreTold) {
+  const ColumnSpec columns[] = {{"name", Kind::kText, "", ""}, {"dims", Kind::kNested, "", ""}};
+  Table table{"ops", "", columns};
+  table.add_row("µµµµ", Value::tuple({1, 2}));
+  table.add_row("aaaaa", Value::tuple({1, 2, 3}));
+  table.add_row("bbbbbb", Value::tuple({}));
+  Report report;
+  report.tables = {std::move(table)};
+  leave_out_what_excel_cannot_hold(report, {.text = 4});
+  EXPECT_EQ(report.tables.size(), 1u);
+  EXPECT_THAT(
+      report.warnings,
+      ElementsAre("ops: 2 texts of column name are longer than the 4 characters a cell of a "
+                  "workbook holds, and cut there; write to a folder to get all of it",
+                  "ops: 2 texts of column dims are longer than the 4 characters a cell of a "
+                  "workbook holds, and cut there; write to a folder to get all of it"));
+}
+
 }  // namespace
 }  // namespace tracelens

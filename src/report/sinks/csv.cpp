@@ -1,13 +1,20 @@
 // csv.cpp: tables as CSV: UTF-8, "\n" line ends, a header row, quotes only where needed.
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <tracelens/error.hpp>
 #include <tracelens/table_text.hpp>
 #include <vector>
 
+#include "io/ascii.hpp"
 #include "io/output_file.hpp"
+#include "report/sinks/folder_manifest.hpp"
 #include "report/sinks/sinks.hpp"
 #include "report/sinks/unique_names.hpp"
 #include "table/utf8.hpp"
@@ -15,28 +22,31 @@
 namespace tracelens {
 namespace {
 
-void write_line(std::string& line, io::OutputFile& file) {
-  // A row whose only field is empty would be a blank line, which readers skip.
-  if (line.empty()) line += "\"\"";
-  line.push_back('\n');
-  file.write(line);
-  line.clear();
-}
-
-void write_csv(const Table& table, io::OutputFile& file) {
+// Returns what the file holds.
+ContentHash write_csv(const Table& table, io::OutputFile& file) {
+  ContentHash content;
   std::string line;
+  const auto end_line = [&] {
+    // A row whose only field is empty would be a blank line, which readers skip.
+    if (line.empty()) line += "\"\"";
+    line.push_back('\n');
+    file.write(line);
+    content.add(line);
+    line.clear();
+  };
   for (const Table::Column& column : table.columns()) {
     if (&column != &table.columns().front()) line.push_back(',');
     append_csv_text(line, column.spec().name);
   }
-  write_line(line, file);
+  end_line();
   for (std::size_t row = 0; row < table.rows(); ++row) {
     for (const Table::Column& column : table.columns()) {
       if (&column != &table.columns().front()) line.push_back(',');
       append_csv_cell(line, column, row);
     }
-    write_line(line, file);
+    end_line();
   }
+  return content;
 }
 
 // A table's name as a file name: it cannot leave the folder or hide there.
@@ -48,27 +58,67 @@ std::string file_stem(std::string_view table_name) {
   return stem;
 }
 
+// The folder is one document: tables of an earlier run that this one does not have are taken away.
+// All files wait under hidden names until the last is complete; what remains then is renaming,
+// which needs no room on the disk.
 class CsvFolderSink final : public Sink {
  public:
-  explicit CsvFolderSink(const std::string& folder) : folder_{folder} {
+  CsvFolderSink(const std::string& folder, Edition edition) : folder_{folder}, edition_{edition} {
     io::make_directories(folder);
   }
 
   void write(const Table& table) override {
     const std::string name = names_.add(file_stem(table.name())) + ".csv";
-    files_.push_back(std::make_unique<io::OutputFile>((folder_ / name).string()));
-    write_csv(table, *files_.back());
+    files_.push_back(make_file(name));
+    written_.push_back(write_csv(table, *files_.back()).of(name));
   }
 
   void finish() override {
-    for (const auto& file : files_) file->commit();
-    files_.clear();
+    if (edition_ == Edition::kReference) return publish();
+    const std::vector<WrittenFile> before = read_manifest(folder_);
+    // A run that is ended while it renames must not forget the files of either set.
+    std::vector<WrittenFile> all = before;
+    all.insert(all.end(), written_.begin(), written_.end());
+    files_.insert(files_.begin(), list_of(all));
+    const File list = list_of(written_);
+    list->prepare();
+    publish();
+    remove_stale(before);
+    list->commit();
   }
 
  private:
+  using File = std::unique_ptr<io::OutputFile>;
+
+  [[nodiscard]] File make_file(std::string_view name) const {
+    return std::make_unique<io::OutputFile>((folder_ / name).string(), io::Links::kReplace);
+  }
+
+  [[nodiscard]] File list_of(std::span<const WrittenFile> files) const {
+    File list = make_file(kManifestName);
+    list->write(manifest_text(files));
+    return list;
+  }
+
+  void publish() {
+    for (const File& file : files_) file->prepare();
+    for (const File& file : files_) file->commit();
+    files_.clear();
+  }
+
+  // Some file systems take T.csv and t.csv for the same file.
+  void remove_stale(std::span<const WrittenFile> before) const {
+    std::set<std::string> names;
+    for (const WrittenFile& file : written_) names.insert(io::lower_case(file.name));
+    for (const WrittenFile& file : before)
+      if (!names.contains(io::lower_case(file.name))) remove_if_unchanged(folder_, file);
+  }
+
   std::filesystem::path folder_;
+  Edition edition_;
   UniqueNames names_{200};  // file systems take 255 bytes, with the extension
-  std::vector<std::unique_ptr<io::OutputFile>> files_;
+  std::vector<File> files_;
+  std::vector<WrittenFile> written_;
 };
 
 class CsvFileSink final : public Sink {
@@ -76,8 +126,7 @@ class CsvFileSink final : public Sink {
   explicit CsvFileSink(const std::string& output) : output_{output} {}
 
   void write(const Table& table) override {
-    if (file_)
-      throw Error{output_, "a CSV file holds one table; for several, name a folder (ending in /)"};
+    if (file_) throw Error{output_, one_table_only(output_)};
     file_.emplace(output_);
     write_csv(table, *file_);
   }
@@ -94,8 +143,14 @@ class CsvFileSink final : public Sink {
 
 }  // namespace
 
-std::unique_ptr<Sink> make_csv_folder_sink(const std::string& folder, const DocumentInfo&) {
-  return std::make_unique<CsvFolderSink>(folder);
+std::unique_ptr<Sink> make_csv_folder_sink(const std::string& folder, const DocumentInfo& info) {
+  return std::make_unique<CsvFolderSink>(folder, info.edition);
+}
+
+std::string one_table_only(const std::string& output, std::string_view choose_one) {
+  return fmt::format("a CSV file holds one table; {}{}name a folder for all of them: {}/",
+                     choose_one, choose_one.empty() ? "" : ", or ",
+                     std::filesystem::path{output}.replace_extension().string());
 }
 
 std::unique_ptr<Sink> make_csv_sink(const std::string& output, const DocumentInfo&) {

@@ -7,9 +7,11 @@
 #include <string>
 #include <string_view>
 #include <tracelens/table_text.hpp>
+#include <utility>
 #include <vector>
 
 #include "io/output_file.hpp"
+#include "report/sinks/overview_tables.hpp"
 #include "report/sinks/sinks.hpp"
 #include "table/markup.hpp"
 #include "table/utf8.hpp"
@@ -29,6 +31,8 @@ details { border: 1px solid var(--line); border-radius: 6px; margin: .8rem 0; pa
 summary { cursor: pointer; }
 summary b { font-size: 1.1rem; }
 .muted { opacity: .7; }
+h2 { font-size: 1.05rem; margin-bottom: .3rem; }
+.verdict { font-size: 1.3rem; font-weight: 600; margin: 1rem 0 0; }
 .scroll { max-height: 32rem; overflow: auto; margin-top: .5rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { border-bottom: 1px solid var(--line); padding: .2rem .6rem; text-align: left; white-space: nowrap; }
@@ -63,7 +67,7 @@ document.addEventListener('click', event => {
 });
 document.getElementById('find').addEventListener('input', event => {
   const wanted = event.target.value.toLowerCase();
-  for (const row of document.querySelectorAll('tbody tr'))
+  for (const row of document.querySelectorAll('details tbody tr'))
     row.hidden = !row.textContent.toLowerCase().includes(wanted);
 });
 )";
@@ -88,6 +92,7 @@ class HtmlSink final : public Sink {
     if (!info.subtitle.empty()) paragraph(info.subtitle);
     for (const std::string& line : info.source) paragraph(line);
     if (!info.version.empty()) paragraph("TraceLens " + info.version);
+    if (info.overview != nullptr) write_overview(*info.overview);
   }
 
   // The table of contents stands before the tables, so these wait for the last one.
@@ -96,22 +101,10 @@ class HtmlSink final : public Sink {
     contents_ += fmt::format("<a href=\"#{0}\">{0}</a>\n", name);
     body_ += fmt::format("<details open id=\"{0}\"><summary><b>{0}</b> ", name);
     append_markup(body_, table.description());
-    body_ += fmt::format(
-        " <span class=\"muted\">{} {}</span></summary>\n<div class=\"scroll\"><table>\n<thead><tr>",
-        table.rows(), table.rows() == 1 ? "row" : "rows");
-    std::vector<HumanFormat> formats;
-    for (const Table::Column& column : table.columns()) {
-      formats.emplace_back(column);
-      write_header(column.spec());
-    }
-    body_ += "</tr></thead>\n<tbody>\n";
-    for (std::size_t row = 0; row < table.rows(); ++row) {
-      body_ += "<tr>";
-      for (std::size_t i = 0; i < formats.size(); ++i)
-        write_cell(table.columns()[i], row, formats[i](row));
-      body_ += "</tr>\n";
-    }
-    body_ += "</tbody></table></div></details>\n";
+    body_ += fmt::format(" <span class=\"muted\">{} {}</span></summary>\n<div class=\"scroll\">",
+                         table.rows(), table.rows() == 1 ? "row" : "rows");
+    write_table(table);
+    body_ += "</div></details>\n";
   }
 
   void finish() override {
@@ -131,6 +124,41 @@ class HtmlSink final : public Sink {
  private:
   void paragraph(std::string_view text) {
     head_ += fmt::format("<div class=\"muted\">{}</div>\n", as_markup(text));
+  }
+
+  // Stands in the head, before the list of contents.
+  void write_overview(const Overview& overview) {
+    body_ = fmt::format("<section id=\"overview\">\n<p class=\"verdict\">{}</p>\n<p>{}</p>\n",
+                        as_markup(overview.verdict), as_markup(overview.run));
+    for (const Table& table : overview_tables(overview)) {
+      body_ += fmt::format("<h2>{}</h2>\n", as_markup(table.name()));
+      write_table(table);
+    }
+    if (!overview.advice.empty()) body_ += fmt::format("<h2>{}</h2>\n<ol>\n", kAdviceTitle);
+    for (const std::string& line : overview.advice)
+      body_ += fmt::format("<li>{}</li>\n", as_markup(line));
+    if (!overview.advice.empty()) body_ += "</ol>\n";
+    if (!overview.commands.empty()) body_ += "<pre>\n";
+    for (const std::string& line : overview.commands) body_ += as_markup(line) + "\n";
+    if (!overview.commands.empty()) body_ += "</pre>\n";
+    head_ += std::exchange(body_, {}) + "</section>\n";
+  }
+
+  void write_table(const Table& table) {
+    body_ += "<table>\n<thead><tr>";
+    std::vector<HumanFormat> formats;
+    for (const Table::Column& column : table.columns()) {
+      formats.emplace_back(column);
+      write_header(column.spec());
+    }
+    body_ += "</tr></thead>\n<tbody>\n";
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+      body_ += "<tr>";
+      for (std::size_t i = 0; i < formats.size(); ++i)
+        write_cell(table.columns()[i], row, formats[i](row));
+      body_ += "</tr>\n";
+    }
+    body_ += "</tbody></table>\n";
   }
 
   void write_header(const ColumnSpec& spec) {

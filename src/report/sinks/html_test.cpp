@@ -58,6 +58,15 @@ TEST(HtmlSink, LongCellsAreShortenedAndWholeUnderThePointer) {
               AllOf(HasSubstr("title=\"" + std::string(500, 'x') + "\""), HasSubstr("…</td>")));
 }
 
+TEST(HtmlSink, ThePageBeginsWithTheOverview) {
+  const Overview overview = testing::some_overview();
+  const std::string page = html(testing::every_kind(), {.title = "T", .overview = &overview});
+  EXPECT_THAT(page, AllOf(HasSubstr("<p class=\"verdict\">Host-bound: a &lt;b&gt;</p>"),
+                          HasSubstr("<li>Use graphs.</li>"), HasSubstr("tracelens tree t.json"),
+                          HasSubstr("data-v=\"75\">75.00</td>")));
+  EXPECT_LT(page.find("</section>"), page.find("<nav>"));
+}
+
 TEST(HtmlSink, ThePageLoadsNothingFromElsewhere) {
   EXPECT_THAT(html(testing::every_kind()),
               AllOf(Not(HasSubstr("http")), Not(HasSubstr("src=")), Not(HasSubstr("<link"))));

@@ -2,17 +2,25 @@
 //   {"schema": "tracelens.report/1",                  raised when a reader would have to change
 //    "title": "…", "subtitle": "…", "version": "…",   texts
 //    "source": ["…"],                                 what it was made from
+//    "overview": {…},                                 where there is one: the fields of Overview
 //    "tables": [
 //     {"name": "…", "description": "…",
 //      "columns": [{"name": "…", "kind": "real", "unit": "ms", "description": "…"}],
 //      "rows": [["aten::mm", 12.5, [8, 4], null]]}]}   one array per row, one item per column
 // Kinds: text, integer, real, bool, nested. A missing cell and one that is no finite number is
 // null. A nested cell is JSON itself; tuples are arrays.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tracelens/json.hpp>
 #include <tracelens/table_text.hpp>
+#include <type_traits>
+#include <vector>
 
 #include "io/output_file.hpp"
 #include "report/sinks/sinks.hpp"
@@ -43,12 +51,9 @@ class JsonSink final : public Sink {
     member("title", info.title);
     member("subtitle", info.subtitle);
     member("version", info.version);
-    out_ += ",\n \"source\": [";
-    for (std::size_t i = 0; i < info.source.size(); ++i) {
-      if (i > 0) out_ += ", ";
-      append_json_text(out_, info.source[i]);
-    }
-    out_ += "],\n \"tables\": [";
+    texts(",\n \"source\": [", info.source);
+    if (info.overview != nullptr) write_overview(*info.overview);
+    out_ += ",\n \"tables\": [";
   }
 
   void write(const Table& table) override {
@@ -72,6 +77,52 @@ class JsonSink final : public Sink {
   void member(std::string_view key, std::string_view text) {
     out_.append(",\n \"").append(key).append("\": ");
     append_json_text(out_, text);
+  }
+
+  void texts(std::string_view begin, std::span<const std::string> items) {
+    out_ += begin;
+    for (const std::string& item : items) {
+      if (&item != &items.front()) out_ += ", ";
+      append_json_text(out_, item);
+    }
+    out_ += "]";
+  }
+
+  void write_overview(const Overview& overview) {
+    out_ += ",\n \"overview\": {\"run\": ";
+    append_json_text(out_, overview.run);
+    member("bound", overview.bound);
+    member("verdict", overview.verdict);
+    write_items(",\n \"split\": [", overview.split);
+    write_items(",\n \"idle_causes\": [", overview.idle_causes);
+    member("costs_title", overview.costs_title);
+    write_items(",\n \"costs\": [", overview.costs);
+    texts(",\n \"advice\": [", overview.advice);
+    texts(",\n \"commands\": [", overview.commands);
+    out_ += "}";
+  }
+
+  template <class Item>
+  void write_items(std::string_view begin, const std::vector<Item>& items) {
+    out_ += begin;
+    for (const Item& item : items) {
+      out_ += &item == &items.front() ? "\n  {\"name\": " : ",\n  {\"name\": ";
+      append_json_text(out_, item.name);
+      out_ += fmt::format(R"(, "ns": {}, "percent": )", item.ns);
+      append_number(item.percent);
+      if constexpr (std::is_same_v<Item, Overview::Cost>) {
+        out_ += R"(, "roof_percent": )";
+        append_number(item.roof_percent.value_or(std::numeric_limits<double>::quiet_NaN()));
+        out_ += R"(, "costliest": )";
+        append_json_text(out_, item.costliest);
+      }
+      out_ += "}";
+    }
+    out_ += "]";
+  }
+
+  void append_number(double value) {
+    out_ += std::isfinite(value) ? fmt::format("{}", value) : "null";
   }
 
   void write_columns(const Table& table) {

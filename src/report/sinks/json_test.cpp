@@ -62,6 +62,20 @@ TEST(JsonSink, DocumentParsesWhateverBytesTheTableHolds) {
   EXPECT_EQ(cell.substr(0, 128), bytes.substr(0, 128));
 }
 
+TEST(JsonSink, TheOverviewIsAKey) {
+  const TemporaryFolder folder;
+  const Overview overview = testing::some_overview();
+  write_tables({}, folder.path("r.json"), {.overview = &overview});
+  simdjson::dom::parser parser;
+  const auto document = parser.parse(simdjson::padded_string{folder.read("r.json")});
+  ASSERT_EQ(document.error(), simdjson::SUCCESS);
+  EXPECT_EQ(std::string_view{document["overview"]["verdict"]}, "Host-bound: a <b>");
+  EXPECT_EQ(std::int64_t{document.at_pointer("/overview/split/1/ns")}, 6'000'000);
+  EXPECT_EQ(double{document.at_pointer("/overview/costs/0/roof_percent")}, 50.5);
+  EXPECT_TRUE(document.at_pointer("/overview/costs/1/roof_percent").is_null());
+  EXPECT_EQ(std::string_view{document.at_pointer("/overview/commands/0")}, "tracelens tree t.json");
+}
+
 TEST(JsonSink, NoTablesIsAValidDocument) {
   const TemporaryFolder folder;
   write_tables({}, folder.path("r.json"), {});

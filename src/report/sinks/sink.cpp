@@ -54,6 +54,12 @@ void check_sink(const std::string& output) {
     throw Error{output, "cannot be created: there is no folder " + folder.string()};
 }
 
+void check_sink_for_several(const std::string& output, std::string_view choose_one) {
+  check_sink(output);
+  if (!is_folder(output) && kind_of(output).make == make_csv_sink)
+    throw Error{output, one_table_only(output, choose_one)};
+}
+
 void write_tables(std::span<const Table> tables, const std::string& output,
                   const DocumentInfo& info) {
   DocumentInfo sized = info;

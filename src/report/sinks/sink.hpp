@@ -13,6 +13,9 @@
 
 namespace tracelens {
 
+// The first sheet of a workbook with an overview: it is no table.
+inline constexpr std::string_view kCoverSheet = "overview";
+
 // A sink writes finished tables and nothing else: no sums, no sorting, no choice of unit.
 struct Sink {
   virtual ~Sink() = default;

@@ -56,6 +56,22 @@ TEST(Sink, EveryKindKeepsTheOldFileUntilItIsFinished) {
   }
 }
 
+TEST(Sink, ACsvFileForSeveralTablesIsToldAtOnce) {
+  const TemporaryFolder folder;
+  check_sink_for_several(folder.path("r.xlsx"));
+  check_sink_for_several(folder.path("out/"));
+  check_sink(folder.path("r.csv"));
+  try {
+    check_sink_for_several(folder.path("r.csv"), "choose it with --tables NAME");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr("a CSV file holds one table; choose it with --tables NAME, or name a "
+                          "folder for all of them: " +
+                          folder.path("r/")));
+  }
+}
+
 TEST(Sink, OutputInAFolderThatIsNotThereIsAnError) {
   const TemporaryFolder folder;
   for (const SinkKind& kind : sink_kinds())

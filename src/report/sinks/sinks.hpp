@@ -3,18 +3,22 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "report/sinks/sink.hpp"
 
 namespace tracelens {
 
-// <table>.csv for each table in `folder`, which is made if need be; other files there stay.
+// <table>.csv for each table in `folder`, which is made if need be. Tables that an earlier run wrote
+// there go, other files stay.
 std::unique_ptr<Sink> make_csv_folder_sink(const std::string& folder, const DocumentInfo& info);
 // A single CSV file; takes exactly one table.
 std::unique_ptr<Sink> make_csv_sink(const std::string& output, const DocumentInfo& info);
-// One workbook with one sheet per table.
+[[nodiscard]] std::string one_table_only(const std::string& output,
+                                         std::string_view choose_one = {});
+// One workbook with one sheet per table, after a cover sheet where there is an overview.
 std::unique_ptr<Sink> make_xlsx_sink(const std::string& output, const DocumentInfo& info);
-// One GitHub-flavoured Markdown file, every row written, very long cells shortened.
+// One GitHub-flavoured Markdown file, shortened to fit into a comment.
 std::unique_ptr<Sink> make_markdown_sink(const std::string& output, const DocumentInfo& info);
 // One self-contained page whose tables can be sorted and searched.
 std::unique_ptr<Sink> make_html_sink(const std::string& output, const DocumentInfo& info);

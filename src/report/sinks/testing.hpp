@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <limits>
 #include <string>
+#include <tracelens/overview.hpp>
 #include <tracelens/table.hpp>
 #include <tracelens/value.hpp>
 #include <vector>
@@ -42,6 +43,20 @@ inline Table one_column(const std::string& name) {
   table.add_row(1.5);
   table.add_row(kMissing);
   return table;
+}
+
+inline Overview some_overview() {
+  Overview overview;
+  overview.run = "H200, 3 steps";
+  overview.bound = "host";
+  overview.verdict = "Host-bound: a <b>";
+  overview.split = {{"compute", 4'000'000, 40}, {"idle", 6'000'000, 60}};
+  overview.idle_causes = {{"op dispatch", 6'000'000, 60}};
+  overview.costs_title = "costliest";
+  overview.costs = {{"GEMM", 3'000'000, 75, 50.5, "aten::mm"}, {"other", 1'000'000, 25}};
+  overview.advice = {"Use graphs."};
+  overview.commands = {"tracelens tree t.json"};
+  return overview;
 }
 
 }  // namespace tracelens::testing

@@ -1,5 +1,6 @@
 // xlsx.cpp: one workbook, one sheet per table, ready to sort and filter.
-// The header row is frozen and filtered, and a note on each header cell says what the column means.
+// The header row is frozen and filtered, and a note on each header cell says what the column means;
+// names stay in sight on wide sheets, shares have bars, columns that are seldom read are folded.
 // libxlsxwriter runs in its constant-memory mode: a row goes to disk when the next one begins, so
 // rows must be written from top to bottom, and cells of a row from left to right.
 #include <xlsxwriter.h>
@@ -8,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tracelens/error.hpp>
@@ -17,6 +19,8 @@
 #include "io/output_file.hpp"
 #include "report/sinks/sinks.hpp"
 #include "report/sinks/unique_names.hpp"
+#include "report/sinks/xlsx_cover.hpp"
+#include "report/sinks/xlsx_text.hpp"
 #include "table/utf8.hpp"
 
 namespace tracelens {
@@ -26,28 +30,16 @@ constexpr std::size_t kMostCellsKept = 500'000;  // about 50 MB
 
 // Excel's own limits.
 constexpr std::size_t kMaxRows = 1'048'576, kMaxColumns = 16'384;
-constexpr std::size_t kMaxText = 32'767, kMaxSheetName = 31, kMaxProperty = 255;
+constexpr std::size_t kMaxSheetName = 31, kMaxProperty = 255;
 constexpr std::int64_t kMaxExactInteger = std::int64_t{1} << 53;  // numbers are doubles
 
 constexpr std::size_t kRowsMeasured = 200;  // for the width of a column
 constexpr double kMinWidth = 8, kMaxWidth = 60, kFilterButton = 3;
-
-// Without what XML 1.0 cannot hold, at most `limit` characters long.
-std::string clean(std::string_view text, std::size_t limit) {
-  std::string out;
-  out.reserve(text.size());
-  for (std::size_t at = 0; at < text.size();) {
-    const CodePoint point = next_code_point(text, at);
-    const bool control = point.value < 0x20 && point.value != '\n' && point.value != '\t';
-    const bool nonchar = point.value == 0xFFFE || point.value == 0xFFFF;
-    if (!control && !nonchar) append_utf8(out, point.valid ? point.value : 0xFFFD);
-  }
-  out.resize(cut_utf16(out, limit).size());
-  return out;
-}
+// Names stay in sight where a sheet is wider than a screen, as far as they leave room for the rest.
+constexpr double kWideSheet = 120, kMaxFrozen = 70;
 
 std::string sheet_name(std::string_view table_name) {
-  std::string name = clean(table_name, kMaxText);
+  std::string name = sheet_text(table_name, kMaxCellText);
   for (char& c : name)
     if (std::string_view{"[]:*?/\\'\n\t"}.find(c) != std::string_view::npos) c = '_';
   // Excel keeps "History" for itself, in any case.
@@ -64,10 +56,29 @@ const char* number_format(const ColumnSpec& spec) {
   return "#,##0.00##";
 }
 
+// Percentages that say something as bars. The sum so far does not, nor do differences.
+bool has_bars(const Table::Column& column) {
+  return column.spec().kind == Kind::kReal && column.spec().unit == "%" &&
+         !column.spec().name.starts_with("Cumulative") &&
+         std::ranges::none_of(column.reals(), [](double value) { return value < 0; });
+}
+
+// Parts of one whole are compared with each other, others (of a roof) with what they could be.
+bool are_parts(const Table::Column& column) {
+  constexpr double kRounded = 101;
+  double sum = 0;
+  for (std::size_t row = 0; row < column.size(); ++row)
+    if (!column.is_missing(row)) sum += column.reals()[row];
+  return sum <= kRounded;
+}
+
 class XlsxSink final : public Sink {
  public:
   XlsxSink(const std::string& output, const DocumentInfo& info)
-      : output_{output}, file_{output}, is_folded_{info.is_folded} {
+      : output_{output},
+        file_{output},
+        is_folded_{info.is_folded},
+        is_ours_{info.edition == Edition::kExtended} {
     lxw_workbook_options options{};
     // Row by row it takes no memory, but more time and a larger file: equal texts are repeated.
     options.constant_memory = info.cells > kMostCellsKept ? LXW_TRUE : LXW_FALSE;
@@ -79,6 +90,9 @@ class XlsxSink final : public Sink {
     format_set_align(header_, LXW_ALIGN_CENTER);
     format_set_align(header_, LXW_ALIGN_VERTICAL_TOP);
     set_properties(info);
+    if (info.overview == nullptr) return;
+    write_cover(workbook_.get(), info);
+    names_.add(kCoverSheet);
   }
 
   void write(const Table& table) override {
@@ -92,7 +106,8 @@ class XlsxSink final : public Sink {
     if (sheet == nullptr) throw Error{output_, "cannot add sheet '" + table.name() + "'"};
     if (columns == 0) return;
 
-    write_header(table, sheet);
+    const std::vector<SheetColumn> layout = layout_of(table);
+    write_header(table, layout, sheet);
     std::vector<lxw_format*> formats;
     for (const Table::Column& column : table.columns())
       formats.push_back(format_for(number_format(column.spec())));
@@ -100,7 +115,12 @@ class XlsxSink final : public Sink {
       for (std::size_t i = 0; i < columns; ++i)
         write_cell(sheet, table.columns()[i], row, i, formats[i]);
 
-    worksheet_freeze_panes(sheet, 1, 0);
+    worksheet_freeze_panes(sheet, 1, is_ours_ ? frozen_columns(table, layout) : 0);
+    for (std::size_t i = 0; is_ours_ && rows > 0 && i < columns; ++i)
+      if (const Table::Column& column = table.columns()[i];
+          !layout[i].is_folded && has_bars(column))
+        check(add_bars(sheet, 1, static_cast<lxw_row_t>(rows), static_cast<lxw_col_t>(i),
+                       !are_parts(column)));
     check(worksheet_autofilter(sheet, 0, 0, static_cast<lxw_row_t>(rows),
                                static_cast<lxw_col_t>(columns - 1)));
   }
@@ -111,6 +131,10 @@ class XlsxSink final : public Sink {
   }
 
  private:
+  struct SheetColumn {
+    double width = 0;
+    bool is_folded = false;
+  };
   struct FreeWorkbook {
     void operator()(lxw_workbook* workbook) const { lxw_workbook_free(workbook); }
   };
@@ -120,11 +144,11 @@ class XlsxSink final : public Sink {
   }
 
   void set_properties(const DocumentInfo& info) {
-    std::string title = clean(info.title, kMaxProperty),
-                subject = clean(info.subtitle, kMaxProperty);
-    std::string made_by = clean("TraceLens " + info.version, kMaxProperty), source;
+    std::string title = sheet_text(info.title, kMaxProperty),
+                subject = sheet_text(info.subtitle, kMaxProperty);
+    std::string made_by = sheet_text("TraceLens " + info.version, kMaxProperty), source;
     for (const std::string& line : info.source) source += line + "\n";
-    source = clean(source, kMaxProperty);
+    source = sheet_text(source, kMaxProperty);
     lxw_doc_properties properties{};
     properties.title = title.data();
     properties.subject = subject.data();
@@ -142,23 +166,57 @@ class XlsxSink final : public Sink {
     return format;
   }
 
-  void write_header(const Table& table, lxw_worksheet* sheet) {
+  [[nodiscard]] std::vector<SheetColumn> layout_of(const Table& table) const {
+    std::vector<SheetColumn> layout;
+    for (const Table::Column& column : table.columns())
+      layout.push_back(
+          {width_of(column), is_folded_ != nullptr && is_folded_(table, column.spec().name)});
+    return layout;
+  }
+
+  // Those on the left up to the name, if the sheet is wide.
+  static lxw_col_t frozen_columns(const Table& table, std::span<const SheetColumn> layout) {
+    double total = 0, frozen_width = 0;
+    for (const SheetColumn& column : layout) total += column.width;
+    if (total <= kWideSheet) return 0;
+    std::size_t frozen = 0;
+    bool has_name = false;
+    for (; frozen < layout.size() && !layout[frozen].is_folded; ++frozen) {
+      const bool is_text = table.columns()[frozen].spec().kind == Kind::kText;
+      frozen_width += layout[frozen].width;
+      if (frozen_width > kMaxFrozen || (has_name && !is_text)) break;
+      has_name = has_name || is_text;
+    }
+    return has_name ? static_cast<lxw_col_t>(frozen) : 0;
+  }
+
+  // Folded columns open by a click on the button above the column after them.
+  void set_column(lxw_worksheet* sheet, std::span<const SheetColumn> layout, std::size_t i) const {
+    const bool is_folded = i < layout.size() && layout[i].is_folded;
+    const bool is_after_folded = is_ours_ && !is_folded && i > 0 && layout[i - 1].is_folded;
+    if (i == layout.size() && !is_after_folded) return;
+    lxw_row_col_options options{};
+    options.hidden = is_folded ? LXW_TRUE : LXW_FALSE;
+    options.level = is_folded && is_ours_ ? 1 : 0;
+    options.collapsed = is_after_folded ? LXW_TRUE : LXW_FALSE;
+    const auto at = static_cast<lxw_col_t>(i);
+    const double width = i < layout.size() ? layout[i].width : LXW_DEF_COL_WIDTH;
+    check(worksheet_set_column_opt(sheet, at, at, width, nullptr, &options));
+  }
+
+  void write_header(const Table& table, std::span<const SheetColumn> layout, lxw_worksheet* sheet) {
     for (std::size_t i = 0; i < table.columns().size(); ++i) {
       const Table::Column& column = table.columns()[i];
       const auto at = static_cast<lxw_col_t>(i);
-      const std::string name = clean(column.spec().name, kMaxText);
+      const std::string name = cell_text(column.spec().name);
       check(worksheet_write_string(sheet, 0, at, name.c_str(), header_));
-      lxw_row_col_options visibility{};
-      visibility.hidden = is_folded_ != nullptr && is_folded_(table.name(), column.spec().name)
-                              ? LXW_TRUE
-                              : LXW_FALSE;
-      check(worksheet_set_column_opt(sheet, at, at, width_of(column), nullptr, &visibility));
+      set_column(sheet, layout, i);
       write_note(column.spec(), sheet, at);
     }
+    if (layout.size() < kMaxColumns) set_column(sheet, layout, layout.size());
   }
 
   static double width_of(const Table::Column& column) {
-    if (column.spec().kind == Kind::kNested) return kMaxWidth;  // nearly always longer than that
     const HumanFormat format{column};
     std::size_t widest = 0;
     for (std::size_t row = 0; row < std::min(column.size(), kRowsMeasured); ++row) {
@@ -176,7 +234,7 @@ class XlsxSink final : public Sink {
       note.append("unit: ").append(spec.unit);
     }
     if (note.empty()) return;
-    note = clean(note, kMaxText);
+    note = sheet_text(note, kMaxCellText);
     lxw_comment_options options{};
     options.x_scale = 2;
     check(worksheet_write_comment_opt(sheet, 0, column, note.c_str(), &options));
@@ -204,7 +262,7 @@ class XlsxSink final : public Sink {
       case Kind::kNested:
         break;
     }
-    const std::string text = clean(plain_text(column, row), kMaxText);
+    const std::string text = cell_text(plain_text(column, row));
     check(worksheet_write_string(sheet, y, x, text.c_str(), nullptr));
   }
 
@@ -214,7 +272,8 @@ class XlsxSink final : public Sink {
   lxw_format* header_ = nullptr;  // formats belong to the workbook
   std::vector<std::pair<std::string, lxw_format*>> number_formats_;
   UniqueNames names_{kMaxSheetName};
-  bool (*is_folded_)(std::string_view table, std::string_view column);
+  bool (*is_folded_)(const Table& table, std::string_view column);
+  bool is_ours_;  // else exactly a workbook of the Python TraceLens
 };
 
 }  // namespace

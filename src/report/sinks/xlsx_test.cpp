@@ -125,9 +125,13 @@ TEST(XlsxSink, ControlCharactersAreDroppedAndInvalidBytesReplaced) {
 
 TEST(XlsxSink, TextIsCutAtTheLimitOfACellBetweenCodePoints) {
   std::string text;
-  for (int i = 0; i < 32'768; ++i) text += "µ";
-  const std::string sheet = first_sheet(one_cell(Kind::kText, text));
-  EXPECT_THAT(sheet, HasSubstr("<t>" + text.substr(0, 2 * 32'767) + "</t>"));
+  for (int i = 0; i < 32'767; ++i) text += "µ";
+  EXPECT_NE(first_sheet(one_cell(Kind::kText, text)).find("<t>" + text + "</t>"),
+            std::string::npos);
+  const std::string mark = " ... [cut: longer than a cell holds]";
+  const std::string cut = text.substr(0, 2 * (32'767 - mark.size())) + mark;
+  EXPECT_NE(first_sheet(one_cell(Kind::kText, text + "µ")).find("<t>" + cut + "</t>"),
+            std::string::npos);
 }
 
 TEST(XlsxSink, HeaderIsFrozenFilteredAndBold) {
@@ -175,6 +179,80 @@ TEST(XlsxSink, EmptyTablesAndNoTablesMakeAWorkbook) {
   EXPECT_THAT(first_sheet(Table{"t", "", columns}), HasSubstr(R"(<autoFilter ref="A1"/>)"));
   EXPECT_THAT(first_sheet(Table{"t", "", {}}), HasSubstr("<sheetData/>"));
   EXPECT_TRUE(workbook({}).contains("xl/workbook.xml"));
+}
+
+// A table of a report: names, a share, and columns that are seldom read.
+Table wide_table() {
+  const ColumnSpec columns[] = {
+      {"name", Kind::kText, "", ""},    {"share", Kind::kReal, "%", ""},
+      {"extra", Kind::kText, "", ""},   {"Cumulative share", Kind::kReal, "%", ""},
+      {"change", Kind::kReal, "%", ""}, {"extra too", Kind::kText, "", ""}};
+  Table table{"wide", "", columns};
+  table.add_row(std::string(50, 'n'), 60.0, std::string(60, 'x'), 60.0, -1.0, "x");
+  table.add_row("b", 40.0, "", 100.0, 1.0, "x");
+  return table;
+}
+
+std::map<std::string, std::string> wide_workbook(Edition edition,
+                                                 const Overview* overview = nullptr,
+                                                 std::size_t cells = 0) {
+  const TemporaryFolder folder;
+  const Table table = wide_table();
+  ::testing::internal::CaptureStderr();
+  write_tables({&table, 1}, folder.path("r.xlsx"),
+               {.cells = cells,
+                .is_folded = [](const Table&,
+                                std::string_view column) { return column.starts_with("extra"); },
+                .overview = overview,
+                .edition = edition});
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), IsEmpty());
+  return unpack(folder.path("r.xlsx"));
+}
+
+TEST(XlsxSink, WideSheetsKeepNamesInSightAndSharesHaveBars) {
+  const std::string sheet = wide_workbook(Edition::kExtended)["xl/worksheets/sheet1.xml"];
+  EXPECT_THAT(sheet, HasSubstr(R"(<pane xSplit="1" ySplit="1" topLeftCell="B2")"));
+  EXPECT_THAT(sheet, HasSubstr(R"(<conditionalFormatting sqref="B2:B3">)"));
+  EXPECT_THAT(sheet, Not(HasSubstr(R"(sqref="D2:D3")")));
+  EXPECT_THAT(sheet, Not(HasSubstr(R"(sqref="E2:E3")")));
+}
+
+TEST(XlsxSink, FoldedColumnsOpenByAClick) {
+  const std::string sheet = wide_workbook(Edition::kExtended)["xl/worksheets/sheet1.xml"];
+  EXPECT_THAT(sheet, ::testing::ContainsRegex(
+                         R"(<col min="3" max="3" width="[0-9.]+" hidden="1" customWidth="1" )"
+                         R"(outlineLevel="1"/><col min="4" [^>]*collapsed="1"/>)"));
+  EXPECT_THAT(sheet, ::testing::ContainsRegex(R"(<col min="7" [^>]*collapsed="1"/>)"));
+}
+
+TEST(XlsxSink, AWorkbookOfTheReferenceHasNothingButItsSheets) {
+  const std::string sheet = wide_workbook(Edition::kReference)["xl/worksheets/sheet1.xml"];
+  EXPECT_THAT(sheet, HasSubstr(R"(<pane ySplit="1" topLeftCell="A2")"));
+  EXPECT_THAT(sheet, Not(HasSubstr("conditionalFormatting")));
+  EXPECT_THAT(sheet, Not(HasSubstr("outlineLevel")));
+  EXPECT_THAT(sheet, HasSubstr("hidden"));
+}
+
+TEST(XlsxSink, TheCoverHasVerdictFiguresAndTwoCharts) {
+  const Overview overview = testing::some_overview();
+  for (const std::size_t cells : {std::size_t{0}, std::size_t{10'000'000}}) {
+    auto parts = wide_workbook(Edition::kExtended, &overview, cells);
+    EXPECT_THAT(parts["xl/workbook.xml"],
+                ::testing::ContainsRegex(R"(<sheet name="overview"[^>]*/><sheet name="wide")"));
+    const std::string texts = parts["xl/sharedStrings.xml"] + parts["xl/worksheets/sheet1.xml"];
+    for (const char* text :
+         {"Host-bound: a &lt;b&gt;", "op dispatch", "GEMM", "aten::mm", "Use graphs."})
+      EXPECT_THAT(texts, HasSubstr(text));
+    EXPECT_THAT(parts["xl/charts/chart1.xml"], HasSubstr("<c:doughnutChart>"));
+    EXPECT_THAT(parts["xl/charts/chart2.xml"], HasSubstr("<c:barChart>"));
+    EXPECT_THAT(parts["xl/charts/chart2.xml"], HasSubstr("<c:f>overview!$B$"));
+  }
+}
+
+TEST(XlsxSink, ACoverWithoutFiguresIsStillOne) {
+  const Overview empty;
+  EXPECT_THAT(wide_workbook(Edition::kExtended, &empty)["xl/workbook.xml"],
+              HasSubstr(R"(<sheet name="overview")"));
 }
 
 TEST(XlsxSink, TitleIsADocumentProperty) {
