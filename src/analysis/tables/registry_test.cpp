@@ -126,8 +126,8 @@ TEST(Excerpts, TheColumnsThatMatterAreColumnsOfTheTable) {
   const Report report = make_report(training_step());
   for (const Table& table : report.tables)
     for (const std::string_view column : excerpt_of(table).columns) {
-      const bool on_request = column == "is_recompute" || column == "num_kernels" ||
-                              column.starts_with("overlap");
+      const bool on_request =
+          column == "is_recompute" || column == "num_kernels" || column.starts_with("overlap");
       EXPECT_TRUE(on_request || table.has_column(column)) << table.name() << ": " << column;
     }
 }
@@ -141,9 +141,11 @@ TEST(Excerpts, OfSeveralLayoutsOfATableTheFittingOneIsTaken) {
 
 TEST(Excerpts, AVerbOfSeveralTracesHasItsOwn) {
   Report report;
-  report.tables = {Table{"ops_diff", "", {}}, Table{"ops_summary", "", {}}};
-  EXPECT_EQ(first_tables(report, "diff").front().rows, 15);
-  EXPECT_EQ(first_tables(report).front().table, "ops_summary");
+  const ColumnSpec columns[] = {{"type", Kind::kText, "", ""}};
+  report.tables = {Table{"gpu_timeline", "", columns}, Table{"ops_diff", "", {}}};
+  EXPECT_EQ(first_tables(report, "diff").front().table, "ops_diff");
+  EXPECT_EQ(first_tables(report, "diff").back().rows, 15);
+  EXPECT_EQ(excerpt_of(report.tables.front()).rows, 20);
 }
 
 TEST(CompareRules, StandInTheOrderOfTheGroups) {
