@@ -15,10 +15,11 @@ void Findings::add(Verdict level, std::string_view what, std::string_view detail
 }
 
 Table Findings::make_table() {
-  const ColumnSpec columns[] = {{"level", Kind::kText, "", "ok, warn or fail"},
-                                {"what", Kind::kText, "", "what was looked at"},
-                                {"detail", Kind::kText, "text", "what was found"},
-                                {"how to fix", Kind::kText, "text", "what to change when recording"}};
+  const ColumnSpec columns[] = {
+      {"level", Kind::kText, "", "ok, warn or fail"},
+      {"what", Kind::kText, "", "what was looked at"},
+      {"detail", Kind::kText, "text", "what was found"},
+      {"how to fix", Kind::kText, "text", "what to change when recording"}};
   return Table{"check", "Whether the trace is fit for analysis", columns};
 }
 
