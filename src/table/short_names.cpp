@@ -12,8 +12,6 @@
 namespace tracelens {
 namespace {
 
-constexpr std::string_view kEllipsis = "…";
-
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 // Whether it reads like a C++ function with template arguments or parameters; shapes begin with a

@@ -44,8 +44,6 @@ constexpr Range kWide[] = {
     {0x1FA70, 0x1FAFF}, {0x20000, 0x3FFFD},
 };
 
-constexpr std::string_view kEllipsis = "…";
-
 // Bytes of the longest head that is at most `columns` wide.
 std::size_t head_bytes(std::string_view text, std::size_t columns) {
   std::size_t at = 0;

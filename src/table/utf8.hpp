@@ -40,6 +40,9 @@ class ValidUtf8 {
 // print (a terminal's escape codes among it) becomes U+FFFD.
 [[nodiscard]] std::string single_line(std::string_view text);
 
+// What stands for a part that was cut out.
+inline constexpr std::string_view kEllipsis = "…";
+
 // At most `columns` wide, cut between code points; what is cut off is shown as "…".
 [[nodiscard]] std::string shorten(std::string_view text, std::size_t columns);
 // The same, but cut in the middle: the head and the tail of kernel names tell them apart.

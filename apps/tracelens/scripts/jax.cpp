@@ -13,7 +13,7 @@ namespace tracelens::app {
 namespace {
 
 // runs/vm.xplane.pb -> runs/vm_perf_report.xlsx
-std::string default_workbook(const std::string& profile) {
+std::string workbook_beside_profile(const std::string& profile) {
   return profile.substr(0, profile.rfind(".xplane.pb")) + "_perf_report.xlsx";
 }
 
@@ -37,7 +37,7 @@ class JaxReportScript : public Verb {
 
   int run(Console& console) override {
     origami_.warn(console);
-    const std::string workbook = default_workbook(profile_);
+    const std::string workbook = workbook_beside_profile(profile_);
     output_.check(profile_, workbook);
 
     const Trace trace = read_trace(profile_, {.threads = 0, .on_progress = console.progress_bar()});

@@ -13,7 +13,7 @@ namespace tracelens::app {
 namespace {
 
 // runs/x.json.gz -> runs/x_perf_report.xlsx: the path cut at its last ".json"
-std::string default_workbook(const std::string& trace) {
+std::string workbook_beside_trace(const std::string& trace) {
   return trace.substr(0, trace.rfind(".json")) + "_perf_report.xlsx";
 }
 
@@ -73,7 +73,7 @@ class PytorchReportScript : public Verb {
     if (!short_kernels_) options_.without.emplace_back("short-kernels");
     if (overlap_) options_.also.emplace_back("overlap");
 
-    const std::string workbook = default_workbook(trace_);
+    const std::string workbook = workbook_beside_trace(trace_);
     output_.check(trace_, workbook);
 
     check_options(options_);

@@ -10,7 +10,7 @@ namespace tracelens::app {
 namespace {
 
 // x_results.json -> x_perf_report.xlsx; x_results.json.gz -> x_results_perf_report.xlsx
-std::string default_workbook(std::string trace) {
+std::string workbook_of_results(std::string trace) {
   constexpr std::string_view kResults = "_results.json", kReport = "_perf_report.xlsx";
   if (!trace.ends_with(kResults)) return trace.substr(0, trace.rfind(".json")).append(kReport);
   for (auto at = trace.find(kResults); at != std::string::npos;
@@ -37,7 +37,7 @@ class RocprofScript : public Verb {
   }
 
   int run(Console& console) override {
-    const std::string workbook = default_workbook(trace_);
+    const std::string workbook = workbook_of_results(trace_);
     output_.check(trace_, workbook);
     options_.kernel_summary = !no_summary_;
     const Trace trace = read_with_warnings(trace_, console);

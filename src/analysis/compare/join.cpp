@@ -26,11 +26,6 @@ bool is_blank(const Table::Column& column) {
   return std::ranges::none_of(column.present(), [](std::uint8_t present) { return present != 0; });
 }
 
-double number_at(const Table::Column& column, std::size_t row) {
-  return column.spec().kind == Kind::kInteger ? static_cast<double>(column.integers()[row])
-                                              : column.reals()[row];
-}
-
 std::size_t index_of(const Table& table, std::string_view name) {
   const auto columns = table.columns();
   const auto found = std::ranges::find(columns, name, [](const Table::Column& column) {
@@ -79,6 +74,11 @@ std::string bytes_of(const std::vector<KeyCell>& key) {
 }
 
 }  // namespace
+
+double number_at(const Table::Column& column, std::size_t row) {
+  return column.spec().kind == Kind::kInteger ? static_cast<double>(column.integers()[row])
+                                              : column.reals()[row];
+}
 
 TableJoin::TableJoin(std::vector<JoinSide> sides, JoinSpec spec, std::vector<std::string>& notes)
     : sides_{std::move(sides)}, spec_{std::move(spec)}, complete_(sides_.size(), true) {

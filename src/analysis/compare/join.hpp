@@ -89,4 +89,7 @@ class TableJoin {
   std::vector<Column> columns_;
 };
 
+// A cell of a column of numbers.
+[[nodiscard]] double number_at(const Table::Column& column, std::size_t row);
+
 }  // namespace tracelens

@@ -49,10 +49,10 @@ bool is_in(const Rule& rule, Edition edition) {
   return edition == Edition::kExtended || rule.edition == Edition::kReference;
 }
 
-class Comparison {
+class SheetComparison {
  public:
-  Comparison(std::span<const ComparedReport> reports, const CompareSheetsOptions& options,
-             std::vector<std::string>& notes)
+  SheetComparison(std::span<const ComparedReport> reports, const CompareSheetsOptions& options,
+                  std::vector<std::string>& notes)
       : reports_{reports}, options_{options}, notes_{notes} {}
 
   std::vector<Table> make() {
@@ -240,7 +240,7 @@ bool is_compared(std::string_view sheet, std::string_view group, Edition edition
 std::vector<Table> compare_sheets(std::span<const ComparedReport> reports,
                                   const CompareSheetsOptions& options,
                                   std::vector<std::string>& notes) {
-  return Comparison{reports, options, notes}.make();
+  return SheetComparison{reports, options, notes}.make();
 }
 
 std::optional<SheetMeasure> sheet_measure(const Table& table) {

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/compare/join.hpp"
 #include "analysis/kit/cells.hpp"
 #include "analysis/kit/noise.hpp"
 #include "table/utf8.hpp"
@@ -30,11 +31,6 @@ constexpr std::pair<std::string_view, std::string_view> kConcluding[] = {
     {"category_summary", "kind of work"},
     {kTimeline, "part of the timeline"},
 };
-
-double number_at(const Table::Column& column, std::size_t row) {
-  return column.spec().kind == Kind::kInteger ? static_cast<double>(column.integers()[row])
-                                              : column.reals()[row];
-}
 
 // Whether a row is the mean of the rows above it, and no time of its own.
 bool is_mean(const Table& table, std::size_t row) {

@@ -163,13 +163,13 @@ Table threads(const Trace& trace) {
       {"ops", Kind::kInteger, "", "cpu_ops among them"},
       {"runtime calls", Kind::kInteger, "", "CUDA or HIP calls among them"},
       {"GPU events", Kind::kInteger, "", "kernels, copies and fills among them"}};
-  struct Counts {
+  struct ThreadCounts {
     std::int64_t events = 0, ops = 0, calls = 0, gpu = 0;
   };
-  std::vector<Counts> counts(trace.track_table().size());
+  std::vector<ThreadCounts> counts(trace.track_table().size());
   for (const EventId event : trace.all_events()) {
     if (trace.phase(event) != Phase::kComplete) continue;
-    Counts& count = counts[trace.tracks()[event.row].row];
+    ThreadCounts& count = counts[trace.tracks()[event.row].row];
     const Category category = trace.category(event);
     ++count.events;
     count.ops += category == Category::kCpuOp ? 1 : 0;
@@ -178,7 +178,7 @@ Table threads(const Trace& trace) {
   }
   Table table{"threads", "Threads and GPU streams that recorded anything", columns};
   for (std::uint32_t id = 0; id < counts.size(); ++id) {
-    const Counts& count = counts[id];
+    const ThreadCounts& count = counts[id];
     if (count.events == 0) continue;
     const Track& track = trace.track(TrackId{id});
     const auto label = [&](const Track& where, std::string_view what) {

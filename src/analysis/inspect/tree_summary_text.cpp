@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kSmallPercent = 1;  // of the GPU time; less is folded
 constexpr std::size_t kLongestChain = 8;   // ops on one line
-constexpr std::size_t kDeepestIndent = 16;
+constexpr std::size_t kDeepestShown = 16;
 constexpr std::string_view kBackwardPrefix = "autograd::engine::evaluate_function: ";
 
 std::string title_of(const Branch& branch) {
@@ -155,7 +155,7 @@ class SummaryWriter {
             pass(minus_ns(ns, backward_ns)),
             pass(backward_ns),
             calls > 0 ? with_separators(std::to_string(calls)) : std::string{},
-            std::string(2 * std::min(indent, kDeepestIndent), ' ') + title};
+            std::string(2 * std::min(indent, kDeepestShown), ' ') + title};
   }
 
   [[nodiscard]] std::string line(const Line& cells) const {

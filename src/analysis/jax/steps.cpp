@@ -14,7 +14,7 @@
 namespace tracelens {
 namespace {
 
-struct Step {
+struct JaxStep {
   EventId event;
   std::int64_t start_ns = 0, end_ns = 0;
   std::vector<Interval> gpu;
@@ -22,7 +22,7 @@ struct Step {
 
 // What one host did. Times and correlation ids of two hosts have nothing to do with each other.
 struct Host {
-  std::vector<Step> steps;                                   // by time
+  std::vector<JaxStep> steps;                                // by time
   std::unordered_map<std::int64_t, std::int64_t> launch_ns;  // by correlation id: start
 };
 
@@ -34,7 +34,7 @@ std::map<std::int64_t, Host> hosts_with_steps(const Trace& trace) {
       hosts[JaxHosts::number(trace, event)].steps.push_back(
           {event, trace.ts_ns()[row], end_of(trace, event), {}});
   }
-  for (auto& [number, host] : hosts) std::ranges::stable_sort(host.steps, {}, &Step::start_ns);
+  for (auto& [number, host] : hosts) std::ranges::stable_sort(host.steps, {}, &JaxStep::start_ns);
   for (const EventId event : trace.all_events()) {
     if (!is_runtime(trace.category(event)) || trace.correlations()[event.row] == kAbsent) continue;
     if (const auto host = hosts.find(JaxHosts::number(trace, event)); host != hosts.end())
@@ -44,8 +44,8 @@ std::map<std::int64_t, Host> hosts_with_steps(const Trace& trace) {
 }
 
 // The step that was under way at a time; nullptr between steps.
-Step* step_at(std::vector<Step>& steps, std::int64_t ns) {
-  const auto after = std::ranges::upper_bound(steps, ns, {}, &Step::start_ns);
+JaxStep* step_at(std::vector<JaxStep>& steps, std::int64_t ns) {
+  const auto after = std::ranges::upper_bound(steps, ns, {}, &JaxStep::start_ns);
   if (after == steps.begin() || std::prev(after)->end_ns < ns) return nullptr;
   return &*std::prev(after);
 }
@@ -57,7 +57,7 @@ void add_gpu_work(const Trace& trace, std::map<std::int64_t, Host>& hosts) {
     if (host == hosts.end()) continue;
     const auto launch = host->second.launch_ns.find(trace.correlations()[event.row]);
     if (launch == host->second.launch_ns.end()) continue;
-    if (Step* const step = step_at(host->second.steps, launch->second))
+    if (JaxStep* const step = step_at(host->second.steps, launch->second))
       step->gpu.push_back(interval_of(trace, event));
   }
 }
@@ -86,7 +86,7 @@ std::optional<Table> jax_steps(const Trace& trace) {
               columns};
   for (auto& [number, host] : hosts) {
     std::optional<std::int64_t> last_end;
-    for (Step& step : host.steps) {
+    for (JaxStep& step : host.steps) {
       const auto count = static_cast<std::int64_t>(step.gpu.size());
       const std::vector<Interval> busy = merge(std::move(step.gpu));
       RowCells row;

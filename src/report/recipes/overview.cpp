@@ -103,7 +103,7 @@ struct Reached {
   }
 };
 
-struct Kind {
+struct KindOfWork {
   Reached reached;
   double costliest_ns = -1;
   std::string costliest;
@@ -129,7 +129,7 @@ std::string shape_text(std::string_view dims) {
 
 // What the costs are told from: one pass over the table of things.
 struct Ran {
-  std::map<std::string, Kind> kinds;
+  std::map<std::string, KindOfWork> kinds;
   std::map<std::string, Reached> bounds;  // by what limits them: "COMPUTE_BOUND"
 };
 
@@ -139,7 +139,7 @@ Ran what_ran(const Table* things, const CostTables& from) {
   for (std::size_t row = 0; row < things->rows(); ++row) {
     const double ns = number_at(*things, from.thing_time, row).value_or(0) * from.thing_ns;
     const std::optional<double> roof = number_at(*things, from.roof, row);
-    Kind& kind = ran.kinds[text_at(*things, from.thing_kind, row)];
+    KindOfWork& kind = ran.kinds[text_at(*things, from.thing_kind, row)];
     kind.reached.add(ns, roof);
     if (const std::string bound = text_at(*things, from.roof_bound, row); !bound.empty())
       ran.bounds[bound].add(ns, roof);

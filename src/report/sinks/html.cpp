@@ -19,7 +19,7 @@
 namespace tracelens {
 namespace {
 
-constexpr std::size_t kLongestCell = 100;  // columns; the whole text shows under the pointer
+constexpr std::size_t kLongestShown = 100;  // columns; the whole text shows under the pointer
 
 constexpr std::string_view kStyle = R"(
 :root { color-scheme: light dark; --line: #8884; --head: #8882; --accent: #2a6fdb; }
@@ -180,7 +180,7 @@ class HtmlSink final : public Sink {
       body_ += " class=\"n\"";
       append_sort_value(body_, column, row);
     }
-    const std::string shown = shorten(text, kLongestCell);
+    const std::string shown = shorten(text, kLongestShown);
     if (shown.size() != text.size()) {
       body_ += " title=\"";
       append_markup(body_, text);
