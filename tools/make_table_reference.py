@@ -43,6 +43,7 @@ def reports(tracelens):
         subprocess.run([sys.executable, DATA / "make_ranks.py", "--out", ranks, "--nodes", "2",
                         "--offset-us", "0,250"], check=True)
         yield False, made_by(tracelens, "collectives", ranks)
+    yield False, made_by(tracelens, "roofline", DATA / "h200_gpt_train_amp.json.gz")
     for before, after in PAIRS:
         yield False, made_by(tracelens, "diff", DATA / before, DATA / after)
 
@@ -73,8 +74,9 @@ def collect(tracelens):
 
 
 def says(description, registered_one):
-    """Behind a semicolon a table may add what holds for this report only."""
-    return description.partition("; ")[0] == registered_one.partition("; ")[0]
+    """Behind a semicolon a table may add what holds for this report only, as may the GPU's name."""
+    return (description.partition("; ")[0] == registered_one.partition("; ")[0]
+            or registered_one.endswith(" the GPU") and description.startswith(registered_one[:-8]))
 
 
 def gaps(tables, registry):

@@ -1,3 +1,4 @@
+#include <tracelens/report.hpp>
 #include <tracelens/roofline.hpp>
 
 #include <fmt/format.h>
@@ -63,7 +64,7 @@ class RooflineVerb : public Verb {
                     .source = {trace.source().name},
                     .version = kVersion});
     }
-    console.show(table, top_);
+    console.show(table, top_, excerpt_of(table, "roofline").columns);
     if (picture)
       console.note(
           fmt::format("wrote {}: its points are {:.1f} % of the GPU time of all ops; {:.1f} % is "

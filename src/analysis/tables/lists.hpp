@@ -1,5 +1,5 @@
 // lists.hpp: the lists of tables that make the registry: one for each kind of trace, and one for
-// each verb that makes tables of several traces.
+// each other verb that makes tables.
 #pragma once
 
 #include <span>
@@ -14,6 +14,7 @@ namespace tracelens {
 [[nodiscard]] std::span<const TableInfo> rocprof_result_tables();
 [[nodiscard]] std::span<const TableInfo> rank_tables();
 [[nodiscard]] std::span<const TableInfo> diff_tables();
+[[nodiscard]] std::span<const TableInfo> roofline_tables();
 
 // The last one of every report.
 inline constexpr TableInfo kWarningsTable = {

@@ -29,10 +29,11 @@ constexpr KindTables kKinds[] = {
     {TraceKind::kRocmTimeline, "ROCm timeline", rocm_timeline_tables},
     {TraceKind::kRocprof, "rocprofv3", rocprof_result_tables},
 };
-// Those of several traces together.
+// Those that another verb makes, most of them of several traces together.
 constexpr VerbTables kVerbs[] = {
     {"collectives", "ranks of one run", rank_tables},
     {"diff", "two traces", diff_tables},
+    {"roofline", "PyTorch, JAX", roofline_tables},
 };
 
 constexpr std::size_t kUsualRows = 12;  // of a table without a place on the screen

@@ -16,6 +16,7 @@
 #include "analysis/gpu/idle.hpp"
 #include "facts/steps.hpp"
 #include "report/recipes/overview_parts.hpp"
+#include "table/shapes.hpp"
 
 namespace tracelens {
 namespace {
@@ -109,24 +110,6 @@ struct KindOfWork {
   std::string costliest;
 };
 
-// "((4096, 1024), (1024, 4096), ())" -> "4096x1024 1024x4096"
-std::string shape_text(std::string_view dims) {
-  std::string text, shape;
-  int depth = 0;
-  for (const char c : dims) {
-    if (c == '(' || c == '[') ++depth, shape.clear();
-    if (c == ')' || c == ']') {
-      if (shape.ends_with('x')) shape.pop_back();  // "(768,)"
-      if (depth-- > 1 && !shape.empty()) text.append(text.empty() ? "" : " ").append(shape);
-      shape.clear();
-    }
-    if (std::isdigit(static_cast<unsigned char>(c)) != 0) shape += c;
-    if (c == ',' && !shape.empty() && shape.back() != 'x') shape += 'x';
-    if (c == ' ' && depth == 1) shape.clear();
-  }
-  return text;
-}
-
 // What the costs are told from: one pass over the table of things.
 struct Ran {
   std::map<std::string, KindOfWork> kinds;
@@ -147,7 +130,7 @@ Ran what_ran(const Table* things, const CostTables& from) {
     kind.costliest_ns = ns;
     kind.costliest = text_at(*things, from.thing, row);
     const std::string shape = text_at(*things, from.shape, row);
-    const std::string dims = from.shape == kOps.shape ? shape_text(shape) : shape;
+    const std::string dims = from.shape == kOps.shape ? shapes_text(shape) : shape;
     if (!dims.empty()) kind.costliest += " " + dims;
   }
   return ran;

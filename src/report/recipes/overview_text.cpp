@@ -43,20 +43,29 @@ class Screen {
     if (styled) out_ += kPlain;
   }
   // In lines of the screen's width, all but the first one indented; without an edge in one.
-  void wrapped(std::string_view text, std::size_t indent, std::string_view code = {}) {
-    std::string current;
+  void wrapped(std::string_view text, std::string_view code = {}) {
+    std::vector<std::string> words;
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t end = std::min(text.find(' ', at), text.size());
-      const std::string_view word = text.substr(at, end - at);
-      const std::size_t needed = display_width(current) + display_width(word) + 1;
-      if (style_.width != 0 && needed > width_ && !current.empty()) {
-        line(current, code);
-        current.assign(indent, ' ');
-      } else if (!current.empty() && !current.ends_with(' ')) {
-        current += ' ';
-      }
-      current += style_.width == 0 ? std::string{word} : shorten(word, width_ - indent);
+      words.emplace_back(text.substr(at, end - at));
       at = end + 1;
+    }
+    wrapped(words, " ", code);
+  }
+  // The same for parts that are not to be torn apart.
+  void wrapped(const std::vector<std::string>& parts, std::string_view between,
+               std::string_view code = {}) {
+    constexpr std::size_t kIndent = 2;
+    std::string current;
+    for (const std::string& part : parts) {
+      const std::size_t needed = display_width(current) + display_width(part) + between.size();
+      if (has_edge() && needed > width_ && !current.empty()) {
+        line(current, code);
+        current.assign(kIndent, ' ');
+      } else if (!current.empty()) {
+        current += between;
+      }
+      current += has_edge() ? shorten(part, width_ - std::min(width_, kIndent)) : part;
     }
     if (!current.empty()) line(current, code);
   }
@@ -99,13 +108,19 @@ std::string part_text(const Overview::Part& part) {
   return fmt::format("{} {:.1f}% ({})", part.name, part.percent, time_text(part.ns));
 }
 
-std::string legend(const std::vector<Overview::Part>& parts) {
-  std::string text;
+std::vector<std::string> legend(const std::vector<Overview::Part>& parts) {
+  std::vector<std::string> texts;
   for (std::size_t i = 0; i < parts.size(); ++i)
-    text +=
-        fmt::format("{}{} {} {:.1f}%", i == 0 ? "" : "   ",
-                    kInks[std::min(i, std::size(kInks) - 1)].cell, parts[i].name, parts[i].percent);
-  return text;
+    texts.push_back(fmt::format("{} {} {:.1f}%", kInks[std::min(i, std::size(kInks) - 1)].cell,
+                                parts[i].name, parts[i].percent));
+  return texts;
+}
+
+std::vector<std::string> causes_of_idle(const std::vector<Overview::Part>& causes) {
+  std::vector<std::string> texts{"idle for"};
+  for (std::size_t i = 0; i < causes.size(); ++i)
+    texts.push_back(part_text(causes[i]) + (i + 1 < causes.size() ? "," : ""));
+  return texts;
 }
 
 void write_costs(Screen& screen, const Overview& overview) {
@@ -140,24 +155,18 @@ void write_costs(Screen& screen, const Overview& overview) {
 
 std::string text_with(const Overview& overview, const OverviewStyle& style, std::size_t advice) {
   Screen screen{style};
-  screen.wrapped(single_line(overview.run), 2);
-  screen.wrapped(single_line(overview.verdict), 2, kBold);
+  screen.wrapped(single_line(overview.run));
+  screen.wrapped(single_line(overview.verdict), kBold);
   screen.line("");
   screen.bar(overview.split);
-  screen.wrapped(legend(overview.split), 2);
-  if (!overview.idle_causes.empty()) {
-    std::string causes = "idle for ";
-    for (std::size_t i = 0; i < overview.idle_causes.size(); ++i)
-      causes += (i == 0 ? "" : ", ") + part_text(overview.idle_causes[i]);
-    screen.wrapped(causes, 2);
-  }
+  screen.wrapped(legend(overview.split), "   ");
+  if (!overview.idle_causes.empty()) screen.wrapped(causes_of_idle(overview.idle_causes), " ");
   if (!overview.costs.empty()) {
     screen.line("");
     write_costs(screen, overview);
   }
   if (advice + overview.commands.size() > 0) screen.line("");
-  for (std::size_t i = 0; i < advice; ++i)
-    screen.wrapped("- " + single_line(overview.advice[i]), 2);
+  for (std::size_t i = 0; i < advice; ++i) screen.wrapped("- " + single_line(overview.advice[i]));
   for (const std::string& command : overview.commands)
     screen.line("  " + single_line(command), kDim);
   return screen.text();

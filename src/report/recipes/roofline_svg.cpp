@@ -14,7 +14,9 @@
 #include <tracelens/table_text.hpp>
 #include <vector>
 
+#include "report/recipes/category_colours.hpp"
 #include "table/markup.hpp"
+#include "table/shapes.hpp"
 #include "table/utf8.hpp"
 
 namespace tracelens {
@@ -31,9 +33,7 @@ constexpr double kLetter = 6.6;          // mean width of a letter of 12 pixels 
 
 // The classes of categories are drawn in order of time; the last colour is for all that follow.
 // Distinct to the colour-blind, and of middle lightness so that they show on white and on black.
-constexpr std::array<std::string_view, 10> kColours = {"#2f7ed8", "#e8710a", "#2ca25f", "#c2408f",
-                                                       "#8a63d2", "#b8860b", "#17a2b8", "#d64541",
-                                                       "#7a8b3a", "#8c8c8c"};
+constexpr std::size_t kMostCategories = 10;  // with colours of their own, and one for the others
 
 constexpr std::string_view kStyle = R"css(
 text { font: 12px system-ui, "Segoe UI", Helvetica, Arial, sans-serif; fill: #24292f; }
@@ -63,22 +63,6 @@ text { font: 12px system-ui, "Segoe UI", Helvetica, Arial, sans-serif; fill: #24
   .lead { stroke: #9da7b3; }
 }
 )css";
-
-// (4096, 8192) -> 4096×8192; a list of tensors as its number.
-std::string shapes_text(const Value& dims) {
-  std::string text;
-  for (const Value& shape : dims.items()) {
-    if (shape.items().empty()) continue;
-    if (!text.empty()) text += " · ";
-    if (!shape.items().front().is_int()) {
-      text += fmt::format("{} tensors", shape.items().size());
-      continue;
-    }
-    for (std::size_t i = 0; i < shape.items().size(); ++i)
-      text += fmt::format("{}{}", i == 0 ? "" : "×", shape.items()[i].as_int());
-  }
-  return text;
-}
 
 // "aten::mm" -> "mm": in a picture the namespace only takes room.
 std::string_view short_name(std::string_view op) {
@@ -244,7 +228,8 @@ class Picture {
     for (const auto& [category, part] : share) legend_.push_back({category, part, {}});
     std::ranges::stable_sort(legend_, std::ranges::greater{}, &LegendEntry::share);
     for (std::size_t i = 0; i < legend_.size(); ++i)
-      legend_[i].colour = kColours[std::min(i, kColours.size() - 1)];
+      legend_[i].colour =
+          i + 1 < kMostCategories ? category_colour(legend_[i].category) : kOtherColour;
     for (Mark& mark : marks_)
       mark.colour =
           std::ranges::find(legend_, mark.point->category, &LegendEntry::category)->colour;
@@ -267,6 +252,8 @@ class Picture {
     std::string figures = fmt::format(
         "{} op shapes with a model: {:.1f} % of {} ms GPU time in ops", roofline_.points.size(),
         roofline_.covered(), four_digits(static_cast<double>(roofline_.all_ops_ns) / 1e6));
+    // Work without FLOPs has a model, but no place between the axes.
+    if (unplaced_ > 0) figures += fmt::format(", {:.1f} % drawn", roofline_.placed());
     text(kLeft, 64, "soft", figures + "  ·  circle area: GPU time  ·  roofs: datasheet peaks");
   }
 
@@ -309,12 +296,20 @@ class Picture {
 
   void draw_roofs() {
     for (const Level& level : levels_) {
+      const double y = y_(level.tflops);
       const double ridge = terabytes() > 0 ? x_(level.tflops / terabytes()) : kLeft;
-      line(std::clamp(ridge, kLeft, kRight), y_(level.tflops), kRight, y_(level.tflops), "level");
+      const double from = std::clamp(ridge, kLeft, kRight);
+      line(from, y, kRight, y, "level");
+      taken_.push_back({from, y - 1.5, kRight - from, 3});
     }
     if (terabytes() <= 0) return;
     const auto [x1, y1, x2, y2] = slope();
     line(x1, y1, x2, y2, "roof");
+    constexpr int kPieces = 100;  // a slanted line is a row of small boxes
+    for (int i = 0; i < kPieces; ++i) {
+      const double dx = (x2 - x1) / kPieces, dy = (y2 - y1) / kPieces;
+      taken_.push_back({x1 + i * dx, y1 + (i + 1) * dy - 1, dx, -dy + 2});
+    }
   }
 
   // The memory roof: from the left or the lower edge up to the highest ridge.
@@ -330,15 +325,26 @@ class Picture {
 
   // After the circles, so that none of them hides a name.
   void draw_roof_names() {
-    double label_floor = -1e9;  // the lowest pixel the names above have used
-    for (const Level& level : levels_) {
-      const std::string words = fmt::format("{}  {}", level.specs, rate_text(level.tflops));
-      label_floor = std::max(y_(level.tflops) - 6, label_floor + 15);
-      text(kRight - 8, label_floor, "halo", words, " text-anchor=\"end\"");
-      const double width = static_cast<double>(words.size()) * kLetter;
-      taken_.push_back({kRight - 8 - width, label_floor - 12, width, 16});
-    }
+    for (const Level& level : levels_) draw_level_name(level);
     if (terabytes() > 0) draw_slope_name();
+  }
+
+  // Above its line or below it, at the right end or as far to the left as other lines and names
+  // leave room.
+  void draw_level_name(const Level& level) {
+    constexpr double kAbove = -5, kBelow = 14, kStep = 40;
+    const std::string words = fmt::format("{}  {}", level.specs, rate_text(level.tflops));
+    const double width = static_cast<double>(words.size()) * kLetter;
+    for (double right = kRight - 8; right - width > kLeft; right -= kStep)
+      for (const double below : {kAbove, kBelow}) {
+        const double y = y_(level.tflops) + below;
+        const Box box{right - width, y - 11, width, 14};
+        if (std::ranges::any_of(taken_, [&](const Box& other) { return other.overlaps(box); }))
+          continue;
+        text(right, y, "halo", words, " text-anchor=\"end\"");
+        taken_.push_back(box);
+        return;
+      }
   }
 
   // Along the slope, at the first place without circles.
@@ -377,8 +383,8 @@ class Picture {
       const RooflinePoint& point = *mark.point;
       std::string words =
           fmt::format("{}\n{}\n{}, {} calls, {:.2f} % of GPU time\n{} FLOPs/byte, {}", point.op,
-                      shapes_text(point.dims), point.category, point.calls, point.share,
-                      four_digits(mark.intensity), rate_text(mark.tflops));
+                      shapes_text(python_repr(point.dims)), point.category, point.calls,
+                      point.share, four_digits(mark.intensity), rate_text(mark.tflops));
       if (const auto percent = point.percent_of_roof())
         words += fmt::format("\n{:.1f} % of the {} roof", *percent,
                              *point.bound == Bound::kCompute ? "compute" : "memory");
@@ -444,16 +450,16 @@ class Picture {
     text(kWidth - 24, y, "soft small", "share of GPU time", " text-anchor=\"end\"");
     double others = 0;
     for (std::size_t i = 0; i < legend_.size(); ++i) {
-      if (i + 1 >= kColours.size()) {
+      if (i + 1 >= kMostCategories) {
         others += legend_[i].share;
         continue;
       }
       draw_legend_row(y += 19, legend_[i].colour, shorten(legend_[i].category, 34),
                       legend_[i].share);
     }
-    if (legend_.size() >= kColours.size())
-      draw_legend_row(y += 19, kColours.back(),
-                      fmt::format("{} more", legend_.size() - kColours.size() + 1), others);
+    if (legend_.size() >= kMostCategories)
+      draw_legend_row(y += 19, kOtherColour,
+                      fmt::format("{} more", legend_.size() - kMostCategories + 1), others);
     panel_y_ = y;
   }
   void draw_legend_row(double y, std::string_view colour, std::string_view words, double share) {
@@ -480,7 +486,7 @@ class Picture {
       text(kWidth - 24, y, "", percent ? fmt::format("{:.0f} %", *percent) : "–",
            " text-anchor=\"end\"");
       y += 14;
-      text(kPanel + 24, y, "soft small", shorten(shapes_text(point.dims), 43));
+      text(kPanel + 24, y, "soft small", shorten(shapes_text(python_repr(point.dims)), 43));
     }
   }
 
@@ -488,8 +494,9 @@ class Picture {
     std::vector<std::string> notes;
     if (marks_.empty()) notes.emplace_back("no op has shapes, a model and GPU time");
     if (unplaced_ > 0)
-      notes.push_back(fmt::format("{} without FLOPs or bytes not drawn ({:.1f} % of GPU time)",
-                                  unplaced_, unplaced_share_));
+      notes.push_back(fmt::format(
+          "not drawn: {} with a model but no FLOPs, as copies, or no bytes ({:.1f} % of GPU time)",
+          unplaced_, unplaced_share_));
     if (tiny_ > 0)
       notes.push_back(fmt::format("{} below {} % of GPU time not drawn", tiny_, kSmallestShare));
     if (beyond_ > 0) notes.push_back(fmt::format("dashed: {} beyond the axes", beyond_));

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "report/recipes/category_colours.hpp"
+
 namespace tracelens {
 namespace {
 
@@ -74,7 +76,10 @@ TEST(RooflineSvg, PointsWithoutAPlaceAreCounted) {
   const std::string svg = roofline_svg(
       roofline_of({point("aten::mm", 10, 10, 50), copy, unmeasured}), {.trace_name = "a.json"});
   EXPECT_EQ(count(svg, "</title></circle>"), 1u);
-  EXPECT_NE(svg.find("2 without FLOPs or bytes not drawn (12.5 % of GPU time)"), svg.npos);
+  EXPECT_NE(
+      svg.find(
+          "not drawn: 2 with a model but no FLOPs, as copies, or no bytes (12.5 % of GPU time)"),
+      svg.npos);
 }
 
 TEST(RooflineSvg, AnEmptyRooflineIsAPictureThatSaysSo) {
@@ -111,6 +116,30 @@ TEST(RooflineSvg, LabelsOfCrowdedPointsDoNotOverlap) {
       EXPECT_TRUE(std::abs(places[i].second - places[j].second) >= 12 ||
                   std::abs(places[i].first - places[j].first) >= 25)
           << i << " and " << j;
+}
+
+TEST(RooflineSvg, ACategoryHasOneColourInEveryPicture) {
+  RooflinePoint gemm = point("aten::mm", 100, 300, 60), norm = point("aten::layer_norm", 1, 2, 40);
+  norm.category = "NORM_fwd";
+  const std::string first = roofline_svg(roofline_of({gemm, norm}), {});
+  gemm.share = 30;
+  norm.share = 70;
+  const std::string second = roofline_svg(roofline_of({norm, gemm}), {});
+  for (const std::string_view category : {"GEMM", "NORM_fwd"}) {
+    const std::string fill = "fill=\"" + std::string{category_colour(category)} + "\"";
+    EXPECT_EQ(count(first, fill), 2u) << category;  // its circle, and in the legend
+    EXPECT_EQ(count(second, fill), 2u) << category;
+  }
+  EXPECT_EQ(category_colour("SDPA_fwd"), category_colour("SDPA_bwd"));
+  EXPECT_NE(category_colour("GEMM"), category_colour("NORM_fwd"));
+}
+
+TEST(RooflineSvg, WhatIsModelledButNotDrawnIsExplained) {
+  RooflinePoint copy = point("aten::copy_", 1, 1, 20);
+  copy.flops = 0;
+  const std::string svg = roofline_svg(roofline_of({point("aten::mm", 100, 300, 80), copy}), {});
+  EXPECT_NE(svg.find("% drawn"), std::string::npos);
+  EXPECT_NE(svg.find("not drawn: 1 with a model but no FLOPs"), std::string::npos);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "io/ascii.hpp"
+#include "table/shapes.hpp"
 #include "table/short_names.hpp"
 #include "table/utf8.hpp"
 
@@ -19,6 +20,7 @@ constexpr std::size_t kGap = 2;  // between columns
 constexpr std::size_t kHeaderWraps[] = {12, 8};
 constexpr std::size_t kShortestText = 14;  // texts are not shortened below this
 constexpr std::size_t kShortestName = 24;  // and what the rows are about not below this
+constexpr std::size_t kShortestShapes = 22;
 constexpr std::size_t kShortestLine = 40;  // a sentence that would get less stands below its row
 constexpr std::size_t kIndent = 4;
 constexpr std::size_t kBarWidth = 10;
@@ -42,8 +44,10 @@ struct DrawnColumn {
   std::string_view colour;  // of the cells
 };
 
+bool has_shapes(const ColumnSpec& spec) { return spec.name.starts_with("Input Dims"); }
+
 Shortening shortening_of(const ColumnSpec& spec) {
-  if (spec.kind == Kind::kNested) return Shortening::kEnd;
+  if (spec.kind == Kind::kNested || has_shapes(spec)) return Shortening::kEnd;
   if (spec.kind != Kind::kText) return Shortening::kNever;
   return spec.unit == "text" ? Shortening::kWrap : Shortening::kName;
 }
@@ -60,6 +64,9 @@ DrawnColumn drawn(const Table::Column& column, std::size_t rows) {
   const HumanFormat format{column};
   for (std::size_t row = 0; row < rows; ++row) {
     result.cells.push_back(format(row));
+    if (has_shapes(spec))
+      if (std::string shapes = shapes_text(result.cells.back()); !shapes.empty())
+        result.cells.back() = std::move(shapes);
     result.cell_width = std::max(result.cell_width, display_width(result.cells.back()));
   }
   return result;
@@ -106,6 +113,7 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width,
 std::size_t shortest(const DrawnColumn& column) {
   const std::size_t narrow = column.shortening == Shortening::kWrap ? kShortestLine
                              : column.is_main                       ? kShortestName
+                             : has_shapes(column.source->spec())    ? kShortestShapes
                                                                     : kShortestText;
   return std::max(std::min(narrow, column.cell_width), longest_piece(column.name));
 }

@@ -1,0 +1,16 @@
+// category_colours.hpp: the colour of a category of ops, the same in every picture.
+//   category_colour("GEMM")  ->  "#2f7ed8"
+#pragma once
+
+#include <string_view>
+
+namespace tracelens {
+
+// Forward and backward share one. Categories that are not among the usual ones take a colour by
+// their name, so that two of them may be alike.
+[[nodiscard]] std::string_view category_colour(std::string_view category);
+
+// Of all that have no colour of their own in a picture.
+inline constexpr std::string_view kOtherColour = "#8c8c8c";
+
+}  // namespace tracelens
