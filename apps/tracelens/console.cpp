@@ -117,6 +117,11 @@ void Console::show(const Report& report, std::string_view verb) const {
       show(*report.find(name), rows, columns);
 }
 
+void Console::note_written(const Report& report, std::string_view output) const {
+  const std::size_t tables = report.tables.size();
+  note(fmt::format("wrote {} table{} to {}", tables, tables == 1 ? "" : "s", output));
+}
+
 void Console::note(std::string_view sentence) const {
   if (!quiet) line("", sentence);
 }

@@ -33,10 +33,11 @@ class Console {
   // The first screen of a report that a verb has made; its first tables where there is none, and
   // with --verbose. Of tables that were asked for by name (no verb), an excerpt of each.
   void show(const Report& report, std::string_view verb) const;
-  void note(std::string_view sentence) const;    // stderr, unless --quiet
-  void detail(std::string_view sentence) const;  // stderr, with --verbose
-  void warn(std::string_view sentence) const;    // stderr, unless --quiet
-  void error(std::string_view sentence) const;   // stderr, always
+  void note_written(const Report& report, std::string_view output) const;  // "wrote 12 tables to x"
+  void note(std::string_view sentence) const;                              // stderr, unless --quiet
+  void detail(std::string_view sentence) const;                            // stderr, with --verbose
+  void warn(std::string_view sentence) const;                              // stderr, unless --quiet
+  void error(std::string_view sentence) const;                             // stderr, always
 
   // Called while an exception is handled: says what went wrong and returns the exit status for it.
   [[nodiscard]] int tell_exception() const;

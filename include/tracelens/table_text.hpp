@@ -31,6 +31,9 @@ struct TerminalStyle {
 // whatever the cells hold.
 [[nodiscard]] std::string render_terminal(const Table& table, const TerminalStyle& style);
 
+// Its lines broken between words where they are wider than this; 0: as they are.
+[[nodiscard]] std::string wrapped_text(std::string_view text, std::size_t width);
+
 // --- cells for programs: Python, CSV and JSON forms ---
 // What Python's repr() gives: 'x', 7, 12.0, 1e-05, True, None, (8,), [1, 2], {'name': 'x'}.
 [[nodiscard]] std::string python_repr(const Value& value);

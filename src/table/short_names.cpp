@@ -1,5 +1,7 @@
 #include "table/short_names.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <map>
@@ -27,7 +29,10 @@ std::string_view without_signature(std::string_view name) {
   for (const std::string_view type : {"void ", "static void "})
     if (name.starts_with(type)) name.remove_prefix(type.size());
   const std::size_t close = name.rfind(')');
-  if (close == std::string_view::npos || name.find_first_of("<>:", close) != name.npos) return name;
+  if (close == std::string_view::npos) return name;
+  const std::string_view behind = name.substr(close + 1);
+  if (!behind.empty() && !behind.starts_with(" const") && !behind.starts_with(" [clone"))
+    return name;
   int depth = 0;
   for (std::size_t at = close + 1; at-- > 0;) {
     if (name[at] == ')') ++depth;
@@ -126,6 +131,13 @@ std::vector<std::string> short_names(std::span<const std::string> names, std::si
   }
   for (const auto& [text, same] : alike)
     if (same.size() > 1) tell_apart(same, columns, texts);
+  // Names that differ in several places may still be alike.
+  std::map<std::string, int> times;
+  for (auto& [name, text] : texts)
+    if (const int time = ++times[text]; time > 1) {
+      const std::string number = fmt::format("#{}", time);
+      text = shorten(text, columns - std::min(columns, number.size())) + shorten(number, columns);
+    }
   std::vector<std::string> result;
   result.reserve(names.size());
   for (const std::string& name : names) result.push_back(texts[name]);

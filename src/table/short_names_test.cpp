@@ -60,12 +60,27 @@ TEST(ShortNames, NamesThatDifferStayDifferent) {
       "void f<at::native::A<double>, long>(int)",
       "sm80_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize32x32x8_stage3_cublas",
   };
-  for (const std::size_t columns : {16, 24, 40}) {
+  for (const std::size_t columns : {16u, 24u, 40u}) {
     const std::vector<std::string> texts = short_names(names, columns);
     EXPECT_EQ(std::set<std::string>(texts.begin(), texts.end()).size(), 5) << columns;
     EXPECT_EQ(texts.front(), texts.back());
     for (const std::string& text : texts) EXPECT_LE(display_width(text), columns) << text;
   }
+}
+
+TEST(ShortNames, NamesThatDifferInTwoPlacesStayDifferent) {
+  std::vector<std::string> names;
+  for (const char* const a : {"aaaa", "bbbb"})
+    for (const char* const b : {"1", "2"})
+      names.push_back(std::string{"kernel_of_a_long_name_"} + a + "_with_a_long_middle_part_" + b +
+                      "_and_a_tail");
+  const std::vector<std::string> texts = short_names(names, 24);
+  EXPECT_EQ(std::set<std::string>(texts.begin(), texts.end()).size(), 4);
+}
+
+TEST(ShortNames, ACallInsideANameIsNoSignature) {
+  EXPECT_EQ(short_name("custom-call.1 jit(<lambda>)/dot_general", 30),
+            "custom-call.1 jit(<lambda>)/d…");
 }
 
 TEST(ShortNames, UnbalancedBracketsDoNoHarm) {

@@ -96,7 +96,7 @@ class CollectivesVerb : public Verb {
     for (const std::string& sentence : report->warnings) console.warn(sentence);
     write_report(*report, output_);
     console.show(*report, "collectives");
-    console.note(fmt::format("wrote {} tables to {}", report->tables.size(), output_));
+    console.note_written(*report, output_);
     return kExitOk;
   }
 

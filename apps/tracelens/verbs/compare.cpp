@@ -73,7 +73,7 @@ class CompareVerb : public Verb {
     };
     const Comparison comparison = compare_reports(inputs_, options_);
     if (!console.quiet && !comparison.conclusion.empty())
-      console.print(comparison.conclusion + "\n");
+      console.print(wrapped_text(comparison.conclusion + "\n", console.style().width));
     // Kernels are many, and tell little that the ops do not: only when asked for.
     const bool with_kernels = console.verbose || comparison.key_tables.size() == 1 ||
                               options_.sheets != CompareOptions{}.sheets;

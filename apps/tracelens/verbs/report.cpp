@@ -133,11 +133,15 @@ class ReportVerb : public Verb {
                                                    fmt::join(report.warnings, ". "))};
     const std::string output =
         output_.empty() ? stem_of(trace.source().name) + "_report.xlsx" : output_;
+    // What Excel cannot hold matters to those who asked for a workbook; to others the sheet of
+    // warnings says it.
+    const std::vector<std::string> warnings = report.warnings;
     if (output.ends_with(".xlsx")) leave_out_what_excel_cannot_hold(report);
-    for (const std::string& sentence : report.warnings) console.warn(sentence);
+    for (const std::string& sentence : output_.empty() ? warnings : report.warnings)
+      console.warn(sentence);
     write_report(report, output);
     console.show(report, options_.tables.empty() ? "report" : "");
-    console.note(fmt::format("wrote {} tables to {}", report.tables.size(), output));
+    console.note_written(report, output);
     return kExitOk;
   }
 

@@ -67,10 +67,11 @@ class RooflineVerb : public Verb {
     console.show(table, top_, excerpt_of(table, "roofline").columns);
     if (picture)
       console.note(
-          fmt::format("wrote {}: its points are {:.1f} % of the GPU time of all ops; {:.1f} % is "
-                      "of ops without "
-                      "FLOPs or with unknown bytes, which have no place in it",
-                      output_, roofline.placed(), roofline.covered() - roofline.placed()));
+          fmt::format("wrote {}: its points are {:.1f}% of the GPU time of all ops; {:.1f}% is of "
+                      "ops without FLOPs or with unknown bytes, which have no place in it; {:.1f}% "
+                      "has no model",
+                      output_, roofline.placed(), roofline.covered() - roofline.placed(),
+                      100 - roofline.covered()));
     else
       console.note(fmt::format("wrote {} points ({:.1f} % of the GPU time of all ops) to {}",
                                roofline.points.size(), roofline.covered(), output_));

@@ -297,7 +297,7 @@ Table key_table(const TimedSheet& sheet, std::span<const ComparedReport> reports
     return !row.note.empty() ||
            std::ranges::any_of(row.ms, [](const auto& ms) { return !ms.has_value(); });
   });
-  std::vector<ColumnSpec> columns = {{"name", Kind::kText, "", "what took the time"},
+  std::vector<ColumnSpec> columns = {{"name", Kind::kText, "text", "what took the time"},
                                      {reports[0].tag, Kind::kReal, "ms", "time"}};
   for (std::size_t i = 1; i < reports.size(); ++i) {
     const std::string of = are_two ? "" : reports[i].tag + " ";

@@ -153,8 +153,4 @@ IdleTables gpu_idle(const TraceFacts& facts, const IdleOptions& options) {
           std::move(causes), idle_ns, unlinked_ns};
 }
 
-std::vector<IdleShare> idle_causes(const TraceFacts& facts, const IdleOptions& options) {
-  return gpu_idle(facts, options).causes;
-}
-
 }  // namespace tracelens

@@ -66,8 +66,4 @@ struct IdleTables {
 // Python frames are looked at whether they take part in the tree or not.
 [[nodiscard]] IdleTables gpu_idle(const TraceFacts& facts, const IdleOptions& options = {});
 
-// Only the causes.
-[[nodiscard]] std::vector<IdleShare> idle_causes(const TraceFacts& facts,
-                                                 const IdleOptions& options = {});
-
 }  // namespace tracelens

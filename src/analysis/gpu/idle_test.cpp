@@ -121,7 +121,7 @@ TEST(GpuIdle, AGapWhileTheLaunchingCallStillRunsIsNotQueuedWork) {
 // "cause" -> idle time in microseconds
 std::map<std::string, double> by_cause(const Trace& trace) {
   std::map<std::string, double> out;
-  for (const IdleShare& share : idle_causes(TraceFacts{trace}))
+  for (const IdleShare& share : gpu_idle(TraceFacts{trace}).causes)
     out[std::string{text_of(share.cause)}] = static_cast<double>(share.ns) / 1000;
   return out;
 }

@@ -13,7 +13,7 @@ constexpr TableInfo kTables[] = {
          {.place = 1,
           .rows = 15,
           .columns =
-              "name | diff | diff_pct | time_trace1 | time_trace2 | Input Dims | verdict | calls_trace1 | calls_trace2 | share_of_change | Input type"}},
+              "name | diff | time_trace1 | time_trace2 | Input Dims | diff_pct | verdict | calls_trace1 | calls_trace2 | share_of_change | Input type"}},
     {.name = "modules_diff",
      .description = "GPU time by nn.Module in both traces",
      .needs = Needs::kOps | Needs::kModules,

@@ -97,7 +97,7 @@ constexpr TableInfo kTables[] = {
      .screen = {.place = 4,
                 .rows = 8,
                 .columns =
-                    "name | cause | idle ms | percent of idle | gaps | longest ms | host state"},
+                    "name | host state | idle ms | percent of idle | cause | gaps | longest ms"},
      .make = idle},
     {.name = "jax_steps",
      .description = "Steps of the program: host time and the GPU work they launched",

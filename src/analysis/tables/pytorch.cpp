@@ -116,7 +116,7 @@ constexpr std::string_view kOpSheetColumns =
 constexpr TableInfo kTables[] = {
     {.name = "gpu_timeline",
      .description = "What the GPU's time went to, from its first event to its last",
-     .screen = {.place = 1, .rows = 20, .columns = "type | time ms | percent"},
+     .screen = {.place = 1, .rows = 20, .columns = "type | time ms | percent | is_recompute"},
      .compare = &kCompareTimeline,
      .make = timeline},
     {.name = "gpu_timeline_by_step",
@@ -152,15 +152,17 @@ constexpr TableInfo kTables[] = {
      .screen = {.place = 4,
                 .rows = 8,
                 .columns =
-                    "name | cause | idle ms | percent of idle | gaps | longest ms | host state"},
+                    "name | host state | idle ms | percent of idle | cause | gaps | longest ms"},
      .in_background = true,
      .make = idle_tables},
     {.name = "ops_summary_by_category",
      .description = "GPU time by category of op, the costliest first",
      .needs = Needs::kOps,
-     .screen = {.place = 6,
-                .rows = 12,
-                .columns = "op category | total_direct_kernel_time_ms | Percentage (%) | Count"},
+     .screen =
+         {.place = 6,
+          .rows = 12,
+          .columns =
+              "op category | total_direct_kernel_time_ms | Percentage (%) | Count | is_recompute"},
      .compare = &kCompareOpCategories,
      .make = of_ops<ops_summary_by_category>},
     {.name = "ops_summary",

@@ -27,11 +27,12 @@ constexpr TableInfo kTables[] = {
               "collective | sent | bus bandwidth_mean | runs | ops | algorithm bandwidth_mean"}},
     {.name = "rank_timeline_spread",
      .description = "How far the ranks' GPU times are apart, per step",
-     .screen = {.place = 3,
-                .rows = 6,
-                .columns =
-                    "type | mean (ms) | mean of total (%) | max (ms) | max rank | min (ms) | "
-                    "min rank | step | ranks | std (ms)"}},
+     .screen =
+         {.place = 3,
+          .rows = 6,
+          .columns =
+              "type | step | mean (ms) | mean of total (%) | max (ms) | max rank | min (ms) | "
+              "min rank | ranks | std (ms)"}},
     {.name = "rank_timeline",
      .description = "What the GPU of every rank did, per step",
      .screen = {.columns = "rank | step | total_time (ms) | computation_time (ms) | "

@@ -111,7 +111,7 @@ constexpr TableInfo kIdleHost = {
     .screen = {.place = 4,
                .rows = 8,
                .columns =
-                   "name | cause | idle ms | percent of idle | gaps | longest ms | host state"},
+                   "name | host state | idle ms | percent of idle | cause | gaps | longest ms"},
     .make = idle_tables};
 constexpr TableInfo kStreams = {
     .name = "gpu_streams",

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string_view>
@@ -14,14 +15,15 @@
 #include <utility>
 
 #include "analysis/gpu/idle.hpp"
+#include "analysis/gpu/timeline.hpp"
 #include "facts/steps.hpp"
 #include "report/recipes/overview_parts.hpp"
 #include "table/shapes.hpp"
+#include "tree/links.hpp"
+#include "tree/time_math.hpp"
 
 namespace tracelens {
 namespace {
-
-constexpr std::size_t kMostCosts = 5;
 
 // Where a kind of report has its costs: a table with a row for each kind of ran, and one with a row
 // for each of the things that were run, which tells how near its roof they came.
@@ -68,6 +70,19 @@ constexpr CostTables kRocmKernels = {"costliest kinds of kernel",
                                      1e6,
                                      "",
                                      ""};
+// The kernels of a timeline have no category: the rules know them by name.
+constexpr CostTables kTimelineKernels = {"costliest kinds of kernel",
+                                         "kernel_summary_by_category",
+                                         "op category",
+                                         "total_direct_kernel_time_ms",
+                                         "kernel_summary",
+                                         "",
+                                         "Name",
+                                         "",
+                                         "Total Time (ns)",
+                                         1,
+                                         "",
+                                         ""};
 // Of a trace without ops: by the names of its kernels.
 constexpr CostTables kKernels = {"costliest kinds of kernel",
                                  "",
@@ -84,7 +99,8 @@ constexpr CostTables kKernels = {"costliest kinds of kernel",
 
 const CostTables& cost_tables(const TableContext& context, const Report& report) {
   if (context.kind == TraceKind::kJax) return kHlo;
-  if (context.kind != TraceKind::kPyTorch) return kRocmKernels;
+  if (context.kind == TraceKind::kRocmTimeline) return kTimelineKernels;
+  if (context.kind == TraceKind::kRocprof) return kRocmKernels;
   return report.find(kOps.by_kind) != nullptr ? kOps : kKernels;
 }
 
@@ -114,21 +130,34 @@ struct KindOfWork {
 struct Ran {
   std::map<std::string, KindOfWork> kinds;
   std::map<std::string, Reached> bounds;  // by what limits them: "COMPUTE_BOUND"
+  double all_ns = 0, fp32_matrix_ns = 0;
 };
 
-Ran what_ran(const Table* things, const CostTables& from) {
+// The name of a kind of work; recomputed work of it is another.
+std::string kind_at(const Table& table, std::string_view column, std::size_t row) {
+  std::string kind = text_at(table, column, row);
+  if (text_at(table, "is_recompute", row) == "yes") kind += " (recomputed)";
+  return kind;
+}
+
+Ran what_ran(TableContext& context, const Table* things, const CostTables& from) {
   Ran ran;
   if (things == nullptr) return ran;
   for (std::size_t row = 0; row < things->rows(); ++row) {
     const double ns = number_at(*things, from.thing_time, row).value_or(0) * from.thing_ns;
     const std::optional<double> roof = number_at(*things, from.roof, row);
-    KindOfWork& kind = ran.kinds[text_at(*things, from.thing_kind, row)];
+    std::string thing = text_at(*things, from.thing, row);
+    ran.all_ns += ns;
+    KindOfWork& kind =
+        ran.kinds[from.thing_kind.empty() ? std::string{context.kernel_rules().category(thing)}
+                                          : kind_at(*things, from.thing_kind, row)];
     kind.reached.add(ns, roof);
+    if (text_at(*things, "Compute Spec", row) == "matrix_fp32") ran.fp32_matrix_ns += ns;
     if (const std::string bound = text_at(*things, from.roof_bound, row); !bound.empty())
       ran.bounds[bound].add(ns, roof);
     if (ns <= kind.costliest_ns) continue;
     kind.costliest_ns = ns;
-    kind.costliest = text_at(*things, from.thing, row);
+    kind.costliest = std::move(thing);
     const std::string shape = text_at(*things, from.shape, row);
     const std::string dims = from.shape == kOps.shape ? shapes_text(shape) : shape;
     if (!dims.empty()) kind.costliest += " " + dims;
@@ -140,14 +169,22 @@ std::vector<Overview::Cost> costs_of(const Report& report, const CostTables& fro
   std::vector<Overview::Cost> costs;
   if (const Table* const table = from.by_kind.empty() ? nullptr : report.find(from.by_kind)) {
     for (std::size_t row = 0; row < table->rows(); ++row)
-      costs.push_back({.name = text_at(*table, from.kind, row),
+      costs.push_back({.name = kind_at(*table, from.kind, row),
                        .ns = std::llround(number_at(*table, from.kind_ms, row).value_or(0) * 1e6)});
   } else {
     for (const auto& [name, kind] : ran.kinds)
       costs.push_back({.name = name, .ns = std::llround(kind.reached.ns)});
   }
+  // Collectives are no ops of a category.
+  const bool has_communication =
+      std::ranges::any_of(costs, [](const auto& cost) { return cost.name == "communication"; });
+  if (const Table* const timeline = report.find("gpu_timeline"); timeline && !has_communication)
+    for (std::size_t row = 0; row < timeline->rows(); ++row)
+      if (const double ms = number_at(*timeline, "time ms", row).value_or(0);
+          ms > 0 && text_at(*timeline, "type", row) == "total_comm_time")
+        costs.push_back({.name = "communication", .ns = std::llround(ms * 1e6)});
   std::int64_t all = 0;
-  for (const Overview::Cost& cost : costs) all += cost.ns;
+  for (const Overview::Cost& cost : costs) all = plus_ns(all, cost.ns);
   std::ranges::stable_sort(costs, std::ranges::greater{}, &Overview::Cost::ns);
   if (costs.size() > kMostCosts) costs.resize(kMostCosts);
   for (Overview::Cost& cost : costs) {
@@ -163,155 +200,233 @@ std::vector<Overview::Cost> costs_of(const Report& report, const CostTables& fro
 // The figures of gpu_timeline, which all kinds of report have.
 Split split_of(const Table& timeline) {
   Split split;
-  const std::pair<std::string_view, std::int64_t*> rows[] = {
-      {"computation_time", &split.compute_ns}, {"exposed_comm_time", &split.comm_ns},
-      {"exposed_memcpy_time", &split.copy_ns}, {"idle_time", &split.idle_ns},
-      {"micro_idle_time", &split.idle_ns},     {"macro_idle_time", &split.idle_ns},
-      {"total_time", &split.total_ns}};
-  std::set<std::string> seen;  // with --recompute a row comes twice, that of all work first
-  for (std::size_t row = 0; row < timeline.rows(); ++row) {
-    const std::string type = text_at(timeline, "type", row);
-    if (!seen.insert(type).second) continue;
-    for (const auto& [name, figure] : rows)
-      if (name == type)
-        *figure += std::llround(number_at(timeline, "time ms", row).value_or(0) * 1e6);
-  }
+  for (std::size_t row = 0; row < timeline.rows(); ++row)
+    split.add(text_at(timeline, "type", row),
+              std::llround(number_at(timeline, "time ms", row).value_or(0) * 1e6));
   return split;
 }
 
-// The GPUs that ran anything, and what they are called: "8 x AMD Instinct MI350X".
-std::string gpus_text(const Trace& trace, const Report& report) {
-  std::string name;
-  if (const Value* const list = trace.metadata("deviceProperties");
-      list != nullptr && !list->items().empty())
-    if (const Value* const first = list->items().front().find("name"))
-      name = std::string{first->as_text()};
-  if (name.empty()) name = report.gpu;
+// With --recompute the table has every row twice, and no row of all work.
+Split split_of(TableContext& context, const Report& report) {
+  const Table* const timeline = report.find("gpu_timeline");
+  if (timeline == nullptr) return {};
+  if (!timeline->has_column("is_recompute")) return split_of(*timeline);
+  TimelineOptions options = context.timeline_options();
+  options.split_recompute = false;
+  return split_of(gpu_timeline(context.facts, options).table);
+}
+
+// That ran anything.
+std::size_t gpu_count(const Report& report) {
   std::set<std::string> devices;
   if (const Table* const table = report.find("gpu_timeline_by_device"); table != nullptr)
     for (std::size_t row = 0; row < table->rows(); ++row)
       if (std::string device = HumanFormat{table->columns().front()}(row); device != "all")
         devices.insert(std::move(device));
-  if (devices.size() > 1)
-    return name.empty() ? fmt::format("{} GPUs", devices.size())
-                        : fmt::format("{} x {}", devices.size(), name);
-  return name.empty() ? "a GPU" : name;
+  return std::max<std::size_t>(devices.size(), 1);
 }
 
-std::string run_text(TableContext& context, const Report& report, const Split& split) {
-  std::string text = gpus_text(context.trace, report);
-  std::int64_t steps = 0, host_ns = 0;
-  if (context.kind == TraceKind::kPyTorch) {
-    for (const Step& step : find_steps(context.trace, context.tree())) {
-      ++steps;
-      host_ns += step.dur_ns;
-    }
-  } else if (const Table* const table = report.find("jax_steps")) {
-    for (std::size_t row = 0; row < table->rows(); ++row) {
-      ++steps;
-      host_ns += std::llround(number_at(*table, "host (ms)", row).value_or(0) * 1e6);
-    }
+// "NVIDIA H200", "8 x AMD Instinct MI350X taken together"
+std::string gpus_text(const Trace& trace, const Report& report) {
+  std::string name;
+  if (const Value* const list = trace.metadata("deviceProperties");
+      list != nullptr && !list->items().empty())
+    if (const Value* const first = list->items().front().find("name")) name = first->as_text();
+  if (name.empty()) name = report.gpu;
+  const std::size_t count = gpu_count(report);
+  if (count == 1) return name.empty() ? "one GPU" : name;
+  return name.empty() ? fmt::format("{} GPUs taken together", count)
+                      : fmt::format("{} x {} taken together", count, name);
+}
+
+// What the events of a trace say that no table does.
+struct GpuEvents {
+  std::int64_t all_ns = 0, unlinked_ns = 0;  // of these, launched by no call in the trace
+};
+GpuEvents look_at_gpu_events(const TableContext& context) {
+  GpuEvents found;
+  const Trace& trace = context.trace;
+  for (const EventId event : context.facts.gpu_events(true).events) {
+    const std::int64_t length = trace.dur_ns()[event.row];
+
+    found.all_ns = plus_ns(found.all_ns, length);
+    if (!context.tree().launch_of(event).valid())
+      found.unlinked_ns = plus_ns(found.unlinked_ns, length);
   }
-  if (steps > 0)
-    text += fmt::format(" · {} step{} of {}{}", steps, steps == 1 ? "" : "s",
-                        steps == 1 ? "" : "about ", time_text(host_ns / steps));
-  return text + fmt::format(" · {} of GPU time", time_text(split.total_ns));
+  return found;
+}
+
+// Steps, and from the start of the first to the end of the last: on the host or, where that runs
+// ahead, on the GPU.
+struct StepTimes {
+  std::int64_t count = 0, ns = 0;
+};
+StepTimes step_times(const TableContext& context, const Report& report, const Split& split) {
+  StepTimes steps;
+  std::int64_t first = 0, last = 0;
+  const auto add = [&](std::int64_t start, std::int64_t length) {
+    first = steps.count == 0 ? start : std::min(first, start);
+    last = std::max(steps.count == 0 ? start : last, plus_ns(start, length));
+    ++steps.count;
+  };
+  if (context.kind == TraceKind::kPyTorch) {
+    for (const Step& step : find_steps(context.trace, context.tree())) add(step.ts_ns, step.dur_ns);
+  } else if (const Table* const table = report.find("jax_steps")) {
+    for (std::size_t row = 0; row < table->rows(); ++row)
+      add(std::llround(number_at(*table, "start (ms)", row).value_or(0) * 1e6),
+          std::llround(number_at(*table, "host (ms)", row).value_or(0) * 1e6));
+  }
+  steps.ns = std::max(minus_ns(last, first), split.total_ns);
+  return steps;
+}
+
+std::string run_text(const TableContext& context, const Report& report, const Split& split) {
+  std::string text = gpus_text(context.trace, report);
+  if (const StepTimes steps = step_times(context, report, split); steps.count > 0)
+    text += fmt::format(" · {} step{} of {}{}", steps.count, steps.count == 1 ? "" : "s",
+                        steps.count == 1 ? "" : "about ", time_text(steps.ns / steps.count));
+  return text + fmt::format(" · over {}", time_text(split.total_ns));
 }
 
 // The op, call or frame that the GPU waited for longest for this reason.
-std::string worst_wait(const Report& report, std::string_view cause) {
+struct Wait {
+  std::string name, state;
+  std::int64_t ns = 0;
+};
+std::optional<Wait> worst_wait(const Report& report, std::string_view cause) {
   const Table* const table = report.find("gpu_idle_host");
-  if (table == nullptr) return {};
+  if (table == nullptr) return std::nullopt;
   for (std::size_t row = 0; row < table->rows(); ++row)
     if (text_at(*table, "cause", row) == cause)
       if (std::string name = text_at(*table, "name", row); !name.empty())
-        return fmt::format(
-            "{} ({})", name,
-            time_text(std::llround(number_at(*table, "idle ms", row).value_or(0) * 1e6)));
-  return {};
+        return Wait{std::move(name), text_at(*table, "host state", row),
+                    std::llround(number_at(*table, "idle ms", row).value_or(0) * 1e6)};
+  return std::nullopt;
 }
 
-std::string advice_on_idle(const Report& report, const TableContext& context, IdleCause cause) {
+// What a trace is of decides what can still be tried.
+bool has_name_like(const Trace& trace, std::string_view part) {
+  for (std::uint32_t id = 0; id < trace.string_count(); ++id)
+    if (trace.text(StringId{id}).find(part) != std::string_view::npos) return true;
+  return false;
+}
+
+std::string dispatch_advice(const TableContext& context) {
+  if (context.kind != TraceKind::kPyTorch)
+    return "Ask less of the host: larger jitted functions, fewer dispatches";
+  if (has_name_like(context.trace, "GraphLaunch"))
+    return "Ask less of the host: put more into each graph";
+  if (has_name_like(context.trace, "Torch-Compiled Region"))
+    return "Ask less of the host: fewer graph breaks, CUDA graphs";
+  return "Ask less of the host: torch.compile, CUDA graphs, fused ops";
+}
+
+std::string advice_words(const Report& report, const TableContext& context, IdleCause cause,
+                         std::string_view state) {
   const bool is_torch = context.kind == TraceKind::kPyTorch;
-  const std::string worst = worst_wait(report, text_of(cause));
-  const std::string where = worst.empty() ? "" : "; costliest: " + worst;
+  if (state == "compile") return "Compile before what is measured, and once";
+  if (state == "slow launch call")
+    return "Warm up before recording: the first launch of a kernel loads its code";
   switch (cause) {
     case IdleCause::kOpDispatch:
-      return (is_torch ? "Ask less of the host: torch.compile, CUDA graphs, fused ops"
-                       : "Ask less of the host: larger jitted functions, fewer dispatches") +
-             where + ".";
+      return dispatch_advice(context);
     case IdleCause::kLaunch:
-      return "Launch fewer, longer kernels: fuse them, or capture a graph" + where + ".";
+      return has_name_like(context.trace, "GraphLaunch")
+                 ? "Launch less often: put more into each graph"
+                 : "Launch fewer, longer kernels: fuse them, or capture a graph";
     case IdleCause::kPython:
-      return "Move Python work out of the loop" + where + ".";
+      return "Move Python work out of the loop";
     case IdleCause::kSync:
-      return "Wait for the GPU less often (.item(), .cpu(), printing)" + where + ".";
+      return is_torch ? "Wait for the GPU less often (.item(), .cpu(), printing)"
+                      : "Wait for the GPU less often";
     case IdleCause::kData:
-      return (is_torch
-                  ? "Feed the GPU ahead: DataLoader workers, pinned memory, non_blocking copies"
-                  : "Feed the GPU ahead: prefetch to the device") +
-             where + ".";
+      return is_torch ? "Feed the GPU ahead: DataLoader workers, pinned memory, non_blocking copies"
+                      : "Feed the GPU ahead: prefetch to the device";
     case IdleCause::kLateStart:
-      return "Find what held up work that was launched already" + where + ".";
+      return "Find what held up work that was launched already";
     case IdleCause::kNoHost:
       break;
   }
   return report.find("gpu_idle_host") == nullptr
-             ? "Record the host as well: the trace does not say what launched its kernels."
-             : "See what the process did meanwhile: the trace has no host activity then.";
+             ? "Record the host as well: the trace does not say what launched its kernels"
+             : "See what the process did meanwhile: the trace has no host activity then";
+}
+
+std::string advice_on_idle(const Report& report, const TableContext& context,
+                           const IdleShare& share) {
+  const std::optional<Wait> worst = worst_wait(report, text_of(share.cause));
+  std::string text =
+      advice_words(report, context, share.cause, worst ? worst->state : std::string{});
+  if (worst)
+    text += fmt::format("; most in {} ({} of {})", worst->name, time_text(worst->ns),
+                        time_text(share.ns));
+  return text + '.';
 }
 
 // The kind of work that would give most if it reached its roof.
 const Overview::Cost* furthest_below_roof(const std::vector<Overview::Cost>& costs) {
-  constexpr double kNear = 70;
+  constexpr double kNear = 70, kLeastShare = 10;  // percent of the roof; of kernel time
   const Overview::Cost* worst = nullptr;
   const auto lost = [](const Overview::Cost& cost) {
     return static_cast<double>(cost.ns) * (100 - std::min(*cost.roof_percent, 100.0));
   };
   for (const Overview::Cost& cost : costs)
-    if (cost.roof_percent && *cost.roof_percent < kNear &&
+    if (cost.roof_percent && *cost.roof_percent < kNear && cost.percent >= kLeastShare &&
+        !cost.name.starts_with("copy_") &&  // its roof is not that of the memory
         (worst == nullptr || lost(cost) > lost(*worst)))
       worst = &cost;
   return worst;
 }
 
 void advise(Overview& overview, const TableContext& context, const Report& report,
-            std::span<const IdleShare> causes) {
+            std::span<const IdleShare> causes, const GpuEvents& gpu, const Ran& ran) {
   constexpr double kNotable = 10;  // percent of the GPU's time
+  const auto notable = [&](std::size_t part) { return overview.split[part].percent >= kNotable; };
   for (const IdleShare& share : causes) {
-    if (overview.advice.size() == 2) break;
     const auto part =
         std::ranges::find(overview.idle_causes, text_of(share.cause), &Overview::Part::name);
-    if (part->percent >= kNotable)
-      overview.advice.push_back(advice_on_idle(report, context, share.cause));
+    if (overview.advice.size() < 2 && part->percent >= kNotable)
+      overview.advice.push_back(advice_on_idle(report, context, share));
   }
-  if (overview.split[1].percent >= kNotable)
-    overview.advice.emplace_back(
-        "Hide communication behind computing, and see which rank comes late.");
-  if (overview.split[2].percent >= kNotable)
+  if (notable(1)) overview.advice.emplace_back("Hide communication behind computing.");
+  if (notable(2))
     overview.advice.emplace_back("Copy less, or while kernels run: pinned memory, own stream.");
+  if (const double fp32 = percent(std::llround(ran.fp32_matrix_ns), std::llround(ran.all_ns));
+      fp32 >= kNotable)
+    overview.advice.push_back(fmt::format(
+        "{:.0f}% of kernel time multiplies matrices in fp32: allow TF32, or use bf16.", fp32));
   if (const Overview::Cost* const cost = furthest_below_roof(overview.costs))
     overview.advice.push_back(
         fmt::format("{} reaches {:.0f}% of its roof in {:.0f}% of kernel time: start with {}.",
                     cost->name, *cost->roof_percent, cost->percent, cost->costliest));
   constexpr std::size_t kMostAdvice = 3;
   if (overview.advice.size() > kMostAdvice) overview.advice.resize(kMostAdvice);
+  if (const double left_out = percent(gpu.unlinked_ns, gpu.all_ns);
+      context.kind == TraceKind::kPyTorch && !context.timeline_options().include_unlinked &&
+      left_out >= kNotable / 2 && left_out < 100)
+    overview.advice.insert(
+        overview.advice.begin(),
+        fmt::format("{:.0f}% of the GPU's work was launched before recording began and is not "
+                    "counted here; --include-unlinked counts it.",
+                    left_out));
 }
 
 void add_commands(Overview& overview, const TableContext& context) {
-  const std::string& trace = context.trace.source().name;
-  const std::string shown = trace == "-" ? "TRACE" : trace;
-  const auto add = [&](std::string_view command) {
-    overview.commands.push_back(fmt::format(fmt::runtime(command), shown));
-  };
-  add("tracelens report {} -v");
-  if (overview.bound == "communication")
-    add("tracelens collectives FOLDER_OF_ALL_RANKS");
-  else if (context.kind == TraceKind::kPyTorch && context.tree().stats().gpu_only)
-    add("tracelens check {}");
+  const std::string& name = context.trace.source().name;
+  const std::string trace = name == "-" ? "TRACE" : shell_word(name);
+  const bool is_torch = context.kind == TraceKind::kPyTorch;
+  overview.commands.push_back(fmt::format("tracelens report {} -v", trace));
+  if (is_torch && overview.bound == "communication")
+    overview.commands.push_back(
+        fmt::format("tracelens collectives {}",
+                    shell_word(std::filesystem::absolute(name).parent_path().string())));
+  else if (overview.bound == "idle" || (is_torch && context.tree().stats().gpu_only))
+    overview.commands.push_back(fmt::format("tracelens check {}", trace));
   else
-    add(context.kind == TraceKind::kPyTorch ? "tracelens tree {} --modules" : "tracelens tree {}");
-  if (overview.bound == "memory" || overview.bound == "compute") add("tracelens roofline {}");
+    overview.commands.push_back(
+        fmt::format("tracelens tree {}{}", trace, is_torch ? " --modules" : ""));
+  if (overview.bound == "memory" || overview.bound == "compute")
+    overview.commands.push_back(fmt::format("tracelens roofline {}", trace));
 }
 
 // What kernels are limited by, by their time: "memory", "compute", or "" without models.
@@ -321,8 +436,7 @@ std::string kernel_bound(const Ran& ran, std::string& why) {
     return found == ran.bounds.end() ? 0.0 : found->second.ns;
   };
   const double memory = ns("MEMORY_BOUND"), compute = ns("COMPUTE_BOUND");
-  double all = 0;
-  for (const auto& [name, kind] : ran.kinds) all += kind.reached.ns;
+  const double all = ran.all_ns;
   if (all <= 0 || memory + compute < all / 4) return {};
   const bool is_memory = memory >= compute;
   const Reached& most = ran.bounds.at(is_memory ? "MEMORY_BOUND" : "COMPUTE_BOUND");
@@ -332,38 +446,33 @@ std::string kernel_bound(const Ran& ran, std::string& why) {
   return is_memory ? "memory" : "compute";
 }
 
-void judge(Overview& overview, const Split& split, const Ran& ran) {
-  const std::string_view bound = bound_of(split);
-  const auto share = [&](std::int64_t ns) { return percent(ns, split.total_ns); };
-  if (bound == "host") {
-    overview.bound = "host";
-    overview.verdict =
-        fmt::format("Host-bound: the GPU is idle {:.1f}% of the time", share(split.idle_ns));
-    if (!overview.idle_causes.empty()) {
-      const Overview::Part& first = overview.idle_causes.front();
-      if (first.name == text_of(IdleCause::kNoHost))
-        overview.verdict += ", mostly with no host activity in the trace";
-      else
-        overview.verdict += fmt::format(", mostly for {} ({:.1f}%)", first.name, first.percent);
-    }
-  } else if (bound == "communication") {
-    overview.bound = "communication";
-    overview.verdict = fmt::format(
-        "Communication-bound: {:.1f}% of the time the GPU only communicates", share(split.comm_ns));
-  } else if (bound == "copy") {
-    overview.bound = "copy";
-    overview.verdict =
-        fmt::format("Copy-bound: {:.1f}% of the time the GPU only copies", share(split.copy_ns));
-  } else {
-    std::string why;
-    overview.bound = kernel_bound(ran, why);
-    if (overview.bound.empty())
+void judge(Overview& overview, const TableContext& context, const Split& split, const Ran& ran,
+           bool several_gpus) {
+  const std::string_view gpu = several_gpus ? "at least one GPU" : "the GPU";
+  const std::string_view idle = several_gpus ? "all GPUs are idle at once" : "the GPU is idle";
+  overview.bound = bound_of(split);
+  overview.verdict = verdict_on(split, idle, gpu);
+  if (overview.bound == "host" && !overview.idle_causes.empty()) {
+    const Overview::Part& first = overview.idle_causes.front();
+    if (context.kind != TraceKind::kPyTorch && overview.idle_causes.size() == 1 &&
+        first.name == text_of(IdleCause::kNoHost)) {
+      overview.bound = "idle";
       overview.verdict =
-          fmt::format("GPU-bound: it computes {:.1f}% of the time", share(split.compute_ns));
-    else
-      overview.verdict = fmt::format("{}-bound: the GPU computes {:.1f}% of the time; {}",
-                                     overview.bound == "memory" ? "Memory" : "Compute",
-                                     share(split.compute_ns), why);
+          fmt::format("Idle: {} {:.1f}% of the time; the trace has no host calls that say why",
+                      idle, percent(split.idle_ns, split.total_ns));
+    } else if (first.name == text_of(IdleCause::kNoHost)) {
+      overview.verdict += ", mostly with no host activity in the trace";
+    } else {
+      overview.verdict += fmt::format(", mostly for {} ({:.1f}%)", first.name, first.percent);
+    }
+  } else if (overview.bound == "GPU") {
+    std::string why;
+    if (const std::string bound = kernel_bound(ran, why); !bound.empty()) {
+      overview.bound = bound;
+      overview.verdict = fmt::format("{}-bound: {} computes {:.1f}% of the time; {}",
+                                     bound == "memory" ? "Memory" : "Compute", gpu,
+                                     percent(split.compute_ns, split.total_ns), why);
+    }
   }
   overview.verdict += '.';
 }
@@ -371,12 +480,11 @@ void judge(Overview& overview, const Split& split, const Ran& ran) {
 }  // namespace
 
 std::optional<Overview> trace_overview(TableContext& context, const Report& report) {
-  const Table* const timeline = report.find("gpu_timeline");
-  if (timeline == nullptr) return std::nullopt;
-  const Split split = split_of(*timeline);
+  const Split split = split_of(context, report);
   if (split.total_ns <= 0) return std::nullopt;
   const CostTables& from = cost_tables(context, report);
-  const Ran ran = what_ran(report.find(from.things), from);
+  const Ran ran = what_ran(context, report.find(from.things), from);
+  const GpuEvents gpu = look_at_gpu_events(context);
   Overview overview;
   overview.run = run_text(context, report, split);
   overview.split = split.parts();
@@ -385,8 +493,8 @@ std::optional<Overview> trace_overview(TableContext& context, const Report& repo
         {std::string{text_of(share.cause)}, share.ns, percent(share.ns, split.total_ns)});
   overview.costs_title = from.title;
   overview.costs = costs_of(report, from, ran);
-  judge(overview, split, ran);
-  advise(overview, context, report, context.idle().causes);
+  judge(overview, context, split, ran, gpu_count(report) > 1);
+  advise(overview, context, report, context.idle().causes, gpu, ran);
   add_commands(overview, context);
   return overview;
 }

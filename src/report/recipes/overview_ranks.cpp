@@ -12,8 +12,6 @@
 namespace tracelens {
 namespace {
 
-constexpr std::size_t kMostCosts = 5;
-
 std::int64_t ns_at(const Table& table, std::string_view column, std::size_t row) {
   return std::llround(number_at(table, column, row).value_or(0) * 1e6);
 }
@@ -21,18 +19,9 @@ std::int64_t ns_at(const Table& table, std::string_view column, std::size_t row)
 // Means over the ranks, of the whole trace.
 Split mean_split(const Table& spread) {
   Split split;
-  const std::pair<std::string_view, std::int64_t*> rows[] = {
-      {"computation_time", &split.compute_ns},
-      {"exposed_comm_time", &split.comm_ns},
-      {"exposed_memcpy_time", &split.copy_ns},
-      {"idle_time", &split.idle_ns},
-      {"total_time", &split.total_ns}};
-  for (std::size_t row = 0; row < spread.rows(); ++row) {
-    if (text_at(spread, "step", row) != "all") continue;
-    const std::string type = text_at(spread, "type", row);
-    for (const auto& [name, figure] : rows)
-      if (name == type) *figure = ns_at(spread, "mean (ms)", row);
-  }
+  for (std::size_t row = 0; row < spread.rows(); ++row)
+    if (text_at(spread, "step", row) == "all")
+      split.add(text_at(spread, "type", row), ns_at(spread, "mean (ms)", row));
   return split;
 }
 
@@ -41,10 +30,11 @@ std::vector<Overview::Cost> costs_of(const Table& verdicts, const Split& split) 
   std::vector<Overview::Cost> costs;
   for (std::size_t row = 0; row < verdicts.rows(); ++row) {
     std::string why = text_at(verdicts, "verdict", row);
-    if (const std::string late = text_at(verdicts, "late ranks", row); !late.empty())
-      why += ", late rank " + late;
+    // "5 (100%), 2 (40%)": the first is the one most often late.
+    const std::string late = text_at(verdicts, "late ranks", row);
+    if (!late.empty()) why += "; rank " + late.substr(0, late.find_first_of(" ,"));
     const std::int64_t ns = ns_at(verdicts, "exposed (ms)", row);
-    costs.push_back({.name = fmt::format("{} in group {}", text_at(verdicts, "collective", row),
+    costs.push_back({.name = fmt::format("{} ({})", text_at(verdicts, "collective", row),
                                          text_at(verdicts, "process group", row)),
                      .ns = ns,
                      .percent = percent(ns, split.total_ns),
@@ -68,22 +58,8 @@ std::optional<Straggler> straggler_of(const Report& report) {
   return Straggler{text_at(*table, "rank", 0), last};
 }
 
-std::string verdict_of(std::string_view bound, const Split& split,
-                       const std::optional<Straggler>& late) {
-  std::string text;
-  if (bound == "communication")
-    text = fmt::format("Communication-bound: {:.1f}% of the time a GPU only communicates",
-                       percent(split.comm_ns, split.total_ns));
-  else if (bound == "host")
-    text = fmt::format("Host-bound: a GPU is idle {:.1f}% of the time",
-                       percent(split.idle_ns, split.total_ns));
-  else if (bound == "copy")
-    text = fmt::format("Copy-bound: {:.1f}% of the time a GPU only copies",
-                       percent(split.copy_ns, split.total_ns));
-  else
-    text = fmt::format("GPU-bound: it computes {:.1f}% of the time, {:.1f}% it only communicates",
-                       percent(split.compute_ns, split.total_ns),
-                       percent(split.comm_ns, split.total_ns));
+std::string verdict_of(const Split& split, const std::optional<Straggler>& late) {
+  std::string text = verdict_on(split, "a GPU is idle", "a GPU");
   if (late)
     text += fmt::format("; rank {} comes last to {:.0f}% of the collectives", late->rank,
                         late->percent_last);
@@ -109,12 +85,12 @@ std::optional<Overview> ranks_overview(const Report& report) {
                   machines.size(), machines.size() == 1 ? "" : "s");
   if (!steps.empty())
     overview.run += fmt::format(" · {} step{}", steps.size(), steps.size() == 1 ? "" : "s");
-  overview.run += fmt::format(" · {} of GPU time each", time_text(split.total_ns));
+  overview.run += fmt::format(" · over {}", time_text(split.total_ns));
   const std::optional<Straggler> late = straggler_of(report);
   overview.bound = bound_of(split);
-  overview.verdict = verdict_of(overview.bound, split, late);
+  overview.verdict = verdict_of(split, late);
   overview.split = split.parts();
-  overview.costs_title = "exposed communication";
+  overview.costs_title = "exposed, by group";
   overview.costliest_title = "verdict";
   if (const Table* const verdicts = report.find("comm_verdict"))
     overview.costs = costs_of(*verdicts, split);
@@ -134,9 +110,11 @@ std::optional<Overview> ranks_overview(const Report& report) {
           return text_at(*ranks, "file", row);
       return {};
     };
-    overview.commands.push_back(fmt::format("tracelens diff {} {}", file_of(false), file_of(true)));
+    overview.commands.push_back(
+        fmt::format("tracelens diff {} {}", shell_word(file_of(false)), shell_word(file_of(true))));
   } else {
-    overview.commands.push_back(fmt::format("tracelens report {}", text_at(*ranks, "file", 0)));
+    overview.commands.push_back(
+        fmt::format("tracelens report {}", shell_word(text_at(*ranks, "file", 0))));
   }
   return overview;
 }

@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string>
 #include <tracelens/read_trace.hpp>
+#include <tracelens/trace_builder.hpp>
 #include <vector>
 
 #include "report/recipes/overview_parts.hpp"
@@ -74,6 +75,50 @@ TEST(Overview, ATrainingStepThatWaitsForItsHostSaysSo) {
   EXPECT_TRUE(overview.costs[1].roof_percent.has_value());
   EXPECT_FALSE(overview.advice.empty());
   EXPECT_THAT(overview.commands.front(), HasSubstr("tracelens report "));
+}
+
+TEST(Overview, OptionsOfTheTablesDoNotChangeTheFigures) {
+  const Trace trace = read_trace("tests/data/h200_gpt_train_amp.json.gz");
+  const Overview plain = make_report(trace).overview.value_or(Overview{});
+  for (const ReportOptions& options :
+       {ReportOptions{.recompute = true}, ReportOptions{.micro_idle_us = 10}}) {
+    const Overview other = make_report(trace, options).overview.value_or(Overview{});
+    ASSERT_EQ(other.split.size(), plain.split.size());
+    for (std::size_t i = 0; i < plain.split.size(); ++i)
+      EXPECT_NEAR(other.split[i].percent, plain.split[i].percent, 0.01) << plain.split[i].name;
+  }
+}
+
+TEST(Overview, AStepLastsUntilTheGpuHasDoneItsWork) {
+  TraceBuilder builder;
+  const TrackId host = builder.intern(Track{1, 1}), gpu = builder.intern(Track{0, 7});
+  const auto add = [&](TrackId track, Category category, const char* name, std::int64_t ts,
+                       std::int64_t dur) {
+    (void)builder.append({.phase = Phase::kComplete,
+                          .category = category,
+                          .name = builder.intern(name),
+                          .track = track,
+                          .ts_ns = ts,
+                          .dur_ns = dur});
+  };
+  add(host, Category::kUserAnnotation, "ProfilerStep#1", 0, 1'000'000);
+  add(host, Category::kUserAnnotation, "ProfilerStep#2", 1'000'000, 1'000'000);
+  add(gpu, Category::kKernel, "gemm", 500'000, 9'500'000);
+  const Report report = make_report(std::move(builder).finish(), {.include_unlinked = true});
+  ASSERT_TRUE(report.overview);
+  EXPECT_THAT(report.overview->run, HasSubstr("2 steps of about 4.8 ms"));
+}
+
+TEST(Overview, TheCostliestKernelOfATimelineIsNamed) {
+  for (const Overview::Cost& cost : overview_of("pftrace/rocprofv3_era3.pftrace").costs)
+    EXPECT_FALSE(cost.costliest.empty()) << cost.name;
+}
+
+TEST(Overview, CommandsCanBePastedIntoAShell) {
+  EXPECT_EQ(shell_word("runs/rank0.json.gz"), "runs/rank0.json.gz");
+  EXPECT_EQ(shell_word("my trace.json"), "'my trace.json'");
+  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
+  EXPECT_EQ(shell_word("$(rm -rf x)"), "'$(rm -rf x)'");
 }
 
 TEST(Overview, IsOnlyOfWholeReportsInOurEdition) {

@@ -126,7 +126,8 @@ std::vector<std::string> causes_of_idle(const std::vector<Overview::Part>& cause
 void write_costs(Screen& screen, const Overview& overview) {
   std::size_t name_width = display_width(overview.costs_title);
   for (const Overview::Cost& cost : overview.costs)
-    name_width = std::max(name_width, std::min<std::size_t>(display_width(cost.name), 30));
+    name_width = std::max(
+        name_width, std::min<std::size_t>(display_width(cost.name), screen.has_edge() ? 30 : 200));
   const auto padded = [&](const std::string& text) {
     const std::string shown = shorten(text, name_width);
     return shown + std::string(name_width - display_width(shown), ' ');
@@ -159,7 +160,7 @@ std::string text_with(const Overview& overview, const OverviewStyle& style, std:
   screen.wrapped(single_line(overview.verdict), kBold);
   screen.line("");
   screen.bar(overview.split);
-  screen.wrapped(legend(overview.split), "   ");
+  screen.wrapped(legend(overview.split), "  ");
   if (!overview.idle_causes.empty()) screen.wrapped(causes_of_idle(overview.idle_causes), " ");
   if (!overview.costs.empty()) {
     screen.line("");
@@ -172,6 +173,18 @@ std::string text_with(const Overview& overview, const OverviewStyle& style, std:
   return screen.text();
 }
 
+// A command may be longer than a line.
+std::size_t lines_on_screen(std::string_view text, std::size_t width) {
+  std::size_t lines = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::size_t columns = display_width(text.substr(0, end));
+    lines += width == 0 || columns == 0 ? 1 : (columns + width - 1) / width;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
 }  // namespace
 
 // As much advice as the screen has room for.
@@ -179,8 +192,7 @@ std::string overview_text(const Overview& overview, const OverviewStyle& style) 
   std::size_t advice = overview.advice.size();
   while (true) {
     std::string text = text_with(overview, style, advice);
-    const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n'));
-    if (lines <= kLines || advice == 0) return text;
+    if (lines_on_screen(text, style.width) <= kLines || advice == 0) return text;
     --advice;
   }
 }

@@ -20,7 +20,8 @@ Table parts_table(std::string title, std::span<const Overview::Part> parts) {
 }
 
 // Columns about which no row has anything to say are left out.
-Table costs_table(std::string title, std::span<const Overview::Cost> costs) {
+Table costs_table(std::string title, const Overview& overview) {
+  const std::span<const Overview::Cost> costs = overview.costs;
   const bool has_roof =
       std::ranges::any_of(costs, [](const auto& cost) { return cost.roof_percent.has_value(); });
   const bool has_costliest =
@@ -29,7 +30,7 @@ Table costs_table(std::string title, std::span<const Overview::Cost> costs) {
                                      {"time", Kind::kReal, "ms", ""},
                                      {"share", Kind::kReal, "%", "of all kernels' time"}};
   if (has_roof) columns.push_back({"of roof", Kind::kReal, "%", "reached of what the GPU can do"});
-  if (has_costliest) columns.push_back({"costliest", Kind::kText, "", ""});
+  if (has_costliest) columns.push_back({overview.costliest_title, Kind::kText, "", ""});
   Table table{std::move(title), "", columns};
   for (const Overview::Cost& cost : costs) {
     std::vector<Cell> row = {cost.name, as_ms(cost.ns), cost.percent};
@@ -50,7 +51,7 @@ std::vector<Table> overview_tables(const Overview& overview) {
     tables.push_back(parts_table("Why the GPU was idle", overview.idle_causes));
   if (!overview.costs.empty())
     tables.push_back(costs_table(
-        overview.costs_title.empty() ? "What cost most" : overview.costs_title, overview.costs));
+        overview.costs_title.empty() ? "What cost most" : overview.costs_title, overview));
   return tables;
 }
 

@@ -18,9 +18,9 @@ namespace {
 constexpr std::size_t kGap = 2;  // between columns
 // A wrapped header gets at least this much room, or where that makes room for a column, less.
 constexpr std::size_t kHeaderWraps[] = {12, 8};
-constexpr std::size_t kShortestText = 14;  // texts are not shortened below this
-constexpr std::size_t kShortestName = 24;  // and what the rows are about not below this
-constexpr std::size_t kShortestShapes = 22;
+constexpr std::size_t kShortestText = 18;  // texts are not shortened below this
+constexpr std::size_t kShortestName = 22;  // and what the rows are about not below this
+constexpr std::size_t kShortestShapes = 18;
 constexpr std::size_t kShortestLine = 40;  // a sentence that would get less stands below its row
 constexpr std::size_t kIndent = 4;
 constexpr std::size_t kBarWidth = 10;
@@ -111,10 +111,10 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width,
 }
 
 std::size_t shortest(const DrawnColumn& column) {
-  const std::size_t narrow = column.shortening == Shortening::kWrap ? kShortestLine
-                             : column.is_main                       ? kShortestName
-                             : has_shapes(column.source->spec())    ? kShortestShapes
-                                                                    : kShortestText;
+  const std::size_t narrow = column.is_main                           ? kShortestName
+                             : column.shortening == Shortening::kWrap ? kShortestLine
+                             : has_shapes(column.source->spec())      ? kShortestShapes
+                                                                      : kShortestText;
   return std::max(std::min(narrow, column.cell_width), longest_piece(column.name));
 }
 
@@ -165,7 +165,7 @@ bool fit(std::vector<DrawnColumn>& columns, std::size_t available) {
   for (DrawnColumn& column : columns) column.below = false;
   if (fit_in_lines(columns, available)) return true;
   for (DrawnColumn& column : columns)
-    column.below = column.shortening == Shortening::kWrap && columns.size() > 1;
+    column.below = column.shortening == Shortening::kWrap && !column.is_main && columns.size() > 1;
   return fit_in_lines(columns, available);
 }
 
@@ -357,8 +357,9 @@ class Drawing {
   }
 
   void write_notes() {
-    if (rows_ < table_.rows())
-      write_note("… " + with_separators(std::to_string(table_.rows() - rows_)) + " more rows");
+    if (const std::size_t more = table_.rows() - rows_; more > 0)
+      write_note("… " + with_separators(std::to_string(more)) +
+                 (more == 1 ? " more row" : " more rows"));
     if (left_out_.empty()) return;
     std::string names;
     for (const std::string& name : left_out_) names += (names.empty() ? "" : ", ") + name;
@@ -366,8 +367,11 @@ class Drawing {
   }
 
   void write_note(const std::string& text) {
-    put(fitted(text, 0), kDim);
-    end_line();
+    for (const std::string& line :
+         style_.width == 0 ? std::vector{text} : wrapped(text, style_.width, kInSentences)) {
+      put(line, kDim);
+      end_line();
+    }
   }
 
   // What of `text` has room on a line on which `used` columns are taken.
@@ -409,6 +413,18 @@ class Drawing {
 
 std::string render_terminal(const Table& table, const TerminalStyle& style) {
   return Drawing{table, style}.text();
+}
+
+std::string wrapped_text(std::string_view text, std::size_t width) {
+  if (width == 0) return std::string{text};
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    for (const std::string& line : wrapped(text.substr(0, end), width, kInSentences))
+      out.append(line).push_back('\n');
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
 }
 
 }  // namespace tracelens

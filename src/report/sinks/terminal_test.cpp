@@ -58,7 +58,7 @@ TEST(Terminal, PercentColumnHasABarWhenThereIsRoom) {
 TEST(Terminal, TooManyRowsAreCounted) {
   const std::string text = render_terminal(ops(), {.width = 50, .max_rows = 1});
   EXPECT_THAT(text, Not(HasSubstr("aten::add")));
-  EXPECT_THAT(text, HasSubstr("\n… 1 more rows\n"));
+  EXPECT_THAT(text, HasSubstr("\n… 1 more row\n"));
 }
 
 TEST(Terminal, ColourIsOnlyInTheCodes) {
