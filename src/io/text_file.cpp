@@ -20,6 +20,8 @@ void write_text_file(const std::string& path, std::string_view text) {
   out.commit();
 }
 
+std::string file_behind(const std::string& path) { return io::file_behind(path); }
+
 void make_folder(const std::string& path) { io::make_directories(path); }
 
 }  // namespace tracelens

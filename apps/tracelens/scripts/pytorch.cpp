@@ -74,7 +74,7 @@ class PytorchReportScript : public Verb {
     if (overlap_) options_.also.emplace_back("overlap");
 
     const std::string workbook = workbook_beside_trace(trace_);
-    output_.check(trace_, workbook);
+    output_.check({trace_, comparison_, options_.gpu_file}, workbook);
 
     check_options(options_);
     const Trace trace = read_with_warnings(trace_, console);

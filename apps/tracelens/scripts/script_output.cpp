@@ -39,8 +39,9 @@ std::string ScriptOutput::workbook(const std::string& by_default) const {
   return path;
 }
 
-void ScriptOutput::check(const std::string& trace, const std::string& default_workbook) const {
-  refuse_same_file(trace, workbook(default_workbook));
+void ScriptOutput::check(const std::vector<std::string>& inputs,
+                         const std::string& default_workbook) const {
+  refuse_overwriting({workbook(default_workbook), folder_}, inputs);
 }
 
 template <class Write>

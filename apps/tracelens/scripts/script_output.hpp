@@ -1,7 +1,7 @@
 // script_output.hpp: where the tables of a script go: a workbook, a folder of CSV files, or both.
 //   ScriptOutput output_{ScriptOutput::Folder::kInstead};
 //   output_.declare(flags, "Folder for one CSV file per sheet instead");
-//   output_.check(trace_, trace_base(trace_) + "_report.xlsx");        // before anything is read
+//   output_.check({trace_}, trace_base(trace_) + "_report.xlsx");        // before anything is read
 //   output_.write(tables, trace_base(trace_) + "_report.xlsx", console);
 #pragma once
 
@@ -11,6 +11,7 @@
 #include <tracelens/report.hpp>
 #include <tracelens/table.hpp>
 #include <tracelens/trace.hpp>
+#include <vector>
 
 #include "console.hpp"
 #include "flags.hpp"
@@ -31,8 +32,8 @@ class ScriptOutput {
   [[nodiscard]] std::string workbook(const std::string& by_default) const;
   // As named; empty: none.
   [[nodiscard]] const std::string& folder() const { return folder_; }
-  // Throws Error when the workbook would not be one, or replaces the trace.
-  void check(const std::string& trace, const std::string& default_workbook) const;
+  // Throws Error when the workbook would not be one, or an output replaces what is read.
+  void check(const std::vector<std::string>& inputs, const std::string& default_workbook) const;
 
   // Writes the folder, then the workbook, and says so as the Python TraceLens does.
   void write(std::span<const Table> tables, const std::string& default_workbook,
