@@ -99,6 +99,7 @@ class Fusion {
     PackedOutput out{output};
     out.write("{\"traceEvents\": [\n");
     for (const Source& source : sources_) write_rank(source, out);
+    warn_of_damage();
     write_process_names(out);
     out.write(text_);
     out.write("\n]");
@@ -224,8 +225,18 @@ class Fusion {
           flush_when_large(out);
         },
         [](const EventTexts&) {});
+    repaired_ += events.repaired();
+    unreadable_ += events.unreadable();
     for (const auto& [pid, is_gpu] : events.processes())
       processes_.push_back({source.rank, pid, is_gpu});
+  }
+
+  void warn_of_damage() {
+    if (repaired_ + unreadable_ == 0) return;
+    result_.warnings.push_back(
+        fmt::format("{} events are no valid JSON: {} are written with what is wrong in them (NaN, "
+                    "01, broken escapes or UTF-8) put right or null, {} are left out",
+                    repaired_ + unreadable_, repaired_, unreadable_));
   }
 
   void write_process_names(PackedOutput& out) {
@@ -273,6 +284,7 @@ class Fusion {
   FuseSurvey survey_;
   Heads heads_;
   TemporaryFiles temporary_;
+  std::uint64_t repaired_ = 0, unreadable_ = 0;
   std::vector<Process> processes_;  // by rank, pid
   std::string text_;                // not written yet
 };

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <tracelens/json.hpp>
 
 #include "io/ascii.hpp"
 #include "io/numbers.hpp"
+#include "readers/chrome/strict_json.hpp"
 #include "readers/kineto/words.hpp"
 #include "tree/time_math.hpp"
 
@@ -187,8 +189,28 @@ void RankEvents::append_args(const Fields& fields, std::string& out) {
   out += '}';
 }
 
+// Values as our readers understand them, null for what they do not; what is kept stays in place.
+void RankEvents::repair(Fields& fields) {
+  const auto as_json = [this](std::string_view text) -> std::string_view {
+    if (json::is_strict_json(text)) return text;
+    return repairs_.emplace_back(json_text(parse_json_value(text).value_or(Value{})));
+  };
+  repairs_.clear();
+  for (std::vector<RawMember>* const members : {&members_, &args_})
+    for (auto& [key, value] : *members) {
+      const std::string quoted = fmt::format("\"{}\"", key);
+      if (!json::is_strict_json(quoted)) key = unquoted(as_json(quoted));
+      value = as_json(value);
+    }
+  fields.pid = find(members_, "pid");
+  fields.id = find(members_, "id");
+}
+
 bool RankEvents::rewrite(std::string_view event, std::string& out) {
-  if (!split_object(event, members_)) return false;
+  if (!split_object(event, members_)) {
+    ++unreadable_;
+    return false;
+  }
   Fields fields;
   for (const auto& [key, value] : members_) {
     if (key == "ph") fields.phase = unquoted(value);
@@ -204,6 +226,17 @@ bool RankEvents::rewrite(std::string_view event, std::string& out) {
   fields.has_args = is_object(fields.args) && split_object(fields.args, args_);
   if (!fields.has_args) args_.clear();
 
+  const std::size_t before = out.size();
+  append_event(fields, out);
+  if (json::is_strict_json(std::string_view{out}.substr(before))) return true;
+  out.resize(before);
+  repair(fields);
+  append_event(fields, out);
+  ++repaired_;
+  return true;
+}
+
+void RankEvents::append_event(const Fields& fields, std::string& out) {
   const auto pid = scales_.pid > 0 ? shifted(fields.pid, rank_, scales_.pid) : std::nullopt;
   if (pid && fields.phase != "M") processes_[*pid] |= is_gpu_category(fields.category);
   const char* comma = "";
@@ -227,7 +260,6 @@ bool RankEvents::rewrite(std::string_view event, std::string& out) {
   append_key("args");
   append_args(fields, out);
   out += '}';
-  return true;
 }
 
 }  // namespace tracelens
