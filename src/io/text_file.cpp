@@ -1,4 +1,5 @@
 #include <array>
+#include <tracelens/error.hpp>
 #include <tracelens/files.hpp>
 
 #include "io/output_file.hpp"
@@ -18,6 +19,15 @@ void write_text_file(const std::string& path, std::string_view text) {
   io::OutputFile out{path};
   out.write(text);
   out.commit();
+}
+
+bool can_write(const std::string& path) {
+  try {
+    const io::OutputFile tried{path};
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 std::string file_behind(const std::string& path) { return io::file_behind(path); }

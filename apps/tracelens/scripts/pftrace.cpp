@@ -21,9 +21,11 @@ class PftraceScript : public Verb {
   }
 
   int run(Console& console) override {
-    const std::string workbook = trace_base(trace_) + "_pftrace_" + report_ + "_report.xlsx";
+    const std::string workbook = output_.default_workbook(
+        trace_base(trace_) + "_pftrace_" + report_ + "_report.xlsx", console);
+    const std::string page = this->page(console);
     output_.check({trace_}, workbook);
-    refuse_overwriting({page(), output_.workbook(workbook)}, {trace_});
+    refuse_overwriting({page, output_.workbook(workbook)}, {trace_});
     if (!traceconv_.empty())
       console.warn("--traceconv: .pftrace files are read without a converter; ignored");
     const Trace trace = read_with_warnings(trace_, console);
@@ -31,7 +33,7 @@ class PftraceScript : public Verb {
         trace.source().recorder != Recorder::kPyTorch)
       throw Error{trace_, "expected a Perfetto trace or JSON with \"traceEvents\""};
     output_.write(tables(trace), workbook, console);
-    if (!page().empty()) write_page(trace, console);
+    if (!page.empty()) write_text_file(page, page_text(trace), console);
     return kExitOk;
   }
 
@@ -39,8 +41,8 @@ class PftraceScript : public Verb {
   virtual void declare_own(Flags&) {}
   virtual std::vector<Table> tables(const Trace& trace) = 0;
   // A Markdown page to write as well; empty: none.
-  [[nodiscard]] virtual std::string page() const { return {}; }
-  virtual void write_page(const Trace&, const Console&) {}
+  [[nodiscard]] virtual std::string page(const Console&) const { return {}; }
+  virtual std::string page_text(const Trace&) { return {}; }
   [[nodiscard]] const std::string& trace_path() const { return trace_; }
 
  private:
@@ -84,11 +86,12 @@ class ActivityScript : public PftraceScript {
     return hip_activity_tables(trace, options_);
   }
 
-  [[nodiscard]] std::string page() const override {
-    return page_.empty() && has_page_ ? trace_base(trace_path()) + "_report.md" : page_;
+  [[nodiscard]] std::string page(const Console& console) const override {
+    if (!page_.empty() || !has_page_) return page_;
+    return beside_or_here(trace_base(trace_path()) + "_report.md", console);
   }
-  void write_page(const Trace& trace, const Console& console) override {
-    write_text_file(page(), hip_activity_markdown(trace, options_), console);
+  std::string page_text(const Trace& trace) override {
+    return hip_activity_markdown(trace, options_);
   }
 
  private:
