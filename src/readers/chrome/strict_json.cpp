@@ -124,12 +124,16 @@ class Judge {
     return unit;
   }
 
+  bool word(std::string_view word) {
+    if (!text_.substr(at_).starts_with(word)) return false;
+    at_ += word.size();
+    return true;
+  }
+
   bool scalar() {
-    for (const std::string_view word : {"true", "false", "null"})
-      if (text_.substr(at_).starts_with(word)) {
-        at_ += word.size();
-        return true;
-      }
+    if (here() == 't') return word("true");
+    if (here() == 'f') return word("false");
+    if (here() == 'n') return word("null");
     take('-');
     if (!take('0') && !digits()) return false;
     if (take('.') && !digits()) return false;

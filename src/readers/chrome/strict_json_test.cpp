@@ -51,6 +51,13 @@ TEST(StrictJson, RefusesWhatOnlySomeReadersTake) {
                                  "'a'",
                                  "\"\\"})
     EXPECT_FALSE(is_strict_json(text)) << text;
+  for (std::size_t at = 1; at <= 40; ++at)
+    for (const char bad : {'\x1f', '"', '\\', '\x80'}) {
+      std::string text = '"' + std::string(40, '\x7f') + '"';
+      EXPECT_TRUE(is_strict_json(text));
+      text[at] = bad;
+      EXPECT_FALSE(is_strict_json(text)) << at;
+    }
   EXPECT_FALSE(is_strict_json(std::string("\"a\0\"", 4)));
   EXPECT_FALSE(is_strict_json(std::string("[1\0]", 4)));
   EXPECT_FALSE(is_strict_json(std::string(600, '[') + std::string(600, ']')));

@@ -42,6 +42,15 @@ void append_number(std::string& out, std::int64_t number) {
   fmt::format_to(std::back_inserter(out), "{}", number);
 }
 
+// Not by a format: this runs for every member of every event.
+void append_key(std::string& out, std::string_view& comma, std::string_view key) {
+  out += comma;
+  out += '"';
+  out += key;
+  out += "\": ";
+  comma = ", ";
+}
+
 // Kineto writes microseconds with three decimals.
 void append_us(std::string& out, std::int64_t ns) {
   const std::int64_t us = ns / 1000, rest = ns % 1000;
@@ -171,11 +180,11 @@ void RankEvents::append_args(const Fields& fields, std::string& out) {
     return std::ranges::any_of(added,
                                [&](const Added& a) { return a.key == key && !a.value.empty(); });
   };
-  const char* comma = "";
+  std::string_view comma;
   out += '{';
   const auto append = [&](std::string_view key, std::string_view value) {
-    fmt::format_to(std::back_inserter(out), "{}\"{}\": {}", comma, key, value);
-    comma = ", ";
+    append_key(out, comma, key);
+    out += value;
   };
   for (const auto& [key, value] : args_) {
     if (is_added(key)) continue;
@@ -239,15 +248,11 @@ bool RankEvents::rewrite(std::string_view event, std::string& out) {
 void RankEvents::append_event(const Fields& fields, std::string& out) {
   const auto pid = scales_.pid > 0 ? shifted(fields.pid, rank_, scales_.pid) : std::nullopt;
   if (pid && fields.phase != "M") processes_[*pid] |= is_gpu_category(fields.category);
-  const char* comma = "";
+  std::string_view comma;
   out += '{';
-  const auto append_key = [&](std::string_view key) {
-    fmt::format_to(std::back_inserter(out), "{}\"{}\": ", comma, key);
-    comma = ", ";
-  };
   for (const auto& [key, value] : members_) {
     if (key == "args") continue;
-    append_key(key);
+    append_key(out, comma, key);
     if (key == "pid" && pid)
       append_number(out, *pid);
     else if (key == "id" && scales_.id > 0)
@@ -257,7 +262,7 @@ void RankEvents::append_event(const Fields& fields, std::string& out) {
     else
       out += value;
   }
-  append_key("args");
+  append_key(out, comma, "args");
   append_args(fields, out);
   out += '}';
 }
