@@ -22,10 +22,9 @@ fs::path file_of(const std::string& path, const char* standard_stream) {
   fs::path file = path == "-" ? standard_stream : path;
   if (!file.has_filename()) file = file.parent_path();
   std::error_code error;
-  while (fs::status(file, error).type() == fs::file_type::none &&
-         error == std::errc::not_a_directory)
-    file = file.parent_path();
-  return file;
+  fs::path archive = file;
+  while (!is_there(archive) && archive.has_relative_path()) archive = archive.parent_path();
+  return fs::is_regular_file(archive, error) ? archive : file;
 }
 
 bool is_same(const fs::path& a, const fs::path& b) {
