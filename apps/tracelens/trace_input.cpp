@@ -42,12 +42,6 @@ void tell_files(const std::string& path, const Trace& trace, const Console& cons
 
 }  // namespace
 
-void refuse_same_file(const std::string& trace, const std::string& output) {
-  std::error_code error;
-  if (!output.empty() && fs::equivalent(trace, output, error))
-    throw Error{output, "this is the trace itself; choose another output"};
-}
-
 Trace read_with_warnings(const std::string& path, const Console& console) {
   Trace trace = read_trace(path, {.threads = 0, .on_progress = console.progress_bar()});
   console.clear_progress();
@@ -69,14 +63,11 @@ void TraceInput::declare(Flags& flags) {
       .show_default();
 }
 
-void TraceInput::check_output(const std::string& output) const { refuse_same_file(path_, output); }
+std::string TraceInput::path() const { return path_.empty() ? demo_trace() : path_; }
 
 Trace TraceInput::read(Console& console) const {
-  std::string path = path_;
-  if (path.empty()) {
-    path = demo_trace();
-    console.note(fmt::format("no trace given: reading the demo trace {}", path));
-  }
+  const std::string path = this->path();
+  if (path_.empty()) console.note(fmt::format("no trace given: reading the demo trace {}", path));
   ReadOptions options;
   options.threads = threads_;
   options.on_progress = console.progress_bar();

@@ -9,6 +9,7 @@
 
 #include "console.hpp"
 #include "flags.hpp"
+#include "outputs.hpp"
 
 namespace tracelens::app {
 
@@ -26,9 +27,6 @@ std::unique_ptr<Verb> make_verb() {
   return std::make_unique<SomeVerb>();
 }
 
-// Throws Error when `output` is the same file as `trace`: a result never replaces its input.
-void refuse_same_file(const std::string& trace, const std::string& output);
-
 // A trace among others, read on all cores, with a progress bar and the reader's warnings.
 [[nodiscard]] Trace read_with_warnings(const std::string& path, const Console& console);
 
@@ -40,8 +38,8 @@ class TraceInput {
   // so. Warnings of the reader go to stderr.
   [[nodiscard]] Trace read(Console& console) const;
   [[nodiscard]] int threads() const { return threads_; }
-  // Throws Error when `output` is the trace itself. Called before anything is read.
-  void check_output(const std::string& output) const;
+  // What is read: as given, or the demo trace. Throws Error when there is neither.
+  [[nodiscard]] std::string path() const;
 
  private:
   std::string path_;

@@ -78,8 +78,7 @@ class InflateSource final : public Unpacker {
     return produced;
   }
 
-  // Another member may follow. Anything else is padding (tar and tape tools write zeros), which
-  // gzip(1) passes over as well; half a magic number is a member that was cut.
+  // Another member may follow; half a magic number is a member that was cut.
   void end_member() {
     ended_ = true;
     if (wrapper_ == Wrapper::kNone) return;
@@ -92,6 +91,8 @@ class InflateSource final : public Unpacker {
       ended_ = false;
     } else if (!head.empty() && kGzipMagic.starts_with(head)) {
       end_cut(input_.position() + head.size());
+    } else {
+      end_with_padding();
     }
   }
 

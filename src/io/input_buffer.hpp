@@ -72,6 +72,19 @@ class Unpacker : public ByteSource {
   void end_damaged_near(std::uint64_t at) {
     end_damaged(label_ + " data is damaged near packed byte " + std::to_string(at));
   }
+  // After the last packed part: zeros and line ends are padding (tar and tape tools write them);
+  // anything else may have been a part whose first bytes are damaged.
+  void end_with_padding() {
+    ended_ = true;
+    const auto is_padding = [](char c) { return c == '\0' || c == '\n' || c == '\r'; };
+    for (auto next = input_.at_least(1); !next.empty(); next = input_.at_least(1)) {
+      const auto other = std::ranges::find_if_not(next, is_padding);
+      input_.consume(static_cast<std::size_t>(other - next.begin()));
+      if (other == next.end()) continue;
+      return end_damaged(label_ + " data is followed by something else at packed byte " +
+                         std::to_string(input_.position()));
+    }
+  }
   void end_damaged(std::string text) {
     damage_ = std::move(text);
     ended_ = true;

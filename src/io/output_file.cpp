@@ -87,9 +87,10 @@ OutputFile::OutputFile(std::string path, Links links) : path_{std::move(path)} {
   }
   // A file that may not be written is not replaced either, though its folder would allow it.
   if (exists && ::access(path_.c_str(), W_OK) != 0) fail("cannot be written");
-  std::error_code not_there;
-  const fs::path target = follow ? fs::canonical(path_, not_there) : fs::path{path_};
-  target_ = not_there ? path_ : target.string();
+  target_ = follow ? file_behind(path_) : path_;
+  std::error_code error;
+  if (follow && fs::is_symlink(target_, error))
+    throw Error{path_, "is a link that leads in a circle; expected a file name"};
   const unsigned mode = exists ? info.st_mode & 0777 : kNewFileMode;
   create_unnamed(mode);
   if (fd_ < 0) create_temporary(target_, mode);
@@ -215,6 +216,18 @@ void OutputFile::close() {
 void OutputFile::fail(const char* what) const {
   const int problem = errno;
   throw Error{path_, std::string{what} + ": " + std::generic_category().message(problem)};
+}
+
+std::string file_behind(const std::string& path) {
+  std::error_code error;
+  // Not read_symlink() first: the links of /proc/self/fd lead to files that only the system finds.
+  if (const fs::path there = fs::canonical(path, error); !error) return there.string();
+  fs::path at{path};
+  constexpr int kMostLinks = 40;  // as Linux has it
+  for (int i = 0; i < kMostLinks && fs::is_symlink(at, error); ++i)
+    at = at.parent_path() / fs::read_symlink(at, error);
+  const fs::path real = fs::weakly_canonical(fs::absolute(at, error), error);
+  return error ? path : real.string();
 }
 
 void make_directories(const std::string& path) {

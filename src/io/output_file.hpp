@@ -59,6 +59,9 @@ class OutputFile {
   bool prepared_ = false;
 };
 
+// Where the file stands, or would stand, that `path` leads to through links, dangling ones included.
+[[nodiscard]] std::string file_behind(const std::string& path);
+
 // Makes the folder `path` and those above it that are missing.
 void make_directories(const std::string& path);
 

@@ -125,6 +125,22 @@ TEST(OutputFile, ReplacesTheFileBehindALinkAndKeepsItsMode) {
   EXPECT_EQ(info.st_mode & 0777, 0640u);
 }
 
+TEST(OutputFile, MakesTheFileThatALinkToNothingLeadsTo) {
+  const TemporaryFolder folder;
+  std::filesystem::create_symlink("second", folder.path("first"));
+  std::filesystem::create_symlink("missing.txt", folder.path("second"));
+  OutputFile out{folder.path("first")};
+  out.write("text");
+  out.commit();
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.path("first")));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.path("second")));
+  EXPECT_EQ(std::filesystem::file_size(folder.path("missing.txt")), 4U);
+
+  std::filesystem::create_symlink("circle", folder.path("circle"));
+  EXPECT_THAT(error_of([&] { const OutputFile none(folder.path("circle")); }),
+              HasSubstr("leads in a circle"));
+}
+
 TEST(OutputFile, ALinkUnderANameNobodyTypedIsReplacedItself) {
   TemporaryFolder folder;
   const std::string mine = folder.write("mine", "keep");

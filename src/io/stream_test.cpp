@@ -271,9 +271,17 @@ TEST(GzipStream, MembersFollowEachOther) {
 }
 
 TEST(GzipStream, PaddingAfterTheLastMemberIsPassedOver) {
-  for (const std::string& padding : {std::string(1, '\0'), std::string(600'000, '\0'),
-                                     std::string{"\n"}, std::string{"garbage \x1f\x8b\x08"}})
+  for (const std::string& padding :
+       {std::string(1, '\0'), std::string(600'000, '\0'), std::string{"\n"}})
     EXPECT_EQ(unpack(gzip("text") + padding), (Unpacked{"text", "gzip", "", ""}));
+}
+
+TEST(GzipStream, OtherBytesAfterTheLastMemberAreTold) {
+  const std::string packed = gzip("text");
+  const std::string at = std::to_string(packed.size() + 2);
+  EXPECT_EQ(unpack(packed + std::string(2, '\0') + "garbage \x1f\x8b\x08"),
+            (Unpacked{"text", "gzip",
+                      "gzip data is followed by something else at packed byte " + at, ""}));
 }
 
 TEST(GzipStream, AHeaderMayLieAcrossTwoBlocksOfInput) {

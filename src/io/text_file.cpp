@@ -1,4 +1,5 @@
 #include <array>
+#include <tracelens/error.hpp>
 #include <tracelens/files.hpp>
 
 #include "io/output_file.hpp"
@@ -19,6 +20,17 @@ void write_text_file(const std::string& path, std::string_view text) {
   out.write(text);
   out.commit();
 }
+
+bool can_write(const std::string& path) {
+  try {
+    const io::OutputFile tried{path};
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+std::string file_behind(const std::string& path) { return io::file_behind(path); }
 
 void make_folder(const std::string& path) { io::make_directories(path); }
 

@@ -7,7 +7,11 @@
 
 namespace tracelens::io {
 
-// The files in the archive, in its order; empty when the file is no zip archive. Throws Error when
+// Whether what stands there can be read only once: standard input, a pipe, a device.
+[[nodiscard]] bool is_read_once(const std::string& path);
+
+// The files in the archive, in its order; empty when the file is no zip archive, and for what can
+// be read only once: whoever reads it then must find its first bytes. Throws Error when
 // it cannot be opened or is a damaged archive.
 [[nodiscard]] std::vector<std::string> zip_members(const std::string& path);
 

@@ -2,6 +2,7 @@
 // by the same code as gzip and zstd files, which is faster and keeps the text before damage.
 #include <fcntl.h>
 #include <isa-l/crc.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zip.h>
 #include <tracelens/error.hpp>
@@ -263,7 +264,14 @@ std::unique_ptr<ByteSource> unpack_zip_member(std::unique_ptr<ByteSource> packed
   return open_member(std::move(archive), found);
 }
 
+bool is_read_once(const std::string& path) {
+  struct stat info {};
+  return path == "-" ||
+         (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
+}
+
 std::vector<std::string> zip_members(const std::string& path) {
+  if (is_read_once(path)) return {};
   std::unique_ptr<ByteSource> file = open_file(path, path);
   if (sniff_packing(file->peek(kSniffBytes)) != Packing::kZip) return {};
   const Archive archive{std::move(file), path};

@@ -13,6 +13,13 @@ namespace {
 constexpr std::size_t kBlockHeaderBytes = 3;
 constexpr std::size_t kMagicBytes = 4;
 
+// The start of a frame, or of a skippable one, that was cut inside its first bytes.
+bool is_half_magic(std::string_view head) {
+  if (head.empty() || head.size() >= kMagicBytes) return false;
+  return std::string_view{"\x28\xb5\x2f\xfd"}.starts_with(head) ||
+         ((head[0] & 0xf0) == 0x50 && std::string_view{"\x2a\x4d\x18"}.starts_with(head.substr(1)));
+}
+
 struct FreeDecoder {
   void operator()(ZSTD_DCtx* decoder) const { ZSTD_freeDCtx(decoder); }
 };
@@ -55,15 +62,18 @@ class ZstdSource final : public Unpacker {
     if (wanted_ != 0 && unread.empty() && out.pos == out_before) end_cut(input_.position());
   }
 
-  // As with gzip, what follows the last frame and is no frame is padding.
   bool next_frame() {
     const auto next = input_.at_least(kMagicBytes);
     const std::string_view head{next.data(), next.size()};
     const bool frame = sniff_packing(head) == Packing::kZstd;
     ended_ = !frame;
-    if (!frame && !head.empty() && std::string_view{"\x28\xb5\x2f\xfd"}.starts_with(head))
+    if (frame) {
+      wanted_ = kMagicBytes;
+    } else if (is_half_magic(head)) {
       end_cut(input_.position() + head.size());
-    wanted_ = kMagicBytes;
+    } else {
+      end_with_padding();
+    }
     return frame;
   }
 

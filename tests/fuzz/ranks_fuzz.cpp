@@ -22,6 +22,7 @@
 #include "analysis/ranks/verdict.hpp"
 #include "io/check.hpp"
 #include "readers/chrome/event_texts.hpp"
+#include "readers/chrome/strict_json.hpp"
 #include "report/convert/fuse_event.hpp"
 
 namespace tracelens {
@@ -44,6 +45,7 @@ void rewrite_events(std::string_view text) {
     }
     const std::size_t size = out.size();
     out.append(json::kPadding, '\0');
+    TL_CHECK(json::is_strict_json(std::string_view{out}.substr(0, size)));
     TL_CHECK(split_object(std::string_view{out}.substr(0, size), members));
   }
 }

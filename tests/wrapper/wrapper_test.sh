@@ -68,6 +68,17 @@ rm "$CHECKOUT/src/new.cpp"
 run info
 expect 'a removed source builds again' 6 "$(cmake_runs)"
 
+touch -d '+1 day' "$CHECKOUT/src/tomorrow.cpp"
+run info
+run info
+expect 'a source with a time in the future builds once' 8 "$(cmake_runs)"
+
+cp "$TOOLS/cmake" "$SCRATCH/cmake.kept"
+stand_in "$TOOLS/cmake" <<<'cat >/dev/null; source "'"$SCRATCH/cmake.kept"'"'
+stand_in "$CHECKOUT/src/reads.cpp" <<<''
+out=$(echo 'a trace' | { "$CHECKOUT/tracelens" info >/dev/null || true; cat; } 2>/dev/null)
+expect 'the build leaves standard input to the program' 'a trace' "$out"
+
 stand_in "$TOOLS/cmake" <<<'echo broken; exit 1'
 touch "$CHECKOUT/src/other.cpp"
 run info
@@ -80,5 +91,14 @@ stand_in "$TOOLS/sudo" <<<'[[ $1 == -n ]] && shift; exec "$@"'
 run info
 expect 'missing packages are installed, all in one go' 1 \
   "$(grep -c 'install .*cmake.*zlib1g-dev' "$SCRATCH/apt.log")"
+expect 'they are named, and how to say no' '1 1' \
+  "$(grep -c 'installing .*zlib1g-dev' <<<"$err") $(grep -c 'TRACELENS_INSTALL=no' <<<"$err")"
+: >"$SCRATCH/apt.log"
+TRACELENS_INSTALL=no run info
+expect 'none are when the answer is no, and the build is tried' '0 1' \
+  "$(wc -l <"$SCRATCH/apt.log") $(grep -c '^broken$' <<<"$err")"
+stand_in "$TOOLS/apt-get" <<<'cat >>"'"$SCRATCH"'/stdin.log"'
+echo 'a trace' | run info
+expect 'apt-get does not read standard input' '' "$(<"$SCRATCH/stdin.log")"
 
 ((failures == 0)) || exit 1

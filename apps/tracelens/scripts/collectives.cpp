@@ -48,7 +48,9 @@ class CollectiveReportScript : public Verb {
     options_.detailed = !no_details_;
     const std::vector<RankFile> files = rank_files();
     const std::filesystem::path beside = folder_.empty() ? common_folder(files) : folder_;
-    const std::string workbook = output_.workbook(beside / "nccl_analysis_report.xlsx");
+    const std::string workbook =
+        output_.workbook(output_.default_workbook(beside / "nccl_analysis_report.xlsx", console));
+    refuse_overwriting({workbook, output_.folder()}, paths_of(files));
     const Report report = make_collective_report(files, options_).value();
     for (const std::string& sentence : report.warnings) console.warn(sentence);
     if (!output_.folder().empty()) write_report(report, as_folder(output_.folder()));

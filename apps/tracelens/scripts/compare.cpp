@@ -24,7 +24,7 @@ class CompareScript : public Verb {
   }
 
   int run(Console& console) override {
-    for (const std::string& report : reports_) refuse_same_file(report, workbook_);
+    refuse_overwriting({workbook_, folder_}, reports_);
     const Comparison comparison = compare_reports(reports_, options_);
     for (const std::string& sentence : comparison.report.warnings) console.warn(sentence);
     if (!folder_.empty()) {

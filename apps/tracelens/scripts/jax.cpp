@@ -37,8 +37,9 @@ class JaxReportScript : public Verb {
 
   int run(Console& console) override {
     origami_.warn(console);
-    const std::string workbook = workbook_beside_profile(profile_);
-    output_.check(profile_, workbook);
+    const std::string workbook =
+        output_.default_workbook(workbook_beside_profile(profile_), console);
+    output_.check({profile_, options_.gpu_file}, workbook);
 
     const Trace trace = read_trace(profile_, {.threads = 0, .on_progress = console.progress_bar()});
     console.clear_progress();

@@ -21,8 +21,11 @@ class PftraceScript : public Verb {
   }
 
   int run(Console& console) override {
-    const std::string workbook = trace_base(trace_) + "_pftrace_" + report_ + "_report.xlsx";
-    output_.check(trace_, workbook);
+    const std::string workbook = output_.default_workbook(
+        trace_base(trace_) + "_pftrace_" + report_ + "_report.xlsx", console);
+    const std::string page = this->page(console);
+    output_.check({trace_}, workbook);
+    refuse_overwriting({page, output_.workbook(workbook)}, {trace_});
     if (!traceconv_.empty())
       console.warn("--traceconv: .pftrace files are read without a converter; ignored");
     const Trace trace = read_with_warnings(trace_, console);
@@ -30,14 +33,16 @@ class PftraceScript : public Verb {
         trace.source().recorder != Recorder::kPyTorch)
       throw Error{trace_, "expected a Perfetto trace or JSON with \"traceEvents\""};
     output_.write(tables(trace), workbook, console);
-    write_more(trace, console);
+    if (!page.empty()) write_text_file(page, page_text(trace), console);
     return kExitOk;
   }
 
  protected:
   virtual void declare_own(Flags&) {}
   virtual std::vector<Table> tables(const Trace& trace) = 0;
-  virtual void write_more(const Trace&, const Console&) {}
+  // A Markdown page to write as well; empty: none.
+  [[nodiscard]] virtual std::string page(const Console&) const { return {}; }
+  virtual std::string page_text(const Trace&) { return {}; }
   [[nodiscard]] const std::string& trace_path() const { return trace_; }
 
  private:
@@ -81,10 +86,12 @@ class ActivityScript : public PftraceScript {
     return hip_activity_tables(trace, options_);
   }
 
-  void write_more(const Trace& trace, const Console& console) override {
-    if (page_.empty() && !has_page_) return;
-    write_text_file(page_.empty() ? trace_base(trace_path()) + "_report.md" : page_,
-                    hip_activity_markdown(trace, options_), console);
+  [[nodiscard]] std::string page(const Console& console) const override {
+    if (!page_.empty() || !has_page_) return page_;
+    return beside_or_here(trace_base(trace_path()) + "_report.md", console);
+  }
+  std::string page_text(const Trace& trace) override {
+    return hip_activity_markdown(trace, options_);
   }
 
  private:

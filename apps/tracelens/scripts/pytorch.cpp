@@ -73,8 +73,8 @@ class PytorchReportScript : public Verb {
     if (!short_kernels_) options_.without.emplace_back("short-kernels");
     if (overlap_) options_.also.emplace_back("overlap");
 
-    const std::string workbook = workbook_beside_trace(trace_);
-    output_.check(trace_, workbook);
+    const std::string workbook = output_.default_workbook(workbook_beside_trace(trace_), console);
+    output_.check({trace_, comparison_, options_.gpu_file}, workbook);
 
     check_options(options_);
     const Trace trace = read_with_warnings(trace_, console);

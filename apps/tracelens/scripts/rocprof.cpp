@@ -37,8 +37,8 @@ class RocprofScript : public Verb {
   }
 
   int run(Console& console) override {
-    const std::string workbook = workbook_of_results(trace_);
-    output_.check(trace_, workbook);
+    const std::string workbook = output_.default_workbook(workbook_of_results(trace_), console);
+    output_.check({trace_}, workbook);
     options_.kernel_summary = !no_summary_;
     const Trace trace = read_with_warnings(trace_, console);
     if (trace.source().recorder != Recorder::kRocprof)

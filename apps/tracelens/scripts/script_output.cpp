@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <system_error>
 #include <tracelens/error.hpp>
 #include <tracelens/files.hpp>
 #include <tracelens/rocm.hpp>
@@ -16,6 +17,17 @@ std::string trace_base(const std::string& path) {
   constexpr std::string_view kPacked = ".json.gz";
   if (path.ends_with(kPacked)) return path.substr(0, path.size() - kPacked.size());
   return std::filesystem::path{path}.replace_extension().string();
+}
+
+std::string beside_or_here(const std::string& path, const Console& console) {
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::path{path}.parent_path();
+  // Of a folder that is not there the trace has more to say.
+  if (!std::filesystem::is_directory(folder, error) || can_write(path)) return path;
+  std::string here = std::filesystem::path{path}.filename().string();
+  console.warn(
+      fmt::format("{}: cannot be written; writing {} in the current folder instead", path, here));
+  return here;
 }
 
 std::string as_folder(std::string path) {
@@ -39,8 +51,15 @@ std::string ScriptOutput::workbook(const std::string& by_default) const {
   return path;
 }
 
-void ScriptOutput::check(const std::string& trace, const std::string& default_workbook) const {
-  refuse_same_file(trace, workbook(default_workbook));
+std::string ScriptOutput::default_workbook(const std::string& beside_trace,
+                                           const Console& console) const {
+  const bool is_named = !workbook_.empty() || !folder_.empty();
+  return is_named ? beside_trace : beside_or_here(beside_trace, console);
+}
+
+void ScriptOutput::check(const std::vector<std::string>& inputs,
+                         const std::string& default_workbook) const {
+  refuse_overwriting({workbook(default_workbook), folder_}, inputs);
 }
 
 template <class Write>

@@ -1,8 +1,9 @@
 // script_output.hpp: where the tables of a script go: a workbook, a folder of CSV files, or both.
 //   ScriptOutput output_{ScriptOutput::Folder::kInstead};
 //   output_.declare(flags, "Folder for one CSV file per sheet instead");
-//   output_.check(trace_, trace_base(trace_) + "_report.xlsx");        // before anything is read
-//   output_.write(tables, trace_base(trace_) + "_report.xlsx", console);
+//   const std::string workbook = output_.default_workbook(trace_base(trace_) + ".xlsx", console);
+//   output_.check({trace_}, workbook);                            // before anything is read
+//   output_.write(tables, workbook, console);
 #pragma once
 
 #include <span>
@@ -11,6 +12,7 @@
 #include <tracelens/report.hpp>
 #include <tracelens/table.hpp>
 #include <tracelens/trace.hpp>
+#include <vector>
 
 #include "console.hpp"
 #include "flags.hpp"
@@ -29,10 +31,13 @@ class ScriptOutput {
   void declare(Flags& flags, const std::string& folder_help);  // --output_xlsx_path, ..._csvs_dir
   // The workbook to write; empty: none. Throws Error when it is named as if it were none.
   [[nodiscard]] std::string workbook(const std::string& by_default) const;
+  // `beside_trace`, or where nothing can be written there the same name in the current folder.
+  [[nodiscard]] std::string default_workbook(const std::string& beside_trace,
+                                             const Console& console) const;
   // As named; empty: none.
   [[nodiscard]] const std::string& folder() const { return folder_; }
-  // Throws Error when the workbook would not be one, or replaces the trace.
-  void check(const std::string& trace, const std::string& default_workbook) const;
+  // Throws Error when the workbook would not be one, or an output replaces what is read.
+  void check(const std::vector<std::string>& inputs, const std::string& default_workbook) const;
 
   // Writes the folder, then the workbook, and says so as the Python TraceLens does.
   void write(std::span<const Table> tables, const std::string& default_workbook,
@@ -48,6 +53,10 @@ class ScriptOutput {
   Folder folder_is_;
   std::string workbook_, folder_;
 };
+
+// A default output stands beside the trace, as the Python TraceLens has it. Where nothing can be
+// written there (a shared or read-only folder) it is the file of the same name in the current one.
+[[nodiscard]] std::string beside_or_here(const std::string& path, const Console& console);
 
 // "out" as "out/": a sink takes a name that ends so for a folder.
 [[nodiscard]] std::string as_folder(std::string path);

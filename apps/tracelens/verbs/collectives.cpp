@@ -102,7 +102,7 @@ class CollectivesVerb : public Verb {
 
   std::vector<RankFile> files_to_read() const {
     std::vector<RankFile> files = find_rank_files(inputs_);
-    for (const RankFile& file : files) refuse_same_file(file.path, output_);
+    refuse_overwriting({output_}, paths_of(files));
     return files;
   }
 

@@ -65,7 +65,7 @@ class CompareVerb : public Verb {
   int run(Console& console) override {
     part_names_from_inputs();
     if (!output_.empty()) check_sink(output_);
-    for (const std::string& input : inputs_) refuse_same_file(input, output_);
+    refuse_overwriting({output_, gate_results_}, inputs_);
     if (!gate_results_.empty() && options_.gates.empty())
       throw Error{"--gate-results", "there is no --fail-if whose outcome it could tell"};
     options_.read = [&console](const std::string& path) {

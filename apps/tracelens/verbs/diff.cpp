@@ -35,7 +35,7 @@ class DiffVerb : public Verb {
     if (!output_.empty()) check_sink_for_several(output_);
     // People read a page, no script does.
     if (improved_ || output_.ends_with(".html")) options_.edition = Edition::kExtended;
-    for (const std::string& trace : {before_, after_}) refuse_same_file(trace, output_);
+    refuse_overwriting({output_}, {before_, after_});
     const Trace before = read_with_warnings(before_, console),
                 after = read_with_warnings(after_, console);
     const TraceDiff diff = diff_traces(before, after, options_);

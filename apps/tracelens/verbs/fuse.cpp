@@ -53,7 +53,7 @@ class FuseVerb : public Verb {
   int run(Console& console) override {
     options_.window = window();
     const std::vector<RankFile> files = find_rank_files(inputs_);
-    for (const RankFile& file : files) refuse_same_file(file.path, output_);
+    refuse_overwriting({output_}, paths_of(files));
     const FuseResult result = fuse_traces(files, output_, options_);
     for (const std::string& sentence : result.warnings) console.warn(sentence);
     console.note(fmt::format("wrote {} events of {} rank{} to {}", result.events, result.ranks,

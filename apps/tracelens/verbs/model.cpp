@@ -40,6 +40,7 @@ class ModelVerb : public Verb {
 
   int run(Console& console) override {
     const Edition edition = categories_ == "reference" ? Edition::kReference : Edition::kExtended;
+    refuse_overwriting({output_}, {models_, choice_.file});
     if (!output_.empty()) check_sink(output_);
     if (list_) {
       const Table table = known_models(edition, family_);

@@ -40,9 +40,9 @@ class RooflineVerb : public Verb {
   }
 
   int run(Console& console) override {
+    refuse_overwriting({output_}, {input_.path(), models_, choice_.file});
     ModelSet own;
     if (!models_.empty()) own.add_file(models_);
-    input_.check_output(output_);
     const bool picture = std::filesystem::path{output_}.extension() == ".svg";
     if (!picture) check_sink(output_);
     (void)chosen_gpu(choice_, nullptr);  // an unknown one is told before the trace is read

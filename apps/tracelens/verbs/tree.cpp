@@ -53,7 +53,7 @@ class TreeVerb : public Verb {
   }
 
   int run(Console& console) override {
-    input_.check_output(output_);
+    refuse_overwriting({output_}, {input_.path()});
     const Trace trace = input_.read(console);
     const Tree tree = build_tree(trace, {.python_frames = true});
     const auto print = [&console](std::string_view text) { console.print(text); };

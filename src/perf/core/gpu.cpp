@@ -103,6 +103,10 @@ Gpu read_gpu(std::string_view text, std::string_view where) {
   gpu.peak_tflops = figures(*given, "peak_tflops", where);
   gpu.achievable_tflops = figures(*given, "max_achievable_tflops", where);
   if (gpu.peak_tflops.empty()) gpu.peak_tflops = gpu.achievable_tflops;
+  if (!gpu.memory_gbps && gpu.peak_tflops.empty())
+    throw Error{where,
+                "describes no GPU: it has neither mem_bw_gbps nor peak_tflops or "
+                "max_achievable_tflops"};
   return gpu;
 }
 

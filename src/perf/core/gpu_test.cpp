@@ -104,6 +104,9 @@ TEST(Gpu, BadFilesAreRefusedWithAReason) {
   EXPECT_THROW((void)read_gpu(R"({"mem_bw_gbps": -1})", "x"), Error);
   EXPECT_THROW((void)read_gpu(R"({"mem_bw_gbps": "fast"})", "x"), Error);
   EXPECT_THROW((void)read_gpu(R"({"peak_tflops": 3})", "x"), Error);
+  EXPECT_THROW((void)read_gpu("{}", "x"), Error);
+  EXPECT_THROW((void)read_gpu(R"({"traceEvents": []})", "x"), Error);
+  EXPECT_THROW((void)read_gpu(R"({"name": 5})", "x"), Error);
   try {
     (void)read_gpu(R"({"peak_tflops": {"matrix_bf16": 0}})", "my.json");
     FAIL();

@@ -33,7 +33,7 @@ constexpr KnownFormat kFormats[] = {
 
 Trace read_stream(io::Stream& in, const ReadOptions& options) {
   const std::string_view head = in.peek(4096);
-  if (head.empty()) throw Error{in.name(), "the file is empty"};
+  if (head.empty()) throw Error{in.name(), in.damage().empty() ? "the file is empty" : in.damage()};
   if (const Format* const own = find_own_format(head)) return read_own(*own, in, options);
   for (const KnownFormat& format : kFormats)
     if (format.probe(head)) return format.read(in, options);

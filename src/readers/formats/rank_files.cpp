@@ -148,7 +148,8 @@ std::vector<RankFile> find_rank_files(const std::vector<std::string>& inputs) {
       throw Error{input,
                   "no traces here; expected files that end in .json, .json.gz or .xplane.pb"};
   }
-  std::ranges::sort(paths);
+  // The shell numbers pipes as it likes: theirs is the order in which they were given.
+  if (!std::ranges::all_of(inputs, io::is_read_once)) std::ranges::sort(paths);
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
   std::vector<RankFile> files;
   for (std::string& path : paths) {

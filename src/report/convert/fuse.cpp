@@ -17,6 +17,7 @@
 #include "analysis/ranks/clock_offsets.hpp"
 #include "analysis/ranks/run.hpp"
 #include "io/stream.hpp"
+#include "io/zip_members.hpp"
 #include "readers/chrome/event_texts.hpp"
 #include "readers/kineto/kineto.hpp"
 #include "readers/rocprof/rocprof.hpp"
@@ -49,12 +50,16 @@ struct Surveyed {
 };
 
 using TakeEvent = std::function<void(std::string_view event)>;
-using AtEnd = std::function<void(const EventTexts& events)>;
+using AtEnd = std::function<void(const EventTexts& events, const std::string& damage)>;
+
+[[noreturn]] void throw_empty(const io::Stream& in) {
+  throw Error{in.name(), in.damage().empty() ? "the file is empty" : in.damage()};
+}
 
 bool is_chrome_json(const std::string& path) {
   io::Stream in = io::Stream::open(path);
   const std::string_view head = in.peek(4096);
-  if (head.empty()) throw Error{path, "the file is empty"};
+  if (head.empty()) throw_empty(in);
   return is_kineto(head) && !is_rocprof(head);
 }
 
@@ -63,7 +68,21 @@ void for_each_event(const std::string& path, const TakeEvent& take, const AtEnd&
   io::Stream in = io::Stream::open(path);
   EventTexts events{in};
   while (const auto text = events.next()) take(*text);
-  at_end(events);
+  at_end(events, in.damage());
+}
+
+// What comes through a pipe as a file, unpacked: two passes need it.
+void keep(const std::string& pipe, const std::string& file) {
+  io::Stream in = io::Stream::open(pipe);
+  PackedOutput out{file};
+  std::vector<char> block(std::size_t{1} << 20);
+  bool is_empty = true;
+  while (const std::size_t got = in.read(block)) {
+    out.write({block.data(), got});
+    is_empty = false;
+  }
+  if (is_empty) throw_empty(in);
+  out.commit();
 }
 
 // Files that are gone when the fusion is over.
@@ -99,6 +118,7 @@ class Fusion {
     PackedOutput out{output};
     out.write("{\"traceEvents\": [\n");
     for (const Source& source : sources_) write_rank(source, out);
+    warn_of_damage();
     write_process_names(out);
     out.write(text_);
     out.write("\n]");
@@ -136,13 +156,17 @@ class Fusion {
 
   Surveyed look_into(const RankFile& file, std::int64_t position) {
     Surveyed found{.source = {.path = file.path, .rank = file.rank.value_or(position)}};
+    if (io::is_read_once(file.path)) {
+      found.source.path = temporary_.make();
+      keep(file.path, found.source.path);
+    }
     // Other formats become Chrome traces first.
-    if (!is_chrome_json(file.path)) {
-      const Trace trace = read_trace(file.path);
+    if (!is_chrome_json(found.source.path)) {
+      const Trace trace = read_trace(found.source.path);
       found.source.path = temporary_.make();
       write_chrome_json(trace, found.source.path);
     }
-    const auto at_end = [&](const EventTexts& events) {
+    const auto at_end = [&](const EventTexts& events, const std::string& damage) {
       const auto head = [&](const char* key) {
         const Value* const value = events.head(key);
         return value == nullptr ? Value{} : *value;
@@ -151,6 +175,7 @@ class Fusion {
       found.unit = head("displayTimeUnit");
       found.base = head("baseTimeNanoseconds");
       found.job = head("distributedInfo");
+      if (!damage.empty()) result_.warnings.push_back(file.path + ": " + damage);
       if (events.is_cut())
         result_.warnings.push_back(file.path + ": the file ends before its event list is closed");
       if (events.skipped() > 0)
@@ -223,9 +248,19 @@ class Fusion {
             text_.resize(before);
           flush_when_large(out);
         },
-        [](const EventTexts&) {});
+        [](const EventTexts&, const std::string&) {});
+    repaired_ += events.repaired();
+    unreadable_ += events.unreadable();
     for (const auto& [pid, is_gpu] : events.processes())
       processes_.push_back({source.rank, pid, is_gpu});
+  }
+
+  void warn_of_damage() {
+    if (repaired_ + unreadable_ == 0) return;
+    result_.warnings.push_back(
+        fmt::format("{} events are no valid JSON: {} are written with what is wrong in them (NaN, "
+                    "01, broken escapes or UTF-8) put right or null, {} are left out",
+                    repaired_ + unreadable_, repaired_, unreadable_));
   }
 
   void write_process_names(PackedOutput& out) {
@@ -273,6 +308,7 @@ class Fusion {
   FuseSurvey survey_;
   Heads heads_;
   TemporaryFiles temporary_;
+  std::uint64_t repaired_ = 0, unreadable_ = 0;
   std::vector<Process> processes_;  // by rank, pid
   std::string text_;                // not written yet
 };

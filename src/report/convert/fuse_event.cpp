@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <tracelens/json.hpp>
 
 #include "io/ascii.hpp"
 #include "io/numbers.hpp"
+#include "readers/chrome/strict_json.hpp"
 #include "readers/kineto/words.hpp"
 #include "tree/time_math.hpp"
 
@@ -38,6 +40,15 @@ std::optional<std::int64_t> shifted(std::string_view value, std::int64_t rank, s
 
 void append_number(std::string& out, std::int64_t number) {
   fmt::format_to(std::back_inserter(out), "{}", number);
+}
+
+// Not by a format: this runs for every member of every event.
+void append_key(std::string& out, std::string_view& comma, std::string_view key) {
+  out += comma;
+  out += '"';
+  out += key;
+  out += "\": ";
+  comma = ", ";
 }
 
 // Kineto writes microseconds with three decimals.
@@ -169,11 +180,11 @@ void RankEvents::append_args(const Fields& fields, std::string& out) {
     return std::ranges::any_of(added,
                                [&](const Added& a) { return a.key == key && !a.value.empty(); });
   };
-  const char* comma = "";
+  std::string_view comma;
   out += '{';
   const auto append = [&](std::string_view key, std::string_view value) {
-    fmt::format_to(std::back_inserter(out), "{}\"{}\": {}", comma, key, value);
-    comma = ", ";
+    append_key(out, comma, key);
+    out += value;
   };
   for (const auto& [key, value] : args_) {
     if (is_added(key)) continue;
@@ -187,8 +198,28 @@ void RankEvents::append_args(const Fields& fields, std::string& out) {
   out += '}';
 }
 
+// Values as our readers understand them, null for what they do not; what is kept stays in place.
+void RankEvents::repair(Fields& fields) {
+  const auto as_json = [this](std::string_view text) -> std::string_view {
+    if (json::is_strict_json(text)) return text;
+    return repairs_.emplace_back(json_text(parse_json_value(text).value_or(Value{})));
+  };
+  repairs_.clear();
+  for (std::vector<RawMember>* const members : {&members_, &args_})
+    for (auto& [key, value] : *members) {
+      const std::string quoted = fmt::format("\"{}\"", key);
+      if (!json::is_strict_json(quoted)) key = unquoted(as_json(quoted));
+      value = as_json(value);
+    }
+  fields.pid = find(members_, "pid");
+  fields.id = find(members_, "id");
+}
+
 bool RankEvents::rewrite(std::string_view event, std::string& out) {
-  if (!split_object(event, members_)) return false;
+  if (!split_object(event, members_)) {
+    ++unreadable_;
+    return false;
+  }
   Fields fields;
   for (const auto& [key, value] : members_) {
     if (key == "ph") fields.phase = unquoted(value);
@@ -204,17 +235,24 @@ bool RankEvents::rewrite(std::string_view event, std::string& out) {
   fields.has_args = is_object(fields.args) && split_object(fields.args, args_);
   if (!fields.has_args) args_.clear();
 
+  const std::size_t before = out.size();
+  append_event(fields, out);
+  if (json::is_strict_json(std::string_view{out}.substr(before))) return true;
+  out.resize(before);
+  repair(fields);
+  append_event(fields, out);
+  ++repaired_;
+  return true;
+}
+
+void RankEvents::append_event(const Fields& fields, std::string& out) {
   const auto pid = scales_.pid > 0 ? shifted(fields.pid, rank_, scales_.pid) : std::nullopt;
   if (pid && fields.phase != "M") processes_[*pid] |= is_gpu_category(fields.category);
-  const char* comma = "";
+  std::string_view comma;
   out += '{';
-  const auto append_key = [&](std::string_view key) {
-    fmt::format_to(std::back_inserter(out), "{}\"{}\": ", comma, key);
-    comma = ", ";
-  };
   for (const auto& [key, value] : members_) {
     if (key == "args") continue;
-    append_key(key);
+    append_key(out, comma, key);
     if (key == "pid" && pid)
       append_number(out, *pid);
     else if (key == "id" && scales_.id > 0)
@@ -224,10 +262,9 @@ bool RankEvents::rewrite(std::string_view event, std::string& out) {
     else
       out += value;
   }
-  append_key("args");
+  append_key(out, comma, "args");
   append_args(fields, out);
   out += '}';
-  return true;
 }
 
 }  // namespace tracelens

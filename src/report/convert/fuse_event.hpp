@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -57,14 +58,20 @@ class RankEvents {
       : rank_{rank}, scales_{scales}, options_{options}, times_{times} {}
 
   // Appends the event to `out`; false, with `out` as it was, when it is not wanted or is no event.
+  // What is appended is strict JSON: values that are none (NaN, 01, broken UTF-8) are repaired.
   bool rewrite(std::string_view event, std::string& out);
 
   // The processes seen so far: id -> whether GPU work is listed under it.
   [[nodiscard]] const std::map<std::int64_t, bool>& processes() const { return processes_; }
+  // Events so far that were no strict JSON: repaired, or left out.
+  [[nodiscard]] std::uint64_t repaired() const { return repaired_; }
+  [[nodiscard]] std::uint64_t unreadable() const { return unreadable_; }
 
  private:
   struct Fields;
   [[nodiscard]] bool is_wanted(const Fields& fields) const;
+  void append_event(const Fields& fields, std::string& out);
+  void repair(Fields& fields);
   void append_args(const Fields& fields, std::string& out);
   void append_id(std::string_view text, std::string& out) const;
 
@@ -74,6 +81,8 @@ class RankEvents {
   Times times_;
   std::map<std::int64_t, bool> processes_;
   std::vector<RawMember> members_, args_;
+  std::deque<std::string> repairs_;  // texts that members look at
+  std::uint64_t repaired_ = 0, unreadable_ = 0;
 };
 
 }  // namespace tracelens

@@ -1,0 +1,80 @@
+#include "outputs.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <system_error>
+#include <tracelens/error.hpp>
+#include <tracelens/files.hpp>
+
+namespace tracelens::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_there(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
+// "out/" as "out", and of a member of an archive ("run.zip/rank0.json") the archive.
+fs::path file_of(const std::string& path, const char* standard_stream) {
+  fs::path file = path == "-" ? standard_stream : path;
+  if (!file.has_filename()) file = file.parent_path();
+  std::error_code error;
+  fs::path archive = file;
+  while (!is_there(archive) && archive.has_relative_path()) archive = archive.parent_path();
+  return fs::is_regular_file(archive, error) ? archive : file;
+}
+
+bool is_same(const fs::path& a, const fs::path& b) {
+  std::error_code error;
+  if (fs::equivalent(a, b, error)) return true;
+  return !is_there(a) && !is_there(b) && file_behind(a.string()) == file_behind(b.string());
+}
+
+bool is_below(const fs::path& file, const fs::path& folder) {
+  std::error_code error;
+  if (!fs::is_directory(folder, error)) return false;
+  for (fs::path at = file_behind(file.string()); at.has_relative_path();) {
+    at = at.parent_path();
+    if (fs::equivalent(at, folder, error)) return true;
+  }
+  return false;
+}
+
+bool would_replace(const fs::path& output, const fs::path& input) {
+  if (is_same(output, input)) return true;
+  const auto is_csv = [](const fs::path& path) { return path.extension() == ".csv"; };
+  const auto is_profile = [](const fs::path& path) {
+    return path.filename().string().find(".xplane.pb") != std::string::npos;
+  };
+  if (is_there(output) && (is_csv(output) || is_profile(output)) && is_below(output, input))
+    return true;
+  return is_csv(input) && is_below(input, output) && is_same(input.parent_path(), output);
+}
+
+}  // namespace
+
+std::vector<std::string> paths_of(const std::vector<RankFile>& files) {
+  std::vector<std::string> paths;
+  for (const RankFile& file : files) paths.push_back(file.path);
+  return paths;
+}
+
+void refuse_overwriting(const std::vector<std::string>& outputs,
+                        const std::vector<std::string>& inputs) {
+  for (auto output = outputs.begin(); output != outputs.end(); ++output) {
+    if (output->empty()) continue;
+    const fs::path file = file_of(*output, "/dev/stdout");
+    for (const std::string& input : inputs)
+      if (!input.empty() && would_replace(file, file_of(input, "/dev/stdin")))
+        throw Error{*output, fmt::format("would replace the input {}; choose another output",
+                                         input == "-" ? "on standard input" : input)};
+    for (auto other = outputs.begin(); other != output; ++other)
+      if (!other->empty() && is_same(file, file_of(*other, "/dev/stdout")))
+        throw Error{*output, "two outputs have this name; choose another for one of them"};
+  }
+}
+
+}  // namespace tracelens::app

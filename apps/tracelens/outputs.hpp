@@ -1,0 +1,21 @@
+// outputs.hpp: a result never replaces what it is made from, nor another result of the same run.
+//   refuse_overwriting({output_, gate_results_}, {before_, after_, models_});
+#pragma once
+
+#include <string>
+#include <tracelens/collectives.hpp>
+#include <vector>
+
+namespace tracelens::app {
+
+// Throws Error when an output is one of the inputs or another output, whatever links and names lead
+// to it. Call it before anything is read or written. Paths that were not given are empty; "-" is
+// standard output or input. A folder that is read stands for the CSV files and profiles in it, one
+// that is written for its CSV files. Pipes and devices are never the same.
+void refuse_overwriting(const std::vector<std::string>& outputs,
+                        const std::vector<std::string>& inputs);
+
+// The inputs of a run of many ranks.
+[[nodiscard]] std::vector<std::string> paths_of(const std::vector<RankFile>& files);
+
+}  // namespace tracelens::app

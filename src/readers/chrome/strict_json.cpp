@@ -1,0 +1,162 @@
+#include "readers/chrome/strict_json.hpp"
+
+#include <array>
+#include <bitset>
+#include <charconv>
+#include <cstdint>
+#include <tracelens/json.hpp>
+
+#include "io/code_points.hpp"
+
+namespace tracelens::json {
+namespace {
+
+// Bytes of a string that need no second look.
+constexpr auto kPlain = [] {
+  std::array<bool, 256> plain{};
+  for (std::size_t c = ' '; c < 0x80; ++c) plain[c] = c != '"' && c != '\\';
+  return plain;
+}();
+
+class Judge {
+ public:
+  explicit Judge(std::string_view text) : text_{text} {}
+
+  bool is_fine() {
+    bool wants_value = true;
+    do {
+      skip_space();
+      if (wants_value ? !begin_value(wants_value) : !go_on(wants_value)) return false;
+    } while (depth_ > 0 || wants_value);
+    skip_space();
+    return at_ == text_.size();
+  }
+
+ private:
+  [[nodiscard]] char here() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+  bool take(char c) {
+    if (here() != c) return false;
+    ++at_;
+    return true;
+  }
+  void skip_space() {
+    while (here() == ' ' || here() == '\n' || here() == '\r' || here() == '\t') ++at_;
+  }
+
+  // A scalar, an empty container, or the start of one up to its first value.
+  bool begin_value(bool& wants_value) {
+    wants_value = false;
+    const char first = here();
+    if (first == '"') return string();
+    if (first != '{' && first != '[') return scalar();
+    ++at_;
+    skip_space();
+    if (take(first == '{' ? '}' : ']')) return true;
+    if (depth_ == kMaxJsonDepth) return false;
+    is_object_[depth_++] = first == '{';
+    wants_value = true;
+    return first == '[' || key();
+  }
+
+  // Inside a container, after a value.
+  bool go_on(bool& wants_value) {
+    const bool in_object = is_object_[depth_ - 1];
+    if (take(in_object ? '}' : ']')) {
+      --depth_;
+      return true;
+    }
+    if (!take(',')) return false;
+    wants_value = true;
+    skip_space();
+    return !in_object || key();
+  }
+
+  bool key() {
+    if (here() != '"' || !string()) return false;
+    skip_space();
+    return take(':');
+  }
+
+  bool string() {
+    ++at_;
+    while (at_ < text_.size()) {
+      const auto byte = static_cast<unsigned char>(text_[at_]);
+      if (kPlain[byte]) {
+        ++at_;
+      } else if (byte == '"') {
+        ++at_;
+        return true;
+      } else if (byte == '\\') {
+        if (!escape()) return false;
+      } else if (byte < ' ' || !io::next_code_point(text_, at_).valid) {
+        return false;
+      }
+    }
+    return false;
+  }
+
+  bool escape() {
+    ++at_;
+    constexpr std::string_view kKnown = "\"\\/bfnrt";
+    if (at_ < text_.size() && kKnown.find(text_[at_]) != std::string_view::npos) {
+      ++at_;
+      return true;
+    }
+    const std::uint32_t unit = utf16_unit();
+    if (unit >= 0xD800 && unit < 0xDC00) {
+      if (!take('\\')) return false;
+      const std::uint32_t second = utf16_unit();
+      return second >= 0xDC00 && second < 0xE000;
+    }
+    return unit < 0xD800 || (unit >= 0xE000 && unit != kNone);
+  }
+
+  // At "u00e9", which it passes; kNone when it is none.
+  static constexpr std::uint32_t kNone = 0xFFFFFFFF;
+  std::uint32_t utf16_unit() {
+    constexpr std::size_t kDigits = 4;
+    if (!take('u') || text_.size() - at_ < kDigits) return kNone;
+    std::uint32_t unit = 0;
+    const char* const begin = text_.data() + at_;
+    const auto [stop, error] = std::from_chars(begin, begin + kDigits, unit, 16);
+    if (stop != begin + kDigits) return kNone;
+    at_ += kDigits;
+    return unit;
+  }
+
+  bool word(std::string_view word) {
+    if (!text_.substr(at_).starts_with(word)) return false;
+    at_ += word.size();
+    return true;
+  }
+
+  bool scalar() {
+    if (here() == 't') return word("true");
+    if (here() == 'f') return word("false");
+    if (here() == 'n') return word("null");
+    take('-');
+    if (!take('0') && !digits()) return false;
+    if (take('.') && !digits()) return false;
+    if (take('e') || take('E')) {
+      if (!take('-')) take('+');
+      return digits();
+    }
+    return true;
+  }
+  bool digits() {
+    const std::size_t before = at_;
+    while (here() >= '0' && here() <= '9') ++at_;
+    return at_ > before;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::bitset<kMaxJsonDepth> is_object_;
+  std::size_t depth_ = 0;
+};
+
+}  // namespace
+
+bool is_strict_json(std::string_view text) { return Judge{text}.is_fine(); }
+
+}  // namespace tracelens::json

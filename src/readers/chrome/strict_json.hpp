@@ -1,0 +1,14 @@
+// strict_json.hpp: whether text that is copied from a trace is JSON for everybody.
+//   is_strict_json(R"({"ts": 1.5})")     // true
+//   is_strict_json(R"({"ts": .5})")      // false, though our readers understand it
+#pragma once
+
+#include <string_view>
+
+namespace tracelens::json {
+
+// RFC 8259: one value, with nothing but white space around it, in UTF-8. False as well where
+// parsers differ: half of a surrogate pair, or nested more than kMaxJsonDepth deep.
+[[nodiscard]] bool is_strict_json(std::string_view text);
+
+}  // namespace tracelens::json

@@ -1,0 +1,67 @@
+#include "readers/chrome/strict_json.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace tracelens::json {
+namespace {
+
+TEST(StrictJson, TakesWhatTheStandardAllows) {
+  for (const std::string text :
+       {"{}", "[]", "0", "-0.5e+3", "1E9", "\"\"", " [1 , {\"a\":[ ]} ,null]\n", "true",
+        R"("\u00e9\ud83d\ude00\n\/")", "\"\xc3\xa9\"", R"({"a": {"b": [[], {}]}, "a": 1})"})
+    EXPECT_TRUE(is_strict_json(text)) << text;
+  EXPECT_TRUE(is_strict_json(std::string(512, '[') + std::string(512, ']')));
+}
+
+TEST(StrictJson, RefusesWhatOnlySomeReadersTake) {
+  for (const std::string text : {"",
+                                 "NaN",
+                                 "inf",
+                                 "-Infinity",
+                                 "01",
+                                 ".5",
+                                 "1.",
+                                 "+1",
+                                 "1e",
+                                 "-",
+                                 "{,}",
+                                 "[1,]",
+                                 "[1 2]",
+                                 "{\"a\"}",
+                                 "{\"a\":}",
+                                 "{a: 1}",
+                                 "[}",
+                                 "{]",
+                                 "[1}",
+                                 "1 2",
+                                 "nul",
+                                 "[",
+                                 "\"",
+                                 "\"\\q\"",
+                                 "\"\\u12\"",
+                                 "\"\\u+123\"",
+                                 "\"\\ud800\"",
+                                 "\"\\ud800\\u0041\"",
+                                 "\"\\udc00\"",
+                                 "\"\n\"",
+                                 "\"\xff\"",
+                                 "\"\xc3\"",
+                                 "'a'",
+                                 "\"\\"})
+    EXPECT_FALSE(is_strict_json(text)) << text;
+  for (std::size_t at = 1; at <= 40; ++at)
+    for (const char bad : {'\x1f', '"', '\\', '\x80'}) {
+      std::string text = '"' + std::string(40, '\x7f') + '"';
+      EXPECT_TRUE(is_strict_json(text));
+      text[at] = bad;
+      EXPECT_FALSE(is_strict_json(text)) << at;
+    }
+  EXPECT_FALSE(is_strict_json(std::string("\"a\0\"", 4)));
+  EXPECT_FALSE(is_strict_json(std::string("[1\0]", 4)));
+  EXPECT_FALSE(is_strict_json(std::string(600, '[') + std::string(600, ']')));
+}
+
+}  // namespace
+}  // namespace tracelens::json
