@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analysis/inspect/tree_summary.hpp"
+#include "table/short_names.hpp"
 #include "table/utf8.hpp"
 #include "tree/time_math.hpp"
 
@@ -77,6 +78,7 @@ class SummaryWriter {
     std::size_t indent = 0;
     std::int64_t folded = 0, ns = 0, backward_ns = 0;
     bool is_in_module = false;
+    std::string title = {};  // of a kernel: short, but not that of another one beside it
   };
   struct Line {
     std::string share, ms, forward, backward, calls, title;
@@ -114,7 +116,23 @@ class SummaryWriter {
       if (lines[fold - 1].ns < smallest_ns_ / 10)
         lines.erase(std::next(lines.begin(), static_cast<std::ptrdiff_t>(fold - 1)));
     }
+    shorten_kernels(lines, indent);
     open.insert(open.end(), lines.rbegin(), lines.rend());
+  }
+
+  void shorten_kernels(std::vector<Entry>& lines, std::size_t indent) const {
+    const std::size_t before = figures_width() + 2 * std::min(indent, kDeepestShown);
+    if (width_ <= before) return;
+    std::vector<Entry*> kernels;
+    std::vector<std::string> names;
+    for (Entry& line : lines) {
+      const Branch& branch = summary_.branches[line.branch];
+      if (branch.kind != BranchKind::kGpu || line.folded > 1) continue;
+      kernels.push_back(&line);
+      names.push_back(title_of(branch));
+    }
+    names = short_names(names, width_ - before);
+    for (std::size_t i = 0; i < kernels.size(); ++i) kernels[i]->title = std::move(names[i]);
   }
 
   [[nodiscard]] Line folded_line(const Entry& entry) const {
@@ -125,7 +143,7 @@ class SummaryWriter {
   // Ops that do nothing but call the next one share a line.
   Line branch_line(const Entry& entry, std::vector<Entry>& open) const {
     const Branch& first = summary_.branches[entry.branch];
-    std::string title = title_of(first), last = title;
+    std::string title = entry.title.empty() ? title_of(first) : entry.title, last = title;
     std::uint32_t at = entry.branch;
     for (std::size_t joined = 1; joined < kLongestChain; ++joined) {
       const Branch& branch = summary_.branches[at];
@@ -156,6 +174,10 @@ class SummaryWriter {
             pass(backward_ns),
             calls > 0 ? with_separators(std::to_string(calls)) : std::string{},
             std::string(2 * std::min(indent, kDeepestShown), ' ') + title};
+  }
+
+  [[nodiscard]] std::size_t figures_width() const {
+    return line({"", "", "", "", "", "|"}).size() - std::string_view{"|\n"}.size();
   }
 
   [[nodiscard]] std::string line(const Line& cells) const {
