@@ -117,7 +117,7 @@ struct NamedGroup {
 };
 class GroupsOfRanks {
  public:
-  explicit GroupsOfRanks(DeviceGroups groups) {
+  explicit GroupsOfRanks(const DeviceGroups& groups) {
     for (const std::vector<std::int64_t>& group : groups) {
       for (const std::int64_t rank : group) of_rank_.try_emplace(rank, groups_.size());
       groups_.push_back({name_of(group), fmt::format("[{}]", fmt::join(group, ", ")),

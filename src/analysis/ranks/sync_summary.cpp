@@ -67,7 +67,7 @@ Table nccl_summary_implicit_sync(const CollectiveRun& run, std::span<const SyncC
     ColumnSpec spec = run.column(field);
     // A missing key reads "Unknown", whatever the column holds otherwise.
     if (spec.kind != Kind::kText) spec.kind = Kind::kNested;
-    columns.add(std::move(spec), [&run, field](const Row& row) {
+    columns.add(spec, [&run, field](const Row& row) {
       return CollectiveRun::cell(key_of(run, *row.group->items.front(), field));
     });
   }
