@@ -50,7 +50,7 @@ class Cover {
     worksheet_gridlines(sheet_, LXW_HIDE_ALL_GRIDLINES);
     worksheet_set_landscape(sheet_);
     worksheet_fit_to_pages(sheet_, 1, 1);
-    for (lxw_col_t i = 0; i < std::size(kWidths); ++i)
+    for (lxw_col_t i = 0; i < static_cast<lxw_col_t>(std::size(kWidths)); ++i)
       check(worksheet_set_column(sheet_, i, i, kWidths[i], nullptr));
     write_top(*info.overview, info);
     const lxw_row_t charts = row_;
