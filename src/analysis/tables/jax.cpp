@@ -54,18 +54,17 @@ std::vector<Table> launchers(TableContext& c) {
 std::vector<Table> op_sheets(TableContext& c) { return jax_op_sheets(c.jax_kernels()); }
 
 // op_gemm, op_fa_fwd, ...
-std::vector<std::string> op_sheet_names() {
-  std::vector<std::string> names;
-  for (const std::string_view category : jax_categories()) {
-    names.push_back("op_" + io::lower_case(std::string{category}));
-    std::ranges::replace(names.back(), ' ', '_');
-  }
-  return names;
+const std::vector<std::string>& op_sheet_names() {
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> names;
+    for (const std::string_view category : jax_categories()) {
+      names.push_back("op_" + io::lower_case(std::string{category}));
+      std::ranges::replace(names.back(), ' ', '_');
+    }
+    return names;
+  }();
+  return all;
 }
-
-// What a reader wants of a sheet of fifty columns.
-constexpr std::string_view kOpSheetColumns =
-    "name | Input Dims_first | name_count | Kernel Time (µs)_sum | TFLOPS/s_mean | TB/s_mean | Pct Roofline_mean | Roofline Bound_first | Kernel Time (µs)_mean | Input type_first";
 
 constexpr TableInfo kTables[] = {
     {.name = "gpu_timeline",
@@ -86,18 +85,13 @@ constexpr TableInfo kTables[] = {
      .description = "Idle time of the GPU by the length of the gap",
      .group = "idle",
      .on = Default::kExtended,
-     .screen = {.place = 3,
-                .rows = 10,
-                .columns = "gap size | idle ms | percent of idle | gaps | longest ms"},
+     .screen = {.place = 3, .rows = 10, .columns = kIdleColumns},
      .make = idle},
     {.name = "gpu_idle_host",
      .description = "What the launching thread was doing while the GPU was idle",
      .group = "idle",
      .on = Default::kExtended,
-     .screen = {.place = 4,
-                .rows = 8,
-                .columns =
-                    "name | host state | idle ms | percent of idle | cause | gaps | longest ms"},
+     .screen = {.place = 4, .rows = 8, .columns = kIdleHostColumns},
      .make = idle},
     {.name = "jax_steps",
      .description = "Steps of the program: host time and the GPU work they launched",

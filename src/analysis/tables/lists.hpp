@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include "analysis/tables/table_info.hpp"
 
@@ -15,6 +16,14 @@ namespace tracelens {
 [[nodiscard]] std::span<const TableInfo> rank_tables();
 [[nodiscard]] std::span<const TableInfo> diff_tables();
 [[nodiscard]] std::span<const TableInfo> roofline_tables();
+
+// What a reader wants of tables that several kinds of trace have.
+inline constexpr std::string_view kIdleColumns =
+    "gap size | idle ms | percent of idle | gaps | longest ms";
+inline constexpr std::string_view kIdleHostColumns =
+    "name | host state | idle ms | percent of idle | cause | gaps | longest ms";
+inline constexpr std::string_view kOpSheetColumns =
+    "name | Input Dims_first | name_count | Kernel Time (µs)_sum | TFLOPS/s_mean | TB/s_mean | Pct Roofline_mean | Roofline Bound_first | Kernel Time (µs)_mean | Input type_first | overlapping_kernel_names_first | overlap_pct_mean";
 
 // The last one of every report.
 inline constexpr TableInfo kWarningsTable = {

@@ -80,8 +80,14 @@ std::vector<std::string> sheet_names_with(std::string_view ending) {
   }
   return names;
 }
-std::vector<std::string> op_sheet_names() { return sheet_names_with(""); }
-std::vector<std::string> overlap_sheet_names() { return sheet_names_with("_kl_overlap"); }
+const std::vector<std::string>& op_sheet_names() {
+  static const std::vector<std::string> names = sheet_names_with("");
+  return names;
+}
+const std::vector<std::string>& overlap_sheet_names() {
+  static const std::vector<std::string> names = sheet_names_with("_kl_overlap");
+  return names;
+}
 
 std::vector<Table> kernel_table(TableContext& c) {
   return tables(kernel_summary(c.trace, c.kernels(), c.timeline().total_ns,
@@ -110,8 +116,6 @@ constexpr std::string_view kUniqueArgsColumns =
     "name | Input Dims | operation_count | total_direct_kernel_time_sum | Percentage (%) | total_direct_kernel_time_mean | Input type | op category | num_kernels | is_recompute | overlapping_kernel_names | overlap_pct_mean";
 constexpr std::string_view kUnifiedColumns =
     "name | Input Dims | operation_count | Kernel Time (µs)_sum | Percentage (%) | TFLOPS/s_mean | TB/s_mean | Pct Roofline_mean | Roofline Bound | Kernel Time (µs)_mean | Input type | op category | overlapping_kernel_names | overlap_pct_mean";
-constexpr std::string_view kOpSheetColumns =
-    "name | Input Dims_first | name_count | Kernel Time (µs)_sum | TFLOPS/s_mean | TB/s_mean | Pct Roofline_mean | Roofline Bound_first | Kernel Time (µs)_mean | Input type_first | overlapping_kernel_names_first | overlap_pct_mean";
 
 constexpr TableInfo kTables[] = {
     {.name = "gpu_timeline",
@@ -141,18 +145,13 @@ constexpr TableInfo kTables[] = {
     {.name = "gpu_idle",
      .description = "Idle time of the GPU by the length of the gap",
      .group = "idle",
-     .screen = {.place = 3,
-                .rows = 10,
-                .columns = "gap size | idle ms | percent of idle | gaps | longest ms"},
+     .screen = {.place = 3, .rows = 10, .columns = kIdleColumns},
      .in_background = true,
      .make = idle_tables},
     {.name = "gpu_idle_host",
      .description = "What the launching thread was doing while the GPU was idle",
      .group = "idle",
-     .screen = {.place = 4,
-                .rows = 8,
-                .columns =
-                    "name | host state | idle ms | percent of idle | cause | gaps | longest ms"},
+     .screen = {.place = 4, .rows = 8, .columns = kIdleHostColumns},
      .in_background = true,
      .make = idle_tables},
     {.name = "ops_summary_by_category",

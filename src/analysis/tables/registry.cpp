@@ -125,6 +125,12 @@ const TableInfo* row_of(const Table& table, std::string_view verb) {
   return found;
 }
 
+Excerpt excerpt_by(const TableInfo* row, const Table& table) {
+  if (row == nullptr) return {table.name(), kUsualRows, {}};
+  return {table.name(), row->screen.rows == 0 ? kUsualRows : row->screen.rows,
+          row->screen_columns()};
+}
+
 // "--by-module", "always", ...
 std::string asked_for_by(const TableInfo& table) {
   switch (table.on) {
@@ -246,17 +252,14 @@ std::vector<std::string> Selection::missing(std::span<const Table> made) const {
 }
 
 Excerpt excerpt_of(const Table& table, std::string_view verb) {
-  const TableInfo* const row = row_of(table, verb);
-  if (row == nullptr) return {table.name(), kUsualRows, {}};
-  return {table.name(), row->screen.rows == 0 ? kUsualRows : row->screen.rows,
-          row->screen_columns()};
+  return excerpt_by(row_of(table, verb), table);
 }
 
 std::vector<Excerpt> first_tables(const Report& report, std::string_view verb) {
   std::vector<std::pair<int, Excerpt>> placed;
   for (const Table& table : report.tables)
     if (const TableInfo* const row = row_of(table, verb); row != nullptr && row->screen.place != 0)
-      placed.emplace_back(row->screen.place, excerpt_of(table, verb));
+      placed.emplace_back(row->screen.place, excerpt_by(row, table));
   std::ranges::stable_sort(placed, {}, &std::pair<int, Excerpt>::first);
   std::vector<Excerpt> excerpts;
   for (auto& [place, excerpt] : placed) excerpts.push_back(std::move(excerpt));

@@ -91,16 +91,13 @@ constexpr TableInfo kByDevice = {
     .view = "activity",
     .screen = {.place = 2, .rows = 40, .columns = "device | type | time ms | percent"},
     .make = timeline_by_device};
-constexpr TableInfo kIdle = {
-    .name = "gpu_idle",
-    .description = "Idle time of the GPU by the length of the gap",
-    .group = "idle",
-    .on = Default::kExtended,
-    .view = "activity",
-    .screen = {.place = 3,
-               .rows = 10,
-               .columns = "gap size | idle ms | percent of idle | gaps | longest ms"},
-    .make = idle_tables};
+constexpr TableInfo kIdle = {.name = "gpu_idle",
+                             .description = "Idle time of the GPU by the length of the gap",
+                             .group = "idle",
+                             .on = Default::kExtended,
+                             .view = "activity",
+                             .screen = {.place = 3, .rows = 10, .columns = kIdleColumns},
+                             .make = idle_tables};
 constexpr TableInfo kIdleHost = {
     .name = "gpu_idle_host",
     .description = "What the launching thread was doing while the GPU was idle",
@@ -108,10 +105,7 @@ constexpr TableInfo kIdleHost = {
     .on = Default::kExtended,
     .needs = Needs::kCalls,
     .view = "activity",
-    .screen = {.place = 4,
-               .rows = 8,
-               .columns =
-                   "name | host state | idle ms | percent of idle | cause | gaps | longest ms"},
+    .screen = {.place = 4, .rows = 8, .columns = kIdleHostColumns},
     .make = idle_tables};
 constexpr TableInfo kStreams = {
     .name = "gpu_streams",

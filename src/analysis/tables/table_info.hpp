@@ -78,7 +78,7 @@ struct TableInfo {
   // made by the recipe itself, at its end, or of several traces together.
   std::vector<Table> (*make)(TableContext& context) = nullptr;
   // Of a row that stands for many tables, such as the sheet of each family of ops: their names.
-  std::vector<std::string> (*members)() = nullptr;
+  const std::vector<std::string>& (*members)() = nullptr;
 
   // Whether the row makes the table of this name.
   [[nodiscard]] bool makes(std::string_view table) const;

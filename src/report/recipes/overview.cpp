@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <map>
 #include <set>
 #include <string_view>
 #include <tracelens/gpu.hpp>
+#include <tracelens/roofline.hpp>
 #include <tracelens/table_text.hpp>
 #include <utility>
 
@@ -25,7 +25,7 @@
 namespace tracelens {
 namespace {
 
-// Where a kind of report has its costs: a table with a row for each kind of ran, and one with a row
+// Where a kind of report has its costs: a table with a row for each kind of work, and one with a row
 // for each of the things that were run, which tells how near its roof they came.
 struct CostTables {
   std::string_view title;
@@ -228,10 +228,7 @@ std::size_t gpu_count(const Report& report) {
 
 // "NVIDIA H200", "8 x AMD Instinct MI350X taken together"
 std::string gpus_text(const Trace& trace, const Report& report) {
-  std::string name;
-  if (const Value* const list = trace.metadata("deviceProperties");
-      list != nullptr && !list->items().empty())
-    if (const Value* const first = list->items().front().find("name")) name = first->as_text();
+  std::string name = device_name(trace);
   if (name.empty()) name = report.gpu;
   const std::size_t count = gpu_count(report);
   if (count == 1) return name.empty() ? "one GPU" : name;
@@ -248,7 +245,6 @@ GpuEvents look_at_gpu_events(const TableContext& context) {
   const Trace& trace = context.trace;
   for (const EventId event : context.facts.gpu_events(true).events) {
     const std::int64_t length = trace.dur_ns()[event.row];
-
     found.all_ns = plus_ns(found.all_ns, length);
     if (!context.tree().launch_of(event).valid())
       found.unlinked_ns = plus_ns(found.unlinked_ns, length);
@@ -382,12 +378,9 @@ void advise(Overview& overview, const TableContext& context, const Report& repor
             std::span<const IdleShare> causes, const GpuEvents& gpu, const Ran& ran) {
   constexpr double kNotable = 10;  // percent of the GPU's time
   const auto notable = [&](std::size_t part) { return overview.split[part].percent >= kNotable; };
-  for (const IdleShare& share : causes) {
-    const auto part =
-        std::ranges::find(overview.idle_causes, text_of(share.cause), &Overview::Part::name);
-    if (overview.advice.size() < 2 && part->percent >= kNotable)
-      overview.advice.push_back(advice_on_idle(report, context, share));
-  }
+  for (std::size_t i = 0; i < causes.size() && overview.advice.size() < 2; ++i)
+    if (overview.idle_causes[i].percent >= kNotable)
+      overview.advice.push_back(advice_on_idle(report, context, causes[i]));
   if (notable(1)) overview.advice.emplace_back("Hide communication behind computing.");
   if (notable(2))
     overview.advice.emplace_back("Copy less, or while kernels run: pinned memory, own stream.");
@@ -431,15 +424,15 @@ void add_commands(Overview& overview, const TableContext& context) {
 
 // What kernels are limited by, by their time: "memory", "compute", or "" without models.
 std::string kernel_bound(const Ran& ran, std::string& why) {
-  const auto ns = [&ran](const char* bound) {
-    const auto found = ran.bounds.find(bound);
-    return found == ran.bounds.end() ? 0.0 : found->second.ns;
+  const auto reached_by = [&ran](Bound bound) {
+    const auto found = ran.bounds.find(std::string{bound_name(bound)});
+    return found == ran.bounds.end() ? Reached{} : found->second;
   };
-  const double memory = ns("MEMORY_BOUND"), compute = ns("COMPUTE_BOUND");
+  const Reached memory = reached_by(Bound::kMemory), compute = reached_by(Bound::kCompute);
   const double all = ran.all_ns;
-  if (all <= 0 || memory + compute < all / 4) return {};
-  const bool is_memory = memory >= compute;
-  const Reached& most = ran.bounds.at(is_memory ? "MEMORY_BOUND" : "COMPUTE_BOUND");
+  if (all <= 0 || memory.ns + compute.ns < all / 4) return {};
+  const bool is_memory = memory.ns >= compute.ns;
+  const Reached& most = is_memory ? memory : compute;
   why = fmt::format("{:.0f}% of kernel time is limited by {}", 100 * most.ns / all,
                     is_memory ? "memory bandwidth" : "arithmetic");
   if (const auto reached = most.percent()) why += fmt::format(", at {:.0f}% of the roof", *reached);

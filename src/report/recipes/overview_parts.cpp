@@ -9,6 +9,8 @@
 
 #include <tracelens/table_text.hpp>
 
+#include "analysis/kit/cells.hpp"
+
 namespace tracelens {
 
 std::string text_at(const Table& table, std::string_view column, std::size_t row) {
@@ -27,7 +29,7 @@ std::optional<double> number_at(const Table& table, std::string_view column, std
 }
 
 double percent(std::int64_t part_ns, std::int64_t whole_ns) {
-  return whole_ns <= 0 ? 0 : 100 * static_cast<double>(part_ns) / static_cast<double>(whole_ns);
+  return percent_of(part_ns, whole_ns).value_or(0);
 }
 
 std::string time_text(std::int64_t ns) {
