@@ -111,9 +111,9 @@ def main():
             with record_function(f"decode step {step}"):
                 graph.replay()
 
-    record(folder / "eager.json.gz", eager, False)
-    record(folder / "capture.json.gz", capture, True)
-    record(folder / "replay.json.gz", replay, False)
+    record(folder / "h200_eager.json.gz", eager, False)
+    record(folder / "h200_capture.json.gz", capture, True)
+    record(folder / "h200_replay.json.gz", replay, False)
 
 
 main()
