@@ -18,6 +18,8 @@ static constexpr VerbKind kVerbs[] = {
     {"diff", "Two traces aligned call by call: what changed, what took the place of what",
      make_verb<class DiffVerb>},
     {"tree", "The call tree with GPU time: modules, ops, kernels", make_verb<class TreeVerb>},
+    {"replay", "Ops of a trace as a script that runs and times them again",
+     make_verb<class ReplayVerb>},
     {"info", "What is in a trace: GPUs, threads, steps, counts", make_verb<class InfoVerb>},
     {"check", "Is a trace good enough to analyse, and what is missing", make_verb<class CheckVerb>},
     {"convert", "Any trace as Chrome JSON, for Perfetto and chrome://tracing",

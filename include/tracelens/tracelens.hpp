@@ -23,6 +23,7 @@
 #include <tracelens/overview.hpp>
 #include <tracelens/read_trace.hpp>
 #include <tracelens/reader.hpp>
+#include <tracelens/replay.hpp>
 #include <tracelens/report.hpp>
 #include <tracelens/rocm.hpp>
 #include <tracelens/roofline.hpp>

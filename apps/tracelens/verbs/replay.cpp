@@ -1,0 +1,133 @@
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <ctime>
+#include <tracelens/error.hpp>
+#include <tracelens/files.hpp>
+#include <tracelens/replay.hpp>
+#include <tracelens/sinks.hpp>
+#include <tracelens/version.hpp>
+
+#include "verb.hpp"
+
+namespace tracelens::app {
+
+class ReplayVerb : public Verb {
+ public:
+  void declare(Flags& flags) override {
+    input_.declare(flags);
+    flags.add("--top", choice_.top, "The calls that take the most GPU time; by default 20")
+        .check(count_from(1));
+    flags.add("--name", choice_.names, "Every call of this op; may be repeated").repeatable();
+    flags.add("--uid", uids_, "The call with this number in the file (ex_UID); may be repeated")
+        .repeatable();
+    flags.add("--all-unique", choice_.all_unique, "Every op, also those without GPU work");
+    flags.add("--subtree", subtree_, "All that runs below this call, also as one sequence")
+        .check(count_from(0));
+    flags.add("--module", choice_.module,
+              "All that runs below the first nn.Module of this name, also as one sequence");
+    flags.add("--no-kernel-names", no_kernel_names_,
+              "Leave the names of kernels out of the script");
+    flags.add("-o,--output", output_, "The script to write; with --verify, the table");
+    flags.add("--ir", ir_, "Write the batched format of the Python TraceLens; needs --schemas");
+    flags.add("--schemas", schemas_,
+              "Text file with a PyTorch operator per line, as torch._C._jit_get_all_schemas() "
+              "prints them");
+    flags.add("--gemm-bench", bench_, "Print a vendor's benchmark command line for each GEMM")
+        .check(one_of({"hipblaslt", "rocblas", "cutlass"}));
+    flags.add("--verify", verify_, "Compare a script's --json results with the trace instead");
+    flags.footer(
+        "The script needs PyTorch and nothing else; inputs are random. It holds names of ops and "
+        "kernels,\n"
+        "shapes, strides, types, scalars and GPU times, and nothing else of the trace.\n"
+        "Examples:\n"
+        "  tracelens replay trace.json.gz --top 20 -o replay.py\n"
+        "  tracelens replay trace.json.gz --name aten::mm --no-kernel-names -o mm.py\n"
+        "  python replay.py --kernels --json results.json\n"
+        "  tracelens replay trace.json.gz --verify results.json\n"
+        "  tracelens replay trace.json.gz --top 5 --gemm-bench hipblaslt");
+  }
+
+  int run(Console& console) override {
+    refuse_overwriting({output_, ir_}, {input_.path(), schemas_, verify_});
+    if (!verify_.empty()) return verify(console);
+    if (output_.empty() && ir_.empty() && bench_.empty())
+      throw Error{"replay", "name the script to write with -o replay.py"};
+    if (!ir_.empty() && schemas_.empty())
+      throw Error{
+          "--ir",
+          "argument names are not in a trace: give PyTorch's operators with --schemas FILE"};
+    const std::string schemas = schemas_.empty() ? "" : read_text_file(schemas_);
+    const Trace trace = input_.read(console);
+    const Replay replay = choose_replay(trace, choice());
+    if (!output_.empty()) {
+      write_text_file(output_,
+                      replay_script(replay, {.kernel_names = !no_kernel_names_, .date = today()}));
+      console.note(fmt::format("wrote {} op{} to {}", replay.records.size(),
+                               replay.records.size() == 1 ? "" : "s", output_));
+    }
+    if (!ir_.empty()) write_ir(console, replay, schemas);
+    if (!bench_.empty()) print_commands(console, replay);
+    return kExitOk;
+  }
+
+ private:
+  [[nodiscard]] ReplayChoice choice() const {
+    ReplayChoice choice = choice_;
+    for (const std::int64_t uid : uids_) {
+      if (uid < 0) throw Error{"--uid", "numbers begin at 0"};
+      choice.uids.push_back(static_cast<std::uint64_t>(uid));
+    }
+    if (subtree_) choice.subtree = static_cast<std::uint64_t>(*subtree_);
+    const bool is_told = choice.all_unique || choice.subtree || !choice.names.empty() ||
+                         !choice.uids.empty() || !choice.module.empty();
+    if (!choice.top && !is_told) choice.top = 20;
+    return choice;
+  }
+
+  int verify(Console& console) const {
+    const std::string results = read_text_file(verify_);
+    const Trace trace = input_.read(console);
+    const Table table = verify_replay(trace, results, verify_);
+    if (!output_.empty())
+      write_tables(
+          {&table, 1}, output_,
+          {.title = table.description(), .source = {trace.source().name}, .version = kVersion});
+    console.show(table, 0);
+    return kExitOk;
+  }
+
+  void write_ir(const Console& console, const Replay& replay, const std::string& schemas) const {
+    std::vector<std::string> left_out;
+    write_text_file(ir_, replay_ir(replay, schemas, left_out));
+    console.note(fmt::format("wrote {} ops to {}", replay.records.size() - left_out.size(), ir_));
+    if (!left_out.empty())
+      console.warn(fmt::format(
+          "{} ops fit no schema and were left out: {}{}", left_out.size(),
+          fmt::join(left_out.begin(),
+                    left_out.begin() + std::min<std::ptrdiff_t>(5, std::ssize(left_out)), ", "),
+          left_out.size() > 5 ? ", ..." : ""));
+  }
+
+  void print_commands(const Console& console, const Replay& replay) const {
+    const GemmBench bench = bench_ == "hipblaslt" ? GemmBench::kHipblaslt
+                            : bench_ == "rocblas" ? GemmBench::kRocblas
+                                                  : GemmBench::kCutlass;
+    const std::vector<std::string> commands = gemm_bench_commands(replay, bench);
+    for (const std::string& command : commands) console.print(command + "\n");
+    if (commands.empty()) console.note("no GEMM is among these ops");
+  }
+
+  static std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr))); }
+
+  TraceInput input_;
+  ReplayChoice choice_;
+  std::vector<std::int64_t> uids_;
+  std::optional<std::int64_t> subtree_;
+  std::string output_, ir_, schemas_, bench_, verify_;
+  bool no_kernel_names_ = false;
+};
+
+template std::unique_ptr<Verb> make_verb<ReplayVerb>();
+
+}  // namespace tracelens::app

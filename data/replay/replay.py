@@ -1,0 +1,1208 @@
+#!/usr/bin/env python3
+# @HEADER@
+#
+# Inputs are random. No model code, no weights, no names of modules, files or hosts are in here: only the
+# names of operators, the shapes, strides, types and scalars of their arguments, and recorded GPU times.
+#
+#   python replay.py                 run everything, each op timed and compared with the recording
+#   python replay.py --list          what would run, and with which overload
+#   python replay.py --kernels       also which kernels ran, and their time alone
+#   python replay.py --tune          also try variants (padding, layouts, types, back-ends)
+#   python replay.py --json out.json results for a machine; --csv for a table
+#
+# Needs PyTorch 2.0 or newer and nothing else. Exit status: 0 all ran (or were skipped), 1 some failed,
+# 2 wrong usage, 3 no PyTorch.
+
+import argparse
+import csv
+import json
+import math
+import os
+import random
+import re
+import statistics
+import subprocess
+import sys
+import time
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+DATA = json.loads(r'''{"records": []}''')
+
+# ---------------------------------------------------------------- what profilers write for types and enums
+
+DTYPES = {
+    "double": "float64", "float": "float32", "c10::Half": "float16", "c10::BFloat16": "bfloat16",
+    "long": "int64", "long int": "int64", "long long": "int64", "int": "int32",
+    "short": "int16", "short int": "int16", "signed char": "int8", "char": "int8",
+    "unsigned char": "uint8", "unsigned short": "uint16", "unsigned short int": "uint16",
+    "short unsigned int": "uint16", "unsigned int": "uint32", "unsigned long": "uint64",
+    "unsigned long int": "uint64", "long unsigned int": "uint64", "bool": "bool",
+    "c10::complex<float>": "complex64", "c10::complex<double>": "complex128",
+    "c10::Float8_e4m3fn": "float8_e4m3fn", "c10::Float8_e4m3fnuz": "float8_e4m3fnuz",
+    "c10::Float8_e5m2": "float8_e5m2", "c10::Float8_e5m2fnuz": "float8_e5m2fnuz",
+    "c10::Float8_e8m0fnu": "float8_e8m0fnu",
+}
+SCALAR_TYPES = {
+    0: "uint8", 1: "int8", 2: "int16", 3: "int32", 4: "int64", 5: "float16", 6: "float32", 7: "float64",
+    8: "complex32", 9: "complex64", 10: "complex128", 11: "bool", 15: "bfloat16", 23: "float8_e5m2",
+    24: "float8_e4m3fn", 25: "float8_e5m2fnuz", 26: "float8_e4m3fnuz", 27: "uint16", 28: "uint32",
+    29: "uint64", 44: "float8_e8m0fnu",
+}
+MEMORY_FORMATS = ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
+LAYOUTS = ("strided", "sparse_coo", "sparse_csr", "_mkldnn", "sparse_csc", "sparse_bsr", "sparse_bsc",
+           "jagged")
+
+
+class Reject(Exception):
+    """This overload does not fit the recorded arguments."""
+
+
+class Skip(Exception):
+    """This record cannot be replayed here; the text says why."""
+
+
+def dtype_of(text):
+    name = DTYPES.get(text)
+    if name is None:
+        raise Reject(f"type '{text}' is unknown")
+    dtype = getattr(torch, name, None)
+    if dtype is None:
+        raise Reject(f"this PyTorch has no {name}")
+    return dtype
+
+
+# ---------------------------------------------------------------- tensors
+
+def storage_size(shape, strides):
+    """Elements from the first to the last one that a view touches."""
+    if 0 in shape:
+        return 0
+    return 1 + sum((size - 1) * stride for size, stride in zip(shape, strides))
+
+
+def contiguous_strides(shape):
+    strides, step = [], 1
+    for size in reversed(shape):
+        strides.insert(0, step)
+        step *= max(size, 1)
+    return strides
+
+
+def filled(count, dtype, device, fill):
+    """A flat buffer. `fill`: None (no matter), "normal", "probability", or ("range", limit)."""
+    if fill is None:
+        return torch.zeros(count, dtype=dtype, device=device)
+    if dtype == torch.bool:
+        return torch.randint(0, 2, (count,), device=device).to(torch.bool)
+    if isinstance(fill, tuple):
+        return torch.randint(0, max(fill[1], 1), (count,), device=device).to(dtype)
+    if not (dtype.is_floating_point or dtype.is_complex):
+        return torch.zeros(count, dtype=dtype, device=device)
+    wide = dtype if dtype.is_complex or dtype.itemsize > 1 else torch.float32
+    if fill == "probability":
+        return torch.rand(count, dtype=wide, device=device).to(dtype)
+    return torch.randn(count, dtype=wide, device=device).to(dtype)
+
+
+def make_tensor(shape, strides, dtype, device, fill="normal"):
+    """Any strides: overlapping ones (expanded tensors) too, because a flat buffer is filled first."""
+    if len(strides) != len(shape) or any(stride < 0 for stride in strides):
+        strides = contiguous_strides(shape)
+    return filled(max(storage_size(shape, strides), 1), dtype, device, fill).as_strided(shape, strides)
+
+
+def even_offsets(parts, total, dtype, device, with_zero):
+    """0, total/parts, 2 total/parts, ...: `parts` numbers that divide `total` evenly."""
+    count = parts - 1 if with_zero else parts
+    ends = [total * (i + 1) // max(count, 1) for i in range(count)]
+    return torch.tensor(([0] if with_zero else []) + ends, dtype=dtype, device=device)[:parts]
+
+
+# ---------------------------------------------------------------- integers whose values matter
+# An index out of range ends the process, and zeros everywhere would always hit the cache. So integer
+# arguments with a meaning get values within it: (op, argument) -> function of the arguments by name.
+
+def size_along_dim(args):
+    tensor = args["self"]
+    return tensor.shape[args["dim"]] if tensor.dim() else 1
+
+
+def classes(args):
+    return args["self"].shape[1 if args["self"].dim() > 1 else 0]
+
+
+def rows_of_weight(args):
+    return args["weight"].shape[0]
+
+
+def pooled_positions(args):
+    tensor = args["self"]
+    return math.prod(tensor.shape[-(3 if "3d" in args["op"] else 2):])
+
+
+LIMITS = {
+    ("embedding", "indices"): rows_of_weight,
+    ("_embedding_bag", "indices"): rows_of_weight,
+    ("_embedding_bag_forward_only", "indices"): rows_of_weight,
+    ("embedding_bag", "indices"): rows_of_weight,
+    ("embedding_dense_backward", "indices"): lambda args: args["num_weights"],
+    ("embedding_backward", "indices"): lambda args: args["num_weights"],
+    ("nll_loss", "target"): classes,
+    ("nll_loss_nd", "target"): classes,
+    ("nll_loss_forward", "target"): classes,
+    ("nll_loss_backward", "target"): classes,
+    ("nll_loss2d_forward", "target"): classes,
+    ("nll_loss2d_backward", "target"): classes,
+    ("cross_entropy_loss", "target"): classes,
+    ("one_hot", "self"): lambda args: args["num_classes"],
+    ("max_pool2d_with_indices_backward", "indices"): pooled_positions,
+    ("max_pool3d_with_indices_backward", "indices"): pooled_positions,
+    ("max_unpool2d", "indices"): lambda args: math.prod(args["output_size"]),
+    ("take", "index"): lambda args: args["self"].numel(),
+    ("put", "index"): lambda args: args["self"].numel(),
+}
+# The same for every op of a family.
+ALONG_DIM = re.compile(r"^(index_(select|add|copy|fill|reduce)|gather|scatter|take_along_dim|_index_)")
+CUMULATIVE = re.compile(r"^(cu_?seq|cum_seq|cu_?len|offsets?$|offs$|indptr|.*_indptr$)")
+PROBABILITIES = {("multinomial", "self"), ("bernoulli", "p"), ("binary_cross_entropy", "self"),
+                 ("binary_cross_entropy", "target"), ("binary_cross_entropy_backward", "self"),
+                 ("binary_cross_entropy_backward", "target"), ("bernoulli", "self")}
+# Arguments that are mostly Python numbers turned into tensors without dimensions, which stay on the host.
+PLAIN_NUMBERS = {"other", "exponent", "value", "min", "max", "end", "weight"}
+# Written before they are read, so that nothing needs to be in them.
+NOT_READ = {("fill", "self"), ("zero", "self"), ("copy", "self")}
+
+
+def base_name(op):
+    """aten::index_add_ -> index_add"""
+    name = op.rpartition("::")[2]
+    return name[:-1] if name.endswith("_") and not name.endswith("__") else name
+
+
+def rows_split_by_offsets(args):
+    """The length that cumulative offsets of ragged inputs divide: rows of the first matrix."""
+    for value in args.values():
+        if torch.is_tensor(value) and value.dim() >= 2 and value.dtype.is_floating_point:
+            return value.shape[0]
+    for name in ("indices", "input", "self"):
+        if torch.is_tensor(args.get(name)):
+            return args[name].numel()
+    return 0
+
+
+# ---------------------------------------------------------------- from the record to a call
+
+def kind_of(argument):
+    """(base type, is a list, is optional) of a schema argument; the enums keep their names."""
+    kind = str(getattr(argument, "real_type", argument.type))
+    optional = kind.startswith("Optional[") or kind.endswith("?")
+    kind = kind[len("Optional["):-1] if kind.startswith("Optional[") else kind.rstrip("?")
+    is_list = kind.startswith("List[") or kind.endswith("]")
+    if is_list:
+        kind = kind[len("List["):-1] if kind.startswith("List[") else kind[:kind.rindex("[")]
+        kind = kind[len("Optional["):-1] if kind.startswith("Optional[") else kind.rstrip("?")
+    return kind, is_list, optional
+
+
+def list_items(text):
+    text = text.strip()
+    if not (text.startswith("[") and text.endswith("]")):
+        raise Reject(f"'{text}' is no list")
+    return [item.strip() for item in text[1:-1].split(",") if item.strip()]
+
+
+def to_bool(text):
+    if text.lower() not in ("true", "false"):
+        raise Reject(f"'{text}' is no bool")
+    return text.lower() == "true"
+
+
+def to_int(text):
+    if not re.fullmatch(r"[+-]?\d+", text):
+        raise Reject(f"'{text}' is no integer")
+    return int(text)
+
+
+def to_float(text):
+    try:
+        return float(text)
+    except ValueError:
+        raise Reject(f"'{text}' is no number") from None
+
+
+def to_number(text):
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    if re.fullmatch(r"[+-]?\d+", text):
+        return int(text)
+    pair = re.fullmatch(r"\(([^,]+),([^,]+)\)", text)
+    if pair:
+        return complex(float(pair[1]), float(pair[2]))
+    if text.endswith("j"):
+        return complex(text.replace(" ", ""))
+    return to_float(text)
+
+
+def to_enum(names, text, what):
+    number = to_int(text)
+    name = names.get(number) if isinstance(names, dict) else (
+        names[number] if 0 <= number < len(names) else None)
+    value = getattr(torch, name, None) if name else None
+    if value is None:
+        raise Reject(f"{what} {number} is unknown")
+    return value
+
+
+SCALARS = {
+    "int": to_int, "SymInt": to_int, "float": to_float, "bool": to_bool, "number": to_number,
+    "Scalar": to_number,
+    "ScalarType": lambda text: to_enum(SCALAR_TYPES, text, "type number"),
+    "MemoryFormat": lambda text: to_enum(MEMORY_FORMATS, text, "memory format"),
+    "Layout": lambda text: to_enum(LAYOUTS, text, "layout"),
+}
+
+
+class Arguments:
+    """Converts the recorded entries of one call to what one overload takes."""
+
+    def __init__(self, record, options):
+        self.record, self.options = record, options
+        self.types = record["Input type"]
+        self.dims = record["Input Dims"]
+        self.strides = record.get("Input Strides") or []
+        self.concrete = record.get("Concrete Inputs") or []
+        self.base = base_name(record["op"])
+        self.notes = []
+
+    def entry(self, items, i, default):
+        return items[i] if i < len(items) else default
+
+    def nothing_recorded(self, i):
+        return (not self.types[i] and not self.entry(self.dims, i, []) and
+                self.entry(self.concrete, i, "") == "")
+
+    def convert(self, schema):
+        """(positional, keywords, by name), or Reject."""
+        values = {"op": self.record["op"]}
+        positional, keywords, tensors = [], {}, []
+        if len(schema.arguments) < len(self.types):
+            raise Reject(f"takes {len(schema.arguments)} arguments, {len(self.types)} were recorded")
+        for i, argument in enumerate(schema.arguments):
+            given = self.options.arg.get(argument.name)
+            if given is not None:
+                value = given
+            elif i >= len(self.types):
+                if not argument.has_default_value():
+                    raise Reject(f"'{argument.name}' was not recorded and has no default")
+                continue
+            elif self.nothing_recorded(i):
+                value = self.unrecorded(argument)
+            else:
+                value = self.recorded(argument, i)
+            values[argument.name] = value
+            if isinstance(value, Described):
+                tensors.append((argument.name, value))
+            elif isinstance(value, list) and value and isinstance(value[0], Described):
+                tensors.extend((argument.name, each) for each in value)
+            if argument.kwarg_only:
+                keywords[argument.name] = value
+            else:
+                # An argument left out before this one is passed by its default.
+                for skipped in schema.arguments[len(positional):i]:
+                    positional.append(skipped.default_value)
+                positional.append(value)
+        self.name_list_types(tensors)
+        return positional, keywords, values
+
+    def unrecorded(self, argument):
+        kind, is_list, optional = kind_of(argument)
+        if argument.name == "device" and self.record.get("copy"):
+            return torch.device("cpu" if "DtoH" in self.record["copy"] else self.options.device)
+        if argument.has_default_value():
+            return argument.default_value
+        if optional or (kind == "Tensor" and not is_list):
+            return None  # PyTorch takes None for a tensor that is not defined
+        if kind in ("Device", "device"):
+            return torch.device(self.options.device)
+        raise Reject(f"'{argument.name}' ({kind}) was not recorded")
+
+    def recorded(self, argument, i):
+        kind, is_list, optional = kind_of(argument)
+        text, concrete = self.types[i], str(self.entry(self.concrete, i, ""))
+        dims, strides = self.entry(self.dims, i, []), self.entry(self.strides, i, [])
+        if kind == "Tensor" and is_list:
+            if text != "TensorList":
+                raise Reject(f"'{argument.name}' is a list of tensors")
+            if not dims:
+                raise Skip("the trace does not say which tensors its lists hold")
+            strides = strides if len(strides) == len(dims) else [[]] * len(dims)
+            return [Described(shape, stride, None) for shape, stride in zip(dims, strides)]
+        if kind == "Tensor":
+            if text in ("Scalar", "ScalarList", "TensorList", ""):
+                raise Reject(f"'{argument.name}' is a tensor")
+            return Described(dims, strides, dtype_of(text))
+        if is_list:
+            if text != "ScalarList":
+                raise Reject(f"'{argument.name}' is a list")
+            convert = SCALARS.get(kind)
+            if convert is None:
+                raise Reject(f"'{argument.name}': lists of {kind} are not recorded")
+            return [convert(item) for item in list_items(concrete)]
+        if kind in ("Device", "device"):
+            return torch.device(self.options.device)
+        if kind in SCALARS:
+            if text != "Scalar" and not (text == "" and concrete):
+                raise Reject(f"'{argument.name}' is a {kind}")
+            return SCALARS[kind](concrete)
+        if argument.has_default_value():
+            return argument.default_value
+        if optional:
+            return None
+        raise Reject(f"'{argument.name}' ({kind}) is not recorded in traces")
+
+    def name_list_types(self, tensors):
+        """Traces do not record the types of tensors in lists."""
+        unknown = [each for _, each in tensors if each.dtype is None]
+        if not unknown:
+            return
+        hint = self.record.get("list type")
+        known = [each.dtype for _, each in tensors if each.dtype is not None and
+                 each.dtype.is_floating_point]
+        if hint in DTYPES:
+            dtype = dtype_of(hint)
+        elif known:
+            dtype = known[0]
+        else:
+            dtype = getattr(torch, self.options.list_dtype)
+            self.notes.append(f"type of listed tensors assumed: {self.options.list_dtype}")
+        for name, each in tensors:
+            if each.dtype is None:
+                each.dtype = torch.int64 if name == "indices" else dtype
+
+
+class Described:
+    """A tensor that is not made yet: an overload may still be rejected."""
+
+    def __init__(self, shape, strides, dtype):
+        self.shape, self.strides, self.dtype = shape, strides, dtype
+
+    def bytes(self):
+        strides = self.strides
+        if len(strides) != len(self.shape):
+            strides = contiguous_strides(self.shape)
+        return storage_size(self.shape, strides) * self.dtype.itemsize
+
+    def is_plain_number(self):
+        """A Python number that became a tensor: no dimensions, of Python's own types."""
+        return not self.shape and self.dtype in (torch.float64, torch.int64, torch.bool)
+
+
+class Call:
+    """One operator with its inputs, ready to run any number of times."""
+
+    def __init__(self, overload, positional, keywords, notes, autocast):
+        self.overload, self.positional, self.keywords, self.notes = overload, positional, keywords, notes
+
+        self.autocast = autocast
+        if autocast is not None:
+            notes.append(f"under autocast to {str(autocast)[6:]}")
+
+    def __call__(self):
+        if self.autocast is None:
+            return self.overload(*self.positional, **self.keywords)
+        with torch.autocast(next(self.tensors()).device.type, dtype=self.autocast):
+            return self.overload(*self.positional, **self.keywords)
+
+    def tensors(self):
+        for value in [*self.positional, *self.keywords.values()]:
+            yield from (each for each in (value if isinstance(value, list) else [value])
+                        if torch.is_tensor(each))
+
+
+class Inputs:
+    """Makes the tensors of a call, in the order of its arguments, with values that fit the op."""
+
+    def __init__(self, record, values, options):
+        self.record, self.values, self.options = record, dict(values), options
+        self.base = base_name(record["op"])
+        self.copies = record.get("copy", "")
+        self.has_array = any(isinstance(each, Described) and each.shape for each in values.values())
+
+    def make_all(self, positional, keywords, names):
+        # Integers last: their range depends on the shapes of the others.
+        order = sorted(self.values, key=lambda name: self.depends_on_others(self.values[name]))
+        made = {}
+        for name in order:
+            made[name] = self.values[name] = self.make(name, self.values[name])
+        positional = [made.get(name, value) for name, value in zip(names, positional)]
+        return positional, {name: made.get(name, value) for name, value in keywords.items()}
+
+    @staticmethod
+    def depends_on_others(value):
+        each = value[0] if isinstance(value, list) and value else value
+        return isinstance(each, Described) and not (each.dtype.is_floating_point or
+                                                    each.dtype.is_complex)
+
+    def make(self, name, value):
+        if isinstance(value, list):
+            return [self.listed(name, i, each) for i, each in enumerate(value)]
+        if not isinstance(value, Described):
+            return value
+        device = self.device_of(name, value)
+        special = self.special_integers(name, value, device)
+        if special is not None:
+            return special
+        tensor = make_tensor(value.shape, value.strides, value.dtype, device, self.fill(name, value))
+        if device == "cpu" and "pinned" in self.copies and torch.cuda.is_available():
+            tensor = tensor.pin_memory()
+        return tensor
+
+    def listed(self, name, i, value):
+        if not isinstance(value, Described):
+            return value
+        fill = "normal"
+        if name == "indices":  # aten::index: the i-th list entry indexes the i-th dimension
+            shape = self.values["self"].shape
+            fill = ("range", shape[i] if i < len(shape) else 1)
+        return make_tensor(value.shape, value.strides, value.dtype, self.options.device, fill)
+
+    def device_of(self, name, value):
+        if self.options.device == "cpu":
+            return "cpu"
+        if value.is_plain_number() and self.has_array and name in PLAIN_NUMBERS:
+            return "cpu"
+        if self.base in ("pin_memory", "_pin_memory", "is_pinned"):
+            return "cpu"
+        if "HtoD" in self.copies and name in ("src", "self") and not (
+                self.base == "copy" and name == "self"):
+            return "cpu"
+        if "DtoH" in self.copies and self.base == "copy" and name == "self":
+            return "cpu"
+        return self.options.device
+
+    def fill(self, name, value):
+        if (self.base, name) in NOT_READ or name == "out":
+            return None
+        if (self.base, name) in PROBABILITIES:
+            return "probability"
+        if value.dtype.is_floating_point or value.dtype.is_complex or value.dtype == torch.bool:
+            return "normal"
+        limit = LIMITS.get((self.base, name))
+        if limit is None and name == "index" and ALONG_DIM.match(self.base):
+            limit = size_along_dim
+        if limit is not None:
+            try:
+                return ("range", int(limit(self.values)))
+            except (KeyError, IndexError, AttributeError, TypeError):
+                return ("range", 1)
+        return ("range", self.options.int_max) if self.options.int_max > 1 else "normal"
+
+    def special_integers(self, name, value, device):
+        if value.dtype not in (torch.int32, torch.int64) or len(value.shape) != 1:
+            return None
+        count = value.shape[0]
+        if CUMULATIVE.match(name):
+            with_zero = name not in ("offs",)
+            total = rows_split_by_offsets(self.values)
+            if name.endswith("_k") and torch.is_tensor(self.values.get("key")):
+                total = self.values["key"].shape[0]
+            return even_offsets(count, total, value.dtype, device, with_zero)
+        fill = self.fill(name, value)
+        if isinstance(fill, tuple) and fill[1] == count:  # positions: each row once, in order
+            return torch.arange(count, dtype=value.dtype, device=device)
+        if self.base == "index_copy" and isinstance(fill, tuple) and count <= fill[1]:
+            return torch.randperm(fill[1], device=device)[:count].to(value.dtype)
+        return None
+
+
+def overloads_of(op):
+    namespace, separator, name = op.partition("::")
+    if not separator or not re.fullmatch(r"\w+", namespace) or not re.fullmatch(r"\w+", name):
+        raise Skip("not the name of an operator")
+    try:
+        packet = getattr(getattr(torch.ops, namespace), name)
+        return [getattr(packet, overload) for overload in packet.overloads()]
+    except (AttributeError, RuntimeError):
+        raise Skip("no operator of this name in this PyTorch (see --import)") from None
+
+
+def reason_to_skip(record):
+    op = record["op"]
+    if op.startswith("c10d::") or "record_param_comms" in op or "all_reduce" in op:
+        return "a collective"
+    if op in ("aten::set_", "aten::set"):
+        return "it takes a storage, which traces do not record"
+    if op.startswith("triton_") and not record.get("source"):
+        return "a Triton kernel whose source the trace does not name"
+    return None
+
+
+def resolve(record, options):
+    """(overload, positional, keywords, names, values, notes) of the first overload that fits."""
+    reason = reason_to_skip(record)
+    if reason:
+        raise Skip(reason)
+    reasons = []
+    recorded = len(record["Input type"])
+    candidates = overloads_of(record["op"])
+    # Those that take exactly what was recorded first.
+    candidates.sort(key=lambda each: len(each._schema.arguments) != recorded)
+    for overload in candidates:
+        arguments = Arguments(record, options)
+        try:
+            positional, keywords, values = arguments.convert(overload._schema)
+        except Reject as reject:
+            reasons.append(f"{overload}: {reject}")
+            continue
+        names = [argument.name for argument in overload._schema.arguments if not argument.kwarg_only]
+        return overload, positional, keywords, names, values, arguments.notes
+    raise Skip("no overload fits: " + "; ".join(reasons[:4]))
+
+
+def free_bytes(options):
+    if options.max_gib:
+        return options.max_gib * 2**30
+    if options.device == "cuda":
+        return torch.cuda.mem_get_info()[0] * 0.8
+    return 16 * 2**30
+
+
+def build(record, options):
+    overload, positional, keywords, names, values, notes = resolve(record, options)
+    described = [each for value in values.values()
+                 for each in (value if isinstance(value, list) else [value])
+                 if isinstance(each, Described)]
+    total = sum(each.bytes() for each in described)
+    if total > free_bytes(options):
+        raise Skip(f"inputs need {total / 2**30:.1f} GiB")
+    positional, keywords = Inputs(record, values, options).make_all(positional, keywords, names)
+    # Under autocast an op is recorded with the types it was called with, not those it worked in.
+    autocast = dtype_of(record["autocast"]) if record.get("autocast") else None
+    return Call(overload, positional, keywords, notes, autocast)
+
+
+# ---------------------------------------------------------------- backward through autograd
+
+class BackwardCall:
+    """The backward of an op whose backward has no operator of its own."""
+
+    def __init__(self, record, options):
+        forward = build(record["forward"], options)
+        self.overload, self.notes = forward.overload, [*forward.notes, "backward through autograd"]
+        self.inputs = [tensor.detach().requires_grad_() for tensor in forward.tensors()
+                       if tensor.dtype.is_floating_point]
+        if not self.inputs:
+            raise Skip("its forward takes nothing that has a gradient")
+        replaced = iter(self.inputs)
+
+        def with_gradient(value):
+            if isinstance(value, list):
+                return [with_gradient(each) for each in value]
+            return next(replaced) if torch.is_tensor(value) and value.dtype.is_floating_point else value
+
+        with torch.enable_grad():
+            result = self.overload(*[with_gradient(each) for each in forward.positional],
+                                   **{name: with_gradient(each) for name, each in forward.keywords.items()})
+        results = result if isinstance(result, (tuple, list)) else [result]
+        self.results = [each for each in results if torch.is_tensor(each) and each.requires_grad]
+        if not self.results:
+            raise Skip("its forward has no gradient")
+        self.gradients = [torch.randn_like(each) for each in self.results]
+
+    def __call__(self):
+        return torch.autograd.grad(self.results, self.inputs, self.gradients, retain_graph=True,
+                                   allow_unused=True)
+
+    def tensors(self):
+        return iter([*self.inputs, *self.gradients])
+
+
+# ---------------------------------------------------------------- Triton kernels of torch.compile
+
+class TritonCall:
+    """A kernel that torch.compile made, from the source file that the trace names."""
+
+    def __init__(self, record, options):
+        if not options.triton_source:
+            raise Skip(f"a Triton kernel: give the folder of {record['source']} with --triton-source")
+        path = next((os.path.join(folder, record["source"])
+                     for folder, _, files in os.walk(options.triton_source)
+                     if record["source"] in files), None)
+        if path is None:
+            raise Skip(f"{record['source']} is not below {options.triton_source}")
+        from torch._inductor.codecache import PyCodeCache
+        module = PyCodeCache.load_by_key_path(record["source"][:-len(".py")], path)
+        self.kernel = getattr(module, record["op"], None) or getattr(module, "triton_")
+        self.notes, self.overload = [], record["source"]
+        self.arguments = []
+        for text, dims, strides, concrete in zip(record["Input type"], record["Input Dims"],
+                                                 record["Input Strides"], record["Concrete Inputs"]):
+            if text in DTYPES:
+                self.arguments.append(make_tensor(dims, strides, dtype_of(text), options.device))
+            elif concrete != "":
+                self.arguments.append(to_number(str(concrete)))
+        self.stream = torch.cuda.current_stream().cuda_stream
+
+    def __call__(self):
+        return self.kernel.run(*self.arguments, stream=self.stream)
+
+    def tensors(self):
+        return (each for each in self.arguments if torch.is_tensor(each))
+
+
+def make_call(record, options):
+    if record.get("source"):
+        return TritonCall(record, options)
+    if record.get("forward"):
+        try:
+            return build(record, options)
+        except Skip:
+            return BackwardCall(record, options)
+    return build(record, options)
+
+
+# ---------------------------------------------------------------- timing
+
+def synchronize(options):
+    if options.device == "cuda":
+        torch.cuda.synchronize()
+
+
+class Stopwatch:
+    """Time between two points of the device's queue, in microseconds."""
+
+    def __init__(self, options):
+        self.on_gpu = options.device == "cuda"
+
+    def measure(self, work):
+        if not self.on_gpu:
+            start = time.perf_counter()
+            work()
+            return (time.perf_counter() - start) * 1e6
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        start.record()
+        work()
+        end.record()
+        end.synchronize()
+        return start.elapsed_time(end) * 1e3
+
+
+def flush_buffer(options):
+    size = 2 * 2**26
+    if options.device == "cuda":
+        size = 2 * getattr(torch.cuda.get_device_properties(0), "L2_cache_size", 2**26)
+    return torch.zeros(size // 4, dtype=torch.int32, device=options.device)
+
+
+def flush(buffer):
+    """Reads the buffer: what it leaves in the cache need not be written back during the next op."""
+    buffer.max()
+
+
+def captured(call, times, notes):
+    """The calls as one graph, so that launching them does not count."""
+    try:
+        graph = torch.cuda.CUDAGraph()
+        torch.cuda.synchronize()
+        with torch.cuda.graph(graph):
+            for _ in range(times):
+                call()
+        return graph.replay
+    except RuntimeError as error:
+        torch.cuda.synchronize()
+        notes.append(f"no graph: {first_line(error)}")
+        return None
+
+
+def repeat(call, times):
+    def run():
+        for _ in range(times):
+            call()
+    return run
+
+
+def timed(call, options, notes):
+    """Microseconds per call: median, least, mean, standard deviation, rounds, calls in a round."""
+    watch = Stopwatch(options)
+    began, calls = time.perf_counter(), 0
+    while calls < 50 and time.perf_counter() - began < 0.2:
+        call()
+        calls += 1
+    synchronize(options)
+    if options.flush_cache:
+        buffer = flush_buffer(options)
+        samples = []
+        for _ in range(options.rounds):
+            flush(buffer)
+            samples.append(watch.measure(call))
+        return summary(samples, 1)
+    once = max(watch.measure(repeat(call, 5)) / 5, 0.1)
+    times = min(max(int(1000 / once) + 1, 1), 1000)
+    work = captured(call, times, notes) if options.graph and options.device == "cuda" else None
+    work = work or repeat(call, times)
+    work()
+    synchronize(options)
+    return summary([watch.measure(work) / times for _ in range(options.rounds)], times)
+
+
+def summary(samples, times):
+    return {"median_us": statistics.median(samples), "min_us": min(samples),
+            "mean_us": statistics.fmean(samples),
+            "std_us": statistics.stdev(samples) if len(samples) > 1 else 0.0,
+            "rounds": len(samples), "calls_per_round": times}
+
+
+def profiled(call, options):
+    """The kernels of one call, longest first, and their time in microseconds (medians over calls)."""
+    from torch.profiler import ProfilerActivity, profile
+    rounds = 7
+    buffer = flush_buffer(options)
+    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as profiler:
+        for _ in range(rounds):
+            if options.cache != "hot":
+                flush(buffer)  # what ran before left other things in the cache, as in the workload
+            if options.cache in ("first", "inputs"):
+                for tensor in list(call.tensors())[:1 if options.cache == "first" else 99][::-1]:
+                    if tensor.is_cuda and tensor.is_floating_point() and tensor.numel(): tensor.view(-1).max() if tensor.is_contiguous() else tensor.sum()
+            with torch.profiler.record_function("replayed"):
+                call()
+        torch.cuda.synchronize()
+    return kernels_by_call(profiler.events())
+
+
+def kernels_by_call(events):
+    spans = sorted((event.time_range.start, event.time_range.end) for event in events
+                   if event.name == "replayed" and "CPU" in str(event.device_type))
+    by_call = [{} for _ in spans]
+    for event in events:
+        for kernel in getattr(event, "kernels", []):
+            at = next((i for i, (start, end) in enumerate(spans)
+                       if start <= event.time_range.start <= end), None)
+            if at is not None:
+                by_call[at][kernel.name] = by_call[at].get(kernel.name, 0.0) + kernel.duration
+    if not by_call:
+        return [], 0.0
+    names = {name for kernels in by_call for name in kernels}
+    medians = {name: statistics.median(kernels.get(name, 0.0) for kernels in by_call) for name in names}
+    return (sorted(medians, key=lambda name: -medians[name]),
+            statistics.median(sum(kernels.values()) for kernels in by_call))
+
+
+# ---------------------------------------------------------------- variants worth trying
+
+def rounded_up(value, step):
+    return (value + step - 1) // step * step
+
+
+def gemm_variants(record, call, options):
+    base = base_name(record["op"])
+    if base not in ("mm", "addmm", "bmm", "baddbmm", "linear", "matmul"):
+        return
+    matrices = [each for each in call.positional if torch.is_tensor(each) and each.dim() >= 2][-2:]
+    if len(matrices) < 2:
+        return
+    a, b = matrices
+    if base == "linear":
+        b = b.transpose(-1, -2)
+    multiply = torch.matmul
+    m, k, n = a.shape[-2], a.shape[-1], b.shape[-1]
+    for step in (8, 64, 128, 256):
+        padded = [rounded_up(size, step) for size in (m, k, n)]
+        if padded != [m, k, n] and math.prod(padded) <= 1.5 * m * k * n:
+            big_a = torch.randn(*a.shape[:-2], padded[0], padded[1], dtype=a.dtype, device=a.device)
+            big_b = torch.randn(*b.shape[:-2], padded[1], padded[2], dtype=b.dtype, device=b.device)
+            yield f"sizes padded to {step}", lambda x=big_a, y=big_b: multiply(x, y)
+    for name, x, y in (("A row-major, B row-major", a.contiguous(), b.contiguous()),
+                       ("A row-major, B column-major", a.contiguous(), column_major(b)),
+                       ("A column-major, B row-major", column_major(a), b.contiguous())):
+        if x.stride() != a.stride() or y.stride() != b.stride():
+            yield name, lambda x=x, y=y: multiply(x, y)
+    for dtype in (torch.bfloat16, torch.float16):
+        if a.dtype != dtype and a.dtype.is_floating_point:
+            yield f"in {str(dtype)[6:]}", lambda x=a.to(dtype), y=b.to(dtype): multiply(x, y)
+    if a.dtype == torch.float32:
+        yield "with TF32", lambda: with_tf32(lambda: multiply(a, b))
+
+
+def column_major(matrix):
+    return matrix.transpose(-1, -2).contiguous().transpose(-1, -2)
+
+
+def with_tf32(work):
+    before = torch.backends.cuda.matmul.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = True
+    try:
+        return work()
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = before
+
+
+def attention_variants(record, call, options):
+    if "scaled_dot_product" not in record["op"] or "backward" in record["op"]:
+        return
+    try:
+        from torch.nn.attention import SDPBackend, sdpa_kernel
+    except ImportError:
+        return
+    q, k, v = [each for each in call.positional if torch.is_tensor(each)][:3]
+    causal = any(each is True for each in call.positional)
+
+    def attention(backend):
+        with sdpa_kernel(backend):
+            return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
+
+    for name in ("FLASH_ATTENTION", "EFFICIENT_ATTENTION", "CUDNN_ATTENTION", "MATH"):
+        backend = getattr(SDPBackend, name, None)
+        if backend is not None:
+            yield f"SDPA {name.lower()}", lambda backend=backend: attention(backend)
+
+
+def convolution_variants(record, call, options):
+    if base_name(record["op"]) not in ("convolution", "conv2d", "cudnn_convolution",
+                                       "miopen_convolution", "_convolution"):
+        return
+    tensors = [each for each in call.positional if torch.is_tensor(each)]
+    if len(tensors) < 2 or tensors[0].dim() != 4:
+        return
+
+    def with_tensors(change):
+        positional = [change(each) if torch.is_tensor(each) else each for each in call.positional]
+        return lambda: call.overload(*positional, **call.keywords)
+
+    def last(each):
+        return each.contiguous(memory_format=torch.channels_last) if each.dim() == 4 else each
+
+    if not tensors[0].is_contiguous(memory_format=torch.channels_last):
+        yield "channels_last", with_tensors(last)
+    for dtype in (torch.bfloat16, torch.float16):
+        if tensors[0].dtype == torch.float32:
+            yield f"in {str(dtype)[6:]}", with_tensors(lambda each, dtype=dtype: each.to(dtype))
+            yield f"in {str(dtype)[6:]}, channels_last", with_tensors(
+                lambda each, dtype=dtype: last(each.to(dtype)))
+
+
+def compiled_variant(record, call, options):
+    if isinstance(call, Call) and hasattr(torch, "compile"):
+        compiled = torch.compile(lambda *tensors: call.overload(*tensors, **call.keywords),
+                                 mode="max-autotune-no-cudagraphs")
+        yield "torch.compile", lambda: compiled(*call.positional)
+
+
+def tuned(record, call, measured, options):
+    """Measured variants of the op, fastest first."""
+    found = []
+    if not isinstance(call, Call):
+        return found
+    for variants in (gemm_variants, attention_variants, convolution_variants):
+        tried = list(variants(record, call, options))
+        for name, work in tried + (list(compiled_variant(record, call, options)) if tried else []):
+            try:
+                work()
+                us = timed(work, options, [])["median_us"]
+            except Exception as error:  # a variant that this GPU or this PyTorch does not have
+                found.append({"variant": name, "error": first_line(error)})
+                continue
+            found.append({"variant": name, "median_us": us, "speedup": measured["median_us"] / us})
+    return sorted(found, key=lambda each: -each.get("speedup", 0))
+
+
+# ---------------------------------------------------------------- running
+
+def first_line(error):
+    lines = str(error).strip().splitlines()
+    return (lines[0] if lines else type(error).__name__)[:200]
+
+
+def run_record(record, options):
+    """One result: {"id", "status": ok | skipped | failed, ...}."""
+    result = {"id": record["id"], "uid": record.get("uid"), "op": record["op"]}
+    seed(options)
+    try:
+        with torch.no_grad():
+            call = make_call(record, options)
+            result["overload"] = str(call.overload)
+            call()
+            synchronize(options)
+            result.update(timed(call, options, call.notes))
+            if options.device == "cuda" and options.kernels:
+                result["kernels"], result["kernel_us"] = profiled(call, options)
+            if options.tune:
+                result["variants"] = tuned(record, call, result, options)
+        result.update(status="ok", notes=call.notes)
+    except Skip as skip:
+        result.update(status="skipped", reason=str(skip))
+    except Exception as error:
+        result.update(status="failed", reason=f"{type(error).__name__}: {first_line(error)}")
+        if options.verbose:
+            import traceback
+            traceback.print_exc()
+    return result
+
+
+def seed(options):
+    random.seed(options.seed)
+    torch.manual_seed(options.seed)
+
+
+class Worker:
+    """A child process that runs records until one of them ruins its GPU context."""
+
+    def __init__(self, arguments):
+        self.arguments, self.process = arguments, None
+
+    def run(self, record):
+        if self.process is None:
+            self.process = subprocess.Popen([sys.executable, sys.argv[0], "--worker", *self.arguments],
+                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        try:
+            self.process.stdin.write(f"{record['id']}\n")
+            self.process.stdin.flush()
+            line = self.process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            status = self.close()
+            return {"id": record["id"], "uid": record.get("uid"), "op": record["op"], "status": "failed",
+                    "reason": f"the process ended with status {status}"}
+        result = json.loads(line)
+        if result["status"] == "failed":  # what a failed kernel leaves behind may fail the next one
+            self.close()
+        return result
+
+    def close(self):
+        if self.process is None:
+            return 0
+        self.process.stdin.close()
+        self.process.stdout.close()
+        status = self.process.wait()
+        self.process = None
+        return status
+
+
+def work(options):
+    """The child's side: ids in, results out."""
+    results, sys.stdout = sys.stdout, sys.stderr  # what libraries print must not get in between
+    by_id = {record["id"]: record for record in DATA["records"]}
+    for line in sys.stdin:
+        print(json.dumps(run_record(by_id[int(line)], options)), file=results, flush=True)
+    return 0
+
+
+# ---------------------------------------------------------------- sequences
+
+def run_sequence(sequence, options):
+    """All ops of a subtree in order: launching and caches as in the workload, not op by op."""
+    by_id = {record["id"]: record for record in DATA["records"]}
+    calls, left_out = {}, {}
+    with torch.no_grad():
+        for number in dict.fromkeys(sequence["ids"]):
+            try:
+                seed(options)
+                calls[number] = make_call(by_id[number], options)
+                calls[number]()
+            except Exception as error:
+                left_out[by_id[number]["op"]] = first_line(error)
+        synchronize(options)
+        ready = [calls[number] for number in sequence["ids"] if number in calls]
+
+        def everything():
+            for call in ready:
+                call()
+
+        notes = []
+        result = timed(everything, options, notes)
+    result.update(name=sequence["name"], ops=len(ready), notes=notes, left_out=left_out,
+                  recorded_us=sequence.get("kernel_time_us"))
+    return result
+
+
+# ---------------------------------------------------------------- output
+
+def shapes_text(record):
+    parts = []
+    for text, dims in zip(record["Input type"], record["Input Dims"]):
+        if text == "TensorList":
+            parts.append(f"[{len(dims)} tensors]")
+        elif text in DTYPES:
+            parts.append(f"{DTYPES[text]}[{','.join(map(str, dims))}]")
+    return " ".join(parts)
+
+
+def recorded_us(record):
+    return record.get("trace", {}).get("kernel_time_us_mean") or 0.0
+
+
+def compared_us(result):
+    return result.get("kernel_us") or result.get("median_us") or 0.0
+
+
+def print_result(record, result, options):
+    head = f"{record['id']:>4}  {record['op']}"
+    if result["status"] != "ok":
+        print(f"{head}: {result['status']}: {result['reason']}")
+        return
+    recorded, now = recorded_us(record), compared_us(result)
+    against = f"  recorded {recorded:.2f} us, x {now / recorded:.2f}" if recorded else ""
+    print(f"{head}  {shapes_text(record)}  {result['median_us']:.2f} us{against}"
+          f"  {record['count']} calls, {now * record['count'] / 1000:.3f} ms in all")
+    ours, theirs = result.get("kernels"), record.get("trace", {}).get("kernels")
+    if ours and theirs and ours[0] != theirs[0]:
+        print(f"      another kernel: {ours[0][:90]}\n      recorded:       {theirs[0][:90]}")
+    for note in result["notes"]:
+        print(f"      note: {note}")
+    for variant in result.get("variants", []):
+        if "error" in variant:
+            print(f"      {variant['variant']}: {variant['error']}")
+        else:
+            verdict = "pays" if variant["speedup"] > 1.05 else "does not pay"
+            print(f"      {variant['variant']}: {variant['median_us']:.2f} us, "
+                  f"x {variant['speedup']:.2f} ({verdict})")
+
+
+def print_totals(records, results):
+    by_status = {}
+    for result in results:
+        by_status.setdefault(result["status"], []).append(result)
+    ran, failed = by_status.get("ok", []), by_status.get("failed", [])
+    skipped = by_status.get("skipped", [])
+    by_id = {record["id"]: record for record in records}
+    total = sum(compared_us(result) * by_id[result["id"]]["count"] for result in ran)
+    print(f"\n{len(ran) + len(failed)} attempted, {len(ran)} ran, {len(failed)} failed, "
+          f"{len(skipped)} skipped; {total / 1000:.3f} ms in the workload")
+    reasons = {}
+    for result in skipped:
+        reasons[result["reason"]] = reasons.get(result["reason"], 0) + 1
+    for reason, count in sorted(reasons.items(), key=lambda item: -item[1]):
+        print(f"  skipped {count}: {reason}")
+
+
+def write_json(path, results, sequences, options):
+    device = torch.cuda.get_device_name(0) if options.device == "cuda" else "cpu"
+    with open(path, "w", encoding="utf-8") as out:
+        json.dump({"format": "tracelens replay results 1", "torch": torch.__version__, "device": device,
+                   "seed": options.seed, "results": results, "sequences": sequences}, out, indent=1)
+        out.write("\n")
+
+
+def write_csv(path, records, results):
+    columns = ["id", "op", "overload", "status", "reason", "count", "median_us", "min_us", "mean_us",
+               "std_us", "kernel_us", "recorded_us", "ratio"]
+    by_id = {record["id"]: record for record in records}
+    with open(path, "w", newline="", encoding="utf-8") as out:
+        writer = csv.DictWriter(out, columns, extrasaction="ignore")
+        writer.writeheader()
+        for result in results:
+            record = by_id[result["id"]]
+            recorded = recorded_us(record)
+            ratio = compared_us(result) / recorded if recorded and result["status"] == "ok" else ""
+            writer.writerow({**result, "count": record["count"], "recorded_us": recorded or "",
+                             "ratio": ratio})
+
+
+def list_records(records, options):
+    for record in records:
+        try:
+            chosen = record.get("source") or str(resolve(record, options)[0])
+        except Skip as skip:
+            chosen = f"skipped: {skip}"
+        print(f"{record['id']:>4}  {record['op']}  {shapes_text(record)}  {record['count']} calls  "
+              f"recorded {recorded_us(record):.2f} us  {chosen}")
+
+
+def name_and_value(text):
+    name, separator, value = text.partition("=")
+    if not separator:
+        raise argparse.ArgumentTypeError("NAME=VALUE is expected")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description="Runs recorded operators again, with random inputs.")
+    parser.add_argument("--device", choices=("cuda", "cpu"), help="default: cuda where there is a GPU")
+    parser.add_argument("--filter", default="", metavar="TEXT", help="only ops whose name has this text")
+    parser.add_argument("--ids", type=int, nargs="+", default=[], metavar="ID", help="only these records")
+    parser.add_argument("--limit", type=int, metavar="N", help="only the first N")
+    parser.add_argument("--list", action="store_true", help="say what would run, and run nothing")
+    parser.add_argument("--stop-on-error", action="store_true")
+    parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--int-max", type=int, default=1, metavar="K",
+                        help="integer inputs without a known meaning are drawn from [0, K)")
+    parser.add_argument("--list-dtype", default="bfloat16", metavar="TYPE",
+                        help="type of tensors in lists, which traces do not record")
+    parser.add_argument("--max-gib", type=float, default=0, help="largest inputs of one op")
+    parser.add_argument("--import", dest="imports", nargs="+", default=[], metavar="MODULE",
+                        help="import first: registers custom operators")
+    parser.add_argument("--arg", type=name_and_value, action="append", default=[], metavar="NAME=VALUE",
+                        help="an argument that traces do not record (strings)")
+    parser.add_argument("--triton-source", metavar="FOLDER", help="where torch.compile left its kernels")
+    parser.add_argument("--rounds", type=int, default=20, help="measurements per op")
+    parser.add_argument("--graph", action="store_true", help="as a device graph: no launch overhead")
+    parser.add_argument("--flush-cache", action="store_true", help="nothing left in the L2 cache")
+    parser.add_argument("--cache", choices=("cold", "first", "inputs", "hot"), default="first", help="x")
+    parser.add_argument("--kernels", action="store_true", help="which kernels ran, and their time alone")
+    parser.add_argument("--tune", action="store_true", help="also time variants of GEMMs, attention, "
+                                                            "convolutions")
+    parser.add_argument("--in-process", action="store_true", help="no child process")
+    parser.add_argument("--csv", metavar="FILE")
+    parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    options.arg = dict(options.arg)
+    return options
+
+
+def main():
+    options = parse_arguments()
+    if torch is None:
+        print("replay: PyTorch is needed: pip install torch", file=sys.stderr)
+        return 3
+    options.device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    if options.device == "cuda" and not torch.cuda.is_available():
+        print("replay: no GPU here; use --device cpu", file=sys.stderr)
+        return 2
+    for module in options.imports:
+        __import__(module)
+    if options.worker:
+        return work(options)
+
+    records = [record for record in DATA["records"] if options.filter in record["op"] and
+               (not options.ids or record["id"] in options.ids)][:options.limit]
+    if options.list:
+        list_records(records, options)
+        return 0
+    arguments = [argument for argument in sys.argv[1:]]
+    worker = None if options.in_process or options.device == "cpu" else Worker(arguments)
+    print(f"seed {options.seed}, device {options.device}, PyTorch {torch.__version__}")
+    results = []
+    for record in records:
+        result = worker.run(record) if worker else run_record(record, options)
+        results.append(result)
+        print_result(record, result, options)
+        sys.stdout.flush()
+        if options.stop_on_error and result["status"] == "failed":
+            break
+    if worker:
+        worker.close()
+    sequences = [run_sequence(sequence, options) for sequence in DATA.get("sequences", [])]
+    for sequence in sequences:
+        recorded = sequence["recorded_us"]
+        print(f"{sequence['name']}: {sequence['ops']} ops in order: {sequence['median_us']:.2f} us" +
+              (f", recorded kernels {recorded:.2f} us" if recorded else ""))
+    print_totals(records, results)
+    if options.json:
+        write_json(options.json, results, sequences, options)
+    if options.csv:
+        write_csv(options.csv, records, results)
+    return 1 if any(result["status"] == "failed" for result in results) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

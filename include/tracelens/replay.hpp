@@ -1,0 +1,88 @@
+// replay.hpp: ops of a trace as a script that runs them again. Implemented in src/report/replay.
+//   const Replay replay = choose_replay(trace, {.top = 20});
+//   write_text_file("replay.py", replay_script(replay));
+// The script needs PyTorch and nothing else. What leaves the trace is what ReplayRecord holds: no
+// stacks, no module names, no paths, no hosts.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tracelens/table.hpp>
+#include <tracelens/trace.hpp>
+#include <vector>
+
+namespace tracelens {
+
+struct ReplayChoice {
+  std::optional<std::size_t> top = {};        // the calls that take the most GPU time
+  std::vector<std::string> names = {};        // every call of these ops
+  std::vector<std::uint64_t> uids = {};       // these calls, by their number in the file
+  bool all_unique = false;                    // every op, also those without GPU work
+  std::optional<std::uint64_t> subtree = {};  // all that runs below this call, in order
+  std::string module = {};  // all that runs below the first nn.Module of this name
+};
+
+// The arguments of a call, as the profiler wrote them.
+struct ReplayArguments {
+  std::string op;
+  Value types, dims, strides, concrete;
+};
+
+// One op with one set of arguments, however often it was called.
+struct ReplayRecord {
+  ReplayArguments call;
+  std::uint64_t uid = 0;  // the first of the calls
+  std::uint64_t count = 0;
+  std::int64_t kernel_ns = 0;             // of all calls, with what they called
+  std::vector<std::string> kernels = {};  // by their time, longest first
+  // What a replay needs and the arguments do not say; empty: nothing.
+  std::string list_type = {};                   // of the tensors in lists: "float"
+  std::string copy = {};                        // "HtoD pinned": where the tensors were
+  std::string autocast = {};                    // the type that autocast worked in: "c10::BFloat16"
+  std::string source = {};                      // file name of a kernel that torch.compile made
+  std::optional<ReplayArguments> forward = {};  // the op this is the backward of
+};
+
+// Calls in the order in which they ran.
+struct ReplaySequence {
+  std::string name;
+  std::vector<std::size_t> records = {};  // indices
+  std::int64_t kernel_ns = 0;
+};
+
+struct Replay {
+  std::string trace_name;  // without its folder
+  std::string gpu;
+  std::vector<ReplayRecord> records;
+  std::vector<ReplaySequence> sequences;
+};
+
+// Throws Error when a number, a name or a module is not in the trace, or nothing is left.
+[[nodiscard]] Replay choose_replay(const Trace& trace, const ReplayChoice& choice);
+
+struct ReplayScriptOptions {
+  bool kernel_names = true;
+  std::string date = {};  // for the script's first lines; empty: none
+};
+[[nodiscard]] std::string replay_script(const Replay& replay,
+                                        const ReplayScriptOptions& options = {});
+
+// The records as the batched runner of the Python TraceLens reads them. Names and types of arguments
+// are not in a trace: `schemas` has one operator of PyTorch per line, "aten::mm(Tensor self, Tensor
+// mat2) -> Tensor". What fits none is named in `left_out`.
+[[nodiscard]] std::string replay_ir(const Replay& replay, std::string_view schemas,
+                                    std::vector<std::string>& left_out);
+
+// Command lines of vendors' benchmarks, one per GEMM among the records.
+enum class GemmBench : std::uint8_t { kHipblaslt, kRocblas, kCutlass };
+[[nodiscard]] std::vector<std::string> gemm_bench_commands(const Replay& replay, GemmBench bench);
+
+// What a script's --json results say about the trace: recorded against replayed time, op by op.
+// Throws Error naming `where` when the text is not such a file, or of another trace.
+[[nodiscard]] Table verify_replay(const Trace& trace, std::string_view results,
+                                  std::string_view where);
+
+}  // namespace tracelens

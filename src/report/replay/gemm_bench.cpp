@@ -1,0 +1,132 @@
+// GEMMs of a replay as command lines of vendors' benchmark programs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <tracelens/replay.hpp>
+
+namespace tracelens {
+namespace {
+
+// A matrix in memory: rows x columns, and which of the two lies densely.
+struct Matrix {
+  std::int64_t rows = 0, columns = 0;
+  bool row_major = true;
+  std::int64_t leading = 0;  // elements from one row (or column) to the next
+  std::int64_t batch = 1, batch_stride = 0;
+};
+
+struct Gemm {
+  Matrix a, b;
+  std::string_view type;  // "bf16"
+  bool has_bias = false;
+};
+
+std::vector<std::int64_t> integers(const Value& list) {
+  std::vector<std::int64_t> out;
+  for (const Value& item : list.items()) out.push_back(item.as_int());
+  return out;
+}
+
+std::optional<Matrix> matrix_of(const ReplayArguments& call, std::size_t i) {
+  if (i >= call.dims.items().size()) return std::nullopt;
+  const std::vector<std::int64_t> dims = integers(call.dims.items()[i]);
+  std::vector<std::int64_t> strides;
+  if (i < call.strides.items().size()) strides = integers(call.strides.items()[i]);
+  const std::size_t n = dims.size();
+  if ((n != 2 && n != 3) || std::ranges::any_of(dims, [](auto size) { return size <= 0; }))
+    return std::nullopt;
+  if (strides.size() != n) {
+    strides.assign(n, 1);
+    strides[n - 2] = dims[n - 1];
+    if (n == 3) strides[0] = dims[1] * dims[2];
+  }
+  Matrix matrix{.rows = dims[n - 2], .columns = dims[n - 1]};
+  if (strides[n - 1] == 1)
+    matrix.leading = std::max(strides[n - 2], matrix.columns);
+  else if (strides[n - 2] == 1)
+    matrix.row_major = false, matrix.leading = std::max(strides[n - 1], matrix.rows);
+  else
+    return std::nullopt;  // neither direction is dense: libraries copy it first
+  if (n == 3) matrix.batch = dims[0], matrix.batch_stride = strides[0];
+  return matrix;
+}
+
+std::string_view short_type(std::string_view recorded) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kTypes = {
+      {{"c10::BFloat16", "bf16"},
+       {"c10::Half", "f16"},
+       {"float", "f32"},
+       {"double", "f64"},
+       {"c10::Float8_e4m3fn", "f8"},
+       {"c10::Float8_e4m3fnuz", "f8_fnuz"},
+       {"c10::Float8_e5m2", "bf8"},
+       {"c10::Float8_e5m2fnuz", "bf8_fnuz"}}};
+  for (const auto& [text, name] : kTypes)
+    if (text == recorded) return name;
+  return "";
+}
+
+std::optional<Gemm> gemm_of(const ReplayArguments& call) {
+  std::size_t first = 0;
+  bool has_bias = false;
+  if (call.op == "aten::addmm" || call.op == "aten::baddbmm")
+    first = 1, has_bias = true;
+  else if (call.op != "aten::mm" && call.op != "aten::bmm")
+    return std::nullopt;
+  const std::optional<Matrix> a = matrix_of(call, first), b = matrix_of(call, first + 1);
+  if (!a || !b || a->columns != b->rows || a->batch != b->batch) return std::nullopt;
+  const std::string_view type = short_type(call.types.items()[first].as_text());
+  if (type.empty()) return std::nullopt;
+  return Gemm{.a = *a, .b = *b, .type = type, .has_bias = has_bias};
+}
+
+// BLAS counts columns first: C = A B by rows is C' = B' A' by columns.
+std::string blas(const Gemm& gemm, std::string_view program, std::string_view trans_a,
+                 std::string_view trans_b, std::string_view more) {
+  const Matrix &x = gemm.b, &y = gemm.a;
+  std::string out = fmt::format(
+      "{} -m {} -n {} -k {} {} {} {} {} --lda {} --ldb {} --ldc {} --ldd {} --a_type {}_r "
+      "--b_type {}_r --c_type {}_r --d_type {}_r --compute_type f32_r --alpha 1 --beta 0",
+      program, x.columns, y.rows, x.rows, trans_a, x.row_major ? 'N' : 'T', trans_b,
+      y.row_major ? 'N' : 'T', x.leading, y.leading, x.columns, x.columns, gemm.type, gemm.type,
+      gemm.type, gemm.type);
+  if (x.batch > 1)
+    out += fmt::format(" --batch_count {} --stride_a {} --stride_b {} --stride_c {} --stride_d {}",
+                       x.batch, x.batch_stride, y.batch_stride, x.columns * y.rows,
+                       x.columns * y.rows);
+  return out + std::string{more};
+}
+
+std::string command(const Gemm& gemm, GemmBench bench) {
+  switch (bench) {
+    case GemmBench::kHipblaslt:
+      return blas(gemm, "hipblaslt-bench", "--transA", "--transB",
+                  gemm.has_bias ? " --bias_vector" : "");
+    case GemmBench::kRocblas:
+      return blas(gemm,
+                  gemm.a.batch > 1 ? "rocblas-bench -f gemm_strided_batched_ex"
+                                   : "rocblas-bench -f gemm_ex",
+                  "--transposeA", "--transposeB", "");
+    case GemmBench::kCutlass:
+      break;
+  }
+  const auto layout = [](const Matrix& matrix) { return matrix.row_major ? "row" : "column"; };
+  return fmt::format(
+      "cutlass_profiler --operation=Gemm --m={} --n={} --k={} --batch_count={} --A={}:{} "
+      "--B={}:{} --C={}:row",
+      gemm.a.rows, gemm.b.columns, gemm.a.columns, gemm.a.batch, gemm.type, layout(gemm.a),
+      gemm.type, layout(gemm.b), gemm.type);
+}
+
+}  // namespace
+
+std::vector<std::string> gemm_bench_commands(const Replay& replay, GemmBench bench) {
+  std::vector<std::string> commands;
+  for (const ReplayRecord& record : replay.records)
+    if (const std::optional<Gemm> gemm = gemm_of(record.call))
+      commands.push_back(command(*gemm, bench));
+  return commands;
+}
+
+}  // namespace tracelens

@@ -1,0 +1,145 @@
+#include "report/replay/records.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+#include "tree/time_math.hpp"
+
+namespace tracelens {
+namespace {
+
+constexpr std::size_t kNew = static_cast<std::size_t>(-1);
+// Enough to tell which kernels an op runs, and a bound where calls nest thousands deep.
+constexpr std::uint64_t kCallsLookedAt = 16;
+constexpr std::size_t kKernelsLookedAt = 4096;
+
+// What autocast turns into a low type: the ops by which its type is known.
+constexpr std::array kLowered = {"aten::linear", "aten::matmul", "aten::mm",     "aten::addmm",
+                                 "aten::bmm",    "aten::conv1d", "aten::conv2d", "aten::conv3d"};
+
+// The text of an argument that is a plain value; empty when there is none.
+std::string_view concrete_of(const Signature& signature, std::size_t argument) {
+  const std::vector<Value>& items = signature.concrete.items();
+  return argument < items.size() ? std::string_view{items[argument].as_text()} : "";
+}
+
+// The type of the numbers a kernel works on, by the types in its name.
+std::string_view element_type(std::string_view kernel) {
+  for (const std::string_view type : {"c10::BFloat16", "c10::Half", "double", "float"})
+    if (kernel.find(type) != kernel.npos) return type;
+  return "";
+}
+
+// "Memcpy HtoD (Pinned -> Device)" -> "HtoD pinned"
+std::string copy_direction(std::string_view gpu_event) {
+  for (const std::string_view direction : {"HtoD", "DtoH"})
+    if (gpu_event.find(direction) != gpu_event.npos)
+      return std::string{direction} + (gpu_event.find("Pinned") != gpu_event.npos ? " pinned" : "");
+  return "";
+}
+
+bool has_list(const Value& types) {
+  return std::ranges::any_of(types.items(),
+                             [](const Value& type) { return type.as_text() == "TensorList"; });
+}
+
+std::string file_name(std::string_view path) {
+  return std::string{path.substr(path.find_last_of('/') + 1)};
+}
+
+}  // namespace
+
+std::optional<ReplayArguments> arguments_of(const Trace& trace, EventId event) {
+  const SignatureId id = trace.signatures()[event.row];
+  if (!id.valid() || !trace.signature(id).types.is_sequence()) return std::nullopt;
+  const Signature& signature = trace.signature(id);
+  return ReplayArguments{.op = std::string{trace.text(signature.name)},
+                         .types = signature.types,
+                         .dims = signature.dims,
+                         .strides = signature.strides,
+                         .concrete = signature.concrete};
+}
+
+RecordBuilder::RecordBuilder(const Trace& trace, const Tree& tree) : trace_{trace}, tree_{tree} {
+  by_signature_.assign(trace.signature_table().size(), kNew);
+  find_autocast();
+}
+
+// Autocast shows as conversions right below an op: aten::linear -> aten::to -> aten::_to_copy.
+void RecordBuilder::find_autocast() {
+  casts_before_.assign(tree_.size() + 1, 0);
+  for (std::uint32_t row = 0; row < tree_.size(); ++row) {
+    casts_before_[row + 1] = casts_before_[row];
+    const EventId event = tree_.event({row});
+    const NodeId parent = tree_.nearest_op({row});
+    if (!tree_.is_op({row}) || !parent.valid() || trace_.name(event) != "aten::to") continue;
+    // Without a call below it nothing had to be converted.
+    if (tree_.end({row}).row == row + 1 || !trace_.signatures()[event.row].valid()) continue;
+    ++casts_before_[row + 1];
+    const std::string_view type = concrete_of(trace_.signature(trace_.signatures()[event.row]), 1);
+    if (type != "15" && type != "5") continue;
+    if (std::ranges::find(kLowered, trace_.name(tree_.event(parent))) != kLowered.end())
+      autocast_ = type == "15" ? "c10::BFloat16" : "c10::Half";
+  }
+}
+
+bool RecordBuilder::is_replayable(NodeId node) const {
+  const SignatureId id = trace_.signatures()[tree_.event(node).row];
+  return tree_.is_op(node) && id.valid() && trace_.signature(id).types.is_sequence();
+}
+
+ReplayRecord RecordBuilder::first_seen(NodeId node) const {
+  const EventId event = tree_.event(node);
+  ReplayRecord record{.call = *arguments_of(trace_, event), .uid = event.row};
+  const std::span gpu_events = tree_.gpu_events(node);
+  for (const EventId gpu : gpu_events.first(std::min(gpu_events.size(), kKernelsLookedAt))) {
+    if (trace_.category(gpu) == Category::kGpuMemcpy && record.copy.empty())
+      record.copy = copy_direction(trace_.name(gpu));
+    if (record.list_type.empty() && has_list(record.call.types))
+      record.list_type = element_type(trace_.name(gpu));
+  }
+  const bool converts = record.call.op == "aten::to" || record.call.op == "aten::_to_copy";
+  if (!converts && casts_before_[tree_.end(node).row] > casts_before_[node.row])
+    record.autocast = autocast_;
+  if (record.call.op.starts_with("triton_"))
+    if (const Value details = trace_.details(event);
+        const Value* file = details.find("kernel_file"))
+      record.source = file_name(file->as_text());
+  if (record.call.op.find("::") == std::string::npos)
+    if (const EventId forward = tree_.forward_of(event); forward.valid())
+      record.forward = arguments_of(trace_, forward);
+  return record;
+}
+
+std::size_t RecordBuilder::count(NodeId node) {
+  std::size_t& index = by_signature_[trace_.signatures()[tree_.event(node).row].row];
+  if (index == kNew) {
+    index = records_.size();
+    records_.push_back(first_seen(node));
+    kernel_ns_.emplace_back();
+  }
+  ReplayRecord& record = records_[index];
+  ++record.count;
+  record.kernel_ns = plus_ns(record.kernel_ns, tree_.gpu_sum_ns(node));
+  if (record.count > kCallsLookedAt) return index;
+  const std::span gpu_events = tree_.gpu_events(node);
+  for (const EventId gpu : gpu_events.first(std::min(gpu_events.size(), kKernelsLookedAt))) {
+    std::int64_t& sum = kernel_ns_[index][trace_.names()[gpu.row].row];
+    sum = plus_ns(sum, duration_of(trace_, gpu));
+  }
+  return index;
+}
+
+std::vector<ReplayRecord> RecordBuilder::finish() && {
+  for (std::size_t i = 0; i < records_.size(); ++i) {
+    std::vector<std::pair<std::int64_t, std::string_view>> kernels;
+    for (const auto& [name, ns] : kernel_ns_[i]) kernels.emplace_back(-ns, trace_.text({name}));
+    std::ranges::sort(kernels);
+    for (const auto& [ns, name] : kernels) records_[i].kernels.emplace_back(name);
+  }
+  return std::move(records_);
+}
+
+}  // namespace tracelens

@@ -1,0 +1,46 @@
+// records.hpp: calls with equal arguments gathered into the records of a replay.
+//   RecordBuilder builder{trace, tree};
+//   const std::size_t index = builder.record_of(node);   // made when first asked for
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tracelens/replay.hpp>
+#include <tracelens/trace.hpp>
+#include <tracelens/tree.hpp>
+#include <unordered_map>
+#include <vector>
+
+namespace tracelens {
+
+class RecordBuilder {
+ public:
+  RecordBuilder(const Trace& trace, const Tree& tree);
+
+  // Whether a call can be replayed at all: an op whose arguments were recorded.
+  [[nodiscard]] bool is_replayable(NodeId node) const;
+  // The record of a call like this one. Call it once for each call: it is counted.
+  std::size_t count(NodeId node);
+  [[nodiscard]] std::vector<ReplayRecord> finish() &&;
+
+ private:
+  [[nodiscard]] ReplayRecord first_seen(NodeId node) const;
+  void find_autocast();
+
+  const Trace& trace_;
+  const Tree& tree_;
+  std::vector<ReplayRecord> records_;
+  // Sums by kernel, for the order of a record's kernels.
+  std::vector<std::unordered_map<std::uint32_t, std::int64_t>> kernel_ns_;  // by StringId row
+  std::vector<std::size_t> by_signature_;                                   // by SignatureId
+  std::string autocast_;                     // the type autocast worked in; empty: it was off
+  std::vector<std::uint32_t> casts_before_;  // by node: conversions that ops made of their inputs
+};
+
+// The arguments of an op; nothing when they were not recorded.
+[[nodiscard]] std::optional<ReplayArguments> arguments_of(const Trace& trace, EventId event);
+
+}  // namespace tracelens

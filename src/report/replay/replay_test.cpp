@@ -1,0 +1,215 @@
+#include <gtest/gtest.h>
+
+#include <tracelens/error.hpp>
+#include <tracelens/json.hpp>
+#include <tracelens/replay.hpp>
+
+#include "tree/test_trace.hpp"
+
+namespace tracelens {
+namespace {
+
+Value list(std::string_view json) { return *parse_json_value(json); }
+
+Signature mm_arguments() {
+  return {.name = {},
+          .dims = list("[[4, 8], [8, 16]]"),
+          .types = list(R"(["c10::BFloat16", "c10::BFloat16"])"),
+          .strides = list("[[8, 1], [1, 8]]"),
+          .concrete = list(R"(["", ""])")};
+}
+
+Signature one_tensor(std::string_view concrete) {
+  return {.name = {},
+          .dims = list("[[4, 8], []]"),
+          .types = list(R"(["float", "Scalar"])"),
+          .strides = list("[[8, 1], []]"),
+          .concrete = list(concrete)};
+}
+
+// Two calls of aten::mm (30 us and 50 us), and a view without GPU work.
+Trace two_products() {
+  TestTrace t;
+  t.op("aten::mm", 0, 10, mm_arguments());
+  t.launch("cudaLaunchKernel", 2, 1, {.name = "gemm<'float'>", .ts = 5, .dur = 30});
+  t.op("aten::mm", 20, 10, mm_arguments());
+  t.launch("cudaLaunchKernel", 22, 1, {.name = "gemm<'float'>", .ts = 40, .dur = 50});
+  t.op("aten::view", 40, 2, one_tensor(R"(["", "1"])"));
+  return t.finish();
+}
+
+// The JSON inside a script.
+Value data_of(const std::string& script) {
+  const std::size_t begin = script.find("json.loads(r'''") + 15;
+  const std::size_t end = script.find("''')", begin);
+  const auto value = parse_json_value(std::string_view{script}.substr(begin, end - begin));
+  EXPECT_TRUE(value);
+  return value.value_or(Value{});
+}
+
+TEST(Replay, GathersCallsWithEqualArguments) {
+  const Replay replay = choose_replay(two_products(), {.top = 20});
+  ASSERT_EQ(replay.records.size(), 1u);
+  EXPECT_EQ(replay.records[0].call.op, "aten::mm");
+  EXPECT_EQ(replay.records[0].count, 2u);
+  EXPECT_EQ(replay.records[0].kernel_ns, 80'000);
+  EXPECT_EQ(replay.records[0].kernels, std::vector<std::string>{"gemm<'float'>"});
+}
+
+TEST(Replay, AllUniqueHasOpsWithoutGpuWork) {
+  const Replay replay = choose_replay(two_products(), {.all_unique = true});
+  ASSERT_EQ(replay.records.size(), 2u);
+  EXPECT_EQ(replay.records[1].call.op, "aten::view");
+  EXPECT_TRUE(replay.records[1].kernels.empty());
+}
+
+TEST(Replay, ChoosesByNameAndByNumber) {
+  const Trace trace = two_products();
+  EXPECT_EQ(choose_replay(trace, {.names = {"aten::view"}}).records.size(), 1u);
+  // A kernel stands for the op that launched it.
+  EventId kernel;
+  for (const EventId event : trace.all_events())
+    if (trace.category(event) == Category::kKernel) kernel = event;
+  const Replay by_kernel = choose_replay(trace, {.uids = {kernel.row}});
+  ASSERT_EQ(by_kernel.records.size(), 1u);
+  EXPECT_EQ(by_kernel.records[0].call.op, "aten::mm");
+  EXPECT_EQ(by_kernel.records[0].count, 1u);
+  EXPECT_THROW((void)choose_replay(trace, {.uids = {9999}}), Error);
+  EXPECT_THROW((void)choose_replay(trace, {.names = {"aten::none"}}), Error);
+}
+
+TEST(Replay, ScriptHoldsTheRecordsAsJson) {
+  const Replay replay = choose_replay(two_products(), {.top = 20});
+  const std::string script = replay_script(replay, {.date = "2026-01-02"});
+  EXPECT_NE(script.find("on 2026-01-02"), std::string::npos);
+  const Value data = data_of(script);
+  const Value& record = data.find("records")->items().at(0);
+  EXPECT_EQ(record.find("op")->as_text(), "aten::mm");
+  EXPECT_EQ(record.find("count")->as_int(), 2);
+  EXPECT_EQ(json_text(*record.find("Input Strides")), "[[8, 1], [1, 8]]");
+  const Value& figures = *record.find("trace");
+  EXPECT_DOUBLE_EQ(figures.find("kernel_time_us_mean")->as_real(), 40);
+  // Its quotes cannot end the literal it stands in.
+  EXPECT_EQ(figures.find("kernels")->items().at(0).as_text(), "gemm<'float'>");
+  EXPECT_EQ(script.find("gemm<'"), std::string::npos);
+}
+
+TEST(Replay, KernelNamesStayBehindWhenAsked) {
+  const Replay replay = choose_replay(two_products(), {.top = 20});
+  const std::string script = replay_script(replay, {.kernel_names = false});
+  EXPECT_EQ(script.find("gemm<"), std::string::npos);
+  EXPECT_EQ(data_of(script).find("records")->items().at(0).find("trace")->find("kernels"), nullptr);
+}
+
+TEST(Replay, NothingPrivateLeavesTheTrace) {
+  TestTrace t;
+  t.python("SECRETfile.py(3): train", 0, 100);
+  t.python("nn.Module: SECRETModule_0", 1, 90);
+  t.op("aten::mm", 2, 10, mm_arguments());
+  t.launch("cudaLaunchKernel", 3, 1, {.name = "SECRETkernel", .ts = 5, .dur = 30});
+  const Trace trace = t.finish();
+  for (const ReplayChoice& choice :
+       {ReplayChoice{.top = 5}, ReplayChoice{.all_unique = true}, ReplayChoice{.subtree = 2},
+        ReplayChoice{.module = "SECRETModule_0"}}) {
+    const std::string script = replay_script(choose_replay(trace, choice), {.kernel_names = false});
+    EXPECT_EQ(script.find("SECRET"), std::string::npos);
+  }
+}
+
+TEST(Replay, SequenceKeepsTheOrderOfCalls) {
+  TestTrace t;
+  const EventId top = t.op("step", 0, 100);
+  t.op("aten::mm", 1, 10, mm_arguments());
+  t.launch("cudaLaunchKernel", 2, 1, {.name = "a", .ts = 5, .dur = 1});
+  t.op("aten::relu", 20, 10, one_tensor(R"(["", ""])"));
+  t.launch("cudaLaunchKernel", 22, 1, {.name = "b", .ts = 40, .dur = 50});
+  t.op("aten::mm", 40, 10, mm_arguments());
+  t.launch("cudaLaunchKernel", 42, 1, {.name = "a", .ts = 95, .dur = 1});
+  const Replay replay = choose_replay(t.finish(), {.subtree = top.row});
+  ASSERT_EQ(replay.sequences.size(), 1u);
+  EXPECT_EQ(replay.records[0].call.op, "aten::relu");  // the costliest first
+  EXPECT_EQ(replay.sequences[0].records, (std::vector<std::size_t>{1, 0, 1}));
+  EXPECT_EQ(replay.sequences[0].kernel_ns, 52'000);
+}
+
+TEST(Replay, SeesAutocastListTypesAndCopies) {
+  TestTrace t;
+  t.op("aten::linear", 0, 50, one_tensor(R"(["", ""])"));
+  t.op("aten::to", 1, 20, one_tensor(R"(["", "15"])"));
+  t.op("aten::_to_copy", 2, 10, one_tensor(R"(["", "15"])"));
+  t.launch("cudaLaunchKernel", 3, 1, {.name = "cast", .ts = 5, .dur = 1});
+  t.op("aten::copy_", 60, 10, one_tensor(R"(["", "0"])"));
+  t.launch("cudaMemcpyAsync", 61, 1,
+           {.name = "Memcpy HtoD (Pinned -> Device)",
+            .ts = 70,
+            .dur = 2,
+            .category = Category::kGpuMemcpy});
+  Signature lists = one_tensor(R"(["", "1"])");
+  lists.types = list(R"(["TensorList", "Scalar"])");
+  t.op("aten::_foreach_add_", 80, 10, lists);
+  t.launch("cudaLaunchKernel", 81, 1, {.name = "multi_tensor<float>", .ts = 90, .dur = 3});
+  const Replay replay = choose_replay(t.finish(), {.all_unique = true});
+  const auto named = [&](std::string_view op) {
+    return *std::ranges::find(replay.records, op,
+                              [](const ReplayRecord& record) { return record.call.op; });
+  };
+  EXPECT_EQ(named("aten::linear").autocast, "c10::BFloat16");
+  EXPECT_EQ(named("aten::to").autocast, "");
+  EXPECT_EQ(named("aten::copy_").copy, "HtoD pinned");
+  EXPECT_EQ(named("aten::_foreach_add_").list_type, "float");
+}
+
+TEST(Replay, IrNamesArgumentsBySchema) {
+  const Replay replay = choose_replay(two_products(), {.all_unique = true});
+  std::vector<std::string> left_out;
+  const std::string ir =
+      replay_ir(replay, "aten::mm(Tensor self, Tensor mat2) -> Tensor\n", left_out);
+  EXPECT_EQ(left_out, std::vector<std::string>{"aten::view"});
+  const Value ops = *parse_json_value(ir);
+  ASSERT_EQ(ops.items().size(), 1u);
+  EXPECT_EQ(ops.items()[0].find("count")->as_int(), 2);
+  const Value& self = ops.items()[0].find("replay_ir")->find("list_pos_args")->items().at(0);
+  EXPECT_EQ(self.find("arg_name")->as_text(), "self");
+  EXPECT_EQ(json_text(*self.find("value")),
+            R"({"shape": [4, 8], "dtype": "c10::BFloat16", "strides": [8, 1], "init": "normal"})");
+}
+
+TEST(Replay, GemmsAsBenchmarkCommands) {
+  const Replay replay = choose_replay(two_products(), {.top = 1});
+  // C = A B by rows is C' = B' A' by columns: m is the 16 columns of B, which lies by columns.
+  EXPECT_EQ(gemm_bench_commands(replay, GemmBench::kHipblaslt),
+            std::vector<std::string>{
+                "hipblaslt-bench -m 16 -n 4 -k 8 --transA T --transB N --lda 8 --ldb 8 --ldc 16 "
+                "--ldd 16 --a_type bf16_r --b_type bf16_r --c_type bf16_r --d_type bf16_r "
+                "--compute_type f32_r --alpha 1 --beta 0"});
+  EXPECT_EQ(gemm_bench_commands(replay, GemmBench::kCutlass),
+            std::vector<std::string>{
+                "cutlass_profiler --operation=Gemm --m=4 --n=16 --k=8 --batch_count=1 "
+                "--A=bf16:row --B=bf16:column --C=bf16:row"});
+}
+
+TEST(Replay, VerifyTellsReproducedFromTheRest) {
+  const Trace trace = two_products();
+  const auto verdict = [&](std::string_view result) {
+    const Table table = verify_replay(
+        trace,
+        R"({"format": "tracelens replay results 1", "results": [)" + std::string{result} + "]}",
+        "results.json");
+    return table.column("verdict").texts()[0];
+  };
+  const std::string mm = R"({"id": 0, "uid": 0, "op": "aten::mm", "status": "ok", )";
+  EXPECT_EQ(verdict(mm + R"("median_us": 60, "kernel_us": 41, "kernels": ["gemm<'float'>"]})"),
+            "reproduced");
+  EXPECT_EQ(verdict(mm + R"("median_us": 20})"), "faster in isolation");
+  EXPECT_EQ(verdict(mm + R"("median_us": 90})"), "slower in isolation");
+  EXPECT_EQ(verdict(mm + R"("median_us": 40, "kernels": ["other"]})"), "other kernel chosen");
+  EXPECT_EQ(verdict(R"({"uid": 0, "op": "aten::mm", "status": "skipped", "reason": "x"})"),
+            "not run");
+  EXPECT_THROW((void)verdict(R"({"uid": 0, "op": "aten::bmm", "status": "ok"})"), Error);
+  EXPECT_THROW((void)verdict(R"({"uid": 12345678, "op": "aten::mm", "status": "ok"})"), Error);
+  EXPECT_THROW((void)verify_replay(trace, "{}", "x.json"), Error);
+  EXPECT_THROW((void)verify_replay(trace, "not json", "x.json"), Error);
+}
+
+}  // namespace
+}  // namespace tracelens

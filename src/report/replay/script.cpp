@@ -1,0 +1,132 @@
+// The script: data/replay/replay.py with the records put in.
+#include <fmt/format.h>
+
+#include <tracelens/json.hpp>
+#include <tracelens/replay.hpp>
+#include <tracelens/version.hpp>
+
+#include "io/check.hpp"
+#include "report/replay/template.hpp"
+
+namespace tracelens {
+namespace {
+
+double us(std::int64_t ns) { return static_cast<double>(ns) / 1e3; }
+
+void append_member(std::string& out, std::string_view key, const Value& value) {
+  append_json_text(out, key);
+  out += ": ";
+  append_json(out, value);
+}
+
+// An argument list that was not recorded is an empty one.
+const Value& list_or_empty(const Value& value) {
+  static const Value kEmpty = Value::list({});
+  return value.is_sequence() ? value : kEmpty;
+}
+
+void append_arguments(std::string& out, const ReplayArguments& call) {
+  append_member(out, "op", call.op);
+  for (const auto& [key, value] :
+       {std::pair{"Input type", &call.types}, std::pair{"Input Dims", &call.dims},
+        std::pair{"Input Strides", &call.strides}, std::pair{"Concrete Inputs", &call.concrete}}) {
+    out += ", ";
+    append_member(out, key, list_or_empty(*value));
+  }
+}
+
+void append_trace_figures(std::string& out, const ReplayRecord& record, bool with_names) {
+  out +=
+      fmt::format(R"("trace": {{"kernel_time_us_mean": {:.3f}, "kernel_time_us_sum": {:.3f})",
+                  us(record.kernel_ns) / static_cast<double>(record.count), us(record.kernel_ns));
+  if (with_names) {
+    std::vector<Value> names;
+    for (const std::string& kernel : record.kernels) names.emplace_back(kernel);
+    out += ", ";
+    append_member(out, "kernels", Value::list(std::move(names)));
+  }
+  out += '}';
+}
+
+void append_record(std::string& out, const ReplayRecord& record, std::size_t id, bool with_names) {
+  out += fmt::format(R"({{"id": {}, "uid": {}, "count": {}, )", id, record.uid, record.count);
+  append_arguments(out, record.call);
+  for (const auto& [key, text] :
+       {std::pair{"list type", &record.list_type}, std::pair{"copy", &record.copy},
+        std::pair{"autocast", &record.autocast}, std::pair{"source", &record.source}})
+    if (!text->empty()) {
+      out += ", ";
+      append_member(out, key, *text);
+    }
+  if (record.forward) {
+    out += R"(, "forward": {)";
+    append_arguments(out, *record.forward);
+    out += '}';
+  }
+  out += ", ";
+  append_trace_figures(out, record, with_names);
+  out += '}';
+}
+
+std::string data_text(const Replay& replay, bool with_names) {
+  std::string out = "{\"records\": [";
+  for (std::size_t i = 0; i < replay.records.size(); ++i) {
+    out += i == 0 ? "\n" : ",\n";
+    append_record(out, replay.records[i], i, with_names);
+  }
+  out += "\n], \"sequences\": [";
+  for (std::size_t i = 0; i < replay.sequences.size(); ++i) {
+    const ReplaySequence& sequence = replay.sequences[i];
+    out += i == 0 ? "\n{" : ",\n{";
+    append_member(out, "name", sequence.name);
+    out += fmt::format(R"(, "kernel_time_us": {:.3f}, "ids": [{}]}})", us(sequence.kernel_ns),
+                       fmt::join(sequence.records, ", "));
+  }
+  return out + "]}";
+}
+
+// JSON inside Python's r'''...''': the only thing that could end it is a quote.
+std::string without_quotes(std::string_view json) {
+  std::string out;
+  for (const char c : json)
+    if (c == '\'')
+      out += "\\u0027";
+    else
+      out += c;
+  return out;
+}
+
+// Text for a comment: whatever a file name holds, it stays on its line.
+std::string on_one_line(std::string_view text) {
+  std::string out;
+  for (const char c : text) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+  return out;
+}
+
+std::string header(const Replay& replay, const ReplayScriptOptions& options) {
+  std::string out =
+      fmt::format("{} op{} of {}", replay.records.size(), replay.records.size() == 1 ? "" : "s",
+                  on_one_line(replay.trace_name));
+  if (!replay.gpu.empty()) out += fmt::format(", recorded on {}", on_one_line(replay.gpu));
+  out += fmt::format(".\n# Made by tracelens {}", kVersion);
+  if (!options.date.empty()) out += fmt::format(" on {}", options.date);
+  return out + ".";
+}
+
+void replace_once(std::string& text, std::string_view mark, std::string_view by) {
+  const std::size_t at = text.find(mark);
+  TL_CHECK(at != std::string::npos);
+  text.replace(at, mark.size(), by);
+}
+
+}  // namespace
+
+std::string replay_script(const Replay& replay, const ReplayScriptOptions& options) {
+  std::string script{replay_template()};
+  replace_once(script, "@HEADER@", header(replay, options));
+  replace_once(script, R"({"records": []})",
+               without_quotes(data_text(replay, options.kernel_names)));
+  return script;
+}
+
+}  // namespace tracelens

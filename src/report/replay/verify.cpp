@@ -1,0 +1,104 @@
+// A script's results beside what the trace recorded.
+#include <fmt/format.h>
+
+#include <tracelens/error.hpp>
+#include <tracelens/json.hpp>
+#include <tracelens/replay.hpp>
+#include <tracelens/tree.hpp>
+
+#include "report/replay/records.hpp"
+
+namespace tracelens {
+namespace {
+
+constexpr double kAlike = 0.15;  // times that differ by less are the same
+
+const ColumnSpec kColumns[] = {
+    {"id", Kind::kInteger, "id", "number of the record in the script"},
+    {"op", Kind::kText, "", "op as traced"},
+    {"Input Dims", Kind::kNested, "", "shapes of its arguments"},
+    {"count", Kind::kInteger, "", "calls in the trace with these arguments"},
+    {"recorded", Kind::kReal, "us", "mean GPU time of a call in the trace"},
+    {"replayed", Kind::kReal, "us",
+     "GPU time of a call when replayed: of its kernels alone where the script was run with "
+     "--kernels, else between two points of the GPU's queue"},
+    {"ratio", Kind::kReal, "", "replayed time / recorded time"},
+    {"same kernel", Kind::kBool, "", "whether the longest kernel has the recorded one's name"},
+    {"verdict", Kind::kText, "",
+     "reproduced, faster or slower in isolation, other kernel chosen, or not run"},
+    {"why", Kind::kText, "text", "why it did not run"},
+};
+
+double number_of(const Value& result, std::string_view key) {
+  const Value* const value = result.find(key);
+  return value == nullptr || !value->is_number() ? 0 : value->as_real();
+}
+
+std::string_view text_of(const Value& result, std::string_view key) {
+  const Value* const value = result.find(key);
+  return value == nullptr ? std::string_view{} : std::string_view{value->as_text()};
+}
+
+std::string_view verdict_of(double ratio, std::optional<bool> same_kernel) {
+  if (same_kernel == false) return "other kernel chosen";
+  if (ratio < 1 - kAlike) return "faster in isolation";
+  return ratio > 1 + kAlike ? "slower in isolation" : "reproduced";
+}
+
+std::optional<bool> same_main_kernel(const Value& result, const ReplayRecord& record) {
+  const Value* const kernels = result.find("kernels");
+  if (kernels == nullptr || kernels->items().empty() || record.kernels.empty()) return std::nullopt;
+  return kernels->items().front().as_text() == record.kernels.front();
+}
+
+void add_row(Table& table, const Value& result, const ReplayRecord& record) {
+  const double recorded =
+      static_cast<double>(record.kernel_ns) / 1e3 / static_cast<double>(record.count);
+  const bool ran = text_of(result, "status") == "ok";
+  const double alone = number_of(result, "kernel_us");
+  const double replayed = alone > 0 ? alone : number_of(result, "median_us");
+  const auto if_any = [](bool known, double value) {
+    return known && value > 0 ? std::optional{value} : std::nullopt;
+  };
+  const std::optional<bool> same = same_main_kernel(result, record);
+  const bool comparable = ran && recorded > 0 && replayed > 0;
+  std::string_view verdict = ran ? "no GPU work to compare" : "not run";
+  if (comparable) verdict = verdict_of(replayed / recorded, same);
+  const std::string_view why = ran ? "" : text_of(result, "reason");
+  table.add_row(static_cast<std::int64_t>(number_of(result, "id")), record.call.op,
+                record.call.dims, record.count, if_any(true, recorded), if_any(ran, replayed),
+                if_any(comparable, comparable ? replayed / recorded : 0), same, verdict, why);
+}
+
+}  // namespace
+
+Table verify_replay(const Trace& trace, std::string_view results, std::string_view where) {
+  const std::optional<Value> parsed = parse_json_value(results);
+  const Value* const rows = parsed ? parsed->find("results") : nullptr;
+  if (rows == nullptr || !text_of(*parsed, "format").starts_with("tracelens replay results"))
+    throw Error{where, "not the results of a replay: run the script with --json FILE"};
+
+  const Tree tree = build_tree(trace);
+  RecordBuilder builder{trace, tree};
+  std::vector<std::size_t> by_signature(trace.signature_table().size());
+  for (std::uint32_t row = 0; row < tree.size(); ++row)
+    if (builder.is_replayable({row}))
+      by_signature[trace.signatures()[tree.event({row}).row].row] = builder.count({row});
+  const std::vector<ReplayRecord> records = std::move(builder).finish();
+
+  Table table{"replay", "recorded against replayed GPU time, op by op", kColumns};
+  for (const Value& result : rows->items()) {
+    const Value* const uid = result.find("uid");
+    const bool in_range = uid != nullptr && uid->is_int() && uid->as_int() >= 0 &&
+                          uid->as_int() < static_cast<std::int64_t>(trace.size());
+    const EventId event{in_range ? static_cast<std::uint32_t>(uid->as_int()) : 0};
+    if (!in_range || trace.name(event) != text_of(result, "op") || !tree.node(event).valid() ||
+        !trace.signatures()[event.row].valid())
+      throw Error{where, fmt::format("made from another trace: its event {} is no {}",
+                                     in_range ? event.row : 0, text_of(result, "op"))};
+    add_row(table, result, records[by_signature[trace.signatures()[event.row].row]]);
+  }
+  return table;
+}
+
+}  // namespace tracelens
