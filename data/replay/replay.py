@@ -119,7 +119,7 @@ def even_offsets(parts, total, dtype, device, with_zero):
     """0, total/parts, 2 total/parts, ...: `parts` numbers that divide `total` evenly."""
     count = parts - 1 if with_zero else parts
     ends = [total * (i + 1) // max(count, 1) for i in range(count)]
-    return torch.tensor(([0] if with_zero else []) + ends, dtype=dtype, device=device)[:parts]
+    return torch.tensor((([0] if with_zero else []) + ends)[:parts], dtype=dtype, device=device)
 
 
 # ---------------------------------------------------------------- integers whose values matter
@@ -604,9 +604,13 @@ class BackwardCall:
                 return [with_gradient(each) for each in value]
             return next(replaced) if torch.is_tensor(value) and value.dtype.is_floating_point else value
 
-        with torch.enable_grad():
-            result = self.overload(*[with_gradient(each) for each in forward.positional],
-                                   **{name: with_gradient(each) for name, each in forward.keywords.items()})
+        try:
+            with torch.enable_grad():
+                result = self.overload(
+                    *[with_gradient(each) for each in forward.positional],
+                    **{name: with_gradient(each) for name, each in forward.keywords.items()})
+        except RuntimeError as error:  # it works in place, or has no derivative by itself
+            raise Skip(f"no gradient through its forward: {first_line(error)}") from None
         results = result if isinstance(result, (tuple, list)) else [result]
         self.results = [each for each in results if torch.is_tensor(each) and each.requires_grad]
         if not self.results:
@@ -645,10 +649,10 @@ class TritonCall:
                 self.arguments.append(make_tensor(dims, strides, dtype_of(text), options.device))
             elif concrete != "":
                 self.arguments.append(to_number(str(concrete)))
-        self.stream = torch.cuda.current_stream().cuda_stream
 
     def __call__(self):
-        return self.kernel.run(*self.arguments, stream=self.stream)
+        # Asked for each time: a graph is captured on a stream of its own.
+        return self.kernel.run(*self.arguments, stream=torch.cuda.current_stream().cuda_stream)
 
     def tensors(self):
         return (each for each in self.arguments if torch.is_tensor(each))
@@ -763,11 +767,7 @@ def profiled(call, options):
     buffer = flush_buffer(options)
     with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as profiler:
         for _ in range(rounds):
-            if options.cache != "hot":
-                flush(buffer)  # what ran before left other things in the cache, as in the workload
-            if options.cache in ("first", "inputs"):
-                for tensor in list(call.tensors())[:1 if options.cache == "first" else 99][::-1]:
-                    if tensor.is_cuda and tensor.is_floating_point() and tensor.numel(): tensor.view(-1).max() if tensor.is_contiguous() else tensor.sum()
+            flush(buffer)  # what ran before left other things in the cache, as in the workload
             with torch.profiler.record_function("replayed"):
                 call()
         torch.cuda.synchronize()
@@ -951,13 +951,14 @@ def seed(options):
 class Worker:
     """A child process that runs records until one of them ruins its GPU context."""
 
-    def __init__(self, arguments):
-        self.arguments, self.process = arguments, None
+    def __init__(self, arguments, verbose):
+        self.arguments, self.verbose, self.process = arguments, verbose, None
 
     def run(self, record):
         if self.process is None:
             self.process = subprocess.Popen([sys.executable, sys.argv[0], "--worker", *self.arguments],
-                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                            stderr=None if self.verbose else subprocess.DEVNULL)
         try:
             self.process.stdin.write(f"{record['id']}\n")
             self.process.stdin.flush()
@@ -1146,7 +1147,6 @@ def parse_arguments():
     parser.add_argument("--rounds", type=int, default=20, help="measurements per op")
     parser.add_argument("--graph", action="store_true", help="as a device graph: no launch overhead")
     parser.add_argument("--flush-cache", action="store_true", help="nothing left in the L2 cache")
-    parser.add_argument("--cache", choices=("cold", "first", "inputs", "hot"), default="first", help="x")
     parser.add_argument("--kernels", action="store_true", help="which kernels ran, and their time alone")
     parser.add_argument("--tune", action="store_true", help="also time variants of GEMMs, attention, "
                                                             "convolutions")
@@ -1178,8 +1178,8 @@ def main():
     if options.list:
         list_records(records, options)
         return 0
-    arguments = [argument for argument in sys.argv[1:]]
-    worker = None if options.in_process or options.device == "cpu" else Worker(arguments)
+    in_child = options.device == "cuda" and not options.in_process
+    worker = Worker(sys.argv[1:], options.verbose) if in_child else None
     print(f"seed {options.seed}, device {options.device}, PyTorch {torch.__version__}")
     results = []
     for record in records:

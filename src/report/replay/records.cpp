@@ -107,9 +107,11 @@ ReplayRecord RecordBuilder::first_seen(NodeId node) const {
     if (const Value details = trace_.details(event);
         const Value* file = details.find("kernel_file"))
       record.source = file_name(file->as_text());
+  // The engine's call, of which an autograd node is the only one, has the link to the forward op.
   if (record.call.op.find("::") == std::string::npos)
-    if (const EventId forward = tree_.forward_of(event); forward.valid())
-      record.forward = arguments_of(trace_, forward);
+    if (const NodeId engine = tree_.nearest_op(node); engine.valid())
+      if (const EventId forward = tree_.forward_of(tree_.event(engine)); forward.valid())
+        record.forward = arguments_of(trace_, forward);
   return record;
 }
 

@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""replay_script_test.py --tracelens PROGRAM: what the generated script makes of recorded arguments.
+
+A script is generated from a trace of ours and from records written here, and run against a stub of
+PyTorch: overloads, values and statuses are those PyTorch would be called with.
+"""
+
+import argparse
+import importlib.util
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).parent
+ROOT = HERE.parent.parent
+sys.path.insert(0, str(HERE / "stub"))
+sys.dont_write_bytecode = True
+import torch  # noqa: E402  the stub
+
+spec = importlib.util.spec_from_file_location("replay", ROOT / "data" / "replay" / "replay.py")
+replay = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(replay)
+
+PROGRAM = None
+
+
+def options(**changes):
+    values = dict(device="cpu", arg={}, int_max=1, list_dtype="bfloat16", max_gib=1, seed=0, rounds=1,
+                  flush_cache=False, graph=False, kernels=False, tune=False, verbose=False,
+                  triton_source=None)
+    return argparse.Namespace(**{**values, **changes})
+
+
+def record(op, types, dims, concrete=None, strides=None, **more):
+    return {"id": 0, "uid": 5, "op": op, "count": 1, "Input type": types, "Input Dims": dims,
+            "Input Strides": strides or [], "Concrete Inputs": concrete or [""] * len(types), **more}
+
+
+class Resolution(unittest.TestCase):
+    def call(self, entry, **changes):
+        """(overload, positional, keywords) that the record's op is called with."""
+        torch.calls.clear()
+        result = replay.run_record(entry, options(**changes))
+        self.assertEqual(result["status"], "ok", result)
+        return torch.calls[-1]
+
+    def skipped(self, entry, **changes):
+        result = replay.run_record(entry, options(**changes))
+        self.assertEqual(result["status"], "skipped", result)
+        return result["reason"]
+
+    def test_matrices_with_any_strides(self):
+        name, (a, b), _ = self.call(record("aten::mm", ["c10::BFloat16"] * 2, [[4, 8], [8, 16]],
+                                           strides=[[8, 1], [1, 8]]))
+        self.assertEqual(name, "aten::mm.default")
+        self.assertEqual((a.shape, a.strides, a.dtype), ((4, 8), (8, 1), torch.bfloat16))
+        self.assertEqual(b.strides, (1, 8))
+
+    def test_missing_strides_are_contiguous(self):
+        _, (a, _), _ = self.call(record("aten::mm", ["float"] * 2, [[4, 8], [8, 16]]))
+        self.assertEqual(a.strides, (8, 1))
+
+    def test_whole_scalars_stay_whole(self):
+        name, positional, keywords = self.call(
+            record("aten::add", ["long int", "long int", "Scalar"], [[3], [3], []], ["", "", "1"]))
+        self.assertEqual(name, "aten::add.Tensor")
+        self.assertEqual(keywords, {"alpha": 1})
+        self.assertIs(type(keywords["alpha"]), int)
+
+    def test_scalar_overload(self):
+        name, positional, _ = self.call(
+            record("aten::add", ["float", "Scalar", "Scalar"], [[3], [], []], ["", "2.5", "1"]))
+        self.assertEqual(name, "aten::add.Scalar")
+        self.assertEqual(positional[1:], (2.5, 1))
+
+    def test_lists_with_overlapping_entries(self):
+        _, (tensors, dim), _ = self.call(
+            record("aten::cat", ["TensorList", "Scalar"], [[[4, 1, 768], [4, 196, 768]], []], ["", "1"],
+                   [[[0, 768, 1], [150528, 1, 196]], []]))
+        self.assertEqual(dim, 1)
+        self.assertEqual(tensors[0].strides, (0, 768, 1))
+        self.assertEqual(tensors[0].dtype, torch.bfloat16)  # not recorded
+
+    def test_type_of_listed_tensors_by_hint(self):
+        _, (tensors, _), _ = self.call(
+            record("aten::cat", ["TensorList", "Scalar"], [[[4], [4]], []], ["", "0"],
+                   **{"list type": "float"}))
+        self.assertEqual(tensors[0].dtype, torch.float32)
+
+    def test_indices_stay_in_range(self):
+        _, (_, indices, *_), _ = self.call(
+            record("aten::embedding", ["float", "long int", "Scalar", "Scalar", "Scalar"],
+                   [[100, 8], [4, 7], [], [], []], ["", "", "-1", "False", "False"]))
+        self.assertEqual((indices.fill, indices.high), ("range", 100))
+        _, (_, _, index), _ = self.call(
+            record("aten::index_select", ["float", "Scalar", "long int"], [[5, 9], [], [4]],
+                   ["", "1", ""]))
+        self.assertEqual(index.high, 9)
+
+    def test_offsets_divide_the_rows(self):
+        _, (_, _, offsets), _ = self.call(
+            record("aten::_grouped_mm", ["c10::BFloat16", "c10::BFloat16", "int"],
+                   [[100, 8], [4, 8, 16], [4]]))
+        self.assertEqual(offsets.fill, [25, 50, 75, 100])
+
+    def test_convolution_with_lists_and_numbers(self):
+        _, positional, _ = self.call(
+            record("aten::conv2d", ["float", "float", "", "ScalarList", "ScalarList", "ScalarList", "Scalar"],
+                   [[1, 3, 8, 8], [4, 3, 3, 3], [], [], [], [], []],
+                   ["", "", "", "[2, 2]", "[1, 1]", "[1, 1]", "1"]))
+        self.assertEqual(list(positional[2:]), [None, [2, 2], [1, 1], [1, 1], 1])
+
+    def test_types_formats_and_layouts_are_enums(self):
+        _, _, keywords = self.call(
+            record("aten::_to_copy", ["float", "Scalar", "Scalar", "", "", "Scalar", ""],
+                   [[2], [], [], [], [], [], []], ["", "15", "0", "", "", "False", ""]))
+        self.assertIs(keywords["dtype"], torch.bfloat16)
+        self.assertEqual(keywords["layout"], "torch.strided")
+        _, _, keywords = self.call(record("aten::clone", ["float", "Scalar"], [[2], []], ["", "0"]))
+        self.assertEqual(keywords["memory_format"], "torch.contiguous_format")
+
+    def test_normalisation(self):
+        _, positional, _ = self.call(
+            record("aten::native_layer_norm", ["float", "ScalarList", "float", "float", "Scalar"],
+                   [[2, 4], [], [4], [4], []], ["", "[4]", "", "", "1e-05"]))
+        self.assertEqual(positional[1], [4])
+        self.assertEqual(positional[4], 1e-05)
+
+    def test_undefined_tensors_are_none(self):
+        _, positional, _ = self.call(
+            record("aten::_cudnn_attention_backward", ["float", "", ""], [[2, 2], [], []]))
+        self.assertEqual(positional[1:], (None, None))
+
+    def test_autocast_is_on_where_it_was(self):
+        torch.calls.clear()
+        entry = record("aten::linear", ["float", "float", ""], [[4, 8], [16, 8], []],
+                       autocast="c10::BFloat16")
+        self.assertEqual(replay.run_record(entry, options())["status"], "ok")
+        self.assertIn(("autocast", [torch.bfloat16], {}), torch.calls)
+
+    def test_strings_are_asked_for(self):
+        entry = record("aten::einsum", ["", "TensorList", ""], [[], [[2, 3], [3, 4]], []])
+        self.assertIn("equation", self.skipped(entry))
+        _, positional, _ = self.call(entry, arg={"equation": "ij,jk->ik"})
+        self.assertEqual(positional[0], "ij,jk->ik")
+
+    def test_reasons_to_skip(self):
+        for op, words in (("triton_poi_fused_add_0", "Triton"), ("c10d::allreduce_", "collective"),
+                          ("AddmmBackward0", "not the name of an operator"),
+                          ("aten::nothing", "no operator of this name"), ("aten::set_", "storage")):
+            self.assertIn(words, self.skipped(record(op, ["float"], [[2]])))
+        self.assertIn("GiB", self.skipped(record("aten::mm", ["float"] * 2, [[2**15] * 2] * 2)))
+
+
+class Script(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = pathlib.Path(self.folder.name) / "replay.py"
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def generate(self, *arguments):
+        trace = ROOT / "tests" / "data" / "h200_gpt_train_amp.json.gz"
+        subprocess.run([PROGRAM, "replay", trace, "-o", self.path, "--quiet", *arguments], check=True)
+
+    def run_script(self, *arguments, stub=True):
+        path = str(HERE / "stub") if stub else self.folder.name
+        return subprocess.run([sys.executable, "-B", self.path, *arguments], capture_output=True,
+                              text=True, env={"PYTHONPATH": path, "PATH": "/usr/bin:/bin"})
+
+    def test_runs_and_writes_results(self):
+        self.generate("--top", "30")
+        results = pathlib.Path(self.folder.name) / "results.json"
+        ran = self.run_script("--device", "cpu", "--rounds", "1", "--max-gib", "100",
+                              "--json", results, "--csv", results.with_suffix(".csv"))
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertIn("attempted", ran.stdout)
+        found = json.loads(results.read_text())
+        self.assertEqual(len(found["results"]), 30)
+        self.assertTrue(any(each["status"] == "ok" for each in found["results"]))
+        self.assertEqual(len(results.with_suffix(".csv").read_text().splitlines()), 31)
+
+    def test_lists_without_running(self):
+        self.generate("--name", "aten::mm")
+        ran = self.run_script("--device", "cpu", "--list")
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertIn("aten.mm.default", ran.stdout)
+
+    def test_wrong_usage(self):
+        self.generate("--top", "1")
+        self.assertEqual(self.run_script("--nonsense").returncode, 2)
+        self.assertEqual(self.run_script("--device", "cuda").returncode, 2)
+
+    def test_says_so_without_pytorch(self):
+        self.generate("--top", "1")
+        probe = subprocess.run([sys.executable, "-c", "import torch"], capture_output=True,
+                               env={"PATH": "/usr/bin:/bin"})
+        if probe.returncode == 0:
+            self.skipTest("PyTorch is installed here")
+        ran = self.run_script(stub=False)
+        self.assertEqual(ran.returncode, 3)
+        self.assertIn("PyTorch", ran.stderr)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tracelens", required=True)
+    known, rest = parser.parse_known_args()
+    PROGRAM = known.tracelens
+    unittest.main(argv=[sys.argv[0], *rest])
