@@ -145,7 +145,7 @@ class Collector {
 
   void add_gaps() {
     OpenEvents host{trace_, [&](std::uint32_t row) { return is_host(trace_.categories()[row]); }};
-    for (const Interval& gap : gaps_between(busy_.any)) {
+    for (const Interval& gap : gaps_between(busy_.any.intervals())) {
       if (length(gap) < kShortestGapNs) continue;
       const EventId open = host.on_any_track(gap.start + length(gap) / 2);
       const StringId name = open.valid() ? trace_.names()[open.row] : StringId{};

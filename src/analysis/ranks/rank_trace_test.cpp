@@ -83,6 +83,29 @@ TEST(SummarizeRank, MarkedStepsHaveTimesOfTheirOwn) {
   EXPECT_EQ(rank.steps[1].idle_ns, 10000);
 }
 
+TEST(SummarizeRank, ManyStepsThatAllSpanTheTraceTakeLinearTime) {
+  constexpr int kSteps = 30'000;
+  std::string events = kernel("gemm", 0, 1, "");
+  for (int i = 1; i < kSteps; ++i)
+    events += "," + kernel("gemm", 2 * i, 1, "") +
+              R"(,{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#)" +
+              std::to_string(i) + R"(", "pid": 1, "tid": 1, "ts": 1, "dur": 60000})";
+  const RankTrace rank = summarize_rank(trace_of(events), {});
+  ASSERT_THAT(rank.steps, SizeIs(kSteps));
+  EXPECT_EQ(rank.steps[7].name, "ProfilerStep#7");
+  EXPECT_EQ(rank.steps[7].computation_ns, (kSteps - 1) * 1000);
+}
+
+TEST(BusyTimes, WithinAWindowIsWhatBothHave) {
+  const BusyTimes times{{{10, 20}, {30, 40}, {50, 60}}};
+  EXPECT_EQ(times.within({0, 100}), 30);
+  EXPECT_EQ(times.within({15, 55}), 20);
+  EXPECT_EQ(times.within({32, 35}), 3);
+  EXPECT_EQ(times.within({20, 30}), 0);
+  EXPECT_EQ(times.within({60, 70}), 0);
+  EXPECT_EQ(BusyTimes{}.within({0, 100}), 0);
+}
+
 TEST(SummarizeRank, KnowsWhatRanAndWhatTheHostWasInWhileNothingRan) {
   const RankTrace rank = summarize_rank(
       trace_of(R"({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 2,

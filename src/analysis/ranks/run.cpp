@@ -111,6 +111,8 @@ std::int64_t CollectiveRun::node_of(std::int64_t rank) const {
 // Equal lists of ranks are looked at once: there are few, and they may be long.
 void CollectiveRun::find_node_spans() {
   std::unordered_map<std::string, std::string_view> known;
+  std::unordered_map<std::string_view, const ProcessGroup*> named;
+  for (const ProcessGroup& group : matching_.groups) named.try_emplace(group.name, &group);
   for (const RankTrace& rank : ranks_) {
     auto& spans = node_spans_.emplace_back();
     for (const CollectiveMessage& message : rank.messages) {
@@ -122,9 +124,9 @@ void CollectiveRun::find_node_spans() {
       if (is_new) {
         std::vector<std::int64_t> members = rank_list(ranks, size);
         // A list that was cut short: the group of this name may be known in full.
-        const auto group = std::ranges::find(matching_.groups, name.as_text(), &ProcessGroup::name);
-        if (members.empty() && ranks.is_text() && group != matching_.groups.end())
-          members = group->members;
+        if (members.empty() && ranks.is_text())
+          if (const auto group = named.find(name.as_text()); group != named.end())
+            members = group->second->members;
         entry->second = span_of(members);
       }
       spans.push_back(entry->second);
