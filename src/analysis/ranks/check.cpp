@@ -8,6 +8,8 @@
 #include <tracelens/table_text.hpp>
 
 #include "analysis/ranks/run_columns.hpp"
+#include "analysis/ranks/sync.hpp"
+#include "tree/time_math.hpp"
 
 namespace tracelens {
 namespace {
@@ -139,6 +141,34 @@ std::vector<std::string> missing_kernels(const CollectiveRun& run) {
     sentences.push_back(fmt::format("ranks lack collectives of {} more process groups", more));
   }
   return sentences;
+}
+
+std::vector<std::string> long_waits(const CollectiveRun& run) {
+  std::int64_t longest_trace = 0;
+  for (const RankTrace& rank : run.ranks()) {
+    if (!rank.steps.empty()) longest_trace = std::max(longest_trace, rank.steps[0].total_ns);
+    if (rank.kernels.empty()) continue;
+    std::int64_t start = rank.kernels[0].ts_ns, end = start;
+    for (const CollectiveKernel& kernel : rank.kernels) {
+      start = std::min(start, kernel.ts_ns);
+      end = std::max(end, end_of(kernel.ts_ns, kernel.dur_ns));
+    }
+    longest_trace = std::max(longest_trace, minus_ns(end, start));
+  }
+  SyncCollective longest;
+  std::size_t more = 0;
+  for (const SyncCollective& row : sync_collectives(run)) {
+    if (row.start_skew_ns <= longest_trace) continue;
+    ++more;
+    if (row.start_skew_ns > longest.start_skew_ns) longest = row;
+  }
+  if (more == 0) return {};
+  return {fmt::format(
+      "in {} collectives a rank seems to wait longer than its trace lasts ({:.3f} s); in {} rank "
+      "{} waits {:.3f} s for rank {}: clocks are apart, or these kernels are not one collective",
+      more, static_cast<double>(longest_trace) / 1e9,
+      run.matching().id(run.matching().collectives[longest.collective]), longest.earliest_rank,
+      static_cast<double>(longest.start_skew_ns) / 1e9, longest.latest_rank)};
 }
 
 std::vector<std::string> unlinked_kernels(const CollectiveRun& run) {
