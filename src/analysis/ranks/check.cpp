@@ -9,7 +9,6 @@
 
 #include "analysis/ranks/run_columns.hpp"
 #include "analysis/ranks/sync.hpp"
-#include "tree/time_math.hpp"
 
 namespace tracelens {
 namespace {
@@ -144,17 +143,7 @@ std::vector<std::string> missing_kernels(const CollectiveRun& run) {
 }
 
 std::vector<std::string> long_waits(const CollectiveRun& run) {
-  std::int64_t longest_trace = 0;
-  for (const RankTrace& rank : run.ranks()) {
-    if (!rank.steps.empty()) longest_trace = std::max(longest_trace, rank.steps[0].total_ns);
-    if (rank.kernels.empty()) continue;
-    std::int64_t start = rank.kernels[0].ts_ns, end = start;
-    for (const CollectiveKernel& kernel : rank.kernels) {
-      start = std::min(start, kernel.ts_ns);
-      end = std::max(end, end_of(kernel.ts_ns, kernel.dur_ns));
-    }
-    longest_trace = std::max(longest_trace, minus_ns(end, start));
-  }
+  const std::int64_t longest_trace = run.longest_trace_ns();
   SyncCollective longest;
   std::size_t more = 0;
   for (const SyncCollective& row : sync_collectives(run)) {

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <span>
 #include <unordered_map>
+#include <utility>
 
 #include "analysis/kit/cells.hpp"
 #include "tree/time_math.hpp"
@@ -106,22 +107,36 @@ class Comparisons {
   std::vector<std::size_t> samples_;
 };
 
-// Whether all ranks leave the collective together.
-bool tells_clocks(const CollectiveRun& run, std::span<const CollectiveMember> members) {
-  return members.size() > 1 && is_synchronizing(run.kind(run.message(members.front())));
-}
+// Which collectives tell about clocks, and what is too much to be chance.
+struct Evidence {
+  bool has_unnamed = false;  // those without a name too, which may be of several groups
+  std::int64_t jitter_ns = kJitterNs;
+
+  // Whether all ranks leave the collective together.
+  [[nodiscard]] bool has(const CollectiveRun& run,
+                         std::span<const CollectiveMember> members) const {
+    if (members.size() < 2) return false;
+    const CollectiveKind kind = run.kind(run.message(members.front()));
+    return is_synchronizing(kind) || (has_unnamed && kind == CollectiveKind::kUnknown);
+  }
+};
 
 // How times fit together when `ahead_ns`, by rank index, is taken off them. Asked about machines,
 // only the ranks of one and the same are compared.
 class Fitting {
  public:
-  Fitting(const CollectiveRun& run, std::span<const std::int64_t> ahead_ns, bool inside_nodes)
-      : run_{run}, ahead_ns_{ahead_ns}, inside_nodes_{inside_nodes}, seen_(run.ranks().size()) {}
+  Fitting(const CollectiveRun& run, const Evidence& evidence,
+          std::span<const std::int64_t> ahead_ns, bool inside_nodes)
+      : run_{run},
+        evidence_{evidence},
+        ahead_ns_{ahead_ns},
+        inside_nodes_{inside_nodes},
+        seen_(run.ranks().size()) {}
 
   ClockFit fit() {
     for (const Collective& collective : run_.matching().collectives) {
       auto rest = run_.matching().members(collective);
-      if (!tells_clocks(run_, rest)) continue;
+      if (!evidence_.has(run_, rest)) continue;
       while (!rest.empty()) {  // ranks ascend, so those of a machine stand together
         const auto end = std::ranges::find_if(rest, [&](const CollectiveMember& member) {
           return inside_nodes_ && node_of(member) != node_of(rest.front());
@@ -153,7 +168,7 @@ class Fitting {
       last_end = std::max(last_end, end);
     }
     const double early_ns = static_cast<double>(last_start) - static_cast<double>(first_end);
-    const bool is_impossible = early_ns > static_cast<double>(kJitterNs);
+    const bool is_impossible = early_ns > static_cast<double>(evidence_.jitter_ns);
     ++out_.collectives;
     out_.impossible += is_impossible ? 1 : 0;
     if (is_impossible) out_.impossible_ns += early_ns;
@@ -168,6 +183,7 @@ class Fitting {
     std::size_t collectives = 0, impossible = 0;
   };
   const CollectiveRun& run_;
+  const Evidence& evidence_;
   std::span<const std::int64_t> ahead_ns_;
   bool inside_nodes_;
   std::vector<Seen> seen_;  // by rank index
@@ -177,9 +193,11 @@ class Fitting {
 
 class Estimator {
  public:
-  Estimator(const CollectiveRun& run, bool is_by_node) : run_{run} {
-    out_.is_by_node = is_by_node;
-    find_clocks();
+  // `clocks` by rank index; equal numbers are one clock.
+  Estimator(const CollectiveRun& run, const Evidence& evidence,
+            std::span<const std::int64_t> clocks)
+      : run_{run}, evidence_{evidence} {
+    find_clocks(clocks);
   }
 
   ClockOffsets estimate() {
@@ -190,13 +208,12 @@ class Estimator {
   }
 
  private:
-  void find_clocks() {
+  void find_clocks(std::span<const std::int64_t> clocks) {
     std::unordered_map<std::int64_t, std::uint32_t> known;
-    for (const RankTrace& rank : run_.ranks()) {
-      const std::int64_t clock = out_.is_by_node ? run_.node_of(rank.rank) : rank.rank;
+    for (std::size_t i = 0; i < clocks.size(); ++i) {
       const auto [entry, is_new] =
-          known.try_emplace(clock, static_cast<std::uint32_t>(out_.clocks.size()));
-      if (is_new) out_.clocks.push_back({.clock = clock, .first_rank = rank.rank});
+          known.try_emplace(clocks[i], static_cast<std::uint32_t>(out_.clocks.size()));
+      if (is_new) out_.clocks.push_back({.clock = clocks[i], .first_rank = run_.ranks()[i].rank});
       ++out_.clocks[entry->second].rank_count;
       clock_of_.push_back(entry->second);
     }
@@ -204,7 +221,7 @@ class Estimator {
 
   void look_at(const Collective& collective, Comparisons& comparisons) const {
     const auto members = run_.matching().members(collective);
-    if (!tells_clocks(run_, members)) return;
+    if (!evidence_.has(run_, members)) return;
     const auto last = std::ranges::min_element(
         members, {}, [&](const CollectiveMember& member) { return run_.kernel(member).dur_ns; });
     const auto end = [&](const CollectiveMember& member) {
@@ -282,27 +299,64 @@ class Estimator {
   };
 
   const CollectiveRun& run_;
+  const Evidence& evidence_;
   std::vector<std::uint32_t> clock_of_;  // by rank index
   std::vector<Step> steps_;              // by clock
   ClockOffsets out_;
 };
 
-}  // namespace
+// By rank index: ranks of one machine whose offsets agree share a clock, that of the first of them.
+std::vector<std::int64_t> clocks_that_agree(const CollectiveRun& run,
+                                            std::span<const std::int64_t> ahead_ns) {
+  std::vector<std::uint32_t> order(run.ranks().size());
+  std::iota(order.begin(), order.end(), 0U);
+  const auto node_of = [&](std::uint32_t i) { return run.node_of(run.ranks()[i].rank); };
+  std::ranges::stable_sort(order, {}, [&](std::uint32_t i) {
+    return std::pair{node_of(i), ahead_ns[i]};
+  });
+  std::vector<std::int64_t> clocks(order.size());
+  for (std::size_t first = 0, next = 0; first < order.size(); first = next) {
+    std::int64_t clock = run.ranks()[order[first]].rank;
+    for (next = first + 1; next < order.size() && node_of(order[next]) == node_of(order[first]) &&
+                           minus_ns(ahead_ns[order[next]], ahead_ns[order[next - 1]]) <= kJitterNs;
+         ++next)
+      clock = std::min(clock, run.ranks()[order[next]].rank);
+    for (std::size_t i = first; i < next; ++i) clocks[order[i]] = clock;
+  }
+  return clocks;
+}
 
-ClockOffsets estimate_clock_offsets(const CollectiveRun& run) {
-  const std::vector<std::int64_t> none(run.ranks().size());
-  const auto fit = [&](const std::vector<std::int64_t>& ahead_ns, bool inside_nodes) {
-    return Fitting{run, ahead_ns, inside_nodes}.fit();
+ClockOffsets estimate(const CollectiveRun& run, const Evidence& evidence) {
+  const auto fit = [&](std::span<const std::int64_t> ahead_ns, bool inside_nodes) {
+    return Fitting{run, evidence, ahead_ns, inside_nodes}.fit();
   };
+  const std::vector<std::int64_t> none(run.ranks().size());
+  std::vector<std::int64_t> ranks, nodes;
+  for (const RankTrace& rank : run.ranks()) {
+    ranks.push_back(rank.rank);
+    nodes.push_back(run.node_of(rank.rank));
+  }
   const bool is_by_node = run.gpus_per_node().has_value();
-  ClockOffsets out = Estimator{run, is_by_node}.estimate();
+  ClockOffsets out = Estimator{run, evidence, is_by_node ? nodes : ranks}.estimate();
+  out.is_by_node = is_by_node;
   if (const ClockFit shared = is_by_node ? fit(none, true) : ClockFit{}; shared.is_usual) {
-    ClockOffsets own = Estimator{run, false}.estimate();
-    if (explains(shared, fit(own.by_rank, true))) out = std::move(own);
+    const ClockOffsets own = Estimator{run, evidence, ranks}.estimate();
+    if (explains(shared, fit(own.by_rank, true)))
+      out = Estimator{run, evidence, clocks_that_agree(run, own.by_rank)}.estimate();
   }
   out.recorded = fit(none, false);
   out.corrected = fit(out.by_rank, false);
   return out;
+}
+
+}  // namespace
+
+ClockOffsets estimate_clock_offsets(const CollectiveRun& run) {
+  ClockOffsets named = estimate(run, {});
+  if (named.recorded.collectives > 0 || !run.matching().is_simplified) return named;
+  // Kernels that nothing names are asked only when clocks are farther apart than traces are long.
+  ClockOffsets unnamed = estimate(run, {.has_unnamed = true, .jitter_ns = run.longest_trace_ns()});
+  return unnamed.are_needed() ? unnamed : named;
 }
 
 std::optional<Table> clock_offset_table(const ClockOffsets& offsets) {

@@ -100,9 +100,24 @@ TEST(ClockOffsets, RanksOfOneMachineHaveTheirOwnWhereItsClockCannotBeTrue) {
     EXPECT_FALSE(offsets.is_by_node);
     EXPECT_TRUE(offsets.are_needed());
     EXPECT_NEAR(static_cast<double>(offsets.by_rank[1]), static_cast<double>(ahead), 5'000);
+    ASSERT_EQ(offsets.clocks.size(), 2u);  // the others share one
+    EXPECT_EQ(offsets.clocks[0].rank_count, 3);
+    EXPECT_EQ(offsets.by_rank[3], 0);
     EXPECT_EQ(offsets.recorded.impossible, 20u);
     EXPECT_EQ(offsets.corrected.impossible, 0u);
     EXPECT_LT(offsets.corrected.usual_end_skew_ns, 20'000);
+  }
+}
+
+TEST(ClockOffsets, KernelsWithoutNamesTellClocksThatAreFartherApartThanTracesAreLong) {
+  for (const std::int64_t ahead : {std::int64_t{0}, std::int64_t{300'000}, kHoursNs}) {
+    std::vector<RankTrace> ranks = with_one_ahead(0, ahead);
+    for (RankTrace& rank : ranks)
+      for (CollectiveMessage& message : rank.messages) message.fields = {};
+    const CollectiveRun run{std::move(ranks), {}};
+    const ClockOffsets offsets = estimate_clock_offsets(run);
+    EXPECT_EQ(offsets.are_needed(), ahead == kHoursNs) << ahead;
+    EXPECT_EQ(offsets.clocks[0].offset_ns.has_value(), ahead == kHoursNs) << ahead;
   }
 }
 

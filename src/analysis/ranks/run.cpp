@@ -75,6 +75,21 @@ void CollectiveRun::shift_clocks(std::span<const std::int64_t> ahead_ns) {
   }
 }
 
+std::int64_t CollectiveRun::longest_trace_ns() const {
+  std::int64_t longest = 0;
+  for (const RankTrace& rank : ranks_) {
+    if (!rank.steps.empty()) longest = std::max(longest, rank.steps[0].total_ns);
+    if (rank.kernels.empty()) continue;
+    std::int64_t start = rank.kernels[0].ts_ns, end = start;
+    for (const CollectiveKernel& kernel : rank.kernels) {
+      start = std::min(start, kernel.ts_ns);
+      end = std::max(end, end_of(kernel.ts_ns, kernel.dur_ns));
+    }
+    longest = std::max(longest, minus_ns(end, start));
+  }
+  return longest;
+}
+
 ColumnSpec CollectiveRun::column(CollectiveField field) const {
   const CollectiveFieldText& text = text_of(field);
   return {text.name, kinds_[static_cast<std::size_t>(field)], "", text.description};
