@@ -69,12 +69,12 @@ TEST(MatchCollectives, GroupsOfOneNameAreToldApartByTheirMembers) {
 }
 
 TEST(MatchCollectives, ManyProcessGroupsTakeLinearTime) {
-  constexpr int kGroups = 100'000;
+  constexpr int kGroups = 40'000;
   std::vector<TestKernel> kernels;
   for (int i = 0; i < kGroups; ++i) kernels.push_back({.group = "g" + std::to_string(i)});
   const CollectiveRun run = test_run({kernels, kernels}, {.gpus_per_node = 2});
   ASSERT_EQ(run.matching().groups.size(), kGroups);
-  EXPECT_EQ(run.matching().groups.back().id, "g99999");
+  EXPECT_EQ(run.matching().groups.back().id, "g39999");
   EXPECT_EQ(run.matching().collectives.size(), kGroups);
 }
 

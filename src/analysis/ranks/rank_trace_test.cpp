@@ -124,6 +124,35 @@ TEST(SummarizeRank, KnowsWhatRanAndWhatTheHostWasInWhileNothingRan) {
   EXPECT_FALSE(rank.activity.busiest_in({100'000, 110'000}));
 }
 
+TEST(SummarizeRank, OfSeveralHostThreadsTheOneThatBeganLastIsTold) {
+  const auto op = [](const char* name, int tid, double ts, double dur) {
+    return R"({"ph": "X", "cat": "cpu_op", "name": ")" + std::string{name} +
+           R"(", "pid": 1, "tid": )" + std::to_string(tid) + R"(, "ts": )" + std::to_string(ts) +
+           R"(, "dur": )" + std::to_string(dur) + "},";
+  };
+  const RankTrace rank = summarize_rank(
+      trace_of(op("first", 1, 5, 400) + op("second", 2, 5, 400) + op("late", 3, 110, 20) +
+               kernel("gemm", 0, 10, "") + "," + kernel("gemm", 100, 10, "") + "," +
+               kernel("gemm", 130, 10, "") + "," + kernel("gemm", 200, 10, "")),
+      {});
+  const auto what = [&](std::int64_t from, std::int64_t to) {
+    return *rank.activity.busiest_in({from, to}).value().what;
+  };
+  EXPECT_EQ(what(20'000, 90'000), "idle, host in first");
+  EXPECT_EQ(what(112'000, 128'000), "idle, host in late");
+  EXPECT_EQ(what(150'000, 190'000), "idle, host in first");
+}
+
+TEST(SummarizeRank, ManyHostThreadsBesideManyGapsTakeLinearTime) {
+  std::string events = kernel("gemm", 0, 1, "");
+  for (int i = 1; i < 20'000; ++i)
+    events += "," + kernel("gemm", 20 * i, 1, "") +
+              R"(,{"ph": "X", "cat": "cpu_op", "name": "wait", "pid": 1, "tid": )" +
+              std::to_string(i) + R"(, "ts": 0, "dur": 1000000})";
+  const RankTrace rank = summarize_rank(trace_of(events), {});
+  EXPECT_EQ(*rank.activity.busiest_in({2'000, 19'000}).value().what, "idle, host in wait");
+}
+
 TEST(SummarizeRank, NamesCollectivesOfOtherLibraries) {
   const Trace trace = trace_of(
       kernel("void vllm::cross_device_reduce_1stage<float>()", 1, 2, R"("correlation": 1)") + "," +
