@@ -33,7 +33,7 @@ double spacing_of(std::span<const AlignEntry> entries) {
 std::int64_t clock_lead(std::span<const AlignEntry> pivot, std::span<const AlignEntry> other,
                         std::int64_t lowest, std::int64_t width) {
   constexpr std::int64_t kMostPairs = 1 << 20;
-  const auto bin_ns = static_cast<std::int64_t>(spacing_of(pivot) / 2) + 1;
+  const auto bin_ns = static_cast<std::int64_t>(std::min(spacing_of(pivot) / 2, 1e18)) + 1;
   const std::int64_t stride = std::ssize(other) * width / kMostPairs + 1;
   struct Bin {
     std::size_t pairs = 0;

@@ -8,7 +8,6 @@
 #include <tracelens/table_text.hpp>
 
 #include "analysis/ranks/run_columns.hpp"
-#include "analysis/ranks/sync.hpp"
 
 namespace tracelens {
 namespace {
@@ -142,11 +141,12 @@ std::vector<std::string> missing_kernels(const CollectiveRun& run) {
   return sentences;
 }
 
-std::vector<std::string> long_waits(const CollectiveRun& run) {
+std::vector<std::string> long_waits(const CollectiveRun& run,
+                                    std::span<const SyncCollective> rows) {
   const std::int64_t longest_trace = run.longest_trace_ns();
   SyncCollective longest;
   std::size_t more = 0;
-  for (const SyncCollective& row : sync_collectives(run)) {
+  for (const SyncCollective& row : rows) {
     if (row.start_skew_ns <= longest_trace) continue;
     ++more;
     if (row.start_skew_ns > longest.start_skew_ns) longest = row;

@@ -40,7 +40,7 @@ Bound bound_of(std::vector<std::int64_t> differences) {
   for (const std::int64_t ns : differences)
     distances.push_back(ns < median ? minus_ns(median, ns) : minus_ns(ns, median));
   constexpr std::int64_t kFar = 8;
-  const std::int64_t usual = std::min(median_of(distances), kLongest / kFar);
+  const auto usual = std::clamp<std::int64_t>(median_of(distances), 0, kLongest / kFar);
   const std::int64_t farthest = std::max(kJitterNs, kFar * usual);
   std::int64_t least = median;
   for (const std::int64_t ns : differences)
@@ -339,13 +339,15 @@ ClockOffsets estimate(const CollectiveRun& run, const Evidence& evidence) {
   const bool is_by_node = run.gpus_per_node().has_value();
   ClockOffsets out = Estimator{run, evidence, is_by_node ? nodes : ranks}.estimate();
   out.is_by_node = is_by_node;
-  if (const ClockFit shared = is_by_node ? fit(none, true) : ClockFit{}; shared.is_usual) {
-    const ClockOffsets own = Estimator{run, evidence, ranks}.estimate();
-    if (explains(shared, fit(own.by_rank, true)))
-      out = Estimator{run, evidence, clocks_that_agree(run, own.by_rank)}.estimate();
-  }
-  out.recorded = fit(none, false);
-  out.corrected = fit(out.by_rank, false);
+  const ClockFit recorded = fit(none, false);
+  if (is_by_node && recorded.impossible > 0)
+    if (const ClockFit shared = fit(none, true); shared.is_usual) {
+      const ClockOffsets own = Estimator{run, evidence, ranks}.estimate();
+      if (explains(shared, fit(own.by_rank, true)))
+        out = Estimator{run, evidence, clocks_that_agree(run, own.by_rank)}.estimate();
+    }
+  out.recorded = recorded;
+  out.corrected = out.by_rank == none ? recorded : fit(out.by_rank, false);
   return out;
 }
 

@@ -138,7 +138,6 @@ class ReportMaker {
     const bool corrects = options_.correct_clocks.value_or(clocks.are_needed());
     if (corrects) run_.shift_clocks(clocks.by_rank);
     tell_of_clocks(clocks, corrects);
-    for (std::string& sentence : long_waits(run_)) report_.warnings.push_back(std::move(sentence));
     add_reference_tables();
     std::vector<Table> reference = std::exchange(report_.tables, {});
     if (!corrects) run_.shift_clocks(clocks.by_rank);
@@ -160,6 +159,9 @@ class ReportMaker {
   void add_reference_tables() {
     const std::vector<SyncCollective> sync = sync_collectives(run_);
     const std::vector<UnevenExchange> uneven = uneven_exchanges(run_);
+    if (options_.edition == Edition::kExtended)
+      for (std::string& sentence : long_waits(run_, sync))
+        report_.warnings.push_back(std::move(sentence));
     std::size_t left_out = 0;
     add(nccl_summary_implicit_sync(run_, sync, aggregates_));
     add(nccl_summary_long(run_, {}, &left_out));
