@@ -73,7 +73,8 @@ struct CollectiveReportOptions {
     std::string collective;
   };
   std::vector<Pattern> patterns = {};  // kernels of other libraries that are collectives
-  bool correct_clocks = false;         // take the estimated clock offsets out of all times
+  // Take the estimated clock offsets out of all times; none: when those recorded cannot be true.
+  std::optional<bool> correct_clocks = {};
 
   // --- tables ---
   std::vector<std::string> aggregates = {"mean", "median", "min", "max"};

@@ -3,12 +3,14 @@
 
     tests/data/make_ranks.py --out DIR [--ranks 4] [--steps 2] [--nodes 1] [--offset-us 0,250]
                              [--late-rank 2] [--late-us 300] [--drop RANK:COLLECTIVE] [--shared-p2p]
-                             [--no-seq] [--overlap] [--plain] [--seed 1]
+                             [--no-seq] [--overlap] [--plain] [--seed 1] [--rank-offset-us RANK:US]
+                             [--drift-ppm RANK:PPM] [--world-size RANK:SIZE]
 
 Every step: per rank some computing, an allreduce of the world ("0"), computing, an all_gather in
 each half of the ranks (both halves call their group "tp"), computing, and sends from the lower to the
 upper half. All ranks leave a collective together, `latency` after the last arrival, with a tail of up
-to 5 us that the last arrival does not have. --offset-us gives the clock of each node a lead.
+to 5 us that the last arrival does not have. --offset-us gives the clock of each node a lead,
+--rank-offset-us that of a rank alone, and --drift-ppm lets it run fast. --world-size makes a rank say so.
 DIR/truth.json (in no list of events, so no trace) has one entry per collective: name, group, seq, latency_us, skew_us, last_rank, and
 per transfer its time. Same arguments, same bytes.
 """
@@ -35,7 +37,9 @@ class Job:
 
     def event(self, rank, category, name, tid, start, dur, args):
         node = rank // (self.options.ranks // self.options.nodes)
+        drift = int(start * self.options.drift_ppm.get(rank, 0) / 1e6)
         start += int(1000 * self.options.offset_us[node]) if self.options.offset_us else 0
+        start += int(1000 * self.options.rank_offset_us.get(rank, 0)) + drift
         pid = rank % 8 if category in ("kernel", "gpu_user_annotation") else 4000 + rank
         self.events[rank].append({
             "ph": "X", "cat": category, "name": name, "pid": pid, "tid": tid,
@@ -130,7 +134,7 @@ class Job:
                 "schemaVersion": 1, "baseTimeNanoseconds": 1_767_189_312_000_000_000,
                 "deviceProperties": [{"id": i, "name": "Synthetic GPU"}
                                      for i in range(self.options.ranks // self.options.nodes)],
-                "distributedInfo": {"backend": "nccl", "rank": rank, "world_size": self.options.ranks},
+                "distributedInfo": {"backend": "nccl", "rank": rank, "world_size": int(self.options.world_size.get(rank, self.options.ranks))},
                 "traceEvents": self.events[rank]})
             name = folder / f"rank{rank}_trace.json"
             if self.options.plain:
@@ -138,6 +142,14 @@ class Job:
             else:
                 name.with_suffix(".json.gz").write_bytes(gzip.compress(text.encode(), 6, mtime=0))
         (folder / "truth.json").write_text(json.dumps({"collectives": self.truth}, indent=0), encoding="utf-8")
+
+
+class PerRank(argparse.Action):
+    """RANK:VALUE, any number of times."""
+
+    def __call__(self, parser, namespace, text, option_string=None):
+        rank, value = text.split(":")
+        setattr(namespace, self.dest, {**getattr(namespace, self.dest), int(rank): float(value)})
 
 
 def main():
@@ -155,6 +167,8 @@ def main():
     parser.add_argument("--overlap", action="store_true")
     parser.add_argument("--plain", action="store_true")
     parser.add_argument("--seed", type=int, default=1)
+    for flag in ("--rank-offset-us", "--drift-ppm", "--world-size"):
+        parser.add_argument(flag, action=PerRank, default={})
     job = Job(parser.parse_args())
     job.run()
     job.write(job.options.out)

@@ -93,6 +93,41 @@ def clocks_are_found_and_corrected(make):
     run.expect_collectives(tolerance_us=2)
 
 
+def clocks_hours_apart_change_no_answer(make):
+    hours = 9 * 3600 * 1_000_000
+
+    def answers(run):
+        waits = {int(row["rank"]): float(row["total_wait_time_us"]) for row in run.tables["straggler_summary"]}
+        lasts = {int(row["rank"]): int(row["times_arrived_last"]) for row in run.tables["straggler_summary"]}
+        return min(waits, key=waits.get), max(lasts, key=lasts.get), run.column("comm_verdict", "late ranks")
+
+    def expect_same(run, plain):
+        assert answers(run) == answers(plain), f"{answers(run)} instead of {answers(plain)}"
+        ends = [float(row["ts"]) + float(row["dur"]) for row in plain.tables["nccl_long"]]
+        length = max(ends) - min(float(row["ts"]) for row in plain.tables["nccl_long"])
+        for row in run.tables["nccl_implicit_sync"]:
+            longest = max(float(row.get(f"rank_{r}_wait_time") or 0) for r in range(run.ranks))
+            assert longest <= length, f"{row['collective_id']}: waits {longest} of {length} us"
+        said = run.column("warnings", "warning")
+        assert any("all times are corrected" in text for text in said), said
+        assert not any("longer than" in text for text in said), said
+
+    ahead, behind = [f"--rank-offset-us=1:{hours}"], [f"--rank-offset-us=2:{-hours}"]
+    for job in ([], ["--no-seq"], ["--drop", "1:0:3"], ["--no-seq", "--drop", "1:0:7"],
+                ["--nodes", "2"], ["--drift-ppm", "3:200"]):
+        job = ["--steps", "4", *job]
+        plain = make(4, [flag for flag in job if flag not in ("--drift-ppm", "3:200")])
+        for offset in (ahead, behind, ahead + behind):
+            run = make(4, [*job, *offset])
+            expect_same(run, plain)
+    found = [float(value) for value in run.column("clock_offsets", "offset (us)")]
+    assert all(abs(a - b) < 5 for a, b in zip(found, [0, hours, -hours, 0])), found
+    missing = ["--ranks", "0,1,2"]
+    expect_same(make(4, ahead, missing), make(4, [], missing))
+    kept = make(4, ahead, ["--keep-clocks"])
+    assert any("waits 32400.0" in text for text in kept.column("warnings", "warning")), kept.tables["warnings"]
+
+
 def the_verdict_names_who_is_late_and_why(make):
     run = make(4)
     row = next(r for r in run.tables["comm_verdict"] if r["process group"] == "0")
@@ -107,7 +142,7 @@ def the_verdict_names_who_is_late_and_why(make):
 
 
 CASES = [everything_is_found, a_lost_event_shifts_nothing, transfers_among_collectives_shift_nothing,
-         clocks_are_found_and_corrected, the_verdict_names_who_is_late_and_why]
+         clocks_are_found_and_corrected, clocks_hours_apart_change_no_answer, the_verdict_names_who_is_late_and_why]
 
 
 def main():

@@ -49,8 +49,15 @@ class CollectivesVerb : public Verb {
              "Peak of a rank's link in GB/s (10^9 bytes), one direction, for the verdicts; by "
              "default that of the GPU, inside one machine")
         .check(number_above(0));
-    flags.add("--correct-clocks", options_.correct_clocks,
-              "Take the estimated clock offsets between machines out of all times");
+    const Flag& corrects = flags.add_action(
+        "--correct-clocks", [this] { options_.correct_clocks = true; },
+        "Take the estimated clock offsets out of all times; by default when those recorded cannot "
+        "be true: a rank leaves a collective before another comes");
+    flags
+        .add_action(
+            "--keep-clocks", [this] { options_.correct_clocks = false; },
+            "Leave the times of the nccl_ tables and straggler_summary as recorded")
+        .excludes(corrects);
     flags.add("--collective", patterns_,
               "A kernel that is a collective: regex=name, e.g. my_all_reduce=allreduce");
     flags

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <unordered_map>
+
+#include "tree/time_math.hpp"
 
 namespace tracelens {
 namespace {
@@ -25,6 +28,38 @@ double spacing_of(std::span<const AlignEntry> entries) {
   return std::max(1.0, span / static_cast<double>(entries.size() - 1));
 }
 
+// By how much the clock of `other` is ahead of that of `pivot`: the difference that most pairs near
+// the diagonal have, as right pairs agree and wrong ones do not. 0 when clocks agree well enough.
+std::int64_t clock_lead(std::span<const AlignEntry> pivot, std::span<const AlignEntry> other,
+                        std::int64_t lowest, std::int64_t width) {
+  constexpr std::int64_t kMostPairs = 1 << 20;
+  const auto bin_ns = static_cast<std::int64_t>(std::min(spacing_of(pivot) / 2, 1e18)) + 1;
+  const std::int64_t stride = std::ssize(other) * width / kMostPairs + 1;
+  struct Bin {
+    std::size_t pairs = 0;
+    std::int64_t first_ns = 0;
+  };
+  std::unordered_map<std::int64_t, Bin> bins;
+  for (std::int64_t j = 0; j < std::ssize(other); j += stride)
+    for (std::int64_t i = std::max<std::int64_t>(j + lowest, 0);
+         i < std::min(j + lowest + width, std::ssize(pivot)); ++i) {
+      const AlignEntry &a = pivot[static_cast<std::size_t>(i)],
+                       &b = other[static_cast<std::size_t>(j)];
+      if (a.kind != b.kind) continue;
+      const std::int64_t ahead = minus_ns(b.end_ns, a.end_ns);
+      Bin& bin =
+          bins[ahead / bin_ns];  // the one around 0 is twice as wide: no difference is likely
+      if (bin.pairs++ == 0) bin.first_ns = ahead;
+    }
+  const auto zero = bins.find(0);
+  const std::size_t as_recorded = zero == bins.end() ? 0 : zero->second.pairs;
+  Bin best;
+  for (const auto& [number, bin] : bins)
+    if (bin.pairs > best.pairs || (bin.pairs == best.pairs && bin.first_ns < best.first_ns))
+      best = bin;
+  return as_recorded >= best.pairs / 2 ? 0 : best.first_ns;
+}
+
 class Band {
  public:
   Band(std::span<const AlignEntry> pivot, std::span<const AlignEntry> other)
@@ -32,6 +67,7 @@ class Band {
     const std::int64_t difference = std::ssize(pivot) - std::ssize(other);
     lowest_ = std::min<std::int64_t>(difference, 0) - kExtraBand;
     width_ = std::abs(difference) + 2 * kExtraBand + 1;
+    if (!is_too_wide()) lead_ns_ = clock_lead(pivot, other, lowest_, width_);
   }
   [[nodiscard]] bool is_too_wide() const { return width_ > kWidestBand; }
 
@@ -97,7 +133,8 @@ class Band {
   [[nodiscard]] double pair_cost(std::int64_t i, std::int64_t j) const {
     const AlignEntry &a = pivot_[at(i)], &b = other_[at(j)];
     if (a.kind != b.kind) return kImpossible;
-    const double apart = std::abs(static_cast<double>(a.end_ns) - static_cast<double>(b.end_ns));
+    const std::int64_t end_ns = minus_ns(b.end_ns, lead_ns_);
+    const double apart = std::abs(static_cast<double>(a.end_ns) - static_cast<double>(end_ns));
     return std::min(kFarthest, apart / spacing_ / 4);
   }
 
@@ -105,7 +142,7 @@ class Band {
 
   std::span<const AlignEntry> pivot_, other_;
   double spacing_;
-  std::int64_t lowest_ = 0, width_ = 0;
+  std::int64_t lowest_ = 0, width_ = 0, lead_ns_ = 0;
   std::vector<Step> steps_;  // how each cell of the band was reached
 };
 

@@ -2,7 +2,8 @@
 // are missing on either side.
 //   const Alignment pairs = align(pivot, other);       // pairs[i]: entry of pivot for other[i]
 // Entries pair up in order and only when they are of the same kind. As few as possible stay alone;
-// which of several equal ones does is decided by the times at which they ended.
+// which of several equal ones does is decided by the times at which they ended. The two clocks may
+// be any time apart: what most pairs agree on is taken out first.
 #pragma once
 
 #include <cstddef>

@@ -38,6 +38,17 @@ TEST(Align, AConstantClockDifferenceDoesNotMatter) {
   EXPECT_THAT(align(pivot, other), ElementsAre(1u, 2u, 3u));
 }
 
+TEST(Align, ClocksHoursApartDoNotMatter) {
+  constexpr std::int64_t kHours = 32'400'000'000'000;
+  const std::vector<AlignEntry> pivot{{1, 100}, {1, 200}, {1, 300}, {1, 420}, {1, 500}, {1, 600}};
+  for (const std::int64_t ahead : {kHours, -kHours, std::int64_t{5000}}) {
+    std::vector<AlignEntry> other = pivot;
+    other.erase(other.begin() + 2);
+    for (AlignEntry& entry : other) entry.end_ns += ahead;
+    EXPECT_THAT(align(pivot, other), ElementsAre(0u, 1u, 3u, 4u, 5u)) << ahead;
+  }
+}
+
 TEST(Align, ListsThatDifferTooMuchArePairedInOrder) {
   const std::vector<AlignEntry> pivot(10'000, AlignEntry{1, 0});
   const std::vector<AlignEntry> other{{1, 0}, {2, 0}};

@@ -141,6 +141,25 @@ std::vector<std::string> missing_kernels(const CollectiveRun& run) {
   return sentences;
 }
 
+std::vector<std::string> long_waits(const CollectiveRun& run,
+                                    std::span<const SyncCollective> rows) {
+  const std::int64_t longest_trace = run.longest_trace_ns();
+  SyncCollective longest;
+  std::size_t more = 0;
+  for (const SyncCollective& row : rows) {
+    if (row.start_skew_ns <= longest_trace) continue;
+    ++more;
+    if (row.start_skew_ns > longest.start_skew_ns) longest = row;
+  }
+  if (more == 0) return {};
+  return {fmt::format(
+      "in {} collectives a rank seems to wait longer than its trace lasts ({:.3f} s); in {} rank "
+      "{} waits {:.3f} s for rank {}: clocks are apart, or these kernels are not one collective",
+      more, static_cast<double>(longest_trace) / 1e9,
+      run.matching().id(run.matching().collectives[longest.collective]), longest.earliest_rank,
+      static_cast<double>(longest.start_skew_ns) / 1e9, longest.latest_rank)};
+}
+
 std::vector<std::string> unlinked_kernels(const CollectiveRun& run) {
   std::uint64_t kernels = 0;
   std::size_t ranks = 0;

@@ -1,13 +1,15 @@
 // check.hpp: what does not fit together between the ranks.
 //   for (const std::string& sentence : metadata_mismatches(run)) ...
-//   missing_kernels(run), unlinked_kernels(run), process_groups(run), rank_files(run)
+//   missing_kernels(run), long_waits(run, sync), unlinked_kernels(run), process_groups(run), rank_files(run)
 #pragma once
 
+#include <span>
 #include <string>
 #include <tracelens/table.hpp>
 #include <vector>
 
 #include "analysis/ranks/run.hpp"
+#include "analysis/ranks/sync.hpp"
 
 namespace tracelens {
 
@@ -18,6 +20,11 @@ namespace tracelens {
 // Ranks that were read but lack kernels of collectives that others of their process group have; one
 // sentence per group.
 [[nodiscard]] std::vector<std::string> missing_kernels(const CollectiveRun& run);
+
+// A wait that is longer than the trace of any rank, the longest of them: one sentence, or none.
+// Either clocks are apart, or kernels are not one collective.
+[[nodiscard]] std::vector<std::string> long_waits(const CollectiveRun& run,
+                                                  std::span<const SyncCollective> rows);
 
 // Communication kernels that are left out because nobody launched them: one sentence, or none.
 [[nodiscard]] std::vector<std::string> unlinked_kernels(const CollectiveRun& run);

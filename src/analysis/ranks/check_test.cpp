@@ -42,6 +42,18 @@ TEST(MetadataMismatches, NameTheFieldTheCollectiveAndTheRanks) {
                   "2048 on rank 1"));
 }
 
+TEST(LongWaits, AreToldWithFigures) {
+  const auto waits = [](const CollectiveRun& run) {
+    return long_waits(run, sync_collectives(run));
+  };
+  EXPECT_THAT(waits(test_run({{at(0), at(40)}, {at(30), at(70)}})), IsEmpty());
+  EXPECT_THAT(
+      waits(test_run({{at(0), at(40)}, {at(5e6), at(6e6)}})),
+      ElementsAre("in 2 collectives a rank seems to wait longer than its trace lasts (1.000 s); in "
+                  "0_1 rank 0 waits 6.000 s for rank 1: clocks are apart, or these kernels are not "
+                  "one collective"));
+}
+
 TEST(UnlinkedKernels, AreCountedInOneSentence) {
   std::vector<RankTrace> ranks = test_ranks({{at(0)}, {at(0)}, {}});
   EXPECT_THAT(unlinked_kernels(CollectiveRun{ranks, {}}), IsEmpty());

@@ -68,6 +68,16 @@ TEST(MatchCollectives, GroupsOfOneNameAreToldApartByTheirMembers) {
   EXPECT_THAT(matched(ranks), ElementsAre("tp@0_0: 0 1", "tp@2_0: 2 3"));
 }
 
+TEST(MatchCollectives, ManyProcessGroupsTakeLinearTime) {
+  constexpr int kGroups = 40'000;
+  std::vector<TestKernel> kernels;
+  for (int i = 0; i < kGroups; ++i) kernels.push_back({.group = "g" + std::to_string(i)});
+  const CollectiveRun run = test_run({kernels, kernels}, {.gpus_per_node = 2});
+  ASSERT_EQ(run.matching().groups.size(), kGroups);
+  EXPECT_EQ(run.matching().groups.back().id, "g39999");
+  EXPECT_EQ(run.matching().collectives.size(), kGroups);
+}
+
 TEST(MatchCollectives, SendsAmongCollectivesDoNotShiftThem) {
   const TestKernel send{.name = "send", .ts = 15, .dur = 3, .peer = 1};
   const TestKernel receive{.name = "recv", .ts = 16, .dur = 2, .peer = 0};

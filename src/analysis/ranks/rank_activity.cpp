@@ -27,37 +27,32 @@ bool is_host(Category category) {
 // Host events that are open at given times, for times asked in ascending order.
 class OpenEvents {
  public:
+  enum class Tracks : std::uint8_t { kApart, kTogether };
   template <class Filter>
-  OpenEvents(const Trace& trace, Filter&& takes) : trace_{trace} {
+  OpenEvents(const Trace& trace, Tracks tracks, Filter&& takes) : trace_{trace}, tracks_{tracks} {
     for (std::uint32_t row = 0; row < trace.size(); ++row)
       if (trace.phases()[row] == Phase::kComplete && takes(row)) events_.push_back({row});
-    std::ranges::stable_sort(events_, {}, [&](EventId event) { return trace.ts_ns()[event.row]; });
+    // Of equal starts on several tracks the first track's comes last, as the one on top.
+    std::ranges::stable_sort(events_, {}, [&](EventId event) {
+      return std::pair{trace.ts_ns()[event.row], ~trace.tracks()[event.row].row};
+    });
   }
   [[nodiscard]] bool empty() const { return events_.empty(); }
 
-  // The innermost one at `ns` on `track`; invalid when none is open.
-  EventId on_track(std::int64_t ns, TrackId track) {
+  // The one that began last at `ns`, on this track or, together, on any; invalid when none is open.
+  EventId at(std::int64_t ns, TrackId track = {}) {
     advance(ns);
-    const auto stack = open_.find(track.row);
+    const auto stack = open_.find(key_of(track));
     return stack == open_.end() ? EventId{} : top(stack->second, ns);
-  }
-  // The one that began last, on whatever track.
-  EventId on_any_track(std::int64_t ns) {
-    advance(ns);
-    EventId latest;
-    for (auto& [track, stack] : open_) {
-      const EventId event = top(stack, ns);
-      if (event.valid() &&
-          (!latest.valid() || trace_.ts_ns()[event.row] > trace_.ts_ns()[latest.row]))
-        latest = event;
-    }
-    return latest;
   }
 
  private:
+  [[nodiscard]] std::uint32_t key_of(TrackId track) const {
+    return tracks_ == Tracks::kApart ? track.row : 0;
+  }
   void advance(std::int64_t ns) {
     for (; next_ < events_.size() && trace_.ts_ns()[events_[next_].row] <= ns; ++next_) {
-      std::vector<EventId>& stack = open_[trace_.tracks()[events_[next_].row].row];
+      std::vector<EventId>& stack = open_[key_of(trace_.tracks()[events_[next_].row])];
       top(stack, trace_.ts_ns()[events_[next_].row]);  // drops what has ended
       stack.push_back(events_[next_]);
     }
@@ -68,9 +63,10 @@ class OpenEvents {
   }
 
   const Trace& trace_;
+  Tracks tracks_;
   std::vector<EventId> events_;  // by start
   std::size_t next_ = 0;
-  std::map<std::uint32_t, std::vector<EventId>> open_;  // by track; ordered: ties go to the first
+  std::unordered_map<std::uint32_t, std::vector<EventId>> open_;  // by key_of() the track
 };
 
 // Ops by their external id, which their kernels carry too.
@@ -128,7 +124,7 @@ class Collector {
       return trace_.ts_ns()[(item.op.valid() ? item.op : item.kernel).row];
     };
     std::ranges::stable_sort(work, {}, host_ns);
-    OpenEvents modules{trace_, [&](std::uint32_t row) {
+    OpenEvents modules{trace_, OpenEvents::Tracks::kApart, [&](std::uint32_t row) {
                          return trace_.categories()[row] == Category::kPythonFunction &&
                                 is_module(trace_.names()[row]);
                        }};
@@ -136,7 +132,7 @@ class Collector {
       const StringId name = trace_.names()[(op.valid() ? op : kernel).row];
       EventId module;
       if (op.valid() && !modules.empty())
-        module = modules.on_track(trace_.ts_ns()[op.row], trace_.tracks()[op.row]);
+        module = modules.at(trace_.ts_ns()[op.row], trace_.tracks()[op.row]);
       const StringId module_name = module.valid() ? trace_.names()[module.row] : StringId{};
       out_.stretches.push_back({trace_.ts_ns()[kernel.row], end_of(trace_, kernel),
                                 text(Doing::kWork, name, module_name)});
@@ -144,10 +140,11 @@ class Collector {
   }
 
   void add_gaps() {
-    OpenEvents host{trace_, [&](std::uint32_t row) { return is_host(trace_.categories()[row]); }};
-    for (const Interval& gap : gaps_between(busy_.any)) {
+    OpenEvents host{trace_, OpenEvents::Tracks::kTogether,
+                    [&](std::uint32_t row) { return is_host(trace_.categories()[row]); }};
+    for (const Interval& gap : gaps_between(busy_.any.intervals())) {
       if (length(gap) < kShortestGapNs) continue;
-      const EventId open = host.on_any_track(gap.start + length(gap) / 2);
+      const EventId open = host.at(gap.start + length(gap) / 2);
       const StringId name = open.valid() ? trace_.names()[open.row] : StringId{};
       out_.stretches.push_back({gap.start, gap.end, text(Doing::kIdle, name, {})});
     }

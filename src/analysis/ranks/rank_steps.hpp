@@ -1,5 +1,5 @@
 // rank_steps.hpp: computing, communicating, copying and idle time of one rank's GPU, per step.
-//   const GpuBusy busy{trace, kinds};
+//   const GpuBusy busy = gpu_busy(trace, is_communication);
 //   for (const RankStep& step : rank_steps(trace, busy)) ...       // the whole trace comes first
 #pragma once
 
@@ -13,18 +13,28 @@
 
 namespace tracelens {
 
-// When the GPU did what; every set is sorted and disjoint. All GPU events count, linked or not.
+// A sorted and disjoint set of times, asked about any number of windows.
+class BusyTimes {
+ public:
+  BusyTimes() = default;
+  explicit BusyTimes(std::vector<Interval> intervals);
+  [[nodiscard]] const std::vector<Interval>& intervals() const { return intervals_; }
+  // The time the set has inside the window; windows that overlap cost no more than others.
+  [[nodiscard]] std::int64_t within(const Interval& window) const;
+
+ private:
+  std::vector<Interval> intervals_;
+  std::vector<std::int64_t> before_;  // by interval: the length of all before it; the whole last
+};
+
+// When the GPU did what. All GPU events count, linked or not.
 struct GpuBusy {
-  std::vector<Interval> computing, communicating, copying, any;
-  std::vector<Interval> exposed_comm, exposed_copy;
+  BusyTimes computing, communicating, copying, any, exposed_comm, exposed_copy;
 };
 // `is_communication` says so per event row; events that are no GPU work are not asked for. Those of
 // another rank, where a trace has several, are left out.
 inline constexpr std::uint8_t kOfAnotherRank = 2;
 [[nodiscard]] GpuBusy gpu_busy(const Trace& trace, std::span<const std::uint8_t> is_communication);
-
-// The time the set has inside the window.
-[[nodiscard]] std::int64_t length_within(std::span<const Interval> set, const Interval& window);
 
 struct RankStep {
   std::string name;  // "ProfilerStep#7"; "all" for the whole trace

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "analysis/ranks/run_columns.hpp"
@@ -24,36 +26,36 @@ constexpr TimeKind kTimes[] = {
     {"total_comm_time", "communication, hidden or not", &RankStep::comm_ns},
 };
 
-// The steps of all ranks by name, in the order of the first rank that has them.
-std::vector<std::string> step_names(const CollectiveRun& run) {
-  std::vector<std::string> names;
-  for (const RankTrace& rank : run.ranks())
-    for (const RankStep& step : rank.steps)
-      if (std::ranges::find(names, step.name) == names.end()) names.push_back(step.name);
-  return names;
-}
-
 struct RankTime {
   std::int64_t rank;
   const RankStep* step;
 };
-std::vector<RankTime> ranks_in(const CollectiveRun& run, const std::string& name) {
-  std::vector<RankTime> times;
+struct Step {
+  std::string name;
+  std::vector<RankTime> times;  // of the ranks that have it
+};
+// The steps of all ranks by name, in the order of the first rank that has them.
+std::vector<Step> steps_of(const CollectiveRun& run) {
+  std::vector<Step> steps;
+  std::unordered_map<std::string_view, std::size_t> known;
   for (const RankTrace& rank : run.ranks())
-    if (const auto step = std::ranges::find(rank.steps, name, &RankStep::name);
-        step != rank.steps.end())
-      times.push_back({rank.rank, &*step});
-  return times;
+    for (const RankStep& step : rank.steps) {
+      const auto [entry, is_new] = known.try_emplace(step.name, steps.size());
+      if (is_new) steps.push_back({step.name, {}});
+      std::vector<RankTime>& times = steps[entry->second].times;
+      if (times.empty() || times.back().rank != rank.rank) times.push_back({rank.rank, &step});
+    }
+  return steps;
 }
 
 }  // namespace
 
 std::optional<Table> rank_timeline(const CollectiveRun& run) {
-  const std::vector<std::string> names = step_names(run);
-  if (names.empty()) return std::nullopt;
-  ColumnSet<RankTime> columns{{{"step", Kind::kText, "", "marked step; all: the whole trace"},
-                               [](const RankTime& time) { return time.step->name; }},
-                              {{"rank", Kind::kInteger, "id", "rank"}, &RankTime::rank}};
+  const std::vector<Step> steps = steps_of(run);
+  if (steps.empty()) return std::nullopt;
+  ColumnSet<const RankTime> columns{{{"step", Kind::kText, "", "marked step; all: the whole trace"},
+                                     [](const RankTime& time) { return time.step->name; }},
+                                    {{"rank", Kind::kInteger, "id", "rank"}, &RankTime::rank}};
   for (const TimeKind& kind : kTimes)
     columns.add({std::string{kind.name} + " (ms)", Kind::kReal, "ms", kind.description},
                 [ns = kind.ns](const RankTime& time) { return ms(time.step->*ns); });
@@ -66,14 +68,14 @@ std::optional<Table> rank_timeline(const CollectiveRun& run) {
                 }}});
   add_node_id_column(columns, run);
   Table table = columns.make_table("rank_timeline", "What the GPU of every rank did, per step");
-  for (const std::string& name : names)
-    for (RankTime& time : ranks_in(run, name)) columns.append(table, time);
+  for (const Step& step : steps)
+    for (const RankTime& time : step.times) columns.append(table, time);
   return table;
 }
 
 std::optional<Table> rank_timeline_spread(const CollectiveRun& run) {
-  const std::vector<std::string> names = step_names(run);
-  if (names.empty()) return std::nullopt;
+  const std::vector<Step> steps = steps_of(run);
+  if (steps.empty()) return std::nullopt;
   const ColumnSpec columns[] = {
       {"step", Kind::kText, "", "marked step; all: the whole trace"},
       {"type", Kind::kText, "", "kind of time, as in rank_timeline"},
@@ -87,8 +89,7 @@ std::optional<Table> rank_timeline_spread(const CollectiveRun& run) {
       {"mean of total (%)", Kind::kReal, "%", "share of the mean total_time"},
   };
   Table table{"rank_timeline_spread", "How far the ranks' GPU times are apart, per step", columns};
-  for (const std::string& name : names) {
-    const std::vector<RankTime> times = ranks_in(run, name);
+  for (const auto& [name, times] : steps) {
     std::optional<double> mean_total;
     for (const TimeKind& kind : kTimes) {
       const auto of = [&](const RankTime& time) { return time.step->*kind.ns; };

@@ -243,9 +243,9 @@ class Summary {
   void add_activity() {
     const GpuBusy busy = gpu_busy(trace_, is_communication_);
     for (CollectiveKernel& kernel : out_.kernels)
-      kernel.exposed_ns = minus_ns(
-          kernel.dur_ns,
-          length_within(busy.computing, {kernel.ts_ns, end_of(kernel.ts_ns, kernel.dur_ns)}));
+      kernel.exposed_ns =
+          minus_ns(kernel.dur_ns,
+                   busy.computing.within({kernel.ts_ns, end_of(kernel.ts_ns, kernel.dur_ns)}));
     out_.steps = rank_steps(trace_, busy);
     out_.activity = rank_activity(trace_, busy, is_communication_);
   }

@@ -83,6 +83,29 @@ TEST(SummarizeRank, MarkedStepsHaveTimesOfTheirOwn) {
   EXPECT_EQ(rank.steps[1].idle_ns, 10000);
 }
 
+TEST(SummarizeRank, ManyStepsThatAllSpanTheTraceTakeLinearTime) {
+  constexpr int kSteps = 30'000;
+  std::string events = kernel("gemm", 0, 1, "");
+  for (int i = 1; i < kSteps; ++i)
+    events += "," + kernel("gemm", 2 * i, 1, "") +
+              R"(,{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#)" +
+              std::to_string(i) + R"(", "pid": 1, "tid": 1, "ts": 1, "dur": 60000})";
+  const RankTrace rank = summarize_rank(trace_of(events), {});
+  ASSERT_THAT(rank.steps, SizeIs(kSteps));
+  EXPECT_EQ(rank.steps[7].name, "ProfilerStep#7");
+  EXPECT_EQ(rank.steps[7].computation_ns, (kSteps - 1) * 1000);
+}
+
+TEST(BusyTimes, WithinAWindowIsWhatBothHave) {
+  const BusyTimes times{{{10, 20}, {30, 40}, {50, 60}}};
+  EXPECT_EQ(times.within({0, 100}), 30);
+  EXPECT_EQ(times.within({15, 55}), 20);
+  EXPECT_EQ(times.within({32, 35}), 3);
+  EXPECT_EQ(times.within({20, 30}), 0);
+  EXPECT_EQ(times.within({60, 70}), 0);
+  EXPECT_EQ(BusyTimes{}.within({0, 100}), 0);
+}
+
 TEST(SummarizeRank, KnowsWhatRanAndWhatTheHostWasInWhileNothingRan) {
   const RankTrace rank = summarize_rank(
       trace_of(R"({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 2,
@@ -99,6 +122,35 @@ TEST(SummarizeRank, KnowsWhatRanAndWhatTheHostWasInWhileNothingRan) {
   EXPECT_EQ(what(25'000, 50'000), "idle, host in aten::item");
   EXPECT_EQ(what(62'000, 68'000), "copy_kernel");
   EXPECT_FALSE(rank.activity.busiest_in({100'000, 110'000}));
+}
+
+TEST(SummarizeRank, OfSeveralHostThreadsTheOneThatBeganLastIsTold) {
+  const auto op = [](const char* name, int tid, double ts, double dur) {
+    return R"({"ph": "X", "cat": "cpu_op", "name": ")" + std::string{name} +
+           R"(", "pid": 1, "tid": )" + std::to_string(tid) + R"(, "ts": )" + std::to_string(ts) +
+           R"(, "dur": )" + std::to_string(dur) + "},";
+  };
+  const RankTrace rank = summarize_rank(
+      trace_of(op("first", 1, 5, 400) + op("second", 2, 5, 400) + op("late", 3, 110, 20) +
+               kernel("gemm", 0, 10, "") + "," + kernel("gemm", 100, 10, "") + "," +
+               kernel("gemm", 130, 10, "") + "," + kernel("gemm", 200, 10, "")),
+      {});
+  const auto what = [&](std::int64_t from, std::int64_t to) {
+    return *rank.activity.busiest_in({from, to}).value().what;
+  };
+  EXPECT_EQ(what(20'000, 90'000), "idle, host in first");
+  EXPECT_EQ(what(112'000, 128'000), "idle, host in late");
+  EXPECT_EQ(what(150'000, 190'000), "idle, host in first");
+}
+
+TEST(SummarizeRank, ManyHostThreadsBesideManyGapsTakeLinearTime) {
+  std::string events = kernel("gemm", 0, 1, "");
+  for (int i = 1; i < 20'000; ++i)
+    events += "," + kernel("gemm", 20 * i, 1, "") +
+              R"(,{"ph": "X", "cat": "cpu_op", "name": "wait", "pid": 1, "tid": )" +
+              std::to_string(i) + R"(, "ts": 0, "dur": 1000000})";
+  const RankTrace rank = summarize_rank(trace_of(events), {});
+  EXPECT_EQ(*rank.activity.busiest_in({2'000, 19'000}).value().what, "idle, host in wait");
 }
 
 TEST(SummarizeRank, NamesCollectivesOfOtherLibraries) {

@@ -75,6 +75,21 @@ void CollectiveRun::shift_clocks(std::span<const std::int64_t> ahead_ns) {
   }
 }
 
+std::int64_t CollectiveRun::longest_trace_ns() const {
+  std::int64_t longest = 0;
+  for (const RankTrace& rank : ranks_) {
+    if (!rank.steps.empty()) longest = std::max(longest, rank.steps[0].total_ns);
+    if (rank.kernels.empty()) continue;
+    std::int64_t start = rank.kernels[0].ts_ns, end = start;
+    for (const CollectiveKernel& kernel : rank.kernels) {
+      start = std::min(start, kernel.ts_ns);
+      end = std::max(end, end_of(kernel.ts_ns, kernel.dur_ns));
+    }
+    longest = std::max(longest, minus_ns(end, start));
+  }
+  return longest;
+}
+
 ColumnSpec CollectiveRun::column(CollectiveField field) const {
   const CollectiveFieldText& text = text_of(field);
   return {text.name, kinds_[static_cast<std::size_t>(field)], "", text.description};
@@ -111,6 +126,8 @@ std::int64_t CollectiveRun::node_of(std::int64_t rank) const {
 // Equal lists of ranks are looked at once: there are few, and they may be long.
 void CollectiveRun::find_node_spans() {
   std::unordered_map<std::string, std::string_view> known;
+  std::unordered_map<std::string_view, const ProcessGroup*> named;
+  for (const ProcessGroup& group : matching_.groups) named.try_emplace(group.name, &group);
   for (const RankTrace& rank : ranks_) {
     auto& spans = node_spans_.emplace_back();
     for (const CollectiveMessage& message : rank.messages) {
@@ -122,9 +139,9 @@ void CollectiveRun::find_node_spans() {
       if (is_new) {
         std::vector<std::int64_t> members = rank_list(ranks, size);
         // A list that was cut short: the group of this name may be known in full.
-        const auto group = std::ranges::find(matching_.groups, name.as_text(), &ProcessGroup::name);
-        if (members.empty() && ranks.is_text() && group != matching_.groups.end())
-          members = group->members;
+        if (members.empty() && ranks.is_text())
+          if (const auto group = named.find(name.as_text()); group != named.end())
+            members = group->second->members;
         entry->second = span_of(members);
       }
       spans.push_back(entry->second);

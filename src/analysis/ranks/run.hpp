@@ -31,6 +31,7 @@ class CollectiveRun {
   [[nodiscard]] const std::vector<RankTrace>& ranks() const { return ranks_; }
   [[nodiscard]] const Matching& matching() const { return matching_; }
   [[nodiscard]] Edition edition() const { return edition_; }
+  [[nodiscard]] std::int64_t longest_trace_ns() const;  // of the ranks'
   // Takes this many ns, by rank index, off all times of a rank.
   void shift_clocks(std::span<const std::int64_t> ahead_ns);
 

@@ -40,6 +40,7 @@ struct Source {
   std::string path;
   std::int64_t rank = 0;
   std::int64_t shift_ns = 0;
+  std::optional<std::int64_t> first_ns = {};  // its first event, as recorded
 };
 
 // What the first pass finds in a file.
@@ -115,6 +116,7 @@ class Fusion {
   void run(const std::vector<RankFile>& files, const std::string& output) {
     survey(files);
     if (options_.align_clocks) align();
+    find_first();
     PackedOutput out{output};
     out.write("{\"traceEvents\": [\n");
     for (const Source& source : sources_) write_rank(source, out);
@@ -210,7 +212,32 @@ class Fusion {
       heads_.ranks.push_back(std::to_string(rank));
       heads_.jobs.push_back(found.job);
     }
+    found.source.first_ns = found.survey.first_ns();
     sources_.push_back(std::move(found.source));
+  }
+
+  // When the first of all ranks begins, by the times that are written. Ranks of one job begin
+  // together, or their clocks are apart.
+  void find_first() {
+    constexpr std::int64_t kFarNs = 600'000'000'000;
+    const Source *first = nullptr, *last = nullptr;
+    const auto start = [](const Source& source) {
+      return plus_ns(*source.first_ns, source.shift_ns);
+    };
+    for (const Source& source : sources_) {
+      if (!source.first_ns) continue;
+      if (first == nullptr || start(source) < start(*first)) first = &source;
+      if (last == nullptr || start(source) > start(*last)) last = &source;
+    }
+    if (first == nullptr) return;
+    first_ns_ = start(*first);
+    const std::int64_t apart = minus_ns(start(*last), first_ns_);
+    if (apart > kFarNs)
+      result_.warnings.push_back(
+          fmt::format("rank {} begins {:.0f} s after rank {}: their clocks are apart{}", last->rank,
+                      static_cast<double>(apart) / 1e9, first->rank,
+                      options_.align_clocks ? ", and no collective tells by how much"
+                                            : "; --align-clocks shifts them"));
   }
 
   // Whoever is ahead is moved back.
@@ -232,7 +259,7 @@ class Fusion {
   void write_rank(const Source& source, PackedOutput& out) {
     RankEvents::Times times{.shift_ns = source.shift_ns};
     if (options_.window) {
-      const std::int64_t start = minus_ns(survey_.first_ns().value_or(0), source.shift_ns);
+      const std::int64_t start = minus_ns(first_ns_, source.shift_ns);
       times.from_ns = plus_ns(start, options_.window->from_ns);
       times.to_ns = plus_ns(start, options_.window->to_ns);
     }
@@ -306,6 +333,7 @@ class Fusion {
   FuseResult& result_;
   std::vector<Source> sources_;  // by rank
   FuseSurvey survey_;
+  std::int64_t first_ns_ = 0;
   Heads heads_;
   TemporaryFiles temporary_;
   std::uint64_t repaired_ = 0, unreadable_ = 0;

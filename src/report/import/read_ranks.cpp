@@ -84,6 +84,49 @@ void warn_of_gaps(std::span<const RankTrace> ranks, std::optional<std::int64_t> 
         fmt::format("{} of {} ranks are missing: {}", missing.size(), end, ranges_of(missing)));
 }
 
+// Traces that disagree on the size of their job may well be of several.
+void warn_of_world_sizes(std::span<const RankTrace> ranks, std::optional<std::int64_t> world_size,
+                         std::vector<std::string>& warnings) {
+  std::map<std::int64_t, std::vector<std::int64_t>> sizes;  // by what ranks say: who does
+  for (const RankTrace& rank : ranks)
+    if (rank.world_size) sizes[*rank.world_size].push_back(rank.rank);
+  std::string text;
+  for (const auto& [size, who] : sizes)
+    text += fmt::format("{}{} on rank {}", text.empty() ? "" : "; ", size, ranges_of(who));
+  if (sizes.size() > 1)
+    warnings.push_back("ranks disagree on the world size, and may be of different jobs: " + text);
+  else if (!sizes.empty() && world_size && sizes.begin()->first != *world_size)
+    warnings.push_back(fmt::format("the world size is given as {}, but the traces say {}",
+                                   *world_size, sizes.begin()->first));
+  std::vector<std::int64_t> beyond;
+  for (const RankTrace& rank : ranks)
+    if (rank.world_size && rank.rank >= *rank.world_size) beyond.push_back(rank.rank);
+  if (!beyond.empty())
+    warnings.push_back(
+        fmt::format("rank {} is not below the world size that its trace tells", ranges_of(beyond)));
+}
+
+// A name that says another rank than its trace. Where all names say the same one, as a folder
+// "lowrank4" makes them, they say none.
+void warn_of_names(std::span<const RankTrace> ranks, std::span<const RankFile> files,
+                   std::vector<std::string>& warnings) {
+  const RankTrace* first = nullptr;
+  std::set<std::int64_t> named;
+  std::size_t count = 0;
+  for (const RankTrace& rank : ranks) {
+    const std::optional<std::int64_t>& name = files[rank.source].rank;
+    if (rank.gpu || !name) continue;
+    named.insert(*name);
+    if (*name == rank.rank) continue;
+    if (count++ == 0) first = &rank;
+  }
+  if (count == 0 || (named.size() == 1 && ranks.size() > 1)) return;
+  warnings.push_back(
+      fmt::format("{}: its name says rank {}, the trace rank {}, which counts{}", first->file,
+                  *files[first->source].rank, first->rank,
+                  count == 1 ? "" : fmt::format("; so it is with {} more files", count - 1)));
+}
+
 bool tells_rank(const RankTrace& rank, const RankFile& file) {
   return rank.declared_rank || file.rank;
 }
@@ -262,6 +305,10 @@ void assign_ranks(std::vector<RankTrace>& ranks, std::span<const RankFile> files
     ranks.push_back(std::move(rank));
   }
   warn_of_absent(options.only_ranks, numbers, warnings);
+  if (!options.by_position) {
+    warn_of_names(ranks, files, warnings);
+    warn_of_world_sizes(ranks, options.world_size, warnings);
+  }
   if (!ranks.empty() && options.only_ranks.empty())
     warn_of_gaps(ranks, options.world_size, warnings);
 }

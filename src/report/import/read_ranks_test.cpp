@@ -98,6 +98,40 @@ TEST_F(AssignRanks, AHostWhoseNameTellsItsNumberKeepsItsPlaceWhenOthersAreMissin
   EXPECT_THAT(warnings_, ElementsAre("2 of 6 ranks are missing: 2, 3"));
 }
 
+TEST_F(AssignRanks, ANameThatContradictsItsTraceIsTold) {
+  add("rank0.json", "kineto", 1);
+  add("rank1.json", "kineto", 0);
+  EXPECT_THAT(assign(), ElementsAre(0, 1));
+  EXPECT_THAT(warnings_, ElementsAre("rank1.json: its name says rank 1, the trace rank 0, which "
+                                     "counts; so it is with 1 more files"));
+}
+
+TEST_F(AssignRanks, AFolderThatLooksLikeARankContradictsNothing) {
+  add("lowrank4/a.json", "kineto", 0);
+  add("lowrank4/b.json", "kineto", 1);
+  EXPECT_THAT(assign(), ElementsAre(0, 1));
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+TEST_F(AssignRanks, RanksThatDisagreeOnTheWorldSizeAreTold) {
+  for (const char* const name : {"rank0.json", "rank1.json", "rank2.json"}) add(name, "kineto");
+  for (RankTrace& rank : ranks_) rank.world_size = 3;
+  ranks_[2].world_size = 2;
+  EXPECT_THAT(assign(), ElementsAre(0, 1, 2));
+  EXPECT_THAT(warnings_,
+              ElementsAre("ranks disagree on the world size, and may be of different jobs: 2 on "
+                          "rank 2; 3 on rank 0, 1",
+                          "rank 2 is not below the world size that its trace tells"));
+}
+
+TEST_F(AssignRanks, AWorldSizeThatIsNotTheTracesIsTold) {
+  add("rank0.json", "kineto");
+  ranks_[0].world_size = 1;
+  EXPECT_THAT(assign({.world_size = 2}), ElementsAre(0));
+  EXPECT_THAT(warnings_, ElementsAre("the world size is given as 2, but the traces say 1",
+                                     "1 of 2 ranks are missing: 1"));
+}
+
 TEST_F(AssignRanks, ByPositionTheGpusOfAHostStayApart) {
   add_host("a.xplane.pb", 2);
   EXPECT_THAT(assign({.by_position = true}), ElementsAre(0, 1));

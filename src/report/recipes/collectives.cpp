@@ -26,6 +26,7 @@
 #include "analysis/tables/warnings.hpp"
 #include "report/import/read_ranks.hpp"
 #include "report/recipes/overview.hpp"
+#include "report/recipes/overview_parts.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
@@ -134,13 +135,12 @@ class ReportMaker {
       return std::move(report_);
     }
     const ClockOffsets clocks = estimate_clock_offsets(run_);
-    if (options_.correct_clocks)
-      run_.shift_clocks(clocks.by_rank);
-    else
-      warn_of_two_clocks(clocks);
+    const bool corrects = options_.correct_clocks.value_or(clocks.are_needed());
+    if (corrects) run_.shift_clocks(clocks.by_rank);
+    tell_of_clocks(clocks, corrects);
     add_reference_tables();
     std::vector<Table> reference = std::exchange(report_.tables, {});
-    if (!options_.correct_clocks) run_.shift_clocks(clocks.by_rank);
+    if (!corrects) run_.shift_clocks(clocks.by_rank);
     add_diagnosis(clocks);
     for (Table& table : reference) add(std::move(table));
     add(rank_files(run_));
@@ -159,6 +159,9 @@ class ReportMaker {
   void add_reference_tables() {
     const std::vector<SyncCollective> sync = sync_collectives(run_);
     const std::vector<UnevenExchange> uneven = uneven_exchanges(run_);
+    if (options_.edition == Edition::kExtended)
+      for (std::string& sentence : long_waits(run_, sync))
+        report_.warnings.push_back(std::move(sentence));
     std::size_t left_out = 0;
     add(nccl_summary_implicit_sync(run_, sync, aggregates_));
     add(nccl_summary_long(run_, {}, &left_out));
@@ -175,21 +178,34 @@ class ReportMaker {
     add(straggler_summary(run_, sync));
   }
 
-  // Two tables of one report may name different ranks as late.
-  void warn_of_two_clocks(const ClockOffsets& clocks) {
+  // By how much, how sure, and which tables show what: two of one report may name different ranks
+  // as late.
+  void tell_of_clocks(const ClockOffsets& clocks, bool corrects) {
     constexpr std::int64_t kNotableNs = 1000;
-    std::int64_t least = 0, most = 0;
-    for (const std::int64_t ahead : clocks.by_rank) {
-      least = std::min(least, ahead);
-      most = std::max(most, ahead);
-    }
+    const ClockFit &recorded = clocks.recorded, &corrected = clocks.corrected;
+    const auto [least, most] = std::ranges::minmax(clocks.by_rank);
     const std::int64_t apart = minus_ns(most, least);
-    if (apart < kNotableNs) return;
-    report_.warnings.push_back(fmt::format(
-        "clocks are up to {:.1f} us apart: comm_verdict and p2p use corrected times, the nccl_ "
-        "tables and straggler_summary those recorded, and may name other ranks as late; "
-        "--correct-clocks corrects all",
-        static_cast<double>(apart) / 1e3));
+    const std::string far = fmt::format("clocks are up to {} apart", time_text(apart));
+    if (corrects && apart == 0)
+      report_.warnings.emplace_back(
+          "--correct-clocks: the collectives tell no difference between clocks; nothing is "
+          "corrected");
+    else if (corrects)
+      report_.warnings.push_back(fmt::format(
+          "{}: all times are corrected. Before, a rank left before another came in {} of {} "
+          "collectives, now in {}; in half of them the ends of all ranks now agree within {}",
+          far, recorded.impossible, recorded.collectives, corrected.impossible,
+          time_text(corrected.usual_end_skew_ns)));
+    else if (apart >= kNotableNs)
+      report_.warnings.push_back(
+          far +
+          ": comm_verdict and p2p use corrected times, the nccl_ tables and straggler_summary "
+          "those recorded, and may name other ranks as late; --correct-clocks corrects all");
+    if (corrects && corrected.is_usual)
+      report_.warnings.push_back(fmt::format(
+          "by corrected clocks, too, a rank leaves before another comes in {} of {} collectives: "
+          "clocks drift, or these kernels are not one collective; who is late is not certain",
+          corrected.impossible, corrected.collectives));
   }
 
   // Who is late is told by corrected clocks, whatever the other tables show.
@@ -202,7 +218,7 @@ class ReportMaker {
     add(p2p_summary(run_));
     if (options_.detailed) add(p2p(run_));
     add(process_groups(run_));
-    add(clock_offset_table(run_, clocks));
+    add(clock_offset_table(clocks));
   }
 
   CollectiveRun& run_;
