@@ -110,12 +110,12 @@ void limit_memory(const std::string& size) {
     if (const std::string complaint = complaint_about(chosen); !complaint.empty())
       throw Error{kVariable, complaint};
   limit.is_chosen = !chosen.empty();
-  const std::uint64_t bytes = limit.is_chosen ? *bytes_of(chosen) : half_of_all();
   if (::getrlimit(RLIMIT_DATA, &limit.before) != 0) return;
+  const std::uint64_t bytes = limit.is_chosen ? *bytes_of(chosen) : half_of_all();
+  // A lower limit of the shell (ulimit -d) stays: below one that nobody asked for, and if it is hard.
+  if (bytes >= (limit.is_chosen ? limit.before.rlim_max : limit.before.rlim_cur)) return;
   rlimit wanted = limit.before;
   wanted.rlim_cur = std::min<rlim_t>(bytes + stacks(), wanted.rlim_max);
-  // What the shell says (ulimit -d) goes before a limit that nobody asked for.
-  if (!limit.is_chosen && limit.before.rlim_cur < wanted.rlim_cur) return;
   if (::setrlimit(RLIMIT_DATA, &wanted) == 0) limit.bytes = bytes;
 }
 
