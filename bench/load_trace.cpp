@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <exception>
 #include <string_view>
+#include <tracelens/files.hpp>
 #include <tracelens/read_trace.hpp>
 
 namespace {
@@ -38,6 +39,7 @@ std::size_t column_bytes(const tracelens::Trace& trace) {
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
+  tracelens::guard_mapped_files();  // as the program does
   try {
     const auto start = std::chrono::steady_clock::now();
     const tracelens::Trace trace = tracelens::read_trace(argv[1]);

@@ -15,6 +15,8 @@
 #include <tracelens/error.hpp>
 #include <utility>
 
+#include "memory_limit.hpp"
+
 namespace tracelens::app {
 namespace {
 
@@ -77,7 +79,8 @@ int Console::tell_exception() const {
     error(problem.what());
     return kExitBadInput;
   } catch (const std::bad_alloc&) {
-    error("not enough memory for this trace");
+    clear_progress();
+    error(out_of_memory());
     return kExitBadInput;
   } catch (const std::exception& problem) {
     error(fmt::format("this is a bug in TraceLens: {}", problem.what()));

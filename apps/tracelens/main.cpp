@@ -3,6 +3,7 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -12,11 +13,13 @@
 #include <system_error>
 #include <tracelens/collectives.hpp>
 #include <tracelens/error.hpp>
+#include <tracelens/files.hpp>
 #include <tracelens/version.hpp>
 #include <utility>
 #include <vector>
 
 #include "completion.hpp"
+#include "memory_limit.hpp"
 #include "scripts/scripts.hpp"
 #include "verb.hpp"
 #include "verbs.hpp"
@@ -31,6 +34,11 @@ class Program {
     flags_.add("-q,--quiet", console_.quiet,
                "Print no tables, notes or warnings: only errors and what -o asks for");
     flags_.add("-v,--verbose", console_.verbose, "Say more about what is done");
+    flags_
+        .add("--max-memory", max_memory_,
+             "End the run, with status 2, when it needs more memory than this, such as 512M or 4G; "
+             "by default half of the machine's or the container's")
+        .check(memory_size());
     for (const VerbKind& kind : all_verbs()) {
       Flags& command = flags_.add_command(kind.name, kind.description);
       verbs_.emplace_back(&command, kind.make()).second->declare(command);
@@ -61,8 +69,10 @@ class Program {
  private:
   int run_verb(const std::vector<std::string>& words) {
     try {
-      if (const auto script = script_of(words))
+      if (const auto script = script_of(words)) {
+        limit_memory("");
         return run_script(script->name, script->arguments, console_);
+      }
       if (const auto text = flags_.parse(with_verb({words.begin() + 1, words.end()}))) {
         console_.print(*text);
         return kExitOk;
@@ -74,6 +84,7 @@ class Program {
         console_.print(completion_script(flags_, shell_));
         return kExitOk;
       }
+      limit_memory(max_memory_);
       return std::ranges::find(verbs_, flags_.chosen(), &CommandAndVerb::first)
           ->second->run(console_);
     } catch (const NoCommand&) {
@@ -140,7 +151,7 @@ class Program {
   using CommandAndVerb = std::pair<const Flags*, std::unique_ptr<Verb>>;
   std::vector<CommandAndVerb> verbs_;
   Flags *completion_ = nullptr, *compat_ = nullptr;
-  std::string shell_;
+  std::string shell_, max_memory_;
 };
 
 }  // namespace
@@ -152,5 +163,8 @@ int main(int argc, char** argv) {
   // for large blocks and seldom, so they do not get in each other's way; a tenth less peak memory.
   mallopt(M_ARENA_MAX, 1);
 #endif
+  // A file that grows beyond `ulimit -f` is then a write that fails, which gives a sentence.
+  std::signal(SIGXFSZ, SIG_IGN);
+  tracelens::guard_mapped_files();
   return tracelens::app::Program{}.run({argv, argv + argc});
 }

@@ -25,4 +25,10 @@ void write_text_file(const std::string& path, std::string_view text);
 // Makes the folder and those above it that are missing. Throws Error.
 void make_folder(const std::string& path);
 
+// Lets the readers of this process map large plain profiles (*.xplane.pb) into memory rather than
+// copy them. A mapped file that somebody shortens meanwhile would end the process by SIGBUS: this
+// installs a handler, which leaves every fault outside our mappings to the handler that was there
+// before. Call it once, from main(), if at all; a handler installed later must pass on to it.
+void guard_mapped_files();
+
 }  // namespace tracelens

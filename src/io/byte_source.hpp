@@ -27,8 +27,10 @@ class ByteSource {
 
   // The unread text when it lies in memory; such a source never copies on peek().
   [[nodiscard]] virtual std::optional<std::string_view> memory() const { return std::nullopt; }
-  virtual void release_memory(std::size_t /*offset*/) {}
-  virtual void forget_memory(std::size_t /*from*/, std::size_t /*to*/) {}
+  // The same, and the whole of a plain file too, which is mapped for it. Then read() is
+  // not to be called.
+  [[nodiscard]] virtual std::optional<std::string_view> map() { return std::nullopt; }
+  virtual void forget_mapped(std::size_t /*from*/, std::size_t /*to*/) {}
   // A descriptor that can be read at any offset and starts at byte 0, or -1. Stays owned here.
   [[nodiscard]] virtual int seekable_descriptor() const { return -1; }
 

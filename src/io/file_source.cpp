@@ -1,7 +1,6 @@
-// file_source.cpp: where bytes come from: mapped files, descriptors (pipes, packed files), memory.
+// file_source.cpp: where bytes come from: descriptors (files, pipes, devices) and memory.
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <tracelens/error.hpp>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "io/byte_source.hpp"
+#include "io/mapped_file.hpp"
 
 namespace tracelens::io {
 namespace {
@@ -44,17 +44,27 @@ class Descriptor {
   bool owned_;
 };
 
-// Pipes, devices, and packed files (which gain nothing from a mapping).
+// Files, pipes and devices.
 class DescriptorSource final : public ByteSource {
  public:
   // `size` is 0 when unknown; a known size says that the descriptor is a regular file at byte 0.
   DescriptorSource(Descriptor fd, std::uint64_t size, std::string name)
       : fd_{std::move(fd)}, size_{size}, name_{std::move(name)} {}
 
+  [[nodiscard]] std::optional<std::string_view> map() override {
+    if (!mapped_ && size_ > 0) mapped_ = MappedFile::map(fd_.get(), size_);
+    return mapped_ ? std::optional{mapped_->text()} : std::nullopt;
+  }
+  void forget_mapped(std::size_t from, std::size_t to) override {
+    if (mapped_) mapped_->forget(from, to);
+  }
   [[nodiscard]] int seekable_descriptor() const override { return size_ > 0 ? fd_.get() : -1; }
   [[nodiscard]] std::uint64_t packed_bytes() const override { return size_ > 0 ? size_ : got_; }
   [[nodiscard]] double progress() const override { return fraction(got_, size_); }
-  [[nodiscard]] const std::string& damage() const override { return kNoDamage; }
+  [[nodiscard]] const std::string& damage() const override {
+    if (const auto cut_at = mapped_ ? mapped_->cut_at() : std::nullopt) damage_ = cut_text(*cut_at);
+    return damage_;
+  }
 
  private:
   std::size_t produce(std::span<char> into) override {
@@ -66,6 +76,7 @@ class DescriptorSource final : public ByteSource {
       if (got < 0) wait_or_throw();
     }
     got_ += filled;
+    if (ended_ && got_ < size_) damage_ = cut_text(got_);
     return filled;
   }
 
@@ -76,34 +87,32 @@ class DescriptorSource final : public ByteSource {
     ::poll(&ready, 1, -1);
   }
 
+  [[nodiscard]] std::string cut_text(std::uint64_t at) const {
+    return "file ends early at byte " + std::to_string(at) + ": it had " + std::to_string(size_) +
+           " when it was opened";
+  }
+
   Descriptor fd_;
   std::uint64_t size_;
   std::string name_;
+  std::unique_ptr<MappedFile> mapped_;
   std::uint64_t got_ = 0;
   bool ended_ = false;
+  mutable std::string damage_;  // of a mapped file it is known when somebody asks
 };
 
-// Text that lies in memory. A mapped file that another program shortens meanwhile ends the
-// process with SIGBUS, as for every program that maps files.
-class MemorySource : public ByteSource {
+// Text that lies in memory.
+class MemorySource final : public ByteSource {
  public:
   explicit MemorySource(std::string_view text) : text_{text} {}
 
   [[nodiscard]] std::optional<std::string_view> memory() const override {
     return text_.substr(position_);
   }
-  void release_memory(std::size_t offset) override {
-    released_ = std::max(released_, std::min(offset, text_.size()));
-  }
+  [[nodiscard]] std::optional<std::string_view> map() override { return memory(); }
   [[nodiscard]] std::uint64_t packed_bytes() const override { return text_.size(); }
-  [[nodiscard]] double progress() const override {
-    return fraction(std::max(position_, released_), text_.size());
-  }
+  [[nodiscard]] double progress() const override { return fraction(position_, text_.size()); }
   [[nodiscard]] const std::string& damage() const override { return kNoDamage; }
-
- protected:
-  [[nodiscard]] std::string_view text() const { return text_; }
-  [[nodiscard]] std::size_t released() const { return released_; }
 
  private:
   std::size_t produce(std::span<char> into) override {
@@ -114,36 +123,7 @@ class MemorySource : public ByteSource {
 
   std::string_view text_;
   std::size_t position_ = 0;
-  std::size_t released_ = 0;  // the owner of the text is done with the bytes before this
 };
-
-class MappedFile final : public MemorySource {
- public:
-  using MemorySource::MemorySource;
-  ~MappedFile() override { ::munmap(start(), text().size()); }
-
-  void release_memory(std::size_t offset) override {
-    const std::size_t from = released();
-    MemorySource::release_memory(offset);
-    forget_memory(from, released());
-  }
-  void forget_memory(std::size_t from, std::size_t to) override {
-    static const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    from = from / page * page;
-    to = std::min(to, text().size()) / page * page;  // a page in use at its end stays
-    if (to > from) ::madvise(start() + from, to - from, MADV_DONTNEED);
-  }
-
- private:
-  [[nodiscard]] char* start() const { return const_cast<char*>(text().data()); }
-};
-
-std::unique_ptr<ByteSource> map_file(int fd, std::size_t size) {
-  void* start = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
-  if (start == MAP_FAILED) return nullptr;
-  ::madvise(start, size, MADV_SEQUENTIAL);
-  return std::make_unique<MappedFile>(std::string_view{static_cast<const char*>(start), size});
-}
 
 Descriptor open_descriptor(const std::string& path, const std::string& name) {
   if (path == "-") return {STDIN_FILENO, false};
@@ -168,15 +148,9 @@ std::unique_ptr<ByteSource> open_file(const std::string& path, const std::string
   if (!whole_file) return std::make_unique<DescriptorSource>(std::move(fd), 0, name);
 
   // Size 0 is an empty file, or one of /proc whose size is not known before it is read.
-  const auto size = static_cast<std::size_t>(info.st_size);
-  char head[kSniffBytes];
-  const ssize_t got = ::pread(fd.get(), head, sizeof head, 0);
-  if (got < 0) throw_errno(name, "cannot be read");
-  if (got == 0) return memory_source({});
-  if (size > 0 && sniff_packing({head, static_cast<std::size_t>(got)}) == Packing::kNone) {
-    if (auto mapped = map_file(fd.get(), size)) return mapped;
-  }
-  return std::make_unique<DescriptorSource>(std::move(fd), size, name);
+  ::posix_fadvise(fd.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
+  return std::make_unique<DescriptorSource>(std::move(fd), static_cast<std::uint64_t>(info.st_size),
+                                            name);
 }
 
 std::unique_ptr<ByteSource> memory_source(std::span<const char> bytes) {

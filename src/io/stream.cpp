@@ -139,10 +139,9 @@ Stream::~Stream() = default;
 
 std::string_view Stream::peek(std::size_t count) { return state_->top->peek(count); }
 std::size_t Stream::read(std::span<char> into) { return state_->top->read(into); }
-std::optional<std::string_view> Stream::mapped() const { return state_->top->memory(); }
-void Stream::release_mapped(std::size_t offset) { state_->top->release_memory(offset); }
+std::optional<std::string_view> Stream::map() { return state_->top->map(); }
 void Stream::forget_mapped(std::size_t from, std::size_t to) {
-  state_->top->forget_memory(from, to);
+  state_->top->forget_mapped(from, to);
 }
 
 const std::string& Stream::name() const { return state_->name; }

@@ -1,7 +1,6 @@
 // stream.hpp: the bytes of a trace file, unpacked. Sniffs gzip, zip and zstd by content.
 //   io::Stream in = io::Stream::open("rank0.json.gz");        // "-" reads standard input
 //   while (std::size_t got = in.read(block)) parse({block.data(), got});
-// Plain regular files are memory-mapped: mapped() gives the whole text without a copy.
 // Packings may be nested (a zip that holds a .json.gz). Single-threaded: one caller at a time.
 #pragma once
 
@@ -37,23 +36,23 @@ class Stream {
   // The next bytes without consuming them: `count` of them, or fewer at the end of the stream.
   std::string_view peek(std::size_t count);
   // Fills `into` completely unless the stream ends first; 0 means the end.
-  // A packed file that is cut or damaged gives every byte before the damage, then the end;
-  // damage() then says what was wrong. Throws Error when the operating system cannot read on.
+  // A packed file that is cut or damaged, and a file that is shortened meanwhile, gives every byte
+  // before the damage, then the end; damage() then says what was wrong. Throws Error when the operating system cannot read on.
   std::size_t read(std::span<char> into);
-  // The unread text when it lies in memory anyway (a mapped file, over() of plain bytes).
-  [[nodiscard]] std::optional<std::string_view> mapped() const;
-  // Tells that mapped text before `offset` (counted from the start of the file) will not be needed
-  // again, so that its pages can go; progress() counts it as read. Does nothing when not mapped.
-  void release_mapped(std::size_t offset);
-  // The same for a part in the middle that may be looked at again later (the pages are then read
-  // from the file once more): for formats that are read in several passes. Counts as no progress.
+  // The whole text without a copy, in place of read(): of plain bytes, and of a plain file, which is
+  // mapped where guard_mapped_files() was called. Nothing: it has to be read.
+  [[nodiscard]] std::optional<std::string_view> map();
+  // Tells that a part of the mapped text is not needed for now: its pages can go, and are read from
+  // the file once more when it is looked at again.
   void forget_mapped(std::size_t from, std::size_t to);
+  // Does nothing: what is read() is not mapped. Its last caller is the Kineto reader.
+  void release_mapped(std::size_t /*offset*/) {}
 
   [[nodiscard]] const std::string& name() const;
   [[nodiscard]] const std::string& packing() const;  // "", "gzip", "zstd", "zip", "zip+gzip"
   [[nodiscard]] std::uint64_t packed_bytes() const;  // size as stored; what was read for a pipe
   [[nodiscard]] double progress() const;             // 0..1 of the stored bytes; 0 when unknown
-  [[nodiscard]] const std::string& damage() const;   // "" when the packing was sound so far
+  [[nodiscard]] const std::string& damage() const;   // "" when all was sound so far
   [[nodiscard]] const std::string& remark() const;   // what a zip held besides, if traces; else ""
 
  private:

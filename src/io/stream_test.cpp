@@ -6,12 +6,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <functional>
 #include <ostream>
 #include <thread>
 #include <tracelens/error.hpp>
 
 #include "io/input_buffer.hpp"
+#include "io/mapped_file.hpp"
 #include "io/packing_samples.hpp"
 #include "io/temporary_folder.hpp"
 
@@ -219,31 +221,37 @@ TEST(Stream, PeekShowsBytesWithoutTakingThem) {
   }
 }
 
-TEST(Stream, APlainFileIsMappedAndItsReadPagesCanGo) {
+TEST(Stream, OnlyPlainTextIsMapped) {
+  guard_mapped_files();
   TemporaryFolder folder;
-  const std::string text = sample_text(100'000);
-  Stream in = Stream::open(folder.write("plain.json", text));
-  ASSERT_TRUE(in.mapped());
-  EXPECT_EQ(*in.mapped(), text);
-  in.release_mapped(50'000);
-  EXPECT_DOUBLE_EQ(in.progress(), 0.5);
-  EXPECT_EQ(*in.mapped(), text) << "released pages come back from the file when needed";
-  in.release_mapped(10'000);  // backwards: nothing to do
-  in.release_mapped(~std::size_t{0});
-  EXPECT_EQ(in.progress(), 1.0);
-  std::string head(10, '\0');
-  in.read(head);
-  EXPECT_EQ(*in.mapped(), text.substr(10)) << "mapped() is the unread text";
+  EXPECT_EQ(Stream::over("sample", std::string_view{"[]"}).map(), "[]");
+  EXPECT_EQ(Stream::open(folder.write("plain.json", "[1]")).map(), "[1]");
+  EXPECT_EQ(Stream::open(folder.write("t.json.gz", gzip("[]"))).map(), std::nullopt);
+  Stream proc = Stream::open("/proc/self/status");  // a regular file of unknown size
+  EXPECT_EQ(proc.map(), std::nullopt);
+  EXPECT_THAT(read_all(proc), HasSubstr("Pid:"));
 }
 
-TEST(Stream, OnlyTextInMemoryIsMapped) {
+// Both ways to the text of a file that another program shortens meanwhile.
+TEST(Stream, AFileThatIsShortenedMeanwhileEndsThere) {
+  guard_mapped_files();
   TemporaryFolder folder;
-  EXPECT_EQ(Stream::over("sample", std::string_view{"[]"}).mapped(), "[]");
-  EXPECT_EQ(Stream::open(folder.write("empty.json", "")).mapped(), "");
-  EXPECT_EQ(Stream::open(folder.write("t.json.gz", gzip("[]"))).mapped(), std::nullopt);
-  Stream proc = Stream::open("/proc/self/status");  // a regular file of unknown size
-  EXPECT_EQ(proc.mapped(), std::nullopt);
-  EXPECT_THAT(read_all(proc), HasSubstr("Pid:"));
+  const std::string text = sample_text(100'000);
+  const std::string path = folder.write("plain.json", text);
+  Stream read = Stream::open(path), mapped = Stream::open(path);
+  const std::string_view all = mapped.map().value_or("");
+  ASSERT_EQ(all.size(), text.size());
+  EXPECT_EQ(all.substr(90'000, 10), text.substr(90'000, 10));
+  EXPECT_EQ(mapped.damage(), "");
+  EXPECT_EQ(read.peek(10), text.substr(0, 10));
+  std::filesystem::resize_file(path, 50'000);
+  EXPECT_EQ(read_all(read), text.substr(0, 50'000));
+  EXPECT_EQ(read.damage(), "file ends early at byte 50000: it had 100000 when it was opened");
+  EXPECT_EQ(all.substr(0, 50'000), text.substr(0, 50'000));
+  EXPECT_EQ(all.substr(50'000), std::string(50'000, '\0'));
+  EXPECT_THAT(mapped.damage(), HasSubstr("it had 100000 when it was opened"));
+  mapped.forget_mapped(0, 100'000);
+  EXPECT_EQ(all.substr(0, 50'000), text.substr(0, 50'000)) << "pages come back when needed";
 }
 
 TEST(Stream, ErrorsNameTheFileAndTheReason) {

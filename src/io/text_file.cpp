@@ -2,6 +2,7 @@
 #include <tracelens/error.hpp>
 #include <tracelens/files.hpp>
 
+#include "io/mapped_file.hpp"
 #include "io/output_file.hpp"
 #include "io/stream.hpp"
 
@@ -33,5 +34,7 @@ bool can_write(const std::string& path) {
 std::string file_behind(const std::string& path) { return io::file_behind(path); }
 
 void make_folder(const std::string& path) { io::make_directories(path); }
+
+void guard_mapped_files() { io::guard_mapped_files(); }
 
 }  // namespace tracelens

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <new>
 #include <utility>
 
 #include "io/ascii.hpp"
@@ -68,6 +69,7 @@ class Archive {
     if (source != nullptr) archive_.reset(zip_open_from_source(source, ZIP_RDONLY, error.get()));
     if (archive_) return;
     if (source != nullptr) zip_source_free(source);
+    if (zip_error_code_zip(error.get()) == ZIP_ER_MEMORY) throw std::bad_alloc{};
     const std::string& below = packed_->damage();
     throw Error{name, "zip archive is cut or damaged: " + (below.empty() ? error.text() : below)};
   }
@@ -172,8 +174,10 @@ class StoredMember final : public ByteSource {
     std::size_t filled = 0;
     while (filled < into.size() && damage_.empty()) {
       const zip_int64_t got = zip_fread(member_.get(), into.data() + filled, into.size() - filled);
-      if (got == 0 || is_checksum_error()) break;
+      // libzip checks members that are not compressed itself; CheckedMember does so for all.
+      if (got == 0 || error_code() == ZIP_ER_CRC) break;
       if (got < 0) {
+        if (error_code() == ZIP_ER_MEMORY) throw std::bad_alloc{};
         damage_ = "zip data is damaged near packed byte " + std::to_string(got_ + filled);
         break;
       }
@@ -183,9 +187,8 @@ class StoredMember final : public ByteSource {
     return filled;
   }
 
-  // libzip checks members that are not compressed itself; CheckedMember does so for all of them.
-  [[nodiscard]] bool is_checksum_error() const {
-    return zip_error_code_zip(zip_file_get_error(member_.get())) == ZIP_ER_CRC;
+  [[nodiscard]] int error_code() const {
+    return zip_error_code_zip(zip_file_get_error(member_.get()));
   }
 
   std::unique_ptr<Archive> archive_;

@@ -1,5 +1,6 @@
 // zstd_source.cpp: zstd data of one or more frames, skippable frames included.
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <new>
@@ -51,6 +52,7 @@ class ZstdSource final : public Unpacker {
     ZSTD_inBuffer in{unread.data(), std::min(unread.size(), step), 0};
     const std::size_t out_before = out.pos;
     const std::size_t status = ZSTD_decompressStream(decoder_.get(), &out, &in);
+    if (ZSTD_getErrorCode(status) == ZSTD_error_memory_allocation) throw std::bad_alloc{};
     if (ZSTD_isError(status)) {
       end_damaged_near(input_.position());
       damage_ += std::string{": "} + ZSTD_getErrorName(status);

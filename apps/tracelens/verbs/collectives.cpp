@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <tracelens/collectives.hpp>
 #include <tracelens/error.hpp>
 #include <tracelens/report.hpp>
 #include <tracelens/sinks.hpp>
 
+#include "memory_limit.hpp"
 #include "peers.hpp"
 #include "verb.hpp"
 
@@ -96,6 +98,8 @@ class CollectivesVerb : public Verb {
     for (const std::string& pattern : patterns_)
       options_.patterns.push_back(parse_pattern(pattern));
     options_.memory_bytes = memory_mb_ << 20;
+    if (const auto limit = memory_limit())  // the rest is for what has been read
+      options_.memory_bytes = std::min<std::size_t>(options_.memory_bytes, *limit / 2);
     const std::vector<RankFile> files = same_everywhere(peers, [this] { return files_to_read(); });
     std::optional<Report> report = make_collective_report(files, options_, peers);
     if (!report) return kExitOk;  // the first process has it

@@ -15,11 +15,18 @@
 namespace tracelens {
 namespace {
 
+// No GPU is a million times slower than those of today, or a million times faster; a figure beyond
+// is a mistake, and would bend every roofline that is made with it.
+constexpr double kLowest = 1e-6, kHighest = 1e9;  // GB, GB/s, TFLOP/s
+
 // A figure is a number, or an object with the number and where it comes from.
 double figure(const Value& given, std::string_view key, std::string_view where) {
   const Value* value = given.kind() == Value::Kind::kDict ? given.find("value") : &given;
   if (!value || !value->is_number() || !std::isfinite(value->as_real()) || value->as_real() <= 0)
     throw Error{where, fmt::format("{}: expected a positive number", key)};
+  if (value->as_real() < kLowest || value->as_real() > kHighest)
+    throw Error{where, fmt::format("{}: {} is not the figure of a GPU; expected {} to {}", key,
+                                   value->as_real(), kLowest, kHighest)};
   return value->as_real();
 }
 

@@ -1,5 +1,6 @@
 #include <tracelens/gpu.hpp>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -112,6 +113,22 @@ TEST(Gpu, BadFilesAreRefusedWithAReason) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "my.json: matrix_bf16: expected a positive number");
+  }
+}
+
+TEST(Gpu, AbsurdFiguresAreRefused) {
+  for (const char* figure : {"1e308", "1.1e9", "1e-7", "5e-324"}) {
+    SCOPED_TRACE(figure);
+    EXPECT_THROW((void)read_gpu(fmt::format(R"({{"mem_bw_gbps": {}}})", figure), "x"), Error);
+  }
+  EXPECT_EQ(read_gpu(R"({"mem_bw_gbps": 1e9})", "x").memory_gbps, 1e9);
+  try {
+    (void)read_gpu(R"({"peak_tflops": {"matrix_bf16": 1e300}})", "my.json");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "my.json: matrix_bf16: 1e+300 is not the figure of a GPU; expected 1e-06 to "
+                 "1000000000");
   }
 }
 

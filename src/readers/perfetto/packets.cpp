@@ -72,7 +72,6 @@ bool PacketStream::fill(std::size_t count) {
     const std::size_t got = in_.read(std::span{buffer_}.subspan(end_));
     is_at_end_ = got < buffer_.size() - end_;
     end_ += got;
-    in_.release_mapped(next_byte_);
   }
   return buffered() >= count;
 }

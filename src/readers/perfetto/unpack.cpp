@@ -2,6 +2,7 @@
 
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <memory>
@@ -35,6 +36,7 @@ std::optional<std::string> inflate_packets(std::string_view packed) {
     stream.next_out = reinterpret_cast<Bytef*>(text.data() + used);
     stream.avail_out = static_cast<uInt>(text.size() - used);
     status = inflate(&stream, Z_NO_FLUSH);
+    if (status == Z_MEM_ERROR) throw std::bad_alloc{};
     used = text.size() - stream.avail_out;
   }
   if (status != Z_STREAM_END) return std::nullopt;
@@ -54,6 +56,7 @@ std::optional<std::string> unpack_zstd_packets(std::string_view packed) {
     ZSTD_outBuffer out{text.data(), text.size(), used};
     const std::size_t consumed = in.pos;
     pending = ZSTD_decompressStream(stream.get(), &out, &in);
+    if (ZSTD_getErrorCode(pending) == ZSTD_error_memory_allocation) throw std::bad_alloc{};
     if (ZSTD_isError(pending) != 0) return std::nullopt;
     if (out.pos == used && in.pos == consumed) return std::nullopt;  // the data end too early
     used = out.pos;

@@ -66,7 +66,6 @@ class CsvRows {
     if (at_ == size_) {
       size_ = in_.read(block_);
       at_ = 0;
-      in_.release_mapped(static_cast<std::size_t>(byte_ + size_));
     }
     return at_ < size_ ? std::optional{block_[at_]} : std::nullopt;
   }

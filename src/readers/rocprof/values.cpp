@@ -21,7 +21,6 @@ bool ValueStream::more() {
   const std::size_t want = std::max(block_bytes_, text_.size());
   const std::size_t got = in_.read(text_.room(want));
   text_.resize(text_.size() + got);
-  in_.release_mapped(static_cast<std::size_t>(first_byte_ + text_.size()));
   ended_ = got < want;
   return got > 0;
 }

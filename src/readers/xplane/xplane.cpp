@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <new>
+#include <span>
 #include <tracelens/error.hpp>
 #include <tracelens/trace_builder.hpp>
 #include <utility>
@@ -31,20 +34,48 @@ using xplane::WireField;
 constexpr std::int64_t kHostPid = 701, kFirstGpuPid = 1, kPidsPerHost = 1000;
 constexpr std::string_view kGpuPrefix = "/device:GPU:";
 
+// Bytes that grow without being copied: large blocks of memory are moved by the system.
+class GrowingBytes {
+ public:
+  GrowingBytes() = default;
+  GrowingBytes(const GrowingBytes&) = delete;
+  GrowingBytes& operator=(const GrowingBytes&) = delete;
+  ~GrowingBytes() { std::free(start_); }
+  void grow_to(std::size_t size) {
+    void* const larger = std::realloc(start_, size);
+    if (larger == nullptr) throw std::bad_alloc{};
+    start_ = static_cast<char*>(larger);
+    size_ = size;
+  }
+  [[nodiscard]] std::span<char> from(std::size_t offset) {
+    return {start_ + offset, size_ - offset};
+  }
+  [[nodiscard]] std::string_view first(std::size_t count) const { return {start_, count}; }
+
+ private:
+  char* start_ = nullptr;
+  std::size_t size_ = 0;
+};
+
 // The whole text: a mapped file as it is, anything else in memory. Names stand behind the events
 // they are for, so that a profile cannot be read as it streams by.
-std::string_view all_bytes(io::Stream& in, std::string& buffer) {
-  if (const auto mapped = in.mapped()) return *mapped;
+std::string_view all_bytes(io::Stream& in, GrowingBytes& buffer) {
+  if (const auto mapped = in.map()) return *mapped;
+  // A profile shrinks to a third or a tenth by packing; what unpacks to much more is made to fill
+  // the memory.
+  constexpr std::uint64_t kMostTimes = 200, kAlwaysFine = 64 << 20;
   constexpr std::size_t kBlock = std::size_t{1} << 20;
   std::size_t size = 0;
   while (true) {
-    if (buffer.size() < size + kBlock) buffer.resize(std::max(size + kBlock, size + size / 2));
-    const std::size_t got = in.read({buffer.data() + size, buffer.size() - size});
-    if (got == 0) break;
+    buffer.grow_to(size + std::max(kBlock, size / 8));
+    const std::size_t got = in.read(buffer.from(size));
+    if (got == 0) return buffer.first(size);
     size += got;
+    if (size > kAlwaysFine && size / kMostTimes > in.packed_bytes())
+      throw Error{in.name(), fmt::format("unpacks to more than {} times its size, which no profile "
+                                         "does; if it is one, unpack it first",
+                                         kMostTimes)};
   }
-  buffer.resize(size);
-  return buffer;
 }
 
 std::string_view host_of(std::string_view file) {
@@ -98,7 +129,7 @@ class ProfileReader {
   explicit ProfileReader(const ReadOptions& options) : options_{options}, modules_{builder_} {}
 
   void read(io::Stream& in) {
-    std::string buffer;
+    GrowingBytes buffer;
     const std::string_view bytes = all_bytes(in, buffer);
     const Pages pages{in, bytes};
     modules_.start_host(host_of(in.name()));

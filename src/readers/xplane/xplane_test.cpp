@@ -10,6 +10,8 @@
 #include <tracelens/error.hpp>
 #include <tracelens/read_trace.hpp>
 
+#include "io/mapped_file.hpp"
+#include "io/packing_samples.hpp"
 #include "io/temporary_folder.hpp"
 #include "trace/hlo.hpp"
 #include "xplane.pb.h"
@@ -112,6 +114,39 @@ TEST(Xplane, IsRecognisedByItsFirstPlane) {
   EXPECT_FALSE(is_xplane(R"({"traceEvents": []})"));
   EXPECT_FALSE(is_xplane(""));
   EXPECT_FALSE(is_xplane(std::string_view{"\x0a\x05hello", 7}));
+}
+
+TEST(Xplane, WhatUnpacksToAbsurdlyMuchIsRefused) {
+  const std::string zeros = io::zstd(std::string(1 << 20, '\0'));
+  std::string bomb;
+  for (int megabytes = 0; megabytes < 80; ++megabytes) bomb += zeros;
+  io::Stream in = io::Stream::over("bomb.zst", bomb);
+  try {
+    (void)read_xplane(in, {});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("bomb.zst: unpacks to more than 200 times its size"));
+  }
+}
+
+// Mapped or read, a profile that another program shortens meanwhile is one that was cut.
+TEST(Xplane, AFileThatIsShortenedMeanwhileIsCutShort) {
+  io::guard_mapped_files();
+  xplane_proto::Space space;
+  PlaneMaker gpu{space, "/device:GPU:0"};
+  auto& stream = gpu.line(1, "Stream #1");
+  for (int i = 0; i < 5000; ++i) gpu.event(stream, "k", i * 2000, 1000);
+  const io::TemporaryFolder folder;
+  const std::string path = folder.write("p.xplane.pb", space.SerializeAsString());
+  io::Stream in = io::Stream::open(path);
+  std::filesystem::resize_file(path, 30'000);
+  const Trace trace = read_xplane(in, {});
+  EXPECT_GT(trace.size(), 1000u);
+  EXPECT_LT(trace.size(), 5000u);
+  EXPECT_TRUE(trace.source().cut_short);
+  std::string warnings;
+  for (const auto& warning : trace.warnings().entries()) warnings += warning.what + '\n';
+  EXPECT_THAT(warnings, HasSubstr("file ends early at byte"));
 }
 
 TEST(Xplane, PicosecondsBecomeNanosecondsExactly) {

@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
-#include <new>
 #include <set>
 #include <system_error>
 #include <thread>
@@ -48,8 +47,6 @@ std::vector<RankTrace> read_file(const RankFile& file, const RankSummaryOptions&
     return summarize_ranks(read_trace(file.path, {.threads = threads}), options);
   } catch (const Error& error) {
     failed.problem = error.what();
-  } catch (const std::bad_alloc&) {
-    failed.problem = file.path + ": not enough memory for this trace";
   }
   return {std::move(failed)};
 }

@@ -22,6 +22,8 @@ constexpr const char* kRelationsPart = "xl/_rels/workbook.xml.rels";
 constexpr const char* kTextsPart = "xl/sharedStrings.xml";
 // Excel's own limits: cells beyond are not believed.
 constexpr std::size_t kMaxRows = 1'048'576, kMaxColumns = 16'384;
+// A cell holds up to 32,767 characters in Excel, each of which may be written as _xHHHH_.
+constexpr std::size_t kMaxTextBytes = 7 * 32'767;
 // A few bytes of XML can claim a cell far out; what lies before it takes memory.
 constexpr std::size_t kMaxCells = std::size_t{1} << 26;
 
@@ -58,23 +60,42 @@ class RelationHandler final : public XmlHandler {
 // Text that Excel could not write plainly is _xHHHH_; only what stands for control characters and
 // the underscore itself is undone, as others write such texts as they are.
 std::string without_escapes(std::string text) {
-  for (std::size_t at = text.find("_x"); at != std::string::npos; at = text.find("_x", at + 1)) {
-    if (at + 6 >= text.size() || text[at + 6] != '_') continue;
-    unsigned value = 0;
+  std::size_t kept = text.find("_x");
+  if (kept == std::string::npos) return text;
+  const auto escaped = [&text](std::size_t at) -> std::optional<char> {
+    if (text.compare(at, 2, "_x") != 0 || at + 6 >= text.size() || text[at + 6] != '_')
+      return std::nullopt;
     const std::string digits = text.substr(at + 2, 4);
-    if (digits.find_first_not_of("0123456789ABCDEFabcdef") != std::string::npos) continue;
-    value = static_cast<unsigned>(std::stoul(digits, nullptr, 16));
-    if (value < 0x20 || value == 0x5F) text.replace(at, 7, 1, static_cast<char>(value));
+    if (digits.find_first_not_of("0123456789ABCDEFabcdef") != std::string::npos)
+      return std::nullopt;
+    const unsigned long value = std::stoul(digits, nullptr, 16);
+    return value < 0x20 || value == 0x5F ? std::optional{static_cast<char>(value)} : std::nullopt;
+  };
+  for (std::size_t at = kept; at < text.size(); ++kept) {
+    const std::optional<char> meant = escaped(at);
+    text[kept] = meant.value_or(text[at]);
+    at += meant ? 7 : 1;
   }
+  text.resize(kept);
   return text;
+}
+
+void append_text(std::string& cell, std::string_view more, const std::string& where) {
+  if (cell.size() + more.size() > kMaxTextBytes)
+    throw Error{where, "has a cell of more than the 32,767 characters that a workbook can hold"};
+  cell += more;
 }
 
 // The shared texts: each <si> is the text of its <t>, without those of phonetic hints (<rPh>).
 class SharedTexts final : public XmlHandler {
  public:
+  explicit SharedTexts(std::string where) : where_{std::move(where)} {}
   std::vector<std::string> texts;
   void on_start(std::string_view element, const Attributes&) override {
-    if (element == "si") texts.emplace_back();
+    if (element == "si") {
+      if (texts.size() == kMaxCells) throw Error{where_, "has more texts than a report can have"};
+      texts.emplace_back();
+    }
     if (element == "rPh") in_hint_ = true;
     if (element == "t") in_text_ = !in_hint_;
   }
@@ -84,10 +105,11 @@ class SharedTexts final : public XmlHandler {
     if (element == "si" && !texts.empty()) texts.back() = without_escapes(std::move(texts.back()));
   }
   void on_text(std::string_view text) override {
-    if (in_text_ && !texts.empty()) texts.back() += text;
+    if (in_text_ && !texts.empty()) append_text(texts.back(), text, where_);
   }
 
  private:
+  std::string where_;
   bool in_text_ = false, in_hint_ = false;
 };
 
@@ -118,7 +140,7 @@ class SheetHandler final : public XmlHandler {
     in_value_ = false;
   }
   void on_text(std::string_view text) override {
-    if (in_value_) value_ += text;
+    if (in_value_) append_text(value_, text, where_);
   }
 
   Table finish(std::string name) && {
@@ -243,7 +265,7 @@ XlsxBook::XlsxBook(std::string path) : path_{std::move(path)} {
     sheets_.push_back({std::move(tab.name), part_of(target->second)});
   }
   if (!has(kTextsPart)) return;
-  SharedTexts shared;
+  SharedTexts shared{path_ + "/" + kTextsPart};
   parse_part(path_, kTextsPart, shared);
   texts_ = std::move(shared.texts);
 }

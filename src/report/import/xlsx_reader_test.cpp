@@ -41,6 +41,44 @@ TEST(XlsxReader, ReadsBackWhatWeWrite) {
   EXPECT_THROW(static_cast<void>(book.read("third")), Error);
 }
 
+std::string error_of(const std::string& rows) {
+  try {
+    (void)sheet(rows);
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+TEST(XlsxReader, ACellHoldsWhatExcelLetsItHoldAndNoMore) {
+  const auto cell_of = [](const std::string& text) {
+    return "<x:row r=\"1\"><x:c t=\"inlineStr\"><x:is><x:t>" + text + "</x:t></x:is></x:c></x:row>";
+  };
+  std::string escapes;
+  for (int i = 0; i < 32'767; ++i) escapes += "_x0009_";
+  EXPECT_EQ(sheet(cell_of(escapes)).columns()[0].spec().name, std::string(32'767, '\t'));
+  EXPECT_EQ(sheet(cell_of("_x000_x0009__x00410_x0009")).columns()[0].spec().name,
+            "_x000\t_x00410_x0009");
+  EXPECT_EQ(error_of(cell_of(std::string(300'000, 'x'))),
+            "s.xml: has a cell of more than the 32,767 characters that a workbook can hold");
+  EXPECT_EQ(error_of("<x:row r=\"" + std::string(2 << 20, '1') + "\"/>"),
+            "s.xml: has a tag of more than 1 MB");
+}
+
+TEST(XlsxReader, ASharedTextIsBoundedToo) {
+  const TemporaryFolder folder;
+  const std::string relation = "<r><Relationship Id=\"a\" Target=\"s.xml\"/></r>";
+  const auto book = [&](const std::string& text) {
+    return XlsxBook{folder.write(
+        "b.xlsx", io::zip({{"xl/workbook.xml", "<w><sheet name=\"s\" id=\"a\"/></w>"},
+                           {"xl/_rels/workbook.xml.rels", relation},
+                           {"xl/s.xml", "<s/>"},
+                           {"xl/sharedStrings.xml", "<sst><si><t>" + text + "</t></si></sst>"}}))};
+  };
+  EXPECT_THAT(book("fine").sheets(), ElementsAre("s"));
+  EXPECT_THROW((void)book(std::string(300'000, 'x')), Error);
+}
+
 TEST(XlsxReader, CellsSayWhereTheyAreOrFollowEachOther) {
   const Table table = sheet(
       "<x:row r=\"1\"><x:c r=\"A1\" t=\"s\"><x:v>0</x:v></x:c><x:c "

@@ -3,15 +3,20 @@
 #include <expat.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <exception>
 #include <memory>
+#include <new>
 #include <tracelens/error.hpp>
 
 namespace tracelens {
 namespace {
 
 constexpr std::size_t kChunk = 64 << 10;
+// Expat keeps a tag until it is whole. Texts are no part of tags.
+constexpr std::int64_t kLongestTag = 1 << 20;
 
 std::string_view local_name(std::string_view name) {
   return name.substr(name.find(':') + 1);  // npos + 1 is 0
@@ -76,13 +81,19 @@ void parse_xml(const XmlSource& source, const std::string& where, XmlHandler& ha
   XML_SetStartDoctypeDeclHandler(parser.get(), doctype);
 
   std::array<char, kChunk> chunk;
+  std::int64_t given = 0, tag_start = 0;
   for (bool at_end = false; !at_end;) {
     const std::size_t got = source(chunk);
     at_end = got == 0;
+    given += static_cast<std::int64_t>(got);
     const XML_Status status =
         XML_Parse(parser.get(), chunk.data(), static_cast<int>(got), at_end ? 1 : 0);
     if (run.thrown) std::rethrow_exception(run.thrown);
     if (run.has_doctype) throw Error{where, "has a document type, which no workbook has"};
+    tag_start = std::max<std::int64_t>(tag_start, XML_GetCurrentByteIndex(parser.get()));
+    if (given - tag_start > kLongestTag)
+      throw Error{where, fmt::format("has a tag of more than {} MB", kLongestTag >> 20)};
+    if (XML_GetErrorCode(parser.get()) == XML_ERROR_NO_MEMORY) throw std::bad_alloc{};
     if (status != XML_STATUS_OK)
       throw Error{where, fmt::format("is not well-formed XML: {} in line {}",
                                      XML_ErrorString(XML_GetErrorCode(parser.get())),

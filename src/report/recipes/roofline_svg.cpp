@@ -87,8 +87,13 @@ struct Box {
 struct Axis {
   double first = 0, last = 1;  // exponents
   double from = 0, to = 1;     // pixels
+  // Far beyond every machine and every op; what a model of one's own may give is drawn as this.
+  static constexpr double kMostExponent = 30;
+  [[nodiscard]] static double exponent(double value) {
+    return std::clamp(std::log10(value), -kMostExponent, kMostExponent);
+  }
   [[nodiscard]] double operator()(double value) const {
-    return from + (std::log10(value) - first) / (last - first) * (to - from);
+    return from + (exponent(value) - first) / (last - first) * (to - from);
   }
   [[nodiscard]] double lowest() const { return std::pow(10, first); }
   [[nodiscard]] double highest() const { return std::pow(10, last); }
@@ -212,8 +217,8 @@ class Picture {
     for (const Level& level : levels_)
       if (terabytes() > 0) include(level.tflops / terabytes(), level.tflops);
     const auto cover = [](Axis& axis, double from, double to) {
-      axis.last = std::log10(to);
-      axis.first = std::clamp(std::log10(from), axis.last - kMostDecades, axis.last - 1);
+      axis.last = Axis::exponent(to);
+      axis.first = std::clamp(Axis::exponent(from), axis.last - kMostDecades, axis.last - 1);
     };
     // The upper ends have air for the names of the roofs.
     cover(x_, left / 2, right * 4);

@@ -50,6 +50,23 @@ TEST(RooflineSvg, HasACircleForEveryPointAndTheRoofsTheyRunAt) {
   EXPECT_NE(svg.find("prefers-color-scheme: dark"), svg.npos);
 }
 
+TEST(RooflineSvg, AbsurdFiguresStayOnThePaper) {
+  for (const double figure : {1e308, 1e-300, 5e-324}) {
+    SCOPED_TRACE(figure);
+    RooflinePoint few_bytes = point("mine", 1, 1, 60);
+    few_bytes.bytes = figure;
+    Roofline roofline = roofline_of({few_bytes, point("aten::mm", 500, 700, 30)});
+    roofline.gpu.peak_tflops["matrix_bf16"] = figure;
+    for (const double bandwidth : {4800.0, figure}) {
+      roofline.gpu.memory_gbps = bandwidth;
+      const std::string svg = roofline_svg(roofline, {.trace_name = "rank0.json.gz"});
+      EXPECT_LT(svg.size(), 50'000u);
+      for (const char* bad : {"=\"nan", "=\"-nan", "=\"inf", "=\"-inf"})
+        EXPECT_EQ(svg.find(bad), svg.npos) << bad;
+    }
+  }
+}
+
 TEST(RooflineSvg, TextOfTheTraceIsEscaped) {
   const std::string svg = roofline_svg(roofline_of({point("<script>\"&\x01\xff\n", 10, 10, 50)}),
                                        {.trace_name = "<a>&.json"});

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +28,8 @@ namespace tracelens {
 namespace {
 
 constexpr std::size_t kMostCellsKept = 500'000;  // about 50 MB
+constexpr std::size_t kBytesPerCell = 128;
+constexpr std::size_t kRoom = std::size_t{8} << 20;  // for all besides the cells: formats, packing
 
 // Excel's own limits.
 constexpr std::size_t kMaxRows = 1'048'576, kMaxColumns = 16'384;
@@ -79,6 +82,7 @@ class XlsxSink final : public Sink {
         file_{output},
         is_folded_{info.is_folded},
         is_ours_{info.edition == Edition::kExtended} {
+    look_for_room(0);
     lxw_workbook_options options{};
     // Row by row it takes no memory, but more time and a larger file: equal texts are repeated.
     options.constant_memory = info.cells > kMostCellsKept ? LXW_TRUE : LXW_FALSE;
@@ -126,6 +130,7 @@ class XlsxSink final : public Sink {
   }
 
   void finish() override {
+    look_for_room(kRoom);
     check(workbook_close(workbook_.release()));  // closing frees it, whatever the outcome
     file_.commit();
   }
@@ -241,8 +246,9 @@ class XlsxSink final : public Sink {
   }
 
   void write_cell(lxw_worksheet* sheet, const Table::Column& column, std::size_t row,
-                  std::size_t column_index, lxw_format* format) const {
+                  std::size_t column_index, lxw_format* format) {
     if (column.is_missing(row)) return;
+    look_for_room(kBytesPerCell);
     const auto y = static_cast<lxw_row_t>(row + 1);
     const auto x = static_cast<lxw_col_t>(column_index);
     switch (column.spec().kind) {
@@ -263,7 +269,17 @@ class XlsxSink final : public Sink {
         break;
     }
     const std::string text = cell_text(plain_text(column, row));
+    look_for_room(4 * text.size());  // kept twice, while it is made longer by escapes
     check(worksheet_write_string(sheet, y, x, text.c_str(), nullptr));
+  }
+
+  // libxlsxwriter does not survive a failed allocation: so memory for what comes next is asked for,
+  // and given back, ahead of it. Throws std::bad_alloc.
+  void look_for_room(std::size_t bytes) {
+    room_ -= std::min(room_, bytes);
+    if (room_ >= kRoom) return;
+    room_ = 2 * kRoom;
+    ::operator delete(::operator new(room_ + bytes));
   }
 
   std::string output_;
@@ -273,7 +289,8 @@ class XlsxSink final : public Sink {
   std::vector<std::pair<std::string, lxw_format*>> number_formats_;
   UniqueNames names_{kMaxSheetName};
   bool (*is_folded_)(const Table& table, std::string_view column);
-  bool is_ours_;  // else exactly a workbook of the Python TraceLens
+  std::size_t room_ = 0;  // that was found to be there
+  bool is_ours_;          // else exactly a workbook of the Python TraceLens
 };
 
 }  // namespace

@@ -1,0 +1,133 @@
+#include "memory_limit.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <thread>
+#include <tracelens/error.hpp>
+
+namespace tracelens::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+#ifdef TL_SANITIZED
+constexpr bool kIsSanitized = true;
+#else
+constexpr bool kIsSanitized = false;
+#endif
+constexpr const char* kVariable = "TRACELENS_MAX_MEMORY";
+constexpr std::uint64_t kMegabyte = 1 << 20, kGigabyte = 1 << 30;
+constexpr std::uint64_t kLeast = 64 * kMegabyte;  // less does not do for any trace
+
+struct Limit {
+  std::optional<std::uint64_t> bytes;
+  bool is_chosen = false;  // by the user
+  rlimit before{};
+};
+Limit limit;
+
+// Nothing when it is no size, or one that means nothing.
+std::optional<std::uint64_t> bytes_of(std::string_view text) {
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [unit, error] = std::from_chars(text.data(), end, number, std::chars_format::fixed);
+  if (error != std::errc{} || end - unit > 1) return std::nullopt;
+  constexpr std::string_view kUnits = "KMGT";
+  if (unit != end) {
+    const std::size_t power = kUnits.find(*unit);
+    if (power == std::string_view::npos) return std::nullopt;
+    for (std::size_t i = 0; i <= power; ++i) number *= 1024;
+  }
+  constexpr double kMost = 1e18;
+  if (!(number >= static_cast<double>(kLeast) && number <= kMost)) return std::nullopt;
+  return static_cast<std::uint64_t>(number);
+}
+
+std::string complaint_about(std::string_view text) {
+  return bytes_of(text) ? ""
+                        : fmt::format("expected a size of at least {}M, such as 512M or 4G, not {}",
+                                      kLeast / kMegabyte, text);
+}
+
+// The lowest limit on the way up from this process's group: "0::/jobs/7" in version 2 of the
+// system's control groups, "4:memory:/jobs/7" in version 1.
+std::uint64_t container_limit() {
+  std::uint64_t lowest = UINT64_MAX;
+  std::ifstream groups{"/proc/self/cgroup"};
+  for (std::string line; std::getline(groups, line);) {
+    const bool is_second = line.starts_with("0::");
+    const std::size_t path = line.find(':', line.find(':') + 1) + 1;
+    if (!is_second && line.substr(0, path).find("memory") == std::string::npos) continue;
+    const fs::path root = is_second ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";
+    const char* const file = is_second ? "memory.max" : "memory.limit_in_bytes";
+    for (fs::path group = fs::path{line.substr(path)}.relative_path();;
+         group = group.parent_path()) {
+      std::ifstream in{root / group / file};
+      if (std::uint64_t bytes = 0; in >> bytes) lowest = std::min(lowest, bytes);
+      if (group.empty()) break;
+    }
+  }
+  return lowest;
+}
+
+std::uint64_t half_of_all() {
+  const auto machine = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+                       static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  return std::max(kLeast, std::min(machine, container_limit()) / 2);
+}
+
+// Stacks count as soon as there is a thread, though hardly any of it is ever used.
+std::uint64_t stacks() {
+  rlimit stack{};
+  ::getrlimit(RLIMIT_STACK, &stack);
+  return std::thread::hardware_concurrency() *
+         std::min<std::uint64_t>(stack.rlim_cur, 8 * kMegabyte);
+}
+
+std::string size_text(std::uint64_t bytes) {
+  if (bytes >= kGigabyte)
+    return fmt::format("{:.3g} GB", static_cast<double>(bytes) / static_cast<double>(kGigabyte));
+  return fmt::format("{} MB", bytes / kMegabyte);
+}
+
+}  // namespace
+
+Check memory_size() { return {"SIZE", complaint_about}; }
+
+void limit_memory(const std::string& size) {
+  if (kIsSanitized) return;
+  const char* const variable = std::getenv(kVariable);
+  const std::string chosen = !size.empty() || variable == nullptr ? size : variable;
+  if (!chosen.empty())
+    if (const std::string complaint = complaint_about(chosen); !complaint.empty())
+      throw Error{kVariable, complaint};
+  limit.is_chosen = !chosen.empty();
+  if (::getrlimit(RLIMIT_DATA, &limit.before) != 0) return;
+  const std::uint64_t bytes = limit.is_chosen ? *bytes_of(chosen) : half_of_all();
+  // A lower limit of the shell (ulimit -d) stays: below one that nobody asked for, and if it is hard.
+  if (bytes >= (limit.is_chosen ? limit.before.rlim_max : limit.before.rlim_cur)) return;
+  rlimit wanted = limit.before;
+  wanted.rlim_cur = std::min<rlim_t>(bytes + stacks(), wanted.rlim_max);
+  if (::setrlimit(RLIMIT_DATA, &wanted) == 0) limit.bytes = bytes;
+}
+
+std::optional<std::uint64_t> memory_limit() { return limit.bytes; }
+
+std::string out_of_memory() {
+  if (!limit.bytes) return "not enough memory for this trace";
+  ::setrlimit(RLIMIT_DATA, &limit.before);
+  return fmt::format(
+      "this needs more than {} of memory, {}; --max-memory SIZE or {}=SIZE allows more",
+      size_text(*limit.bytes), limit.is_chosen ? "which is the limit" : "half of what there is",
+      kVariable);
+}
+
+}  // namespace tracelens::app
