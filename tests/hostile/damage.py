@@ -1,11 +1,10 @@
 """damage.py: files that are not as they were written."""
 import os
-import random
 import threading
 import time
 
 import traces
-from lab import Failure, Skip
+from lab import Failure
 
 VERBS = [["report", "-o", "out.json"], ["check"], ["info"], ["tree"], ["convert", "-o", "out.json"]]
 

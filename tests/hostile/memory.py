@@ -2,8 +2,8 @@
 import resource
 
 import traces
-from lab import Failure, Skip
 from bombs import needs_limit
+from lab import Failure
 
 _least = []
 

@@ -4,7 +4,7 @@ import io
 import json
 
 import traces
-from lab import Failure, check_plain, strict_json
+from lab import Failure
 
 NAMES = ["\x1b[31mred\x1b[0m", "\x1b]0;title\x07", "over\rwritten", "two\nlines", "tab\there", "nul\0in",
          "=cmd|'/c calc'!A1", "+1+1", "-1+1", "@SUM(A1)", "[click](http://evil.example)",

@@ -6,7 +6,7 @@ import signal
 import subprocess
 
 import traces
-from lab import Failure, Skip, check_output
+from lab import Failure, Skip
 
 FORMATS = ["out.xlsx", "out.json", "out.html", "out.md", "tables/"]
 _medium = []
@@ -96,9 +96,6 @@ def full_stdout(lab):
     with open("/dev/full", "wb") as full:
         lab.run([verb, "trace.json", *(["-o", "out.json"] if verb == "report" else [])],
                 outputs=["out.json"], stdout=full)
-
-
-MODELS = "[]"
 
 
 def outputs_onto_inputs(lab):
