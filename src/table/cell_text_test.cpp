@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,6 +47,21 @@ std::string json_cell(Kind kind, T cell) {
   std::string out;
   append_json_cell(out, one_cell(kind, std::move(cell)).columns()[0], 0);
   return out;
+}
+
+TEST(Value, CopiesShareWhatTheyHoldAndAValueIsSmall) {
+  const Value list = Value::list({"a long text that is not kept in place", 2});
+  const Value copy = list;  // NOLINT(performance-unnecessary-copy-initialization)
+  EXPECT_EQ(&copy.items(), &list.items());
+  EXPECT_EQ(copy, Value::list({"a long text that is not kept in place", 2}));
+  const auto keys =
+      std::make_shared<const std::vector<std::string>>(std::vector<std::string>{"name", "stream"});
+  const Value one = Value::dict_of(keys, {"a", 7}), two = Value::dict_of(keys, {"b", 7});
+  EXPECT_EQ(&one.keys(), &two.keys());
+  EXPECT_EQ(one, Value::dict({"name", "stream"}, {"a", 7}));
+  EXPECT_NE(one, two);
+  EXPECT_NE(Value::list({}), Value::tuple({}));
+  EXPECT_LE(sizeof(Value), 24u);  // a cell of a table lists ten of them for each kernel
 }
 
 TEST(PythonRepr, TuplesListsAndDictsPrintAsPythonDoes) {

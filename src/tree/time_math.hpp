@@ -25,12 +25,15 @@ namespace tracelens {
   return std::max<std::int64_t>(trace.dur_ns()[event.row], 0);
 }
 
-// a + b and a - b, wrapping around where plain int64 would be undefined.
+// a + b, a - b and a * b, wrapping around where plain int64 would be undefined.
 [[nodiscard]] inline std::int64_t plus_ns(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
 }
 [[nodiscard]] inline std::int64_t minus_ns(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+}
+[[nodiscard]] inline std::int64_t times_ns(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
 }
 
 }  // namespace tracelens

@@ -1,11 +1,15 @@
 #include "analysis/diff/text.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include "analysis/diff/names.hpp"
 
 namespace tracelens {
 namespace {
+
+// Beyond it lines stand below each other: the text of a runaway recursion must not grow squarely.
+constexpr std::size_t kDeepestIndent = 500;
 
 class TreeText {
  public:
@@ -28,7 +32,8 @@ class TreeText {
       const Line line = open.back();
       open.pop_back();
       is_last.resize(line.depth);
-      for (const bool last : is_last) out_ += last ? "    " : "│   ";
+      const std::size_t drawn = std::min(is_last.size(), kDeepestIndent);
+      for (std::size_t i = 0; i < drawn; ++i) out_ += is_last[i] ? "    " : "│   ";
       out_ += line.is_last ? "└── " : "├── ";
       add_label(input_.merged.node(line.id));
       out_ += "\n";

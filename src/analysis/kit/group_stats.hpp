@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace tracelens {
@@ -31,5 +32,8 @@ inline constexpr Stat kAllStats[] = {{"mean", &GroupStats::mean},
 // Both reorder `values`. Sums of nanoseconds are exact; the results are in microseconds.
 [[nodiscard]] GroupStats stats_of_ns(std::vector<std::int64_t>& values);
 [[nodiscard]] GroupStats stats_of(std::vector<double>& values);
+// Of values that stand for several equal ones each, and at least one.
+[[nodiscard]] GroupStats stats_of_ns(std::span<const std::int64_t> values,
+                                     std::span<const std::int64_t> times);
 
 }  // namespace tracelens

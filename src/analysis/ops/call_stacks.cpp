@@ -68,10 +68,13 @@ std::string_view without_trailing_number(std::string_view name) {
   return name.substr(0, end - 1);
 }
 
-// Names from `from` (included) up to `to` (included), outermost first; those that are shown.
+// Names from `from` (included) up to `to` (included), outermost first; those that are shown, and of
+// a runaway recursion the innermost: each kernel has a stack of its own.
+constexpr std::size_t kDeepestStack = 500;
 void append_path(CallChain& chain, const Trace& trace, const Tree& tree, NodeId from, NodeId to) {
   const std::size_t before = chain.size();
   for (NodeId node = from; node.valid(); node = tree.parent(node)) {
+    if (chain.size() - before == kDeepestStack) break;
     if (is_shown(trace, tree.event(node)))
       chain.push_back(without_numbers(trace.name(tree.event(node))));
     if (node == to) break;

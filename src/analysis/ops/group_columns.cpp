@@ -34,6 +34,16 @@ const Signature& OpGroupRow::arguments() const {
 
 Value OpGroupRow::overlap_names() const { return input.overlaps->names(overlap->names); }
 
+Value OpGroupRow::kernel_cell() {
+  if (kernels.is_left_out()) ++input.rows_without_kernels;
+  return kernels.cell(stacks);
+}
+
+Value OpGroupRow::partner_cell() {
+  if (partners.is_left_out()) ++input.rows_without_kernels;
+  return partners.cell();
+}
+
 GroupStats rounded_stats(std::vector<double>& shares) {
   GroupStats stats = stats_of(shares);
   if (stats.mean && !stats.std) stats.std = 0;

@@ -22,7 +22,9 @@ namespace tracelens {
 // One group of ops; event, node and name are those of the first.
 struct OpGroupRow {
   explicit OpGroupRow(OpInput& an_input)
-      : input{an_input}, kernels{input.trace}, partners{input.trace} {}
+      : input{an_input},
+        kernels{input.trace, input.kernels_per_table()},
+        partners{input.trace, input.kernels_per_table()} {}
 
   void start(EventId first_event, NodeId first_node, std::uint32_t first_category = 0);
   // What ran at the same time as a call of the group.
@@ -33,6 +35,8 @@ struct OpGroupRow {
   [[nodiscard]] const Signature& arguments() const;
   [[nodiscard]] std::int64_t position() const { return event.row; }
   [[nodiscard]] Value overlap_names() const;
+  [[nodiscard]] Value kernel_cell();
+  [[nodiscard]] Value partner_cell();
 
   OpInput& input;
   std::string name = {};
@@ -89,7 +93,7 @@ template <class Row>
 void add_kernel_columns(ColumnSet<Row>& columns, const char* name) {
   columns.add({{{name, Kind::kNested, "",
                  "GPU work of each call by position: count and durations over the group"},
-                [](Row& row) { return row.kernels.cell(row.stacks); }},
+                &Row::kernel_cell},
                {{"trunc_kernel_details", Kind::kNested, "",
                  "the same in short: name, stream, mean duration"},
                 [](Row& row) { return row.kernels.short_cell(); }}});
@@ -99,7 +103,7 @@ template <class Row>
 void add_overlap_columns(ColumnSet<Row>& columns, const char* name, bool when) {
   columns.add({{{name, Kind::kNested, "",
                  "kernels that ran at the same time, with durations over the group"},
-                [](Row& row) { return row.partners.cell(); },
+                &Row::partner_cell,
                 when},
                {{"trunc_overlapping_kernels_details", Kind::kNested, "",
                  "the same in short: name, stream, mean duration"},

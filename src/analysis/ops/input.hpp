@@ -6,11 +6,13 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 #include <tracelens/edition.hpp>
 #include <tracelens/gpu.hpp>
 #include <tracelens/roofline.hpp>
 #include <tracelens/trace.hpp>
 #include <tracelens/tree.hpp>
+#include <vector>
 
 #include "analysis/gpu/recompute.hpp"
 #include "analysis/ops/launch_table.hpp"
@@ -48,6 +50,12 @@ struct OpInput {
     return recompute && recompute->is_recompute(node);
   }
 
+  // How many kernels the cells of one column may list. Ops of real programs are nested a few levels
+  // deep: what lists each kernel more often than that would take memory without end.
+  [[nodiscard]] std::size_t kernels_per_table() const;
+  // What the tables made so far leave out because there would be too much of it.
+  [[nodiscard]] std::vector<std::string> warnings() const;
+
   const Trace& trace;
   const Tree& tree;
   const OpTableOptions options;
@@ -56,6 +64,7 @@ struct OpInput {
   MeasuredOps ops;
   std::optional<RecomputeMarks> recompute;  // with OpTableOptions::split_recompute
   std::optional<Overlaps> overlaps;         // with OpTableOptions::overlap
+  std::size_t rows_without_kernels = 0;     // beyond kernels_per_table()
 };
 
 }  // namespace tracelens

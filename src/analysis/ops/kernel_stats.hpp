@@ -5,6 +5,8 @@
 //   row.add(stats.cell());  row.add(stats.short_cell());  stats.clear();
 // The first op that launched anything is the pattern; ops with another number of kernels are left
 // out, so that `count` may be below the number of ops.
+// All cells of a table together list so many kernels and no more: where ops are nested without end,
+// each of them has the kernels of all below.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +15,7 @@
 #include <string>
 #include <tracelens/trace.hpp>
 #include <tracelens/value.hpp>
+#include <unordered_map>
 #include <vector>
 
 #include "analysis/kit/group_stats.hpp"
@@ -29,10 +32,18 @@ struct KernelUse {
 
 class KernelStats {
  public:
-  explicit KernelStats(const Trace& trace) : trace_{trace} {}
+  static constexpr std::uint32_t kAnywhere = std::numeric_limits<std::uint32_t>::max();
+  explicit KernelStats(const Trace& trace,
+                       std::size_t room = std::numeric_limits<std::size_t>::max())
+      : trace_{trace}, room_{room} {}
 
-  void add(std::span<const KernelUse> kernels);
-  void clear() { pattern_.clear(); }
+  // Equal numbers `where` stand for the same GPU events: these are kept once and counted.
+  void add(std::span<const KernelUse> kernels, std::uint32_t where = kAnywhere);
+  // False when there is nothing to add: they are not as many as the pattern's, they were added
+  // before and now count once more, or no room is left.
+  [[nodiscard]] bool wants(std::size_t kernels, std::uint32_t where);
+  void clear();
+  [[nodiscard]] bool is_left_out() const { return is_left_out_; }  // no room: the cells are empty
 
   // The kernels in ascending order of (total time, name); positions are those of the pattern.
   [[nodiscard]] std::vector<std::size_t> order() const;
@@ -41,14 +52,20 @@ class KernelStats {
   [[nodiscard]] Value cell(std::span<const Value> call_stacks = {});
   // The same with shortened names and mean durations of two decimals; null when there are none.
   // Call it after cell().
-  [[nodiscard]] Value short_cell() const;
+  [[nodiscard]] Value short_cell();
 
  private:
+  const Value& shown_name(StringId name, bool is_short);
+
   const Trace& trace_;
+  std::size_t room_;  // for kernels in the cells to come
+  bool is_left_out_ = false;
   std::vector<KernelUse> pattern_;
+  std::vector<std::int64_t> times_;                      // how often each of the added counts
+  std::unordered_map<std::uint32_t, std::size_t> seen_;  // where -> which of the added
+  std::unordered_map<std::uint32_t, Value> names_, short_names_;  // shared by all cells
   std::vector<std::vector<std::int64_t>> durations_;  // by position; may hold old ones at the end
-  std::vector<std::int64_t> totals_;
-  std::vector<std::size_t> order_;  // of the last cell()
+  std::vector<std::size_t> order_;                    // of the last cell()
   std::vector<double> means_;
 };
 

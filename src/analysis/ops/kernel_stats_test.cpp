@@ -36,6 +36,17 @@ TEST(GroupStats, OneValueHasNoSampleSpreadAndNoneHasNothingButASum) {
   EXPECT_DOUBLE_EQ(stats_of(none).sum, 0);
 }
 
+TEST(GroupStats, ValuesThatStandForSeveralAreThoseValues) {
+  std::vector<std::int64_t> all{1000, 1000, 1000, 4000, 4000, 9000};
+  const std::int64_t values[] = {4000, 9000, 1000}, times[] = {2, 1, 3};
+  const GroupStats stats = stats_of_ns(values, times), expected = stats_of_ns(all);
+  EXPECT_EQ(stats.count, expected.count);
+  EXPECT_DOUBLE_EQ(stats.sum, expected.sum);
+  for (const Stat& stat : kAllStats)
+    EXPECT_DOUBLE_EQ(*(stats.*stat.value), *(expected.*stat.value)) << stat.name;
+  EXPECT_DOUBLE_EQ(*stats.population_std, *expected.population_std);
+}
+
 class KernelStatsTest : public testing::Test {
  protected:
   TraceBuilder builder_;
@@ -81,6 +92,21 @@ TEST_F(KernelStatsTest, NothingIsLeftOfTheLastGroup) {
   ASSERT_EQ(cell.items().size(), 1u);
   EXPECT_EQ(cell.items()[0].find("count")->as_int(), 1);
   EXPECT_TRUE(cell.items()[0].find("stream")->is_null());
+}
+
+TEST_F(KernelStatsTest, WithoutRoomTheCellsAreEmptyAndItCanBeAsked) {
+  KernelStats small{trace_, 3};
+  const KernelUse two[] = {{a_, 7, 4000}, {b_, 7, 1000}};
+  small.add(two);
+  EXPECT_EQ(small.cell().items().size(), 2u);
+  small.clear();
+  small.add(two);
+  EXPECT_TRUE(small.is_left_out());
+  EXPECT_TRUE(small.cell().is_null());
+  EXPECT_TRUE(small.short_cell().is_null());
+  small.clear();
+  small.add(std::span{two}.first(1));
+  EXPECT_EQ(small.cell().items().size(), 1u);
 }
 
 TEST_F(KernelStatsTest, NamesAreCutAfter64CodePoints) {

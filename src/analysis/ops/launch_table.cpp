@@ -145,6 +145,21 @@ void LaunchTable::collect_gpu_events(const GpuWorkKinds& kinds) {
   communication_before_.assign(gpu_.size() + 1, 0);
   for (std::size_t i = 0; i < gpu_.size(); ++i)
     communication_before_[i + 1] = communication_before_[i] + (gpu_[i].communication ? 1U : 0U);
+  sum_busy_times();
+}
+
+void LaunchTable::sum_busy_times() {
+  run_start_.resize(gpu_.size());
+  end_before_.resize(gpu_.size());
+  busy_before_.assign(gpu_.size() + 1, 0);
+  for (GpuPosition i = 0; i < gpu_.size(); ++i) {
+    const bool goes_on = i > 0 && gpu_[i - 1].start_ns <= gpu_[i].start_ns;
+    run_start_[i] = goes_on ? run_start_[i - 1] : i;
+    end_before_[i] = goes_on ? std::max(end_before_[i - 1], gpu_[i - 1].end_ns) : gpu_[i].start_ns;
+    const std::int64_t from = std::max(gpu_[i].start_ns, end_before_[i]);
+    busy_before_[i + 1] =
+        plus_ns(busy_before_[i], gpu_[i].end_ns > from ? minus_ns(gpu_[i].end_ns, from) : 0);
+  }
 }
 
 void LaunchTable::collect_launchers(std::span<const NodeId> launchers) {
@@ -187,7 +202,7 @@ void LaunchTable::collect_launchers(std::span<const NodeId> launchers) {
       std::ranges::stable_sort(own_events, {}, start_of);
     op.direct_ns = busy_ns(own_events);
     const auto below = gpu(op.node);
-    op.subtree_ns = below.size() == op.count ? op.direct_ns : busy_ns(below);
+    op.subtree_ns = below.size() == op.count ? op.direct_ns : busy_ns(op.node);
     op.category = categories_.of(trace_.names()[op.event.row], gpu_[own_events.front()].name);
   }
 }
@@ -231,7 +246,18 @@ StringId LaunchTable::first_kernel(NodeId node) const {
   return op == nullptr ? StringId{} : gpu_[own_[op->first]].name;
 }
 
-std::int64_t LaunchTable::busy_ns(std::span<const GpuEvent> events) const {
+bool LaunchTable::is_by_start(NodeId node) const {
+  const std::span<const GpuEvent> events = gpu(node);
+  return events.empty() ||
+         run_start_[first_position(node) + events.size() - 1] <= first_position(node);
+}
+
+std::int64_t LaunchTable::busy_ns(NodeId node) const {
+  const std::span<const GpuEvent> events = gpu(node);
+  if (events.empty()) return 0;
+  const GpuPosition first = first_position(node);
+  if (is_by_start(node) && end_before_[first] <= gpu_[first].start_ns)
+    return minus_ns(busy_before_[first + events.size()], busy_before_[first]);
   return busy_of(events, [](const GpuEvent& event) -> const GpuEvent& { return event; });
 }
 

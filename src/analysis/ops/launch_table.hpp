@@ -115,7 +115,10 @@ class LaunchTable {
   // The name of the first GPU event an op launched itself; invalid when it launched none.
   [[nodiscard]] StringId first_kernel(NodeId node) const;
 
-  [[nodiscard]] std::int64_t busy_ns(std::span<const GpuEvent> events) const;
+  // Of the GPU events below a node: one subtraction unless an earlier one still ran, so that ops
+  // nested without end cost no more than flat ones.
+  [[nodiscard]] std::int64_t busy_ns(NodeId node) const;
+  [[nodiscard]] bool is_by_start(NodeId node) const;  // gpu(node)
   [[nodiscard]] std::int64_t busy_ns(std::span<const GpuPosition> positions) const;
 
   [[nodiscard]] OpCategories& categories() { return categories_; }
@@ -123,6 +126,7 @@ class LaunchTable {
 
  private:
   void collect_gpu_events(const GpuWorkKinds& kinds);
+  void sum_busy_times();
   void collect_launchers(std::span<const NodeId> launchers);
   void sort_launchers();
 
@@ -131,6 +135,9 @@ class LaunchTable {
   std::vector<GpuEvent> gpu_;
   std::vector<GpuPosition> file_order_;
   std::vector<std::uint32_t> communication_before_;  // one more than gpu_
+  std::vector<GpuPosition> run_start_;               // of the GPU events that come by start
+  std::vector<std::int64_t> busy_before_;  // one more than gpu_: busy time of the runs so far
+  std::vector<std::int64_t> end_before_;   // when the earlier ones of the run have all ended
   std::vector<Launcher> launchers_;
   std::vector<GpuPosition> own_;
   std::vector<std::uint32_t> launcher_of_node_;  // index into launchers_

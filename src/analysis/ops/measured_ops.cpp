@@ -9,6 +9,10 @@ namespace {
 
 constexpr std::string_view kWrapper = "autograd::engine::evaluate_function:";
 
+// GPU positions that lists in an order of their own may hold in all. Ops are nested a few levels
+// deep; what nests without end must not take memory without end.
+constexpr std::size_t kRoomPerEvent = 64, kRoom = 1'000'000;
+
 }  // namespace
 
 MeasuredOps::MeasuredOps(const Trace& trace, const Tree& tree, LaunchTable& table, OpModels& models)
@@ -16,7 +20,10 @@ MeasuredOps::MeasuredOps(const Trace& trace, const Tree& tree, LaunchTable& tabl
       tree_{tree},
       table_{table},
       models_{models},
-      is_wrapper_name_(trace.string_count()) {
+      is_wrapper_name_(trace.string_count()),
+      positions_(table.gpu_events().size()) {
+  std::iota(positions_.begin(), positions_.end(), GpuPosition{0});
+  last_ = positions_.size();
   bool any = false;
   for (std::uint32_t id = 0; id < is_wrapper_name_.size(); ++id)
     if (trace.text({id}).starts_with(kWrapper)) any = (is_wrapper_name_[id] = 1) != 0;
@@ -36,34 +43,56 @@ EventId MeasuredOps::forward_of_wrapper(EventId wrapper) const {
   return tree_.forward_of(wrapper);
 }
 
-// Moves scratch_ into a row.
-OpRow MeasuredOps::keep(EventId event, NodeId node) {
-  const OpRow row{.event = event,
-                  .node = node,
-                  .busy_ns = table_.busy_ns(std::span<const GpuPosition>{scratch_}),
-                  .first = static_cast<std::uint32_t>(positions_.size()),
-                  .count = static_cast<std::uint32_t>(scratch_.size())};
-  positions_.insert(positions_.end(), scratch_.begin(), scratch_.end());
-  return row;
+// A row of the GPU events in scratch_.
+OpRow MeasuredOps::keep(EventId event, NodeId node, std::int64_t busy_ns) {
+  return {.event = event,
+          .node = node,
+          .busy_ns = busy_ns,
+          .first = place_of(scratch_),
+          .count = static_cast<std::uint32_t>(scratch_.size())};
+}
+
+std::uint32_t MeasuredOps::place_of(std::span<const GpuPosition> kernels) {
+  if (kernels.empty()) return 0;
+  const auto follows = [](GpuPosition a, GpuPosition b) { return b != a + 1; };
+  if (std::ranges::adjacent_find(kernels, follows) == kernels.end()) return kernels.front();
+  // Ops nested in each other have the same kernels time and again.
+  if (!std::ranges::equal(std::span{positions_}.subspan(last_), kernels)) {
+    const std::size_t gpu_events = table_.gpu_events().size();
+    if (positions_.size() + kernels.size() >
+        std::min<std::size_t>(kNoRoom, kRoomPerEvent * gpu_events + kRoom)) {
+      ++without_kernels_;
+      return kNoRoom;
+    }
+    last_ = positions_.size();
+    positions_.insert(positions_.end(), kernels.begin(), kernels.end());
+  }
+  return static_cast<std::uint32_t>(last_);
 }
 
 OpRow MeasuredOps::plain(EventId event, NodeId node, std::span<const GpuPosition> kernels) {
   scratch_.assign(kernels.begin(), kernels.end());
-  return keep(event, node);
+  return keep(event, node, table_.busy_ns(kernels));
 }
 
 OpRow MeasuredOps::forward(EventId event) {
   const NodeId node = tree_.node(event);
+  OpRow row{.event = event, .node = node};
+  if (node.valid() && table_.is_by_start(node)) {
+    row.busy_ns = table_.busy_ns(node);
+    row.first = table_.first_position(node);
+    row.count = static_cast<std::uint32_t>(tree_.gpu_count(node));
+    row.answer = models_.ask(event, Pass::kForward, kernels(row));
+    return row;
+  }
   scratch_.clear();
   if (node.valid()) {
     scratch_.resize(tree_.gpu_count(node));
     std::iota(scratch_.begin(), scratch_.end(), table_.first_position(node));
+    std::ranges::stable_sort(scratch_, {}, start_of());
+    row = keep(event, node, table_.busy_ns(node));
   }
-  const auto start_of = [&](GpuPosition at) { return table_.gpu_events()[at].start_ns; };
-  if (!std::ranges::is_sorted(scratch_, {}, start_of))
-    std::ranges::stable_sort(scratch_, {}, start_of);
-  OpRow row = keep(event, node);
-  row.answer = models_.ask(event, Pass::kForward, kernels(row));
+  row.answer = models_.ask(event, Pass::kForward, scratch_);
   return row;
 }
 
@@ -83,18 +112,18 @@ OpRow MeasuredOps::backward(EventId event) {
   } else {
     for (const EventId wrapper : tree_.backward_of(event)) take(wrapper);
   }
-  const auto start_of = [&](GpuPosition at) { return table_.gpu_events()[at].start_ns; };
-  std::ranges::stable_sort(scratch_, {}, start_of);
-  OpRow row = keep(event, node);
-  row.answer = models_.ask(event, Pass::kBackward, kernels(row));
+  std::ranges::stable_sort(scratch_, {}, start_of());
+  OpRow row = keep(event, node, table_.busy_ns(std::span<const GpuPosition>{scratch_}));
+  row.answer = models_.ask(event, Pass::kBackward, scratch_);
   return row;
 }
 
 void MeasuredOps::add_kernels(const OpRow& row, KernelStats& stats) {
+  const std::span<const GpuPosition> positions = kernels(row);
+  if (!stats.wants(positions.size(), row.first)) return;
   uses_.clear();
-  for (const GpuPosition position : kernels(row))
-    uses_.push_back(table_.gpu_events()[position].use());
-  stats.add(uses_);
+  for (const GpuPosition position : positions) uses_.push_back(table_.gpu_events()[position].use());
+  stats.add(uses_, row.first);
 }
 
 }  // namespace tracelens

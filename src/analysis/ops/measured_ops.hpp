@@ -38,16 +38,24 @@ class MeasuredOps {
   // Any GPU events, in the given order; no model is asked.
   [[nodiscard]] OpRow plain(EventId event, NodeId node, std::span<const GpuPosition> kernels);
 
+  // None of a row that found no room: ops may be nested in each other as deep as a file likes.
   [[nodiscard]] std::span<const GpuPosition> kernels(const OpRow& row) const {
+    if (row.first == kNoRoom) return {};
     return std::span{positions_}.subspan(row.first, row.count);
   }
   void add_kernels(const OpRow& row, KernelStats& stats);
+  [[nodiscard]] std::size_t rows_without_kernels() const { return without_kernels_; }
 
   // The wrapper that autograd ran a backward op in: its linked forward op, invalid when none.
   [[nodiscard]] EventId forward_of_wrapper(EventId wrapper) const;
 
  private:
-  OpRow keep(EventId event, NodeId node);
+  static constexpr std::uint32_t kNoRoom = 0xffffffff;
+  OpRow keep(EventId event, NodeId node, std::int64_t busy_ns);
+  [[nodiscard]] auto start_of() const {
+    return [this](GpuPosition at) { return table_.gpu_events()[at].start_ns; };
+  }
+  [[nodiscard]] std::uint32_t place_of(std::span<const GpuPosition> kernels);
 
   const Trace& trace_;
   const Tree& tree_;
@@ -55,7 +63,11 @@ class MeasuredOps {
   OpModels& models_;
   std::vector<std::uint8_t> is_wrapper_name_;                // by StringId
   std::vector<std::pair<std::uint32_t, EventId>> wrappers_;  // by node of the forward op
-  std::vector<GpuPosition> positions_, scratch_;
+  // First every position in tree order, which most rows are a part of; then lists in other orders.
+  std::vector<GpuPosition> positions_;
+  std::size_t last_ = 0;  // where the last of those begins
+  std::size_t without_kernels_ = 0;
+  std::vector<GpuPosition> scratch_;
   std::vector<KernelUse> uses_;
 };
 

@@ -119,6 +119,9 @@ OpModels::PerCall OpModels::per_call(EventId event, std::span<const GpuPosition>
 }
 
 OpModels::Answer OpModels::ask(EventId event, Pass pass, std::span<const GpuPosition> kernels) {
+  // Ops nested without end are asked about all kernels below them time and again.
+  constexpr std::size_t kLookedAt = 1000;
+  kernels = kernels.first(std::min(kernels.size(), kLookedAt));
   const NameInfo& name = name_info(trace_.names()[event.row]);
   const std::uint32_t transpose = name.is_gemm ? transpose_of(kernels) : 1;
   const SignatureId id = trace_.signatures()[event.row];

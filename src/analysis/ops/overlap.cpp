@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <unordered_map>
 #include <utility>
 
 #include "analysis/gpu/busy_time.hpp"
@@ -25,7 +26,9 @@ double two_decimals(double value) {
 }  // namespace
 
 Overlaps::Overlaps(const TraceFacts& facts, const LaunchTable& table, bool include_unlinked)
-    : trace_{facts.trace()}, event_of_(table.gpu_events().size(), kNoEvent) {
+    : trace_{facts.trace()},
+      event_of_(table.gpu_events().size(), kNoEvent),
+      place_of_name_(trace_.string_count(), kNoEvent) {
   const Tree& tree = facts.tree();
   const std::vector<EventId>& selected = facts.gpu_events(include_unlinked).events;
   const std::vector<std::int64_t> streams = gather(trace_.streams(), selected);
@@ -48,20 +51,41 @@ Overlaps::Overlaps(const TraceFacts& facts, const LaunchTable& table, bool inclu
 
 void Overlaps::sweep() {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
-  std::vector<std::uint32_t> active;
+  // What has started and perhaps not ended, by stream: those of the event's own are not looked at.
+  std::vector<std::vector<std::uint32_t>> started;
+  std::vector<std::size_t> busy;  // streams that have any
+  std::unordered_map<std::int64_t, std::size_t> place_of_stream;
   for (std::uint32_t i = 0; i < events_.size(); ++i) {
     const Event& event = events_[i];
-    std::erase_if(active,
-                  [&](std::uint32_t other) { return events_[other].end_ns <= event.start_ns; });
-    for (const std::uint32_t other : active) {
-      const Event& partner = events_[other];
-      if (partner.stream == event.stream && event.stream != kAbsent) continue;
-      const std::int64_t end = std::min(partner.end_ns, event.end_ns);
-      if (minus_ns(end, event.start_ns) < kShortestOverlapNs) continue;
-      pairs.emplace_back(i, other);
-      pairs.emplace_back(other, i);
+    const std::size_t own = place_of_stream.try_emplace(event.stream, started.size()).first->second;
+    if (own == started.size()) started.emplace_back();
+    std::size_t left = kMostAtOnce;
+    const auto meet = [&](std::vector<std::uint32_t>& others) {
+      for (std::size_t k = others.size(); k-- > 0 && left > 0;) {
+        const std::uint32_t other = others[k];
+        ++compared_;
+        if (events_[other].end_ns <= event.start_ns) {
+          others[k] = others.back();
+          others.pop_back();
+          continue;
+        }
+        --left;
+        const std::int64_t end = std::min(events_[other].end_ns, event.end_ns);
+        if (minus_ns(end, event.start_ns) < kShortestOverlapNs) continue;
+        pairs.emplace_back(i, other);
+        pairs.emplace_back(other, i);
+      }
+    };
+    for (std::size_t at = busy.size(); at-- > 0 && left > 0;) {
+      if (busy[at] == own && event.stream != kAbsent) continue;
+      meet(started[busy[at]]);
+      if (!started[busy[at]].empty()) continue;
+      busy[at] = busy.back();
+      busy.pop_back();
     }
-    active.push_back(i);
+    if (left == 0) ++crowded_;
+    if (started[own].empty()) busy.push_back(own);
+    started[own].push_back(i);
   }
   std::ranges::sort(pairs);
   starts_.assign(events_.size() + 1, 0);
@@ -88,6 +112,8 @@ OverlapFields Overlaps::of(std::span<const GpuPosition> kernels) {
   const auto share_of = [&](std::int64_t ns) {
     return busy > 0 ? two_decimals(static_cast<double>(ns) / busy) : 0;
   };
+  std::int64_t last_ns = -1;  // equal lengths come in a row, and rounding takes long
+  double last_share = 0;
   for (const GpuPosition position : kernels) {
     const std::uint32_t i = event_of_[position];
     if (i == kNoEvent) continue;
@@ -97,12 +123,16 @@ OverlapFields Overlaps::of(std::span<const GpuPosition> kernels) {
       const Interval both{std::max(partner.start_ns, events_[i].start_ns),
                           std::min(partner.end_ns, events_[i].end_ns)};
       shared.push_back(both);
-      auto entry = std::ranges::find(partners, partner.name, &Partner::name);
-      if (entry == partners.end())
-        entry = partners.insert(entry, {partner.name, partner.stream, 0, 0, 0});
-      entry->dur_ns = plus_ns(entry->dur_ns, minus_ns(partner.end_ns, partner.start_ns));
-      entry->share += share_of(length(both));
-      ++entry->count;
+      std::uint32_t& place = place_of_name_[partner.name.row];
+      if (place == kNoEvent) {
+        place = static_cast<std::uint32_t>(partners.size());
+        partners.push_back({partner.name, partner.stream, 0, 0, 0});
+      }
+      Partner& entry = partners[place];
+      entry.dur_ns = plus_ns(entry.dur_ns, minus_ns(partner.end_ns, partner.start_ns));
+      if (length(both) != last_ns) last_share = share_of(last_ns = length(both));
+      entry.share += last_share;
+      ++entry.count;
     }
     shared_ns = plus_ns(shared_ns, length(merge(shared)));
   }
@@ -110,6 +140,7 @@ OverlapFields Overlaps::of(std::span<const GpuPosition> kernels) {
   if (partners.empty()) return fields;
   fields.share = share_of(shared_ns);
   for (const Partner& partner : partners) {
+    place_of_name_[partner.name.row] = kNoEvent;
     const auto n = static_cast<double>(partner.count);
     const double mean_us = two_decimals(static_cast<double>(partner.dur_ns) / n / 1e3);
     fields.partners.push_back({partner.name, partner.stream, std::llround(mean_us * 1e3),

@@ -2,7 +2,9 @@
 //   const Overlaps overlaps{facts, table, /*include_unlinked=*/false};
 //   const OverlapFields fields = overlaps.of(table.own(launcher));
 // Two events overlap when they share at least 1 µs and are not known to be on one stream. Unlinked
-// GPU events can be partners but have no op of their own.
+// GPU events can be partners but have no op of their own. An event is paired with at most
+// kMostAtOnce of those that ran when it started: no GPU runs more, and without a limit a small file
+// could ask for billions of pairs.
 #pragma once
 
 #include <cstdint>
@@ -28,12 +30,16 @@ struct OverlapFields {
 
 class Overlaps {
  public:
+  static constexpr std::size_t kMostAtOnce = 64;
   Overlaps(const TraceFacts& facts, const LaunchTable& table, bool include_unlinked);
 
   // `kernels`: the op's GPU events; names come in their order, partners of one by start.
   [[nodiscard]] OverlapFields of(std::span<const GpuPosition> kernels);
   // The distinct partner names as a list of texts; null for 0.
   [[nodiscard]] Value names(std::uint32_t id) const;
+  [[nodiscard]] std::size_t crowded() const { return crowded_; }  // events that met the limit
+  // How many events were held against another: what the sweep costs.
+  [[nodiscard]] std::size_t compared() const { return compared_; }
 
  private:
   struct Event {
@@ -47,6 +53,8 @@ class Overlaps {
   std::vector<std::uint32_t> event_of_;           // by GpuPosition: index into events_
   std::vector<std::uint32_t> starts_, partners_;  // partners of events_[i]: by start
   KeyIndex name_lists_;                           // (list so far, next name) -> longer list
+  std::vector<std::uint32_t> place_of_name_;      // by StringId: in the list that of() makes
+  std::size_t crowded_ = 0, compared_ = 0;
 };
 
 }  // namespace tracelens

@@ -60,6 +60,8 @@ std::string TableContext::gpu_name() const {
 std::vector<std::string> TableContext::warnings() const {
   std::vector<std::string> all;
   if (const Timeline* const timeline = timeline_.made()) all = timeline->warnings;
+  if (const OpInput* const ops = ops_.made())
+    for (std::string& sentence : ops->warnings()) all.push_back(std::move(sentence));
   all.insert(all.end(), warnings_.begin(), warnings_.end());
   return all;
 }
