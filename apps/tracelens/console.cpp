@@ -13,6 +13,7 @@
 #include <new>
 #include <string>
 #include <tracelens/error.hpp>
+#include <tracelens/printed_text.hpp>
 #include <utility>
 
 #include "memory_limit.hpp"
@@ -45,7 +46,7 @@ void write(std::FILE* file, std::string_view text) {
 
 void line(std::string_view mark, std::string_view sentence) {
   std::fflush(stdout);  // what was printed before stands before, also when both go to one place
-  write(stderr, fmt::format("tracelens: {}{}\n", mark, sentence));
+  write(stderr, fmt::format("tracelens: {}{}\n", mark, single_line(sentence)));
 }
 
 std::string bar_text(const ReadProgress& progress, std::chrono::duration<double> elapsed) {
@@ -94,7 +95,9 @@ bool Console::flush() const {
   return flushed || errno == EPIPE;
 }
 
-void Console::print(std::string_view text) const { write(stdout, text); }
+void Console::print(std::string_view text) const {
+  write(stdout, printed_lines(text, style_.colour ? ColourCodes::kKeep : ColourCodes::kRemove));
+}
 
 void Console::show(const Table& table, std::size_t max_rows,
                    std::vector<std::string_view> columns) const {
@@ -102,14 +105,12 @@ void Console::show(const Table& table, std::size_t max_rows,
   TerminalStyle style = style_;
   style.max_rows = max_rows;
   style.columns = std::move(columns);
-  write(stdout, render_terminal(table, style));
-  write(stdout, "\n");
+  print(render_terminal(table, style) + "\n");
 }
 
 void Console::show(const Report& report, std::string_view verb) const {
   if (quiet) return;
-  if (report.overview)
-    write(stdout, overview_text(*report.overview, {style_.width, style_.colour}) + "\n");
+  if (report.overview) print(overview_text(*report.overview, {style_.width, style_.colour}) + "\n");
   if (verb.empty())
     for (const Table& table : report.tables) {
       const Excerpt excerpt = excerpt_of(table);

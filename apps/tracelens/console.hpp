@@ -1,4 +1,5 @@
-// console.hpp: the only place that prints. Results go to stdout, everything else to stderr.
+// console.hpp: the only place that prints. Results go to stdout, everything else to stderr. Nothing
+// of a trace's text reaches the terminal that could command it: see tracelens/printed_text.hpp.
 //   console.show(table, 20);
 //   console.note("wrote report.xlsx");            // nothing with --quiet
 #pragma once
@@ -26,7 +27,7 @@ class Console {
 
   Console();  // finds out about terminals, their width and colours (NO_COLOR, COLUMNS)
 
-  void print(std::string_view text) const;  // stdout, as it is
+  void print(std::string_view text) const;  // stdout, line by line as it is
   // stdout, unless --quiet; of the columns these, the most important first, or all.
   void show(const Table& table, std::size_t max_rows,
             std::vector<std::string_view> columns = {}) const;

@@ -21,6 +21,7 @@
 #include <tracelens/model_tables.hpp>
 #include <tracelens/node.hpp>
 #include <tracelens/overview.hpp>
+#include <tracelens/printed_text.hpp>
 #include <tracelens/read_trace.hpp>
 #include <tracelens/reader.hpp>
 #include <tracelens/replay.hpp>

@@ -15,5 +15,16 @@ TEST(Markup, WhatXmlForbidsIsReplaced) {
   EXPECT_EQ(as_markup(std::string_view{"\0", 1}), "\ufffd");
 }
 
+TEST(Markdown, NamesAreNoLinksImagesOrHtml) {
+  EXPECT_EQ(as_markdown("![x](http://a.b/c.png)"), "![x\\](http\\://a.b/c.png)");
+  EXPECT_EQ(as_markdown("[x][y] www.a.b <img src=x>"), "[x\\][y] www\\.a.b \\<img src=x>");
+  EXPECT_EQ(as_markdown("a|b `c` *d* ~~e~~ $f$ &lt; me@x.y #12 \\"),
+            "a\\|b \\`c\\` \\*d\\* \\~\\~e\\~\\~ \\$f\\$ \\&lt; me\\@x.y \\#12 \\\\");
+  EXPECT_EQ(as_markdown("a\nb\r\x1b"), "a b \ufffd");
+  for (const char* const name :
+       {"aten::layer_norm", "((8, 4), [2])", "f(float const&, int)", "a.b"})
+    EXPECT_EQ(as_markdown(name), name);
+}
+
 }  // namespace
 }  // namespace tracelens

@@ -66,6 +66,20 @@ std::size_t tail_start(std::string_view text, std::size_t columns) {
   return at;
 }
 
+// As it may stand on a line.
+void append_printed(std::string& out, CodePoint point) {
+  const bool blank = point.value == '\n' || point.value == '\r' || point.value == '\t';
+  const bool shown = point.valid && is_printable(point.value);
+  append_utf8(out, blank ? U' ' : shown ? point.value : 0xFFFD);
+}
+
+// Bytes of the code for a colour or a weight (ESC [ 1 ; 31 m) that the text begins with; 0: none.
+std::size_t colour_code(std::string_view text) {
+  if (!text.starts_with("\x1b[")) return 0;
+  const std::size_t end = text.find_first_not_of("0123456789;", 2);
+  return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
+}
+
 }  // namespace
 
 std::size_t display_width(char32_t point) {
@@ -105,11 +119,21 @@ ValidUtf8::ValidUtf8(std::string_view text) : view_{text} {
 std::string single_line(std::string_view text) {
   std::string out;
   out.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) append_printed(out, next_code_point(text, at));
+  return out;
+}
+
+std::string printed_lines(std::string_view text, ColourCodes colours) {
+  std::string out;
+  out.reserve(text.size());
   for (std::size_t at = 0; at < text.size();) {
-    const CodePoint point = next_code_point(text, at);
-    const bool blank = point.value == '\n' || point.value == '\r' || point.value == '\t';
-    const bool shown = point.valid && is_printable(point.value);
-    append_utf8(out, blank ? U' ' : shown ? point.value : 0xFFFD);
+    const std::size_t code = colours == ColourCodes::kKeep ? colour_code(text.substr(at)) : 0;
+    if (code > 0 || text[at] == '\n') {
+      out.append(text, at, std::max<std::size_t>(code, 1));
+      at += std::max<std::size_t>(code, 1);
+    } else {
+      append_printed(out, next_code_point(text, at));
+    }
   }
   return out;
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <tracelens/printed_text.hpp>
 
 #include "io/code_points.hpp"
 
@@ -35,10 +36,6 @@ class ValidUtf8 {
   std::string repaired_;
   std::string_view view_;
 };
-
-// The text on one line and safe to show: line breaks and tabs become spaces, whatever else does not
-// print (a terminal's escape codes among it) becomes U+FFFD.
-[[nodiscard]] std::string single_line(std::string_view text);
 
 // What stands for a part that was cut out.
 inline constexpr std::string_view kEllipsis = "…";

@@ -40,6 +40,19 @@ TEST(Utf8, SingleLineIsSafeToShow) {
   EXPECT_EQ(single_line("a\tb\r\n\x1b[0m\xff µ"), "a b  \ufffd[0m\ufffd µ");
 }
 
+TEST(Utf8, WhatReordersOrBreaksLinesIsNotShown) {
+  EXPECT_EQ(single_line("a\u202eb\u2066c\u2028d\u0085e\u009bf\x7f"),
+            "a\ufffdb\ufffdc\ufffdd\ufffde\ufffdf\ufffd");
+}
+
+TEST(Utf8, PrintedLinesKeepTheirBreaksAndOurColoursOnly) {
+  const std::string text = "a\n\x1b[1;31mred\x1b[0m\x1b]0;title\x07\r\x1b[2Jb\u202e";
+  EXPECT_EQ(printed_lines(text, ColourCodes::kKeep),
+            "a\n\x1b[1;31mred\x1b[0m\ufffd]0;title\ufffd \ufffd[2Jb\ufffd");
+  EXPECT_EQ(printed_lines("\x1b[1mx\n", ColourCodes::kRemove), "\ufffd[1mx\n");
+  EXPECT_EQ(printed_lines("\x1b[12", ColourCodes::kKeep), "\ufffd[12");
+}
+
 TEST(Shorten, CutsTheEndAndSaysSo) {
   EXPECT_EQ(shorten("kernel", 6), "kernel");
   EXPECT_EQ(shorten("kernel", 4), "ker…");

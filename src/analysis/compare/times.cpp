@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <tracelens/printed_text.hpp>
 #include <tracelens/table_text.hpp>
 #include <unordered_map>
 #include <utility>
@@ -346,8 +347,9 @@ std::string conclusion(std::span<const ComparedReport> reports, const TimedSheet
     const std::string total = total_sentence(reports[0], reports[i]);
     std::string most = sentence_about(*sheet, what, i, reports);
     if (!total.empty()) most[0] = static_cast<char>(most[0] - 'a' + 'A');
-    text += fmt::format("{} against {}: {}{}{}\n", reports[i].tag, reports[0].tag, total,
-                        total.empty() ? "" : "\n", most);
+    text += fmt::format("{} against {}: {}{}{}\n", single_line(reports[i].tag),
+                        single_line(reports[0].tag), total, total.empty() ? "" : "\n",
+                        single_line(most));
   }
   return text;
 }

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <tracelens/error.hpp>
 #include <tracelens/json.hpp>
+#include <tracelens/printed_text.hpp>
 #include <tracelens/table_text.hpp>
 #include <vector>
 
@@ -94,7 +95,7 @@ void write_tree_text(const Trace& trace, const Tree& tree, const TreeTextOptions
                      const TextSink& sink) {
   Buffer buffer{sink};
   const auto open = [&](NodeId node, std::size_t depth) {
-    const std::string_view full = trace.name(tree.event(node));
+    const std::string full = single_line(trace.name(tree.event(node)));
     const std::string_view name = cut(full, options.max_name);
     const std::string_view ellipsis = name.size() < full.size() ? ".." : "";
     const std::size_t indent = 2 * std::min<std::size_t>(depth, kDeepestIndent);
@@ -157,7 +158,8 @@ void write_path_text(const Trace& trace, const Tree& tree, EventId event, const 
     for (NodeId node = tree.node(from); node.valid(); node = tree.parent(node)) {
       const EventId at = tree.event(node);
       fmt::format_to(std::back_inserter(buffer.text()), "{:>10}  {:<16} {} ({:.2f})\n", at.row,
-                     trace.category_text(at), trace.name(at), gpu_us(tree, node));
+                     single_line(trace.category_text(at)), single_line(trace.name(at)),
+                     gpu_us(tree, node));
       if (tree.forward_of(at).valid()) forward = tree.forward_of(at);
     }
     return forward;

@@ -83,6 +83,22 @@ TEST_F(TreeText, DepthMinimumAndRootNarrowTheTree) {
   EXPECT_THROW(text({.root = "("}), Error);
 }
 
+TEST(TreeTextNames, CannotCommandTheTerminal) {
+  TestTrace t;
+  t.op("evil\n::error::\x1b[2J\r\u202e", 0, 50);
+  const EventId kernel =
+      t.launch("cudaLaunchKernel", 10, 5, {.name = "k\x9b", .ts = 20, .dur = 1}).gpu;
+  const Trace trace = t.finish();
+  const Tree tree = build_tree(trace, {});
+  std::string out;
+  const auto sink = [&](std::string_view piece) { out += piece; };
+  write_tree_text(trace, tree, {}, sink);
+  write_path_text(trace, tree, kernel, sink);
+  EXPECT_EQ(out.find_first_of("\x1b\r\x9b"), std::string::npos);
+  EXPECT_EQ(out.find("\n::error"), std::string::npos);
+  EXPECT_NE(out.find("evil ::error::\ufffd[2J \ufffd"), std::string::npos) << out;
+}
+
 TEST_F(TreeText, JsonHoldsTheSameTree) {
   std::string json;
   write_tree_json(trace, tree, {.layers = TreeLayers::only_modules()},

@@ -9,8 +9,8 @@ namespace tracelens {
 namespace {
 
 constexpr std::size_t kBlock = std::size_t{1} << 20;
-// An element that has not ended after this much text never will: a quote is missing.
-constexpr std::size_t kLongestElement = std::size_t{64} << 20;
+// Text behind the event list is kept whole, up to this.
+constexpr std::size_t kLongestTail = std::size_t{64} << 20;
 
 }  // namespace
 
@@ -29,8 +29,16 @@ bool EventTexts::read_more() {
   const std::size_t want = std::max(kBlock, text_.size());
   const std::size_t got = in_.read(text_.room(want));
   text_.resize(text_.size() + got);
+  read_bytes_ += got;
   at_end_ = got < want;
   return got > 0;
+}
+
+void EventTexts::count_controls(const char* from, const char* to) {
+  if (!json::has_stray_controls(from, to)) return;
+  const auto before = static_cast<std::size_t>(from - text_.view().data());
+  controls_.count({from, static_cast<std::size_t>(to - from)}, first_byte() + before,
+                  StrayControls::kNoWhiteSpace);
 }
 
 std::optional<std::string_view> EventTexts::next() {
@@ -40,44 +48,56 @@ std::optional<std::string_view> EventTexts::next() {
     const char* p = begin + at_;
     do p = json::skip_space(p, end);
     while (*p == ',' && p++ < end);
+    count_controls(begin + at_, p);
     at_ = static_cast<std::size_t>(p - begin);
     if (p < end && *p == ']') {
       ++at_;
-      finish();
+      finish(true);
       break;
     }
     const char* const after = p < end ? json::skip_value(p, end) : nullptr;
     const bool may_go_on = after == nullptr || after == end;
-    if (may_go_on && !at_end_ && text_.size() - at_ < kLongestElement) {
+    const std::string_view rest = text_.view().substr(at_);
+    if (may_go_on && !at_end_ && (rest.size() <= patience_ || may_still_end(rest, patience_))) {
       text_.erase_front(at_);
       at_ = 0;
       read_more();
       continue;
     }
-    if (after == nullptr) {  // the end of the file, or of what can be read
-      is_cut_ = true;
-      finish();
+    if (after == nullptr) {
+      is_cut_ = at_end_;
+      if (!at_end_) builder_.warnings().add(kEndlessEvent, first_byte() + at_);
+      finish(false);
       break;
     }
     at_ = static_cast<std::size_t>(after - begin);
-    if (*p == '{') return std::string_view{p, static_cast<std::size_t>(after - p)};
+    patience_ = kLongEvent;
+    count_controls(p, after);
+    const std::string_view element{p, static_cast<std::size_t>(after - p)};
+    if (*p == '{' && element.find('\0') == std::string_view::npos) return element;
     ++skipped_;
   }
   return std::nullopt;
 }
 
-void EventTexts::finish() {
+void EventTexts::finish(bool has_tail) {
   is_closed_ = true;
-  while (!is_cut_ && text_.size() - at_ < kLongestElement && read_more()) {
+  while (has_tail && text_.size() - at_ < kLongestTail && read_more()) {
   }
   text_.erase_front(at_);
-  if (!is_cut_) top_.close(text_.view());
+  builder_.source().text_bytes = read_bytes_;
+  controls_.add_to(builder_.warnings());
+  if (has_tail) top_.close(text_.view());
   text_.clear();
   head_ = std::move(builder_).finish();
 }
 
 const Value* EventTexts::head(std::string_view key) const {
   return head_ ? head_->metadata(key) : nullptr;
+}
+
+std::span<const Warnings::Entry> EventTexts::warnings() const {
+  return head_ ? head_->warnings().entries() : std::span<const Warnings::Entry>{};
 }
 
 bool split_object(std::string_view object, std::vector<RawMember>& members) {

@@ -84,5 +84,26 @@ TEST(SplitObject, GivesKeysAndValuesAsWritten) {
   EXPECT_EQ(members[1].value, R"("d\"e")");
 }
 
+TEST(EventTexts, NulBytesAreToldAndWhatTheyJoinIsNoEvent) {
+  using namespace std::string_literals;
+  const std::string file = "[{\"a\":1},\0{\"b\":2},{\"c\":\"\0\0\"},{\"d\":4}]\n\0"s;
+  io::Stream in = io::Stream::over("test.json", file);
+  EventTexts events{in};
+  std::vector<std::string> texts;
+  while (const auto text = events.next()) texts.emplace_back(*text);
+  EXPECT_THAT(texts, ElementsAre(R"({"a":1})", R"({"b":2})", R"({"d":4})"));
+  EXPECT_EQ(events.skipped(), 1u);
+  ASSERT_FALSE(events.warnings().empty());
+  EXPECT_EQ(events.warnings()[0].count, 4u);
+  EXPECT_EQ(events.warnings()[0].first_byte, 9u);
+}
+
+TEST(EventTexts, AnEventOfManyMegabytesIsRead) {
+  const std::string filler(std::size_t{70} << 20, 'x');
+  const Texts texts = texts_of(R"([{"a": ")" + filler + R"("}, {"b": 1}])");
+  EXPECT_EQ(texts.events.size(), 2u);
+  EXPECT_FALSE(texts.is_cut);
+}
+
 }  // namespace
 }  // namespace tracelens

@@ -7,9 +7,12 @@
 //
 // Contract of every function: `end` points at a readable '\0', and 16 more bytes after it may be
 // read (the block has kPadding bytes behind its text). They return nullptr when the text ends, or
-// stops being JSON, before the token does.
+// stops being JSON, before the token does. The strict ones take a control character where JSON has
+// none for such a stop: in a string any, elsewhere NUL and its neighbours. (Another one that took
+// the place of a comma or digit is noticed as their absence.)
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -27,28 +30,54 @@ namespace tracelens::json {
 
 inline constexpr std::size_t kPadding = 32;
 
+// Control characters that are no white space: JSON never has them.
+inline constexpr auto kStrayControls = [] {
+  std::array<std::uint8_t, 32> stray{};
+  stray.fill(0xff);
+  for (const char space : {'\t', '\n', '\r'}) stray[static_cast<std::size_t>(space)] = 0;
+  return stray;
+}();
+[[nodiscard]] constexpr bool is_control(char c) { return static_cast<unsigned char>(c) < ' '; }
+// NUL and its neighbours: what is looked for where a look at each white space would cost too much.
+[[nodiscard]] constexpr bool is_below_tab(char c) { return static_cast<unsigned char>(c) < '\t'; }
+[[nodiscard]] constexpr bool is_stray_control(char c) {
+  return is_control(c) && kStrayControls[static_cast<unsigned char>(c)] != 0;
+}
+
 // Positions of interest among 16 bytes, as a bit set; kBitsPerByte bits stand for one byte.
 #if defined(__aarch64__)
 inline constexpr int kBitsPerByte = 4;
+inline uint8x16_t load16(const char* p) {
+  return vld1q_u8(reinterpret_cast<const std::uint8_t*>(p));
+}
 inline std::uint64_t to_bits(uint8x16_t matches) {
   const uint8x8_t nibbles = vshrn_n_u16(vreinterpretq_u16_u8(matches), 4);
   return vget_lane_u64(vreinterpret_u64_u8(nibbles), 0) & 0x8888888888888888U;
 }
-inline std::uint64_t quotes_or_backslashes(const char* p) {
-  const uint8x16_t bytes = vld1q_u8(reinterpret_cast<const std::uint8_t*>(p));
-  return to_bits(vorrq_u8(vceqq_u8(bytes, vdupq_n_u8('"')), vceqq_u8(bytes, vdupq_n_u8('\\'))));
+// 0xff for stray control characters, 0 for all other bytes.
+inline uint8x16_t stray(uint8x16_t bytes) {
+  return vqtbl2q_u8(vld1q_u8_x2(kStrayControls.data()), bytes);
 }
-inline std::uint64_t quotes_or_brackets(const char* p) {
-  const uint8x16_t bytes = vld1q_u8(reinterpret_cast<const std::uint8_t*>(p));
+template <bool kStrict>
+std::uint64_t quotes_or_backslashes(const char* p) {
+  const uint8x16_t bytes = load16(p);
+  const uint8x16_t found =
+      vorrq_u8(vceqq_u8(bytes, vdupq_n_u8('"')), vceqq_u8(bytes, vdupq_n_u8('\\')));
+  return to_bits(kStrict ? vorrq_u8(found, vcltq_u8(bytes, vdupq_n_u8(' '))) : found);
+}
+template <bool kStrict>
+std::uint64_t quotes_or_brackets(const char* p) {
+  const uint8x16_t bytes = load16(p);
   const uint8x16_t folded = vorrq_u8(bytes, vdupq_n_u8(0x20));  // '[' -> '{' and ']' -> '}'
   const uint8x16_t brackets =
       vorrq_u8(vceqq_u8(folded, vdupq_n_u8('{')), vceqq_u8(folded, vdupq_n_u8('}')));
-  return to_bits(vorrq_u8(brackets, vceqq_u8(bytes, vdupq_n_u8('"'))));
+  const uint8x16_t found = vorrq_u8(brackets, vceqq_u8(bytes, vdupq_n_u8('"')));
+  return to_bits(kStrict ? vorrq_u8(found, vcltq_u8(bytes, vdupq_n_u8('\t'))) : found);
 }
 inline std::uint64_t above_space(const char* p) {
-  const uint8x16_t bytes = vld1q_u8(reinterpret_cast<const std::uint8_t*>(p));
-  return to_bits(vcgtq_u8(bytes, vdupq_n_u8(' ')));
+  return to_bits(vcgtq_u8(load16(p), vdupq_n_u8(' ')));
 }
+inline std::uint64_t stray_controls(const char* p) { return to_bits(stray(load16(p))); }
 #elif defined(__SSE2__)
 inline constexpr int kBitsPerByte = 1;
 inline __m128i load16(const char* p) {
@@ -57,23 +86,38 @@ inline __m128i load16(const char* p) {
 inline std::uint64_t to_bits(__m128i matches) {
   return static_cast<std::uint32_t>(_mm_movemask_epi8(matches));
 }
-inline std::uint64_t quotes_or_backslashes(const char* p) {
-  const __m128i bytes = load16(p);
-  return to_bits(_mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')),
-                              _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'))));
+inline __m128i at_most(__m128i bytes, char limit) {  // unsigned
+  return _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(limit)), bytes);
 }
-inline std::uint64_t quotes_or_brackets(const char* p) {
+// 0xff for stray control characters, 0 for all other bytes.
+inline __m128i stray(__m128i bytes) {
+  const __m128i folded = _mm_andnot_si128(_mm_set1_epi8(0x04), bytes);  // '\r' -> '\t'
+  const __m128i spaces = _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('\n')),
+                                      _mm_cmpeq_epi8(folded, _mm_set1_epi8('\t')));
+  return _mm_andnot_si128(spaces, at_most(bytes, 0x1f));
+}
+template <bool kStrict>
+std::uint64_t quotes_or_backslashes(const char* p) {
+  const __m128i bytes = load16(p);
+  const __m128i found = _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')),
+                                     _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
+  return to_bits(kStrict ? _mm_or_si128(found, at_most(bytes, 0x1f)) : found);
+}
+template <bool kStrict>
+std::uint64_t quotes_or_brackets(const char* p) {
   const __m128i bytes = load16(p);
   const __m128i folded = _mm_or_si128(bytes, _mm_set1_epi8(0x20));  // '[' -> '{' and ']' -> '}'
   const __m128i brackets = _mm_or_si128(_mm_cmpeq_epi8(folded, _mm_set1_epi8('{')),
                                         _mm_cmpeq_epi8(folded, _mm_set1_epi8('}')));
-  return to_bits(_mm_or_si128(brackets, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'))));
+  const __m128i found = _mm_or_si128(brackets, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')));
+  return to_bits(kStrict ? _mm_or_si128(found, at_most(bytes, '\t' - 1)) : found);
 }
 inline std::uint64_t above_space(const char* p) {
   // Unsigned compare by max: bytes > ' ' exactly where max(bytes, '!') is the byte itself.
   const __m128i bytes = load16(p);
   return to_bits(_mm_cmpeq_epi8(_mm_max_epu8(bytes, _mm_set1_epi8('!')), bytes));
 }
+inline std::uint64_t stray_controls(const char* p) { return to_bits(stray(load16(p))); }
 #else
 inline constexpr int kBitsPerByte = 1;
 template <class Test>
@@ -82,16 +126,20 @@ std::uint64_t bits_where(const char* p, Test test) {
   for (int i = 0; i < 16; ++i) bits |= static_cast<std::uint64_t>(test(p[i])) << i;
   return bits;
 }
-inline std::uint64_t quotes_or_backslashes(const char* p) {
-  return bits_where(p, [](char c) { return c == '"' || c == '\\'; });
+template <bool kStrict>
+std::uint64_t quotes_or_backslashes(const char* p) {
+  return bits_where(p, [](char c) { return c == '"' || c == '\\' || (kStrict && is_control(c)); });
 }
-inline std::uint64_t quotes_or_brackets(const char* p) {
-  return bits_where(
-      p, [](char c) { return c == '"' || c == '[' || c == ']' || c == '{' || c == '}'; });
+template <bool kStrict>
+std::uint64_t quotes_or_brackets(const char* p) {
+  return bits_where(p, [](char c) {
+    return c == '"' || c == '[' || c == ']' || c == '{' || c == '}' || (kStrict && is_below_tab(c));
+  });
 }
 inline std::uint64_t above_space(const char* p) {
   return bits_where(p, [](char c) { return static_cast<unsigned char>(c) > ' '; });
 }
+inline std::uint64_t stray_controls(const char* p) { return bits_where(p, is_stray_control); }
 #endif
 
 // Whether `text` is the literal; the length is part of the type, so that this is a few loads.
@@ -104,25 +152,43 @@ inline std::ptrdiff_t first_byte(std::uint64_t bits) {
   return std::countr_zero(bits) / kBitsPerByte;
 }
 
-// The first byte at or after `p` that is not white space (any byte above ' '); at most `end`.
-inline const char* skip_space(const char* p, const char* end) {
-  if (static_cast<unsigned char>(*p) > ' ') return p;  // one-line traces: usually nothing to skip
-  if (static_cast<unsigned char>(p[1]) > ' ' && p < end) return p + 1;
+// Whether a control character that is no white space stands in [p, end).
+inline bool has_stray_controls(const char* p, const char* end) {
+  for (; p < end; p += 16)
+    if (const std::uint64_t bits = stray_controls(p)) return p + first_byte(bits) < end;
+  return false;
+}
+
+// The first byte at or after `p` that is not white space, which here is any byte up to the space;
+// at most `end`. The strict one stops at a NUL that begins or ends the white space, or at any stray
+// control character in a long one.
+template <bool kStrict>
+[[gnu::noinline]] const char* skip_long_space(const char* p, const char* end) {
+  if (kStrict && is_below_tab(*p)) return p;
   while (p < end) {
     if (const std::uint64_t bits = above_space(p)) {
       p += first_byte(bits);
-      return p < end ? p : end;
+      if (p >= end) return end;
+      return kStrict && is_below_tab(p[-1]) ? p - 1 : p;
     }
+    if constexpr (kStrict)
+      if (const std::uint64_t bits = stray_controls(p)) return std::min(p + first_byte(bits), end);
     p += 16;
   }
   return end;
 }
+template <bool kStrict = false>
+inline const char* skip_space(const char* p, const char* end) {
+  if (static_cast<unsigned char>(*p) > ' ') return p;  // one-line traces: usually nothing to skip
+  if (static_cast<unsigned char>(p[1]) > ' ' && (kStrict ? *p == ' ' : p < end)) return p + 1;
+  return skip_long_space<kStrict>(p, end);
+}
 
-// `p` is just past an opening quote; returns the closing quote. `escaped` is set when a backslash
-// was passed (and left alone otherwise).
-inline const char* find_quote(const char* p, const char* end, bool& escaped) {
+// `p` is just past an opening quote; returns the closing quote.
+template <bool kStrict = false>
+const char* find_quote(const char* p, const char* end) {
   while (p < end) {
-    const std::uint64_t bits = quotes_or_backslashes(p);
+    const std::uint64_t bits = quotes_or_backslashes<kStrict>(p);
     if (bits == 0) {
       p += 16;
       continue;
@@ -130,29 +196,26 @@ inline const char* find_quote(const char* p, const char* end, bool& escaped) {
     p += first_byte(bits);
     if (p >= end) return nullptr;
     if (*p == '"') return p;
-    escaped = true;
+    if (kStrict && (is_control(*p) || is_control(p[1]))) return nullptr;
     p += 2;  // a backslash takes the next byte with it, whatever it is
   }
   return nullptr;
 }
-inline const char* find_quote(const char* p, const char* end) {
-  bool escaped = false;
-  return find_quote(p, end, escaped);
-}
 
 // `p` is at '{' or '['; returns the byte after the bracket that closes it. Brackets are counted,
 // not matched by kind: a mismatch is for the decoder to notice.
-inline const char* skip_container(const char* p, const char* end) {
+template <bool kStrict = false>
+const char* skip_container(const char* p, const char* end) {
   std::int64_t depth = 0;
   while (p < end) {
-    std::uint64_t bits = quotes_or_brackets(p);
+    std::uint64_t bits = quotes_or_brackets<kStrict>(p);
     const char* next = p + 16;
     while (bits != 0) {
       const char* const at = p + first_byte(bits);
       bits &= bits - 1;
-      if (at >= end) return nullptr;
+      if (at >= end || (kStrict && is_control(*at))) return nullptr;
       if (*at == '"') {
-        const char* const close = find_quote(at + 1, end);
+        const char* const close = find_quote<kStrict>(at + 1, end);
         if (close == nullptr) return nullptr;
         next = close + 1;  // whatever else is in these 16 bytes may be inside the string
         break;
@@ -179,13 +242,14 @@ inline const char* skip_scalar(const char* p) {
   return p;
 }
 
-inline const char* skip_value(const char* p, const char* end) {
+template <bool kStrict = false>
+const char* skip_value(const char* p, const char* end) {
   if (p >= end) return nullptr;
   if (*p == '"') {
-    const char* const close = find_quote(p + 1, end);
+    const char* const close = find_quote<kStrict>(p + 1, end);
     return close == nullptr ? nullptr : close + 1;
   }
-  if (*p == '{' || *p == '[') return skip_container(p, end);
+  if (*p == '{' || *p == '[') return skip_container<kStrict>(p, end);
   const char* const after = skip_scalar(p);
   return after == p ? nullptr : after;
 }

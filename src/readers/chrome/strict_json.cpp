@@ -32,6 +32,12 @@ class Judge {
     return at_ == text_.size();
   }
 
+  // After is_fine() was false: whether that is only because the text ends.
+  [[nodiscard]] bool has_run_out() const {
+    constexpr std::size_t kLongestEscape = 12;  // \ud83d\ude00: judged whole, like a word
+    return text_.size() - at_ < kLongestEscape;
+  }
+
  private:
   [[nodiscard]] char here() const { return at_ < text_.size() ? text_[at_] : '\0'; }
   bool take(char c) {
@@ -158,5 +164,10 @@ class Judge {
 }  // namespace
 
 bool is_strict_json(std::string_view text) { return Judge{text}.is_fine(); }
+
+bool begins_strict_json(std::string_view text) {
+  Judge judge{text};
+  return judge.is_fine() || judge.has_run_out();
+}
 
 }  // namespace tracelens::json

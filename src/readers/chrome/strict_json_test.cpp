@@ -63,5 +63,13 @@ TEST(StrictJson, RefusesWhatOnlySomeReadersTake) {
   EXPECT_FALSE(is_strict_json(std::string(600, '[') + std::string(600, ']')));
 }
 
+TEST(StrictJson, TheBeginningOfAValueMayGoOn) {
+  const std::string value = R"({"a": [1.5, "x\ud83d\ude00\n", true], "b": {"c": null}, "d": "é"})";
+  for (std::size_t size = 0; size < value.size(); ++size)
+    EXPECT_TRUE(json::begins_strict_json(value.substr(0, size))) << size;
+  // A quote is missing: what follows is taken for strings, and soon is no JSON.
+  EXPECT_FALSE(json::begins_strict_json(R"({"a": "b, "c": "d", "e": "f", "g": "h")"));
+}
+
 }  // namespace
 }  // namespace tracelens::json

@@ -5,6 +5,7 @@
 #include <tracelens/error.hpp>
 
 #include "readers/chrome/json_scan.hpp"
+#include "readers/chrome/stray_controls.hpp"
 #include "trace/json_value.hpp"
 
 namespace tracelens::kineto {
@@ -44,6 +45,10 @@ std::size_t TopLevel::open(std::string_view text, bool at_end) {
     const std::string found = p >= end ? "the end of the file" : fmt::format("'{}'", *p);
     return {file_, fmt::format("byte {}: {}, found {}", offset(p), what, found)};
   };
+  const auto list_begins_at = [&](const char* p) {
+    count_controls(text.substr(0, offset(p)), 0);
+    return offset(p);
+  };
   const char* p = begin + at_;
   if (at_ == 0) {
     if (text.starts_with(kBom)) p += kBom.size();
@@ -52,7 +57,7 @@ std::size_t TopLevel::open(std::string_view text, bool at_end) {
     if (p == end) return kNeedMore;
     if (*p == '[') {
       is_bare_list_ = true;
-      return offset(p) + 1;
+      return list_begins_at(p + 1);
     }
     if (*p != '{') throw fail(p, "not a trace: expected '{' or '['");
     ++p;
@@ -70,7 +75,7 @@ std::size_t TopLevel::open(std::string_view text, bool at_end) {
     if (member.key == "traceEvents" && member.value != nullptr) {
       if (*member.value != '[')
         throw fail(member.value, "\"traceEvents\" is not a list: expected '['");
-      return offset(member.value) + 1;
+      return list_begins_at(member.value + 1);
     }
     if (member.after == nullptr) {
       if (at_end)
@@ -84,6 +89,12 @@ std::size_t TopLevel::open(std::string_view text, bool at_end) {
   }
 }
 
+void TopLevel::count_controls(std::string_view text, std::uint64_t first_byte) {
+  StrayControls controls;
+  controls.count(text, first_byte, StrayControls::kInStringsToo);
+  controls.add_to(builder_.warnings());
+}
+
 void TopLevel::keep(const Member& member) {
   if (member.key == "traceEvents")
     return builder_.warnings().add("second event list, which is not read", 0);
@@ -92,6 +103,7 @@ void TopLevel::keep(const Member& member) {
 }
 
 bool TopLevel::close(std::string_view text) {
+  count_controls(text, builder_.source().text_bytes - text.size());
   const char* p = text.data();
   const char* const end = p + text.size();
   const auto finish = [&] {  // `p` is behind the trace

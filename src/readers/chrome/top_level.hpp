@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -31,6 +32,7 @@ class TopLevel {
  private:
   struct Member;
   void keep(const Member& member);
+  void count_controls(std::string_view text, std::uint64_t first_byte);
 
   std::string file_;
   TraceBuilder& builder_;

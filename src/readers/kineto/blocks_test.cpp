@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <initializer_list>
 #include <random>
 #include <string>
@@ -24,6 +25,8 @@ std::string tricky_trace(int events) {
       "{0}",
       R"({{"ph":"M","name":"thread_name","pid":1,"tid":{0},"args":{{"name":"thread {1}"}}}})",
       R"({{"broken" {1}}})",
+      "{{\"ph\":\"X\",\"name\":\"line\nbreak\",\"ts\":{1},\"dur\":{0}}}",
+      "\x01 \x02{{\"ph\":\"i\",\x03\"ts\":{1},\n\"name\":\"\x1b[1m\"}}\x04",
   };
   std::mt19937 random{11};
   std::string text = "{\"schemaVersion\": 1,\n\"traceEvents\": [\n";
@@ -76,6 +79,29 @@ TEST(KinetoBlocks, AMissingQuoteCostsTheSameEventsWhereverTheCutsAre) {
   const std::string expected = dump_read(text, {.threads = 1});
   for (const std::size_t bytes : std::initializer_list<std::size_t>{32, 100, 1000})
     EXPECT_EQ(dump_read(text, {.threads = 2, .block_bytes = bytes}), expected);
+}
+
+TEST(KinetoBlocks, APageOfNulBytesIsNeverOverlooked) {
+  std::string text = "{\"schemaVersion\": 1, \"traceEvents\": [\n";
+  for (int i = 0; i < 10; ++i)
+    text += fmt::format(
+        R"({}{{"ph": "X", "cat": "cpu_op", "name": "aten::op_{}", "pid": 1, "tid": 1, "ts": {},
+ "dur": 2, "args": {{"Input Dims": [[{}, 2], []], "x": {{"y": ["z", {}]}}}}}})",
+        i > 0 ? ",\n" : "", i % 7, 10 * i, i, i);
+  text += "\n], \"traceName\": \"x\"}\n";
+  for (const std::size_t page : std::initializer_list<std::size_t>{1, 16, 300})
+    for (std::size_t at = 0; at < text.size(); ++at) {
+      std::string holed = text;
+      for (std::size_t i = at; i < std::min(at + page, text.size()); ++i) holed[i] = '\0';
+      const std::string one = dump_read(holed, {.threads = 1});
+      ASSERT_EQ(dump_read(holed, {.threads = 1, .block_bytes = 500}), one) << page << ' ' << at;
+      // Either no trace at all, or a warning.
+      try {
+        ASSERT_FALSE(read_trace_bytes("holed", holed, {.threads = 1}).warnings().entries().empty())
+            << page << ' ' << at;
+      } catch (const Error&) {
+      }
+    }
 }
 
 TEST(KinetoBlocks, AnErrorInOneThreadEndsTheReadInAll) {

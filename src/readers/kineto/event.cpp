@@ -15,6 +15,17 @@
 namespace tracelens::kineto {
 namespace {
 
+// Control characters where JSON has none are found on the way; parse() then looks closer.
+constexpr bool kStrict = true;
+inline const char* skip_space(const char* p, const char* end) {
+  return json::skip_space<kStrict>(p, end);
+}
+const char* find_quote(const char* p, const char* end) { return json::find_quote<kStrict>(p, end); }
+const char* skip_value(const char* p, const char* end) { return json::skip_value<kStrict>(p, end); }
+const char* skip_container(const char* p, const char* end) {
+  return json::skip_container<kStrict>(p, end);
+}
+
 constexpr std::uint32_t kNoId = std::numeric_limits<std::uint32_t>::max();
 
 std::string_view between(const char* begin, const char* end) {
@@ -53,14 +64,14 @@ const char* parse_integer(const char* p, const char* end, std::int64_t& value) {
     value = digits;
     return q;
   }
-  const char* const after = json::skip_value(p, end);
+  const char* const after = skip_value(p, end);
   if (after != nullptr) value = to_integer(unquoted(p, after));
   return after;
 }
 
 // The number of an agent: 2, "Agent-2" or "GPU-2". Left alone when the text ends in no number.
 const char* parse_agent(const char* p, const char* end, std::int64_t& value) {
-  const char* const after = json::skip_value(p, end);
+  const char* const after = skip_value(p, end);
   if (after == nullptr) return nullptr;
   std::string_view text = unquoted(p, after);
   if (*p == '"') text.remove_prefix(text.rfind('-') + 1);
@@ -72,7 +83,7 @@ const char* parse_agent(const char* p, const char* end, std::int64_t& value) {
 const char* parse_time(const char* p, const char* end, std::int64_t& ns) {
   if (const char* const after = io::parse_us_fast(p, end, ns)) [[likely]]
     return after;
-  const char* const after = json::skip_value(p, end);
+  const char* const after = skip_value(p, end);
   if (after != nullptr) ns = io::parse_us_as_ns(unquoted(p, after)).value_or(kAbsent);
   return after;
 }
@@ -195,6 +206,7 @@ void ParsedBlock::clear() {
   for (auto* column : {&call_stacks, &details, &category_texts}) column->clear();
   labels.clear();
   problems.clear();
+  controls = {};
 }
 
 EventParser::Outcome EventParser::parse(std::string_view text, std::uint64_t first_byte,
@@ -205,16 +217,20 @@ EventParser::Outcome EventParser::parse(std::string_view text, std::uint64_t fir
   const auto damaged = [&](Problem problem, const char* at) {
     append_damaged(problem, first_byte + offset(at), block);
   };
+  const auto count_controls = [&](const char* from, const char* to, StrayControls::Which which) {
+    block.controls.count(between(from, to), first_byte + offset(from), which);
+  };
   const char* p = begin;
   for (;;) {
-    do p = json::skip_space(p, end);
+    const char* const from = p;
+    do p = skip_space(p, end);
     while (*p == ',' && p++ < end);  // a doubled or trailing comma is harmless
     if (p >= end) return {End::kClean, text.size()};
     if (*p == ']') return {End::kListClosed, offset(p) + 1};
     const char* const start = p;
-    Fields fields;
-    details_.clear();
     if (*p == '{') {
+      Fields fields;
+      details_.clear();
       p = parse_object(p, end, fields);
       if (p != nullptr) [[likely]] {
         append(fields, first_byte + offset(start), block);
@@ -222,7 +238,13 @@ EventParser::Outcome EventParser::parse(std::string_view text, std::uint64_t fir
       }
       p = json::skip_container(start, end);
       if (p == nullptr) return {End::kIncomplete, offset(start)};
-      damaged(Problem::kBadEvent, start);
+      const bool is_mended = parse_mended(between(start, p), first_byte + offset(start), block);
+      if (!is_mended) damaged(Problem::kBadEvent, start);
+      count_controls(start, p,
+                     is_mended ? StrayControls::kInStringsToo : StrayControls::kNoWhiteSpace);
+    } else if (json::is_control(*start)) {
+      p = json::skip_space(start, end);
+      count_controls(from, p, StrayControls::kNoWhiteSpace);
     } else {
       p = json::skip_value(start, end);
       const bool opens = *start == '"' || *start == '[';
@@ -230,25 +252,40 @@ EventParser::Outcome EventParser::parse(std::string_view text, std::uint64_t fir
       // Text that ends here may still go on with the same number or word.
       if (p == nullptr || p == end) return {End::kIncomplete, offset(start)};
       damaged(Problem::kNotAnObject, start);
+      count_controls(start, p, StrayControls::kNoWhiteSpace);
     }
   }
 }
 
+// Where NUL bytes stand, text is lost: what is around them may belong to two events.
+bool EventParser::parse_mended(std::string_view element, std::uint64_t byte, ParsedBlock& block) {
+  if (element.find('\0') != std::string_view::npos) return false;
+  std::string mended = with_escaped_controls(element);
+  const std::size_t size = mended.size();
+  mended.append(json::kPadding, '\0');
+  Fields fields;
+  details_.clear();
+  if (parse_object(mended.data(), mended.data() + size, fields) != mended.data() + size)
+    return false;
+  append(fields, byte, block);
+  return true;
+}
+
 // Both object walks return nullptr for text that ends or is malformed; parse() tells them apart.
 const char* EventParser::parse_object(const char* p, const char* end, Fields& fields) {
-  p = json::skip_space(p + 1, end);
+  p = skip_space(p + 1, end);
   while (*p == '"') {
-    const char* const key_end = json::find_quote(p + 1, end);
+    const char* const key_end = find_quote(p + 1, end);
     if (key_end == nullptr) return nullptr;
     const std::string_view key = between(p + 1, key_end);
-    p = json::skip_space(key_end + 1, end);
+    p = skip_space(key_end + 1, end);
     if (*p != ':') return nullptr;
-    p = json::skip_space(p + 1, end);
+    p = skip_space(p + 1, end);
     p = parse_field(key, p, end, fields);
     if (p == nullptr) return nullptr;
-    p = json::skip_space(p, end);
+    p = skip_space(p, end);
     if (*p != ',') break;
-    p = json::skip_space(p + 1, end);
+    p = skip_space(p + 1, end);
   }
   return *p == '}' && p < end ? p + 1 : nullptr;
 }
@@ -260,7 +297,7 @@ const char* EventParser::parse_field(std::string_view key, const char* p, const 
       if (json::is(key, "ts")) return parse_time(p, end, fields.ts_ns);
       if (json::is(key, "id")) return parse_integer(p, end, fields.flow_id);
       if (json::is(key, "ph")) {
-        const char* const after = json::skip_value(p, end);
+        const char* const after = skip_value(p, end);
         if (after != nullptr && *p == '"' && after - p == 3) fields.phase = p[1];
         return after;
       }
@@ -270,7 +307,7 @@ const char* EventParser::parse_field(std::string_view key, const char* p, const 
       if (json::is(key, "pid")) return parse_track_part(p, end, fields.track.pid);
       if (json::is(key, "tid")) return parse_track_part(p, end, fields.track.tid);
       if (json::is(key, "cat")) {
-        const char* const after = json::skip_value(p, end);
+        const char* const after = skip_value(p, end);
         if (after != nullptr && *p == '"') {
           fields.category_text = unquoted(p, after);
           fields.category = to_category(fields.category_text);
@@ -280,7 +317,7 @@ const char* EventParser::parse_field(std::string_view key, const char* p, const 
       break;
     case 4:
       if (json::is(key, "name")) {
-        const char* const after = json::skip_value(p, end);
+        const char* const after = skip_value(p, end);
         if (after != nullptr && !between(p, after).starts_with("null")) {
           fields.name = unquoted(p, after);
           fields.name_id = strings_.intern(fields.name).row;
@@ -289,33 +326,33 @@ const char* EventParser::parse_field(std::string_view key, const char* p, const 
       }
       if (json::is(key, "args") && *p == '{') {
         // Python frames, most of a trace recorded with stacks, have no argument that is kept.
-        if (fields.category == Category::kPythonFunction) return json::skip_container(p, end);
+        if (fields.category == Category::kPythonFunction) return skip_container(p, end);
         return parse_args(p, end, fields);
       }
       break;
     default:
       break;
   }
-  return json::skip_value(p, end);
+  return skip_value(p, end);
 }
 
 const char* EventParser::parse_args(const char* p, const char* end, Fields& fields) {
-  p = json::skip_space(p + 1, end);
+  p = skip_space(p + 1, end);
   while (*p == '"') {
     const char* const key_start = p;
-    const char* const key_end = json::find_quote(p + 1, end);
+    const char* const key_end = find_quote(p + 1, end);
     if (key_end == nullptr) return nullptr;
     const std::string_view key = between(p + 1, key_end);
-    p = json::skip_space(key_end + 1, end);
+    p = skip_space(key_end + 1, end);
     if (*p != ':') return nullptr;
-    const char* const value = json::skip_space(p + 1, end);
+    const char* const value = skip_space(p + 1, end);
     p = parse_arg(key, value, end, fields);
     if (p == nullptr) return nullptr;
     if (is_detail_key(key) || is_counter(key, between(value, p)))
       details_.push_back(between(key_start, p));
-    p = json::skip_space(p, end);
+    p = skip_space(p, end);
     if (*p != ',') break;
-    p = json::skip_space(p + 1, end);
+    p = skip_space(p + 1, end);
   }
   return *p == '}' && p < end ? p + 1 : nullptr;
 }
@@ -323,7 +360,7 @@ const char* EventParser::parse_args(const char* p, const char* end, Fields& fiel
 const char* EventParser::parse_arg(std::string_view key, const char* p, const char* end,
                                    Fields& fields) {
   const auto raw_value = [&](std::string_view& text) {
-    const char* const after = json::skip_value(p, end);
+    const char* const after = skip_value(p, end);
     if (after != nullptr) text = between(p, after);
     return after;
   };
@@ -366,11 +403,11 @@ const char* EventParser::parse_arg(std::string_view key, const char* p, const ch
     default:
       break;
   }
-  return json::skip_value(p, end);
+  return skip_value(p, end);
 }
 
 const char* EventParser::parse_call_stack(const char* p, const char* end, Fields& fields) {
-  if (*p != '"') return json::skip_value(p, end);
+  if (*p != '"') return skip_value(p, end);
   // Ops in a row mostly come from one place: compare with the last stack, its closing quote
   // included.
   if (last_stack_ < strings_.size()) {
@@ -381,7 +418,7 @@ const char* EventParser::parse_call_stack(const char* p, const char* end, Fields
       return quote + 1;
     }
   }
-  const char* const after = json::skip_value(p, end);
+  const char* const after = skip_value(p, end);
   if (after != nullptr) fields.call_stack = last_stack_ = strings_.intern(unquoted(p, after)).row;
   return after;
 }
@@ -400,7 +437,7 @@ const char* EventParser::parse_track_part(const char* p, const char* end, RawTra
       part = {Kind::kOther, strings_.intern(between(p, after)).row};
     return after;
   }
-  const char* const after = json::skip_value(p, end);
+  const char* const after = skip_value(p, end);
   if (after != nullptr) part = {Kind::kText, strings_.intern(unquoted(p, after)).row};
   return after;
 }

@@ -13,6 +13,7 @@
 #include <tracelens/trace.hpp>
 #include <vector>
 
+#include "readers/chrome/stray_controls.hpp"
 #include "trace/string_table.hpp"
 
 namespace tracelens::kineto {
@@ -71,6 +72,7 @@ struct ParsedBlock {
   std::vector<RawText> call_stacks, details, category_texts;
   std::vector<RawLabel> labels;
   std::vector<RawProblem> problems;
+  StrayControls controls;
 
   void clear();
 };
@@ -172,6 +174,9 @@ class EventParser {
 
  private:
   struct Fields;
+  // An element with control characters in its strings, read as if they were escaped. False when it
+  // is damaged beyond that.
+  bool parse_mended(std::string_view element, std::uint64_t byte, ParsedBlock& block);
   const char* parse_object(const char* p, const char* end, Fields& fields);
   const char* parse_field(std::string_view key, const char* p, const char* end, Fields& fields);
   const char* parse_args(const char* p, const char* end, Fields& fields);

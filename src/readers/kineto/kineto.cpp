@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "io/threads.hpp"
+#include "readers/chrome/long_events.hpp"
 #include "readers/chrome/padded_text.hpp"
 #include "readers/chrome/top_level.hpp"
 #include "readers/kineto/columns.hpp"
@@ -37,8 +38,6 @@ constexpr std::size_t kCutSearchBytes = std::size_t{64} << 10;
 // Members besides the events are kept whole; a file with more than this before its events is no
 // trace.
 constexpr std::size_t kLongestHeader = std::size_t{256} << 20;
-// An element that has not ended after this much text never will: a quote is missing.
-constexpr std::size_t kLongestElement = std::size_t{64} << 20;
 // Text behind the event list is kept whole as well, up to this.
 constexpr std::size_t kLongestTail = std::size_t{64} << 20;
 // Every attempt to go on after an element without an end looks at all text read since. A file made
@@ -164,11 +163,14 @@ class Assembly {
       unended_.append(block.text.view());
       if (unended_.size() >= retry_bytes_ || block.is_last) decode_unended(worker);
     }
-    if (!list_closed_ && !unended_.empty() && (block.is_last || unended_.size() > kLongestElement))
+    if (!list_closed_ && !unended_.empty() &&
+        (block.is_last ||
+         (unended_.size() > patience_ && !may_still_end(unended_.view(), patience_))))
       give_up_unended(worker, block.is_last);
     if (block.is_last && !list_closed_) {
-      builder_.warnings().add("file ends before its event list is closed",
-                              builder_.source().text_bytes);
+      if (!is_given_up_)
+        builder_.warnings().add("file ends before its event list is closed",
+                                builder_.source().text_bytes);
       builder_.source().cut_short = true;
     }
     report(block);
@@ -176,12 +178,14 @@ class Assembly {
 
   [[nodiscard]] bool list_closed() const { return list_closed_; }
   [[nodiscard]] const PaddedText& behind_list() const { return behind_; }
+  [[nodiscard]] const StrayControls& controls() const { return controls_; }
 
  private:
   // Appends what was decoded from `text` and keeps the part that was not an element yet.
   void take(Worker& worker, std::string_view text, std::uint64_t first_byte,
             EventParser::Outcome outcome) {
     worker.merger.append(worker.parsed);
+    controls_.add(worker.parsed.controls);
     const std::string_view rest = text.substr(outcome.stop);
     if (outcome.end == EventParser::End::kListClosed) {
       list_closed_ = true;
@@ -194,6 +198,7 @@ class Assembly {
       unended_.erase_front(outcome.stop);
       unended_byte_ += outcome.stop;
     }
+    patience_ = kLongEvent;
     retry_bytes_ = unended_.size() * 2;  // so that a very long element costs linear time
   }
 
@@ -209,8 +214,7 @@ class Assembly {
       const std::size_t next = next_object(unended_.view());
       retried_bytes_ += unended_.size();
       if (next == std::string_view::npos || retried_bytes_ > kRetryBytes) {
-        builder_.warnings().add(at_end ? "file ends inside an event"
-                                       : "event without an end; nothing after it was read",
+        builder_.warnings().add(at_end ? "file ends inside an event" : kEndlessEvent,
                                 unended_byte_);
         unended_.clear();
         is_given_up_ = true;
@@ -254,10 +258,11 @@ class Assembly {
   const ReadOptions& options_;
   PaddedText unended_;  // text from the start of an element whose end has not been seen
   std::uint64_t unended_byte_ = 0;
-  std::size_t retry_bytes_ = 0;
+  std::size_t retry_bytes_ = 0, patience_ = kLongEvent;
   std::uint64_t retried_bytes_ = 0;
   bool is_given_up_ = false;
   PaddedText behind_;  // text after the event list
+  StrayControls controls_;
   bool list_closed_ = false, has_reserved_ = false;
 };
 
@@ -287,6 +292,7 @@ Trace read_kineto(io::Stream& in, const ReadOptions& options) {
                    [](Worker& worker) { worker.decode(); },
                    [&](Worker& worker) { assembly.accept(worker); }};
   work.run(io::thread_count(options.threads), [&] { return Worker{builder}; });
+  assembly.controls().add_to(builder.warnings());
   if (assembly.list_closed() && !top.close(assembly.behind_list().view())) {
     builder.warnings().add("file ends before its last brace", builder.source().text_bytes);
     builder.source().cut_short = true;

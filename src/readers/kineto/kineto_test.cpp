@@ -340,5 +340,77 @@ TEST(GuessCut, CutsBetweenTwoEvents) {
   EXPECT_EQ(guess_cut(kString), kString.size());
 }
 
+using namespace std::string_literals;
+
+constexpr std::string_view kNul =
+    "NUL byte: here the file holds no text, and what stood there is lost";
+constexpr std::string_view kControl = "control character that JSON text must not have";
+
+TEST(KinetoReader, EventsThatNulBytesJoinAreDamageAndNotAnEvent) {
+  // What is left of two events where a page of the file was never written.
+  const std::string text =
+      "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1},{\"ph\":\"X\",\"name\":\"b"s +
+      std::string(40, '\0') + "c\",\"ts\":9,\"dur\":1},{\"ph\":\"X\",\"name\":\"d\"," +
+      std::string(3, '\0') + "\"ts\":10,\"dur\":1}]";
+  const Trace trace = read(text);
+  ASSERT_EQ(trace.size(), 3u);
+  EXPECT_EQ(trace.phase({1}), Phase::kDamaged);
+  EXPECT_EQ(trace.phase({2}), Phase::kDamaged);
+  EXPECT_EQ(trace.warnings().count(kNul), 43u);
+  EXPECT_EQ(trace.warnings().count("event that is not valid JSON"), 2u);
+  for (const auto& entry : trace.warnings().entries()) {
+    if (entry.what == kNul) {
+      EXPECT_EQ(entry.first_byte, text.find('\0'));
+    }
+  }
+}
+
+TEST(KinetoReader, NulBytesBetweenEventsAndAroundTheListAreCounted) {
+  const std::string event = R"({"ph":"X","name":"a","ts":1,"dur":1})", two_nuls(2, '\0');
+  const auto nuls = [](const std::string& text) {
+    const Trace trace = read(text);
+    EXPECT_EQ(trace.size(), 2u);
+    EXPECT_EQ(trace.phase({1}), Phase::kComplete);
+    return trace.warnings().count(kNul);
+  };
+  EXPECT_EQ(nuls("[" + event + "," + event + "]"), 0u);
+  EXPECT_EQ(nuls("[" + event + two_nuls + "," + two_nuls + event + "]"), 4u);
+  EXPECT_EQ(nuls("[" + two_nuls + event + "," + event + two_nuls + "]"), 4u);
+  EXPECT_EQ(nuls("[" + event + "," + event + "]\n" + two_nuls), 2u);
+  EXPECT_EQ(nuls("{\"a\":" + two_nuls + "1,\"traceEvents\":[" + event + "," + event + "],\"b\":\"" +
+                 two_nuls + "\"}"),
+            4u);
+}
+
+TEST(KinetoReader, ControlCharactersInTextAreKeptAndCounted) {
+  for (const char control : {'\x01', '\t', '\n', '\r', '\x1b', '\x1f'}) {
+    const std::string name = "a"s + control + "b";
+    const std::string text = "[{\"ph\":\"X\",\"name\":\"" + name +
+                             "\",\"ts\":1,\"dur\":1,\"args\":{\"x\":[\"" + name + "\"]}}]";
+    const Trace trace = read(text);
+    ASSERT_EQ(trace.size(), 1u);
+    EXPECT_EQ(trace.name({0}), name);
+    EXPECT_EQ(trace.dur_ns()[0], 1000);
+    ASSERT_EQ(trace.warnings().entries().size(), 1u);
+    EXPECT_EQ(trace.warnings().entries()[0].what, kControl);
+    EXPECT_EQ(trace.warnings().entries()[0].count, 2u);
+    EXPECT_EQ(trace.warnings().entries()[0].first_byte, text.find(control));
+  }
+  EXPECT_TRUE(read("[\r\n\t{\"ph\":\r\n\"X\",\"name\":\"a\",\"ts\":1\t,\"dur\":1}\r\n]")
+                  .warnings()
+                  .entries()
+                  .empty());
+}
+
+TEST(KinetoReader, AnEventOfManyMegabytesIsRead) {
+  const std::string text = R"([{"ph":"i","ts":1,"name":")" +
+                           std::string(std::size_t{70} << 20, 'x') +
+                           R"("},{"ph":"i","ts":2,"name":"b"}])";
+  const Trace trace = read(text);
+  ASSERT_EQ(trace.size(), 2u);
+  EXPECT_EQ(trace.name({0}).size(), std::size_t{70} << 20);
+  EXPECT_TRUE(trace.warnings().entries().empty());
+}
+
 }  // namespace
 }  // namespace tracelens

@@ -226,6 +226,7 @@ Trace read_rocprof(io::Stream& stream, const ReadOptions& options) {
   run.finish();
   const std::uint64_t stop = in.byte();
   in.drain();
+  in.controls().add_to(builder.warnings());
   if (!has_records)
     throw Error{
         stream.name(),

@@ -28,7 +28,9 @@ bool ValueStream::more() {
 char ValueStream::peek() {
   for (;;) {
     const std::string_view text = text_.view();
+    const std::size_t from = at_;
     while (at_ < text.size() && static_cast<unsigned char>(text[at_]) <= ' ') ++at_;
+    if (from < at_) count_controls(from, StrayControls::kNoWhiteSpace);
     if (at_ < text.size()) return text[at_];
     if (!more()) return '\0';
   }
@@ -47,9 +49,13 @@ std::optional<std::string_view> ValueStream::value() {
   for (;;) {
     const char* const begin = text_.view().data() + at_;
     const char* const end = text_.view().data() + text_.size();
-    const char* const after = json::skip_value(begin, end);
+    const char* after = json::skip_value<true>(begin, end);
+    const bool is_strict = after != nullptr;
+    if (!is_strict) after = json::skip_value(begin, end);
     if (after != nullptr && !(is_scalar && after == end && !ended_)) {
+      const std::size_t from = at_;
       at_ += static_cast<std::size_t>(after - begin);
+      if (!is_strict) count_controls(from, StrayControls::kInStringsToo);
       return std::string_view{begin, static_cast<std::size_t>(after - begin)};
     }
     if (is_scalar && after == nullptr) return std::nullopt;  // a bracket or comma out of place
@@ -69,9 +75,10 @@ std::optional<std::string> ValueStream::key() {
 bool ValueStream::skip() {
   if (const char first = peek(); first != '{' && first != '[') return value().has_value();
   std::uint64_t depth = 0;
-  bool in_text = false, escaped = false;
+  bool in_text = false, escaped = false, is_whole = false;
   do {
-    for (const std::string_view text = text_.view(); at_ < text.size();) {
+    const std::size_t from = at_;
+    for (const std::string_view text = text_.view(); at_ < text.size() && !is_whole;) {
       const char c = text[at_++];
       if (in_text) {
         in_text = escaped || c != '"';
@@ -80,17 +87,28 @@ bool ValueStream::skip() {
         in_text = true;
       } else if (c == '{' || c == '[') {
         ++depth;
-      } else if ((c == '}' || c == ']') && --depth == 0) {
-        return true;
+      } else if (c == '}' || c == ']') {
+        is_whole = --depth == 0;
       }
     }
-  } while (more());
-  return false;
+    count_controls(from, StrayControls::kNoWhiteSpace);
+  } while (!is_whole && more());
+  return is_whole;
 }
 
 void ValueStream::drain() {
-  do at_ = text_.size();
-  while (more());
+  do {
+    const std::size_t from = at_;
+    at_ = text_.size();
+    count_controls(from, StrayControls::kNoWhiteSpace);
+  } while (more());
+}
+
+void ValueStream::count_controls(std::size_t from, StrayControls::Which which) {
+  const std::string_view text = text_.view().substr(from, at_ - from);
+  if (which == StrayControls::kInStringsToo ||
+      json::has_stray_controls(text.data(), text.data() + text.size()))
+    controls_.count(text, first_byte_ + from, which);
 }
 
 }  // namespace tracelens

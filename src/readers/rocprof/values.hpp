@@ -14,6 +14,7 @@
 
 #include "io/stream.hpp"
 #include "readers/chrome/padded_text.hpp"
+#include "readers/chrome/stray_controls.hpp"
 
 namespace tracelens {
 
@@ -36,18 +37,22 @@ class ValueStream {
   // Reads to the end, so that a damaged packing is noticed.
   void drain();
 
+  [[nodiscard]] const StrayControls& controls() const { return controls_; }  // passed so far
   [[nodiscard]] std::uint64_t byte() const { return first_byte_ + at_; }  // where the next value is
 
   static constexpr std::size_t kLongestValue = std::size_t{64} << 20;
 
  private:
   bool more();
+  // Of the text that was gone past since `from`.
+  void count_controls(std::size_t from, StrayControls::Which which);
 
   io::Stream& in_;
   std::size_t block_bytes_;
   PaddedText text_;
   std::size_t at_ = 0;
   std::uint64_t first_byte_ = 0;  // of text_
+  StrayControls controls_;
   bool ended_ = false;
 };
 

@@ -178,6 +178,9 @@ class Fusion {
       found.base = head("baseTimeNanoseconds");
       found.job = head("distributedInfo");
       if (!damage.empty()) result_.warnings.push_back(file.path + ": " + damage);
+      for (const auto& [what, count, byte] : events.warnings())
+        result_.warnings.push_back(
+            fmt::format("{}: {} ({}x, first at byte {})", file.path, what, count, byte));
       if (events.is_cut())
         result_.warnings.push_back(file.path + ": the file ends before its event list is closed");
       if (events.skipped() > 0)

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "report/import/csv_kinds.hpp"
+#include "table/formula_text.hpp"
 
 namespace tracelens {
 namespace {
@@ -63,16 +64,21 @@ class Records {
 
 }  // namespace
 
-Table read_csv_table(std::string name, std::string_view text) {
+Table read_csv_table(std::string name, std::string_view text, Edition edition) {
+  const auto written = [edition](std::string_view field) {
+    return edition == Edition::kReference ? field : unguarded_text(field);
+  };
   LooseTable loose{.name = std::move(name)};
   Records records{text};
   records.next(loose.header);
   if (loose.header.size() == 1 && loose.header.front().empty()) loose.header.clear();
+  for (std::string& column : loose.header) column = std::string{written(column)};
   loose.columns.resize(loose.header.size());
   std::vector<std::string> fields;
   while (records.next(fields))
     for (std::size_t i = 0; i < loose.columns.size(); ++i)
-      loose.columns[i].push_back(i < fields.size() ? cell_of_text(fields[i]) : Cell{Missing{}});
+      loose.columns[i].push_back(i < fields.size() ? cell_of_text(written(fields[i]))
+                                                   : Cell{Missing{}});
   return typed_table(std::move(loose));
 }
 

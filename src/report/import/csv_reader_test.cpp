@@ -43,5 +43,15 @@ TEST(CsvReader, DamagedFilesGiveWhatIsThere) {
   EXPECT_TRUE(ragged.columns()[1].is_missing(0));
 }
 
+TEST(CsvReader, TextThatWasGuardedAgainstSpreadsheetsIsItselfAgain) {
+  const std::string text = "name,n\n'=cmd|x,-1\n'-x,2\n'quoted',3\n";
+  const Table ours = read_csv_table("t", text);
+  EXPECT_EQ(ours.column("name").texts()[0], "=cmd|x");
+  EXPECT_EQ(ours.column("name").texts()[1], "-x");
+  EXPECT_EQ(ours.column("name").texts()[2], "'quoted'");
+  EXPECT_EQ(ours.column("n").integers()[0], -1);
+  EXPECT_EQ(read_csv_table("t", text, Edition::kReference).column("name").texts()[0], "'=cmd|x");
+}
+
 }  // namespace
 }  // namespace tracelens

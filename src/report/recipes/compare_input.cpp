@@ -53,7 +53,8 @@ void read_folder(const fs::path& folder, const CompareOptions& options, Compared
   std::ranges::sort(files);
   for (const fs::path& file : files)
     if (const std::string sheet = file.stem().string(); is_wanted(sheet, options))
-      input.report.tables.push_back(read_csv_table(sheet, read_text_file(file.string())));
+      input.report.tables.push_back(
+          read_csv_table(sheet, read_text_file(file.string()), options.edition));
 }
 
 std::vector<Table> read_workbook(const std::string& path, const CompareOptions& options) {

@@ -8,6 +8,7 @@
 #include <tracelens/table_text.hpp>
 #include <vector>
 
+#include "table/markup.hpp"
 #include "table/utf8.hpp"
 
 namespace tracelens {
@@ -19,9 +20,7 @@ constexpr std::string_view kOfTheFile[] = {"packing",       "size",     "packed 
                                            "schemaVersion", "trace_id", "traceName"};
 
 std::string plain_cell(const std::string& text) {
-  std::string line = shorten(single_line(text), kLongestName);
-  std::ranges::replace(line, '|', '/');
-  return line.empty() ? "-" : line;
+  return text.empty() ? "-" : as_markdown(shorten(single_line(text), kLongestName));
 }
 
 // Property and value of both runs, in the order in which they are first seen.
@@ -47,8 +46,8 @@ class RunProperties {
     std::string out;
     for (const std::string& property : order_) {
       const auto& [first, second] = values_.at(property);
-      out += fmt::format("| {} | {} | {} | {} |\n", property, plain_cell(first), plain_cell(second),
-                         first == second ? "" : "differs");
+      out += fmt::format("| {} | {} | {} | {} |\n", plain_cell(property), plain_cell(first),
+                         plain_cell(second), first == second ? "" : "differs");
     }
     return out;
   }

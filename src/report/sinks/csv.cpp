@@ -1,4 +1,5 @@
-// csv.cpp: tables as CSV: UTF-8, "\n" line ends, a header row, quotes only where needed.
+// csv.cpp: tables as CSV: UTF-8, "\n" line ends, a header row, quotes only where needed. Our own
+// have no text that a spreadsheet would run; those of the reference are as Python writes them.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -17,13 +18,15 @@
 #include "report/sinks/folder_manifest.hpp"
 #include "report/sinks/sinks.hpp"
 #include "report/sinks/unique_names.hpp"
+#include "table/formula_text.hpp"
 #include "table/utf8.hpp"
 
 namespace tracelens {
 namespace {
 
 // Returns what the file holds.
-ContentHash write_csv(const Table& table, io::OutputFile& file) {
+ContentHash write_csv(const Table& table, io::OutputFile& file, Edition edition) {
+  const bool is_exact = edition == Edition::kReference;
   ContentHash content;
   std::string line;
   const auto end_line = [&] {
@@ -36,13 +39,17 @@ ContentHash write_csv(const Table& table, io::OutputFile& file) {
   };
   for (const Table::Column& column : table.columns()) {
     if (&column != &table.columns().front()) line.push_back(',');
-    append_csv_text(line, column.spec().name);
+    append_csv_text(line, is_exact ? column.spec().name : guarded_text(column.spec().name));
   }
   end_line();
   for (std::size_t row = 0; row < table.rows(); ++row) {
     for (const Table::Column& column : table.columns()) {
       if (&column != &table.columns().front()) line.push_back(',');
-      append_csv_cell(line, column, row);
+      const Kind kind = column.spec().kind;
+      if (is_exact || (kind != Kind::kText && kind != Kind::kNested))
+        append_csv_cell(line, column, row);
+      else
+        append_csv_text(line, guarded_text(plain_text(column, row)));
     }
     end_line();
   }
@@ -70,7 +77,7 @@ class CsvFolderSink final : public Sink {
   void write(const Table& table) override {
     const std::string name = names_.add(file_stem(table.name())) + ".csv";
     files_.push_back(make_file(name));
-    written_.push_back(write_csv(table, *files_.back()).of(name));
+    written_.push_back(write_csv(table, *files_.back(), edition_).of(name));
   }
 
   void finish() override {
@@ -123,12 +130,12 @@ class CsvFolderSink final : public Sink {
 
 class CsvFileSink final : public Sink {
  public:
-  explicit CsvFileSink(const std::string& output) : output_{output} {}
+  CsvFileSink(const std::string& output, Edition edition) : output_{output}, edition_{edition} {}
 
   void write(const Table& table) override {
     if (file_) throw Error{output_, one_table_only(output_)};
     file_.emplace(output_);
-    write_csv(table, *file_);
+    write_csv(table, *file_, edition_);
   }
 
   void finish() override {
@@ -138,6 +145,7 @@ class CsvFileSink final : public Sink {
 
  private:
   std::string output_;
+  Edition edition_;
   std::optional<io::OutputFile> file_;
 };
 
@@ -153,8 +161,8 @@ std::string one_table_only(const std::string& output, std::string_view choose_on
                      std::filesystem::path{output}.replace_extension().string());
 }
 
-std::unique_ptr<Sink> make_csv_sink(const std::string& output, const DocumentInfo&) {
-  return std::make_unique<CsvFileSink>(output);
+std::unique_ptr<Sink> make_csv_sink(const std::string& output, const DocumentInfo& info) {
+  return std::make_unique<CsvFileSink>(output, info.edition);
 }
 
 }  // namespace tracelens

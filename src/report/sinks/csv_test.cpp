@@ -25,7 +25,13 @@ TEST(CsvSink, CellsHaveTheirPlainForm) {
             "name,time,count,modelled,dims\n"
             "aten::mm,12.0,1234,True,\"((8, 4), ())\"\n"
             ",,,,\n"
-            "\"=a|<b>, \"\"c\"\"\n_d_\",inf,-1,False,\"{'k': \"\"it's\"\"}\"\n");
+            "\"'=a|<b>, \"\"c\"\"\n_d_\",inf,-1,False,\"{'k': \"\"it's\"\"}\"\n");
+}
+
+TEST(CsvSink, TextOfTheReferenceIsExact) {
+  const TemporaryFolder folder;
+  write_tables(std::vector{every_kind()}, folder.path("out/"), {.edition = Edition::kReference});
+  EXPECT_NE(folder.read("out/ops.csv").find("\n\"=a|<b>, "), std::string::npos);
 }
 
 TEST(CsvSink, FolderGetsOneFilePerTableAndKeepsOthers) {

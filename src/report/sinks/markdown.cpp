@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <memory>
 #include <span>
 #include <string>
@@ -15,6 +14,7 @@
 #include "report/sinks/overview_tables.hpp"
 #include "report/sinks/sinks.hpp"
 #include "report/sinks/unique_names.hpp"
+#include "table/markup.hpp"
 #include "table/utf8.hpp"
 
 namespace tracelens {
@@ -27,32 +27,12 @@ constexpr std::size_t kLongestDocument = 59'000, kLongestNote = 900;
 constexpr std::size_t kFewestRows = 5;       // rather than fewer, a table is left out
 constexpr std::size_t kFirstTableShare = 4;  // times the rows of another table
 
-// Appends one line of text, with whatever Markdown would read as markup escaped. An underscore is
-// markup only at the edge of a word, so the many inside op names stay readable.
-void append_escaped(std::string& out, std::string_view raw) {
-  const std::string text = single_line(raw);
-  const auto is_word = [&text](std::size_t at) {
-    return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at])) != 0;
-  };
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    const bool markup = std::string_view{"\\`*<|"}.find(c) != std::string_view::npos;
-    const bool edge = c == '_' && !(is_word(i - 1) && is_word(i + 1));  // 0 - 1 is past the end
-    if (markup || edge) out.push_back('\\');
-    out.push_back(c);
-  }
-}
-
 // Marks that take no column of their own must not make a line endless.
 std::string limited(std::string_view text, std::size_t columns) {
   return std::string{cut_utf16(shorten(single_line(text), columns), 2 * columns)};
 }
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  append_escaped(out, limited(text, kLongestLine));
-  return out;
-}
+std::string escaped(std::string_view text) { return as_markdown(limited(text, kLongestLine)); }
 
 // A table as Markdown, so that its last rows can be left out.
 struct Section {
@@ -111,7 +91,7 @@ Section section_of(const Table& table, std::string_view heading,
     section.rows += "|";
     for (const HumanFormat& format : formats) {
       section.rows += " ";
-      append_escaped(section.rows, limited(format(row), kLongestCell));
+      append_markdown(section.rows, limited(format(row), kLongestCell));
       section.rows += " |";
     }
     section.rows += "\n";
