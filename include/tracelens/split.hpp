@@ -59,4 +59,24 @@ struct SplitResult {
 [[nodiscard]] SplitResult split_trace(const std::string& trace, const std::string& folder,
                                       const SplitOptions& options = {});
 
+// --- the same work in two runs ---
+struct MatchOptions {
+  std::size_t steps = 16;  // longer runs of a phase are cut into windows of so many
+  int threads = 0;
+  std::function<void(const ReadProgress&)> on_progress = nullptr;
+};
+
+struct MatchResult {
+  Table matches;                        // two rows, A and B, for each phase that has a match
+  std::vector<std::string> files = {};  // paths of the parts, in this order
+  std::vector<std::string> notes = {};  // which phases have none, and why
+};
+
+// For each phase the two windows, one of each trace, that work on the most similar requests, cut
+// out of the traces: what differs between them is the engine or the machine, not the load. Only
+// steps whose annotations give all sums (the detailed ones) are compared. Throws Error as
+// split_trace() does.
+[[nodiscard]] MatchResult match_traces(const std::string& trace_a, const std::string& trace_b,
+                                       const std::string& folder, const MatchOptions& options = {});
+
 }  // namespace tracelens

@@ -24,6 +24,9 @@ class SplitVerb : public Verb {
              "Three windows of the busiest time: typical steps, steps that only decode, steps with "
              "new requests")
         .excludes(phases);
+    flags.add("--match", other_,
+              "Another trace: for each phase, the windows of both that work on the most similar "
+              "requests; --steps is 16 unless given");
     flags
         .add("--concurrency", options_.concurrency,
              "Requests the load keeps running; with the next two it tells how many steps of a "
@@ -42,11 +45,13 @@ class SplitVerb : public Verb {
         "Examples:\n"
         "  tracelens split serve.json.gz -o parts/ --steady-state --steps 32\n"
         "  tracelens split serve.json.gz -o parts/ --iterations 100:164\n"
-        "  tracelens split serve.json.gz -o parts/ --phases");
+        "  tracelens split serve.json.gz -o parts/ --phases\n"
+        "  tracelens split before.json.gz --match after.json.gz -o pairs/");
   }
 
   int run(Console& console) override {
-    refuse_overwriting({folder_}, {input_.path()});
+    refuse_overwriting({folder_}, {input_.path(), other_});
+    if (!other_.empty()) return match(console);
     if (!range_.empty()) options_.range = parse_step_range(range_);
     options_.threads = input_.threads();
     options_.on_progress = console.progress_bar();
@@ -60,9 +65,22 @@ class SplitVerb : public Verb {
   }
 
  private:
+  int match(Console& console) {
+    if (options_.each || options_.phases || options_.steady_state || !range_.empty())
+      throw UsageError{"--match chooses the steps itself: leave out the flags that do"};
+    MatchOptions options{.threads = input_.threads(), .on_progress = console.progress_bar()};
+    if (options_.steps) options.steps = *options_.steps;
+    const MatchResult result = match_traces(input_.path(), other_, folder_, options);
+    console.clear_progress();
+    for (const std::string& note : result.notes) console.warn(note);
+    console.show(result.matches, kMaxRows);
+    console.note(fmt::format("wrote {} parts to {}", result.files.size(), folder_));
+    return kExitOk;
+  }
+
   static constexpr std::size_t kMaxRows = 20;
   TraceInput input_;
-  std::string folder_, range_;
+  std::string folder_, range_, other_;
   SplitOptions options_;
 };
 
