@@ -79,9 +79,10 @@ class Cutter {
   Cutter(io::Stream& in, std::span<const TextRun> runs, std::size_t first, std::size_t end)
       : in_{in}, has_events_(end - first) {
     for (const TextRun& run : runs) {
-      if (run.part < first || run.part >= end) continue;
+      const bool is_everywhere = run.part == TextRun::kEveryPart;
+      if (!is_everywhere && (run.part < first || run.part >= end)) continue;
       runs_.push_back(run);
-      runs_.back().part -= static_cast<std::uint32_t>(first);
+      if (!is_everywhere) runs_.back().part -= static_cast<std::uint32_t>(first);
       last_byte_ = std::max(last_byte_, run.end);
     }
   }
@@ -108,15 +109,21 @@ class Cutter {
   void cut(const TextRun& run, Worker& worker) {
     const std::uint64_t from = std::max(run.begin, at_),
                         to = std::min(run.end, at_ + worker.block.size());
-    std::string_view before;
-    if (from == run.begin && run.kind == TextRun::Kind::kTail) before = "\n";
-    if (from == run.begin && run.kind == TextRun::Kind::kEvents) {
-      if (worker.block[static_cast<std::size_t>(from - at_)] != '{') throw changed();
-      if (has_events_[run.part]) before = ",\n";
-      has_events_[run.part] = true;
-    }
-    worker.cuts.push_back({run.part, static_cast<std::size_t>(from - at_),
-                           static_cast<std::size_t>(to - from), before});
+    const bool is_start = from == run.begin, is_events = run.kind == TextRun::Kind::kEvents;
+    if (is_start && is_events && worker.block[static_cast<std::size_t>(from - at_)] != '{')
+      throw changed();
+    const auto add = [&](std::uint32_t part) {
+      std::string_view before;
+      if (is_start && run.kind == TextRun::Kind::kTail) before = "\n";
+      if (is_start && is_events) {
+        if (has_events_[part]) before = ",\n";
+        has_events_[part] = true;
+      }
+      worker.cuts.push_back({part, static_cast<std::size_t>(from - at_),
+                             static_cast<std::size_t>(to - from), before});
+    };
+    if (run.part != TextRun::kEveryPart) return add(run.part);
+    for (std::uint32_t part = 0; part < has_events_.size(); ++part) add(part);
   }
   [[nodiscard]] Error changed() const {
     return {in_.name(), "the file has changed while it was read"};

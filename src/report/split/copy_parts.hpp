@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@ namespace tracelens {
 // The text [begin, end) of the unpacked file goes to a part: whole events with what stands between
 // them, or what stands before or behind the event list. Commas between runs are added.
 struct TextRun {
+  static constexpr std::uint32_t kEveryPart = std::numeric_limits<std::uint32_t>::max();
   std::uint64_t begin = 0, end = 0;
   std::uint32_t part = 0;
   enum class Kind : std::uint8_t { kHead, kEvents, kTail } kind = Kind::kEvents;

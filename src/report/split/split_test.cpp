@@ -52,7 +52,8 @@ std::string serving_run(int steps, bool with_annotations = true) {
   }
   host.pop_back();
   return "{\"schemaVersion\": 1, \"traceEvents\": [\n" + host + gpu +
-         R"j(,{"ph":"M","name":"process_name","pid":1,"tid":0,"ts":5,"args":{"name":"server"}}
+         R"j(,
+{"ph":"M","name":"process_name","pid":1,"tid":0,"ts":5,"args":{"name":"server"}}
 ], "traceName": "a µ"}
 )j";
 }
@@ -145,6 +146,25 @@ TEST(SplitTrace, MoreFilesThanMayBeOpenTakeAnotherPass) {
     EXPECT_EQ(kernel_times(trace).at("kernel0"), 10'000 + 1000 * static_cast<std::int64_t>(i));
   }
   EXPECT_EQ(names_in(result)[4], "step_0004_mixed.json.gz");
+}
+
+TEST(SplitTrace, NamesMayStandAnywhere) {
+  const TemporaryFolder folder;
+  std::string text = serving_run(4);
+  const std::string name =
+      R"({"ph":"M","name":"thread_name","pid":1,"tid":7,"args":{"name":"x"}},)";
+  for (std::size_t at = text.find("{\"ph\":\"X\""); at != std::string::npos;
+       at = text.find("{\"ph\":\"X\"", at + name.size() + 1))
+    text.insert(at, name);
+  const std::string file = folder.write("run.json", text);
+  const SplitResult result = split_trace(file, folder.path("parts"), {.each = true});
+  ASSERT_EQ(result.files.size(), 4u);
+  for (const std::string& part : result.files) {
+    const Trace trace = read_trace(part);
+    EXPECT_TRUE(trace.warnings().entries().empty());
+    EXPECT_EQ(count(trace, Category::kKernel), 2u);
+    EXPECT_TRUE(parse_json_value(read_text_file(part)));
+  }
 }
 
 TEST(SplitTrace, FilesOfTheRunBeforeGoWhenNobodyChangedThem) {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <numeric>
 #include <system_error>
 #include <tracelens/error.hpp>
 #include <utility>
@@ -68,43 +67,46 @@ void StepText::copy(std::span<Part> parts, OutputFolder& folder) {
 
 // Neighbours in the file are one run.
 std::vector<TextRun> StepText::find_runs(std::span<Part> parts) const {
-  std::vector<TextRun> runs;
-  std::vector<std::uint32_t> all_parts(parts.size());
-  std::iota(all_parts.begin(), all_parts.end(), 0U);
   std::vector<std::vector<std::uint32_t>> parts_of_step(steps_.size());
-  for (const std::uint32_t part : all_parts)
+  for (std::uint32_t part = 0; part < parts.size(); ++part)
     for (const std::uint32_t step : parts[part].steps) parts_of_step[step].push_back(part);
 
   const EventPlaces& places = index_.places;
-  for (const std::uint32_t part : all_parts)
-    runs.push_back({0, places.begins.front(), part, TextRun::Kind::kHead});
+  std::vector<TextRun> runs = {
+      {0, places.begins.front(), TextRun::kEveryPart, TextRun::Kind::kHead}};
   struct Last {
     std::size_t run = 0, next_row = 0;  // the run goes on if that row belongs to it too
   };
-  std::vector<Last> last(parts.size());
+  std::vector<Last> last(parts.size() + 1);  // of each part, and of what goes to all
+  const auto add = [&](std::size_t row, Last& at, std::uint32_t part) {
+    const std::uint64_t begin = places.begins[row], end = begin + places.sizes[row];
+    if (at.next_row != row || at.run == 0) {
+      at.run = runs.size();
+      runs.push_back({begin, end, part});
+    }
+    runs[at.run].end = end;
+    at.next_row = row + 1;
+  };
+  std::uint64_t events_everywhere = 0;
   for (std::size_t row = 0; row < places.begins.size(); ++row) {
     const std::uint32_t step = events_->step_of()[row];
     if (step == StepEvents::kNoStep || places.sizes[row] == 0) continue;
-    const bool is_everywhere = step == StepEvents::kEveryStep;
-    // The reference loses names that have a time; we keep them, and count as it does.
-    const bool counts =
-        !is_everywhere || edition_ == Edition::kExtended || index_.trace.ts_ns()[row] == kAbsent;
-    const std::uint64_t begin = places.begins[row], end = begin + places.sizes[row];
-    for (const std::uint32_t part : is_everywhere ? all_parts : parts_of_step[step]) {
-      parts[part].events += counts ? 1 : 0;
-      Last& run = last[part];
-      if (run.next_row != row || row == 0) {
-        run.run = runs.size();
-        runs.push_back({begin, end, part});
-      }
-      runs[run.run].end = end;
-      run.next_row = row + 1;
+    if (step == StepEvents::kEveryStep) {
+      add(row, last.back(), TextRun::kEveryPart);
+      // The reference loses names that have a time; we keep them, and count as it does.
+      if (edition_ == Edition::kExtended || index_.trace.ts_ns()[row] == kAbsent)
+        ++events_everywhere;
+      continue;
+    }
+    for (const std::uint32_t part : parts_of_step[step]) {
+      add(row, last[part], part);
+      ++parts[part].events;
     }
   }
+  for (Part& part : parts) part.events += events_everywhere;
   const Source& source = index_.trace.source();
   if (!source.cut_short)
-    for (const std::uint32_t part : all_parts)
-      runs.push_back({places.list_end, source.text_bytes, part, TextRun::Kind::kTail});
+    runs.push_back({places.list_end, source.text_bytes, TextRun::kEveryPart, TextRun::Kind::kTail});
   return runs;
 }
 
