@@ -6,7 +6,6 @@
 
 #include <array>
 #include <limits>
-#include <vector>
 
 #include "io/check.hpp"
 
@@ -14,7 +13,6 @@ namespace tracelens::io {
 
 struct GzipPacker::State {
   isal_zstream stream{};
-  std::vector<std::uint8_t> workspace = std::vector<std::uint8_t>(ISAL_DEF_LVL1_DEFAULT);
   std::array<std::uint8_t, std::size_t{64} << 10> packed{};
 };
 
@@ -32,9 +30,7 @@ GzipPiece GzipPacker::pack(std::string_view text) {
   isal_zstream& stream = state_->stream;
   isal_deflate_init(&stream);
   stream.gzip_flag = IGZIP_DEFLATE;
-  stream.level = 1;
-  stream.level_buf = state_->workspace.data();
-  stream.level_buf_size = static_cast<std::uint32_t>(state_->workspace.size());
+  stream.level = 0;
   stream.flush = FULL_FLUSH;  // ends at a byte, and the next piece may stand by itself
   stream.next_in = bytes;
   stream.avail_in = static_cast<std::uint32_t>(text.size());

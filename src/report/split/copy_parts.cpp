@@ -63,6 +63,13 @@ struct Worker {
     packed.clear();
     for (auto cut = cuts.begin(); cut != cuts.end();) {
       const std::uint32_t part = cut->part;
+      const auto whole = std::string_view{block}.substr(cut->first, cut->size);
+      const bool is_only = cut + 1 == cuts.end() || (cut + 1)->part != part;
+      if (is_only && cut->before.empty()) {  // mostly; spares a copy
+        packed.push_back({part, packer.pack(whole)});
+        ++cut;
+        continue;
+      }
       text.clear();
       for (; cut != cuts.end() && cut->part == part; ++cut) {
         text += cut->before;

@@ -115,7 +115,8 @@ std::string reference_part_name(const Window& window, std::span<const StepDetail
 
 std::string trace_stem(std::string_view path) {
   std::string stem{path.substr(path.find_last_of('/') + 1)};
-  for (const std::string_view word : {".pt.trace", ".json.gz", ".json"}) erase_all(stem, word);
+  for (const std::string_view word : {".pt.trace", ".json.gz", ".json", ".zip"})
+    erase_all(stem, word);
   return stem;
 }
 

@@ -27,7 +27,8 @@ namespace tracelens {
                                               std::size_t first_step, std::string_view annotation,
                                               std::string_view trace_path);
 
-// The file name of a trace without .pt.trace, .json.gz and .json, wherever they stand.
+// The file name of a trace without .pt.trace, .json.gz, .json and .zip, wherever they
+// stand.
 [[nodiscard]] std::string trace_stem(std::string_view path);
 
 }  // namespace tracelens
