@@ -2,20 +2,21 @@
 // have no text that a spreadsheet would run; those of the reference are as Python writes them.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <tracelens/error.hpp>
+#include <tracelens/printed_text.hpp>
 #include <tracelens/table_text.hpp>
 #include <vector>
 
-#include "io/ascii.hpp"
 #include "io/output_file.hpp"
 #include "report/sinks/folder_manifest.hpp"
+#include "report/sinks/output_folder.hpp"
 #include "report/sinks/sinks.hpp"
 #include "report/sinks/unique_names.hpp"
 #include "table/formula_text.hpp"
@@ -23,38 +24,6 @@
 
 namespace tracelens {
 namespace {
-
-// Returns what the file holds.
-ContentHash write_csv(const Table& table, io::OutputFile& file, Edition edition) {
-  const bool is_exact = edition == Edition::kReference;
-  ContentHash content;
-  std::string line;
-  const auto end_line = [&] {
-    // A row whose only field is empty would be a blank line, which readers skip.
-    if (line.empty()) line += "\"\"";
-    line.push_back('\n');
-    file.write(line);
-    content.add(line);
-    line.clear();
-  };
-  for (const Table::Column& column : table.columns()) {
-    if (&column != &table.columns().front()) line.push_back(',');
-    append_csv_text(line, is_exact ? column.spec().name : guarded_text(column.spec().name));
-  }
-  end_line();
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    for (const Table::Column& column : table.columns()) {
-      if (&column != &table.columns().front()) line.push_back(',');
-      const Kind kind = column.spec().kind;
-      if (is_exact || (kind != Kind::kText && kind != Kind::kNested))
-        append_csv_cell(line, column, row);
-      else
-        append_csv_text(line, guarded_text(plain_text(column, row)));
-    }
-    end_line();
-  }
-  return content;
-}
 
 // A table's name as a file name: it cannot leave the folder or hide there.
 std::string file_stem(std::string_view table_name) {
@@ -65,67 +34,30 @@ std::string file_stem(std::string_view table_name) {
   return stem;
 }
 
+// Nothing that a spreadsheet runs, or a terminal that the file is printed to. Most texts are plain.
+std::string shown_safely(std::string text) {
+  const auto is_plain = [](char c) { return c >= 0x20 && c < 0x7f; };
+  if (!std::ranges::all_of(text, is_plain)) text = printed_lines(text, ColourCodes::kRemove);
+  return guarded_text(text);
+}
+
 // The folder is one document: tables of an earlier run that this one does not have are taken away.
-// All files wait under hidden names until the last is complete; what remains then is renaming,
-// which needs no room on the disk.
 class CsvFolderSink final : public Sink {
  public:
-  CsvFolderSink(const std::string& folder, Edition edition) : folder_{folder}, edition_{edition} {
-    io::make_directories(folder);
-  }
+  CsvFolderSink(const std::string& folder, Edition edition)
+      : edition_{edition}, folder_{folder, edition} {}
 
   void write(const Table& table) override {
     const std::string name = names_.add(file_stem(table.name())) + ".csv";
-    files_.push_back(make_file(name));
-    written_.push_back(write_csv(table, *files_.back(), edition_).of(name));
+    folder_.keep(write_csv(table, folder_.make(name), edition_).of(name));
   }
 
-  void finish() override {
-    if (edition_ == Edition::kReference) return publish();
-    const std::vector<WrittenFile> before = read_manifest(folder_);
-    // A run that is ended while it renames must not forget the files of either set.
-    std::vector<WrittenFile> all = before;
-    all.insert(all.end(), written_.begin(), written_.end());
-    files_.insert(files_.begin(), list_of(all));
-    const File list = list_of(written_);
-    list->prepare();
-    publish();
-    remove_stale(before);
-    list->commit();
-  }
+  void finish() override { folder_.finish(); }
 
  private:
-  using File = std::unique_ptr<io::OutputFile>;
-
-  [[nodiscard]] File make_file(std::string_view name) const {
-    return std::make_unique<io::OutputFile>((folder_ / name).string(), io::Links::kReplace);
-  }
-
-  [[nodiscard]] File list_of(std::span<const WrittenFile> files) const {
-    File list = make_file(kManifestName);
-    list->write(manifest_text(files));
-    return list;
-  }
-
-  void publish() {
-    for (const File& file : files_) file->prepare();
-    for (const File& file : files_) file->commit();
-    files_.clear();
-  }
-
-  // Some file systems take T.csv and t.csv for the same file.
-  void remove_stale(std::span<const WrittenFile> before) const {
-    std::set<std::string> names;
-    for (const WrittenFile& file : written_) names.insert(io::lower_case(file.name));
-    for (const WrittenFile& file : before)
-      if (!names.contains(io::lower_case(file.name))) remove_if_unchanged(folder_, file);
-  }
-
-  std::filesystem::path folder_;
   Edition edition_;
+  OutputFolder folder_;
   UniqueNames names_{200};  // file systems take 255 bytes, with the extension
-  std::vector<File> files_;
-  std::vector<WrittenFile> written_;
 };
 
 class CsvFileSink final : public Sink {
@@ -150,6 +82,37 @@ class CsvFileSink final : public Sink {
 };
 
 }  // namespace
+
+ContentHash write_csv(const Table& table, io::OutputFile& file, Edition edition) {
+  const bool is_exact = edition == Edition::kReference;
+  ContentHash content;
+  std::string line;
+  const auto end_line = [&] {
+    // A row whose only field is empty would be a blank line, which readers skip.
+    if (line.empty()) line += "\"\"";
+    line.push_back('\n');
+    file.write(line);
+    content.add(line);
+    line.clear();
+  };
+  for (const Table::Column& column : table.columns()) {
+    if (&column != &table.columns().front()) line.push_back(',');
+    append_csv_text(line, is_exact ? column.spec().name : shown_safely(column.spec().name));
+  }
+  end_line();
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    for (const Table::Column& column : table.columns()) {
+      if (&column != &table.columns().front()) line.push_back(',');
+      const Kind kind = column.spec().kind;
+      if (is_exact || (kind != Kind::kText && kind != Kind::kNested))
+        append_csv_cell(line, column, row);
+      else
+        append_csv_text(line, shown_safely(plain_text(column, row)));
+    }
+    end_line();
+  }
+  return content;
+}
 
 std::unique_ptr<Sink> make_csv_folder_sink(const std::string& folder, const DocumentInfo& info) {
   return std::make_unique<CsvFolderSink>(folder, info.edition);
