@@ -26,6 +26,9 @@ struct OpTableOptions {
   // kReference also keeps what spreadsheets made with the Python TraceLens rely on.
   Edition edition = Edition::kReference;
   const perf::UserModels* own_models = nullptr;  // the user's own, asked first; not owned
+  // What a kernel does that no known op launched, by its name; empty: by the built-in rules. Not
+  // asked in the reference's edition.
+  KernelCategories::Classify kernel_kind = {};
   // Rows of their own for recomputed work (column is_recompute). Needs a tree with Python frames.
   bool split_recompute = false;
   bool overlap = false;     // also the tables of what ran at the same time as each op

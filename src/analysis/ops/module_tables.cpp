@@ -182,10 +182,10 @@ class ModuleClasses {
 
   // Sums by `what_of` (an integer with the text `text_of`), class of module and pass.
   template <class WhatOf, class TextOf>
-  std::vector<Share> shares(WhatOf what_of, TextOf text_of) {
+  std::vector<Share> shares(std::span<const Launcher> launchers, WhatOf what_of, TextOf text_of) {
     Grouped<Share> grouped;
     std::int64_t all_ns = 0;
-    for (const Launcher& op : input_.launches.launchers()) {
+    for (const Launcher& op : launchers) {
       const Place place = modules_.of(op.node);
       const std::uint32_t module = class_of(place.module);
       Share& share = grouped.at({what_of(op), module, place.backward ? 1U : 0U}, [&] {
@@ -244,9 +244,10 @@ Table ops_by_module(OpInput& input, ModuleClasses& classes) {
   add_share_columns(columns, kOwnTime);
   Table table = columns.make_table("ops_by_module",
                                    "GPU time by op and class of nn.Module, the costliest first");
-  for (Share& share :
-       classes.shares([&](const Launcher& op) { return input.trace.names()[op.event.row].row; },
-                      [&](const Launcher& op) { return input.trace.name(op.event); }))
+  for (Share& share : classes.shares(
+           input.launches.launchers(),
+           [&](const Launcher& op) { return input.trace.names()[op.event.row].row; },
+           [&](const Launcher& op) { return input.trace.name(op.event); }))
     columns.append(table, share);
   return table;
 }
@@ -263,7 +264,7 @@ Table categories_by_module(OpInput& input, ModuleClasses& classes) {
       columns.make_table("categories_by_module",
                          "GPU time by category of op and class of nn.Module, the costliest first");
   for (Share& share : classes.shares(
-           [](const Launcher& op) { return op.category; },
+           input.launches.parts(), [](const Launcher& op) { return op.category; },
            [&](const Launcher& op) { return input.launches.categories().text(op.category); }))
     columns.append(table, share);
   return table;

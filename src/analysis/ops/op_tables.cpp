@@ -27,23 +27,33 @@ struct Totals {
   [[nodiscard]] double subtree_ms() const { return ms(subtree_ns); }
 };
 
-// Sums launchers by `key_of` (an integer) and is_recompute; the costliest first, ties by key.
+void add_category(Totals& total, std::uint32_t category) {
+  if (std::ranges::find(total.categories, category) == total.categories.end())
+    total.categories.push_back(category);
+}
+
+// Sums `launchers` by `key_of` (an integer) and is_recompute; the costliest first, ties by key.
 template <class KeyOf, class TextOf>
-std::vector<Totals> totals_by(OpInput& input, KeyOf key_of, TextOf text_of) {
+std::vector<Totals> totals_by(OpInput& input, std::span<const Launcher> launchers, KeyOf key_of,
+                              TextOf text_of) {
   Grouped<Totals> grouped;
   std::int64_t all_ns = 0;
-  for (const Launcher& op : input.launches.launchers()) {
+  const auto total_of = [&](const Launcher& op) -> Totals& {
     const bool is_recompute = input.is_recompute(op.node);
-    Totals& total = grouped.at({key_of(op), is_recompute ? 1U : 0U}, [&] {
+    return grouped.at({key_of(op), is_recompute ? 1U : 0U}, [&] {
       return Totals{.key = std::string{text_of(op)}, .is_recompute = is_recompute};
     });
+  };
+  for (const Launcher& op : launchers) {
+    Totals& total = total_of(op);
     ++total.count;
     total.direct_ns = plus_ns(total.direct_ns, op.direct_ns);
     total.subtree_ns = plus_ns(total.subtree_ns, op.subtree_ns);
-    if (std::ranges::find(total.categories, op.category) == total.categories.end())
-      total.categories.push_back(op.category);
+    add_category(total, op.category);
     all_ns = plus_ns(all_ns, op.direct_ns);
   }
+  if (const auto parts = input.launches.parts(); parts.data() != launchers.data())
+    for (const Launcher& part : parts) add_category(total_of(part), part.category);
   std::vector<Totals> totals = std::move(grouped).take();
   std::ranges::sort(totals, [](const Totals& a, const Totals& b) {
     if (a.direct_ns != b.direct_ns) return a.direct_ns > b.direct_ns;
@@ -98,7 +108,7 @@ ColumnSet<UniqueArgsRow> unique_args_columns(const OpInput& input, bool with_ove
 }
 
 std::optional<Table> unique_args(OpInput& input, bool with_overlap) {
-  const std::span<const Launcher> launchers = input.launches.launchers();
+  const std::span<const Launcher> launchers = input.launches.parts();
   if (launchers.empty()) return std::nullopt;
   const Trace& trace = input.trace;
   TrackNames& tracks = input.launches.track_names();
@@ -160,7 +170,7 @@ std::optional<Table> unique_args(OpInput& input, bool with_overlap) {
 
 std::optional<Table> ops_summary_by_category(OpInput& input) {
   std::vector<Totals> totals = totals_by(
-      input, [](const Launcher& op) { return op.category; },
+      input, input.launches.parts(), [](const Launcher& op) { return op.category; },
       [&](const Launcher& op) { return input.launches.categories().text(op.category); });
   if (totals.empty()) return std::nullopt;
   ColumnSet<Totals> columns{
@@ -179,7 +189,8 @@ std::optional<Table> ops_summary_by_category(OpInput& input) {
 std::optional<Table> ops_summary(OpInput& input) {
   const Trace& trace = input.trace;
   std::vector<Totals> totals = totals_by(
-      input, [&](const Launcher& op) { return trace.names()[op.event.row].row; },
+      input, input.launches.launchers(),
+      [&](const Launcher& op) { return trace.names()[op.event.row].row; },
       [&](const Launcher& op) { return trace.name(op.event); });
   if (totals.empty()) return std::nullopt;
   ColumnSet<Totals> columns{{{"name", Kind::kText, "", "op name as traced"}, &Totals::key}};

@@ -56,6 +56,46 @@ TEST_F(OpTables, CategoriesAreSummedAndTheCostliestComesFirst) {
   EXPECT_EQ(cell(table, "total_direct_kernel_time_ms", 0), "0.013");
 }
 
+// Two GEMMs and an attention kernel in a graph, a Triton kernel launched by the driver, and an op that
+// no table knows.
+TEST(OpTablesOfLaunches, KernelsWithoutAnOpCountByWhatTheyDo) {
+  TestTrace t;
+  t.runtime("hipGraphLaunch", 0, 10, 7);
+  t.gpu({.name = "Cijk_Ailk", .ts = 100, .dur = 4}, 7);
+  t.gpu({.name = "attn_fwd", .ts = 104, .dur = 5}, 7);
+  t.gpu({.name = "Cijk_Bljk", .ts = 109, .dur = 2}, 7);
+  t.flow_start(7);
+  for (int kernel = 0; kernel < 3; ++kernel) t.flow_end(7);
+  t.launch("hipModuleLaunchKernel", 20, 1, {.name = "_my_step", .ts = 120, .dur = 3});
+  t.launch("cuLaunchKernel", 30, 1, {.name = "void mine::special<4>", .ts = 130, .dur = 1});
+  t.op("my::linear", 40, 10);
+  t.launch("cudaLaunchKernel", 41, 1, {.name = "my_quant_kernel", .ts = 140, .dur = 1});
+  t.launch("cudaLaunchKernel", 43, 1, {.name = "my_gemm", .ts = 141, .dur = 9});
+  const Trace trace = t.finish();
+  const TraceFacts facts{trace};
+  OpInput input{facts, {.edition = Edition::kExtended}};
+  const Table kinds = ops_summary_by_category(input).value();
+  EXPECT_THAT(column(kinds, "op category"),
+              ElementsAre("GEMM", "attention_fwd", "triton", "other"));
+  EXPECT_THAT(column(kinds, "total_direct_kernel_time_ms"),
+              ElementsAre("0.016", "0.005", "0.003", "0.001"));
+  EXPECT_THAT(column(kinds, "Count"), ElementsAre("2", "1", "1", "1"));
+  // By name a call is one, whatever its kernels do.
+  const Table ops = ops_summary(input).value();
+  EXPECT_THAT(column(ops, "name"), ElementsAre("hipGraphLaunch", "my::linear",
+                                               "hipModuleLaunchKernel", "cuLaunchKernel"));
+  EXPECT_THAT(column(ops, "Count"), ElementsAre("1", "1", "1", "1"));
+  EXPECT_EQ(cell(ops, "Categories", 0), "['GEMM', 'attention_fwd']");
+  EXPECT_EQ(cell(ops, "Categories", 1), "['GEMM']");
+  const Table calls = ops_unique_args(input).value();
+  EXPECT_THAT(column(calls, "op category"),
+              ElementsAre("GEMM", "GEMM", "attention_fwd", "triton", "other"));
+  // As the reference has them.
+  OpInput reference{facts, {}};
+  EXPECT_THAT(column(ops_summary_by_category(reference).value(), "op category"),
+              ElementsAre("other"));
+}
+
 TEST_F(OpTables, EqualArgumentsMakeOneRow) {
   const Trace trace = make();
   const TraceFacts facts{trace};

@@ -92,19 +92,22 @@ const IdleTables& TableContext::idle() {
 
 OpInput& TableContext::ops() {
   return ops_.get([this] {
-    return OpInput{facts,
-                   {.edition = options.edition,
-                    .own_models = &own_models_,
-                    .split_recompute = options.recompute,
-                    .overlap = selection.needs(Needs::kOverlap),
-                    .call_stack = options.call_stack,
-                    .group_by_kernel_count = options.group_by_kernel_count,
-                    .first_occurrence = options.first_occurrence,
-                    .include_unlinked = options.include_unlinked,
-                    .top_ops = options.top_ops,
-                    .top_sheet_rows = options.top_ops,
-                    .gpu = gpu(),
-                    .peaks = peaks()}};
+    return OpInput{
+        facts,
+        {.edition = options.edition,
+         .own_models = &own_models_,
+         .kernel_kind =
+             [this](std::string_view kernel) { return TorchKernelKinds{kernel_rules()}(kernel); },
+         .split_recompute = options.recompute,
+         .overlap = selection.needs(Needs::kOverlap),
+         .call_stack = options.call_stack,
+         .group_by_kernel_count = options.group_by_kernel_count,
+         .first_occurrence = options.first_occurrence,
+         .include_unlinked = options.include_unlinked,
+         .top_ops = options.top_ops,
+         .top_sheet_rows = options.top_ops,
+         .gpu = gpu(),
+         .peaks = peaks()}};
   });
 }
 
