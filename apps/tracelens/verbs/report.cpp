@@ -64,6 +64,8 @@ class ReportVerb : public Verb {
         .repeatable()
         .separated_by(',');
     flags.add("--list-tables", list_tables_, "Show the names of all tables, and read nothing");
+    flags.add("--phases", phases_,
+              "Also show prefill, mixed and decode of a serving run side by side");
     flags.add("--call-stack", options_.call_stack,
               "Call stacks in unified_perf_summary (needs Python stacks in the trace)");
     flags.add("--group-by-kernel-count", options_.group_by_kernel_count,
@@ -144,14 +146,29 @@ class ReportVerb : public Verb {
       console.warn(sentence);
     write_report(report, output);
     console.show(report, options_.tables.empty() ? "report" : "");
+    if (phases_) show_phases(report, console);
     console.note_written(report, output);
     return kExitOk;
   }
 
  private:
+  // The tables of serving runs that are shown first anyway where all are.
+  void show_phases(const Report& report, const Console& console) const {
+    constexpr std::string_view kTables[] = {"serving_phases", "serving_ops_by_phase",
+                                            "context_growth"};
+    if (report.find(kTables[0]) == nullptr)
+      console.warn("the trace has no steps of a serving engine: no phases");
+    if (console.verbose || !options_.tables.empty()) return;
+    for (const std::string_view name : kTables)
+      if (const Table* const table = report.find(name); table != nullptr) {
+        const Excerpt excerpt = excerpt_of(*table);
+        console.show(*table, excerpt.rows, excerpt.columns);
+      }
+  }
+
   TraceInput input_;
   std::string output_, categories_ = "extended";
-  bool list_tables_ = false;
+  bool list_tables_ = false, phases_ = false;
   ReportOptions options_;
 };
 

@@ -230,6 +230,13 @@ void LaunchTable::sort_launchers() {
   launchers_ = std::move(sorted);
 }
 
+bool LaunchTable::is_only_a_launch(EventId caller) {
+  const StringId name = trace_.names()[caller.row];
+  if (!categories_.is_by_kernel(name)) return false;
+  return trace_.category(caller) != Category::kCpuOp ||
+         categories_.text(categories_.of(name, {})) == "compiled_region";
+}
+
 // An op that no table knows does what its kernels spend most of their time on, in all of its calls;
 // a runtime call or a compiled region does all that its kernels do.
 void LaunchTable::categorize_by_kernels() {
@@ -237,35 +244,29 @@ void LaunchTable::categorize_by_kernels() {
     std::uint32_t category = 0;
     std::int64_t ns = 0;
   };
-  enum class Told { kByName, kByMost, kByEach };
-  const auto told = [&](const Launcher& op) {
-    const StringId name = trace_.names()[op.event.row];
-    if (!categories_.is_by_kernel(name)) return Told::kByName;
-    const bool is_op = trace_.category(op.event) == Category::kCpuOp;
-    return is_op && categories_.text(categories_.of(name, {})) != "compiled_region" ? Told::kByMost
-                                                                                    : Told::kByEach;
-  };
   std::unordered_map<std::uint32_t, std::vector<Spent>> by_name;  // by StringId of the op
   bool any_divided = false;
   for (const Launcher& op : launchers_) {
-    any_divided |= told(op) == Told::kByEach;
-    if (told(op) != Told::kByMost) continue;
     const StringId name = trace_.names()[op.event.row];
-    std::vector<Spent>& kinds = by_name[name.row];
-    for (const GpuPosition at : own(op)) {
-      const std::uint32_t category = categories_.of(name, gpu_[at].name);
-      auto kind = std::ranges::find(kinds, category, &Spent::category);
-      if (kind == kinds.end()) kind = kinds.insert(kind, {category, 0});
-      kind->ns = plus_ns(kind->ns, minus_ns(gpu_[at].end_ns, gpu_[at].start_ns));
-    }
+    if (is_only_a_launch(op.event))
+      any_divided = true;
+    else if (categories_.is_by_kernel(name))
+      for (const GpuPosition at : own(op)) {
+        std::vector<Spent>& kinds = by_name[name.row];
+        const std::uint32_t category = categories_.of(name, gpu_[at].name);
+        auto kind = std::ranges::find(kinds, category, &Spent::category);
+        if (kind == kinds.end()) kind = kinds.insert(kind, {category, 0});
+        kind->ns = plus_ns(kind->ns, minus_ns(gpu_[at].end_ns, gpu_[at].start_ns));
+      }
   }
-  for (Launcher& op : launchers_)
-    if (told(op) == Told::kByMost)
-      op.category =
-          std::ranges::max(by_name[trace_.names()[op.event.row].row], {}, &Spent::ns).category;
+  if (!by_name.empty())
+    for (Launcher& op : launchers_)
+      if (const auto kinds = by_name.find(trace_.names()[op.event.row].row);
+          kinds != by_name.end() && !is_only_a_launch(op.event))
+        op.category = std::ranges::max(kinds->second, {}, &Spent::ns).category;
   if (!any_divided) return;
   for (Launcher& op : launchers_) {
-    if (told(op) == Told::kByEach)
+    if (is_only_a_launch(op.event))
       divide(op);
     else
       parts_.push_back(op);

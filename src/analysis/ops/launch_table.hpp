@@ -125,6 +125,9 @@ class LaunchTable {
   [[nodiscard]] std::span<const Launcher> parts() const {
     return parts_.empty() ? launchers_ : parts_;
   }
+  // Whether an event that launched GPU work is no op, or a compiled region: its kernels alone say
+  // what is done.
+  [[nodiscard]] bool is_only_a_launch(EventId caller);
   // A launcher's own GPU events by start.
   [[nodiscard]] std::span<const GpuPosition> own(const Launcher& op) const {
     return std::span{own_}.subspan(op.first, op.count);

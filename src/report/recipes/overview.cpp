@@ -283,7 +283,9 @@ StepTimes step_times(const TableContext& context, const Report& report, const Sp
 
 std::string run_text(const TableContext& context, const Report& report, const Split& split) {
   std::string text = gpus_text(context.trace, report);
-  if (const StepTimes steps = step_times(context, report, split); steps.count > 0)
+  if (const Table* const phases = report.find("serving_phases"); phases != nullptr)
+    for (const std::string& part : serving_texts(*phases)) text += " · " + part;
+  else if (const StepTimes steps = step_times(context, report, split); steps.count > 0)
     text += fmt::format(" · {} step{} of {}{}", steps.count, steps.count == 1 ? "" : "s",
                         steps.count == 1 ? "" : "about ", time_text(steps.ns / steps.count));
   return text + fmt::format(" · over {}", time_text(split.total_ns));
