@@ -15,9 +15,9 @@
 namespace tracelens {
 namespace {
 
-// Per second; none when there is no time.
+// Per second; none when there is nothing to count, or no time.
 std::optional<double> rate(std::int64_t count, std::int64_t ns) {
-  if (ns <= 0) return std::nullopt;
+  if (count <= 0 || ns <= 0) return std::nullopt;
   return static_cast<double>(count) / static_cast<double>(ns) * 1e9;
 }
 
@@ -61,7 +61,7 @@ struct PhaseRow {
       kv_tokens = add_counts(kv_tokens, *keys);
       kv_requests = add_counts(kv_requests, step.said.requests());
     }
-    if (step.said.generation_requests > 0) token_walls.push_back(step.wall_ns);
+    if (step.said.generation_sum > 0) token_walls.push_back(step.wall_ns);
   }
   [[nodiscard]] std::int64_t tokens() const {
     return add_counts(context_tokens, generation_tokens);
@@ -87,7 +87,7 @@ struct PhaseRow {
   }
   [[nodiscard]] std::optional<std::string_view> bound() const {
     constexpr double kMuch = 25;  // percent of the GPU's time
-    if (gpu_ns() <= 0) return std::nullopt;
+    if (!has_steps || gpu_ns() <= 0) return std::nullopt;
     const auto share = [&](std::int64_t ns) { return percent_of(ns, gpu_ns()).value_or(0); };
     if (share(gpu.idle_ns) >= kMuch && gpu.idle_ns >= gpu.exposed_comm_ns) return "host";
     if (share(gpu.exposed_comm_ns) >= kMuch) return "communication";
@@ -106,7 +106,8 @@ ColumnSet<PhaseRow> phase_columns() {
        &Row::name},
       {{"steps", Kind::kInteger, "", "steps of the engine"},
        [](const Row& row) { return row.of_steps(row.steps); }},
-      {{"wall ms", Kind::kReal, "ms", "from the start of each step to that of the next"},
+      {{"wall ms", Kind::kReal, "ms",
+        "from the start of each step to that of the next; of the last one until its GPU work is done"},
        [](const Row& row) { return row.of_steps(ms(row.wall_ns)); }},
       {{"percent of wall", Kind::kReal, "%", "share of the wall time of all steps"},
        [](const Row& row) {
@@ -221,7 +222,8 @@ Table serving_steps(const ServingRun& run) {
        [](const Row& row) { return ms(minus_ns(row.step.start_ns, row.first_ns)); }},
       {{"host ms", Kind::kReal, "ms", "from the start of the step to its end on the host"},
        [](const Row& row) { return ms(minus_ns(row.step.end_ns, row.step.start_ns)); }},
-      {{"wall ms", Kind::kReal, "ms", "to the start of the next step; of the last one to its end"},
+      {{"wall ms", Kind::kReal, "ms",
+        "to the start of the next step; of the last one until its GPU work is done"},
        [](const Row& row) { return ms(row.step.wall_ns); }},
       {{"GPU busy ms", Kind::kReal, "ms", "time in which the GPU did what the step launched"},
        [](const Row& row) { return ms(row.step.gpu.busy_ns); }},

@@ -73,6 +73,10 @@ std::size_t ServingRun::step_of(EventId gpu_event) const {
   return step_at(trace_.ts_ns()[launch.valid() ? launch.row : gpu_event.row]);
 }
 
+bool ServingRun::has_tokens() const {
+  return std::ranges::any_of(steps_, [](const ServedStep& step) { return step.tokens() > 0; });
+}
+
 bool ServingRun::has_contexts() const {
   return std::ranges::any_of(steps_,
                              [](const ServedStep& step) { return step.kv_tokens().has_value(); });
@@ -98,6 +102,9 @@ void ServingRun::divide_time(std::span<const EventId> events) {
       covered = end;
     }
     ++times.gpu_events;
+    if (work.step + 1 == steps_.size())
+      steps_.back().wall_ns =
+          std::max(steps_.back().wall_ns, minus_ns(end, steps_.back().start_ns));
     if (work.step < steps_.size() && !steps_[work.step].first_gpu_ns)
       steps_[work.step].first_gpu_ns = start;
   }

@@ -33,7 +33,8 @@ struct ServedTimes {
 struct ServedStep {
   StepAnnotation said;
   std::int64_t start_ns = 0, end_ns = 0;
-  std::int64_t wall_ns = 0;  // to the start of the next step; of the last one: to its end
+  // To the start of the next step; of the last one until it has ended and its GPU work is done.
+  std::int64_t wall_ns = 0;
   ServedTimes gpu;
   std::optional<std::int64_t> first_gpu_ns = {};  // when the first of its work started
 
@@ -66,6 +67,7 @@ class ServingRun {
   [[nodiscard]] ServingPhase phase(std::size_t step) const {
     return step < steps_.size() ? steps_[step].said.phase : ServingPhase::kNone;
   }
+  [[nodiscard]] bool has_tokens() const;    // whether any step says how many it works on
   [[nodiscard]] bool has_contexts() const;  // whether any step says its context length
 
  private:

@@ -171,6 +171,25 @@ TEST(ContextGrowth, IsTheSlopeOfTimeOverContext) {
   EXPECT_EQ(cell(bins, "ns per KV token", 0), "6.0");
 }
 
+TEST(ServingSteps, TheLastOneLastsUntilItsWorkIsDone) {
+  Serving s;
+  s.step("step[DECODE bs=8]", 0, 10);
+  s.graph(1, {{.name = "attn_fwd", .ts = 20, .dur = 30}});
+  Made made{s.t.finish()};
+  EXPECT_EQ(cell(serving_steps(made.run), "wall ms", 0), "0.05");
+}
+
+TEST(ServingPhases, ADiffusionStepHasNoTokens) {
+  Serving s;
+  s.step("execute_diffusion_1_256x256", 0, 10);
+  s.graph(1, {{.name = "attn_fwd", .ts = 2, .dur = 3}});
+  Made made{s.t.finish()};
+  EXPECT_FALSE(made.run.has_tokens());
+  const Table table = made.phases();
+  EXPECT_EQ(cell(table, "tokens/s of wall", 0), "");
+  EXPECT_EQ(cell(table, "time per output token ms mean", 0), "");
+}
+
 TEST(ContextGrowth, IsNotKnownWhereAnnotationsDoNotSayTheContext) {
   Serving s;
   for (int i = 0; i < 4; ++i) {

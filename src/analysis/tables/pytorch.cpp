@@ -59,7 +59,7 @@ std::vector<Table> serving(TableContext& c) {
   made.push_back(serving_ops_by_phase(run, ops));
   made.push_back(context_growth(run, ops));
   made.push_back(attention_by_context(run, ops));
-  if (!run.has_contexts())
+  if (run.has_tokens() && !run.has_contexts())
     c.warn(
         "the annotations of the serving steps do not say how long the contexts are: what grows "
         "with the context is not known");

@@ -23,8 +23,9 @@ std::vector<std::string> serving_texts(const Table& phases) {
         texts.push_back(fmt::format("{} per output token", time_text(std::llround(*wait * 1e6))));
       continue;
     }
-    if (!texts.front().empty()) texts.front() += ", ";
     const double share = number("percent of GPU busy").value_or(0);
+    if (phase == "outside" && share < 0.5) continue;
+    if (!texts.front().empty()) texts.front() += ", ";
     texts.front() += phase == "outside"
                          ? fmt::format("{:.0f}% outside", share)
                          : fmt::format("{:.0f} {} ({:.0f}% of GPU time)", steps, phase, share);
