@@ -13,6 +13,8 @@ static constexpr VerbKind kVerbs[] = {
     {"collectives", "Many ranks: who waits for whom, and what communication costs",
      make_verb<class CollectivesVerb>},
     {"fuse", "The traces of many ranks as one file for a trace viewer", make_verb<class FuseVerb>},
+    {"split", "A long serving run as small traces: windows of steps, phases, the steady state",
+     make_verb<class SplitVerb>},
     {"compare", "What changed between runs: reports or traces side by side, with gates for CI",
      make_verb<class CompareVerb>},
     {"diff", "Two traces aligned call by call: what changed, what took the place of what",
@@ -36,6 +38,7 @@ static constexpr ScriptKind kScripts[] = {
     {"TraceLens_generate_perf_report_pftrace_hip_api", make_verb<class ApiScript>},
     {"TraceLens_generate_perf_report_pftrace_memory_copy", make_verb<class MemoryCopyScript>},
     {"TraceLens_generate_perf_report_genesis", make_verb<class GenesisScript>},
+    {"TraceLens_split_inference_trace", make_verb<class SplitScript>},
     {"TraceLens_compare_perf_reports_pytorch", make_verb<class CompareScript>},
 };
 

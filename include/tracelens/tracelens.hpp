@@ -27,6 +27,7 @@
 #include <tracelens/rocm.hpp>
 #include <tracelens/roofline.hpp>
 #include <tracelens/sinks.hpp>
+#include <tracelens/split.hpp>
 #include <tracelens/table.hpp>
 #include <tracelens/table_text.hpp>
 #include <tracelens/tables.hpp>

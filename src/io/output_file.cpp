@@ -162,6 +162,7 @@ std::string OutputFile::temporary_path() {
 }
 
 void OutputFile::prepare() {
+  if (prepared_) return;
   TL_CHECK(fd_ >= 0);
   flush();
   if (through_ && !temporary_.empty()) copy_temporary_through();

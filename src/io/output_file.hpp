@@ -29,11 +29,13 @@ class OutputFile {
   ~OutputFile();
 
   void write(std::string_view text);
+  // Keeps nothing of it in memory any more: for whoever writes to many files at once.
+  void flush();
   // An existing empty file for a library that wants a path to write to; commit() then publishes
   // what stands there. For an output, use this or write(), not both.
   std::string temporary_path();
   // All of commit() but the renaming, which takes no room on the disk: for files that appear
-  // together or not at all. Nothing can be written afterwards.
+  // together or not at all. Nothing can be written afterwards, and no descriptor is held.
   void prepare();
   // Everything is on the disk and under its name when this returns. Call it once, last.
   void commit();
@@ -45,7 +47,6 @@ class OutputFile {
   void create_unnamed(unsigned mode);
   void create_temporary(const std::string& beside, unsigned mode);
   void give_name();
-  void flush();
   void copy_temporary_through();
   void close();
   [[noreturn]] void fail(const char* what) const;

@@ -6,8 +6,11 @@
 #include <random>
 #include <string>
 #include <tracelens/error.hpp>
+#include <tracelens/json.hpp>
 #include <tracelens/read_trace.hpp>
 
+#include "io/stream.hpp"
+#include "readers/kineto/kineto.hpp"
 #include "readers/kit/dump.hpp"
 
 namespace tracelens {
@@ -39,6 +42,43 @@ TEST(KinetoBlocks, AnyBlockSizeGivesTheSameTrace) {
   const std::string expected = dump_read(text, {.threads = 1});
   for (std::size_t bytes = 16; bytes < 600; bytes += bytes < 100 ? 3 : 17)
     ASSERT_EQ(dump_read(text, {.threads = 1, .block_bytes = bytes}), expected) << bytes;
+}
+
+// Every element where it stands, whole; those that cannot be read have no size.
+TEST(KinetoBlocks, TheIndexKnowsWhereEachEventStands) {
+  const std::string text = tricky_trace(200);
+  for (const std::size_t bytes : std::initializer_list<std::size_t>{16, 90, 1000, 100000}) {
+    io::Stream in = io::Stream::over("inline.json", text);
+    const auto [trace, places] = index_kineto(in, {.threads = 3, .block_bytes = bytes});
+    ASSERT_EQ(trace.size(), 200u);
+    ASSERT_EQ(places.begins.size(), trace.size());
+    EXPECT_EQ(text.substr(places.list_end, 15), "], \"traceName\":");
+    std::size_t end = 0;  // of the element before
+    for (std::size_t row = 0; row < trace.size(); ++row) {
+      const std::size_t begin = places.begins[row], size = places.sizes[row];
+      ASSERT_GE(begin, end);
+      end = begin + size;
+      if (size == 0) continue;
+      ASSERT_EQ(text[begin], '{');
+      const auto value = parse_json_value(std::string_view{text}.substr(begin, size));
+      ASSERT_TRUE(value) << text.substr(begin, size);
+      if (trace.phase(EventId{static_cast<std::uint32_t>(row)}) == Phase::kFlowStart) {
+        ASSERT_EQ(value->find("id")->as_int(), trace.correlations()[row]);
+      }
+    }
+  }
+}
+
+TEST(KinetoBlocks, TheIndexHasTheArgumentsOfOpsWhenAskedFor) {
+  const std::string text = tricky_trace(40);
+  for (const bool op_arguments : {false, true}) {
+    io::Stream in = io::Stream::over("inline.json", text);
+    const TextIndex index = index_kineto(in, {.threads = 1}, op_arguments);
+    bool has_dims = false;
+    for (const Signature& signature : index.trace.signature_table())
+      has_dims = has_dims || !signature.dims.is_null();
+    EXPECT_EQ(has_dims, op_arguments);
+  }
 }
 
 TEST(KinetoBlocks, AnyNumberOfThreadsGivesTheSameTrace) {

@@ -190,6 +190,7 @@ struct EventParser::Fields {
 
 void ParsedBlock::clear() {
   rows.clear();
+  places.clear();
   for (auto* column : {&external_ids, &sequences, &forward_threads, &streams, &devices})
     column->clear();
   for (auto* column : {&call_stacks, &details, &category_texts}) column->clear();
@@ -218,6 +219,9 @@ EventParser::Outcome EventParser::parse(std::string_view text, std::uint64_t fir
       p = parse_object(p, end, fields);
       if (p != nullptr) [[likely]] {
         append(fields, first_byte + offset(start), block);
+        if (is_index_)
+          block.places.push_back(
+              {first_byte + offset(start), static_cast<std::uint32_t>(p - start)});
         continue;
       }
       p = json::skip_container(start, end);
@@ -289,7 +293,9 @@ const char* EventParser::parse_field(std::string_view key, const char* p, const 
       }
       if (json::is(key, "args") && *p == '{') {
         // Python frames, most of a trace recorded with stacks, have no argument that is kept.
-        if (fields.category == Category::kPythonFunction) return json::skip_container(p, end);
+        if (fields.category == Category::kPythonFunction ||
+            (skips_op_args_ && fields.category == Category::kCpuOp))
+          return json::skip_container(p, end);
         return parse_args(p, end, fields);
       }
       break;
@@ -311,7 +317,7 @@ const char* EventParser::parse_args(const char* p, const char* end, Fields& fiel
     const char* const value = json::skip_space(p + 1, end);
     p = parse_arg(key, value, end, fields);
     if (p == nullptr) return nullptr;
-    if (is_detail_key(key) || is_counter(key, between(value, p)))
+    if (!is_index_ && (is_detail_key(key) || is_counter(key, between(value, p))))
       details_.push_back(between(key_start, p));
     p = json::skip_space(p, end);
     if (*p != ',') break;
@@ -491,6 +497,7 @@ void EventParser::append(const GivenEvent& event, std::uint64_t byte, ParsedBloc
 
 void EventParser::append_damaged(Problem problem, std::uint64_t byte, ParsedBlock& block) {
   block.problems.push_back({problem, byte});
+  if (is_index_) block.places.push_back({byte, 0});
   block.rows.push_back({.ts_ns = kAbsent,
                         .dur_ns = kAbsent,
                         .correlation = kAbsent,

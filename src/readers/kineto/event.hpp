@@ -65,8 +65,15 @@ struct RawProblem {
   std::uint64_t byte;
 };
 
+// Where an element stands in the whole text.
+struct RawPlace {
+  std::uint64_t byte;
+  std::uint32_t size;  // 0: it could not be read
+};
+
 struct ParsedBlock {
   std::vector<RawRow> rows;
+  std::vector<RawPlace> places;  // of the rows, if the parser notes them
   std::vector<RawInt> external_ids, sequences, forward_threads, streams, devices;
   std::vector<RawText> call_stacks, details, category_texts;
   std::vector<RawLabel> labels;
@@ -140,6 +147,13 @@ class EventParser {
   EventParser(const EventParser&) = delete;
   EventParser& operator=(const EventParser&) = delete;
 
+  // For those who copy text: notes where each element stands, and passes over arguments that are
+  // not about times and links; those of ops may be asked for.
+  void index_only(bool op_arguments) {
+    is_index_ = true;
+    skips_op_args_ = !op_arguments;
+  }
+
   enum class End : std::uint8_t {
     kClean,       // the text ends between two elements
     kIncomplete,  // the text ends inside an element
@@ -191,6 +205,7 @@ class EventParser {
   std::vector<RawSignature> signatures_;
   TextArena signature_texts_;
   IdIndex track_index_, signature_index_;
+  bool is_index_ = false, skips_op_args_ = false;
   std::uint32_t last_track_ = 0;
   std::uint32_t last_stack_ = 0xffffffff;       // in strings_
   std::vector<std::uint32_t> last_signatures_;  // by name

@@ -129,9 +129,17 @@ class BlockSource {
   bool is_done_ = false;
 };
 
+// For index_kineto().
+struct Indexing {
+  bool op_arguments = false;
+  EventPlaces places = {};
+};
+
 // One thread's tools.
 struct Worker {
-  explicit Worker(TraceBuilder& builder) : merger{parser, builder} {}
+  Worker(TraceBuilder& builder, const Indexing* indexing) : merger{parser, builder} {
+    if (indexing != nullptr) parser.index_only(indexing->op_arguments);
+  }
   void decode() {
     parsed.clear();
     outcome = parser.parse(block.text.view(), block.first_byte, parsed);
@@ -146,8 +154,10 @@ struct Worker {
 // Puts decoded blocks into the trace, in file order; repairs the ones that were cut badly.
 class Assembly {
  public:
-  Assembly(TraceBuilder& builder, const ReadOptions& options)
-      : builder_{builder}, options_{options} {}
+  Assembly(TraceBuilder& builder, const ReadOptions& options, Indexing* indexing)
+      : builder_{builder},
+        options_{options},
+        places_{indexing == nullptr ? nullptr : &indexing->places} {}
 
   // After worker.decode().
   void accept(Worker& worker) {
@@ -178,13 +188,23 @@ class Assembly {
   [[nodiscard]] const PaddedText& behind_list() const { return behind_; }
 
  private:
+  void append(Worker& worker) {
+    worker.merger.append(worker.parsed);
+    if (places_ == nullptr) return;
+    for (const auto& [byte, size] : worker.parsed.places) {
+      places_->begins.push_back(byte);
+      places_->sizes.push_back(size);
+    }
+  }
+
   // Appends what was decoded from `text` and keeps the part that was not an element yet.
   void take(Worker& worker, std::string_view text, std::uint64_t first_byte,
             EventParser::Outcome outcome) {
-    worker.merger.append(worker.parsed);
+    append(worker);
     const std::string_view rest = text.substr(outcome.stop);
     if (outcome.end == EventParser::End::kListClosed) {
       list_closed_ = true;
+      if (places_ != nullptr) places_->list_end = first_byte + outcome.stop - 1;
       keep_behind(rest);
       unended_.clear();
     } else if (unended_.empty()) {
@@ -218,7 +238,7 @@ class Assembly {
       }
       worker.parsed.clear();
       worker.parser.append_damaged(Problem::kUnendedEvent, unended_byte_, worker.parsed);
-      worker.merger.append(worker.parsed);
+      append(worker);
       unended_.erase_front(next);
       unended_byte_ += next;
       decode_unended(worker);
@@ -252,7 +272,8 @@ class Assembly {
 
   TraceBuilder& builder_;
   const ReadOptions& options_;
-  PaddedText unended_;  // text from the start of an element whose end has not been seen
+  EventPlaces* places_;  // nullptr: nobody asks
+  PaddedText unended_;   // text from the start of an element whose end has not been seen
   std::uint64_t unended_byte_ = 0;
   std::size_t retry_bytes_ = 0;
   std::uint64_t retried_bytes_ = 0;
@@ -277,22 +298,36 @@ std::size_t guess_cut(std::string_view text) {
   return text.size();
 }
 
-Trace read_kineto(io::Stream& in, const ReadOptions& options) {
+namespace {
+
+Trace read_blocks(io::Stream& in, const ReadOptions& options, Indexing* indexing) {
   TraceBuilder builder;
   TopLevel top{in.name(), builder};
   BlockSource source{in, std::max<std::size_t>(options.block_bytes, 16)};
   source.open(top);
-  Assembly assembly{builder, options};
+  Assembly assembly{builder, options, indexing};
   OrderedWork work{[&](Worker& worker) { return source.next(worker.block); },
                    [](Worker& worker) { worker.decode(); },
                    [&](Worker& worker) { assembly.accept(worker); }};
-  work.run(io::thread_count(options.threads), [&] { return Worker{builder}; });
+  work.run(io::thread_count(options.threads), [&] { return Worker{builder, indexing}; });
   if (assembly.list_closed() && !top.close(assembly.behind_list().view())) {
     builder.warnings().add("file ends before its last brace", builder.source().text_bytes);
     builder.source().cut_short = true;
   }
   describe_source(builder, in, Recorder::kPyTorch, "kineto");
   return std::move(builder).finish();
+}
+
+}  // namespace
+
+Trace read_kineto(io::Stream& in, const ReadOptions& options) {
+  return read_blocks(in, options, nullptr);
+}
+
+TextIndex index_kineto(io::Stream& in, const ReadOptions& options, bool op_arguments) {
+  Indexing indexing{.op_arguments = op_arguments};
+  Trace trace = read_blocks(in, options, &indexing);
+  return {std::move(trace), std::move(indexing.places)};
 }
 
 }  // namespace tracelens

@@ -2,9 +2,11 @@
 //   if (is_kineto(in.peek(4096))) return read_kineto(in, options);
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 #include <tracelens/read_trace.hpp>
 #include <tracelens/trace.hpp>
+#include <vector>
 
 #include "io/stream.hpp"
 
@@ -15,6 +17,22 @@ namespace tracelens {
 
 // Throws Error when the text is no trace; see read_trace() for what is forgiven.
 [[nodiscard]] Trace read_kineto(io::Stream& in, const ReadOptions& options);
+
+// Where the events of a trace stand in the unpacked text of its file.
+struct EventPlaces {
+  std::vector<std::uint64_t> begins;  // by event row
+  std::vector<std::uint32_t> sizes;   // 0: an element that could not be read
+  std::uint64_t list_end = 0;         // where the ']' of the event list is; 0: nowhere
+};
+struct TextIndex {
+  Trace trace;
+  EventPlaces places;
+};
+
+// The same for those who copy events as text. The trace has the times, threads, names and links of
+// the events, and not what else stands in their arguments; those of ops are read when asked for.
+[[nodiscard]] TextIndex index_kineto(io::Stream& in, const ReadOptions& options,
+                                     bool op_arguments = false);
 
 // Where to cut `text` so that, very likely, a whole event ends there: after a '}' that is followed
 // by a comma and the start of another object. text.size() when there is no such place near the end.

@@ -1,10 +1,7 @@
 // Two passes over the text of every rank: the first finds the largest ids, the second writes.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <functional>
 #include <tracelens/convert.hpp>
 #include <tracelens/error.hpp>
@@ -23,6 +20,7 @@
 #include "readers/rocprof/rocprof.hpp"
 #include "report/convert/fuse_event.hpp"
 #include "report/convert/packed_output.hpp"
+#include "report/convert/temporary_files.hpp"
 #include "report/import/read_ranks.hpp"
 #include "tree/time_math.hpp"
 
@@ -52,10 +50,6 @@ struct Surveyed {
 using TakeEvent = std::function<void(std::string_view event)>;
 using AtEnd = std::function<void(const EventTexts& events, const std::string& damage)>;
 
-[[noreturn]] void throw_empty(const io::Stream& in) {
-  throw Error{in.name(), in.damage().empty() ? "the file is empty" : in.damage()};
-}
-
 bool is_chrome_json(const std::string& path) {
   io::Stream in = io::Stream::open(path);
   const std::string_view head = in.peek(4096);
@@ -70,43 +64,6 @@ void for_each_event(const std::string& path, const TakeEvent& take, const AtEnd&
   while (const auto text = events.next()) take(*text);
   at_end(events, in.damage());
 }
-
-// What comes through a pipe as a file, unpacked: two passes need it.
-void keep(const std::string& pipe, const std::string& file) {
-  io::Stream in = io::Stream::open(pipe);
-  PackedOutput out{file};
-  std::vector<char> block(std::size_t{1} << 20);
-  bool is_empty = true;
-  while (const std::size_t got = in.read(block)) {
-    out.write({block.data(), got});
-    is_empty = false;
-  }
-  if (is_empty) throw_empty(in);
-  out.commit();
-}
-
-// Files that are gone when the fusion is over.
-class TemporaryFiles {
- public:
-  TemporaryFiles() = default;
-  TemporaryFiles(const TemporaryFiles&) = delete;
-  TemporaryFiles& operator=(const TemporaryFiles&) = delete;
-  ~TemporaryFiles() {
-    for (const std::string& path : paths_) ::unlink(path.c_str());
-  }
-  // An empty file that is ours.
-  const std::string& make() {
-    std::string path =
-        (std::filesystem::temp_directory_path() / "tracelens-XXXXXX.json.gz").string();
-    const int fd = ::mkstemps(path.data(), static_cast<int>(std::string_view{".json.gz"}.size()));
-    if (fd < 0) throw Error{path, "cannot be made; see TMPDIR"};
-    ::close(fd);
-    return paths_.emplace_back(std::move(path));
-  }
-
- private:
-  std::vector<std::string> paths_;
-};
 
 class Fusion {
  public:
@@ -158,7 +115,7 @@ class Fusion {
     Surveyed found{.source = {.path = file.path, .rank = file.rank.value_or(position)}};
     if (io::is_read_once(file.path)) {
       found.source.path = temporary_.make();
-      keep(file.path, found.source.path);
+      keep_stream(file.path, found.source.path);
     }
     // Other formats become Chrome traces first.
     if (!is_chrome_json(found.source.path)) {

@@ -1,10 +1,8 @@
 // csv.cpp: tables as CSV: UTF-8, "\n" line ends, a header row, quotes only where needed.
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,9 +10,9 @@
 #include <tracelens/table_text.hpp>
 #include <vector>
 
-#include "io/ascii.hpp"
 #include "io/output_file.hpp"
 #include "report/sinks/folder_manifest.hpp"
+#include "report/sinks/output_folder.hpp"
 #include "report/sinks/sinks.hpp"
 #include "report/sinks/unique_names.hpp"
 #include "table/utf8.hpp"
@@ -22,7 +20,54 @@
 namespace tracelens {
 namespace {
 
-// Returns what the file holds.
+// A table's name as a file name: it cannot leave the folder or hide there.
+std::string file_stem(std::string_view table_name) {
+  std::string stem = single_line(table_name);
+  for (char& c : stem)
+    if (std::string_view{"/\\:*?\"<>|"}.find(c) != std::string_view::npos) c = '_';
+  if (stem.empty() || stem.front() == '.') stem.insert(0, 1, '_');
+  return stem;
+}
+
+// The folder is one document: tables of an earlier run that this one does not have are taken away.
+class CsvFolderSink final : public Sink {
+ public:
+  CsvFolderSink(const std::string& folder, Edition edition) : folder_{folder, edition} {}
+
+  void write(const Table& table) override {
+    const std::string name = names_.add(file_stem(table.name())) + ".csv";
+    folder_.keep(write_csv(table, folder_.make(name)).of(name));
+  }
+
+  void finish() override { folder_.finish(); }
+
+ private:
+  OutputFolder folder_;
+  UniqueNames names_{200};  // file systems take 255 bytes, with the extension
+};
+
+class CsvFileSink final : public Sink {
+ public:
+  explicit CsvFileSink(const std::string& output) : output_{output} {}
+
+  void write(const Table& table) override {
+    if (file_) throw Error{output_, one_table_only(output_)};
+    file_.emplace(output_);
+    write_csv(table, *file_);
+  }
+
+  void finish() override {
+    if (!file_) throw Error{output_, "there is no table to write"};
+    file_->commit();
+  }
+
+ private:
+  std::string output_;
+  std::optional<io::OutputFile> file_;
+};
+
+}  // namespace
+
 ContentHash write_csv(const Table& table, io::OutputFile& file) {
   ContentHash content;
   std::string line;
@@ -48,100 +93,6 @@ ContentHash write_csv(const Table& table, io::OutputFile& file) {
   }
   return content;
 }
-
-// A table's name as a file name: it cannot leave the folder or hide there.
-std::string file_stem(std::string_view table_name) {
-  std::string stem = single_line(table_name);
-  for (char& c : stem)
-    if (std::string_view{"/\\:*?\"<>|"}.find(c) != std::string_view::npos) c = '_';
-  if (stem.empty() || stem.front() == '.') stem.insert(0, 1, '_');
-  return stem;
-}
-
-// The folder is one document: tables of an earlier run that this one does not have are taken away.
-// All files wait under hidden names until the last is complete; what remains then is renaming,
-// which needs no room on the disk.
-class CsvFolderSink final : public Sink {
- public:
-  CsvFolderSink(const std::string& folder, Edition edition) : folder_{folder}, edition_{edition} {
-    io::make_directories(folder);
-  }
-
-  void write(const Table& table) override {
-    const std::string name = names_.add(file_stem(table.name())) + ".csv";
-    files_.push_back(make_file(name));
-    written_.push_back(write_csv(table, *files_.back()).of(name));
-  }
-
-  void finish() override {
-    if (edition_ == Edition::kReference) return publish();
-    const std::vector<WrittenFile> before = read_manifest(folder_);
-    // A run that is ended while it renames must not forget the files of either set.
-    std::vector<WrittenFile> all = before;
-    all.insert(all.end(), written_.begin(), written_.end());
-    files_.insert(files_.begin(), list_of(all));
-    const File list = list_of(written_);
-    list->prepare();
-    publish();
-    remove_stale(before);
-    list->commit();
-  }
-
- private:
-  using File = std::unique_ptr<io::OutputFile>;
-
-  [[nodiscard]] File make_file(std::string_view name) const {
-    return std::make_unique<io::OutputFile>((folder_ / name).string(), io::Links::kReplace);
-  }
-
-  [[nodiscard]] File list_of(std::span<const WrittenFile> files) const {
-    File list = make_file(kManifestName);
-    list->write(manifest_text(files));
-    return list;
-  }
-
-  void publish() {
-    for (const File& file : files_) file->prepare();
-    for (const File& file : files_) file->commit();
-    files_.clear();
-  }
-
-  // Some file systems take T.csv and t.csv for the same file.
-  void remove_stale(std::span<const WrittenFile> before) const {
-    std::set<std::string> names;
-    for (const WrittenFile& file : written_) names.insert(io::lower_case(file.name));
-    for (const WrittenFile& file : before)
-      if (!names.contains(io::lower_case(file.name))) remove_if_unchanged(folder_, file);
-  }
-
-  std::filesystem::path folder_;
-  Edition edition_;
-  UniqueNames names_{200};  // file systems take 255 bytes, with the extension
-  std::vector<File> files_;
-  std::vector<WrittenFile> written_;
-};
-
-class CsvFileSink final : public Sink {
- public:
-  explicit CsvFileSink(const std::string& output) : output_{output} {}
-
-  void write(const Table& table) override {
-    if (file_) throw Error{output_, one_table_only(output_)};
-    file_.emplace(output_);
-    write_csv(table, *file_);
-  }
-
-  void finish() override {
-    if (!file_) throw Error{output_, "there is no table to write"};
-    file_->commit();
-  }
-
- private:
-  std::string output_;
-  std::optional<io::OutputFile> file_;
-};
-
-}  // namespace
 
 std::unique_ptr<Sink> make_csv_folder_sink(const std::string& folder, const DocumentInfo& info) {
   return std::make_unique<CsvFolderSink>(folder, info.edition);

@@ -50,7 +50,7 @@ class PlainFile {
 
 // A name that cannot lead out of the folder, and that we might have written.
 bool is_own_name(std::string_view name) {
-  return name.ends_with(".csv") && !name.starts_with('.') &&
+  return (name.ends_with(".csv") || name.ends_with(".json.gz")) && !name.starts_with('.') &&
          name.find_first_of(std::string_view{"/\\\0", 3}) == name.npos;
 }
 

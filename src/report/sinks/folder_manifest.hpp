@@ -1,9 +1,9 @@
-// folder_manifest.hpp: which CSV files of a folder we wrote, so that the next run can take away
+// folder_manifest.hpp: which files of a folder we wrote, so that the next run can take away
 // those it does not write again.
 //   for (const WrittenFile& file : read_manifest(folder))
 //     if (!is_new(file.name)) remove_if_unchanged(folder, file);
-// The list is a hidden file in the folder, and is not trusted: what is removed is a plain .csv file
-// of that folder, no link, with exactly the content that was written.
+// The list is a hidden file in the folder, and is not trusted: what is removed is a plain .csv or
+// .json.gz file of that folder, no link, with exactly the content that was written.
 #pragma once
 
 #define XXH_INLINE_ALL

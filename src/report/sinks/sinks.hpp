@@ -5,9 +5,14 @@
 #include <string>
 #include <string_view>
 
+#include "io/output_file.hpp"
+#include "report/sinks/folder_manifest.hpp"
 #include "report/sinks/sink.hpp"
 
 namespace tracelens {
+
+// A table as CSV; returns what the file then holds.
+ContentHash write_csv(const Table& table, io::OutputFile& file);
 
 // <table>.csv for each table in `folder`, which is made if need be. Tables that an earlier run wrote
 // there go, other files stay.
