@@ -61,9 +61,14 @@ struct ReportOptions {
   // Of a ROCm trace: "activity", "api", "memcpy"; all when empty.
   std::vector<std::string> views = {};
 
+  // Of the reference's edition: the sheets of its report of serving traces, which has no backward
+  // pass and knows the steps of all attention.
+  bool inference = false;
+
   // --- columns and rows that are not always wanted ---
   bool call_stack = false;             // columns of unified_perf_summary (needs Python stacks)
   bool group_by_kernel_count = false;  // calls that launched another number of kernels apart
+  bool group_by_module = false;        // and those in another class of nn.Module; tables of ops
   bool first_occurrence = false;       // column first_occurrence_time of ops_unique_args
   double short_kernel_us = 10;
   int histogram_bins = 100;
