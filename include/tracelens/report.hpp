@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <tracelens/edition.hpp>
+#include <tracelens/graph_stitching.hpp>
 #include <tracelens/model.hpp>
 #include <tracelens/overview.hpp>
 #include <tracelens/table.hpp>
@@ -46,6 +47,10 @@ struct ReportOptions {
   std::vector<MoreTables> more_tables = {};
   std::string models_file = {};        // models of ops TraceLens does not know
   std::string kernel_rules_file = {};  // kernel-name rules that come before the built-in ones
+
+  // How the graph launches of the trace fared, for table graph_stitching; not owned. None: they were
+  // not stitched.
+  const GraphStitching* stitching = nullptr;
 
   // --- what counts ---
   bool include_unlinked = false;  // GPU events whose launch is not in the trace count as well

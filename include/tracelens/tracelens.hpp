@@ -14,6 +14,7 @@
 #include <tracelens/files.hpp>
 #include <tracelens/fuse.hpp>
 #include <tracelens/gpu.hpp>
+#include <tracelens/graph_stitching.hpp>
 #include <tracelens/info.hpp>
 #include <tracelens/intervals.hpp>
 #include <tracelens/json.hpp>

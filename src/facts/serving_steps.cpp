@@ -1,81 +1,24 @@
 #include "facts/serving_steps.hpp"
 
-#include <re2/re2.h>
-
 #include <algorithm>
-#include <charconv>
-#include <string>
+#include <utility>
 
 #include "tree/time_math.hpp"
 
 namespace tracelens {
-namespace {
 
-using Group = StepTokens::Group;
-using Piece = re2::StringPiece;
-
-std::optional<StepTokens> vllm_tokens(Piece name) {
-  static const RE2 kPattern{R"(execute_\d+_context_\d+\(sq(\d+)sk(\d+)sqsq(\d+)sqsk(\d+)\))"
-                            R"(_generation_\d+\(sq(\d+)sk(\d+)sqsq(\d+)sqsk(\d+)\))"};
-  StepTokens found;
-  auto& [c, g] = found;
-  if (!RE2::Consume(&name, kPattern, &c.sq, &c.sk, &c.sqsq, &c.sqsk, &g.sq, &g.sk, &g.sqsq,
-                    &g.sqsk))
-    return std::nullopt;
-  return found;
-}
-
-// Of "a=1 b=[2, 3] c=x": the last number given for a key; 0 when it is no whole number.
-double number_of(Piece pairs, std::string_view key) {
-  static const RE2 kPair{R"((\w+)=(\[[^\]]*\]|\S+))"};
-  double found = 0;
-  Piece name, value;
-  while (RE2::FindAndConsume(&pairs, kPair, &name, &value)) {
-    if (std::string_view{name.data(), name.size()} != key) continue;
-    std::uint64_t number = 0;
-    const char* const end = value.data() + value.size();
-    const auto read = std::from_chars(value.data(), end, number);
-    found = read.ec == std::errc{} && read.ptr == end ? static_cast<double>(number) : 0;
+std::vector<EventId> find_step_roots(const Trace& trace) {
+  std::vector<EventId> detailed, plain;
+  for (const EventId event : trace.all_events()) {
+    if (trace.category(event) != Category::kUserAnnotation ||
+        trace.phase(event) != Phase::kComplete)
+      continue;
+    if (const int tier = annotation_tier(trace.name(event)); tier != 0)
+      (tier == 1 ? detailed : plain).push_back(event);
   }
-  return found;
-}
-
-std::optional<StepTokens> sglang_tokens(const Piece& name) {
-  static const RE2 kPattern{R"(^step\[((?:EXTEND|DECODE|MIXED)\b[^\]]*sqsq=\d+[^\]]*)\])"};
-  Piece pairs;
-  if (!RE2::PartialMatch(name, kPattern, &pairs)) return std::nullopt;
-  const auto group = [&](const std::string& prefix) {
-    return Group{.sq = number_of(pairs, prefix + "sq"),
-                 .sk = number_of(pairs, prefix + "sk"),
-                 .sqsq = number_of(pairs, prefix + "sqsq"),
-                 .sqsk = number_of(pairs, prefix + "sqsk")};
-  };
-  return StepTokens{.context = group("c_"), .generation = group("g_")};
-}
-
-std::optional<StepTokens> atom_tokens(const Piece& name) {
-  static const RE2 kPattern{R"(^(prefill|decode)\[(.*)\])"}, kSqsq{R"(\bsqsq=\d)"},
-      kSqsk{R"(\bsqsk=)"};
-  Piece phase, pairs;
-  if (!RE2::PartialMatch(name, kPattern, &phase, &pairs) || !RE2::PartialMatch(pairs, kSqsq) ||
-      !RE2::PartialMatch(pairs, kSqsk))
-    return std::nullopt;
-  const Group group{.sq = number_of(pairs, "tok"),
-                    .sk = number_of(pairs, "sk"),
-                    .sqsq = number_of(pairs, "sqsq"),
-                    .sqsk = number_of(pairs, "sqsk")};
-  // A step with both kinds of requests is called decode, and cannot be divided.
-  return phase == "prefill" ? StepTokens{.context = group, .generation = {}}
-                            : StepTokens{.context = {}, .generation = group};
-}
-
-}  // namespace
-
-std::optional<StepTokens> parse_step_tokens(std::string_view annotation) {
-  const Piece name{annotation.data(), annotation.size()};
-  if (annotation.starts_with("execute_")) return vllm_tokens(name);
-  if (annotation.starts_with("step[")) return sglang_tokens(name);
-  return atom_tokens(name);
+  std::vector<EventId>& roots = detailed.empty() ? plain : detailed;
+  std::ranges::stable_sort(roots, {}, [&](EventId event) { return trace.ts_ns()[event.row]; });
+  return std::move(roots);
 }
 
 ServingSteps::ServingSteps(const Trace& trace) {

@@ -5,25 +5,23 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string_view>
 #include <tracelens/model.hpp>
 #include <tracelens/trace.hpp>
 #include <vector>
 
-namespace tracelens {
+#include "facts/step_annotation.hpp"
 
-// The counts in the name of an annotation; none when it has not all of them.
-//   execute_64_context_0(sq0sk0sqsq0sqsk0)_generation_64(sq64sk131072sqsq64sqsk131072)
-//   step[DECODE bs=32 g_sq=32 g_sk=32785 g_sqsq=32 g_sqsk=32785]
-//   decode[bs=128 tok=384 sqsq=132612 sqsk=1114112 sk=258048]
-[[nodiscard]] std::optional<StepTokens> parse_step_tokens(std::string_view annotation);
+namespace tracelens {
 
 struct ServingStep {
   StringId name;
   StepTokens tokens;
   std::int64_t ts_ns = 0, end_ns = 0;
 };
+
+// The annotations around the steps of the run, by start: the detailed ones, or all plain ones where
+// there is no detailed one. Only those of the host, with a time and a duration.
+[[nodiscard]] std::vector<EventId> find_step_roots(const Trace& trace);
 
 class ServingSteps {
  public:

@@ -7,50 +7,6 @@
 namespace tracelens {
 namespace {
 
-void expect_group(const StepTokens::Group& group, double sq, double sk, double sqsq, double sqsk) {
-  EXPECT_EQ(group.sq, sq);
-  EXPECT_EQ(group.sk, sk);
-  EXPECT_EQ(group.sqsq, sqsq);
-  EXPECT_EQ(group.sqsk, sqsk);
-}
-
-TEST(StepTokens, OfVllm) {
-  const auto tokens = parse_step_tokens(
-      "execute_6147_context_2(sq6144sk7144sqsq20971520sqsk23019520)"
-      "_generation_3(sq3sk6144sqsq3sqsk6145) and more");
-  ASSERT_TRUE(tokens);
-  expect_group(tokens->context, 6144, 7144, 20971520, 23019520);
-  expect_group(tokens->generation, 3, 6144, 3, 6145);
-}
-
-TEST(StepTokens, OfSglang) {
-  const auto tokens = parse_step_tokens(
-      "step[MIXED bs=2 c=1 g=1 c_sq=5 c_sk=8 c_sqsq=25 c_sqsk=40 g_sq=1 g_sk=12 g_sqsq=1 "
-      "g_sqsk=12]");
-  ASSERT_TRUE(tokens);
-  expect_group(tokens->context, 5, 8, 25, 40);
-  expect_group(tokens->generation, 1, 12, 1, 12);
-}
-
-TEST(StepTokens, OfAtom) {
-  const auto decode =
-      parse_step_tokens("decode[bs=128 tok=384 p=2 d=126 sqsq=132612 sqsk=1114112 sk=258048]");
-  ASSERT_TRUE(decode);
-  expect_group(decode->context, 0, 0, 0, 0);
-  expect_group(decode->generation, 384, 258048, 132612, 1114112);
-  const auto prefill = parse_step_tokens("prefill[bs=1 tok=8 sqsq=64 sqsk=64 sk=8]");
-  ASSERT_TRUE(prefill);
-  expect_group(prefill->context, 8, 8, 64, 64);
-}
-
-TEST(StepTokens, AnnotationsWithoutAllCountsHaveNone) {
-  for (const char* name : {"", "ProfilerStep#3", "execute_context_2(60)_generation_3(3)",
-                           "step[DECODE bs=32]", "step[IDLE g_sqsq=3]", "decode[bs=32 tok=128]",
-                           "decode[bs=3 tok=9 sqsq=9]", "my decode[bs=3 tok=9 sqsq=9 sqsk=9]",
-                           "execute_1_context_0(sq0sk0sqsq0sqsk0)_generation_1(sq1sk1sqsq1sqsk"})
-    EXPECT_FALSE(parse_step_tokens(name)) << name;
-}
-
 TEST(ServingSteps, TheFirstStepAroundAnEventIsItsStep) {
   const std::string prefill = "prefill[bs=1 tok=8 sqsq=64 sqsk=64 sk=8]",
                     decode = "decode[bs=1 tok=1 sqsq=1 sqsk=9 sk=9]";
@@ -72,6 +28,27 @@ TEST(ServingSteps, TheFirstStepAroundAnEventIsItsStep) {
   EXPECT_EQ(name(ends_with_it), "none");
   EXPECT_EQ(name(second), decode);
   EXPECT_EQ(name(late), "none");
+}
+
+TEST(StepRoots, DetailedAnnotationsHideThePlainOnes) {
+  const char* const detailed = "step[DECODE bs=1 g_sq=1 g_sk=9 g_sqsq=1 g_sqsk=9]";
+  TestTrace t;
+  t.event(Category::kUserAnnotation, "step[DECODE bs=1]", 0, 10);
+  const EventId late = t.event(Category::kUserAnnotation, detailed, 40, 10),
+                early = t.event(Category::kUserAnnotation, detailed, 20, 10);
+  t.event(Category::kGpuUserAnnotation, detailed, 10, 10);
+  t.op(detailed, 0, 10);
+  const Trace trace = t.finish();
+  EXPECT_EQ(find_step_roots(trace), (std::vector{early, late}));
+}
+
+TEST(StepRoots, PlainAnnotationsServeWhereThereIsNothingBetter) {
+  TestTrace t;
+  const EventId step = t.event(Category::kUserAnnotation, "step[DECODE of no known kind]", 5, 10);
+  const EventId image = t.event(Category::kUserAnnotation, "execute_diffusion_1_8x8", 0, 2);
+  t.event(Category::kUserAnnotation, "ProfilerStep#1", 0, 100);
+  const Trace trace = t.finish();
+  EXPECT_EQ(find_step_roots(trace), (std::vector{image, step}));
 }
 
 }  // namespace
