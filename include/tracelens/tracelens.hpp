@@ -22,6 +22,7 @@
 #include <tracelens/model_tables.hpp>
 #include <tracelens/node.hpp>
 #include <tracelens/overview.hpp>
+#include <tracelens/pseudo_ops.hpp>
 #include <tracelens/read_trace.hpp>
 #include <tracelens/reader.hpp>
 #include <tracelens/report.hpp>

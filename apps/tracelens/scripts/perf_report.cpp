@@ -2,6 +2,7 @@
 
 #include <tracelens/compare.hpp>
 #include <tracelens/error.hpp>
+#include <tracelens/pseudo_ops.hpp>
 #include <utility>
 
 namespace tracelens::app {
@@ -52,7 +53,11 @@ void PerfReportScript::declare_common(Flags& flags) {
 }
 
 Trace PerfReportScript::prepare(Trace trace, bool /*is_comparison*/, Console& /*console*/) {
-  return trace;
+  if (!pseudo_ops_) return trace;
+  PseudoOpOptions options = pseudo_op_options(Edition::kReference);
+  options.python_frames = options_.call_stack || options_.group_by_module || options_.recompute ||
+                          !trace.given_parents().empty();
+  return add_pseudo_ops(std::move(trace), options);
 }
 
 int PerfReportScript::run(Console& console) {
