@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <tracelens/error.hpp>
+#include <tracelens/pseudo_ops.hpp>
 #include <tracelens/report.hpp>
 #include <tracelens/sinks.hpp>
 #include <tracelens/version.hpp>
@@ -66,6 +67,9 @@ class ReportVerb : public Verb {
     flags.add("--list-tables", list_tables_, "Show the names of all tables, and read nothing");
     flags.add("--phases", phases_,
               "Also show prefill, mixed and decode of a serving run side by side");
+    flags.add("--no-pseudo-ops", no_pseudo_ops_,
+              "Leave out the ops that are put around the work of serving engines, see "
+              "docs/guide/pseudo-ops.md");
     flags.add("--call-stack", options_.call_stack,
               "Call stacks in unified_perf_summary (needs Python stacks in the trace)");
     flags.add("--group-by-kernel-count", options_.group_by_kernel_count,
@@ -128,9 +132,11 @@ class ReportVerb : public Verb {
     if (!output_.empty() && options_.tables.size() != 1)
       check_sink_for_several(output_, "choose it with --tables NAME");
     check_options(options_);
-    const Trace trace = input_.read(console);
+    Trace trace = input_.read(console);
     options_.threads = input_.threads();
     if (categories_ == "reference") options_.edition = Edition::kReference;
+    if (!no_pseudo_ops_ && options_.edition == Edition::kExtended)
+      trace = add_pseudo_ops(std::move(trace), pseudo_op_options(options_.edition));
     Report report = make_report(trace, options_);
     if (!options_.tables.empty() && report.tables.empty())
       throw Error{trace.source().name, fmt::format("gives none of the tables asked for: {}",
@@ -168,7 +174,7 @@ class ReportVerb : public Verb {
 
   TraceInput input_;
   std::string output_, categories_ = "extended";
-  bool list_tables_ = false, phases_ = false;
+  bool list_tables_ = false, phases_ = false, no_pseudo_ops_ = false;
   ReportOptions options_;
 };
 

@@ -20,8 +20,10 @@ OpInput::OpInput(const TraceFacts& facts, const OpTableOptions& a_options)
       options{a_options},
       launches{facts, perf::RunModels{options.edition, options.own_models},
                kernel_kind_of(options)},
-      models{trace, launches, perf::RunModels{options.edition, options.own_models}},
-      ops{trace, tree, launches, models} {
+      models{trace, launches, perf::RunModels{options.edition, options.own_models},
+             options.inference},
+      ops{trace, tree, launches, models},
+      modules{trace, tree} {
   if (options.split_recompute) recompute = mark_recompute(trace, tree);
   if (options.overlap) overlaps.emplace(facts, launches, options.include_unlinked);
 }

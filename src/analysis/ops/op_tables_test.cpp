@@ -148,6 +148,33 @@ TEST_F(OpTables, WorkBesideAnotherStreamIsSeenByBothOps) {
   EXPECT_EQ(cell(table, "overlapping_kernel_names", 3), "");
 }
 
+// A linear layer twice, in blocks of different classes; and an op in no module.
+TEST(OpTablesByModule, CallsInAnotherClassOfModuleStandApartWithTheModulesAround) {
+  TestTrace t;
+  const char* const blocks[] = {"nn.Module: Block_0", "nn.Module: Block_1", "nn.Module: Head_0"};
+  for (int i = 0; i < 3; ++i) {
+    t.python("nn.Module: Model_0", 100 * i, 90);
+    t.python(blocks[i], 100 * i + 1, 60);
+    t.op("aten::mm", 100 * i + 2, 10, matrices(2, 3, 4));
+    t.launch("cudaLaunchKernel", 100 * i + 4, 1, {.name = "gemm", .ts = 100.0 * i, .dur = 4});
+  }
+  t.op("aten::mm", 400, 10, matrices(2, 3, 4));
+  t.launch("cudaLaunchKernel", 402, 1, {.name = "gemm", .ts = 400, .dur = 1});
+  const Trace trace = t.finish();
+  const TraceFacts facts{trace, {.python_frames = true}};
+  OpInput input{facts, {.group_by_module = true, .inference = true}};
+  for (const Table& table : {ops_summary(input).value(), ops_unique_args(input).value(),
+                             ops_summary_by_category(input).value()})
+    EXPECT_THAT(column(table, "parent_module"),
+                ElementsAre("nn.Module: Block", "nn.Module: Head", "NA"));
+  const Table summary = ops_summary(input).value();
+  EXPECT_THAT(column(summary, "total_subtree_kernel_time_count"), ElementsAre("2", "1", "1"));
+  EXPECT_EQ(cell(summary, "call_stack_first", 0),
+            "['aten::mm', 'nn.Module: Block_0', 'nn.Module: Model_0']");
+  EXPECT_FALSE(summary.has_column("total_subtree_kernel_time_ms"));
+  EXPECT_EQ(cell(ops_unique_args(input).value(), "call_stack", 2), "['aten::mm']");
+}
+
 TEST(OpTablesOfAnEmptyTrace, AreAbsent) {
   const Trace trace = TestTrace{}.finish();
   const TraceFacts facts{trace};

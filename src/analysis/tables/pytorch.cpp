@@ -93,6 +93,7 @@ std::vector<std::string> sheet_names_with(std::string_view ending) {
     };
     if (sheet.passes == perf::SheetInfo::Passes::kOneSheet) {
       add("");
+      if (sheet.names_pass_in_inference) add("_fwd");
     } else {
       add("_fwd");
       add("_bwd");
