@@ -56,6 +56,23 @@ TEST_F(OpTables, CategoriesAreSummedAndTheCostliestComesFirst) {
   EXPECT_EQ(cell(table, "total_direct_kernel_time_ms", 0), "0.013");
 }
 
+TEST(OpTablesOfLaunches, ACompiledRegionDoesAllThatItsKernelsDo) {
+  TestTrace t;
+  t.op("Torch-Compiled Region: 0/0", 0, 20);
+  t.launch("cuLaunchKernel", 1, 1, {.name = "triton_poi_fused_add_0", .ts = 10, .dur = 3});
+  t.launch("cudaLaunchKernel", 3, 1, {.name = "nvjet_sm90", .ts = 13, .dur = 4, .stream = 7});
+  t.launch("cudaLaunchKernel", 5, 1, {.name = "nvjet_sm90", .ts = 15, .dur = 4, .stream = 9});
+  const Trace trace = t.finish();
+  const TraceFacts facts{trace};
+  OpInput input{facts, {.edition = Edition::kExtended}};
+  const Table kinds = ops_summary_by_category(input).value();
+  EXPECT_THAT(column(kinds, "op category"), ElementsAre("GEMM", "triton"));
+  EXPECT_THAT(column(kinds, "total_direct_kernel_time_ms"), ElementsAre("0.006", "0.003"));
+  const Table ops = ops_summary(input).value();
+  EXPECT_EQ(cell(ops, "total_direct_kernel_time_ms", 0), "0.009");
+  EXPECT_EQ(cell(ops, "Categories", 0), "['GEMM', 'triton']");
+}
+
 // Two GEMMs and an attention kernel in a graph, a Triton kernel launched by the driver, and an op that
 // no table knows.
 TEST(OpTablesOfLaunches, KernelsWithoutAnOpCountByWhatTheyDo) {

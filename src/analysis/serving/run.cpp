@@ -151,7 +151,7 @@ void ServingRun::add_launches() {
     times.launch_ns = plus_ns(times.launch_ns, length);
     ++times.launches;
   }
-  for (const EventId event : trace_.all_events()) {
+  for (const EventId event : trace_.recorded_events()) {
     const Category category = trace_.category(event);
     if ((category == Category::kCudaRuntime || category == Category::kCudaDriver) &&
         trace_.ts_ns()[event.row] != kAbsent && is_graph_launch(trace_.name(event)))

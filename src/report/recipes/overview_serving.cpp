@@ -8,27 +8,25 @@
 namespace tracelens {
 
 std::vector<std::string> serving_texts(const Table& phases) {
-  std::vector<std::string> texts(1);
+  std::vector<std::string> parts, texts(1);
   std::string decode;
   for (std::size_t row = 0; row < phases.rows(); ++row) {
     const std::string phase = text_at(phases, "phase", row);
     const auto number = [&](std::string_view column) { return number_at(phases, column, row); };
     const double steps = number("steps").value_or(0);
+    const double share = number("percent of GPU busy").value_or(0);
     if (phase == "all") {
-      texts.front() =
-          fmt::format("{:.0f} serving step{}: {}", steps, steps == 1 ? "" : "s", texts.front());
+      texts.front() = fmt::format("{:.0f} serving step{}: {} of GPU time)", steps,
+                                  steps == 1 ? "" : "s", fmt::join(parts, "), "));
       if (const auto rate = number("tokens/s of wall"))
         texts.push_back(fmt::format("{:.0f} tokens/s", *rate));
       if (const auto wait = number("time per output token ms median"))
         texts.push_back(fmt::format("{} per output token", time_text(std::llround(*wait * 1e6))));
-      continue;
+    } else if (phase != "outside") {
+      parts.push_back(fmt::format("{:.0f} {} ({:.0f}%", steps, phase, share));
+    } else if (share >= 0.5) {
+      parts.push_back(fmt::format("outside ({:.0f}%", share));
     }
-    const double share = number("percent of GPU busy").value_or(0);
-    if (phase == "outside" && share < 0.5) continue;
-    if (!texts.front().empty()) texts.front() += ", ";
-    texts.front() += phase == "outside"
-                         ? fmt::format("{:.0f}% outside", share)
-                         : fmt::format("{:.0f} {} ({:.0f}% of GPU time)", steps, phase, share);
     if (phase != "decode") continue;
     const std::string bound = text_at(phases, "bound", row);
     if (!bound.empty()) decode = fmt::format("decode is {}-bound", bound);
