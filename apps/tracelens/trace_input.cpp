@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
@@ -41,6 +42,16 @@ void tell_files(const std::string& path, const Trace& trace, const Console& cons
 }
 
 }  // namespace
+
+PseudoOpOptions pseudo_op_options(Edition edition) {
+  PseudoOpOptions options{.edition = edition};
+  if (const char* const name = std::getenv("TL_MODEL")) options.model_name = name;
+  if (const char* const ranks = std::getenv("TL_TP")) {
+    const std::string_view text{ranks};
+    std::from_chars(text.data(), text.data() + text.size(), options.tensor_parallel);
+  }
+  return options;
+}
 
 Trace read_with_warnings(const std::string& path, const Console& console) {
   Trace trace = read_trace(path, {.threads = 0, .on_progress = console.progress_bar()});

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <tracelens/pseudo_ops.hpp>
 #include <tracelens/trace.hpp>
 
 #include "console.hpp"
@@ -29,6 +30,10 @@ std::unique_ptr<Verb> make_verb() {
 
 // A trace among others, read on all cores, with a progress bar and the reader's warnings.
 [[nodiscard]] Trace read_with_warnings(const std::string& path, const Console& console);
+
+// What traces of DeepSeek-V4 do not tell stands in the environment: TL_MODEL and TL_TP, as for the
+// Python TraceLens.
+[[nodiscard]] PseudoOpOptions pseudo_op_options(Edition edition);
 
 // The trace a verb is about, with the flags that go with reading one.
 class TraceInput {

@@ -31,6 +31,7 @@ static constexpr VerbKind kVerbs[] = {
 // The build makes a link to the program for each name that stands here.
 static constexpr ScriptKind kScripts[] = {
     {"TraceLens_generate_perf_report_pytorch", make_verb<class PytorchReportScript>},
+    {"TraceLens_generate_perf_report_pytorch_inference", make_verb<class InferenceReportScript>},
     {"TraceLens_generate_perf_report_jax", make_verb<class JaxReportScript>},
     {"TraceLens_jax_analysis_perf_reporting", make_verb<class JaxReportScript>},  // its old name
     {"TraceLens_generate_multi_rank_collective_report_pytorch",

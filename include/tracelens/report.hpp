@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <tracelens/edition.hpp>
+#include <tracelens/graph_stitching.hpp>
 #include <tracelens/model.hpp>
 #include <tracelens/overview.hpp>
 #include <tracelens/table.hpp>
@@ -47,6 +48,10 @@ struct ReportOptions {
   std::string models_file = {};        // models of ops TraceLens does not know
   std::string kernel_rules_file = {};  // kernel-name rules that come before the built-in ones
 
+  // How the graph launches of the trace fared, for table graph_stitching; not owned. None: they were
+  // not stitched.
+  const GraphStitching* stitching = nullptr;
+
   // --- what counts ---
   bool include_unlinked = false;  // GPU events whose launch is not in the trace count as well
   // Link GPU events to calls that only share their correlation id (ROCm fills have no flow).
@@ -61,9 +66,14 @@ struct ReportOptions {
   // Of a ROCm trace: "activity", "api", "memcpy"; all when empty.
   std::vector<std::string> views = {};
 
+  // Of the reference's edition: the sheets of its report of serving traces, which has no backward
+  // pass and knows the steps of all attention.
+  bool inference = false;
+
   // --- columns and rows that are not always wanted ---
   bool call_stack = false;             // columns of unified_perf_summary (needs Python stacks)
   bool group_by_kernel_count = false;  // calls that launched another number of kernels apart
+  bool group_by_module = false;        // and those in another class of nn.Module; tables of ops
   bool first_occurrence = false;       // column first_occurrence_time of ops_unique_args
   double short_kernel_us = 10;
   int histogram_bins = 100;

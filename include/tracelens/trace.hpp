@@ -117,6 +117,7 @@ class SparseColumn {
   }
   [[nodiscard]] std::span<const std::uint32_t> rows() const { return rows_; }
   [[nodiscard]] std::span<const T> values() const { return values_; }
+  [[nodiscard]] bool empty() const { return rows_.empty(); }
 
  private:
   std::vector<std::uint32_t> rows_;
@@ -235,6 +236,18 @@ class Trace {
   [[nodiscard]] const SparseColumn<StringId>& detail_texts() const { return details_; }
   [[nodiscard]] Value details(EventId event) const;  // a dict; null when there is nothing
 
+  // --- what times cannot tell: the ops of a captured graph below its replay, pseudo-ops ---
+  // Events from this row on were added to the finished trace (see TraceBuilder): no clock measured
+  // them, so they take part in no call stack by their time and own no launch by their ids.
+  [[nodiscard]] std::uint32_t recorded() const {
+    return std::min(recorded_, static_cast<std::uint32_t>(size()));
+  }
+  [[nodiscard]] EventRange recorded_events() const { return EventRange{recorded()}; }
+  // The caller of an event in the tree, whatever the times say.
+  [[nodiscard]] const SparseColumn<EventId>& given_parents() const { return given_parents_; }
+  // Events that the search for the op above a call passes over, ascending.
+  [[nodiscard]] std::span<const EventId> passed_over() const { return passed_over_; }
+
   // --- tables the columns point into ---
   [[nodiscard]] std::string_view text(StringId id) const { return strings_[id.row]; }
   [[nodiscard]] std::size_t string_count() const { return strings_.size(); }
@@ -267,7 +280,10 @@ class Trace {
   std::vector<Phase> phases_;
   SparseColumn<std::int64_t> external_ids_, sequences_, fwd_threads_, streams_, devices_;
   SparseColumn<StringId> call_stacks_, details_, other_categories_;
-  std::vector<std::string_view> strings_;  // into text_blocks_
+  SparseColumn<EventId> given_parents_;
+  std::vector<EventId> passed_over_;
+  std::uint32_t recorded_ = std::numeric_limits<std::uint32_t>::max();  // more than size(): all
+  std::vector<std::string_view> strings_;                               // into text_blocks_
   std::vector<std::unique_ptr<char[]>> text_blocks_;
   std::vector<Track> track_table_;
   std::vector<Signature> signature_table_;

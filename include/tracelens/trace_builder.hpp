@@ -9,8 +9,15 @@
 //       .ts_ns = 20, .dur_ns = 50});
 //   builder.add_launch(call, kernel);
 //   const Trace trace = std::move(builder).finish();
-// The only way to fill a Trace: readers use it too. Ids are those this builder gave; any other is
-// undefined behaviour. Nothing here fails. Not thread-safe.
+// A finished trace can be gone on with. What is then appended is placed in the tree by set_parent()
+// alone, below an event of any time and thread:
+//   TraceBuilder more{std::move(trace)};
+//   const EventId op = more.append({.category = Category::kCpuOp, .name = more.intern("mm"), ...});
+//   more.set_parent(op, graph_launch);
+//   more.set_parent(kernel, op);
+//   const Trace stitched = std::move(more).finish();
+// The only way to fill a Trace: readers use it too. Ids are those this builder gave, or those of the
+// trace it goes on with; any other is undefined behaviour. Nothing here fails. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -48,6 +55,7 @@ struct ArgumentCounts {
 class TraceBuilder {
  public:
   TraceBuilder();
+  explicit TraceBuilder(Trace&& finished);
   TraceBuilder(TraceBuilder&&) noexcept;
   TraceBuilder& operator=(TraceBuilder&&) noexcept;
   ~TraceBuilder();
@@ -77,8 +85,16 @@ class TraceBuilder {
     trace_.other_categories_.append(event, text);
   }
 
-  // What is known of an appended event only later: when its end is read, or its thread.
+  // The caller of an event in the tree, for any event at any time; the last word counts. A parent
+  // that is a GPU event, is not in the tree or lies below the event itself is ignored.
+  void set_parent(EventId event, EventId parent) { given_parents_.push_back({event, parent}); }
+  // Tree::nearest_op() and the launchers of kernels pass over this op.
+  void pass_over(EventId event) { trace_.passed_over_.push_back(event); }
+
+  // What is known of an appended event only later: when its end is read, its thread, its true name.
   void set_phase(EventId event, Phase phase) { trace_.phases_[event.row] = phase; }
+  void set_name(EventId event, StringId name) { trace_.names_[event.row] = name; }
+  void set_signature(EventId event, SignatureId id) { trace_.signatures_[event.row] = id; }
   void set_track(EventId event, TrackId track) { trace_.tracks_[event.row] = track; }
   void set_dur_ns(EventId event, std::int64_t ns) { trace_.dur_ns_[event.row] = ns; }
   [[nodiscard]] std::int64_t dur_ns(EventId event) const { return trace_.dur_ns_[event.row]; }
@@ -100,6 +116,7 @@ class TraceBuilder {
   [[nodiscard]] std::size_t size() const { return trace_.size(); }
   [[nodiscard]] std::string_view text(StringId id) const;
   [[nodiscard]] const Track& track(TrackId id) const { return trace_.track(id); }
+  [[nodiscard]] const Signature& signature(SignatureId id) const { return trace_.signature(id); }
 
   // For TraceLens's own readers, which keep texts nowhere else.
   StringTable& strings() { return *strings_; }
@@ -112,12 +129,14 @@ class TraceBuilder {
     bool is_begin;
   };
   void join_begin_end();
+  void write_given_parents();
 
   Trace trace_;
   std::unique_ptr<StringTable> strings_;
   std::unordered_map<std::string, std::uint32_t> track_ids_, signature_ids_;
   std::unordered_map<std::string, std::size_t> label_index_;
   std::vector<BeginEnd> begin_end_;
+  std::vector<std::pair<EventId, EventId>> given_parents_;  // (event, parent), as they were given
   std::int64_t last_launch_ = 0;
 };
 

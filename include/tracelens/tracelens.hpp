@@ -14,6 +14,7 @@
 #include <tracelens/files.hpp>
 #include <tracelens/fuse.hpp>
 #include <tracelens/gpu.hpp>
+#include <tracelens/graph_stitching.hpp>
 #include <tracelens/info.hpp>
 #include <tracelens/intervals.hpp>
 #include <tracelens/json.hpp>
@@ -22,6 +23,7 @@
 #include <tracelens/node.hpp>
 #include <tracelens/overview.hpp>
 #include <tracelens/printed_text.hpp>
+#include <tracelens/pseudo_ops.hpp>
 #include <tracelens/read_trace.hpp>
 #include <tracelens/reader.hpp>
 #include <tracelens/replay.hpp>

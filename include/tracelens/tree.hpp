@@ -5,7 +5,9 @@
 // [n, end(n)), and a sum over it is one subtraction. A runtime call owns the GPU events it
 // launched, which come after its host children. GPU events that no call in the trace launched are
 // not nodes. Children stand in order of time; the trees of one thread follow each other, thread by
-// thread.
+// thread. Where the trace says who called an event (Trace::given_parents()), that counts and not the
+// times; an event that was added to the trace stands where what it took over stood, else behind its
+// recorded siblings, in the order of rows.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +40,9 @@ class Tree {
   [[nodiscard]] NodeId node(EventId event) const { return nodes_[event.row]; }
   [[nodiscard]] bool is_op(NodeId node) const { return (flags_[node.row] & kOpFlag) != 0; }
   [[nodiscard]] bool is_module(NodeId node) const { return (flags_[node.row] & kModuleFlag) != 0; }
+  [[nodiscard]] bool is_passed_over(NodeId node) const {
+    return (flags_[node.row] & kPassedOverFlag) != 0;
+  }
   [[nodiscard]] std::span<const NodeId> roots() const { return roots_; }  // parentless, by time
   // cpu_ops with no cpu_op above them, by time (with Python frames they usually have a parent).
   [[nodiscard]] std::span<const EventId> op_roots() const { return op_roots_; }
@@ -62,7 +67,8 @@ class Tree {
   [[nodiscard]] EventId launch_of(EventId gpu_event) const;
 
   // --- climbing ---
-  [[nodiscard]] NodeId nearest_op(NodeId node) const;      // cpu_op above, not the node itself
+  // cpu_op above, not the node itself; those that the trace says to pass over do not count.
+  [[nodiscard]] NodeId nearest_op(NodeId node) const;
   [[nodiscard]] NodeId nearest_module(NodeId node) const;  // nn.Module above, not the node itself
 
   // --- autograd: by sequence number ---
@@ -78,13 +84,15 @@ class Tree {
                                    // became its siblings
     std::uint64_t unlinked_no_launch = 0;  // GPU events whose launch is not in the trace
     std::uint64_t unlinked_no_flow = 0;    // the launch is there, the flow that says so is not
+    std::uint64_t ignored_parents = 0;     // given parents that make no tree
     bool links_by_external_id = false;     // very old traces: no correlation ids
     bool gpu_only = false;                 // no cpu_op in the trace
   };
   [[nodiscard]] const Stats& stats() const { return stats_; }
 
  private:
-  friend class TreeBuilder;  // src/tree/builder.hpp
+  friend class TreeBuilder;   // src/tree/builder.hpp
+  friend class GivenParents;  // src/tree/given_parents.hpp
 
   std::vector<EventId> events_;
   std::vector<NodeId> parents_;
@@ -95,7 +103,7 @@ class Tree {
   std::vector<EventId> gpu_events_;
   std::vector<std::uint32_t> gpu_before_;    // size() + 1: GPU events in nodes [0, i)
   std::vector<std::int64_t> gpu_ns_before_;  // one more than gpu_events_: time of [0, i)
-  static constexpr std::uint8_t kOpFlag = 1, kModuleFlag = 2;
+  static constexpr std::uint8_t kOpFlag = 1, kModuleFlag = 2, kPassedOverFlag = 4;
   std::vector<std::uint8_t> flags_;  // by node
   // The same pairs twice: sorted by backward event, and by forward event (then in link order).
   std::vector<EventId> backward_events_, forward_of_backward_;

@@ -51,8 +51,15 @@ KernelRules load_kernel_rules(const std::string& file) {
 std::string_view KernelRules::category(std::string_view kernel) const {
   std::vector<int> matches;
   if (!matcher_->set.Match({kernel.data(), kernel.size()}, &matches) || matches.empty())
-    return "other";
+    return kOtherKernel;
   return (*rules_)[static_cast<std::size_t>(std::ranges::min(matches))].category;
+}
+
+std::string_view TorchKernelKinds::operator()(std::string_view kernel) const {
+  const std::string_view category = rules_.category(kernel);
+  if (category != kOtherKernel) return category;
+  static const RE2 kPlainName{"_*[a-z][a-z0-9_]*"};
+  return RE2::FullMatch({kernel.data(), kernel.size()}, kPlainName) ? "triton" : category;
 }
 
 std::uint32_t KernelCategories::id_of(StringId kernel) {

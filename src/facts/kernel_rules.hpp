@@ -17,6 +17,8 @@
 
 namespace tracelens {
 
+inline constexpr std::string_view kOtherKernel = "other";  // of a kernel that no rule knows
+
 struct KernelRule {
   std::string category;
   std::string pattern;  // RE2; found anywhere in the name
@@ -30,7 +32,7 @@ class KernelRules {
   // before these, or instead of them. Throws Error naming `where` and the rule that is wrong.
   [[nodiscard]] KernelRules extended_by(std::string_view json, std::string_view where) const;
 
-  // Of the first rule that matches; "other" when none does. The view lives as long as the rules.
+  // Of the first rule that matches; kOtherKernel when none does. The view lives as long as the rules.
   [[nodiscard]] std::string_view category(std::string_view kernel) const;
   [[nodiscard]] std::string_view operator()(std::string_view kernel) const {
     return category(kernel);
@@ -49,6 +51,18 @@ class KernelRules {
 // The built-in rules, after those of the user's file; without a file the built-in ones alone. Throws
 // Error when it cannot be read or is wrong.
 [[nodiscard]] KernelRules load_kernel_rules(const std::string& file);
+
+// What the kernels of a PyTorch trace do. A kernel that no rule knows and whose name is a plain word
+// in lower case ("_my_fwd_kernel") is "triton": what is written in C++ carries its types
+// in its name.
+class TorchKernelKinds {
+ public:
+  explicit TorchKernelKinds(KernelRules rules) : rules_{std::move(rules)} {}
+  [[nodiscard]] std::string_view operator()(std::string_view kernel) const;
+
+ private:
+  KernelRules rules_;
+};
 
 // The rules of a file; throws Error. `replaces` tells whether they stand instead of the built-in.
 [[nodiscard]] std::vector<KernelRule> parse_kernel_rules(std::string_view json,

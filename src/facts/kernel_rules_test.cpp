@@ -46,6 +46,61 @@ TEST(KernelRules, KnowTheKernelsOfTheUsualLibraries) {
     EXPECT_EQ(KernelRules::built_in().category(example.kernel), example.category) << example.kernel;
 }
 
+TEST(KernelRules, KnowTheKernelsOfServingEngines) {
+  const Example examples[] = {
+      {"void vllm::reshape_and_cache_flash_kernel<__hip_bfloat16, __hip_bfloat16>", "kv_cache"},
+      {"void (anonymous namespace)::store_kvcache<2048l, 4, false, long>", "kv_cache"},
+      {"void vllm::concat_and_cache_mla_kernel<unsigned short>", "kv_cache"},
+      {"void vllm::paged_attention_v2_kernel<unsigned short, 128>", "attention_fwd"},
+      {"kernel_unified_attention_3d", "attention_fwd"},
+      {"reduce_segments", "attention_fwd"},
+      {"_fwd_grouped_kernel_stage1", "attention_fwd"},
+      {"sage_fwd", "attention_fwd"},
+      {"_ZN5aiter29mla_a16w16_bf16_subQ16_mqa16E", "attention_fwd"},
+      {"void flashinfer::BatchDecodeWithPagedKVCacheKernel<(flashinfer::PosEncodingMode)0>",
+       "attention_fwd"},
+      {"void flashinfer::norm::FusedAddRMSNormKernel<8u, __nv_bfloat16>", "normalization"},
+      {"void flashinfer::sampling::TopKTopPSamplingFromProbKernel<1024u>", "sampling"},
+      {"void flashinfer::BatchQKApplyRotaryPosIdsCosSinCacheKernel<true>", "rope"},
+      {"void flashinfer::activation::act_and_mul_kernel<__nv_bfloat16, &silu>", "elementwise"},
+      {"create_flashinfer_kv_indices_triton", "index"},
+      {"void (anonymous namespace)::resolve_future_token_ids_kernel<long>", "index"},
+      {"_matmul_ogs_NNT_bf16xbf16xmxfp4_16x128x256x1_swiglu", "moe"},
+      {"_finalize_matmul_scatter_bf16", "moe"},
+      {"_combined_routing_compute", "moe"},
+      {"_sum_bitmatrix_rows", "moe"},
+      {"fused_moe_kernel_gptq_awq", "moe"},
+      {"_ZN5aiter47fmoe_bf16_blockscaleFp8_g1u1_vs_silu_1tg_32x256E", "moe"},
+      {"void ck_tile::kentry<1, ck_tile::MoeSortingMultiPhaseKernel_P23>", "moe"},
+      {"void vllm::moe::topkGatingSoftmax<4, 128, 4, 16, 32, int>", "moe"},
+      {"void marlin_moe_wna16::Marlin<__nv_bfloat16>", "moe"},
+      {"void marlin::Marlin<__nv_bfloat16, 1125899906909960l, 256>", "gemm"},
+      {"void deep_gemm::sm90_fp8_gemm_1d2d_impl<0u, 7168u>", "gemm"},
+      {"void wvSplitK_hf_sml_<__hip_bfloat16, 64, 2, 16>", "gemm"},
+      {"triton_tem_fused_addmm_12", "gemm"},
+      {"triton_tem_fused_flex_attention_0", "attention_fwd"},
+      {"void vllm::cross_device_reduce_1stage<__hip_bfloat16, 8>", "communication"},
+      {"void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<>",
+       "communication"},
+      {"void vllm::dynamic_per_token_scaled_fp8_quant_kernel<c10::BFloat16>", "quantization"},
+      {"_causal_conv1d_update_kernel", "ssm"},
+      {"void at::native::(anonymous namespace)::upsample_nearest2d_out_frame<float>",
+       "elementwise"},
+      {"Im2d2Col_v2", "convolution"},
+  };
+  for (const Example& example : examples)
+    EXPECT_EQ(KernelRules::built_in().category(example.kernel), example.category) << example.kernel;
+}
+
+TEST(TorchKernelKinds, APlainNameIsOfAKernelWrittenInPython) {
+  const TorchKernelKinds kinds{KernelRules::built_in()};
+  EXPECT_EQ(kinds("_my_special_step"), "triton");
+  EXPECT_EQ(kinds("kernel_unified_attention_2d"), "attention_fwd");
+  EXPECT_EQ(kinds("void mine::special<float>(float*)"), "other");
+  EXPECT_EQ(kinds("_ZN4mine7specialE"), "other");
+  EXPECT_EQ(kinds(""), "other");
+}
+
 TEST(KernelRules, TheUsersComeFirstOrStandAlone) {
   const KernelRules more = KernelRules::built_in().extended_by(
       R"({"rules": [{"category": "mine", "pattern": "^nvjet_sm90"}]})", "my.json");

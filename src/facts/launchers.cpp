@@ -6,6 +6,7 @@ namespace {
 NodeId find_launcher(const Trace& trace, const Tree& tree, NodeId gpu_node) {
   const NodeId call = tree.parent(gpu_node);
   for (NodeId node = tree.parent(call); node.valid(); node = tree.parent(node)) {
+    if (tree.is_passed_over(node)) continue;
     const EventId event = tree.event(node);
     const Category category = trace.category(event);
     if (category == Category::kCpuOp && trace.name(event) != "execute") return node;

@@ -15,9 +15,30 @@ std::string canonical(const Track& track) {
   return canonical_text(track.pid) + canonical_text(track.tid);
 }
 
+std::string canonical(const Signature& signature) {
+  std::string key = fmt::format("{}|", signature.name.row);
+  for (const Value* part :
+       {&signature.dims, &signature.types, &signature.strides, &signature.concrete})
+    key += canonical_text(*part) + '|';
+  return key;
+}
+
 }  // namespace
 
 TraceBuilder::TraceBuilder() : strings_{std::make_unique<StringTable>()} {}
+TraceBuilder::TraceBuilder(Trace&& finished)
+    : trace_{std::move(finished)},
+      strings_{std::make_unique<StringTable>(StringTable::Texts{
+          std::exchange(trace_.strings_, {}), std::exchange(trace_.text_blocks_, {})})} {
+  trace_.recorded_ = trace_.recorded();
+  for (std::uint32_t id = 0; id < trace_.track_table_.size(); ++id)
+    track_ids_.try_emplace(canonical(trace_.track_table_[id]), id);
+  for (std::uint32_t id = 0; id < trace_.signature_table_.size(); ++id)
+    signature_ids_.try_emplace(canonical(trace_.signature_table_[id]), id);
+  for (std::size_t i = 0; i < trace_.labels_.size(); ++i)
+    label_index_.try_emplace(canonical(trace_.labels_[i].track) + trace_.labels_[i].what, i);
+  for (const std::int64_t id : trace_.correlations_) last_launch_ = std::max(last_launch_, id);
+}
 TraceBuilder::TraceBuilder(TraceBuilder&&) noexcept = default;
 TraceBuilder& TraceBuilder::operator=(TraceBuilder&&) noexcept = default;
 TraceBuilder::~TraceBuilder() = default;
@@ -34,12 +55,8 @@ TrackId TraceBuilder::intern(const Track& track) {
 }
 
 SignatureId TraceBuilder::intern(Signature signature) {
-  std::string key = fmt::format("{}|", signature.name.row);
-  for (const Value* part :
-       {&signature.dims, &signature.types, &signature.strides, &signature.concrete})
-    key += canonical_text(*part) + '|';
   const auto fresh = static_cast<std::uint32_t>(trace_.signature_table_.size());
-  const auto [entry, added] = signature_ids_.try_emplace(std::move(key), fresh);
+  const auto [entry, added] = signature_ids_.try_emplace(canonical(signature), fresh);
   if (added) trace_.signature_table_.push_back(std::move(signature));
   return {entry->second};
 }
@@ -143,8 +160,26 @@ void TraceBuilder::join_begin_end() {
   if (unpaired > 0) trace_.warnings_.add("begin or end event without its partner", 0, unpaired);
 }
 
+void TraceBuilder::write_given_parents() {
+  if (given_parents_.empty()) return;
+  SparseColumn<EventId>& column = trace_.given_parents_;
+  std::vector<std::pair<EventId, EventId>> all;
+  all.reserve(column.rows().size() + given_parents_.size());
+  for (std::size_t i = 0; i < column.rows().size(); ++i)
+    all.push_back({{column.rows()[i]}, column.values()[i]});
+  all.insert(all.end(), given_parents_.begin(), given_parents_.end());
+  std::ranges::stable_sort(all, {}, &std::pair<EventId, EventId>::first);
+  column = {};
+  column.reserve(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (i + 1 == all.size() || all[i].first != all[i + 1].first)
+      column.append(all[i].first, all[i].second);
+}
+
 Trace TraceBuilder::finish() && {
   join_begin_end();
+  write_given_parents();
+  std::ranges::sort(trace_.passed_over_);
   // Columns grow by doubling; the room they did not use would be a tenth of a report's memory.
   for (auto* column : {&trace_.external_ids_, &trace_.sequences_, &trace_.fwd_threads_,
                        &trace_.streams_, &trace_.devices_})

@@ -104,5 +104,43 @@ TEST(TraceBuilder, ReplacesDetailsOfEventsWithAndWithoutAny) {
     EXPECT_EQ(trace.details({row}), Value::dict({"i"}, {i}));
 }
 
+TEST(TraceBuilder, GoesOnFromAFinishedTrace) {
+  TraceBuilder builder;
+  const StringId mm = builder.intern("aten::mm");
+  const Value dims = Value::tuple({Value::tuple({8, 4})});
+  const SignatureId signature = builder.intern({mm, dims, {}, {}, {}});
+  const TrackId host = builder.intern(Track{1, 2});
+  const EventId op = builder.append({.name = mm, .track = host, .correlation = 40});
+  builder.set_external_id(op, 5);
+  builder.add_label({1, 2}, "thread_name", "python3");
+  Trace first = std::move(builder).finish();
+  EXPECT_EQ(first.recorded(), 1u);
+
+  TraceBuilder more{std::move(first)};
+  EXPECT_EQ(more.intern("aten::mm"), mm);
+  EXPECT_EQ(more.intern({mm, dims, {}, {}, {}}), signature);
+  EXPECT_EQ(more.intern(Track{1, 2}), host);
+  const EventId added = more.append({.name = more.intern("pseudo"), .track = host});
+  const EventId kernel = more.append({.track = host});
+  more.set_external_id(added, 6);
+  more.set_parent(added, kernel);
+  more.set_parent(added, op);  // the last word counts
+  more.set_parent(op, {7});
+  more.set_name(op, more.intern("renamed"));
+  more.add_launch(added, kernel);
+  more.add_label({1, 2}, "thread_name", "worker");
+  const Trace trace = std::move(more).finish();
+  EXPECT_EQ(trace.recorded(), 1u);
+  EXPECT_EQ(trace.text(mm), "aten::mm");
+  EXPECT_EQ(trace.name(op), "renamed");
+  EXPECT_EQ(trace.name(added), "pseudo");
+  EXPECT_EQ(trace.external_ids().at(op), 5);
+  EXPECT_EQ(trace.external_ids().at(added), 6);
+  EXPECT_EQ(trace.given_parents().at(added), op);
+  EXPECT_EQ(trace.given_parents().rows().size(), 2u);
+  EXPECT_EQ(trace.correlations()[added.row], 41);  // no id of the first part is given again
+  EXPECT_EQ(trace.label({1, 2}, "thread_name"), Value{"worker"});
+}
+
 }  // namespace
 }  // namespace tracelens

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace tracelens {
 namespace {
@@ -23,6 +24,14 @@ std::string_view TextArena::copy(std::string_view text) {
   next_ += text.size();
   left_ -= text.size();
   return {place, text.size()};
+}
+
+StringTable::StringTable(Texts texts)
+    : texts_{std::move(texts.views)}, arena_{std::move(texts.blocks)} {
+  for (std::uint32_t id = 0; id < texts_.size(); ++id)
+    index_.find_or_add(
+        hash_text(texts_[id]), [&](std::uint32_t other) { return texts_[other] == texts_[id]; },
+        [&] { return id; });
 }
 
 void IdIndex::grow() {

@@ -29,6 +29,8 @@ namespace tracelens {
 // Text in blocks that never move.
 class TextArena {
  public:
+  TextArena() = default;
+  explicit TextArena(std::vector<std::unique_ptr<char[]>> blocks) : blocks_{std::move(blocks)} {}
   std::string_view copy(std::string_view text);
   [[nodiscard]] std::vector<std::unique_ptr<char[]>> take() && { return std::move(blocks_); }
 
@@ -72,6 +74,13 @@ class IdIndex {
 
 class StringTable {
  public:
+  struct Texts {
+    std::vector<std::string_view> views;
+    std::vector<std::unique_ptr<char[]>> blocks;
+  };
+  StringTable() = default;
+  explicit StringTable(Texts texts);  // what take() gave, to go on with
+
   StringId intern(std::string_view text) {
     return {index_.find_or_add(
         hash_text(text), [&](std::uint32_t id) { return texts_[id] == text; },
@@ -84,10 +93,6 @@ class StringTable {
   [[nodiscard]] std::size_t size() const { return texts_.size(); }
 
   // Hands over the texts (by id) and the blocks they lie in.
-  struct Texts {
-    std::vector<std::string_view> views;
-    std::vector<std::unique_ptr<char[]>> blocks;
-  };
   [[nodiscard]] Texts take() && { return {std::move(texts_), std::move(arena_).take()}; }
 
  private:

@@ -1,5 +1,7 @@
 #include "tree/autograd.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -13,8 +15,12 @@ constexpr std::string_view kBackwardPrefix = "autograd::engine::evaluate_functio
 }  // namespace
 
 std::vector<AutogradLink> find_autograd_links(const Trace& trace) {
-  const auto rows = trace.sequence_numbers().rows();
-  const auto numbers = trace.sequence_numbers().values();
+  // Events added to the trace belong to another run.
+  const auto& sequences = trace.sequence_numbers();
+  const auto recorded = static_cast<std::size_t>(
+      std::ranges::lower_bound(sequences.rows(), trace.recorded()) - sequences.rows().begin());
+  const auto rows = sequences.rows().first(recorded);
+  const auto numbers = sequences.values().first(recorded);
   const IdSlots slots{numbers};
   std::vector<AutogradLink> links(slots.size());
 

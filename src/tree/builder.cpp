@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tree/autograd.hpp"
+#include "tree/given_parents.hpp"
 #include "tree/host_rows.hpp"
 #include "tree/time_math.hpp"
 #include "tree/time_order.hpp"
@@ -11,7 +12,12 @@
 namespace tracelens {
 
 TreeBuilder::TreeBuilder(const Trace& trace, const TreeOptions& options)
-    : trace_{trace}, options_{options}, launches_{find_launches(trace, options)} {
+    : trace_{trace},
+      options_{options},
+      wants_frames_{options.python_frames},
+      launches_{find_launches(trace, options)} {
+  // What the trace says of parents may hang from Python frames.
+  if (!trace.given_parents().empty()) options_.python_frames = true;
   if (options_.python_frames) module_names_.assign(trace.string_count(), IsModule::kUnknown);
 }
 
@@ -26,6 +32,8 @@ Tree TreeBuilder::build() && {
   }
   place_discarded_launches();
   tree_.gpu_before_.push_back(static_cast<std::uint32_t>(tree_.gpu_events_.size()));
+  if (!trace_.given_parents().empty())
+    tree_ = GivenParents{trace_, std::move(tree_)}.apply({.python_frames = wants_frames_});
   list_roots();
   link_autograd();
 

@@ -2,7 +2,8 @@
 // Host events nest by time, thread by thread, in one pass over the events in order of time: an
 // event is a child of the innermost event still open. Since an event never gets a child after it
 // was closed, the order of placement already is tree order. The GPU events of a runtime call are
-// placed when the call closes, behind its host children.
+// placed when the call closes, behind its host children. Where the trace says who called an event,
+// GivenParents writes the tree anew.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +41,8 @@ class TreeBuilder {
   void link_autograd();
 
   const Trace& trace_;
-  TreeOptions options_;
+  TreeOptions options_;  // of nesting by time
+  bool wants_frames_;
   Launches launches_;
   std::vector<IsModule> module_names_;  // by StringId: the text is looked at once
   CallStack<Call> stack_;

@@ -12,9 +12,10 @@ HostRows host_rows(const Trace& trace, const TreeOptions& options) {
   for (const Category category : {Category::kCpuOp, Category::kCudaRuntime, Category::kCudaDriver})
     takes_part[static_cast<std::size_t>(category)] = true;
   takes_part[static_cast<std::size_t>(Category::kPythonFunction)] = options.python_frames;
-  const auto for_each_host_row = [&, categories = trace.categories(), phases = trace.phases(),
-                                  ts = trace.ts_ns(), dur = trace.dur_ns()](auto&& use) {
-    for (std::uint32_t row = 0; row < categories.size(); ++row)
+  const auto for_each_host_row = [&, recorded = trace.recorded(), categories = trace.categories(),
+                                  phases = trace.phases(), ts = trace.ts_ns(),
+                                  dur = trace.dur_ns()](auto&& use) {
+    for (std::uint32_t row = 0; row < recorded; ++row)
       if (takes_part[static_cast<std::size_t>(categories[row])] &&
           phases[row] == Phase::kComplete && ts[row] != kAbsent && dur[row] != kAbsent)
         use(row);

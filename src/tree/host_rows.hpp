@@ -25,7 +25,7 @@ struct HostRows {
   }
 };
 
-// Every host event that takes part in a call tree, in file order.
+// Every recorded host event that takes part in a call tree, in file order.
 [[nodiscard]] HostRows host_rows(const Trace& trace, const TreeOptions& options);
 
 // Those that have a place in the tree, in tree order, which within a thread is order of time.

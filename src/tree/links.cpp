@@ -134,7 +134,7 @@ Launches find_launches(const Trace& trace, const TreeOptions& options) {
 
   std::vector<std::uint32_t> calls, gpu_events;
   std::vector<std::int64_t> call_ids;
-  for (std::uint32_t row = 0; row < trace.size(); ++row) {
+  for (std::uint32_t row = 0; row < trace.recorded(); ++row) {
     if (is_runtime(trace.categories()[row]) && trace.phases()[row] == Phase::kComplete &&
         ids[row] != kAbsent) {
       calls.push_back(row);

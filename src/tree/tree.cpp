@@ -14,7 +14,7 @@ EventId Tree::launch_of(EventId gpu_event) const {
 
 NodeId Tree::nearest_op(NodeId node) const {
   do node = parents_[node.row];
-  while (node.valid() && !is_op(node));
+  while (node.valid() && (!is_op(node) || is_passed_over(node)));
   return node;
 }
 

@@ -3,10 +3,11 @@
 
     tests/data/make_serving.py --out serve.json.gz [--steps 96] [--layers 2] [--conc 8]
                                [--style vllm|vllm_native|sglang|sglang_native|atom|atom_native|none]
-                               [--prefill-every 8] [--ramp 8] [--python] [--seed 1]
+                               [--prefill-every 8] [--ramp 8] [--python] [--grow 0] [--seed 1]
 
 The number of requests climbs to --conc over --ramp steps, stays, and falls again at the end. Every
---prefill-every steps one request is new (a prompt of 64 tokens) and the step is a mixed one. Times are
+--prefill-every steps one request is new (a prompt of 64 tokens) and the step is a mixed one. With
+--grow N contexts grow by a token in each step, and attention takes N ns for each of them. Times are
 whole nanoseconds, so that sums are exact. Events stand in the order of the profiler: ops, Python
 frames, runtime calls and their flows, GPU events, names. Between two steps there is an op, and a
 second thread works beside. Same arguments, same bytes.
@@ -29,6 +30,7 @@ class Run:
         self.host_ns = 6_520_618_853_487_683
         self.gpu_ns = self.host_ns + 50_000
         self.next_id = 1
+        self.keys = 512  # of a running request
 
     def add(self, section, **event):
         self.sections[section].append(event)
@@ -37,8 +39,8 @@ class Run:
         self.add(section, ph="X", cat=cat, name=name, pid=pid, tid=tid, ts=start / 1000,
                  dur=dur / 1000, args=args)
 
-    def op(self, name, kernel, tokens, tid=MAIN):
-        """An op that launches one kernel."""
+    def op(self, name, kernel, tokens, tid=MAIN, more_ns=0):
+        """An op that launches one kernel, which takes `more_ns` longer than its tokens do."""
         number, start = self.next_id, self.host_ns
         self.next_id += 1
         dims = [[tokens, 1024], [1024, 1024]]
@@ -48,7 +50,7 @@ class Run:
                     "Input Strides": [[1024, 1], [1, 1024]], "Concrete Inputs": ["", ""]})
         self.slice("calls", "cuda_runtime", "cudaLaunchKernel", tid, start + 2_000, 4_000,
                    {"External id": number, "cbid": 211, "correlation": number})
-        dur = 3_000 + tokens * 11 + self.random.randrange(500)
+        dur = 3_000 + tokens * 11 + self.random.randrange(500) + more_ns
         self.gpu_ns = max(self.gpu_ns, start + 8_000) + 500
         self.slice("gpu", "kernel", kernel, STREAM, self.gpu_ns, dur,
                    {"External id": number, "queued": 0, "device": 0, "context": 1, "stream": STREAM,
@@ -61,10 +63,10 @@ class Run:
         self.host_ns += 10_000
 
     def annotation(self, new, old):
-        """Of `new` requests with 64 tokens and `old` ones with one each, all of 512 keys."""
+        """Of `new` requests with 64 tokens, and `old` ones with one each and all their keys."""
         style, sq, sk = self.options.style, 64 * new, 64 * new
         c = (sq, sk, 4096 * new, 4096 * new)
-        g = (old, 512 * old, old, 512 * old)
+        g = (old, self.keys * old, old, self.keys * old)
         sums = "(sq{}sk{}sqsq{}sqsk{})"
         if style == "vllm":
             return (f"execute_{sq + old}_context_{new}{sums.format(*c)}"
@@ -90,7 +92,8 @@ class Run:
         for layer in range(self.options.layers):
             layer_start = self.host_ns
             for name, kernel in KERNELS:
-                self.op(name, kernel, tokens)
+                grows = self.options.grow * (64 * new + self.keys * old)
+                self.op(name, kernel, tokens, more_ns=grows if "attention" in kernel else 0)
             if self.options.python:
                 for depth in range(6):
                     self.slice("frames", "python_function", f"model.py({10 + depth}): forward_{depth}",
@@ -117,6 +120,7 @@ class Run:
             near_end = min(index + 1, steps - index)
             requests = conc if near_end > ramp else max(1, conc * near_end // (ramp + 1))
             new = 1 if index % self.options.prefill_every == 0 else 0
+            self.keys += 1 if self.options.grow else 0
             self.step(index, new, requests - new)
         for pid, name in ((HOST, "python3"), (0, "GPU 0")):
             self.add("names", name="process_name", ph="M", ts=self.host_ns / 1000, pid=pid, tid=0,
@@ -145,6 +149,7 @@ def main():
     parser.add_argument("--prefill-every", type=int, default=8)
     parser.add_argument("--ramp", type=int, default=8)
     parser.add_argument("--python", action="store_true")
+    parser.add_argument("--grow", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
     Run(parser.parse_args()).write()
 

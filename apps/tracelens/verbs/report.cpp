@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <tracelens/error.hpp>
+#include <tracelens/pseudo_ops.hpp>
 #include <tracelens/report.hpp>
 #include <tracelens/sinks.hpp>
 #include <tracelens/version.hpp>
@@ -64,6 +65,11 @@ class ReportVerb : public Verb {
         .repeatable()
         .separated_by(',');
     flags.add("--list-tables", list_tables_, "Show the names of all tables, and read nothing");
+    flags.add("--phases", phases_,
+              "Also show prefill, mixed and decode of a serving run side by side");
+    flags.add("--no-pseudo-ops", no_pseudo_ops_,
+              "Leave out the ops that are put around the work of serving engines, see "
+              "docs/guide/pseudo-ops.md");
     flags.add("--call-stack", options_.call_stack,
               "Call stacks in unified_perf_summary (needs Python stacks in the trace)");
     flags.add("--group-by-kernel-count", options_.group_by_kernel_count,
@@ -126,9 +132,11 @@ class ReportVerb : public Verb {
     if (!output_.empty() && options_.tables.size() != 1)
       check_sink_for_several(output_, "choose it with --tables NAME");
     check_options(options_);
-    const Trace trace = input_.read(console);
+    Trace trace = input_.read(console);
     options_.threads = input_.threads();
     if (categories_ == "reference") options_.edition = Edition::kReference;
+    if (!no_pseudo_ops_ && options_.edition == Edition::kExtended)
+      trace = add_pseudo_ops(std::move(trace), pseudo_op_options(options_.edition));
     Report report = make_report(trace, options_);
     if (!options_.tables.empty() && report.tables.empty())
       throw Error{trace.source().name, fmt::format("gives none of the tables asked for: {}",
@@ -144,14 +152,29 @@ class ReportVerb : public Verb {
       console.warn(sentence);
     write_report(report, output);
     console.show(report, options_.tables.empty() ? "report" : "");
+    if (phases_) show_phases(report, console);
     console.note_written(report, output);
     return kExitOk;
   }
 
  private:
+  // The tables of serving runs that are shown first anyway where all are.
+  void show_phases(const Report& report, const Console& console) const {
+    constexpr std::string_view kTables[] = {"serving_phases", "serving_ops_by_phase",
+                                            "context_growth"};
+    if (report.find(kTables[0]) == nullptr)
+      console.warn("the trace has no steps of a serving engine: no phases");
+    if (console.verbose || !options_.tables.empty()) return;
+    for (const std::string_view name : kTables)
+      if (const Table* const table = report.find(name); table != nullptr) {
+        const Excerpt excerpt = excerpt_of(*table);
+        console.show(*table, excerpt.rows, excerpt.columns);
+      }
+  }
+
   TraceInput input_;
   std::string output_, categories_ = "extended";
-  bool list_tables_ = false;
+  bool list_tables_ = false, phases_ = false, no_pseudo_ops_ = false;
   ReportOptions options_;
 };
 

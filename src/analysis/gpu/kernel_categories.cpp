@@ -31,7 +31,7 @@ struct Group {
 std::optional<Table> kernel_categories(const Trace& trace, const KernelRows& kernels,
                                        const KernelRules& rules) {
   if (kernels.empty()) return std::nullopt;
-  KernelCategories categories{trace, rules};
+  KernelCategories categories{trace, TorchKernelKinds{rules}};
   KeyIndex group_index, call_index, part_index;
   std::vector<Group> groups;
   std::vector<std::int64_t> call_ns;

@@ -200,7 +200,7 @@ std::optional<Table> kernel_summary(const Trace& trace, const KernelRows& kernel
   if (rules != nullptr)
     columns.push_back({"kernel_category", Kind::kText, "", "kind of work, by the kernel's name"});
   std::optional<KernelCategories> kernel_categories;
-  if (rules != nullptr) kernel_categories.emplace(trace, *rules);
+  if (rules != nullptr) kernel_categories.emplace(trace, TorchKernelKinds{*rules});
   Table table{"kernel_summary", "GPU kernels by op, name and stream, the costliest first", columns};
   RowCells row;
   for (const auto& [category, op, kernel, stream, durations] : sorted) {

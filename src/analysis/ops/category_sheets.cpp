@@ -291,20 +291,25 @@ bool belongs_on_backward_sheet(const OpInput& input, std::string_view name) {
   return op != nullptr && op->category.ends_with("_bwd");
 }
 
-bool is_single(std::string_view family) {
+// Of a family the user's own models made up: as most are.
+perf::SheetInfo sheet_of(std::string_view family) {
   const perf::SheetInfo* sheet = perf::find_sheet(family);
-  return sheet != nullptr && sheet->passes == perf::SheetInfo::Passes::kOneSheet;
+  return sheet == nullptr ? perf::SheetInfo{} : *sheet;
 }
 
 class FamilySheets {
  public:
   FamilySheets(OpInput& input, Rates& rates, std::string_view family,
                std::span<const EventId> events)
-      : input_{input}, rates_{rates}, family_{family}, is_single_{is_single(family)} {
+      : input_{input},
+        rates_{rates},
+        family_{family},
+        is_single_{sheet_of(family).passes == perf::SheetInfo::Passes::kOneSheet},
+        forward_only_{input.options.inference} {
     for (const EventId event : events) {
       const OpRow row = input.ops.forward(event);
       if (input.models[row.answer]) forward_.push_back(row);
-      if (is_single_ || input.tree.backward_of(event).empty() ||
+      if (is_single_ || forward_only_ || input.tree.backward_of(event).empty() ||
           backward_work(input, input.trace.name(event)) == perf::BackwardWork::kNone)
         continue;
       const OpRow backward = input.ops.backward(event);
@@ -325,7 +330,8 @@ class FamilySheets {
         back.push_back({&backward, group});
     std::vector<std::string> back_params = backward.params();
     for (const std::uint32_t group : forward.order()) {
-      const bool moves = !is_single_ && belongs_on_backward_sheet(input_, forward.name(group));
+      const bool moves =
+          !is_single_ && !forward_only_ && belongs_on_backward_sheet(input_, forward.name(group));
       (moves ? back : front).push_back({&forward, group});
       if (moves)
         for (const std::string& param : forward.params())
@@ -339,7 +345,8 @@ class FamilySheets {
       tables.push_back(maker.make(std::string{family_} + suffix, params, entries));
       if (input_.options.top_sheet_rows) tables.back().keep_first(*input_.options.top_sheet_rows);
     };
-    add(is_single_ ? "" : "_fwd", forward.params(), front);
+    const bool names_pass = forward_only_ && sheet_of(family_).names_pass_in_inference;
+    add(is_single_ && !names_pass ? "" : "_fwd", forward.params(), front);
     add("_bwd", back_params, back);
   }
 
@@ -347,7 +354,7 @@ class FamilySheets {
   OpInput& input_;
   Rates& rates_;
   std::string_view family_;
-  bool is_single_;
+  bool is_single_, forward_only_;
   std::vector<OpRow> forward_, backward_;
 };
 

@@ -83,6 +83,32 @@ TEST(CategorySheets, ARecordedConvolutionBackwardIsOnTheBackwardSheet) {
   ASSERT_THAT(names(tables), ElementsAre("CONV_fwd", "CONV_bwd"));
   EXPECT_THAT(column(tables[0], "name"), ElementsAre("aten::convolution"));
   EXPECT_THAT(column(tables[1], "name"), ElementsAre("aten::convolution_backward"));
+
+  // The reference's report of serving traces has forward sheets alone; nothing gets lost.
+  OpInput serving{facts, {.inference = true}};
+  const std::vector<Table> forward = category_sheets(serving);
+  ASSERT_THAT(names(forward), ElementsAre("CONV_fwd"));
+  EXPECT_THAT(column(forward[0], "name"),
+              ElementsAre("aten::convolution_backward", "aten::convolution"));
+}
+
+TEST(CategorySheets, OfServingTracesNameTheirPassAndKnowTheStepOfAllAttention) {
+  TestTrace t;
+  t.event(Category::kUserAnnotation,
+          "execute_64_context_0(sq0sk0sqsq0sqsk0)_generation_64(sq64sk131072sqsq64sqsk131072)", 0,
+          90);
+  Signature norm = matrices(8, 16, 4), attention;
+  norm.dims = Value::tuple({Value::tuple({8, 16, 4, 4}), Value::tuple({}), Value::tuple({16})});
+  t.op("aiter::_groupnorm_run", 10, 5, norm);
+  attention.dims = Value::tuple({Value::tuple({64, 64, 64}), Value::tuple({64, 8, 64})});
+  attention.types = Value::tuple({"c10::BFloat16", "c10::BFloat16"});
+  t.op("aiter::mha_varlen_fwd", 20, 5, attention);
+  const Trace trace = t.finish();
+  const TraceFacts facts{trace};
+  OpInput training{facts, {}}, serving{facts, {.inference = true}};
+  EXPECT_THAT(names(category_sheets(training)), ElementsAre("Normalization"));
+  EXPECT_THAT(names(category_sheets(serving)),
+              ElementsAre("InferenceAttention_fwd", "Normalization_fwd"));
 }
 
 }  // namespace

@@ -37,6 +37,10 @@ struct OpGroupRow {
   [[nodiscard]] Value overlap_names() const;
   [[nodiscard]] Value kernel_cell();
   [[nodiscard]] Value partner_cell();
+  [[nodiscard]] std::string parent_module() const {
+    return input.modules.text(input.modules.around(node));
+  }
+  [[nodiscard]] Value module_stack() const { return input.modules.stack(node); }
 
   OpInput& input;
   std::string name = {};
@@ -55,9 +59,12 @@ struct OpGroupRow {
 // Statistics with two decimals, and a deviation of 0 for a single value. Reorders `shares`.
 [[nodiscard]] GroupStats rounded_stats(std::vector<double>& shares);
 
+inline const ColumnSpec kParentModule{"parent_module", Kind::kText, "",
+                                      "class of the innermost nn.Module around the ops; NA: none"};
+
 // "name" to "Concrete Inputs": the columns that tell distinct calls apart.
 template <class Row>
-void add_call_columns(ColumnSet<Row>& columns, bool with_overlap) {
+void add_call_columns(ColumnSet<Row>& columns, bool with_overlap, bool with_module = false) {
   columns.add({{{"name", Kind::kText, "", "op name as traced"}, &Row::name},
                {{"overlapping_kernel_names", Kind::kNested, "",
                  "kernels of other streams that ran at the same time"},
@@ -65,6 +72,7 @@ void add_call_columns(ColumnSet<Row>& columns, bool with_overlap) {
                 with_overlap},
                {{"op category", Kind::kText, "", "what kind of work the op does"},
                 [](const Row& row) { return row.input.launches.categories().text(row.category); }},
+               {kParentModule, &Row::parent_module, with_module},
                {{"process_name", Kind::kText, "", "process the op ran in"},
                 [](const Row& row) { return row.track().process; }},
                {{"process_label", Kind::kText, "", "label of that process"},

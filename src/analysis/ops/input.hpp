@@ -17,6 +17,7 @@
 #include "analysis/gpu/recompute.hpp"
 #include "analysis/ops/launch_table.hpp"
 #include "analysis/ops/measured_ops.hpp"
+#include "analysis/ops/module_classes.hpp"
 #include "analysis/ops/op_models.hpp"
 #include "analysis/ops/overlap.hpp"
 #include "facts/trace_facts.hpp"
@@ -28,14 +29,19 @@ struct OpTableOptions {
   // kReference also keeps what spreadsheets made with the Python TraceLens rely on.
   Edition edition = Edition::kReference;
   const perf::UserModels* own_models = nullptr;  // the user's own, asked first; not owned
+  // What a kernel does that no known op launched, by its name; empty: by the built-in rules. Not
+  // asked in the reference's edition.
+  KernelCategories::Classify kernel_kind = {};
   // Rows of their own for recomputed work (column is_recompute). Needs a tree with Python frames.
   bool split_recompute = false;
   bool overlap = false;     // also the tables of what ran at the same time as each op
   bool call_stack = false;  // columns of unified_perf_summary; needs a tree with Python frames
   bool group_by_kernel_count = false;  // rows of their own for calls with another number of kernels
-  bool first_occurrence = false;       // column first_occurrence_time of ops_unique_args
-  bool include_unlinked = false;       // GPU events without a launch take part in overlaps
-  std::optional<std::size_t> top_ops = {};         // rows of ops_unique_args
+  bool group_by_module = false;  // and for those in another class of nn.Module; needs Python frames
+  bool inference = false;        // the reference's report of serving traces: forward sheets alone
+  bool first_occurrence = false;            // column first_occurrence_time of ops_unique_args
+  bool include_unlinked = false;            // GPU events without a launch take part in overlaps
+  std::optional<std::size_t> top_ops = {};  // rows of ops_unique_args
   std::optional<std::size_t> top_sheet_rows = {};  // rows of each category sheet
   const Gpu* gpu = nullptr;                        // roofline columns; not owned
   Peaks peaks = Peaks::kDatasheet;
@@ -62,6 +68,7 @@ struct OpInput {
   LaunchTable launches;
   OpModels models;
   MeasuredOps ops;
+  ModuleClasses modules;
   std::optional<RecomputeMarks> recompute;  // with OpTableOptions::split_recompute
   std::optional<Overlaps> overlaps;         // with OpTableOptions::overlap
   std::size_t rows_without_kernels = 0;     // beyond kernels_per_table()

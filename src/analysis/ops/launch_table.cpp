@@ -55,6 +55,17 @@ std::int64_t busy_of(const Items& items, EventOf event_of) {
   return busy.total();
 }
 
+// Kinds of kernel that ops have a name for, so that both stand in one row.
+constexpr std::pair<std::string_view, std::string_view> kOpWords[] = {
+    {"gemm", "GEMM"},           {"softmax", "Softmax"}, {"random", "Random"},
+    {"optimizer", "Optimizer"}, {"index", "Indexing"},  {"sort", "Sorting"}};
+
+std::string_view op_word(std::string_view kernel_kind) {
+  for (const auto& [kernel, op] : kOpWords)
+    if (kernel == kernel_kind) return op;
+  return kernel_kind;
+}
+
 std::string text_or_unknown(const std::optional<Value>& label) {
   if (!label || label->is_null()) return "Unknown";
   return label->is_text() ? label->as_text() : python_repr(*label);
@@ -71,8 +82,20 @@ std::uint32_t OpCategories::id_of(std::string_view category) {
 }
 
 std::uint32_t OpCategories::of_text(std::string_view name, StringId first_kernel) {
-  return id_of(models_.category(
-      name, first_kernel.valid() ? trace_.text(first_kernel) : std::string_view{}));
+  const std::string_view kernel =
+      first_kernel.valid() ? trace_.text(first_kernel) : std::string_view{};
+  const std::string_view category = models_.category(name, kernel);
+  if (kernel.empty() || !kernel_kind_ || perf::says_what_is_done(category)) return id_of(category);
+  return id_of(op_word(kernel_kind_(kernel)));
+}
+
+bool OpCategories::is_by_kernel(StringId name) {
+  Known& known = by_kernel_[name.row];
+  if (known == Known::kNotYet)
+    known = kernel_kind_ && !perf::says_what_is_done(models_.category(trace_.text(name), {}))
+                ? Known::kYes
+                : Known::kNo;
+  return known == Known::kYes;
 }
 
 std::uint32_t OpCategories::of(StringId name, StringId first_kernel) {
@@ -111,13 +134,15 @@ std::uint32_t TrackNames::id_of(TrackId track) {
 
 // --- the table ---
 
-LaunchTable::LaunchTable(const TraceFacts& facts, const perf::RunModels& models)
+LaunchTable::LaunchTable(const TraceFacts& facts, const perf::RunModels& models,
+                         KernelCategories::Classify kernel_kind)
     : trace_{facts.trace()},
       tree_{facts.tree()},
-      categories_{trace_, models},
+      categories_{trace_, models, std::move(kernel_kind)},
       track_names_{trace_} {
   collect_gpu_events(facts.work());
   collect_launchers(facts.launchers());
+  categorize_by_kernels();
 }
 
 void LaunchTable::collect_gpu_events(const GpuWorkKinds& kinds) {
@@ -220,6 +245,83 @@ void LaunchTable::sort_launchers() {
   launchers_ = std::move(sorted);
 }
 
+bool LaunchTable::is_only_a_launch(EventId caller) {
+  const StringId name = trace_.names()[caller.row];
+  if (!categories_.is_by_kernel(name)) return false;
+  return trace_.category(caller) != Category::kCpuOp ||
+         categories_.text(categories_.of(name, {})) == "compiled_region";
+}
+
+// An op that no table knows does what its kernels spend most of their time on, in all of its calls;
+// a runtime call or a compiled region does all that its kernels do.
+void LaunchTable::categorize_by_kernels() {
+  struct Spent {
+    std::uint32_t category = 0;
+    std::int64_t ns = 0;
+  };
+  std::unordered_map<std::uint32_t, std::vector<Spent>> by_name;  // by StringId of the op
+  bool any_divided = false;
+  for (const Launcher& op : launchers_) {
+    const StringId name = trace_.names()[op.event.row];
+    if (is_only_a_launch(op.event))
+      any_divided = true;
+    else if (categories_.is_by_kernel(name))
+      for (const GpuPosition at : own(op)) {
+        std::vector<Spent>& kinds = by_name[name.row];
+        const std::uint32_t category = categories_.of(name, gpu_[at].name);
+        auto kind = std::ranges::find(kinds, category, &Spent::category);
+        if (kind == kinds.end()) kind = kinds.insert(kind, {category, 0});
+        kind->ns = plus_ns(kind->ns, minus_ns(gpu_[at].end_ns, gpu_[at].start_ns));
+      }
+  }
+  if (!by_name.empty())
+    for (Launcher& op : launchers_)
+      if (const auto kinds = by_name.find(trace_.names()[op.event.row].row);
+          kinds != by_name.end() && !is_only_a_launch(op.event))
+        op.category = std::ranges::max(kinds->second, {}, &Spent::ns).category;
+  if (!any_divided) return;
+  for (Launcher& op : launchers_) {
+    if (is_only_a_launch(op.event))
+      divide(op);
+    else
+      parts_.push_back(op);
+  }
+}
+
+// Adds the parts of a launcher, and gives it the category of the costliest.
+void LaunchTable::divide(Launcher& op) {
+  const auto first_part = parts_.size();
+  const StringId name = trace_.names()[op.event.row];
+  const auto part_of = [&](GpuPosition at) -> Launcher& {
+    const std::uint32_t category = categories_.of(name, gpu_[at].name);
+    const auto part =
+        std::ranges::find(std::span{parts_}.subspan(first_part), category, &Launcher::category);
+    if (part != std::span{parts_}.subspan(first_part).end()) return *part;
+    parts_.push_back({.node = op.node, .event = op.event, .category = category});
+    return parts_.back();
+  };
+  for (const GpuPosition at : own(op)) ++part_of(at).count;
+  const auto parts = std::span{parts_}.subspan(first_part);
+  if (parts.size() == 1) {
+    op.category = parts.front().category;
+    parts.front() = op;
+    return;
+  }
+  auto end = static_cast<std::uint32_t>(own_.size());
+  own_.resize(own_.size() + op.count);
+  for (Launcher& part : parts) {
+    part.first = end;
+    end += part.count;
+    part.count = 0;
+  }
+  for (const GpuPosition at : own(op)) {
+    Launcher& part = part_of(at);
+    own_[part.first + part.count++] = at;
+  }
+  for (Launcher& part : parts) part.direct_ns = part.subtree_ns = busy_ns(own(part));
+  op.category = std::ranges::max(parts, {}, &Launcher::direct_ns).category;
+}
+
 std::span<const GpuEvent> LaunchTable::gpu(NodeId node) const {
   if (!node.valid()) return {};
   return std::span{gpu_}.subspan(first_position(node), tree_.gpu_count(node));
@@ -244,6 +346,11 @@ const Launcher* LaunchTable::launcher(NodeId node) const {
 StringId LaunchTable::first_kernel(NodeId node) const {
   const Launcher* op = launcher(node);
   return op == nullptr ? StringId{} : gpu_[own_[op->first]].name;
+}
+
+std::uint32_t LaunchTable::category(NodeId node) {
+  const Launcher* op = launcher(node);
+  return op == nullptr ? categories_.of(trace_.names()[tree_.event(node).row], {}) : op->category;
 }
 
 bool LaunchTable::is_by_start(NodeId node) const {

@@ -14,9 +14,11 @@
 #include <tracelens/trace.hpp>
 #include <tracelens/tree.hpp>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analysis/ops/kernel_stats.hpp"
+#include "facts/kernel_rules.hpp"
 #include "facts/trace_facts.hpp"
 #include "perf/registry/run_models.hpp"
 
@@ -43,11 +45,19 @@ struct Launcher {
   std::uint32_t category = 0;          // OpCategories::text()
 };
 
-// The category of an op; each distinct (name, first kernel) is looked up once.
+// The category of an op; each distinct (name, first kernel) is looked up once. Where the op's name
+// says nothing, `kernel_kind` is asked about the kernel, if there is one.
 class OpCategories {
  public:
-  OpCategories(const Trace& trace, const perf::RunModels& models)
-      : trace_{trace}, models_{models}, by_name_(trace.string_count()) {}
+  OpCategories(const Trace& trace, const perf::RunModels& models,
+               KernelCategories::Classify kernel_kind)
+      : trace_{trace},
+        models_{models},
+        kernel_kind_{std::move(kernel_kind)},
+        by_name_(trace.string_count()),
+        by_kernel_(trace.string_count()) {}
+  // Whether ops of this name are known by their kernels alone.
+  [[nodiscard]] bool is_by_kernel(StringId name);
   // `first_kernel` is invalid when the op launched nothing itself.
   std::uint32_t of(StringId name, StringId first_kernel);
   std::uint32_t of_text(std::string_view name, StringId first_kernel);  // for synthetic names
@@ -61,9 +71,13 @@ class OpCategories {
     StringId first_kernel;
     std::uint32_t category = 0;
   };
+  enum class Known : std::uint8_t { kNotYet, kNo, kYes };
+
   const Trace& trace_;
   perf::RunModels models_;
-  std::vector<Last> by_name_;  // by StringId: nearly always the answer
+  KernelCategories::Classify kernel_kind_;  // may be empty
+  std::vector<Last> by_name_;               // by StringId: nearly always the answer
+  std::vector<Known> by_kernel_;            // by StringId
   std::unordered_map<std::uint64_t, std::uint32_t> by_pair_;
   std::vector<std::string> texts_;
 };
@@ -90,7 +104,8 @@ class TrackNames {
 
 class LaunchTable {
  public:
-  LaunchTable(const TraceFacts& facts, const perf::RunModels& models);
+  LaunchTable(const TraceFacts& facts, const perf::RunModels& models,
+              KernelCategories::Classify kernel_kind = {});
 
   // In tree order, as Tree::linked_gpu_events().
   [[nodiscard]] std::span<const GpuEvent> gpu_events() const { return gpu_; }
@@ -105,6 +120,14 @@ class LaunchTable {
 
   // By start; ties in the order of their first GPU events.
   [[nodiscard]] std::span<const Launcher> launchers() const { return launchers_; }
+  // The same, but calls and compiled regions, whose kernels no op tells apart, divided by what
+  // their kernels do: one for each category.
+  [[nodiscard]] std::span<const Launcher> parts() const {
+    return parts_.empty() ? launchers_ : parts_;
+  }
+  // Whether an event that launched GPU work is no op, or a compiled region: its kernels alone say
+  // what is done.
+  [[nodiscard]] bool is_only_a_launch(EventId caller);
   // A launcher's own GPU events by start.
   [[nodiscard]] std::span<const GpuPosition> own(const Launcher& op) const {
     return std::span{own_}.subspan(op.first, op.count);
@@ -114,6 +137,7 @@ class LaunchTable {
   [[nodiscard]] const Launcher* launcher(NodeId node) const;
   // The name of the first GPU event an op launched itself; invalid when it launched none.
   [[nodiscard]] StringId first_kernel(NodeId node) const;
+  [[nodiscard]] std::uint32_t category(NodeId node);  // of an op that need not have launched any
 
   // Of the GPU events below a node: one subtraction unless an earlier one still ran, so that ops
   // nested without end cost no more than flat ones.
@@ -129,6 +153,8 @@ class LaunchTable {
   void sum_busy_times();
   void collect_launchers(std::span<const NodeId> launchers);
   void sort_launchers();
+  void categorize_by_kernels();
+  void divide(Launcher& op);
 
   const Trace& trace_;
   const Tree& tree_;
@@ -136,9 +162,9 @@ class LaunchTable {
   std::vector<GpuPosition> file_order_;
   std::vector<std::uint32_t> communication_before_;  // one more than gpu_
   std::vector<GpuPosition> run_start_;               // of the GPU events that come by start
-  std::vector<std::int64_t> busy_before_;  // one more than gpu_: busy time of the runs so far
-  std::vector<std::int64_t> end_before_;   // when the earlier ones of the run have all ended
-  std::vector<Launcher> launchers_;
+  std::vector<std::int64_t> busy_before_;    // one more than gpu_: busy time of the runs so far
+  std::vector<std::int64_t> end_before_;     // when the earlier ones of the run have all ended
+  std::vector<Launcher> launchers_, parts_;  // parts_: empty when nothing is divided
   std::vector<GpuPosition> own_;
   std::vector<std::uint32_t> launcher_of_node_;  // index into launchers_
   OpCategories categories_;

@@ -3,18 +3,16 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 #include "analysis/gpu/busy_time.hpp"
 #include "analysis/kit/column_set.hpp"
 #include "analysis/kit/group_rows.hpp"
-#include "analysis/ops/call_stacks.hpp"
+#include "analysis/ops/group_columns.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
 namespace {
 
-constexpr std::string_view kNoModule = "NA";
 constexpr const char* kOwnTime = "GPU time of the ops' own kernels";
 
 // Where the work of a node belongs.
@@ -176,21 +174,21 @@ struct Share {
   [[nodiscard]] double direct_ms() const { return ms(direct_ns); }
 };
 
-class ModuleClasses {
+class ModuleShares {
  public:
-  ModuleClasses(OpInput& input, const Modules& modules) : input_{input}, modules_{modules} {}
+  ModuleShares(OpInput& input, const Modules& modules) : input_{input}, modules_{modules} {}
 
   // Sums by `what_of` (an integer with the text `text_of`), class of module and pass.
   template <class WhatOf, class TextOf>
-  std::vector<Share> shares(WhatOf what_of, TextOf text_of) {
+  std::vector<Share> shares(std::span<const Launcher> launchers, WhatOf what_of, TextOf text_of) {
     Grouped<Share> grouped;
     std::int64_t all_ns = 0;
-    for (const Launcher& op : input_.launches.launchers()) {
+    for (const Launcher& op : launchers) {
       const Place place = modules_.of(op.node);
-      const std::uint32_t module = class_of(place.module);
+      const std::uint32_t module = input_.modules.of(place.module);
       Share& share = grouped.at({what_of(op), module, place.backward ? 1U : 0U}, [&] {
         return Share{.what = std::string{text_of(op)},
-                     .module = classes_[module],
+                     .module = input_.modules.text(module),
                      .pass = place.backward ? "backward" : "forward"};
       });
       ++share.count;
@@ -208,25 +206,13 @@ class ModuleClasses {
   }
 
  private:
-  // Modules that differ only in their number are of one class: "nn.Module: Linear_12".
-  std::uint32_t class_of(NodeId module) {
-    const std::string name = without_numbers(modules_.name(module));
-    const auto [found, added] = ids_.try_emplace(name, static_cast<std::uint32_t>(classes_.size()));
-    if (added) classes_.push_back(name);
-    return found->second;
-  }
-
   OpInput& input_;
   const Modules& modules_;
-  std::unordered_map<std::string, std::uint32_t> ids_;
-  std::vector<std::string> classes_;
 };
 
-const ColumnSpec kParentModule{"parent_module", Kind::kText, "",
-                               "class of the innermost nn.Module around the ops; NA: none"};
 const ColumnSpec kPass{"pass", Kind::kText, "", "forward, or backward of ops of the module"};
 
-Table ops_by_module(OpInput& input, ModuleClasses& classes) {
+Table ops_by_module(OpInput& input, ModuleShares& classes) {
   ColumnSet<Share> columns{
       {{"name", Kind::kText, "", "op name as traced"}, &Share::what},
       {kParentModule, &Share::module},
@@ -244,14 +230,15 @@ Table ops_by_module(OpInput& input, ModuleClasses& classes) {
   add_share_columns(columns, kOwnTime);
   Table table = columns.make_table("ops_by_module",
                                    "GPU time by op and class of nn.Module, the costliest first");
-  for (Share& share :
-       classes.shares([&](const Launcher& op) { return input.trace.names()[op.event.row].row; },
-                      [&](const Launcher& op) { return input.trace.name(op.event); }))
+  for (Share& share : classes.shares(
+           input.launches.launchers(),
+           [&](const Launcher& op) { return input.trace.names()[op.event.row].row; },
+           [&](const Launcher& op) { return input.trace.name(op.event); }))
     columns.append(table, share);
   return table;
 }
 
-Table categories_by_module(OpInput& input, ModuleClasses& classes) {
+Table categories_by_module(OpInput& input, ModuleShares& classes) {
   ColumnSet<Share> columns{
       {{"op category", Kind::kText, "", "what kind of work the ops do"}, &Share::what},
       {kParentModule, &Share::module},
@@ -263,7 +250,7 @@ Table categories_by_module(OpInput& input, ModuleClasses& classes) {
       columns.make_table("categories_by_module",
                          "GPU time by category of op and class of nn.Module, the costliest first");
   for (Share& share : classes.shares(
-           [](const Launcher& op) { return op.category; },
+           input.launches.parts(), [](const Launcher& op) { return op.category; },
            [&](const Launcher& op) { return input.launches.categories().text(op.category); }))
     columns.append(table, share);
   return table;
@@ -274,7 +261,7 @@ Table categories_by_module(OpInput& input, ModuleClasses& classes) {
 std::vector<Table> module_tables(OpInput& input) {
   const Modules modules{input};
   if (!modules.any()) return {};
-  ModuleClasses classes{input, modules};
+  ModuleShares classes{input, modules};
   std::vector<Table> tables;
   tables.push_back(ModuleTable{input, modules}.make());
   tables.push_back(ops_by_module(input, classes));

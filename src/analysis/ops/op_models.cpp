@@ -1,6 +1,7 @@
 #include "analysis/ops/op_models.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "perf/matrix/gemm_kernel_name.hpp"
@@ -10,15 +11,33 @@ namespace {
 
 constexpr std::string_view kBackwardSuffix = "Backward";
 
-// The only op of which the Python TraceLens's report looks up the step.
-constexpr std::string_view kReferenceStepOp = "vllm::unified_attention_with_output";
+// The beginnings of the names of the ops of which the Python TraceLens's report of serving traces
+// looks up the step; its other report does so of the first alone.
+constexpr std::array<std::string_view, 14> kReferenceStepOps = {
+    "vllm::unified_attention_with_output",
+    "aiter::fmha_v3_varlen_fwd",
+    "aiter::mha_batch_prefill",
+    "aiter::mha_varlen_fwd",
+    "aiter::pa_decode_gluon",
+    "aiter::v4_attention_with_output",
+    "pseudo_mla_decode_fwd",
+    "pseudo_mla_prefill_fwd",
+    "pseudo_v4_paged_decode_csa",
+    "pseudo_v4_paged_decode_hca",
+    "pseudo_v4_paged_decode_swa",
+    "sglang_profiler::attention_paged_attention_ragged",
+    "sglang_profiler::tilelang_kernel_tilelang_sparse_fwd",
+    "vllm::gdn_attention_core",
+};
 
 }  // namespace
 
-OpModels::OpModels(const Trace& trace, const LaunchTable& table, const perf::RunModels& models)
+OpModels::OpModels(const Trace& trace, const LaunchTable& table, const perf::RunModels& models,
+                   bool all_steps)
     : trace_{trace},
       table_{table},
       set_{models},
+      all_steps_{all_steps},
       by_name_(trace.string_count()),
       models_(trace.signature_table().size()),
       transposes_of_(trace.string_count()),
@@ -99,11 +118,16 @@ SignatureId OpModels::forward_call(EventId event) {
   return {};
 }
 
+bool OpModels::knows_step(EventId event) const {
+  if (edition() == Edition::kExtended) return true;
+  return std::ranges::any_of(
+      std::span{kReferenceStepOps}.first(all_steps_ ? kReferenceStepOps.size() : 1),
+      [&](std::string_view start) { return trace_.name(event).starts_with(start); });
+}
+
 // Of attention only: the other models would get one answer per step for nothing.
 const ServingStep* OpModels::step_of(EventId event) {
-  if (info(event)->sheet != "InferenceAttention" ||
-      (edition() == Edition::kReference && !trace_.name(event).starts_with(kReferenceStepOp)))
-    return nullptr;
+  if (info(event)->sheet != "InferenceAttention" || !knows_step(event)) return nullptr;
   if (!steps_) steps_.emplace(trace_);
   return steps_->around(trace_, event);
 }

@@ -30,7 +30,10 @@ class OpModels {
   using Answer = std::uint32_t;
   static constexpr Answer kNotAsked = 0xffffffff;
 
-  OpModels(const Trace& trace, const LaunchTable& table, const perf::RunModels& models);
+  // `all_steps`: the reference's report of serving traces looks up the step of all attention, its
+  // other one that of a single op; the extended edition always does.
+  OpModels(const Trace& trace, const LaunchTable& table, const perf::RunModels& models,
+           bool all_steps = false);
 
   [[nodiscard]] const perf::OpInfo* info(EventId event);  // null: unknown op
   [[nodiscard]] bool has_model(EventId event);
@@ -66,12 +69,14 @@ class OpModels {
   PerCall per_call(EventId event, std::span<const GpuPosition> kernels);
   SignatureId forward_call(EventId event);
   const ServingStep* step_of(EventId event);
+  bool knows_step(EventId event) const;
   Answer run(EventId event, Pass pass, std::uint32_t transpose, const PerCall& per_call,
              std::span<const GpuPosition> kernels);
 
   const Trace& trace_;
   const LaunchTable& table_;
   perf::RunModels set_;
+  bool all_steps_;
   std::vector<NameInfo> by_name_;             // by StringId
   std::vector<Known> models_;                 // by SignatureId
   std::vector<Last> last_[2];                 // by Pass, SignatureId: nearly always the answer

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -15,10 +16,11 @@ namespace {
 
 // A row of the summaries.
 struct Totals {
-  std::string key;
+  std::string key, module;
   bool is_recompute = false;
   std::int64_t count = 0, direct_ns = 0, subtree_ns = 0;
   std::vector<std::uint32_t> categories = {};  // distinct
+  Value first_stack = {};
   RunningShare::Cells share = {};
 
   [[nodiscard]] double direct_us() const { return us(direct_ns); }
@@ -27,28 +29,43 @@ struct Totals {
   [[nodiscard]] double subtree_ms() const { return ms(subtree_ns); }
 };
 
-// Sums launchers by `key_of` (an integer) and is_recompute; the costliest first, ties by key.
+void add_category(Totals& total, std::uint32_t category) {
+  if (std::ranges::find(total.categories, category) == total.categories.end())
+    total.categories.push_back(category);
+}
+
+// Sums `launchers` by `key_of` (an integer), class of module where asked for, and is_recompute; the
+// costliest first, ties by key.
 template <class KeyOf, class TextOf>
-std::vector<Totals> totals_by(OpInput& input, KeyOf key_of, TextOf text_of) {
+std::vector<Totals> totals_by(OpInput& input, std::span<const Launcher> launchers, KeyOf key_of,
+                              TextOf text_of) {
   Grouped<Totals> grouped;
   std::int64_t all_ns = 0;
-  for (const Launcher& op : input.launches.launchers()) {
+  const bool by_module = input.options.group_by_module;
+  const auto total_of = [&](const Launcher& op) -> Totals& {
     const bool is_recompute = input.is_recompute(op.node);
-    Totals& total = grouped.at({key_of(op), is_recompute ? 1U : 0U}, [&] {
-      return Totals{.key = std::string{text_of(op)}, .is_recompute = is_recompute};
+    const std::uint32_t module = by_module ? input.modules.around(op.node) : 0;
+    return grouped.at({key_of(op), is_recompute ? 1U : 0U, module}, [&] {
+      return Totals{.key = std::string{text_of(op)},
+                    .module = by_module ? input.modules.text(module) : "",
+                    .is_recompute = is_recompute,
+                    .first_stack = by_module ? input.modules.stack(op.node) : Value{}};
     });
+  };
+  for (const Launcher& op : launchers) {
+    Totals& total = total_of(op);
     ++total.count;
     total.direct_ns = plus_ns(total.direct_ns, op.direct_ns);
     total.subtree_ns = plus_ns(total.subtree_ns, op.subtree_ns);
-    if (std::ranges::find(total.categories, op.category) == total.categories.end())
-      total.categories.push_back(op.category);
+    add_category(total, op.category);
     all_ns = plus_ns(all_ns, op.direct_ns);
   }
+  if (const auto parts = input.launches.parts(); parts.data() != launchers.data())
+    for (const Launcher& part : parts) add_category(total_of(part), part.category);
   std::vector<Totals> totals = std::move(grouped).take();
   std::ranges::sort(totals, [](const Totals& a, const Totals& b) {
     if (a.direct_ns != b.direct_ns) return a.direct_ns > b.direct_ns;
-    return std::pair{std::string_view{a.key}, a.is_recompute} <
-           std::pair{std::string_view{b.key}, b.is_recompute};
+    return std::tie(a.key, a.module, a.is_recompute) < std::tie(b.key, b.module, b.is_recompute);
   });
   RunningShare share{ms(all_ns)};
   for (Totals& total : totals) total.share = share.next(total.direct_ms());
@@ -58,6 +75,8 @@ std::vector<Totals> totals_by(OpInput& input, KeyOf key_of, TextOf text_of) {
 constexpr const char* kDirectTime = "GPU time of the ops' own kernels";
 constexpr const char* kSubtreeTime =
     "GPU time of all kernels below the ops; nested ops count again";
+const ColumnSpec kFirstStack{"call_stack_first", Kind::kNested, "",
+                             "the first op, and the nn.Modules around it, the innermost first"};
 
 struct UniqueArgsRow : OpGroupRow {
   using OpGroupRow::OpGroupRow;
@@ -69,7 +88,7 @@ struct UniqueArgsRow : OpGroupRow {
 ColumnSet<UniqueArgsRow> unique_args_columns(const OpInput& input, bool with_overlap) {
   using Row = UniqueArgsRow;
   ColumnSet<Row> columns;
-  add_call_columns(columns, with_overlap);
+  add_call_columns(columns, with_overlap, input.options.group_by_module);
   columns.add({"num_kernels", Kind::kInteger, "", "GPU events each call launched"},
               &Row::kernel_count, input.options.group_by_kernel_count);
   add_recompute_column(columns, input);
@@ -90,7 +109,11 @@ ColumnSet<UniqueArgsRow> unique_args_columns(const OpInput& input, bool with_ove
                {{subtree + "_sum", Kind::kReal, "µs", "sum" + of_all},
                 [](const Row& row) { return row.below.sum; }},
                {{"ex_UID", Kind::kInteger, "id", "position in the trace of the first call"},
-                &Row::position}});
+                &Row::position},
+               {{"call_stack", Kind::kNested, "",
+                 "the first call, and the nn.Modules around it, the innermost first"},
+                &Row::module_stack,
+                input.options.group_by_module}});
   add_kernel_columns(columns, "kernel_details_summary");
   add_overlap_columns(columns, "overlapping_kernels_details_summary", with_overlap);
   add_share_columns(columns, kDirectTime);
@@ -98,7 +121,7 @@ ColumnSet<UniqueArgsRow> unique_args_columns(const OpInput& input, bool with_ove
 }
 
 std::optional<Table> unique_args(OpInput& input, bool with_overlap) {
-  const std::span<const Launcher> launchers = input.launches.launchers();
+  const std::span<const Launcher> launchers = input.launches.parts();
   if (launchers.empty()) return std::nullopt;
   const Trace& trace = input.trace;
   TrackNames& tracks = input.launches.track_names();
@@ -110,7 +133,8 @@ std::optional<Table> unique_args(OpInput& input, bool with_overlap) {
     groups.add({trace.names()[op.event.row].row, trace.signatures()[op.event.row].row, op.category,
                 tracks.id_of(trace.tracks()[op.event.row]), input.is_recompute(op.node) ? 1U : 0U,
                 input.options.group_by_kernel_count ? op.count : 0U,
-                with_overlap ? overlaps.back().names : 0U});
+                with_overlap ? overlaps.back().names : 0U,
+                input.options.group_by_module ? input.modules.around(op.node) : 0U});
   }
   groups.close([&](std::uint32_t row) { return launchers[row].direct_ns; },
                [&](std::uint32_t row) { return launchers[row].event.row; });
@@ -160,14 +184,16 @@ std::optional<Table> unique_args(OpInput& input, bool with_overlap) {
 
 std::optional<Table> ops_summary_by_category(OpInput& input) {
   std::vector<Totals> totals = totals_by(
-      input, [](const Launcher& op) { return op.category; },
+      input, input.launches.parts(), [](const Launcher& op) { return op.category; },
       [&](const Launcher& op) { return input.launches.categories().text(op.category); });
   if (totals.empty()) return std::nullopt;
   ColumnSet<Totals> columns{
-      {{"op category", Kind::kText, "", "what kind of work the ops do"}, &Totals::key}};
+      {{"op category", Kind::kText, "", "what kind of work the ops do"}, &Totals::key},
+      {kParentModule, &Totals::module, input.options.group_by_module}};
   add_recompute_column(columns, input);
   columns.add(
       {{{"Count", Kind::kInteger, "", "ops that launched GPU work"}, &Totals::count},
+       {kFirstStack, &Totals::first_stack, input.options.group_by_module},
        {{"total_direct_kernel_time_ms", Kind::kReal, "ms", kDirectTime}, &Totals::direct_ms}});
   add_share_columns(columns, kDirectTime);
   Table table = columns.make_table("ops_summary_by_category",
@@ -179,21 +205,29 @@ std::optional<Table> ops_summary_by_category(OpInput& input) {
 std::optional<Table> ops_summary(OpInput& input) {
   const Trace& trace = input.trace;
   std::vector<Totals> totals = totals_by(
-      input, [&](const Launcher& op) { return trace.names()[op.event.row].row; },
+      input, input.launches.launchers(),
+      [&](const Launcher& op) { return trace.names()[op.event.row].row; },
       [&](const Launcher& op) { return trace.name(op.event); });
   if (totals.empty()) return std::nullopt;
-  ColumnSet<Totals> columns{{{"name", Kind::kText, "", "op name as traced"}, &Totals::key}};
+  ColumnSet<Totals> columns{{{"name", Kind::kText, "", "op name as traced"}, &Totals::key},
+                            {kParentModule, &Totals::module, input.options.group_by_module}};
   add_recompute_column(columns, input);
   columns.add(
       {{{"total_direct_kernel_time_sum", Kind::kReal, "µs", kDirectTime}, &Totals::direct_us},
        {{"total_subtree_kernel_time_sum", Kind::kReal, "µs", kSubtreeTime}, &Totals::subtree_us},
+       {{"total_subtree_kernel_time_count", Kind::kInteger, "", "calls that launched GPU work"},
+        &Totals::count,
+        input.options.inference},
        {{"total_direct_kernel_time_ms", Kind::kReal, "ms", kDirectTime}, &Totals::direct_ms},
-       {{"total_subtree_kernel_time_ms", Kind::kReal, "ms", kSubtreeTime}, &Totals::subtree_ms},
+       {{"total_subtree_kernel_time_ms", Kind::kReal, "ms", kSubtreeTime},
+        &Totals::subtree_ms,
+        !input.options.inference},
        {{"Count", Kind::kInteger, "", "calls that launched GPU work"}, &Totals::count},
        {{"Categories", Kind::kNested, "", "categories of these calls, in alphabetical order"},
         [&input](const Totals& total) {
           return input.launches.categories().sorted_texts(total.categories);
-        }}});
+        }},
+       {kFirstStack, &Totals::first_stack, input.options.group_by_module}});
   add_share_columns(columns, kDirectTime);
   Table table = columns.make_table("ops_summary", "GPU time by op, the costliest first");
   for (Totals& total : totals) columns.append(table, total);

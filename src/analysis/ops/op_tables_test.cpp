@@ -56,6 +56,63 @@ TEST_F(OpTables, CategoriesAreSummedAndTheCostliestComesFirst) {
   EXPECT_EQ(cell(table, "total_direct_kernel_time_ms", 0), "0.013");
 }
 
+TEST(OpTablesOfLaunches, ACompiledRegionDoesAllThatItsKernelsDo) {
+  TestTrace t;
+  t.op("Torch-Compiled Region: 0/0", 0, 20);
+  t.launch("cuLaunchKernel", 1, 1, {.name = "triton_poi_fused_add_0", .ts = 10, .dur = 3});
+  t.launch("cudaLaunchKernel", 3, 1, {.name = "nvjet_sm90", .ts = 13, .dur = 4, .stream = 7});
+  t.launch("cudaLaunchKernel", 5, 1, {.name = "nvjet_sm90", .ts = 15, .dur = 4, .stream = 9});
+  const Trace trace = t.finish();
+  const TraceFacts facts{trace};
+  OpInput input{facts, {.edition = Edition::kExtended}};
+  const Table kinds = ops_summary_by_category(input).value();
+  EXPECT_THAT(column(kinds, "op category"), ElementsAre("GEMM", "triton"));
+  EXPECT_THAT(column(kinds, "total_direct_kernel_time_ms"), ElementsAre("0.006", "0.003"));
+  const Table ops = ops_summary(input).value();
+  EXPECT_EQ(cell(ops, "total_direct_kernel_time_ms", 0), "0.009");
+  EXPECT_EQ(cell(ops, "Categories", 0), "['GEMM', 'triton']");
+}
+
+// Two GEMMs and an attention kernel in a graph, a Triton kernel launched by the driver, and an op that
+// no table knows.
+TEST(OpTablesOfLaunches, KernelsWithoutAnOpCountByWhatTheyDo) {
+  TestTrace t;
+  t.runtime("hipGraphLaunch", 0, 10, 7);
+  t.gpu({.name = "Cijk_Ailk", .ts = 100, .dur = 4}, 7);
+  t.gpu({.name = "attn_fwd", .ts = 104, .dur = 5}, 7);
+  t.gpu({.name = "Cijk_Bljk", .ts = 109, .dur = 2}, 7);
+  t.flow_start(7);
+  for (int kernel = 0; kernel < 3; ++kernel) t.flow_end(7);
+  t.launch("hipModuleLaunchKernel", 20, 1, {.name = "_my_step", .ts = 120, .dur = 3});
+  t.launch("cuLaunchKernel", 30, 1, {.name = "void mine::special<4>", .ts = 130, .dur = 1});
+  t.op("my::linear", 40, 10);
+  t.launch("cudaLaunchKernel", 41, 1, {.name = "my_quant_kernel", .ts = 140, .dur = 1});
+  t.launch("cudaLaunchKernel", 43, 1, {.name = "my_gemm", .ts = 141, .dur = 9});
+  const Trace trace = t.finish();
+  const TraceFacts facts{trace};
+  OpInput input{facts, {.edition = Edition::kExtended}};
+  const Table kinds = ops_summary_by_category(input).value();
+  EXPECT_THAT(column(kinds, "op category"),
+              ElementsAre("GEMM", "attention_fwd", "triton", "other"));
+  EXPECT_THAT(column(kinds, "total_direct_kernel_time_ms"),
+              ElementsAre("0.016", "0.005", "0.003", "0.001"));
+  EXPECT_THAT(column(kinds, "Count"), ElementsAre("2", "1", "1", "1"));
+  // By name a call is one, whatever its kernels do.
+  const Table ops = ops_summary(input).value();
+  EXPECT_THAT(column(ops, "name"), ElementsAre("hipGraphLaunch", "my::linear",
+                                               "hipModuleLaunchKernel", "cuLaunchKernel"));
+  EXPECT_THAT(column(ops, "Count"), ElementsAre("1", "1", "1", "1"));
+  EXPECT_EQ(cell(ops, "Categories", 0), "['GEMM', 'attention_fwd']");
+  EXPECT_EQ(cell(ops, "Categories", 1), "['GEMM']");
+  const Table calls = ops_unique_args(input).value();
+  EXPECT_THAT(column(calls, "op category"),
+              ElementsAre("GEMM", "GEMM", "attention_fwd", "triton", "other"));
+  // As the reference has them.
+  OpInput reference{facts, {}};
+  EXPECT_THAT(column(ops_summary_by_category(reference).value(), "op category"),
+              ElementsAre("other"));
+}
+
 TEST_F(OpTables, EqualArgumentsMakeOneRow) {
   const Trace trace = make();
   const TraceFacts facts{trace};
@@ -106,6 +163,33 @@ TEST_F(OpTables, WorkBesideAnotherStreamIsSeenByBothOps) {
   EXPECT_EQ(cell(table, "overlapping_kernel_names", 2), "['side']");
   EXPECT_EQ(cell(table, "overlap_pct_mean", 2), "0.5");
   EXPECT_EQ(cell(table, "overlapping_kernel_names", 3), "");
+}
+
+// A linear layer twice, in blocks of different classes; and an op in no module.
+TEST(OpTablesByModule, CallsInAnotherClassOfModuleStandApartWithTheModulesAround) {
+  TestTrace t;
+  const char* const blocks[] = {"nn.Module: Block_0", "nn.Module: Block_1", "nn.Module: Head_0"};
+  for (int i = 0; i < 3; ++i) {
+    t.python("nn.Module: Model_0", 100 * i, 90);
+    t.python(blocks[i], 100 * i + 1, 60);
+    t.op("aten::mm", 100 * i + 2, 10, matrices(2, 3, 4));
+    t.launch("cudaLaunchKernel", 100 * i + 4, 1, {.name = "gemm", .ts = 100.0 * i, .dur = 4});
+  }
+  t.op("aten::mm", 400, 10, matrices(2, 3, 4));
+  t.launch("cudaLaunchKernel", 402, 1, {.name = "gemm", .ts = 400, .dur = 1});
+  const Trace trace = t.finish();
+  const TraceFacts facts{trace, {.python_frames = true}};
+  OpInput input{facts, {.group_by_module = true, .inference = true}};
+  for (const Table& table : {ops_summary(input).value(), ops_unique_args(input).value(),
+                             ops_summary_by_category(input).value()})
+    EXPECT_THAT(column(table, "parent_module"),
+                ElementsAre("nn.Module: Block", "nn.Module: Head", "NA"));
+  const Table summary = ops_summary(input).value();
+  EXPECT_THAT(column(summary, "total_subtree_kernel_time_count"), ElementsAre("2", "1", "1"));
+  EXPECT_EQ(cell(summary, "call_stack_first", 0),
+            "['aten::mm', 'nn.Module: Block_0', 'nn.Module: Model_0']");
+  EXPECT_FALSE(summary.has_column("total_subtree_kernel_time_ms"));
+  EXPECT_EQ(cell(ops_unique_args(input).value(), "call_stack", 2), "['aten::mm']");
 }
 
 TEST(OpTablesOfAnEmptyTrace, AreAbsent) {

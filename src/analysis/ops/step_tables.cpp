@@ -69,7 +69,7 @@ Table ops_by_step(OpInput& input, std::span<const Step> steps) {
   };
   Grouped<Op> grouped;
   std::int64_t all_ns = 0;
-  for (const Launcher& op : input.launches.launchers()) {
+  for (const Launcher& op : input.launches.parts()) {
     const std::size_t step = step_at(steps, trace.ts_ns()[op.event.row]);
     if (step == steps.size()) continue;
     Op& row = grouped.at({trace.names()[op.event.row].row, op.category},

@@ -131,8 +131,7 @@ class Collector {
             .name = trace_.names()[event.row],
             .kernel = {},
             .uid = event.row,
-            .category =
-                launches_.categories().of(trace_.names()[event.row], launches_.first_kernel(node)),
+            .category = launches_.category(node),
             .top = top};
   }
 

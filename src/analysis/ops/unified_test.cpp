@@ -181,6 +181,17 @@ TEST(Unified, TheOverlapTableHasTheStacksInItsKernelCells) {
               Not(HasSubstr("call_stack")));
 }
 
+TEST(Unified, AKernelThatNoOpLaunchedDoesWhatItsNameSays) {
+  TestTrace t;
+  t.launch("hipModuleLaunchKernel", 1, 1, {.name = "_attn_fwd_split", .ts = 10, .dur = 8});
+  t.launch("hipModuleLaunchKernel", 3, 1, {.name = "_my_step", .ts = 20, .dur = 4});
+  t.op("my::linear", 5, 9);
+  t.launch("cudaLaunchKernel", 6, 1, {.name = "my_quant_kernel", .ts = 30, .dur = 1});
+  t.launch("cudaLaunchKernel", 8, 1, {.name = "my_gemm", .ts = 31, .dur = 2});
+  EXPECT_THAT(column(unified(t, {.edition = Edition::kExtended}), "op category"),
+              ElementsAre("attention_fwd", "triton", "GEMM"));
+}
+
 TEST(Unified, RooflineColumnsComeWithAGpu) {
   TestTrace t;
   t.op("aten::mm", 0, 10, matrices(1000, 1000, 1000));

@@ -20,9 +20,9 @@ bool uses_rules(const ReportOptions& options, const Selection& selection) {
 TreeOptions tree_options(TraceKind kind, const ReportOptions& options, const Selection& selection) {
   if (kind != TraceKind::kPyTorch) return {};
   // Frames change which ops are discarded for outlasting their caller, as in the Python TraceLens.
-  return {
-      .python_frames = options.recompute || options.call_stack || selection.needs(Needs::kFrames),
-      .link_by_correlation = options.link_by_correlation};
+  return {.python_frames = options.recompute || options.call_stack || options.group_by_module ||
+                           selection.needs(Needs::kFrames),
+          .link_by_correlation = options.link_by_correlation};
 }
 
 }  // namespace
@@ -94,19 +94,24 @@ const IdleTables& TableContext::idle() {
 
 OpInput& TableContext::ops() {
   return ops_.get([this] {
-    return OpInput{facts,
-                   {.edition = options.edition,
-                    .own_models = &own_models_,
-                    .split_recompute = options.recompute,
-                    .overlap = selection.needs(Needs::kOverlap),
-                    .call_stack = options.call_stack,
-                    .group_by_kernel_count = options.group_by_kernel_count,
-                    .first_occurrence = options.first_occurrence,
-                    .include_unlinked = options.include_unlinked,
-                    .top_ops = options.top_ops,
-                    .top_sheet_rows = options.top_ops,
-                    .gpu = gpu(),
-                    .peaks = peaks()}};
+    return OpInput{
+        facts,
+        {.edition = options.edition,
+         .own_models = &own_models_,
+         .kernel_kind =
+             [this](std::string_view kernel) { return TorchKernelKinds{kernel_rules()}(kernel); },
+         .split_recompute = options.recompute,
+         .overlap = selection.needs(Needs::kOverlap),
+         .call_stack = options.call_stack,
+         .group_by_kernel_count = options.group_by_kernel_count,
+         .group_by_module = options.group_by_module,
+         .inference = options.inference,
+         .first_occurrence = options.first_occurrence,
+         .include_unlinked = options.include_unlinked,
+         .top_ops = options.top_ops,
+         .top_sheet_rows = options.top_ops,
+         .gpu = gpu(),
+         .peaks = peaks()}};
   });
 }
 

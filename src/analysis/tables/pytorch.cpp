@@ -7,6 +7,8 @@
 #include "analysis/ops/step_tables.hpp"
 #include "analysis/ops/unified.hpp"
 #include "analysis/ranks/single.hpp"
+#include "analysis/serving/context.hpp"
+#include "analysis/serving/phases.hpp"
 #include "analysis/tables/compare_rules.hpp"
 #include "analysis/tables/context.hpp"
 #include "analysis/tables/lists.hpp"
@@ -46,6 +48,24 @@ std::vector<Table> by_step(TableContext& c) {
   return with_rows(tables(ops_by_step(c.ops(), c.steps())));
 }
 
+// Nothing of a trace without steps of a serving engine.
+std::vector<Table> serving(TableContext& c) {
+  const ServingRun run{c.facts, c.options.include_unlinked};
+  if (run.steps().empty()) return {};
+  std::vector<Table> made;
+  if (c.wants("serving_phases")) made.push_back(serving_phases(run, modelled_work(c.ops(), run)));
+  if (c.wants("serving_steps")) made.push_back(serving_steps(run));
+  const ServedOps ops{c.ops(), run};
+  made.push_back(serving_ops_by_phase(run, ops));
+  made.push_back(context_growth(run, ops));
+  made.push_back(attention_by_context(run, ops));
+  if (run.has_tokens() && !run.has_contexts())
+    c.warn(
+        "the annotations of the serving steps do not say how long the contexts are: what grows "
+        "with the context is not known");
+  return with_rows(std::move(made));
+}
+
 std::vector<Table> unified(TableContext& c) {
   if (c.tree().stats().gpu_only) return {};
   // The calls take much memory: they are gone before the sheets are made.
@@ -73,6 +93,7 @@ std::vector<std::string> sheet_names_with(std::string_view ending) {
     };
     if (sheet.passes == perf::SheetInfo::Passes::kOneSheet) {
       add("");
+      if (sheet.names_pass_in_inference) add("_fwd");
     } else {
       add("_fwd");
       add("_bwd");
@@ -154,6 +175,57 @@ constexpr TableInfo kTables[] = {
      .screen = {.place = 4, .rows = 8, .columns = kIdleHostColumns},
      .in_background = true,
      .make = idle_tables},
+    {.name = "serving_phases",
+     .description = "Prefill, mixed and decode side by side",
+     .group = "serving",
+     .on = Default::kExtended,
+     .needs = Needs::kServing,
+     .screen =
+         {.place = 1,
+          .rows = 8,
+          .columns =
+              "phase | steps | wall ms | percent of wall | GPU busy ms | GPU idle ms | bound | tokens/s of wall | output tokens/s | time per output token ms median | time per output token ms p99 | TFLOP/s | TB/s | MBU % | percent modelled | context tokens | output tokens | KV tokens per request | requests per step"},
+     .make = serving},
+    {.name = "serving_steps",
+     .description = "The steps of the serving engine",
+     .group = "serving",
+     .on = Default::kExtended,
+     .needs = Needs::kServing,
+     .screen =
+         {.columns =
+              "step | phase | requests | context tokens | output tokens | KV tokens per request | wall ms | GPU busy ms | GPU idle ms | launch ms | graph launches | tokens/s of wall | exposed comm ms | first kernel ms"},
+     .make = serving},
+    {.name = "serving_ops_by_phase",
+     .description = "GPU time by category of op, the phases side by side",
+     .group = "serving",
+     .on = Default::kExtended,
+     .needs = Needs::kServing,
+     .screen =
+         {.place = 1,
+          .rows = 12,
+          .columns =
+              "op category | prefill ms | prefill % | mixed ms | mixed % | decode ms | decode % | outside ms | all ms"},
+     .make = serving},
+    {.name = "context_growth",
+     .description = "Which ops take longer with more context",
+     .group = "serving",
+     .on = Default::kExtended,
+     .needs = Needs::kServing,
+     .screen =
+         {.place = 1,
+          .rows = 6,
+          .columns =
+              "name | phase | ns per KV token | R² | growth µs | mean µs | percent at longest context | op category | steps | longest context"},
+     .make = serving},
+    {.name = "attention_by_context",
+     .description = "GPU time of attention by context length",
+     .group = "serving",
+     .on = Default::kExtended,
+     .needs = Needs::kServing,
+     .screen =
+         {.columns =
+              "phase | context from | context below | steps | µs per step | ns per KV token | percent of GPU busy | attention ms"},
+     .make = serving},
     {.name = "ops_summary_by_category",
      .description = "GPU time by category of op, the costliest first",
      .needs = Needs::kOps,

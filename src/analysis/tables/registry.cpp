@@ -59,6 +59,7 @@ constexpr std::pair<Needs, std::string_view> kNeeds[] = {
     {Needs::kCounters, "hardware counters"},
     {Needs::kCollectives, "collectives"},
     {Needs::kOverlap, "kernels that overlap"},
+    {Needs::kServing, "steps of a serving engine"},
 };
 
 bool contains(const std::vector<std::string>& names, std::string_view name) {

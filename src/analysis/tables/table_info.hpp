@@ -34,6 +34,7 @@ enum class Needs : std::uint16_t {
   kCounters = 256,     // hardware counters
   kCollectives = 512,  // communication kernels
   kOverlap = 1024,     // kernels that ran at the same time
+  kServing = 2048,     // annotations of a serving engine around its steps
 };
 constexpr Needs operator|(Needs a, Needs b) {
   return static_cast<Needs>(static_cast<std::uint16_t>(a) | static_cast<std::uint16_t>(b));

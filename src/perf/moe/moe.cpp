@@ -184,6 +184,20 @@ Work triton_unfused(const Arguments& in) {
                 std::move(params));
 }
 
+// The weighted sum of what the k experts of a token gave: input[M, K] tells its size.
+Work combine(const Arguments& in) {
+  in.forward_only();
+  const Shape x = in.shape(0, 2);
+  const double rows = x.at(0) * x.at(1), topk = required_topk(in);
+  std::optional<double> bytes = in.bytes(in.type(0));
+  if (bytes) *bytes *= rows * topk + rows;
+  return in.work(rows * (2 * topk - 1), bytes, Unit::kVector, in.type(0),
+                 {{"num_tokens", count(x.at(0))},
+                  {"hidden_dim", count(x.at(1))},
+                  {"topk", count(topk)},
+                  {"input_dtype", in.type(0)}});
+}
+
 std::vector<Param> three_types(const Arguments& in, std::vector<Param> params) {
   params.insert(
       params.end(),
@@ -389,6 +403,13 @@ constexpr ModelledOp kOps[] = {
     op("pseudo_op::moe_triton_unfused_up", "moe_triton_unfused_up", "MoE_unfused", kTritonUp, true),
     op("pseudo_op::moe_triton_unfused_down", "moe_triton_unfused_down", "MoE_unfused", kTritonDown,
        true),
+    {{.name = "pseudo_op::moe_triton_unfused_finalize_matmul_scatter",
+      .model = "moe_combine",
+      .category = "MoE_aux",
+      .sheet = "MoE_aux",
+      .edition = Edition::kExtended,
+      .per_call = true},
+     combine},
     op("pseudo_op::moe_gptq_awq_up", "moe_gptq_awq_up", "MoE_unfused", gptq_up, true),
     op("pseudo_op::moe_gptq_awq_down", "moe_gptq_awq_down", "MoE_unfused", gptq_down, true),
     op("pseudo_op::moe_flydsl_stage1", "moe_flydsl_stage1", "MoE_unfused", kFlydslUp),

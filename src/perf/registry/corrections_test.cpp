@@ -189,6 +189,20 @@ TEST(OurModels, MaxPoolFindsItsOutputShape) {
   EXPECT_EQ(call.corrected()->bytes, (64 + 16) * 4 + 16 * 8);
 }
 
+TEST(OurModels, CombiningExpertsReadsTheOutputOfEach) {
+  const Signature args = signature_from_json("[[32, 128], [32, 8]]",
+                                             R"(["c10::BFloat16", "c10::BFloat16"])", "", "");
+  const Value extra = Value::dict({"MoE topk"}, {4});
+  const OpCall call{.name = "pseudo_op::moe_triton_unfused_finalize_matmul_scatter",
+                    .args = args,
+                    .extra = &extra};
+  const OrReason<Work> work = built_in_work(call, Pass::kForward, Edition::kExtended);
+  ASSERT_TRUE(work) << work.reason().text;
+  EXPECT_EQ(work->flops, 32 * 128 * (4 + 3));
+  EXPECT_EQ(work->bytes, 2 * 32 * 128 * (4 + 1));
+  EXPECT_FALSE(built_in_work(call, Pass::kForward, Edition::kReference));
+}
+
 TEST(OurModels, GroupedProductSharesRowsAmongTheGroups) {
   const TestCall call{"aten::_grouped_mm", "[[64, 8], [4, 8, 16], [4]]",
                       R"(["c10::BFloat16", "c10::BFloat16", "int"])", R"(["", "", ""])"};

@@ -126,4 +126,9 @@ std::string_view op_category(std::string_view name, std::string_view first_kerne
   return "other";
 }
 
+bool says_what_is_done(std::string_view category) {
+  constexpr std::string_view kNothingSaid[] = {"other", "graph", "runtime", "compiled_region"};
+  return std::ranges::find(kNothingSaid, category) == std::end(kNothingSaid);
+}
+
 }  // namespace tracelens::perf

@@ -24,4 +24,8 @@ namespace tracelens::perf {
 [[nodiscard]] std::string_view op_category(std::string_view name, std::string_view first_kernel,
                                            Edition edition = Edition::kReference);
 
+// Whether a category of op_category() says what is done, and not only that or how it was launched
+// (other, graph, runtime, compiled_region).
+[[nodiscard]] bool says_what_is_done(std::string_view category);
+
 }  // namespace tracelens::perf

@@ -30,7 +30,8 @@ constexpr SheetInfo kSheets[] = {
     {"FusedRoPE", "shapes of Q, K and the tables of angles"},
     {"CustomCollective", "shape and type of the tensor exchanged"},
     {"mHC", "shapes of the streams and the mixing weights"},
-    {"Normalization", "shape of the input; which dimensions or groups", kOneSheet},
+    {"Normalization", "shape of the input; which dimensions or groups", kOneSheet, kReference,
+     true},
     {"Reduce", "shape of the input; which dimensions are reduced"},
     // after the reference's
     {"Softmax", "shape and type of the input", kTwoSheets, kExtended},

@@ -20,6 +20,8 @@ struct SheetInfo {
   std::string_view reads;  // what its models look at
   Passes passes = Passes::kTwoSheets;
   Edition edition = Edition::kReference;  // kExtended: not known to the Python TraceLens
+  // In the Python TraceLens's report of serving traces one sheet has its pass in its name, too.
+  bool names_pass_in_inference = false;
 };
 
 [[nodiscard]] std::span<const SheetInfo> sheets(Edition edition);

@@ -95,6 +95,7 @@ inline Phase to_phase(char letter) {
 inline constexpr std::string_view kDetailKeys[] = {
     "grid", "block", "bytes", "memory bandwidth (GB/s)", "registers per thread", "shared memory",
     "blocks per SM", "warps per SM", "est. achieved occupancy %", "graph id", "graph node id",
+    "kernel",  // of a launch: the kernel it started, or recorded into a graph
     "Collective name", "dtype", "In msg nelems", "Out msg nelems", "In split size",
     "Out split size", "Group size", "Process Group Name", "Process Group Description",
     "Process Group Ranks", "Rank", "Global rank start", "Global rank stride", "Seq", "Src Rank",

@@ -175,14 +175,19 @@ std::vector<Overview::Cost> costs_of(const Report& report, const CostTables& fro
     for (const auto& [name, kind] : ran.kinds)
       costs.push_back({.name = name, .ns = std::llround(kind.reached.ns)});
   }
-  // Collectives are no ops of a category.
-  const bool has_communication =
-      std::ranges::any_of(costs, [](const auto& cost) { return cost.name == "communication"; });
-  if (const Table* const timeline = report.find("gpu_timeline"); timeline && !has_communication)
-    for (std::size_t row = 0; row < timeline->rows(); ++row)
-      if (const double ms = number_at(*timeline, "time ms", row).value_or(0);
-          ms > 0 && text_at(*timeline, "type", row) == "total_comm_time")
+  // Collectives are no ops of a category; kernels that only their names tell to be some are.
+  const auto found = std::ranges::find(costs, "communication", &Overview::Cost::name);
+  const bool is_counted = found != costs.end() && &from != &kOps;
+  if (const Table* const timeline = report.find("gpu_timeline"); timeline && !is_counted)
+    for (std::size_t row = 0; row < timeline->rows(); ++row) {
+      const double ms = number_at(*timeline, "time ms", row).value_or(0);
+      if (ms <= 0 || text_at(*timeline, "type", row) != "total_comm_time") continue;
+      if (found != costs.end())
+        found->ns = plus_ns(found->ns, std::llround(ms * 1e6));
+      else
         costs.push_back({.name = "communication", .ns = std::llround(ms * 1e6)});
+      break;
+    }
   std::int64_t all = 0;
   for (const Overview::Cost& cost : costs) all = plus_ns(all, cost.ns);
   std::ranges::stable_sort(costs, std::ranges::greater{}, &Overview::Cost::ns);
@@ -278,7 +283,9 @@ StepTimes step_times(const TableContext& context, const Report& report, const Sp
 
 std::string run_text(const TableContext& context, const Report& report, const Split& split) {
   std::string text = gpus_text(context.trace, report);
-  if (const StepTimes steps = step_times(context, report, split); steps.count > 0)
+  if (const Table* const phases = report.find("serving_phases"); phases != nullptr)
+    for (const std::string& part : serving_texts(*phases)) text += " · " + part;
+  else if (const StepTimes steps = step_times(context, report, split); steps.count > 0)
     text += fmt::format(" · {} step{} of {}{}", steps.count, steps.count == 1 ? "" : "s",
                         steps.count == 1 ? "" : "about ", time_text(steps.ns / steps.count));
   return text + fmt::format(" · over {}", time_text(split.total_ns));

@@ -19,6 +19,10 @@ namespace tracelens {
 [[nodiscard]] double percent(std::int64_t part_ns, std::int64_t whole_ns);
 [[nodiscard]] std::string time_text(std::int64_t ns);  // "23.2 ms", "1.57 s", "840 µs"
 
+// Of the table serving_phases: "96 serving steps: 12 mixed (31%), 84 decode (65% of GPU time)", how
+// fast they gave tokens, and what decoding is bound by.
+[[nodiscard]] std::vector<std::string> serving_texts(const Table& phases);
+
 inline constexpr std::size_t kMostCosts = 5;  // on the screen
 
 // The word in a form a shell takes as one: 'my trace.json'.

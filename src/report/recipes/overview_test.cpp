@@ -38,10 +38,13 @@ std::int64_t sum(const std::vector<Overview::Part>& parts) {
       [](std::int64_t all, const Overview::Part& part) { return all + part.ns; });
 }
 
-constexpr const char* kTraces[] = {
-    "h200_gpt_train_amp.json.gz",   "h200_cuda_graph_decode.json.gz",
-    "h200_streams_overlap.json.gz", "jax_transformer_xla.xplane.pb.gz",
-    "rocprof_results.json.gz",      "rocm_timeline.json.gz"};
+constexpr const char* kTraces[] = {"h200_gpt_train_amp.json.gz",
+                                   "h200_cuda_graph_decode.json.gz",
+                                   "h200_streams_overlap.json.gz",
+                                   "jax_transformer_xla.xplane.pb.gz",
+                                   "rocprof_results.json.gz",
+                                   "rocm_timeline.json.gz",
+                                   "serving.json.gz"};
 
 TEST(Overview, FitsOneScreenForEveryKindOfTrace) {
   for (const char* const trace : kTraces) {
@@ -75,6 +78,14 @@ TEST(Overview, ATrainingStepThatWaitsForItsHostSaysSo) {
   EXPECT_TRUE(overview.costs[1].roof_percent.has_value());
   EXPECT_FALSE(overview.advice.empty());
   EXPECT_THAT(overview.commands.front(), HasSubstr("tracelens report "));
+}
+
+TEST(Overview, AServingRunOpensWithItsPhases) {
+  const Overview overview = overview_of("serving.json.gz");
+  EXPECT_THAT(overview.run, StartsWith("NVIDIA H200 · 24 serving steps: "));
+  EXPECT_THAT(overview.run, HasSubstr(" decode ("));
+  EXPECT_THAT(overview.run, HasSubstr(" tokens/s · "));
+  EXPECT_THAT(overview.run, HasSubstr(" per output token · decode is "));
 }
 
 TEST(Overview, OptionsOfTheTablesDoNotChangeTheFigures) {
