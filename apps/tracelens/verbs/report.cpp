@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <tracelens/error.hpp>
+#include <tracelens/graph_stitching.hpp>
 #include <tracelens/report.hpp>
 #include <tracelens/sinks.hpp>
 #include <tracelens/version.hpp>
@@ -46,6 +47,10 @@ class ReportVerb : public Verb {
     flags.add("--gpu", options_.gpu,
               "GPU whose peaks the roofline columns use, e.g. MI300X; by default the trace's");
     flags.add("--gpu-arch", options_.gpu_file, "The same from a JSON file").check(existing_file());
+    flags.add(
+        "--capture", captures_,
+        "Folder of traces of graph captures (or one such trace): kernels of graph launches are "
+        "attributed to the ops that were captured");
     flags.add("--models", options_.models_file,
               "Your own op models, see docs/how-to/own-models.md");
     flags.add("--kernel-rules", options_.kernel_rules_file,
@@ -107,6 +112,7 @@ class ReportVerb : public Verb {
         "trace_report.xlsx\n"
         "  tracelens report trace.json.gz -o tables/        one CSV file per table\n"
         "  tracelens report trace.json.gz -o report.md      for a pull request or an issue\n"
+        "  tracelens report serve.json.gz --capture captures/   ops inside graph launches\n"
         "  zcat trace.json.gz | tracelens report - -o r.json --quiet");
   }
 
@@ -126,8 +132,16 @@ class ReportVerb : public Verb {
     if (!output_.empty() && options_.tables.size() != 1)
       check_sink_for_several(output_, "choose it with --tables NAME");
     check_options(options_);
-    const Trace trace = input_.read(console);
+    Trace trace = input_.read(console);
     options_.threads = input_.threads();
+    GraphStitching stitching;
+    if (!captures_.empty()) {
+      StitchedTrace stitched =
+          stitch_graphs(std::move(trace), captures_, {.threads = options_.threads});
+      trace = std::move(stitched.trace);
+      stitching = std::move(stitched.stitching);
+      options_.stitching = &stitching;
+    }
     if (categories_ == "reference") options_.edition = Edition::kReference;
     Report report = make_report(trace, options_);
     if (!options_.tables.empty() && report.tables.empty())
@@ -150,7 +164,7 @@ class ReportVerb : public Verb {
 
  private:
   TraceInput input_;
-  std::string output_, categories_ = "extended";
+  std::string output_, captures_, categories_ = "extended";
   bool list_tables_ = false;
   ReportOptions options_;
 };
