@@ -82,6 +82,7 @@ class Finder {
     for (const NodeId parent : tree_.parents())
       depths_.push_back(parent.valid() ? depths_[parent.row] + 1 : 0);
     places_.assign(tree_.size(), CapturedGraph::kTop);
+    if (edition_ != Edition::kReference) learn_kernels();
   }
 
   void add(const Window& window) {
@@ -99,6 +100,7 @@ class Finder {
       graph.calls.push_back(call_of(nodes[i]));
     }
     for (const NodeId node : nodes) places_[node.row] = CapturedGraph::kTop;
+    guess_kernels(graph);
     capture_.graphs.push_back(std::move(graph));
   }
 
@@ -154,6 +156,36 @@ class Finder {
     std::erase_if(nodes, [&](NodeId node) { return !wanted[node.row]; });
   }
 
+  // What ops launched that ran, by signature; the last call counts, as the first may be a trial.
+  void learn_kernels() {
+    NodeId last;
+    for (const EventId gpu : tree_.linked_gpu_events()) {
+      const NodeId op = tree_.nearest_op(tree_.node(gpu));
+      if (!op.valid()) continue;
+      const SignatureId signature = trace_.signatures()[tree_.event(op).row];
+      if (!signature.valid()) continue;
+      std::vector<StringId>& kernels = launched_[signature.row];
+      if (op != last) kernels.clear();
+      kernels.push_back(trace_.names()[gpu.row]);
+      last = op;
+    }
+  }
+
+  void guess_kernels(CapturedGraph& graph) const {
+    if (launched_.empty()) return;
+    std::unordered_map<std::uint32_t, std::vector<std::size_t>> calls_of;  // by op
+    for (std::size_t i = 0; i < graph.calls.size(); ++i)
+      if (!graph.calls[i].op.empty() && graph.calls[i].kernel.empty())
+        calls_of[graph.calls[i].op_id].push_back(i);
+    for (const auto& [op, calls] : calls_of) {
+      const SignatureId signature = trace_.signatures()[tree_.event({op}).row];
+      const auto known = signature.valid() ? launched_.find(signature.row) : launched_.end();
+      if (known == launched_.end() || known->second.size() != calls.size()) continue;
+      for (std::size_t i = 0; i < calls.size(); ++i)
+        graph.calls[calls[i]].likely_kernel = trace_.text(known->second[i]);
+    }
+  }
+
   std::uint64_t digest_of(EventId op) {
     const SignatureId id = trace_.signatures()[op.row];
     if (!id.valid()) return hash_text(trace_.name(op));
@@ -187,8 +219,9 @@ class Finder {
   Edition edition_;
   Tree tree_;
   std::vector<NodeId> by_time_;
-  std::vector<std::uint32_t> depths_, places_;                // by node
-  std::unordered_map<std::uint32_t, std::uint64_t> digests_;  // by signature
+  std::vector<std::uint32_t> depths_, places_;                         // by node
+  std::unordered_map<std::uint32_t, std::uint64_t> digests_;           // by signature
+  std::unordered_map<std::uint32_t, std::vector<StringId>> launched_;  // by signature
 };
 
 }  // namespace

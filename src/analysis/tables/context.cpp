@@ -93,6 +93,11 @@ const IdleTables& TableContext::idle() {
   });
 }
 
+const GraphStitching& TableContext::stitching() {
+  if (options.stitching != nullptr) return *options.stitching;
+  return unstitched_.get([this] { return unstitched_graphs(trace); });
+}
+
 OpInput& TableContext::ops() {
   return ops_.get([this] {
     return OpInput{facts,
