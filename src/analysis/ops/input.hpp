@@ -60,6 +60,8 @@ struct OpInput {
   ModuleClasses modules;
   std::optional<RecomputeMarks> recompute;  // with OpTableOptions::split_recompute
   std::optional<Overlaps> overlaps;         // with OpTableOptions::overlap
+  // When the trace begins; kAbsent where nothing depends on it: see call_stacks.cpp.
+  std::int64_t start_ns = kAbsent;
 };
 
 }  // namespace tracelens
