@@ -141,7 +141,8 @@ class ReportVerb : public Verb {
     GraphStitching stitching;
     if (!captures_.empty()) {
       StitchedTrace stitched =
-          stitch_graphs(std::move(trace), captures_, {.threads = options_.threads});
+          stitch_graphs(std::move(trace), captures_,
+                        {.threads = options_.threads, .python_frames = uses_frames()});
       trace = std::move(stitched.trace);
       stitching = std::move(stitched.stitching);
       options_.stitching = &stitching;
@@ -169,6 +170,12 @@ class ReportVerb : public Verb {
   }
 
  private:
+  // Most reports do without the Python frames of captures, which are most of them.
+  [[nodiscard]] bool uses_frames() const {
+    return options_.call_stack || options_.recompute || !options_.also.empty() ||
+           !options_.tables.empty();
+  }
+
   TraceInput input_;
   std::string output_, captures_, categories_ = "extended";
   bool list_tables_ = false, no_pseudo_ops_ = false;

@@ -36,6 +36,12 @@ double percent(std::int64_t part, std::int64_t whole) {
   return percent_of(part, whole).value_or(0);
 }
 
+bool holds_captures(const Trace& trace) {
+  for (std::uint32_t id = 0; id < trace.string_count(); ++id)
+    if (trace.text({id}).find("StreamBeginCapture") != std::string_view::npos) return true;
+  return false;
+}
+
 // The reason that costs the most GPU time.
 std::string main_reason(const GraphStitching& stitching) {
   std::map<std::string, std::int64_t> lost;
@@ -188,9 +194,10 @@ std::vector<std::string> stitching_warnings(const TraceFacts& facts,
     if (launches > 0)
       sentences.push_back(fmt::format(
           "{} graph launches hold {:.1f}% of the GPU time and do not tell their ops: name the "
-          "traces of their captures with --capture; until then table graph_kernels has kinds of "
+          "traces of their captures with --capture{}; until then table graph_kernels has kinds of "
           "kernels",
-          launches, percent(times.in_launches, times.all)));
+          launches, percent(times.in_launches, times.all),
+          holds_captures(facts.trace()) ? ", this trace among them" : ""));
     return sentences;
   }
   if (launches == 0) {
