@@ -33,14 +33,14 @@ enum class Alignment : std::uint8_t {
 // A graph launch of the replay and what became of it.
 struct StitchedLaunch {
   EventId launch;
-  EventId step;                    // the annotation around it; invalid: none
-  std::string capture;             // file name; empty: none was found
+  EventId step = {};               // the annotation around it; invalid: none
+  std::string capture = {};        // file name; empty: none was found
   std::uint32_t capture_root = 0;  // which of its captures, from 0
   Alignment alignment = Alignment::kNone;
   std::uint32_t kernels = 0, matched = 0;   // GPU events of any kind
   std::uint32_t dropped = 0;                // captured calls that ran nothing here
   std::int64_t gpu_ns = 0, matched_ns = 0;  // sums of durations
-  std::string reason;                       // why not, or what is not sure; empty: all is well
+  std::string reason = {};                  // why not, or what is not sure; empty: all is well
 };
 
 struct GraphStitching {
@@ -54,6 +54,9 @@ struct GraphStitching {
 struct StitchOptions {
   Edition edition = Edition::kExtended;
   int threads = 0;  // for reading; 0: one per core
+  // With the Python frames of the capture, nn.Modules among them; most of what is copied. The
+  // reference always takes them.
+  bool python_frames = true;
 };
 
 struct StitchedTrace {

@@ -139,10 +139,23 @@ Pairing by_order(std::span<const CapturedCall> calls, std::span<const ReplayedWo
   Pairs pairs = one_by_one(work.size());
   if (std::string reason = contradiction(calls, work, pairs); !reason.empty())
     return {.reason = std::move(reason)};
-  return {.how = Alignment::kByOrder,
-          .calls = std::move(pairs),
-          .reason = by_node ? "by the order of graph nodes: the capture does not name its kernels"
-                            : "by order: the capture does not name its kernels"};
+  std::size_t likely = 0, same = 0;
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    if (calls[i].likely_kernel.empty()) continue;
+    ++likely;
+    if (calls[i].likely_kernel == work[i].name) ++same;
+  }
+  // A library may choose another kernel now and then.
+  if (same * 2 < likely)
+    return {.reason = fmt::format(
+                "of {} kernels that the same ops launched outside the capture only {} are here",
+                likely, same)};
+  std::string reason =
+      fmt::format("by {}: {}", by_node ? "the order of graph nodes" : "order", kNameless);
+  if (likely > 0)
+    reason +=
+        fmt::format("; {} of {} kernels are what the same ops launched outside it", same, likely);
+  return {.how = Alignment::kByOrder, .calls = std::move(pairs), .reason = std::move(reason)};
 }
 
 Pairing by_names(std::span<const CapturedCall> calls, std::span<const ReplayedWork> work,

@@ -22,6 +22,9 @@ struct CapturedCall {
   std::string_view kernel = {};  // what it launches; empty: the capture does not tell
   std::string_view op = {};      // the op that made the call; empty: none
   std::uint32_t op_id = 0;       // equal for calls of one op
+  // Of a capture that does not tell: what the same op, with the same arguments, launched when it
+  // ran outside the capture, such as to warm up. Empty: it did not.
+  std::string_view likely_kernel = {};
 };
 
 // A GPU event of the replay.

@@ -118,6 +118,19 @@ TEST(Alignment, WithoutNamesTheOpsMustNotContradictTheKernels) {
   EXPECT_EQ(align(split, Work{ran(gemm), ran("splitKreduce")}).how, Alignment::kByOrder);
 }
 
+TEST(Alignment, WithoutNamesWhatTheSameOpsLaunchedElsewhereIsEvidence) {
+  Calls calls{nameless("aten::sin", 1), nameless("aten::cos", 2), nameless()};
+  calls[0].likely_kernel = "sin_kernel";
+  calls[1].likely_kernel = "cos_kernel";
+  const Pairing found = align(calls, Work{ran("sin_kernel"), ran("cos_kernel"), ran("x")});
+  EXPECT_EQ(found.how, Alignment::kByOrder);
+  EXPECT_EQ(found.reason,
+            "by order: the capture does not name its kernels; 2 of 2 kernels are what the same ops "
+            "launched outside it");
+  EXPECT_EQ(align(calls, Work{ran("cos_kernel"), ran("sin_kernel"), ran("x")}).how,
+            Alignment::kNone);
+}
+
 TEST(Alignment, NothingFitsAnEmptyCapture) {
   EXPECT_EQ(align(Calls{}, Work{ran("a")}).how, Alignment::kNone);
 }

@@ -205,8 +205,9 @@ std::shared_ptr<const Capture> CaptureFolder::open(std::size_t file) {
   if (files_[file].is_bad) return nullptr;
   std::shared_ptr<const Capture> capture;
   try {
-    capture = std::make_shared<const Capture>(find_captures(
-        read_trace(files_[file].path, {.threads = options_.threads}), options_.edition));
+    capture = std::make_shared<const Capture>(
+        find_captures(read_trace(files_[file].path, {.threads = options_.threads}),
+                      options_.edition, options_.python_frames));
   } catch (const Error& error) {
     files_[file].is_bad = true;
     note(error.what());

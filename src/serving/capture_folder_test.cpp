@@ -30,6 +30,12 @@ TEST(Captures, KeepWhatLaunchesSomethingAndItsCallers) {
   ASSERT_EQ(graph.calls.size(), 2u);
   EXPECT_EQ(graph.calls[1].kernel, "add");
   EXPECT_EQ(graph.calls[1].op, "aten::add");
+  const std::string text = capture_text({.ops = kOps});
+  const Capture bare =
+      find_captures(read_trace_bytes("capture.json", text), Edition::kExtended, false);
+  EXPECT_EQ(bare.graphs[0].events.size(), 4u);  // without the module
+  EXPECT_EQ(bare.graphs[0].callers,
+            (std::vector<std::uint32_t>{CapturedGraph::kTop, 0, CapturedGraph::kTop, 2}));
   // The reference keeps all, that its event ids are the same.
   EXPECT_EQ(capture_of({.ops = kOps}, Edition::kReference).graphs[0].events.size(), 7u);
 }

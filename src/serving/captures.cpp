@@ -71,10 +71,11 @@ bool puts_work_on_gpu(const Trace& trace, EventId event) {
 
 class Finder {
  public:
-  Finder(Capture& capture, Edition edition)
+  Finder(Capture& capture, Edition edition, bool python_frames)
       : capture_{capture},
         trace_{capture.trace},
         edition_{edition},
+        takes_frames_{python_frames || edition == Edition::kReference},
         tree_{build_tree(capture.trace, {.python_frames = true})} {
     for (std::uint32_t node = 0; node < tree_.size(); ++node) by_time_.push_back({node});
     std::ranges::stable_sort(by_time_, {}, [&](NodeId node) { return start(node); });
@@ -82,13 +83,15 @@ class Finder {
     for (const NodeId parent : tree_.parents())
       depths_.push_back(parent.valid() ? depths_[parent.row] + 1 : 0);
     places_.assign(tree_.size(), CapturedGraph::kTop);
+    if (edition_ != Edition::kReference) learn_kernels();
   }
 
-  void add(const Window& window) {
+  // Returns the number of events it looked at.
+  std::size_t add(const Window& window) {
     CapturedGraph graph{.ts_ns = window.begin, .dur_ns = window.end - window.begin};
     const std::vector<NodeId> nodes = nodes_of(window);
     for (std::uint32_t i = 0; i < nodes.size(); ++i) {
-      const NodeId caller = tree_.parent(nodes[i]);
+      const NodeId caller = caller_of(nodes[i]);
       graph.events.push_back(tree_.event(nodes[i]));
       graph.callers.push_back(caller.valid() ? places_[caller.row] : CapturedGraph::kTop);
       places_[nodes[i].row] = i;
@@ -99,7 +102,9 @@ class Finder {
       graph.calls.push_back(call_of(nodes[i]));
     }
     for (const NodeId node : nodes) places_[node.row] = CapturedGraph::kTop;
+    guess_kernels(graph);
     capture_.graphs.push_back(std::move(graph));
+    return seen_;
   }
 
  private:
@@ -118,6 +123,14 @@ class Finder {
     return tree_.gpu_count(node) == 0 && !says(trace_.name(tree_.event(node)), "HostFunc") &&
            !(caller.valid() && puts_work_on_gpu(trace_, tree_.event(caller)));
   }
+  [[nodiscard]] bool is_taken(NodeId node) const {
+    return takes_frames_ || trace_.category(tree_.event(node)) != Category::kPythonFunction;
+  }
+  [[nodiscard]] NodeId caller_of(NodeId node) const {
+    do node = tree_.parent(node);
+    while (node.valid() && !is_taken(node));
+    return node;
+  }
   [[nodiscard]] bool can_be_top(NodeId node) const {
     const Category category = trace_.category(tree_.event(node));
     const bool is_op_or_frame =
@@ -131,12 +144,13 @@ class Finder {
     const auto first = std::ranges::lower_bound(by_time_, window.begin, {},
                                                 [&](NodeId node) { return start(node); });
     std::vector<NodeId> nodes;
-    for (auto at = first; at != by_time_.end() && start(*at) <= window.end; ++at) {
+    seen_ = 1;
+    for (auto at = first; at != by_time_.end() && start(*at) <= window.end; ++at, ++seen_) {
       const NodeId parent = tree_.parent(*at);
       if (!lies_in(window, *at) || !can_be_top(*at) || (parent.valid() && lies_in(window, parent)))
         continue;
       for (NodeId node = *at; node < tree_.end(*at); ++node.row)
-        if (!is_gpu(trace_.category(tree_.event(node)))) nodes.push_back(node);
+        if (!is_gpu(trace_.category(tree_.event(node))) && is_taken(node)) nodes.push_back(node);
     }
     if (edition_ != Edition::kReference) keep_callers_of_calls(nodes);
     std::ranges::sort(nodes, {}, [&](NodeId node) {
@@ -152,6 +166,36 @@ class Finder {
         for (NodeId node = call; node.valid() && !wanted[node.row]; node = tree_.parent(node))
           wanted[node.row] = true;
     std::erase_if(nodes, [&](NodeId node) { return !wanted[node.row]; });
+  }
+
+  // What ops launched that ran, by signature; the last call counts, as the first may be a trial.
+  void learn_kernels() {
+    NodeId last;
+    for (const EventId gpu : tree_.linked_gpu_events()) {
+      const NodeId op = tree_.nearest_op(tree_.node(gpu));
+      if (!op.valid()) continue;
+      const SignatureId signature = trace_.signatures()[tree_.event(op).row];
+      if (!signature.valid()) continue;
+      std::vector<StringId>& kernels = launched_[signature.row];
+      if (op != last) kernels.clear();
+      kernels.push_back(trace_.names()[gpu.row]);
+      last = op;
+    }
+  }
+
+  void guess_kernels(CapturedGraph& graph) const {
+    if (launched_.empty()) return;
+    std::unordered_map<std::uint32_t, std::vector<std::size_t>> calls_of;  // by op
+    for (std::size_t i = 0; i < graph.calls.size(); ++i)
+      if (!graph.calls[i].op.empty() && graph.calls[i].kernel.empty())
+        calls_of[graph.calls[i].op_id].push_back(i);
+    for (const auto& [op, calls] : calls_of) {
+      const SignatureId signature = trace_.signatures()[tree_.event({op}).row];
+      const auto known = signature.valid() ? launched_.find(signature.row) : launched_.end();
+      if (known == launched_.end() || known->second.size() != calls.size()) continue;
+      for (std::size_t i = 0; i < calls.size(); ++i)
+        graph.calls[calls[i]].likely_kernel = trace_.text(known->second[i]);
+    }
   }
 
   std::uint64_t digest_of(EventId op) {
@@ -185,25 +229,28 @@ class Finder {
   Capture& capture_;
   const Trace& trace_;
   Edition edition_;
+  bool takes_frames_;
   Tree tree_;
   std::vector<NodeId> by_time_;
-  std::vector<std::uint32_t> depths_, places_;                // by node
-  std::unordered_map<std::uint32_t, std::uint64_t> digests_;  // by signature
+  std::vector<std::uint32_t> depths_, places_;  // by node
+  std::size_t seen_ = 0;                        // events in the time of the window at hand
+  std::unordered_map<std::uint32_t, std::uint64_t> digests_;           // by signature
+  std::unordered_map<std::uint32_t, std::vector<StringId>> launched_;  // by signature
 };
 
 }  // namespace
 
-Capture find_captures(Trace trace, Edition edition) {
+Capture find_captures(Trace trace, Edition edition, bool python_frames) {
   Capture capture{.trace = std::move(trace), .graphs = {}};
-  std::vector<Window> windows = find_windows(capture.trace, edition, capture.unfinished);
-  // Captures do not overlap much; where a damaged file says so, each event is still looked at a
-  // few times only.
-  constexpr std::size_t kMostWindows = 4096;
-  if (windows.size() > kMostWindows) windows.resize(kMostWindows);
+  const std::vector<Window> windows = find_windows(capture.trace, edition, capture.unfinished);
   if (windows.empty()) return capture;
-  Finder finder{capture, edition};
-  for (const Window& window : windows)
-    if (window.end >= window.begin) finder.add(window);
+  Finder finder{capture, edition, python_frames};
+  // Captures hardly overlap; where a damaged file says so, it ends here.
+  std::size_t taken = 0;
+  for (const Window& window : windows) {
+    if (taken > 4 * capture.trace.size()) break;
+    if (window.end >= window.begin) taken += finder.add(window);
+  }
   return capture;
 }
 

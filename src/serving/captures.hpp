@@ -37,6 +37,7 @@ struct Capture {
   std::unordered_map<std::uint32_t, std::string> kernel_names = {};
 };
 
-[[nodiscard]] Capture find_captures(Trace trace, Edition edition);
+// `python_frames`: of the events, those that are Python frames; in the reference edition always.
+[[nodiscard]] Capture find_captures(Trace trace, Edition edition, bool python_frames = true);
 
 }  // namespace tracelens

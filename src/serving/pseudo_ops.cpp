@@ -366,8 +366,10 @@ struct Found {
     for (std::uint32_t id = 0; id < trace.string_count(); ++id) {
       const std::string_view text = trace.text({id});
       if (without_running_number(text) != text) numbered.push_back({id});
+      if (text.empty()) continue;
       for (const Rule& rule : kRules)
-        if (text == rule.op) ops.push_back(rule.op);
+        for (const std::string_view op : {rule.op, rule.with, rule.without})
+          if (text == op) ops.push_back(op);
     }
   }
   [[nodiscard]] bool has(std::string_view op) const {

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -15,7 +16,7 @@
 #include "io/ascii.hpp"
 #include "serving/capture_folder.hpp"
 #include "serving/graft.hpp"
-#include "trace/value_member.hpp"
+#include "trace/string_table.hpp"
 #include "tree/links.hpp"
 #include "tree/time_math.hpp"
 
@@ -79,6 +80,30 @@ std::optional<std::int64_t> batch_size_of(std::string_view name, Edition edition
   return size;
 }
 
+// The number behind "graph node id" in the details of a GPU event; a whole parse would take longer
+// than all the rest.
+std::int64_t graph_node_of(std::string_view details) {
+  constexpr std::string_view kKey = "\"graph node id\":";
+  const std::size_t at = details.find(kKey);
+  if (at == std::string_view::npos) return kAbsent;
+  details.remove_prefix(at + kKey.size());
+  while (details.starts_with(' ')) details.remove_prefix(1);
+  std::int64_t node = 0;
+  const auto read = std::from_chars(details.data(), details.data() + details.size(), node);
+  return read.ec == std::errc{} && node > 0 ? node : kAbsent;
+}
+
+// What a launch ran, as one number.
+std::uint64_t digest_of(std::span<const ReplayedWork> work) {
+  std::uint64_t digest = 0;
+  for (const ReplayedWork& one : work) {
+    digest = mix_hash(digest, hash_text(one.name));
+    digest = mix_hash(digest, static_cast<std::uint64_t>(one.stream));
+    digest = mix_hash(digest, static_cast<std::uint64_t>(one.node));
+  }
+  return digest;
+}
+
 class Stitcher {
  public:
   Stitcher(const Trace& trace, CaptureFolder& folder, Edition edition, GraphStitching& result)
@@ -108,7 +133,9 @@ class Stitcher {
       else
         plan_step(step, inside);
       if (!result_.merged) {
-        for (std::size_t i = 0; i < launches_.size(); ++i) refuse(i, result_.launches[i].reason);
+        for (std::size_t i = 0; i < launches_.size(); ++i)
+          refuse(i,
+                 "one launch of the trace cannot be matched, and the reference then merges none");
         return;
       }
     }
@@ -124,6 +151,7 @@ class Stitcher {
     if (std::ranges::none_of(grafts_, [](const Graft& graft) { return graft.capture != nullptr; }))
       return trace;
     TraceBuilder builder{std::move(trace)};
+    builder.reserve(builder.size() + copies_);
     std::map<const Capture*, Grafter> grafters;
     for (std::size_t i = 0; i < launches_.size(); ++i) {
       const Graft& graft = grafts_[i];
@@ -253,9 +281,9 @@ class Stitcher {
     for (const EventId gpu : launches_[launch].work) {
       ReplayedWork one{.name = trace_.name(gpu),
                        .stream = trace_.streams().at(gpu).value_or(kAbsent)};
-      if (edition_ != Edition::kReference)
-        if (const Value& node = member(trace_.details(gpu), "graph node id"); node.is_int())
-          one.node = node.as_int();
+      if (const auto details = trace_.detail_texts().at(gpu);
+          details && edition_ != Edition::kReference)
+        one.node = graph_node_of(trace_.text(*details));
       work.push_back(one);
     }
     return work;
@@ -291,6 +319,16 @@ class Stitcher {
     }
   }
 
+  // Of a graph of a file. Equal launches have equal answers.
+  const Pairing& pairing_of(const Capture& capture, std::size_t file, std::uint32_t graph,
+                            std::size_t launch) {
+    const std::vector<ReplayedWork> work = work_of(launch);
+    const auto [known, added] =
+        pairings_.try_emplace(PairingKey{digest_of(work), work.size(), file, graph});
+    if (added) known->second = align(capture.graphs[graph].calls, work);
+    return known->second;
+  }
+
   void plan_step(const Step& step, std::span<const std::size_t> inside) {
     std::string reason;
     for (const CaptureSet* set : sets_for(step, inside.size(), reason)) {
@@ -309,7 +347,7 @@ class Stitcher {
           continue;
         }
         const std::uint32_t graph = graphs[graphs.size() == 1 ? 0 : i];
-        Fit fit{capture, set->file, graph, align(capture->graphs[graph].calls, work_of(inside[i]))};
+        Fit fit{capture, set->file, graph, pairing_of(*capture, set->file, graph, inside[i])};
         if (fit.pairing.how != Alignment::kNone)
           accept(inside[i], std::move(fit));
         else
@@ -337,14 +375,8 @@ class Stitcher {
   void stitch_to_best(std::size_t launch, std::span<const CaptureSet> sets) {
     if (is_settled(launch)) return;
     const std::vector<ReplayedWork> work = work_of(launch);
-    // Equal launches have equal answers.
-    std::vector<std::int64_t> key{sets.data() - folder_.sets().data(), std::ssize(sets)};
-    for (std::size_t i = 0; i < work.size(); ++i) {
-      key.push_back(trace_.names()[launches_[launch].work[i].row].row);
-      key.push_back(work[i].stream);
-      key.push_back(work[i].node);
-    }
-    const auto [known, added] = best_fits_.try_emplace(std::move(key));
+    const BestKey key{digest_of(work), work.size(), sets.data(), sets.size()};
+    const auto [known, added] = best_fits_.try_emplace(key);
     if (added) known->second = best_fit(work, sets);
     if (known->second.reason.empty())
       accept(launch, known->second);
@@ -396,7 +428,10 @@ class Stitcher {
   std::vector<Step> steps_;
   std::vector<Graft> grafts_;      // by launch
   std::vector<std::size_t> left_;  // launches that were in no step yet
-  std::map<std::vector<std::int64_t>, Fit> best_fits_;
+  using BestKey = std::tuple<std::uint64_t, std::size_t, const CaptureSet*, std::size_t>;
+  std::map<BestKey, Fit> best_fits_;
+  using PairingKey = std::tuple<std::uint64_t, std::size_t, std::size_t, std::uint32_t>;
+  std::map<PairingKey, Pairing> pairings_;
   std::size_t copies_ = 0;
 };
 

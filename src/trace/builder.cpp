@@ -168,7 +168,13 @@ void TraceBuilder::write_given_parents() {
   for (std::size_t i = 0; i < column.rows().size(); ++i)
     all.push_back({{column.rows()[i]}, column.values()[i]});
   all.insert(all.end(), given_parents_.begin(), given_parents_.end());
-  std::ranges::stable_sort(all, {}, &std::pair<EventId, EventId>::first);
+  // Mostly appended events, in order; the recorded ones among them are few.
+  const auto event_of = &std::pair<EventId, EventId>::first;
+  const auto appended = std::ranges::stable_partition(
+      all, [this](const auto& given) { return given.first.row < trace_.recorded(); });
+  std::ranges::stable_sort(all.begin(), appended.begin(), {}, event_of);
+  if (!std::ranges::is_sorted(appended, {}, event_of))
+    std::ranges::stable_sort(appended, {}, event_of);
   column = {};
   column.reserve(all.size());
   for (std::size_t i = 0; i < all.size(); ++i)

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <tracelens/error.hpp>
+#include <tracelens/graph_stitching.hpp>
 #include <tracelens/pseudo_ops.hpp>
 #include <tracelens/report.hpp>
 #include <tracelens/sinks.hpp>
@@ -47,6 +48,10 @@ class ReportVerb : public Verb {
     flags.add("--gpu", options_.gpu,
               "GPU whose peaks the roofline columns use, e.g. MI300X; by default the trace's");
     flags.add("--gpu-arch", options_.gpu_file, "The same from a JSON file").check(existing_file());
+    flags.add(
+        "--capture", captures_,
+        "Folder of traces of graph captures (or one such trace): kernels of graph launches are "
+        "attributed to the ops that were captured");
     flags.add("--models", options_.models_file,
               "Your own op models, see docs/how-to/own-models.md");
     flags.add("--kernel-rules", options_.kernel_rules_file,
@@ -113,6 +118,7 @@ class ReportVerb : public Verb {
         "trace_report.xlsx\n"
         "  tracelens report trace.json.gz -o tables/        one CSV file per table\n"
         "  tracelens report trace.json.gz -o report.md      for a pull request or an issue\n"
+        "  tracelens report serve.json.gz --capture captures/   ops inside graph launches\n"
         "  zcat trace.json.gz | tracelens report - -o r.json --quiet");
   }
 
@@ -134,6 +140,15 @@ class ReportVerb : public Verb {
     check_options(options_);
     Trace trace = input_.read(console);
     options_.threads = input_.threads();
+    GraphStitching stitching;
+    if (!captures_.empty()) {
+      StitchedTrace stitched =
+          stitch_graphs(std::move(trace), captures_,
+                        {.threads = options_.threads, .python_frames = uses_frames()});
+      trace = std::move(stitched.trace);
+      stitching = std::move(stitched.stitching);
+      options_.stitching = &stitching;
+    }
     if (categories_ == "reference") options_.edition = Edition::kReference;
     if (!no_pseudo_ops_ && options_.edition == Edition::kExtended)
       trace = add_pseudo_ops(std::move(trace), pseudo_op_options(options_.edition));
@@ -172,8 +187,14 @@ class ReportVerb : public Verb {
       }
   }
 
+  // Most reports do without the Python frames of captures, which are most of them.
+  [[nodiscard]] bool uses_frames() const {
+    return options_.call_stack || options_.recompute || !options_.also.empty() ||
+           !options_.tables.empty();
+  }
+
   TraceInput input_;
-  std::string output_, categories_ = "extended";
+  std::string output_, captures_, categories_ = "extended";
   bool list_tables_ = false, phases_ = false, no_pseudo_ops_ = false;
   ReportOptions options_;
 };

@@ -6,6 +6,7 @@
 #include <map>
 #include <random>
 #include <string>
+#include <utility>
 
 #include "analysis/gpu/timeline.hpp"
 #include "tree/test_trace.hpp"
@@ -69,6 +70,32 @@ TEST(GpuIdle, AGapIsChargedToWhatTheLaunchingThreadWasDoing) {
   }
   EXPECT_EQ(idle.by_host.column("name").texts()[0], "main");  // the costliest first
   EXPECT_EQ(idle.by_host.column("gaps").integers()[0], 1);
+}
+
+TEST(GpuIdle, BelowCapturedOpsTheLaunchOfTheGraphCounts) {
+  const auto replay = [] {
+    TestTrace t;
+    t.launch("cudaLaunchKernel", 0, 1, {.name = "before", .ts = 5, .dur = 5});
+    t.op("step", 20, 100);
+    t.runtime("cudaGraphLaunch", 90, 5, 7);
+    t.gpu({.name = "after", .ts = 100, .dur = 1}, 7);
+    return t.finish();
+  };
+  const Trace plain = replay();
+  TraceBuilder builder{replay()};
+  const EventId launch{5}, kernel{6};  // behind the first launch with its flow, and the op
+  ASSERT_EQ(plain.name(launch), "cudaGraphLaunch");
+  const EventId call = builder.append({.phase = Phase::kComplete,
+                                       .category = Category::kCudaRuntime,
+                                       .name = builder.intern("cudaLaunchKernel"),
+                                       .track = builder.intern(Track{4711, 1}),
+                                       .signature = {},
+                                       .ts_ns = 90'000,
+                                       .dur_ns = 0});
+  builder.set_parent(call, launch);
+  builder.set_parent(kernel, call);
+  const Trace stitched = std::move(builder).finish();
+  EXPECT_EQ(by_host(gpu_idle(TraceFacts{stitched})), by_host(gpu_idle(TraceFacts{plain})));
 }
 
 TEST(GpuIdle, WorkLaunchedBeforeTheGapWasQueuedAndUnlinkedWorkSaysNothing) {

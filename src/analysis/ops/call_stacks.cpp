@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
+#include "analysis/kit/cells.hpp"
 #include "io/ascii.hpp"
+#include "tree/time_math.hpp"
 
 namespace tracelens {
 namespace {
@@ -68,18 +71,47 @@ std::string_view without_trailing_number(std::string_view name) {
   return name.substr(0, end - 1);
 }
 
+// The reference adds starts and durations as doubles of microseconds. Of frames that end together,
+// as those do that were open when the recording ended, some then outlast their caller by a rounding
+// error, for which they lose their place in its tree.
+class EndsAsDoubles {
+ public:
+  explicit EndsAsDoubles(const OpInput& input)
+      : trace_{input.trace}, start_ns_{input.start_ns}, is_on_{input.start_ns != kAbsent} {}
+  // Whether an event has a place below those asked about before, from the outermost on.
+  [[nodiscard]] bool has_place(EventId event) {
+    if (!is_on_ || trace_.category(event) != Category::kPythonFunction ||
+        event.row >= trace_.recorded())
+      return true;
+    const double end =
+        us(minus_ns(trace_.ts_ns()[event.row], start_ns_)) + us(trace_.dur_ns()[event.row]);
+    if (end > caller_end_) return false;
+    caller_end_ = end;
+    return true;
+  }
+
+ private:
+  const Trace& trace_;
+  std::int64_t start_ns_;
+  bool is_on_;
+  double caller_end_ = std::numeric_limits<double>::infinity();
+};
+
 // Names from `from` (included) up to `to` (included), outermost first; those that are shown, and of
-// a runaway recursion the innermost: each kernel has a stack of its own.
+// a runaway recursion the innermost: each kernel has a stack of its own. An invalid `to` stands for
+// the root.
 constexpr std::size_t kDeepestStack = 500;
-void append_path(CallChain& chain, const Trace& trace, const Tree& tree, NodeId from, NodeId to) {
-  const std::size_t before = chain.size();
-  for (NodeId node = from; node.valid(); node = tree.parent(node)) {
-    if (chain.size() - before == kDeepestStack) break;
-    if (is_shown(trace, tree.event(node)))
-      chain.push_back(without_numbers(trace.name(tree.event(node))));
+void append_path(CallChain& chain, const OpInput& input, NodeId from, NodeId to) {
+  std::vector<EventId> path;
+  for (NodeId node = from; node.valid(); node = input.tree.parent(node)) {
+    if (path.size() == kDeepestStack) break;
+    path.push_back(input.tree.event(node));
     if (node == to) break;
   }
-  std::reverse(chain.begin() + static_cast<std::ptrdiff_t>(before), chain.end());
+  EndsAsDoubles ends{input};
+  for (auto event = path.rbegin(); event != path.rend(); ++event)
+    if (ends.has_place(*event) && is_shown(input.trace, *event))
+      chain.push_back(without_numbers(input.trace.name(*event)));
 }
 
 }  // namespace
@@ -144,13 +176,18 @@ std::vector<CallChain> kernel_call_stacks(const OpInput& input, const UnifiedOp&
   if (!op.top.valid()) return stacks;
   const Tree& tree = input.tree;
   CallChain to_op;
-  append_path(to_op, input.trace, tree, op.row.node, op.top);
+  append_path(to_op, input, op.row.node, op.top);
+  // The reference, going up from the call, never meets the op put around it (its oddity I-18).
+  const bool never_met = tree.is_passed_over(op.row.node);
   for (const GpuPosition position : input.ops.kernels(op.row)) {
+    const NodeId call = tree.parent(tree.node(input.launches.gpu_events()[position].event));
     CallChain stack = to_op;
     CallChain below;  // from the op, which to_op ends with already, down to the call
-    append_path(below, input.trace, tree,
-                tree.parent(tree.node(input.launches.gpu_events()[position].event)), op.row.node);
-    const bool repeats_op = is_shown(input.trace, op.row.event);
+    if (never_met)
+      append_path(below, input, tree.parent(op.row.node), NodeId{});
+    else
+      append_path(below, input, call, op.row.node);
+    const bool repeats_op = !never_met && is_shown(input.trace, op.row.event);
     stack.insert(stack.end(), below.begin() + (repeats_op ? 1 : 0), below.end());
     stacks.push_back(std::move(stack));
   }

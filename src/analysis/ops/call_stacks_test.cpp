@@ -47,5 +47,50 @@ TEST(CallStacks, AUnifiedRowShowsFramesOpsAndKernels) {
   EXPECT_EQ(cell(table, "entry_point", 0), "Not found");
 }
 
+// 0.1 + 0.2 is more than 0.3: the inner frame is lost where sums are doubles of microseconds.
+TEST(CallStacks, FramesThatEndTogetherMayGetLostInTheReferencesReportOfServing) {
+  TestTrace t;
+  t.op("aten::first", 0, 0);
+  t.python("a/a.py(1): main", 0, 0.3);
+  t.python("a/a.py(2): run", 0.1, 0.2);
+  t.op("aten::mm", 0.1, 0.1, matrices(2, 3, 4));
+  t.launch("cudaLaunchKernel", 0.1, 0.05, {.name = "gemm", .ts = 200, .dur = 2});
+  const Trace trace = t.finish();
+  const TraceFacts facts{trace, {.python_frames = true}};
+  const auto stack = [&](bool inference) {
+    OpInput input{facts, {.call_stack = true, .inference = inference}};
+    return cell(unified_perf_summary(input, collect_unified_ops(input)).value(), "call_stack_full",
+                0);
+  };
+  EXPECT_EQ(stack(false), "['a/a.py(1): main', 'a/a.py(2): run', 'aten::mm', 'gemm']");
+  EXPECT_EQ(stack(true), "['a/a.py(1): main', 'aten::mm', 'gemm']");
+}
+
+// The stack of a kernel that is charged to the op around a pseudo-op does not hold the pseudo-op.
+TEST(CallStacks, AnOpThatIsPassedOverStandsBesideTheStackOfItsKernel) {
+  TestTrace t;
+  t.python("a/a.py(1): main", 0, 50);
+  const EventId op = t.op("vllm::moe_forward", 1, 40);
+  const auto [call, kernel] =
+      t.launch("cudaLaunchKernel", 10, 1, {.name = "gemm", .ts = 200, .dur = 2});
+  TraceBuilder builder{t.finish()};
+  const EventId pseudo = builder.append({.phase = Phase::kComplete,
+                                         .category = Category::kCpuOp,
+                                         .name = builder.intern("pseudo_op::x"),
+                                         .track = builder.intern(Track{1, 1})});
+  builder.set_parent(pseudo, op);
+  builder.set_parent(call, pseudo);
+  builder.pass_over(pseudo);
+  const Trace trace = std::move(builder).finish();
+  const TraceFacts facts{trace, {.python_frames = true}};
+  OpInput input{facts, {.call_stack = true}};
+  const std::vector<UnifiedOp> ops = collect_unified_ops(input);
+  ASSERT_EQ(ops.size(), 1u);
+  EXPECT_EQ(trace.text(ops[0].name), "pseudo_op::x");
+  EXPECT_EQ(kernel_call_stacks(input, ops[0]).at(0),
+            (CallChain{"a/a.py(1): main", "vllm::moe_forward", "pseudo_op::x", "a/a.py(1): main",
+                       "vllm::moe_forward"}));
+}
+
 }  // namespace
 }  // namespace tracelens

@@ -27,6 +27,7 @@ OpInput::OpInput(const TraceFacts& facts, const OpTableOptions& a_options)
       ops{trace, tree, launches, models},
       modules{trace, tree} {
   if (options.split_recompute) recompute = mark_recompute(trace, tree);
+  if (options.inference && options.call_stack) start_ns = trace_span(trace).start_ns;
   if (options.overlap) overlaps.emplace(facts, launches, options.include_unlinked);
 }
 

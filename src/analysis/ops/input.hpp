@@ -72,6 +72,8 @@ struct OpInput {
   std::optional<RecomputeMarks> recompute;  // with OpTableOptions::split_recompute
   std::optional<Overlaps> overlaps;         // with OpTableOptions::overlap
   std::size_t rows_without_kernels = 0;     // beyond kernels_per_table()
+  // When the trace begins; kAbsent where nothing depends on it: see call_stacks.cpp.
+  std::int64_t start_ns = kAbsent;
 };
 
 }  // namespace tracelens

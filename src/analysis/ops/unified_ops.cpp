@@ -54,13 +54,20 @@ class Collector {
 
   [[nodiscard]] Category category(NodeId node) const { return trace_.category(tree_.event(node)); }
 
+  // Where replayed graphs are stitched, ops stand below the call that launched the graph. The
+  // reference sees them with Python frames in the tree, and then goes down everything.
+  [[nodiscard]] bool may_hold_ops(Category kind) const {
+    return is_runtime(kind) && input_.options.edition == Edition::kExtended;
+  }
+
   // model_below_: an op strictly below has a model and GPU work, with only ops and frames between.
   void mark_models_below() {
     for (std::uint32_t i = static_cast<std::uint32_t>(tree_.size()); i-- > 0;) {
       const NodeId node{i}, parent = tree_.parent(node);
       if (!parent.valid() || tree_.gpu_count(node) == 0) continue;
       const bool is_op = tree_.is_op(node);
-      if (!is_op && category(node) != Category::kPythonFunction) continue;
+      if (!is_op && category(node) != Category::kPythonFunction && !may_hold_ops(category(node)))
+        continue;
       if (model_below_[i] || (is_op && input_.models.has_model(tree_.event(node))))
         model_below_[parent.row] = true;
     }
@@ -96,7 +103,7 @@ class Collector {
     visited_[node.row] = true;
     const Category kind = category(node);
     if (tree_.gpu_count(node) == 0 || is_gpu(kind)) return false;
-    if (!has_frames_ && kind != Category::kCpuOp) return false;
+    if (!has_frames_ && kind != Category::kCpuOp) return may_hold_ops(kind);
     const EventId event = tree_.event(node);
     if (input_.models.has_model(event)) {
       take_modelled(node, top);

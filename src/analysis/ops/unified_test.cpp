@@ -192,6 +192,38 @@ TEST(Unified, AKernelThatNoOpLaunchedDoesWhatItsNameSays) {
               ElementsAre("attention_fwd", "triton", "GEMM"));
 }
 
+// A compiled region that launches a kernel itself, and a graph whose captured op was put below it.
+TEST(Unified, TheOpsOfAReplayedGraphAreFoundBelowItsLaunch) {
+  TestTrace t;
+  t.op("Torch-Compiled Region", 0, 100);
+  t.launch("cudaLaunchKernel", 1, 1, {.name = "prepare", .ts = 150, .dur = 1});
+  const auto [graph, kernel] =
+      t.launch("cudaGraphLaunch", 3, 1, {.name = "gemm", .ts = 200, .dur = 2});
+  TraceBuilder builder{t.finish()};
+  const TrackId host = builder.intern(Track{TestTrace::kHostPid, 1});
+  Signature call = matrices(2, 3, 4);
+  call.name = builder.intern("aten::mm");
+  const EventId op = builder.append({.phase = Phase::kComplete,
+                                     .category = Category::kCpuOp,
+                                     .name = call.name,
+                                     .track = host,
+                                     .signature = builder.intern(call)});
+  const EventId launch = builder.append({.phase = Phase::kComplete,
+                                         .category = Category::kCudaRuntime,
+                                         .name = builder.intern("cudaLaunchKernel"),
+                                         .track = host});
+  builder.set_parent(op, graph);
+  builder.set_parent(launch, op);
+  builder.set_parent(kernel, launch);
+  const Trace trace = std::move(builder).finish();
+  const TraceFacts facts{trace};
+  OpInput input{facts, {.edition = Edition::kExtended}};
+  const Table table = unified_perf_summary(input, collect_unified_ops(input)).value();
+  EXPECT_THAT(column(table, "name"),
+              ElementsAre("aten::mm", "Torch-Compiled Region->prepare (Synthetic Op)"));
+  EXPECT_EQ(cell(table, "has_perf_model", 0), "True");
+}
+
 TEST(Unified, RooflineColumnsComeWithAGpu) {
   TestTrace t;
   t.op("aten::mm", 0, 10, matrices(1000, 1000, 1000));

@@ -19,9 +19,12 @@ bool uses_rules(const ReportOptions& options, const Selection& selection) {
 
 TreeOptions tree_options(TraceKind kind, const ReportOptions& options, const Selection& selection) {
   if (kind != TraceKind::kPyTorch) return {};
-  // Frames change which ops are discarded for outlasting their caller, as in the Python TraceLens.
+  // Frames change which ops are discarded for outlasting their caller, as in the Python TraceLens,
+  // which always has them when it merged graph captures.
+  const bool is_merged =
+      options.inference && options.stitching != nullptr && options.stitching->merged;
   return {.python_frames = options.recompute || options.call_stack || options.group_by_module ||
-                           selection.needs(Needs::kFrames),
+                           is_merged || selection.needs(Needs::kFrames),
           .link_by_correlation = options.link_by_correlation};
 }
 
@@ -90,6 +93,11 @@ const IdleTables& TableContext::idle() {
   return idle_.get([this] {
     return gpu_idle(facts, {.include_unlinked = timeline_options().include_unlinked});
   });
+}
+
+const GraphStitching& TableContext::stitching() {
+  if (options.stitching != nullptr) return *options.stitching;
+  return unstitched_.get([this] { return unstitched_graphs(trace); });
 }
 
 OpInput& TableContext::ops() {

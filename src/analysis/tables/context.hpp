@@ -57,7 +57,8 @@ class TableContext {
   [[nodiscard]] const Tree& tree() const { return facts.tree(); }
   // gpu_timeline of all GPUs together.
   [[nodiscard]] const Timeline& timeline();
-  [[nodiscard]] const IdleTables& idle();  // of the same GPU events
+  [[nodiscard]] const IdleTables& idle();           // of the same GPU events
+  [[nodiscard]] const GraphStitching& stitching();  // of the options; else nothing was stitched
 
   [[nodiscard]] const Gpu* gpu() const { return gpu_ ? &*gpu_ : nullptr; }
   [[nodiscard]] std::string gpu_name() const;  // empty where no table has roofline columns
@@ -89,6 +90,7 @@ class TableContext {
   std::vector<std::string> warnings_;
   Once<Timeline> timeline_;
   Once<IdleTables> idle_;
+  Once<GraphStitching> unstitched_;
   Once<OpInput> ops_;
   Once<KernelRows> kernels_;
   Once<JaxOps> jax_ops_;

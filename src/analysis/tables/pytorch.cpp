@@ -1,4 +1,5 @@
 // The tables of a PyTorch trace, in report order.
+#include "analysis/gpu/graph_launches.hpp"
 #include "analysis/gpu/idle.hpp"
 #include "analysis/gpu/kernel_categories.hpp"
 #include "analysis/ops/category_sheets.hpp"
@@ -108,6 +109,16 @@ const std::vector<std::string>& op_sheet_names() {
 const std::vector<std::string>& overlap_sheet_names() {
   static const std::vector<std::string> names = sheet_names_with("_kl_overlap");
   return names;
+}
+
+std::vector<Table> graph_tables(TableContext& c) {
+  for (const std::string& sentence : stitching_warnings(c.facts, c.stitching())) c.warn(sentence);
+  return tables(graph_stitching(c.facts, c.stitching()));
+}
+
+std::vector<Table> graph_kinds(TableContext& c) {
+  if (c.stitching().launches.empty()) return {};
+  return tables(graph_kernels(c.facts, c.stitching(), c.kernel_rules()));
 }
 
 std::vector<Table> kernel_table(TableContext& c) {
@@ -226,6 +237,26 @@ constexpr TableInfo kTables[] = {
          {.columns =
               "phase | context from | context below | steps | µs per step | ns per KV token | percent of GPU busy | attention ms"},
      .make = serving},
+    {.name = "graph_stitching",
+     .description = "Graph launches, and the captured ops their kernels belong to",
+     .group = "graphs",
+     .on = Default::kExtended,
+     .screen =
+         {.columns =
+              "step | matched by | kernels | matched | GPU time | covered | share of GPU time | capture | reason"},
+     .make = graph_tables},
+    {.name = "graph_kernels",
+     .description = "Kinds of GPU work inside graph launches whose kernels have no op",
+     .group = "graphs",
+     .on = Default::kExtended,
+     .screen =
+         {.place = 5,
+          .rows = 8,
+          .columns =
+              "kernel category | GPU time | share of graph | kernels | graph | launches | launch"},
+     .in_background = true,
+     .uses_rules = true,
+     .make = graph_kinds},
     {.name = "ops_summary_by_category",
      .description = "GPU time by category of op, the costliest first",
      .needs = Needs::kOps,

@@ -81,6 +81,11 @@ constexpr OpInfo kOps[] = {
     {.name = "aiter::allgather_lastdim<std::bfloat16_t, 4>(aiter::RankData*, aiter::RankSignals, "
              "aiter::Signal*, std::bfloat16_t*, int, int, int) (Synthetic Op)",
      .category = "CustomCollective"},
+    {.name = "SortTokens", .category = "MoE_aux", .edition = kExtended},
+    {.name = "TopK", .category = "MoE_aux", .edition = kExtended},
+    {.name = "aiter::v4_attention_with_output",
+     .category = "InferenceAttention",
+     .edition = kExtended},
     {.name = "aten::cudnn_convolution_add_relu", .category = "CONV_fwd", .edition = kExtended},
     {.name = "aten::cudnn_convolution_relu", .category = "CONV_fwd", .edition = kExtended},
     {.name = "aten::cudnn_convolution_transpose", .category = "CONV_fwd", .edition = kExtended},

@@ -1,6 +1,7 @@
 // Where the extended edition is right and the reference edition repeats the Python TraceLens.
 #include <gtest/gtest.h>
 
+#include "perf/registry/op_registry.hpp"
 #include "perf/registry/test_call.hpp"
 
 namespace tracelens::perf {
@@ -190,8 +191,8 @@ TEST(OurModels, MaxPoolFindsItsOutputShape) {
 }
 
 TEST(OurModels, CombiningExpertsReadsTheOutputOfEach) {
-  const Signature args = signature_from_json("[[32, 128], [32, 8]]",
-                                             R"(["c10::BFloat16", "c10::BFloat16"])", "", "");
+  const Signature args =
+      signature_from_json("[[32, 128], [32, 8]]", R"(["c10::BFloat16", "c10::BFloat16"])", "", "");
   const Value extra = Value::dict({"MoE topk"}, {4});
   const OpCall call{.name = "pseudo_op::moe_triton_unfused_finalize_matmul_scatter",
                     .args = args,
@@ -201,6 +202,24 @@ TEST(OurModels, CombiningExpertsReadsTheOutputOfEach) {
   EXPECT_EQ(work->flops, 32 * 128 * (4 + 3));
   EXPECT_EQ(work->bytes, 2 * 32 * 128 * (4 + 1));
   EXPECT_FALSE(built_in_work(call, Pass::kForward, Edition::kReference));
+}
+
+TEST(OurModels, RopeOfVllmIsThatOfSglang) {
+  const std::string_view dims = "[[64], [64, 4096], [64, 1024], [], [40960, 128], []]";
+  const std::string_view types =
+      R"(["long int", "c10::BFloat16", "c10::BFloat16", "Scalar", "c10::BFloat16", "Scalar"])";
+  const std::string_view values = R"(["", "", "", "128", "", "True"])";
+  const TestCall vllm{"_C::rotary_embedding", dims, types, values};
+  const TestCall sglang{"sgl_kernel::rotary_embedding", dims, types, values};
+  EXPECT_EQ(vllm.corrected()->bytes, sglang.work()->bytes);
+  EXPECT_FALSE(vllm.work());
+}
+
+TEST(OurModels, AnOpNamedAfterItsKernelAndANumberIsTritons) {
+  EXPECT_EQ(op_category("sage_fwd_1", "sage_fwd", Edition::kExtended), "triton");
+  EXPECT_EQ(op_category("sage_fwd_1", "sage_fwd", Edition::kReference), "other");
+  EXPECT_EQ(op_category("sage_fwd", "sage_fwd", Edition::kExtended), "other");
+  EXPECT_EQ(op_category("sage_fwd_x1", "sage_fwd", Edition::kExtended), "other");
 }
 
 TEST(OurModels, GroupedProductSharesRowsAmongTheGroups) {

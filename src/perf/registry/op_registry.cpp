@@ -79,6 +79,14 @@ std::string_view template_category(std::string_view name) {
   return {};
 }
 
+// Ours: torch.compile names the op of a Triton kernel of one's own after the kernel, with a number.
+bool is_own_triton_kernel(std::string_view name, std::string_view kernel) {
+  if (kernel.empty() || !name.starts_with(kernel)) return false;
+  name.remove_prefix(kernel.size());
+  return name.size() > 1 && name[0] == '_' &&
+         name.find_first_not_of("0123456789", 1) == std::string_view::npos;
+}
+
 // Ours: where GPU work was launched without an op of its own, what launched it. The kernels of a
 // graph or of a compiled region are told apart by their names: the table kernel_categories.
 std::string_view launch_category(std::string_view name) {
@@ -114,6 +122,7 @@ std::string_view op_category(std::string_view name, std::string_view first_kerne
         !copy.empty() && (is_copy(name) || !find_op(name, edition)))
       return copy;
     if (const std::string_view known = template_category(name); !known.empty()) return known;
+    if (is_own_triton_kernel(name, first_kernel)) return "triton";
   }
   if (const OpInfo* op = find_op(name, edition)) return op->category;
   if (name.starts_with("triton")) return "triton";
