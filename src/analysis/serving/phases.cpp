@@ -50,6 +50,7 @@ struct PhaseRow {
   ModelledWork modelled = {};
   std::vector<std::int64_t> token_walls = {};  // of steps with output; sorted once complete
   std::int64_t all_wall_ns = 0, all_busy_ns = 0;
+  double memory_gbps = 0;  // of the GPU; 0: not known
 
   void add(const ServedStep& step) {
     ++steps;
@@ -80,10 +81,14 @@ struct PhaseRow {
     for (const std::int64_t wall : token_walls) sum = plus_ns(sum, wall);
     return ratio(ms(sum), static_cast<double>(token_walls.size()));
   }
-  // What of the GPU's time in this phase the work would have taken at its peaks.
-  [[nodiscard]] std::optional<double> of_peak(double best_us) const {
-    if (modelled.memory_us <= 0 || gpu_ns() <= 0) return std::nullopt;
-    return best_us / us(gpu_ns()) * 100;
+  // What of the GPU's time in this phase the work would have taken at its peaks, in percent.
+  [[nodiscard]] std::optional<double> of_bandwidth() const {
+    if (modelled.bytes <= 0 || memory_gbps <= 0) return std::nullopt;
+    return percent_of(modelled.bytes / memory_gbps, static_cast<double>(gpu_ns()));
+  }
+  [[nodiscard]] std::optional<double> of_compute() const {
+    if (modelled.compute_us <= 0) return std::nullopt;
+    return percent_of(modelled.compute_us, us(gpu_ns()));
   }
   [[nodiscard]] std::optional<std::string_view> bound() const {
     constexpr double kMuch = 25;  // percent of the GPU's time
@@ -92,7 +97,7 @@ struct PhaseRow {
     if (share(gpu.idle_ns) >= kMuch && gpu.idle_ns >= gpu.exposed_comm_ns) return "host";
     if (share(gpu.exposed_comm_ns) >= kMuch) return "communication";
     const std::int64_t judged = plus_ns(modelled.memory_bound_ns, modelled.compute_bound_ns);
-    if (judged < gpu.busy_ns / 2) return "GPU";
+    if (judged < gpu.busy_ns / 4) return "GPU";
     return modelled.memory_bound_ns >= modelled.compute_bound_ns ? "memory" : "compute";
   }
 };
@@ -129,7 +134,7 @@ ColumnSet<PhaseRow> phase_columns() {
        [](const Row& row) { return row.gpu.graph_launches; }},
       {{"bound", Kind::kText, "",
         "what holds the phase up: host (the GPU waits), communication, memory or compute (of most "
-        "of the time, by models); GPU: its kernels, which no model knows"},
+        "of the time that models know); GPU: its kernels, of which models know too little"},
        &Row::bound},
       {{"requests per step", Kind::kReal, "", "on average"},
        [](const Row& row) {
@@ -182,10 +187,10 @@ ColumnSet<PhaseRow> phase_columns() {
       {{"MBU %", Kind::kReal, "%",
         "model bandwidth utilisation: the bytes these ops have to move, as a share of what the "
         "memory could have moved in the GPU's time, idle time included"},
-       [](const Row& row) { return row.of_peak(row.modelled.memory_us); }},
+       [](const Row& row) { return row.of_bandwidth(); }},
       {{"percent of compute roof", Kind::kReal, "%",
-        "the same of the arithmetic and the GPU's peak rates"},
-       [](const Row& row) { return row.of_peak(row.modelled.compute_us); }}};
+        "the same of the arithmetic and the GPU's peak rates, as far as they are known"},
+       [](const Row& row) { return row.of_compute(); }}};
 }
 
 constexpr ServingPhase kPhases[] = {ServingPhase::kPrefill, ServingPhase::kMixed,
@@ -256,7 +261,8 @@ Table serving_steps(const ServingRun& run) {
   return table;
 }
 
-Table serving_phases(const ServingRun& run, std::span<const ModelledWork> modelled) {
+Table serving_phases(const ServingRun& run, std::span<const ModelledWork> modelled,
+                     const Gpu* gpu) {
   std::vector<PhaseRow> rows;
   PhaseRow all{.name = "all"};
   for (const ServingPhase phase : kPhases) {
@@ -282,6 +288,7 @@ Table serving_phases(const ServingRun& run, std::span<const ModelledWork> modell
   for (PhaseRow& row : rows) {
     row.all_wall_ns = rows.back().wall_ns;
     row.all_busy_ns = rows.back().gpu.busy_ns;
+    if (gpu != nullptr) row.memory_gbps = gpu->memory_gbps.value_or(0);
     std::ranges::sort(row.token_walls);
     columns.append(table, row);
   }

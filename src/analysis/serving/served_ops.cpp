@@ -15,7 +15,6 @@ void ModelledWork::add(const ModelledWork& more) {
   flops += more.flops;
   bytes += more.bytes;
   compute_us += more.compute_us;
-  memory_us += more.memory_us;
 }
 
 ServedOps::ServedOps(OpInput& input, const ServingRun& run) : input_{input} {
@@ -62,7 +61,6 @@ std::vector<ModelledWork> modelled_work(OpInput& input, const ServingRun& run) {
     }
     if (roof) {
       one.compute_us = roof->compute_us;
-      one.memory_us = roof->memory_us;
       (roof->bound == Bound::kMemory ? one.memory_bound_ns : one.compute_bound_ns) = one.ns;
     }
     by_step[run.step_of(input.launches.gpu_events()[kernels.front()].event)].add(one);

@@ -25,7 +25,7 @@ struct ModelledWork {
   std::int64_t ns = 0, memory_bound_ns = 0, compute_bound_ns = 0;
   std::int64_t ns_of_bytes = 0;  // of those whose bytes are known
   double flops = 0, bytes = 0;
-  double compute_us = 0, memory_us = 0;  // at the peaks of the GPU; 0: it is not known
+  double compute_us = 0;  // at the peak rates of the GPU, as far as they are known
   void add(const ModelledWork& more);
 };
 

@@ -50,7 +50,9 @@ class Serving {
 
 struct Made {
   explicit Made(Trace a_trace) : trace{std::move(a_trace)} {}
-  Table phases() { return serving_phases(run, modelled_work(input, run)); }
+  Table phases(const Gpu* gpu = nullptr) {
+    return serving_phases(run, modelled_work(input, run), gpu);
+  }
 
   const Trace trace;
   const TraceFacts facts{trace};
@@ -177,6 +179,24 @@ TEST(ServingSteps, TheLastOneLastsUntilItsWorkIsDone) {
   s.graph(1, {{.name = "attn_fwd", .ts = 20, .dur = 30}});
   Made made{s.t.finish()};
   EXPECT_EQ(cell(serving_steps(made.run), "wall ms", 0), "0.05");
+}
+
+// A product of 6e6 bytes and 2e9 FLOPs in 8 us, after a wait of 2.
+TEST(ServingPhases, RatesAreOfTheTimeOfModelledOpsAndUtilisationOfAllTime) {
+  Serving s;
+  s.step(annotation({.running = 2, .keys = 153}), 0, 40);
+  s.t.op("aten::mm", 1, 5, matrices(1000, 1000, 1000));
+  s.t.launch("cudaLaunchKernel", 2, 1, {.name = "gemm", .ts = 10, .dur = 8});
+  s.graph(7, {{.name = "attn_fwd", .ts = 20, .dur = 2}});
+  Gpu gpu;
+  gpu.memory_gbps = 1000;
+  Made made{s.t.finish()};
+  const Table table = made.phases(&gpu);
+  EXPECT_EQ(cell(table, "percent modelled", 0), "80.0");
+  EXPECT_EQ(cell(table, "TFLOP/s", 0), "250.0");
+  EXPECT_EQ(cell(table, "TB/s", 0), "0.75");
+  EXPECT_EQ(cell(table, "MBU %", 0), "50.0");  // 6 us of [10, 22)
+  EXPECT_EQ(cell(made.phases(), "MBU %", 0), "");
 }
 
 TEST(ServingPhases, ADiffusionStepHasNoTokens) {

@@ -54,7 +54,8 @@ std::vector<Table> serving(TableContext& c) {
   const ServingRun run{c.facts, c.options.include_unlinked};
   if (run.steps().empty()) return {};
   std::vector<Table> made;
-  if (c.wants("serving_phases")) made.push_back(serving_phases(run, modelled_work(c.ops(), run)));
+  if (c.wants("serving_phases"))
+    made.push_back(serving_phases(run, modelled_work(c.ops(), run), c.gpu()));
   if (c.wants("serving_steps")) made.push_back(serving_steps(run));
   const ServedOps ops{c.ops(), run};
   made.push_back(serving_ops_by_phase(run, ops));
