@@ -47,7 +47,7 @@ TEST(KinetoBlocks, AnyBlockSizeGivesTheSameTrace) {
     ASSERT_EQ(dump_read(text, {.threads = 1, .block_bytes = bytes}), expected) << bytes;
 }
 
-// Every element where it stands, whole; those that cannot be read have no size.
+// Every element where it stands, whole; those that are no JSON as they stand have no size.
 TEST(KinetoBlocks, TheIndexKnowsWhereEachEventStands) {
   const std::string text = tricky_trace(200);
   for (const std::size_t bytes : std::initializer_list<std::size_t>{16, 90, 1000, 100000}) {

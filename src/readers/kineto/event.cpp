@@ -218,6 +218,9 @@ EventParser::Outcome EventParser::parse(std::string_view text, std::uint64_t fir
   const auto damaged = [&](Problem problem, const char* at) {
     append_damaged(problem, first_byte + offset(at), block);
   };
+  const auto note_place = [&](const char* from, const char* to) {
+    block.places.push_back({first_byte + offset(from), static_cast<std::uint32_t>(to - from)});
+  };
   const auto count_controls = [&](const char* from, const char* to, StrayControls::Which which) {
     block.controls.count(between(from, to), first_byte + offset(from), which);
   };
@@ -235,15 +238,15 @@ EventParser::Outcome EventParser::parse(std::string_view text, std::uint64_t fir
       p = parse_object(p, end, fields);
       if (p != nullptr) [[likely]] {
         append(fields, first_byte + offset(start), block);
-        if (is_index_)
-          block.places.push_back(
-              {first_byte + offset(start), static_cast<std::uint32_t>(p - start)});
+        if (is_index_) note_place(start, p);
         continue;
       }
       p = json::skip_container(start, end);
       if (p == nullptr) return {End::kIncomplete, offset(start)};
       const bool is_mended = parse_mended(between(start, p), first_byte + offset(start), block);
       if (!is_mended) damaged(Problem::kBadEvent, start);
+      // As it stands it is no JSON for others: it has a place, but no text to copy.
+      if (is_mended && is_index_) note_place(start, start);
       count_controls(start, p,
                      is_mended ? StrayControls::kInStringsToo : StrayControls::kNoWhiteSpace);
     } else if (json::is_control(*start)) {

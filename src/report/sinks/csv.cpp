@@ -2,7 +2,6 @@
 // have no text that a spreadsheet would run; those of the reference are as Python writes them.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -10,7 +9,6 @@
 #include <string>
 #include <string_view>
 #include <tracelens/error.hpp>
-#include <tracelens/printed_text.hpp>
 #include <tracelens/table_text.hpp>
 #include <vector>
 
@@ -32,13 +30,6 @@ std::string file_stem(std::string_view table_name) {
     if (std::string_view{"/\\:*?\"<>|"}.find(c) != std::string_view::npos) c = '_';
   if (stem.empty() || stem.front() == '.') stem.insert(0, 1, '_');
   return stem;
-}
-
-// Nothing that a spreadsheet runs, or a terminal that the file is printed to. Most texts are plain.
-std::string shown_safely(std::string text) {
-  const auto is_plain = [](char c) { return c >= 0x20 && c < 0x7f; };
-  if (!std::ranges::all_of(text, is_plain)) text = printed_lines(text, ColourCodes::kRemove);
-  return guarded_text(text);
 }
 
 // The folder is one document: tables of an earlier run that this one does not have are taken away.
@@ -97,7 +88,7 @@ ContentHash write_csv(const Table& table, io::OutputFile& file, Edition edition)
   };
   for (const Table::Column& column : table.columns()) {
     if (&column != &table.columns().front()) line.push_back(',');
-    append_csv_text(line, is_exact ? column.spec().name : shown_safely(column.spec().name));
+    append_csv_text(line, is_exact ? column.spec().name : guarded_text(column.spec().name));
   }
   end_line();
   for (std::size_t row = 0; row < table.rows(); ++row) {
@@ -107,7 +98,7 @@ ContentHash write_csv(const Table& table, io::OutputFile& file, Edition edition)
       if (is_exact || (kind != Kind::kText && kind != Kind::kNested))
         append_csv_cell(line, column, row);
       else
-        append_csv_text(line, shown_safely(plain_text(column, row)));
+        append_csv_text(line, guarded_text(plain_text(column, row)));
     }
     end_line();
   }
