@@ -73,27 +73,6 @@ void append_record(std::string& out, const ReplayRecord& record, std::size_t id,
   out += '}';
 }
 
-}  // namespace
-
-std::string replay_data(const Replay& replay, bool kernel_names) {
-  std::string out = "{\"records\": [";
-  for (std::size_t i = 0; i < replay.records.size(); ++i) {
-    out += i == 0 ? "\n" : ",\n";
-    append_record(out, replay.records[i], i, kernel_names);
-  }
-  out += "\n], \"sequences\": [";
-  for (std::size_t i = 0; i < replay.sequences.size(); ++i) {
-    const ReplaySequence& sequence = replay.sequences[i];
-    out += i == 0 ? "\n{" : ",\n{";
-    append_member(out, "name", sequence.name);
-    out += fmt::format(R"(, "kernel_time_us": {:.3f}, "ids": [{}]}})", us(sequence.kernel_ns),
-                       fmt::join(sequence.records, ", "));
-  }
-  return out + "]}";
-}
-
-namespace {
-
 // JSON inside Python's r'''...''': the only thing that could end it is a quote.
 std::string without_quotes(std::string_view json) {
   std::string out;
@@ -129,6 +108,23 @@ void replace_once(std::string& text, std::string_view mark, std::string_view by)
 }
 
 }  // namespace
+
+std::string replay_data(const Replay& replay, bool kernel_names) {
+  std::string out = "{\"records\": [";
+  for (std::size_t i = 0; i < replay.records.size(); ++i) {
+    out += i == 0 ? "\n" : ",\n";
+    append_record(out, replay.records[i], i, kernel_names);
+  }
+  out += "\n], \"sequences\": [";
+  for (std::size_t i = 0; i < replay.sequences.size(); ++i) {
+    const ReplaySequence& sequence = replay.sequences[i];
+    out += i == 0 ? "\n{" : ",\n{";
+    append_member(out, "name", sequence.name);
+    out += fmt::format(R"(, "kernel_time_us": {:.3f}, "ids": [{}]}})", us(sequence.kernel_ns),
+                       fmt::join(sequence.records, ", "));
+  }
+  return out + "]}";
+}
 
 std::string replay_script(const Replay& replay, const ReplayScriptOptions& options) {
   std::string script{replay.is_jax ? replay_jax_template() : replay_template()};

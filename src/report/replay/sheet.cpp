@@ -7,9 +7,11 @@
 #include <tracelens/files.hpp>
 #include <tracelens/json.hpp>
 #include <tracelens/replay.hpp>
+#include <unordered_map>
 
 #include "report/import/csv_reader.hpp"
 #include "report/import/xlsx_reader.hpp"
+#include "tree/time_math.hpp"
 
 namespace tracelens {
 namespace {
@@ -96,6 +98,10 @@ ReplayRecord record_of(const Sheet& sheet, std::size_t row) {
   return record;
 }
 
+std::string key_of(const ReplayArguments& call) {
+  return json_text(Value::list({call.op, call.types, call.dims, call.strides, call.concrete}));
+}
+
 Table arguments_table(const std::string& path) {
   if (is_csv(path)) return read_csv_table("sheet", read_text_file(path));
   const XlsxBook book{path};
@@ -126,11 +132,23 @@ Replay choose_replay_from_sheet(const std::string& path, const ReplayChoice& cho
   const auto has = [](const auto& list, const auto& item) {
     return list.empty() || std::ranges::find(list, item) != list.end();
   };
-  for (std::size_t row = 0; row < table.rows(); ++row)
-    if (ReplayRecord record = record_of(sheet, row); !record.call.types.items().empty() &&
-                                                     has(choice.names, record.call.op) &&
-                                                     has(choice.uids, record.uid))
+  std::unordered_map<std::string, std::size_t> by_arguments;
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    ReplayRecord record = record_of(sheet, row);
+    if (record.call.types.items().empty() || !has(choice.names, record.call.op) ||
+        !has(choice.uids, record.uid))
+      continue;
+    // Tables may have a row for each thread.
+    const auto [entry, is_new] =
+        by_arguments.try_emplace(key_of(record.call), replay.records.size());
+    if (is_new) {
       replay.records.push_back(std::move(record));
+    } else {
+      ReplayRecord& known = replay.records[entry->second];
+      known.count += record.count;
+      known.kernel_ns = plus_ns(known.kernel_ns, record.kernel_ns);
+    }
+  }
   std::ranges::stable_sort(replay.records, std::ranges::greater{}, &ReplayRecord::kernel_ns);
   if (choice.top && replay.records.size() > *choice.top) replay.records.resize(*choice.top);
   if (replay.records.empty()) throw Error{path, "no op with recorded arguments is left to replay"};

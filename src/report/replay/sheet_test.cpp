@@ -41,6 +41,16 @@ TEST(ReplaySheet, RowsOfATableAreRecordsCostliestFirst) {
   EXPECT_THROW((void)choose_replay_from_sheet(path, {.subtree = 1}), Error);
 }
 
+TEST(ReplaySheet, RowsOfEqualArgumentsAreOneRecord) {
+  const std::string relu = "aten::relu,\"((4, 8),)\",\"('float',)\",\"((8, 1),)\",\"('',)\",3,6.5,";
+  const std::string path = written(std::string{kHeader} + relu + "7\n" + relu + "8\n");
+  const Replay replay = choose_replay_from_sheet(path, {.all_unique = true});
+  ASSERT_EQ(replay.records.size(), 1u);
+  EXPECT_EQ(replay.records[0].count, 6u);
+  EXPECT_EQ(replay.records[0].kernel_ns, 13'000);
+  EXPECT_EQ(replay.records[0].uid, 7u);
+}
+
 TEST(ReplaySheet, OtherFilesAreNone) {
   EXPECT_FALSE(is_replay_sheet(written("Kernel_Name,Start\nk,1\n")));
   EXPECT_FALSE(is_replay_sheet("no such file.csv"));
