@@ -41,7 +41,7 @@ def beside(name):
 DATA = json.loads(r'''{"records": []}''')
 
 DTYPES = {
-    "pred": "bool", "s4": "int4", "s8": "int8", "s16": "int16", "s32": "int32", "s64": "int64",
+    "pred": "bool_", "s4": "int4", "s8": "int8", "s16": "int16", "s32": "int32", "s64": "int64",
     "u4": "uint4", "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64", "f16": "float16",
     "bf16": "bfloat16", "f32": "float32", "f64": "float64", "c64": "complex64", "c128": "complex128",
     "f8e5m2": "float8_e5m2", "f8e4m3fn": "float8_e4m3fn", "f8e4m3fnuz": "float8_e4m3fnuz",
@@ -686,27 +686,29 @@ def timed(call, options):
 
 
 def profiled(call):
-    """The kernels of one call, longest first, and their time in microseconds (mean of some calls)."""
+    """The kernels of one call, longest first, and their time in microseconds (medians over calls)."""
     if not hasattr(jax.profiler, "ProfileData"):
         raise Skip("this JAX cannot read its own profiles: leave out --kernels")
     rounds = 7
     big = jnp.zeros(2**26, jnp.float32)
     flush = jax.jit(lambda x: x.max())  # what ran before left other things in the cache
     jax.block_until_ready(flush(big))
+    settings = jax.profiler.ProfileOptions()
+    settings.python_tracer_level = 0
     with tempfile.TemporaryDirectory() as folder:
-        with jax.profiler.trace(folder):
+        with jax.profiler.trace(folder, profiler_options=settings):
             for _ in range(rounds):
                 jax.block_until_ready(flush(big))
                 jax.block_until_ready(call())
         path, = glob.glob(os.path.join(folder, "**", "*.xplane.pb"), recursive=True)
-        kernels = kernels_of(jax.profiler.ProfileData.from_file(path))
-    names = sorted(kernels, key=lambda name: -kernels[name])
-    return names, sum(kernels.values()) / rounds
+        found = kernels_of(jax.profiler.ProfileData.from_file(path))
+    kernels = {name: statistics.median(each) * len(each) / rounds for name, each in found.items()}
+    return sorted(kernels, key=lambda name: -kernels[name]), sum(kernels.values())
 
 
 def kernels_of(profile):
-    """Microseconds by kernel of what the replayed function launched."""
-    sums = {}
+    """Microseconds of each run, by kernel, of what the replayed function launched."""
+    found = {}
     for plane in profile.planes:
         if not plane.name.startswith("/device:GPU"):
             continue
@@ -716,8 +718,8 @@ def kernels_of(profile):
             for event in line.events:
                 stats = dict(event.stats)
                 if "replayed" in str(stats.get("hlo_module", "")):
-                    sums[event.name] = sums.get(event.name, 0.0) + event.duration_ns / 1e3
-    return sums
+                    found.setdefault(event.name, []).append(event.duration_ns / 1e3)
+    return found
 
 
 # ---------------------------------------------------------------- running

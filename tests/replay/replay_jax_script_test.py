@@ -128,6 +128,21 @@ class Rules(unittest.TestCase):
             made = replay.scalar(text, replay.Shape(f"{kind}[]"))
             self.assertEqual(made.about["value"], value)
 
+    def test_kernels_of_the_replayed_function_alone(self):
+        class Named:
+            def __init__(self, name, **about):
+                self.name = name
+                self.__dict__.update(about)
+
+        def event(name, us, module):
+            return Named(name, duration_ns=1000 * us, stats=[("hlo_module", module), (None, 1)])
+
+        stream = Named("Stream #13", events=[event("a", 2, "jit_replayed"), event("a", 4, "jit_replayed"),
+                                             event("max", 9, "jit__lambda")])
+        modules = Named("XLA Modules", events=[event("jit_replayed", 7, "jit_replayed")])
+        planes = [Named("/device:GPU:0", lines=[stream, modules]), Named("/host:CPU", lines=[stream])]
+        self.assertEqual(replay.kernels_of(Named("", planes=planes)), {"a": [2, 4]})
+
     def test_tuples_within_tuples(self):
         self.assertEqual(replay.parts_of("((f32[2,3]{1,0}, s32[]), u8[0]{0})"),
                          ["(f32[2,3]{1,0}, s32[])", "u8[0]{0}"])

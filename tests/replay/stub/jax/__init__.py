@@ -63,7 +63,7 @@ class random:
     PRNGKey = staticmethod(lambda seed: ("key", seed))
     split = staticmethod(lambda key: (key, key))
     normal = staticmethod(lambda key, shape, dtype: Array(shape, dtype, fill="normal"))
-    bernoulli = staticmethod(lambda key, shape: Array(shape, jnp.bool, fill="bernoulli"))
+    bernoulli = staticmethod(lambda key, shape: Array(shape, jnp.bool_, fill="bernoulli"))
     randint = staticmethod(lambda key, shape, low, high, dtype: Array(shape, dtype, fill="range", high=high))
 
 

@@ -35,14 +35,14 @@ for _name in ("abs cbrt ceil cos clz erf exp expm1 floor log log1p logistic neg 
 
 
 def _compare(*values):
-    return Array(_same("compare")(*values).shape, "bool")
+    return Array(_same("compare")(*values).shape, "bool_")
 
 
 eq = ne = lt = le = gt = ge = is_finite = _compare
 
 
 def select(which, left, right):
-    assert which.dtype == "bool" and which.shape in ((), left.shape)
+    assert which.dtype == "bool_" and which.shape in ((), left.shape)
     return _same("select")(left, right)
 
 

@@ -2,7 +2,7 @@ from jax import Array
 
 for _name in ("int4", "int8", "int16", "int32", "int64", "uint4", "uint8", "uint16", "uint32", "uint64",
               "float16", "bfloat16", "float32", "float64", "complex64", "complex128", "float8_e5m2",
-              "float8_e4m3fn", "bool"):
+              "float8_e4m3fn", "bool_"):
     globals()[_name] = _name
 
 
