@@ -175,6 +175,13 @@ class Program:
         if hlo.get("problem"):
             raise Skip(hlo["problem"])
         self.computations, self.options = hlo["computations"], options
+        for computation in self.computations:
+            body = computation["body"]
+            if not 0 <= computation["root"] < len(body):
+                raise Skip("a computation has no result")
+            if any(not 0 <= each < at for at, instruction in enumerate(body)
+                   for each in instruction.get("in", [])):
+                raise Skip("the profile lacks an operand")
 
     @property
     def main(self):
@@ -187,8 +194,6 @@ class Program:
     def call(self, number, arguments):
         computation = self.computations[number]
         body, root = computation["body"], computation["root"]
-        if not 0 <= root < len(body):
-            raise Skip("a computation has no result")
         values = {}
         for at in self.needed(body, root):
             instruction = body[at]
@@ -202,12 +207,9 @@ class Program:
         wanted, todo = set(), [root]
         while todo:
             at = todo.pop()
-            if at in wanted:
-                continue
-            wanted.add(at)
-            if not 0 <= at < len(body) or any(each >= at for each in body[at].get("in", [])):
-                raise Skip("the profile lacks an operand")
-            todo.extend(body[at].get("in", []))
+            if at not in wanted:
+                wanted.add(at)
+                todo.extend(body[at].get("in", []))
         return sorted(wanted)
 
     def run(self, instruction, inputs, arguments):
@@ -562,14 +564,14 @@ class Inputs:
         return jax.random.normal(key, dims, jnp.float32).astype(shape.dtype)
 
 
-def annotated(hlo):
+def annotated(program):
     """Gives each bitcast the shape it comes from, whose layout it depends on."""
-    for computation in hlo["computations"]:
+    for computation in program.computations:
         body = computation["body"]
         for instruction in body:
-            if instruction["op"] == "bitcast" and instruction.get("in", [-1])[0] >= 0:
+            if instruction["op"] == "bitcast":
                 instruction["from"] = body[instruction["in"][0]]["shape"]
-    return hlo
+    return program
 
 
 def updated_in_place(program):
@@ -612,7 +614,7 @@ class Call:
 
 
 def make_call(record, options):
-    program = Program(annotated(record["hlo"]), options)
+    program = annotated(Program(record["hlo"], options))
     main, parameters = program.main, program.parameters()
     size = sum(shape.bytes() for each in parameters for shape in arrays_of(each["shape"]))
     if options.max_gib and size > options.max_gib * 2**30:
