@@ -30,6 +30,12 @@ try:
 except ImportError:
     torch = None
 
+
+def beside(name):
+    """The path of a file that lies in this script's folder."""
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
+
+
 DATA = json.loads(r'''{"records": []}''')
 
 # ---------------------------------------------------------------- what profilers write for types and enums

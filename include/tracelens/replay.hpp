@@ -1,8 +1,8 @@
 // replay.hpp: ops of a trace as a script that runs them again. Implemented in src/report/replay.
 //   const Replay replay = choose_replay(trace, {.top = 20});
 //   write_text_file("replay.py", replay_script(replay));
-// The script needs PyTorch and nothing else. What leaves the trace is what ReplayRecord holds: no
-// stacks, no module names, no paths, no hosts.
+// The script needs PyTorch, or for a JAX profile JAX, and nothing else. What leaves the trace is
+// what ReplayRecord holds: no stacks, no module names, no paths, no hosts.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace tracelens {
 
 struct ReplayChoice {
   std::optional<std::size_t> top = {};        // the calls that take the most GPU time
-  std::vector<std::string> names = {};        // every call of these ops
+  std::vector<std::string> names = {};        // every call of these ops; JAX: instruction or opcode
   std::vector<std::uint64_t> uids = {};       // these calls, by their number in the file
   bool all_unique = false;                    // every op, also those without GPU work
   std::optional<std::uint64_t> subtree = {};  // all that runs below this call, in order
@@ -44,6 +44,8 @@ struct ReplayRecord {
   std::string autocast = {};                    // the type that autocast worked in: "c10::BFloat16"
   std::string source = {};                      // file name of a kernel that torch.compile made
   std::optional<ReplayArguments> forward = {};  // the op this is the backward of
+  // Of a JAX profile: the HLO instruction with all it calls, as JSON without names or sources.
+  std::string hlo = {};
 };
 
 // Calls in the order in which they ran.
@@ -56,6 +58,7 @@ struct ReplaySequence {
 struct Replay {
   std::string trace_name;  // without its folder
   std::string gpu;
+  bool is_jax = false;  // records are HLO instructions, the script needs JAX
   std::vector<ReplayRecord> records;
   std::vector<ReplaySequence> sequences;
 };
@@ -63,10 +66,20 @@ struct Replay {
 // Throws Error when a number, a name or a module is not in the trace, or nothing is left.
 [[nodiscard]] Replay choose_replay(const Trace& trace, const ReplayChoice& choice);
 
+// The same from a table of a report: a CSV file or workbook with the columns name, Input Dims,
+// Input type, Input Strides and Concrete Inputs, such as ops_unique_args. Times are those of the
+// column total_subtree_kernel_time_sum where there is one, calls those of operation_count.
+[[nodiscard]] bool is_replay_sheet(const std::string& path);
+[[nodiscard]] Replay choose_replay_from_sheet(const std::string& path, const ReplayChoice& choice);
+
 struct ReplayScriptOptions {
   bool kernel_names = true;
-  std::string date = {};  // for the script's first lines; empty: none
+  std::string date = {};       // for the script's first lines; empty: none
+  std::string data_file = {};  // beside the script, with replay_data(); empty: inside it
 };
+// The records as the script reads them.
+[[nodiscard]] std::string replay_data(const Replay& replay, bool kernel_names = true);
+inline constexpr std::size_t kMaxDataInScript = 1 << 20;  // more makes a file of its own
 [[nodiscard]] std::string replay_script(const Replay& replay,
                                         const ReplayScriptOptions& options = {});
 
@@ -84,5 +97,7 @@ enum class GemmBench : std::uint8_t { kHipblaslt, kRocblas, kCutlass };
 // Throws Error naming `where` when the text is not such a file, or of another trace.
 [[nodiscard]] Table verify_replay(const Trace& trace, std::string_view results,
                                   std::string_view where);
+// One sentence about that table: how many ran, how many of the long ones were reproduced.
+[[nodiscard]] std::string verify_summary(const Table& verified);
 
 }  // namespace tracelens

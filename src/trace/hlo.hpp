@@ -48,6 +48,22 @@ struct DotDims {
 
 struct WindowDim {
   std::int64_t size = 1, stride = 1, base_dilation = 1, window_dilation = 1;
+  std::int64_t padding_low = 0, padding_high = 0;
+  bool is_reversed = false;
+};
+
+struct SliceDim {
+  std::int64_t start = 0, limit = 0, stride = 1;
+};
+
+struct PadDim {
+  std::int64_t low = 0, high = 0, interior = 0;
+};
+
+// Of a gather; a scatter has the same under other names (update_window_dims, ...).
+struct IndexDims {
+  std::vector<std::int64_t> offset, collapsed, start_index_map, operand_batch, indices_batch;
+  std::int64_t index_vector = 0;
 };
 
 struct ConvDims {
@@ -69,6 +85,15 @@ struct Instruction {
   std::optional<DotDims> dot;
   std::optional<ConvDims> conv;
   std::vector<WindowDim> window;
+  std::int64_t feature_groups = 1, batch_groups = 1;  // of a convolution
+  std::vector<SliceDim> slice;
+  std::vector<std::int64_t> slice_sizes;  // of a dynamic-slice or gather
+  std::vector<PadDim> padding;
+  std::optional<IndexDims> indexing;
+  std::string comparison;                             // "LT"
+  std::int64_t exponent_bits = 0, mantissa_bits = 0;  // of a reduce-precision
+  std::vector<std::int64_t> precision;                // by operand: 0 default, 1 high, 2 highest
+  std::string literal;  // a constant of one element: "0.5", "-inf", "true"; empty: not known
   // --- of a collective ---
   std::int64_t group_size = 0;  // devices that take part; 0: not said
   // As HLO writes them: "{{0,1},{2,3}}", "[2,2]<=[4]", "[2,2]<=[2,2]T(1,0)"; empty: not said.

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <google/protobuf/arena.h>
 
+#include <bit>
+#include <cmath>
 #include <limits>
 #include <unordered_map>
 #include <utility>
@@ -53,8 +55,78 @@ std::vector<WindowDim> window_of(const hlo_proto::Window& proto) {
     window.push_back({.size = dim.size(),
                       .stride = dim.stride(),
                       .base_dilation = dim.base_dilation(),
-                      .window_dilation = dim.window_dilation()});
+                      .window_dilation = dim.window_dilation(),
+                      .padding_low = dim.padding_low(),
+                      .padding_high = dim.padding_high(),
+                      .is_reversed = dim.window_reversal()});
   return window;
+}
+
+IndexDims indexing_of(const hlo_proto::Indexing& proto) {
+  return {.offset = numbers(proto.offset_dims()),
+          .collapsed = numbers(proto.collapsed_slice_dims()),
+          .start_index_map = numbers(proto.start_index_map()),
+          .operand_batch = numbers(proto.operand_batching_dims()),
+          .indices_batch = numbers(proto.start_indices_batching_dims()),
+          .index_vector = proto.index_vector_dim()};
+}
+
+// Half precision with five bits of exponent.
+double half_value(unsigned bits) {
+  const int exponent = static_cast<int>(bits >> 10 & 31);
+  const double fraction = (bits & 1023) / 1024.0;
+  double size = exponent == 0 ? std::ldexp(fraction, -14) : std::ldexp(1 + fraction, exponent - 15);
+  if (exponent == 31) size = fraction == 0 ? HUGE_VAL : NAN;
+  return (bits & 0x8000) != 0 ? -size : size;
+}
+
+// The value of a constant of one element. All else that is constant stays in the profile.
+std::string literal_of(const hlo_proto::Literal& proto) {
+  const auto is_one = [](const auto& list) { return std::size(list) == 1; };
+  const auto two_bytes = [](const std::string& text) {
+    return static_cast<unsigned>(static_cast<unsigned char>(text[0])) |
+           static_cast<unsigned>(static_cast<unsigned char>(text[1])) << 8;
+  };
+  if (is_one(proto.preds())) return proto.preds(0) ? "true" : "false";
+  if (is_one(proto.s32s())) return fmt::format("{}", proto.s32s(0));
+  if (is_one(proto.s64s())) return fmt::format("{}", proto.s64s(0));
+  if (is_one(proto.u32s())) return fmt::format("{}", proto.u32s(0));
+  if (is_one(proto.u64s())) return fmt::format("{}", proto.u64s(0));
+  if (is_one(proto.f32s())) return fmt::format("{}", proto.f32s(0));
+  if (is_one(proto.f64s())) return fmt::format("{}", proto.f64s(0));
+  if (is_one(proto.u8s())) return fmt::format("{}", static_cast<unsigned char>(proto.u8s()[0]));
+  if (is_one(proto.s8s())) return fmt::format("{}", static_cast<signed char>(proto.s8s()[0]));
+  if (proto.u16s().size() == 2) return fmt::format("{}", two_bytes(proto.u16s()));
+  if (proto.s16s().size() == 2)
+    return fmt::format("{}", static_cast<std::int16_t>(two_bytes(proto.s16s())));
+  if (proto.f16s().size() == 2) return fmt::format("{}", half_value(two_bytes(proto.f16s())));
+  if (proto.bf16s().size() == 2)  // the upper half of a float
+    return fmt::format("{}", std::bit_cast<float>(two_bytes(proto.bf16s()) << 16));
+  return {};
+}
+
+// What only some opcodes have and a replay needs.
+void set_attributes(const hlo_proto::Instruction& proto, Instruction& out) {
+  if (proto.feature_group_count() > 0) out.feature_groups = proto.feature_group_count();
+  if (proto.batch_group_count() > 0) out.batch_groups = proto.batch_group_count();
+  for (const auto& dim : proto.slice_dimensions())
+    out.slice.push_back({.start = dim.start(), .limit = dim.limit(), .stride = dim.stride()});
+  out.slice_sizes = numbers(proto.dynamic_slice_sizes());
+  for (const auto& dim : proto.padding_config().dimensions())
+    out.padding.push_back({.low = dim.edge_padding_low(),
+                           .high = dim.edge_padding_high(),
+                           .interior = dim.interior_padding()});
+  if (proto.has_gather_dimension_numbers()) {
+    out.indexing = indexing_of(proto.gather_dimension_numbers());
+    out.slice_sizes = numbers(proto.gather_slice_sizes());
+  }
+  if (proto.has_scatter_dimension_numbers())
+    out.indexing = indexing_of(proto.scatter_dimension_numbers());
+  out.comparison = proto.comparison_direction();
+  out.exponent_bits = proto.exponent_bits();
+  out.mantissa_bits = proto.mantissa_bits();
+  out.precision = numbers(proto.precision_config().operand_precision());
+  out.literal = literal_of(proto.literal());
 }
 
 std::string text_of(const hlo_proto::IotaDeviceList& iota) {
@@ -137,6 +209,7 @@ Instruction instruction_of(const hlo_proto::Instruction& proto, const Positions&
   if (proto.has_convolution_dimension_numbers())
     out.conv = conv_of(proto.convolution_dimension_numbers());
   out.window = window_of(proto.window());
+  set_attributes(proto, out);
   set_groups(proto, out);
   out.op_type = proto.metadata().op_type();
   out.op_name = proto.metadata().op_name();

@@ -103,6 +103,63 @@ TEST(Hlo, ReplicaGroupsAreTextAsInHloHoweverTheyAreStored) {
   EXPECT_EQ(module->find("p")->replica_groups, "");
 }
 
+TEST(Hlo, ConstantsOfOneElementAreTexts) {
+  hlo_proto::HloProto proto = small_module();
+  hlo_proto::Computation& entry = *proto.mutable_hlo_module()->mutable_computations(0);
+  std::int64_t id = 3;
+  const auto literal = [&](const char* name) -> hlo_proto::Literal& {
+    return *add(entry, name, "constant", id++).mutable_literal();
+  };
+  literal("half").add_f32s(0.5F);
+  literal("big").add_u64s(~std::uint64_t{0});
+  literal("least").set_bf16s(std::string{"\x80\xff", 2});
+  literal("f16").set_f16s(std::string{"\x00\xc1", 2});
+  literal("small f16").set_f16s(std::string{"\x01\x00", 2});
+  literal("s16").set_s16s(std::string{"\xfe\xff", 2});
+  literal("s8").set_s8s("\xff");
+  literal("yes").add_preds(true);
+  hlo_proto::Literal& weights = literal("weights");
+  for (const float weight : {1.5F, 2.5F}) weights.add_f32s(weight);
+  literal("odd").set_bf16s("x");
+  const auto module = decode(proto.SerializeAsString());
+  EXPECT_EQ(module->find("half")->literal, "0.5");
+  EXPECT_EQ(module->find("big")->literal, "18446744073709551615");
+  EXPECT_EQ(module->find("least")->literal, "-inf");
+  EXPECT_EQ(module->find("f16")->literal, "-2.5");
+  EXPECT_EQ(module->find("small f16")->literal, "5.960464477539063e-08");
+  EXPECT_EQ(module->find("s16")->literal, "-2");
+  EXPECT_EQ(module->find("s8")->literal, "-1");
+  EXPECT_EQ(module->find("yes")->literal, "true");
+  EXPECT_EQ(module->find("weights")->literal, "");
+  EXPECT_EQ(module->find("odd")->literal, "");
+}
+
+TEST(Hlo, AttributesOfOpcodesAreRead) {
+  hlo_proto::HloProto proto = small_module();
+  hlo_proto::Computation& entry = *proto.mutable_hlo_module()->mutable_computations(0);
+  auto& slice = *add(entry, "slice", "slice", 3).add_slice_dimensions();
+  slice.set_start(1);
+  slice.set_limit(7);
+  slice.set_stride(2);
+  auto& pad = *add(entry, "pad", "pad", 4).mutable_padding_config()->add_dimensions();
+  pad.set_edge_padding_low(-1);
+  pad.set_edge_padding_high(2);
+  pad.set_interior_padding(3);
+  hlo_proto::Instruction& gather = add(entry, "gather", "gather", 5);
+  gather.add_gather_slice_sizes(4);
+  gather.mutable_gather_dimension_numbers()->add_start_index_map(1);
+  gather.mutable_gather_dimension_numbers()->set_index_vector_dim(2);
+  add(entry, "compare", "compare", 6).set_comparison_direction("LT");
+  const auto module = decode(proto.SerializeAsString());
+  EXPECT_EQ(module->find("slice")->slice.at(0).limit, 7);
+  EXPECT_EQ(module->find("pad")->padding.at(0).interior, 3);
+  EXPECT_EQ(module->find("gather")->slice_sizes, std::vector<std::int64_t>{4});
+  EXPECT_EQ(module->find("gather")->indexing->start_index_map, std::vector<std::int64_t>{1});
+  EXPECT_EQ(module->find("gather")->indexing->index_vector, 2);
+  EXPECT_EQ(module->find("compare")->comparison, "LT");
+  EXPECT_FALSE(module->find("compare")->indexing);
+}
+
 TEST(Hlo, BytesThatAreNoModuleGiveNone) { EXPECT_FALSE(decode("\xff\xff\xff")); }
 
 }  // namespace

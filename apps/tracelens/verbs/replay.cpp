@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <ctime>
+#include <filesystem>
 #include <tracelens/error.hpp>
 #include <tracelens/files.hpp>
 #include <tracelens/replay.hpp>
@@ -18,7 +19,10 @@ class ReplayVerb : public Verb {
     input_.declare(flags);
     flags.add("--top", choice_.top, "The calls that take the most GPU time; by default 20")
         .check(count_from(1));
-    flags.add("--name", choice_.names, "Every call of this op; may be repeated").repeatable();
+    flags
+        .add("--name", choice_.names,
+             "Every call of this op, or of this HLO instruction or opcode; may be repeated")
+        .repeatable();
     flags.add("--uid", uids_, "The call with this number in the file (ex_UID); may be repeated")
         .repeatable();
     flags.add("--all-unique", choice_.all_unique, "Every op, also those without GPU work");
@@ -37,15 +41,19 @@ class ReplayVerb : public Verb {
         .check(one_of({"hipblaslt", "rocblas", "cutlass"}));
     flags.add("--verify", verify_, "Compare a script's --json results with the trace instead");
     flags.footer(
-        "The script needs PyTorch and nothing else; inputs are random. It holds names of ops and "
-        "kernels,\n"
-        "shapes, strides, types, scalars and GPU times, and nothing else of the trace.\n"
+        "The script needs PyTorch, or for a JAX profile JAX, and nothing else; inputs are random. "
+        "It holds\n"
+        "names of ops and kernels, shapes, strides, types, scalars and GPU times, and nothing else "
+        "of the trace.\n"
+        "Instead of a trace it takes a table with the ops' arguments: ops_unique_args.csv or a "
+        "report.xlsx.\n"
         "Examples:\n"
         "  tracelens replay trace.json.gz --top 20 -o replay.py\n"
         "  tracelens replay trace.json.gz --name aten::mm --no-kernel-names -o mm.py\n"
         "  python replay.py --kernels --json results.json\n"
         "  tracelens replay trace.json.gz --verify results.json\n"
-        "  tracelens replay trace.json.gz --top 5 --gemm-bench hipblaslt");
+        "  tracelens replay trace.json.gz --top 5 --gemm-bench hipblaslt\n"
+        "  tracelens replay host.xplane.pb --name dot -o dots.py");
   }
 
   int run(Console& console) override {
@@ -58,14 +66,12 @@ class ReplayVerb : public Verb {
           "--ir",
           "argument names are not in a trace: give PyTorch's operators with --schemas FILE"};
     const std::string schemas = schemas_.empty() ? "" : read_text_file(schemas_);
-    const Trace trace = input_.read(console);
-    const Replay replay = choose_replay(trace, choice());
-    if (!output_.empty()) {
-      write_text_file(output_,
-                      replay_script(replay, {.kernel_names = !no_kernel_names_, .date = today()}));
-      console.note(fmt::format("wrote {} op{} to {}", replay.records.size(),
-                               replay.records.size() == 1 ? "" : "s", output_));
-    }
+    const Replay replay = is_replay_sheet(input_.path())
+                              ? choose_replay_from_sheet(input_.path(), choice())
+                              : choose_replay(input_.read(console), choice());
+    if (replay.is_jax && !(ir_.empty() && bench_.empty()))
+      throw Error{input_.path(), "--ir and --gemm-bench are about ops of PyTorch"};
+    if (!output_.empty()) write_script(console, replay);
     if (!ir_.empty()) write_ir(console, replay, schemas);
     if (!bench_.empty()) print_commands(console, replay);
     return kExitOk;
@@ -85,6 +91,25 @@ class ReplayVerb : public Verb {
     return choice;
   }
 
+  // Many records lie beside the script, in a file of their own.
+  void write_script(const Console& console, const Replay& replay) const {
+    ReplayScriptOptions options{.kernel_names = !no_kernel_names_, .date = today()};
+    const std::string data = replay_data(replay, options.kernel_names);
+    std::string where = output_;
+    if (data.size() > kMaxDataInScript) {
+      const std::filesystem::path script{output_};
+      const std::filesystem::path file =
+          script.parent_path() / (script.stem().string() + "_records.json");
+      refuse_overwriting({file.string()}, {input_.path(), output_});
+      options.data_file = file.filename().string();
+      write_text_file(file.string(), data);
+      where += fmt::format(" and {}, which belong together", file.string());
+    }
+    write_text_file(output_, replay_script(replay, options));
+    console.note(fmt::format("wrote {} op{} to {}", replay.records.size(),
+                             replay.records.size() == 1 ? "" : "s", where));
+  }
+
   int verify(Console& console) const {
     const std::string results = read_text_file(verify_);
     const Trace trace = input_.read(console);
@@ -94,6 +119,7 @@ class ReplayVerb : public Verb {
           {&table, 1}, output_,
           {.title = table.description(), .source = {trace.source().name}, .version = kVersion});
     console.show(table, 0);
+    console.print(verify_summary(table) + "\n");
     return kExitOk;
   }
 

@@ -20,6 +20,8 @@ std::string gpu_of(const Trace& trace) {
   return name == nullptr ? "" : name->as_text();
 }
 
+bool is_jax(const Trace& trace) { return trace.metadata(hlo::kModulesKey) != nullptr; }
+
 // The calls that launched GPU work themselves, once each, in tree order.
 std::vector<NodeId> launching_ops(const Trace& trace, const Tree& tree) {
   std::vector<NodeId> nodes = find_launchers(trace, tree);
@@ -44,6 +46,7 @@ class Chooser {
   Chooser(const Trace& trace, const Tree& tree)
       : trace_{trace}, tree_{tree}, builder_{trace, tree} {}
 
+  [[nodiscard]] const RecordBuilder& builder() const { return builder_; }
   void add_launching() {
     for (const NodeId node : launching_ops(trace_, tree_))
       if (builder_.is_replayable(node)) builder_.count(node);
@@ -69,6 +72,7 @@ class Chooser {
   Replay finish(std::optional<std::size_t> top) && {
     Replay replay{.trace_name = std::filesystem::path{trace_.source().name}.filename().string(),
                   .gpu = gpu_of(trace_),
+                  .is_jax = is_jax(trace_),
                   .records = std::move(builder_).finish(),
                   .sequences = std::move(sequences_)};
     sort_by_cost(replay);
@@ -113,6 +117,8 @@ Replay choose_replay(const Trace& trace, const ReplayChoice& choice) {
   const Tree tree = build_tree(trace, {.python_frames = !choice.module.empty()});
   Chooser chooser{trace, tree};
   const bool is_sequence = choice.subtree || !choice.module.empty();
+  if (is_jax(trace) && (is_sequence || !choice.uids.empty()))
+    throw Error{trace.source().name, "of a JAX profile, choose with --top, --name or --all-unique"};
   if (choice.subtree)
     chooser.add_sequence(node_of_uid(trace, tree, *choice.subtree, "--subtree"),
                          fmt::format("call {}", *choice.subtree));
@@ -127,8 +133,9 @@ Replay choose_replay(const Trace& trace, const ReplayChoice& choice) {
     wanted.push_back(node);
   }
   const auto is_named = [&](NodeId node) {
-    const std::string_view name = trace.name(tree.event(node));
-    return std::ranges::find(choice.names, name) != choice.names.end();
+    return std::ranges::any_of(choice.names, [&](const std::string& name) {
+      return chooser.builder().is_called(node, name);
+    });
   };
   if (!wanted.empty())
     chooser.add_ops([&](NodeId node) {
@@ -137,14 +144,16 @@ Replay choose_replay(const Trace& trace, const ReplayChoice& choice) {
     });
   else if (!choice.names.empty())
     chooser.add_ops(is_named);
-  else if (choice.all_unique)
+  else if (choice.all_unique || is_jax(trace))  // HLO ops are in a profile by their kernels
     chooser.add_ops([](NodeId) { return true; });
   else if (!is_sequence)
     chooser.add_launching();
   Replay replay = std::move(chooser).finish(choice.top);
   if (replay.records.empty())
     throw Error{trace.source().name,
-                "no op with recorded arguments is left to replay (traces need record_shapes=True)"};
+                replay.is_jax ? "no HLO op of this name is in the profile"
+                              : "no op with recorded arguments is left to replay (traces need "
+                                "record_shapes=True)"};
   return replay;
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "report/replay/hlo_program.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
@@ -14,6 +15,10 @@ constexpr std::size_t kNew = static_cast<std::size_t>(-1);
 // Enough to tell which kernels an op runs, and a bound where calls nest thousands deep.
 constexpr std::uint64_t kCallsLookedAt = 16;
 constexpr std::size_t kKernelsLookedAt = 4096;
+// A bound where thousands of instructions call one that is large.
+constexpr std::size_t kMaxHloBytes = std::size_t{512} << 20;
+constexpr std::string_view kTooMuch =
+    R"({"computations": [], "problem": "the modules of the profile are too large"})";
 
 // What autocast turns into a low type: the ops by which its type is known.
 constexpr std::array kLowered = {"aten::linear", "aten::matmul", "aten::mm",     "aten::addmm",
@@ -62,7 +67,8 @@ std::optional<ReplayArguments> arguments_of(const Trace& trace, EventId event) {
                          .concrete = signature.concrete};
 }
 
-RecordBuilder::RecordBuilder(const Trace& trace, const Tree& tree) : trace_{trace}, tree_{tree} {
+RecordBuilder::RecordBuilder(const Trace& trace, const Tree& tree)
+    : trace_{trace}, tree_{tree}, modules_{hlo::modules_of(trace)} {
   by_signature_.assign(trace.signature_table().size(), kNew);
   find_autocast();
 }
@@ -87,11 +93,41 @@ void RecordBuilder::find_autocast() {
 
 bool RecordBuilder::is_replayable(NodeId node) const {
   const SignatureId id = trace_.signatures()[tree_.event(node).row];
+  if (!modules_.empty()) return hlo_of(node).module != nullptr;
   return tree_.is_op(node) && id.valid() && trace_.signature(id).types.is_sequence();
+}
+
+RecordBuilder::HloPlace RecordBuilder::hlo_of(NodeId node) const {
+  const EventId event = tree_.event(node);
+  const SignatureId id = trace_.signatures()[event.row];
+  if (modules_.empty() || !id.valid() || trace_.category(event) != Category::kCpuOp) return {};
+  const auto module = modules_.find(hlo::program_of(trace_.signature(id)));
+  if (module == modules_.end()) return {};
+  const auto place = module->second.place_of(trace_.text(trace_.signature(id).name));
+  return place ? HloPlace{&module->second, *place} : HloPlace{};
+}
+
+bool RecordBuilder::is_called(NodeId node, std::string_view name) const {
+  const HloPlace hlo = hlo_of(node);
+  if (hlo.module == nullptr) return trace_.name(tree_.event(node)) == name;
+  const hlo::Instruction& instruction = hlo.module->at(hlo.place);
+  return instruction.name == name || instruction.opcode == name ||
+         hlo_label(*hlo.module, hlo.place) == name;
 }
 
 ReplayRecord RecordBuilder::first_seen(NodeId node) const {
   const EventId event = tree_.event(node);
+  if (const HloPlace hlo = hlo_of(node); hlo.module != nullptr) {
+    const Signature& signature = trace_.signature(trace_.signatures()[event.row]);
+    return {.call = {.op = hlo_label(*hlo.module, hlo.place),
+                     .types = signature.types,
+                     .dims = signature.dims,
+                     .strides = {},
+                     .concrete = {}},
+            .uid = event.row,
+            .hlo = hlo_bytes_ > kMaxHloBytes ? std::string{kTooMuch}
+                                             : hlo_program(*hlo.module, hlo.place)};
+  }
   ReplayRecord record{.call = *arguments_of(trace_, event), .uid = event.row};
   const std::span gpu_events = tree_.gpu_events(node);
   for (const EventId gpu : gpu_events.first(std::min(gpu_events.size(), kKernelsLookedAt))) {
@@ -115,13 +151,23 @@ ReplayRecord RecordBuilder::first_seen(NodeId node) const {
   return record;
 }
 
+// HLO instructions of one structure are one record, whatever their names and modules.
+std::size_t RecordBuilder::find_or_add(NodeId node) {
+  ReplayRecord record = first_seen(node);
+  if (!record.hlo.empty()) {
+    hlo_bytes_ += record.hlo.size();
+    const auto [entry, is_new] =
+        by_hlo_.try_emplace(std::hash<std::string>{}(record.hlo), records_.size());
+    if (!is_new && records_[entry->second].hlo == record.hlo) return entry->second;
+  }
+  records_.push_back(std::move(record));
+  kernel_ns_.emplace_back();
+  return records_.size() - 1;
+}
+
 std::size_t RecordBuilder::count(NodeId node) {
   std::size_t& index = by_signature_[trace_.signatures()[tree_.event(node).row].row];
-  if (index == kNew) {
-    index = records_.size();
-    records_.push_back(first_seen(node));
-    kernel_ns_.emplace_back();
-  }
+  if (index == kNew) index = find_or_add(node);
   ReplayRecord& record = records_[index];
   ++record.count;
   record.kernel_ns = plus_ns(record.kernel_ns, tree_.gpu_sum_ns(node));

@@ -94,6 +94,14 @@ TEST(Replay, ScriptHoldsTheRecordsAsJson) {
   EXPECT_EQ(script.find("gemm<'"), std::string::npos);
 }
 
+TEST(Replay, RecordsMayLieBesideTheScript) {
+  const Replay replay = choose_replay(two_products(), {.top = 20});
+  const std::string script = replay_script(replay, {.data_file = "it's.json"});
+  EXPECT_NE(script.find(R"(json.load(open(beside("it's.json"))"), std::string::npos);
+  EXPECT_EQ(script.find("aten::mm"), replay_script(Replay{}).find("aten::mm"));
+  EXPECT_NE(replay_data(replay).find("aten::mm"), std::string::npos);
+}
+
 TEST(Replay, KernelNamesStayBehindWhenAsked) {
   const Replay replay = choose_replay(two_products(), {.top = 20});
   const std::string script = replay_script(replay, {.kernel_names = false});
@@ -207,6 +215,13 @@ TEST(Replay, VerifyTellsReproducedFromTheRest) {
             "not run");
   EXPECT_THROW((void)verdict(R"({"uid": 0, "op": "aten::bmm", "status": "ok"})"), Error);
   EXPECT_THROW((void)verdict(R"({"uid": 12345678, "op": "aten::mm", "status": "ok"})"), Error);
+  EXPECT_EQ(
+      verify_summary(verify_replay(trace,
+                                   R"({"format": "tracelens replay results 1", "results": [)" + mm +
+                                       R"("median_us": 41}, )" + mm + R"("median_us": 90},
+                    {"uid": 0, "op": "aten::mm", "status": "skipped", "reason": "x"}]})",
+                                   "results.json")),
+      "2 of 3 ops ran; 1 of the 3 above 20 us were reproduced within 15%");
   EXPECT_THROW((void)verify_replay(trace, "{}", "x.json"), Error);
   EXPECT_THROW((void)verify_replay(trace, "not json", "x.json"), Error);
 }

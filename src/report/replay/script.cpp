@@ -1,4 +1,4 @@
-// The script: data/replay/replay.py with the records put in.
+// The script: data/replay/replay.py or replay_jax.py with the records put in.
 #include <fmt/format.h>
 
 #include <tracelens/json.hpp>
@@ -50,7 +50,12 @@ void append_trace_figures(std::string& out, const ReplayRecord& record, bool wit
 
 void append_record(std::string& out, const ReplayRecord& record, std::size_t id, bool with_names) {
   out += fmt::format(R"({{"id": {}, "uid": {}, "count": {}, )", id, record.uid, record.count);
-  append_arguments(out, record.call);
+  if (record.hlo.empty()) {
+    append_arguments(out, record.call);
+  } else {
+    append_member(out, "op", record.call.op);
+    out += ", \"hlo\": " + record.hlo;
+  }
   for (const auto& [key, text] :
        {std::pair{"list type", &record.list_type}, std::pair{"copy", &record.copy},
         std::pair{"autocast", &record.autocast}, std::pair{"source", &record.source}})
@@ -66,23 +71,6 @@ void append_record(std::string& out, const ReplayRecord& record, std::size_t id,
   out += ", ";
   append_trace_figures(out, record, with_names);
   out += '}';
-}
-
-std::string data_text(const Replay& replay, bool with_names) {
-  std::string out = "{\"records\": [";
-  for (std::size_t i = 0; i < replay.records.size(); ++i) {
-    out += i == 0 ? "\n" : ",\n";
-    append_record(out, replay.records[i], i, with_names);
-  }
-  out += "\n], \"sequences\": [";
-  for (std::size_t i = 0; i < replay.sequences.size(); ++i) {
-    const ReplaySequence& sequence = replay.sequences[i];
-    out += i == 0 ? "\n{" : ",\n{";
-    append_member(out, "name", sequence.name);
-    out += fmt::format(R"(, "kernel_time_us": {:.3f}, "ids": [{}]}})", us(sequence.kernel_ns),
-                       fmt::join(sequence.records, ", "));
-  }
-  return out + "]}";
 }
 
 // JSON inside Python's r'''...''': the only thing that could end it is a quote.
@@ -121,11 +109,35 @@ void replace_once(std::string& text, std::string_view mark, std::string_view by)
 
 }  // namespace
 
+std::string replay_data(const Replay& replay, bool kernel_names) {
+  std::string out = "{\"records\": [";
+  for (std::size_t i = 0; i < replay.records.size(); ++i) {
+    out += i == 0 ? "\n" : ",\n";
+    append_record(out, replay.records[i], i, kernel_names);
+  }
+  out += "\n], \"sequences\": [";
+  for (std::size_t i = 0; i < replay.sequences.size(); ++i) {
+    const ReplaySequence& sequence = replay.sequences[i];
+    out += i == 0 ? "\n{" : ",\n{";
+    append_member(out, "name", sequence.name);
+    out += fmt::format(R"(, "kernel_time_us": {:.3f}, "ids": [{}]}})", us(sequence.kernel_ns),
+                       fmt::join(sequence.records, ", "));
+  }
+  return out + "]}";
+}
+
 std::string replay_script(const Replay& replay, const ReplayScriptOptions& options) {
-  std::string script{replay_template()};
+  std::string script{replay.is_jax ? replay_jax_template() : replay_template()};
   replace_once(script, "@HEADER@", header(replay, options));
-  replace_once(script, R"({"records": []})",
-               without_quotes(data_text(replay, options.kernel_names)));
+  if (options.data_file.empty()) {
+    replace_once(script, R"({"records": []})",
+                 without_quotes(replay_data(replay, options.kernel_names)));
+  } else {
+    std::string name;
+    append_json_text(name, options.data_file);
+    replace_once(script, R"(json.loads(r'''{"records": []}'''))",
+                 "json.load(open(beside(" + name + "), encoding=\"utf-8\"))");
+  }
   return script;
 }
 

@@ -1,4 +1,4 @@
-// template.hpp: data/replay/replay.py, embedded at build time.
+// template.hpp: data/replay/replay.py and replay_jax.py, embedded at build time.
 #pragma once
 
 #include <string_view>
@@ -6,5 +6,6 @@
 namespace tracelens {
 
 [[nodiscard]] std::string_view replay_template();
+[[nodiscard]] std::string_view replay_jax_template();
 
 }  // namespace tracelens
