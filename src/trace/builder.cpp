@@ -170,11 +170,12 @@ void TraceBuilder::write_given_parents() {
   all.insert(all.end(), given_parents_.begin(), given_parents_.end());
   // Mostly appended events, in order; the recorded ones among them are few.
   const auto event_of = &std::pair<EventId, EventId>::first;
-  const auto appended = std::ranges::stable_partition(
-      all, [this](const auto& given) { return given.first.row < trace_.recorded(); });
-  std::ranges::stable_sort(all.begin(), appended.begin(), {}, event_of);
-  if (!std::ranges::is_sorted(appended, {}, event_of))
-    std::ranges::stable_sort(appended, {}, event_of);
+  const auto appended = std::stable_partition(all.begin(), all.end(), [this](const auto& given) {
+    return given.first.row < trace_.recorded();
+  });
+  std::ranges::stable_sort(all.begin(), appended, {}, event_of);
+  if (!std::ranges::is_sorted(appended, all.end(), {}, event_of))
+    std::ranges::stable_sort(appended, all.end(), {}, event_of);
   column = {};
   column.reserve(all.size());
   for (std::size_t i = 0; i < all.size(); ++i)

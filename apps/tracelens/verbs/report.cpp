@@ -129,8 +129,8 @@ class ReportVerb : public Verb {
         write_tables({&list, 1}, output_, {.title = "Tables of a report", .version = kVersion});
       return kExitOk;
     }
-    const std::vector<std::string> inputs{input_.path(), options_.gpu_file, options_.models_file,
-                                          options_.kernel_rules_file};
+    const std::vector<std::string> inputs{input_.path(), captures_, options_.gpu_file,
+                                          options_.models_file, options_.kernel_rules_file};
     refuse_overwriting({output_}, inputs);
     if (!output_.empty() && options_.tables.size() == 1) check_sink(output_);
     if (!output_.empty() && options_.tables.size() != 1)
