@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "io/ascii.hpp"
+#include "serving/pseudo_op_frames.hpp"
 #include "trace/json_value.hpp"
 #include "trace/string_table.hpp"
 #include "trace/value_member.hpp"
@@ -124,7 +125,9 @@ class Finder {
            !(caller.valid() && puts_work_on_gpu(trace_, tree_.event(caller)));
   }
   [[nodiscard]] bool is_taken(NodeId node) const {
-    return takes_frames_ || trace_.category(tree_.event(node)) != Category::kPythonFunction;
+    const EventId event = tree_.event(node);
+    return takes_frames_ || trace_.category(event) != Category::kPythonFunction ||
+           tells_of_pseudo_op(trace_.name(event));
   }
   [[nodiscard]] NodeId caller_of(NodeId node) const {
     do node = tree_.parent(node);

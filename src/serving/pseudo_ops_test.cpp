@@ -16,7 +16,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using Texts = std::vector<std::string>;
 
-constexpr PseudoOpOptions kReference{.edition = Edition::kReference};
+const PseudoOpOptions kReference{.edition = Edition::kReference};
 
 Signature arguments(std::vector<Value> dims, std::vector<Value> concrete = {}) {
   Signature call;

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 #include <tracelens/graph_stitching.hpp>
+#include <tracelens/pseudo_ops.hpp>
 #include <tracelens/read_trace.hpp>
 #include <tracelens/tree.hpp>
 
@@ -200,6 +201,21 @@ TEST(UnstitchedGraphs, AreListedWithTheirGpuTime) {
   EXPECT_EQ(stitching.launches[0].gpu_ns, 20'000);
   EXPECT_EQ(stitching.launches[0].reason, "no captures were given");
   EXPECT_FALSE(stitching.launches[1].step.valid());
+}
+
+// Frames are most of a capture. Those that pseudo-ops are put around stay, whatever is asked for.
+TEST_F(GraphStitch, WithoutFramesPseudoOpsAreStillFound) {
+  capture("b32.json", {.ops = {{"aiter::mla_decode_stage1_asm_fwd", "gemm"}, {"aten::add", "add"}},
+                       .annotation = "capture_32_FULL",
+                       .frame = "aiter/mla.py(3): mla_decode_fwd"});
+  const std::string text = replay_text({{kKernels, kDecode32}});
+  StitchedTrace stitched = stitch_graphs(read_trace_bytes("replay.json", text), folder_.path(""),
+                                         {.python_frames = false});
+  const Trace trace = add_pseudo_ops(std::move(stitched.trace));
+  const Tree tree = build_tree(trace);
+  const EventId pseudo{static_cast<std::uint32_t>(trace.size() - 1)};
+  EXPECT_EQ(trace.name(pseudo), "pseudo_mla_decode_fwd");
+  EXPECT_EQ(tree.gpu_count(tree.node(pseudo)), 2u);
 }
 
 }  // namespace

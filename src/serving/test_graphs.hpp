@@ -20,6 +20,7 @@ struct TestCapture {
   bool has_end = true;
   std::string annotation = {};  // "capture_32_FULL"
   int graphs = 1;
+  std::string frame = "nn.Module: Model_0";  // around all ops of a graph
 };
 
 inline std::string event_text(std::string_view category, std::string_view name, int ts, int dur,
@@ -39,7 +40,7 @@ inline std::string capture_text(const TestCapture& capture) {
   int ts = 10;
   for (int graph = 0; graph < capture.graphs; ++graph) {
     text += event_text("cuda_runtime", "hipStreamBeginCapture", ts, 1, "");
-    text += event_text("python_function", "nn.Module: Model_0", ts + 2, 10 * ops + 5, "");
+    text += event_text("python_function", capture.frame, ts + 2, 10 * ops + 5, "");
     for (int i = 0; i < ops; ++i) {
       const TestOp& op = capture.ops[static_cast<std::size_t>(i)];
       const int start = ts + 5 + 10 * i;
