@@ -26,8 +26,7 @@ bool is_jax(const Trace& trace) { return trace.metadata(hlo::kModulesKey) != nul
 std::vector<NodeId> launching_ops(const Trace& trace, const Tree& tree) {
   std::vector<NodeId> nodes = find_launchers(trace, tree);
   std::ranges::sort(nodes);
-  const auto repeated = std::ranges::unique(nodes);
-  nodes.erase(repeated.begin(), repeated.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());  // Clang 14 has no ranges one
   return nodes;
 }
 
