@@ -31,16 +31,32 @@ struct Step {
   std::int64_t start = 0, end = 0;
 };
 
-std::vector<GraphLaunch> find_graph_launches(const Trace& trace) {
-  const Launches launched = find_launches(trace, {});
-  std::vector<GraphLaunch> found;
+// The calls that replay a graph; most traces have none.
+std::vector<EventId> graph_calls(const Trace& trace) {
+  enum class Asked : std::uint8_t { kNo, kGraph, kOther };
+  std::vector<Asked> names(trace.string_count(), Asked::kNo);  // each name is looked at once
+  std::vector<EventId> calls;
   for (const EventId event : trace.recorded_events()) {
     if (!is_runtime(trace.category(event)) || trace.phase(event) != Phase::kComplete ||
-        trace.ts_ns()[event.row] == kAbsent ||
-        !io::contains_ignoring_case(trace.name(event), "graphlaunch"))
+        trace.ts_ns()[event.row] == kAbsent)
       continue;
-    GraphLaunch launch{event, trace.ts_ns()[event.row], duration_of(trace, event), {}};
-    for (EventId gpu = launched.first(event); gpu.valid(); gpu = launched.next(gpu))
+    Asked& asked = names[trace.names()[event.row].row];
+    if (asked == Asked::kNo)
+      asked = io::contains_ignoring_case(trace.name(event), "graphlaunch") ? Asked::kGraph
+                                                                           : Asked::kOther;
+    if (asked == Asked::kGraph) calls.push_back(event);
+  }
+  return calls;
+}
+
+std::vector<GraphLaunch> find_graph_launches(const Trace& trace) {
+  std::vector<GraphLaunch> found;
+  const std::vector<EventId> calls = graph_calls(trace);
+  if (calls.empty()) return found;
+  const Launches launched = find_launches(trace, {});
+  for (const EventId call : calls) {
+    GraphLaunch launch{call, trace.ts_ns()[call.row], duration_of(trace, call), {}};
+    for (EventId gpu = launched.first(call); gpu.valid(); gpu = launched.next(gpu))
       launch.work.push_back(gpu);
     const auto start = [&](EventId gpu) { return trace.ts_ns()[gpu.row]; };
     std::ranges::stable_sort(launch.work, {}, start);
@@ -491,7 +507,7 @@ GraphStitching unstitched_graphs(const Trace& trace) {
     stitching.launches.push_back(entry_of(trace, launch));
     if (!launch.work.empty()) stitching.launches.back().reason = "no captures were given";
   }
-  name_steps(trace, stitching);
+  if (!stitching.launches.empty()) name_steps(trace, stitching);
   return stitching;
 }
 

@@ -181,6 +181,10 @@ template <bool kStrict = false>
 inline const char* skip_space(const char* p, const char* end) {
   if (static_cast<unsigned char>(*p) > ' ') return p;  // one-line traces: usually nothing to skip
   if (static_cast<unsigned char>(p[1]) > ' ' && (kStrict ? *p == ' ' : p < end)) return p + 1;
+  if (const std::uint64_t bits = above_space(p)) [[likely]] {  // a new line with its indentation
+    const char* const next = p + first_byte(bits);
+    if (next < end && !(kStrict && (is_below_tab(*p) || is_below_tab(next[-1])))) return next;
+  }
   return skip_long_space<kStrict>(p, end);
 }
 
@@ -194,7 +198,7 @@ const char* find_quote(const char* p, const char* end) {
       continue;
     }
     p += first_byte(bits);
-    if (p >= end) return nullptr;
+    if (!kStrict && p >= end) return nullptr;  // the strict one stops at the '\0' there
     if (*p == '"') return p;
     if (kStrict && (is_control(*p) || is_control(p[1]))) return nullptr;
     p += 2;  // a backslash takes the next byte with it, whatever it is
@@ -213,7 +217,7 @@ const char* skip_container(const char* p, const char* end) {
     while (bits != 0) {
       const char* const at = p + first_byte(bits);
       bits &= bits - 1;
-      if (at >= end || (kStrict && is_control(*at))) return nullptr;
+      if (kStrict ? is_control(*at) : at >= end) return nullptr;  // at the end is a '\0'
       if (*at == '"') {
         const char* const close = find_quote<kStrict>(at + 1, end);
         if (close == nullptr) return nullptr;
