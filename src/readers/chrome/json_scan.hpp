@@ -190,7 +190,7 @@ inline const char* skip_space(const char* p, const char* end) {
 
 // `p` is just past an opening quote; returns the closing quote.
 template <bool kStrict = false>
-const char* find_quote(const char* p, const char* end) {
+inline const char* find_quote(const char* p, const char* end) {
   while (p < end) {
     const std::uint64_t bits = quotes_or_backslashes<kStrict>(p);
     if (bits == 0) {
@@ -209,7 +209,7 @@ const char* find_quote(const char* p, const char* end) {
 // `p` is at '{' or '['; returns the byte after the bracket that closes it. Brackets are counted,
 // not matched by kind: a mismatch is for the decoder to notice.
 template <bool kStrict = false>
-const char* skip_container(const char* p, const char* end) {
+inline const char* skip_container(const char* p, const char* end) {
   std::int64_t depth = 0;
   while (p < end) {
     std::uint64_t bits = quotes_or_brackets<kStrict>(p);
@@ -247,7 +247,7 @@ inline const char* skip_scalar(const char* p) {
 }
 
 template <bool kStrict = false>
-const char* skip_value(const char* p, const char* end) {
+inline const char* skip_value(const char* p, const char* end) {
   if (p >= end) return nullptr;
   if (*p == '"') {
     const char* const close = find_quote<kStrict>(p + 1, end);

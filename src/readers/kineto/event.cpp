@@ -20,8 +20,12 @@ constexpr bool kStrict = true;
 inline const char* skip_space(const char* p, const char* end) {
   return json::skip_space<kStrict>(p, end);
 }
-const char* find_quote(const char* p, const char* end) { return json::find_quote<kStrict>(p, end); }
-const char* skip_value(const char* p, const char* end) { return json::skip_value<kStrict>(p, end); }
+inline const char* find_quote(const char* p, const char* end) {
+  return json::find_quote<kStrict>(p, end);
+}
+inline const char* skip_value(const char* p, const char* end) {
+  return json::skip_value<kStrict>(p, end);
+}
 const char* skip_container(const char* p, const char* end) {
   return json::skip_container<kStrict>(p, end);
 }
