@@ -25,7 +25,8 @@ def content(path):
 
 
 def kills(lab):
-    """SIGKILL at any moment: at the target is what was there before, or all of the new, or nothing."""
+    """SIGKILL at any moment: at the target is what was there before, or all of the new, or nothing; a
+    folder may hold files of both runs, each of them whole."""
     target = lab.random.choice(FORMATS)
     path = lab.path(target)
     lab.write("trace.json", medium_trace())
@@ -44,10 +45,14 @@ def kills(lab):
         child.send_signal(signal.SIGKILL)
         child.communicate()
     found = content(path)
-    if isinstance(found, dict) and isinstance(new, dict):
-        new, old = new.keys(), old.keys() if old else old
-        found = found.keys()
-    if found not in (old, new):
+    if isinstance(found, dict):
+        # Files are renamed one by one at the end: each is whole, of the old set or of the new one.
+        for name in found:
+            if name not in new and name not in (old or {}):
+                raise Failure(f"{target}{name} is of neither run")
+            if name.endswith(".csv") and not found[name].endswith(b"\n"):
+                raise Failure(f"{target}{name} is half a table")
+    elif found not in (old, new):
         raise Failure(f"{target} is neither the old nor the new one")
 
 
