@@ -231,8 +231,10 @@ EventParser::Outcome EventParser::parse(std::string_view text, std::uint64_t fir
   const char* p = begin;
   for (;;) {
     const char* const from = p;
-    do p = skip_space(p, end);
+    do p = json::skip_space(p, end);
     while (*p == ',' && p++ < end);  // a doubled or trailing comma is harmless
+    // Looked at by itself, so that the count does not depend on where blocks end.
+    if (json::has_stray_controls(from, p)) count_controls(from, p, StrayControls::kNoWhiteSpace);
     if (p >= end) return {End::kClean, text.size()};
     if (*p == ']') return {End::kListClosed, offset(p) + 1};
     const char* const start = p;
@@ -253,9 +255,6 @@ EventParser::Outcome EventParser::parse(std::string_view text, std::uint64_t fir
       if (is_mended && is_index_) note_place(start, start);
       count_controls(start, p,
                      is_mended ? StrayControls::kInStringsToo : StrayControls::kNoWhiteSpace);
-    } else if (json::is_control(*start)) {
-      p = json::skip_space(start, end);
-      count_controls(from, p, StrayControls::kNoWhiteSpace);
     } else {
       p = json::skip_value(start, end);
       const bool opens = *start == '"' || *start == '[';
