@@ -65,9 +65,9 @@ std::string bar_text(const ReadProgress& progress, std::chrono::duration<double>
 
 Console::Console() {
   const bool stdout_is_terminal = ::isatty(STDOUT_FILENO) == 1;
-  stderr_is_terminal_ = ::isatty(STDERR_FILENO) == 1;
   const char* const terminal = std::getenv("TERM");
   const bool is_dumb = terminal != nullptr && std::string_view{terminal} == "dumb";
+  stderr_is_terminal_ = ::isatty(STDERR_FILENO) == 1 && !is_dumb;
   style_.colour = stdout_is_terminal && !is_dumb && !is_set("NO_COLOR");
   style_.width = terminal_width();
 }

@@ -46,12 +46,23 @@ bool is_below(const fs::path& file, const fs::path& folder) {
 bool would_replace(const fs::path& output, const fs::path& input) {
   if (is_same(output, input)) return true;
   const auto is_csv = [](const fs::path& path) { return path.extension() == ".csv"; };
-  const auto is_profile = [](const fs::path& path) {
-    return path.filename().string().find(".xplane.pb") != std::string::npos;
+  // What a folder of inputs may hold: tables, traces, profiles, packed or not.
+  const auto may_be_input = [](const fs::path& path) {
+    const std::string name = path.filename().string();
+    return name.find(".csv") != name.npos || name.find(".json") != name.npos ||
+           name.find(".xplane.pb") != name.npos || name.find(".pftrace") != name.npos;
   };
-  if (is_there(output) && (is_csv(output) || is_profile(output)) && is_below(output, input))
-    return true;
+  if (is_there(output) && may_be_input(output) && is_below(output, input)) return true;
   return is_csv(input) && is_below(input, output) && is_same(input.parent_path(), output);
+}
+
+// Whether a file would stand where a folder of tables may put one.
+bool is_table_of(const fs::path& file, const std::string& folder) {
+  std::error_code error;
+  const bool is_folder = folder.ends_with('/') || fs::is_directory(folder, error);
+  return is_folder && file.extension() == ".csv" &&
+         file_behind(file.parent_path().string()) ==
+             file_behind(fs::path{folder}.lexically_normal().parent_path().string());
 }
 
 }  // namespace
@@ -71,9 +82,12 @@ void refuse_overwriting(const std::vector<std::string>& outputs,
       if (!input.empty() && would_replace(file, file_of(input, "/dev/stdin")))
         throw Error{*output, fmt::format("would replace the input {}; choose another output",
                                          input == "-" ? "on standard input" : input)};
-    for (auto other = outputs.begin(); other != output; ++other)
-      if (!other->empty() && is_same(file, file_of(*other, "/dev/stdout")))
+    for (auto other = outputs.begin(); other != output; ++other) {
+      if (other->empty()) continue;
+      const fs::path beside = file_of(*other, "/dev/stdout");
+      if (is_same(file, beside) || is_table_of(file, *other) || is_table_of(beside, *output))
         throw Error{*output, "two outputs have this name; choose another for one of them"};
+    }
   }
 }
 

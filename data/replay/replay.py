@@ -1197,7 +1197,13 @@ def main():
             break
     if worker:
         worker.close()
-    sequences = [run_sequence(sequence, options) for sequence in DATA.get("sequences", [])]
+    is_whole = len(records) == len(DATA["records"])
+    sequences = []
+    for sequence in DATA.get("sequences", []) if is_whole else []:
+        try:
+            sequences.append(run_sequence(sequence, options))
+        except Exception as error:  # the results of single ops are worth keeping
+            print(f"{sequence['name']}: failed: {first_line(error)}")
     for sequence in sequences:
         recorded = sequence["recorded_us"]
         print(f"{sequence['name']}: {sequence['ops']} ops in order: {sequence['median_us']:.2f} us" +

@@ -56,7 +56,6 @@ struct ReplaySequence {
 };
 
 struct Replay {
-  std::string trace_name;  // without its folder
   std::string gpu;
   bool is_jax = false;  // records are HLO instructions, the script needs JAX
   std::vector<ReplayRecord> records;

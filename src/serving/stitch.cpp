@@ -364,8 +364,10 @@ class Stitcher {
         }
         const std::uint32_t graph = graphs[graphs.size() == 1 ? 0 : i];
         Fit fit{capture, set->file, graph, pairing_of(*capture, set->file, graph, inside[i])};
-        if (fit.pairing.how != Alignment::kNone)
+        if (fit.pairing.how != Alignment::kNone && is_most_of(fit))
           accept(inside[i], std::move(fit));
+        else if (fit.pairing.how != Alignment::kNone)
+          refuse(inside[i], fmt::format("most of {} is not in it", folder_.name(set->file)));
         else
           refuse(inside[i], fmt::format("{}: {}", folder_.name(set->file), fit.pairing.reason));
       }
@@ -377,6 +379,11 @@ class Stitcher {
       if (std::ranges::none_of(folder_.sets(), &CaptureSet::is_told))
         stitch_to_best(launch, folder_.sets());
     }
+  }
+
+  // A graph of a few kernels is a part of many others; the reference does not mind.
+  [[nodiscard]] bool is_most_of(const Fit& fit) const {
+    return edition_ == Edition::kReference || fit.dropped() <= fit.pairing.matched();
   }
 
   [[nodiscard]] static std::vector<std::uint32_t> graphs_of(const CaptureSet& set,
@@ -430,8 +437,7 @@ class Stitcher {
     else if (is_ambiguous)
       best.reason = fmt::format("it fits several captures equally well, {} among them",
                                 folder_.name(best.file));
-    // A graph of a few kernels is a part of many others.
-    else if (best.dropped() > best.pairing.matched())
+    else if (!is_most_of(best))
       best.reason = fmt::format("most of {} is not in it", folder_.name(best.file));
     return best;
   }

@@ -193,10 +193,10 @@ std::vector<std::string> stitching_warnings(const TraceFacts& facts,
   if (stitching.folder.empty()) {
     if (launches > 0)
       sentences.push_back(fmt::format(
-          "{} graph launches hold {:.1f}% of the GPU time and do not tell their ops: name the "
+          "{} graph launch{} {:.1f}% of the GPU time, their ops unknown: name the "
           "traces of their captures with --capture{}; until then table graph_kernels has kinds of "
           "kernels",
-          launches, percent(times.in_launches, times.all),
+          launches, launches == 1 ? " holds" : "es hold", percent(times.in_launches, times.all),
           holds_captures(facts.trace()) ? ", this trace among them" : ""));
     return sentences;
   }

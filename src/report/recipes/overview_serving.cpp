@@ -18,8 +18,10 @@ std::vector<std::string> serving_texts(const Table& phases) {
     if (phase == "all") {
       texts.front() = fmt::format("{:.0f} serving step{}: {} of GPU time)", steps,
                                   steps == 1 ? "" : "s", fmt::join(parts, "), "));
-      if (const auto rate = number("tokens/s of wall"))
-        texts.push_back(fmt::format("{:.0f} tokens/s", *rate));
+      if (const auto rate = number("output tokens/s"); rate && *rate > 0)
+        texts.push_back(fmt::format("{:.0f} output tokens/s", *rate));
+      else if (const auto prompt = number("tokens/s of wall"))
+        texts.push_back(fmt::format("{:.0f} prompt tokens/s", *prompt));
       if (const auto wait = number("time per output token ms median"))
         texts.push_back(fmt::format("{} per output token", time_text(std::llround(*wait * 1e6))));
     } else if (phase != "outside") {

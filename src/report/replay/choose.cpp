@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <numeric>
 #include <tracelens/error.hpp>
 #include <tracelens/tree.hpp>
@@ -69,8 +68,7 @@ class Chooser {
 
   // Costliest first; `top` of them, when there is no sequence that needs all.
   Replay finish(std::optional<std::size_t> top) && {
-    Replay replay{.trace_name = std::filesystem::path{trace_.source().name}.filename().string(),
-                  .gpu = gpu_of(trace_),
+    Replay replay{.gpu = gpu_of(trace_),
                   .is_jax = is_jax(trace_),
                   .records = std::move(builder_).finish(),
                   .sequences = std::move(sequences_)};

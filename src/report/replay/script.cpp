@@ -92,9 +92,9 @@ std::string on_one_line(std::string_view text) {
 }
 
 std::string header(const Replay& replay, const ReplayScriptOptions& options) {
-  std::string out =
-      fmt::format("{} op{} of {}", replay.records.size(), replay.records.size() == 1 ? "" : "s",
-                  on_one_line(replay.trace_name));
+  // Not the name of the trace's file: profilers put the host's name into it.
+  std::string out = fmt::format("{} op{} of a trace", replay.records.size(),
+                                replay.records.size() == 1 ? "" : "s");
   if (!replay.gpu.empty()) out += fmt::format(", recorded on {}", on_one_line(replay.gpu));
   out += fmt::format(".\n# Made by tracelens {}", kVersion);
   if (!options.date.empty()) out += fmt::format(" on {}", options.date);

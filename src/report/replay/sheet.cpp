@@ -125,10 +125,7 @@ Replay choose_replay_from_sheet(const std::string& path, const ReplayChoice& cho
     throw Error{path, "a table has no call tree: --subtree and --module need the trace"};
   const Table table = arguments_table(path);
   const Sheet sheet{table};
-  Replay replay{.trace_name = std::filesystem::path{path}.filename().string(),
-                .gpu = {},
-                .records = {},
-                .sequences = {}};
+  Replay replay{.gpu = {}, .records = {}, .sequences = {}};
   const auto has = [](const auto& list, const auto& item) {
     return list.empty() || std::ranges::find(list, item) != list.end();
   };

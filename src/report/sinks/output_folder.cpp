@@ -1,5 +1,6 @@
 #include "report/sinks/output_folder.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "io/ascii.hpp"
@@ -28,10 +29,12 @@ void OutputFolder::finish() {
   std::vector<WrittenFile> all = before;
   all.insert(all.end(), written_.begin(), written_.end());
   files_.insert(files_.begin(), list_of(all));
-  const File list = list_of(written_);
+  std::vector<WrittenFile> after = written_, stale;
+  divide(before, stale, after);
+  const File list = list_of(after);
   list->prepare();
   publish();
-  remove_stale(before);
+  for (const WrittenFile& file : stale) remove_if_unchanged(folder_, file);
   list->commit();
 }
 
@@ -51,12 +54,18 @@ void OutputFolder::publish() {
   files_.clear();
 }
 
-// Some file systems take T.csv and t.csv for the same file.
-void OutputFolder::remove_stale(std::span<const WrittenFile> before) const {
-  std::set<std::string> names;
+// What the run before wrote and this one does not have is stale; but tables of a report do not take
+// away the parts of a split trace, which somebody may be reading.
+void OutputFolder::divide(std::span<const WrittenFile> before, std::vector<WrittenFile>& stale,
+                          std::vector<WrittenFile>& kept) const {
+  const auto is_trace = [](const WrittenFile& file) { return !file.name.ends_with(".csv"); };
+  const bool writes_traces = std::ranges::any_of(written_, is_trace);
+  std::set<std::string> names;  // some file systems take T.csv and t.csv for the same file
   for (const WrittenFile& file : written_) names.insert(io::lower_case(file.name));
-  for (const WrittenFile& file : before)
-    if (!names.contains(io::lower_case(file.name))) remove_if_unchanged(folder_, file);
+  for (const WrittenFile& file : before) {
+    if (names.contains(io::lower_case(file.name))) continue;
+    (writes_traces || !is_trace(file) ? stale : kept).push_back(file);
+  }
 }
 
 }  // namespace tracelens

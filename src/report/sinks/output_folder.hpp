@@ -39,7 +39,8 @@ class OutputFolder {
   [[nodiscard]] File make_file(std::string_view name) const;
   [[nodiscard]] File list_of(std::span<const WrittenFile> files) const;
   void publish();
-  void remove_stale(std::span<const WrittenFile> before) const;
+  void divide(std::span<const WrittenFile> before, std::vector<WrittenFile>& stale,
+              std::vector<WrittenFile>& kept) const;
 
   std::filesystem::path folder_;
   Edition edition_;
