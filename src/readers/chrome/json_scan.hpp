@@ -8,8 +8,8 @@
 // Contract of every function: `end` points at a readable '\0', and 16 more bytes after it may be
 // read (the block has kPadding bytes behind its text). They return nullptr when the text ends, or
 // stops being JSON, before the token does. The strict ones take a control character where JSON has
-// none for such a stop: in a string any, elsewhere NUL and its neighbours. (Another one that took
-// the place of a comma or digit is noticed as their absence.)
+// none for such a stop: in a string and in white space any, between the brackets of what is skipped
+// NUL and its neighbours.
 #pragma once
 
 #include <algorithm>
@@ -160,20 +160,13 @@ inline bool has_stray_controls(const char* p, const char* end) {
 }
 
 // The first byte at or after `p` that is not white space, which here is any byte up to the space;
-// at most `end`. The strict one stops at a NUL that begins or ends the white space, or at any stray
-// control character in a long one.
+// at most `end`. The strict one stops at a stray control character.
 template <bool kStrict>
 [[gnu::noinline]] const char* skip_long_space(const char* p, const char* end) {
-  if (kStrict && is_below_tab(*p)) return p;
-  while (p < end) {
-    if (const std::uint64_t bits = above_space(p)) {
-      p += first_byte(bits);
-      if (p >= end) return end;
-      return kStrict && is_below_tab(p[-1]) ? p - 1 : p;
-    }
-    if constexpr (kStrict)
-      if (const std::uint64_t bits = stray_controls(p)) return std::min(p + first_byte(bits), end);
-    p += 16;
+  for (; p < end; p += 16) {
+    const std::uint64_t bits = above_space(p);
+    if (const std::uint64_t found = kStrict ? bits | stray_controls(p) : bits)
+      return std::min(p + first_byte(found), end);
   }
   return end;
 }
@@ -183,7 +176,8 @@ inline const char* skip_space(const char* p, const char* end) {
   if (static_cast<unsigned char>(p[1]) > ' ' && (kStrict ? *p == ' ' : p < end)) return p + 1;
   if (const std::uint64_t bits = above_space(p)) [[likely]] {  // a new line with its indentation
     const char* const next = p + first_byte(bits);
-    if (next < end && !(kStrict && (is_below_tab(*p) || is_below_tab(next[-1])))) return next;
+    const std::uint64_t before = (bits & (~bits + 1)) - 1;  // the white space
+    if (next < end && !(kStrict && (stray_controls(p) & before) != 0)) return next;
   }
   return skip_long_space<kStrict>(p, end);
 }

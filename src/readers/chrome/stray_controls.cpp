@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <iterator>
 
 #include "readers/chrome/json_scan.hpp"
@@ -48,6 +49,21 @@ void StrayControls::add_to(Warnings& warnings) const {
   };
   add("NUL byte: here the file holds no text, and what stood there is lost", nuls_);
   add("control character that JSON text must not have", others_);
+}
+
+bool cuts_a_value(std::string_view json) {
+  const auto is_part = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.';
+  };
+  bool cuts = false, after_stray = false;
+  char before = ' ';
+  walk(json, [&](char c, bool in_string, bool) {
+    const bool is_stray = !in_string && json::is_stray_control(c);
+    cuts = cuts || (is_stray && is_part(before)) || (after_stray && !in_string && is_part(c));
+    after_stray = is_stray;
+    before = in_string ? ' ' : c;
+  });
+  return cuts;
 }
 
 std::string with_escaped_controls(std::string_view json) {

@@ -36,6 +36,10 @@ class StrayControls {
 };
 
 // The text of a JSON value with the control characters in its strings as JSON writes them, \u0009,
+// Whether a control character stands right beside a number or word outside of strings: it may have
+// taken the place of a digit.
+[[nodiscard]] bool cuts_a_value(std::string_view json);
+
 // and blanks for those between its tokens.
 [[nodiscard]] std::string with_escaped_controls(std::string_view json);
 

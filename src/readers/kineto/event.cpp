@@ -267,9 +267,10 @@ EventParser::Outcome EventParser::parse(std::string_view text, std::uint64_t fir
   }
 }
 
-// Where NUL bytes stand, text is lost: what is around them may belong to two events.
+// Where NUL bytes stand, text is lost: what is around them may belong to two events. Beside a
+// number, a control character may have been its last digit.
 bool EventParser::parse_mended(std::string_view element, std::uint64_t byte, ParsedBlock& block) {
-  if (element.find('\0') != std::string_view::npos) return false;
+  if (element.find('\0') != std::string_view::npos || cuts_a_value(element)) return false;
   std::string mended = with_escaped_controls(element);
   const std::size_t size = mended.size();
   mended.append(json::kPadding, '\0');
