@@ -8,8 +8,7 @@
 // Contract of every function: `end` points at a readable '\0', and 16 more bytes after it may be
 // read (the block has kPadding bytes behind its text). They return nullptr when the text ends, or
 // stops being JSON, before the token does. The strict ones take a control character where JSON has
-// none for such a stop: in a string and in white space any, between the brackets of what is skipped
-// NUL and its neighbours.
+// none for such a stop: in a string any, elsewhere those that are no white space.
 #pragma once
 
 #include <algorithm>
@@ -38,8 +37,6 @@ inline constexpr auto kStrayControls = [] {
   return stray;
 }();
 [[nodiscard]] constexpr bool is_control(char c) { return static_cast<unsigned char>(c) < ' '; }
-// NUL and its neighbours: what is looked for where a look at each white space would cost too much.
-[[nodiscard]] constexpr bool is_below_tab(char c) { return static_cast<unsigned char>(c) < '\t'; }
 [[nodiscard]] constexpr bool is_stray_control(char c) {
   return is_control(c) && kStrayControls[static_cast<unsigned char>(c)] != 0;
 }
@@ -72,7 +69,7 @@ std::uint64_t quotes_or_brackets(const char* p) {
   const uint8x16_t brackets =
       vorrq_u8(vceqq_u8(folded, vdupq_n_u8('{')), vceqq_u8(folded, vdupq_n_u8('}')));
   const uint8x16_t found = vorrq_u8(brackets, vceqq_u8(bytes, vdupq_n_u8('"')));
-  return to_bits(kStrict ? vorrq_u8(found, vcltq_u8(bytes, vdupq_n_u8('\t'))) : found);
+  return to_bits(kStrict ? vorrq_u8(found, stray(bytes)) : found);
 }
 inline std::uint64_t above_space(const char* p) {
   return to_bits(vcgtq_u8(load16(p), vdupq_n_u8(' ')));
@@ -110,7 +107,7 @@ std::uint64_t quotes_or_brackets(const char* p) {
   const __m128i brackets = _mm_or_si128(_mm_cmpeq_epi8(folded, _mm_set1_epi8('{')),
                                         _mm_cmpeq_epi8(folded, _mm_set1_epi8('}')));
   const __m128i found = _mm_or_si128(brackets, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')));
-  return to_bits(kStrict ? _mm_or_si128(found, at_most(bytes, '\t' - 1)) : found);
+  return to_bits(kStrict ? _mm_or_si128(found, stray(bytes)) : found);
 }
 inline std::uint64_t above_space(const char* p) {
   // Unsigned compare by max: bytes > ' ' exactly where max(bytes, '!') is the byte itself.
@@ -133,7 +130,8 @@ std::uint64_t quotes_or_backslashes(const char* p) {
 template <bool kStrict>
 std::uint64_t quotes_or_brackets(const char* p) {
   return bits_where(p, [](char c) {
-    return c == '"' || c == '[' || c == ']' || c == '{' || c == '}' || (kStrict && is_below_tab(c));
+    return c == '"' || c == '[' || c == ']' || c == '{' || c == '}' ||
+           (kStrict && is_stray_control(c));
   });
 }
 inline std::uint64_t above_space(const char* p) {

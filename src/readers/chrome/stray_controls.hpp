@@ -35,11 +35,11 @@ class StrayControls {
   Found nuls_, others_;
 };
 
-// The text of a JSON value with the control characters in its strings as JSON writes them, \u0009,
 // Whether a control character stands right beside a number or word outside of strings: it may have
 // taken the place of a digit.
 [[nodiscard]] bool cuts_a_value(std::string_view json);
 
+// The text of a JSON value with the control characters in its strings as JSON writes them, \u0009,
 // and blanks for those between its tokens.
 [[nodiscard]] std::string with_escaped_controls(std::string_view json);
 
