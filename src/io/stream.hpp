@@ -45,8 +45,6 @@ class Stream {
   // Tells that a part of the mapped text is not needed for now: its pages can go, and are read from
   // the file once more when it is looked at again.
   void forget_mapped(std::size_t from, std::size_t to);
-  // Does nothing: what is read() is not mapped. Its last caller is the Kineto reader.
-  void release_mapped(std::size_t /*offset*/) {}
 
   [[nodiscard]] const std::string& name() const;
   [[nodiscard]] const std::string& packing() const;  // "", "gzip", "zstd", "zip", "zip+gzip"

@@ -83,7 +83,6 @@ class BlockSource {
       const std::size_t missing = want - text.size();
       const std::size_t got = in_.read(text.room(missing));
       text.resize(text.size() + got);
-      read_bytes_ += got;
       const std::size_t list = top.open(text.view(), got < missing);
       if (list != TopLevel::kNeedMore) {
         text.erase_front(list);
@@ -106,8 +105,6 @@ class BlockSource {
     const std::size_t want = std::max(block_bytes_, block.text.size() + 1) - block.text.size();
     const std::size_t got = in_.read(block.text.room(want));
     block.text.resize(block.text.size() + got);
-    read_bytes_ += got;
-    in_.release_mapped(read_bytes_);
     block.is_last = is_done_ = got < want;
     if (!is_done_) {
       const std::size_t cut = guess_cut(block.text.view());
@@ -124,7 +121,7 @@ class BlockSource {
   io::Stream& in_;
   std::size_t block_bytes_;
   PaddedText rest_;  // read, but behind the last cut
-  std::uint64_t next_byte_ = 0, read_bytes_ = 0;
+  std::uint64_t next_byte_ = 0;
   bool is_done_ = false;
 };
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <tracelens/json.hpp>
+#include <tracelens/printed_text.hpp>
 #include <tracelens/replay.hpp>
 #include <tracelens/version.hpp>
 
@@ -84,18 +85,11 @@ std::string without_quotes(std::string_view json) {
   return out;
 }
 
-// Text for a comment: whatever a file name holds, it stays on its line.
-std::string on_one_line(std::string_view text) {
-  std::string out;
-  for (const char c : text) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  return out;
-}
-
 std::string header(const Replay& replay, const ReplayScriptOptions& options) {
   // Not the name of the trace's file: profilers put the host's name into it.
   std::string out = fmt::format("{} op{} of a trace", replay.records.size(),
                                 replay.records.size() == 1 ? "" : "s");
-  if (!replay.gpu.empty()) out += fmt::format(", recorded on {}", on_one_line(replay.gpu));
+  if (!replay.gpu.empty()) out += fmt::format(", recorded on {}", single_line(replay.gpu));
   out += fmt::format(".\n# Made by tracelens {}", kVersion);
   if (!options.date.empty()) out += fmt::format(" on {}", options.date);
   return out + ".";

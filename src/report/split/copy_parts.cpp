@@ -101,7 +101,6 @@ class Cutter {
         static_cast<std::size_t>(std::min<std::uint64_t>(kBlock, last_byte_ - at_)));
     if (in_.read(worker.block) < worker.block.size()) throw changed();
     const std::uint64_t end = at_ + worker.block.size();
-    in_.release_mapped(static_cast<std::size_t>(end));
     for (const TextRun& run : open_) cut(run, worker);
     for (; next_ < runs_.size() && runs_[next_].begin < end; ++next_) {
       open_.push_back(runs_[next_]);
