@@ -39,14 +39,13 @@ class CaptureFolder {
   // others.
   [[nodiscard]] std::shared_ptr<const Capture> open(std::size_t file);
   [[nodiscard]] bool is_there(std::size_t file) const { return !files_[file].is_bad; }
+  void note(std::string sentence);  // once
   // What was wrong, as sentences.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
  private:
   void read_details(const std::string& text, const std::string& folder);
   void classify(std::size_t file);
-  void note(std::string sentence);
-
   void add_file(std::string path);
 
   struct File {

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -363,11 +364,19 @@ class Stitcher {
         const std::uint32_t graph = graphs[graphs.size() == 1 ? 0 : i];
         Fit fit{capture, set->file, graph, pairing_of(*capture, set->file, graph, inside[i])};
         if (const auto size = batch_size_of(trace_.name(step.annotation), edition_);
-            size && set->batch_size && *set->batch_size != *size)
+            size && set->batch_size && *set->batch_size != *size) {
+          // Engines pad to the next size, which is hardly twice as large.
+          if (fit.pairing.how != Alignment::kNone && *set->batch_size / 2 > *size &&
+              told_.insert(set->file).second)
+            folder_.note(
+                fmt::format("{} was captured for a batch of {}, a step that replays it has {}: "
+                            "shapes, FLOPs and bytes are those of the capture",
+                            folder_.name(set->file), *set->batch_size, *size));
           add_remark(fit.pairing.reason,
                      fmt::format("captured for a batch of {}, its step has {}: shapes are those of "
                                  "the capture",
                                  *set->batch_size, *size));
+        }
         if (fit.pairing.how != Alignment::kNone && is_most_of(fit))
           accept(inside[i], std::move(fit));
         else if (fit.pairing.how != Alignment::kNone)
@@ -461,6 +470,7 @@ class Stitcher {
   std::map<BestKey, Fit> best_fits_;
   using PairingKey = std::tuple<std::uint64_t, std::size_t, std::size_t, std::uint32_t>;
   std::map<PairingKey, Pairing> pairings_;
+  std::set<std::size_t> told_;  // files whose captures are for much larger batches
   std::size_t copies_ = 0;
 };
 

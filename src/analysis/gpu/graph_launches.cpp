@@ -194,8 +194,8 @@ std::vector<std::string> stitching_warnings(const Trace& trace, const GraphStitc
   if (stitching.folder.empty()) {
     if (launches > 0)
       sentences.push_back(fmt::format(
-          "{} graph launch{} {:.1f}% of the GPU time, their ops unknown: name the "
-          "traces of their captures with --capture{}; until then table graph_kernels has kinds of "
+          "{} graph launch{} {:.1f}% of the GPU time, ops unknown: name the traces of "
+          "captures with --capture{}; until then table graph_kernels has kinds of "
           "kernels",
           launches, launches == 1 ? " holds" : "es hold", percent(times.in_launches, times.all),
           holds_captures(trace) ? ", this trace among them" : ""));
