@@ -129,7 +129,8 @@ CaptureFolder::CaptureFolder(const std::string& path, const StitchOptions& optio
   for (std::string& file : paths) add_file(std::move(file));
   if (files_.empty()) note(fmt::format("{} has no traces of captures", path));
   for (std::size_t file = listed; file < files_.size(); ++file) classify(file);
-  std::ranges::stable_partition(sets_, &CaptureSet::is_told);
+  std::stable_partition(sets_.begin(), sets_.end(),
+                        [](const CaptureSet& set) { return set.is_told; });
 }
 
 void CaptureFolder::read_details(const std::string& text, const std::string& folder) {

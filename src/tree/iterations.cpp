@@ -78,7 +78,7 @@ std::vector<IterationRoot> find_reference_iterations(const Trace& trace, const T
         tops.emplace_back(trace.ts_ns()[tree.event(node).row], root);
         break;
       }
-  std::ranges::stable_sort(tops, {}, &std::pair<std::int64_t, NodeId>::first);
+  std::ranges::stable_sort(tops, {}, [](const auto& top) { return top.first; });
   std::vector<NodeId> queue;
   for (const auto& [ts_ns, root] : tops) queue.push_back(root);
   for (std::size_t at = 0; at < queue.size(); ++at) {
