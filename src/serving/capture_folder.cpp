@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -116,12 +117,14 @@ CaptureFolder::CaptureFolder(const std::string& path, const StitchOptions& optio
       note(error.what());
     }
   }
+  std::set<std::string> listed_names;
+  for (const File& file : files_) listed_names.insert(file_name(file));
   std::vector<std::string> paths;
   for (fs::directory_iterator entry{path, failed}, last; !failed && entry != last;
        entry.increment(failed)) {
     const std::string name = entry->path().filename().string();
     if (name != kDetailsFile && (name.ends_with(".json") || name.ends_with(".json.gz")) &&
-        std::ranges::none_of(files_, [&](const File& file) { return file_name(file) == name; }))
+        !listed_names.contains(name))
       paths.push_back(entry->path().string());
   }
   std::ranges::sort(paths);
