@@ -69,7 +69,15 @@ Check count_from(std::int64_t lowest) {
 }
 
 Check between(int lowest, int highest) { return as_check(CLI::Range(lowest, highest)); }
-Check between(double lowest, double highest) { return as_check(CLI::Range(lowest, highest)); }
+Check between(double lowest, double highest) {
+  return {fmt::format("FLOAT in [{} - {}]", lowest, highest),
+          [lowest, highest](const std::string& text) {
+            const double value = finite_number(text);
+            return unless(
+                value >= lowest && value <= highest,
+                fmt::format("expected a number from {} to {}, not {}", lowest, highest, text));
+          }};
+}
 Check one_of(std::vector<std::string> words) { return as_check(CLI::IsMember(std::move(words))); }
 Check existing_file() { return as_check(CLI::ExistingFile); }
 

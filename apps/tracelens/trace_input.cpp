@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <system_error>
 #include <tracelens/error.hpp>
+#include <tracelens/graph_stitching.hpp>
 #include <tracelens/read_trace.hpp>
+#include <utility>
 
 #include "verb.hpp"
 
@@ -60,6 +62,42 @@ Trace read_with_warnings(const std::string& path, const Console& console) {
   for (const auto& warning : trace.warnings().entries())
     console.warn(fmt::format("{}: {} ({}x)", path, warning.what, warning.count));
   return trace;
+}
+
+Trace stitched(Trace trace, const std::string& captures, const StitchOptions& options,
+               const Console& console) {
+  if (captures.empty()) return trace;
+  StitchedTrace result = stitch_graphs(std::move(trace), captures, options);
+  for (const std::string& sentence : stitching_warnings(result.trace, result.stitching))
+    console.warn(sentence);
+  return std::move(result.trace);
+}
+
+void CaptureFolders::declare(Flags& flags) {
+  flags
+      .add("--capture", folders_,
+           fmt::format("{}. Once for all traces, or once for each, in their order", kCaptureHelp))
+      .repeatable();
+}
+
+void CaptureFolders::check(std::size_t traces) const {
+  if (folders_.size() > 1 && folders_.size() != traces)
+    throw UsageError{
+        fmt::format("--capture is given {} times for {} traces: give it once, or once "
+                    "for each of them",
+                    folders_.size(), traces)};
+}
+
+std::string CaptureFolders::of(std::size_t trace) const {
+  if (folders_.empty()) return {};
+  return folders_.size() == 1 ? folders_.front() : folders_.at(trace);
+}
+
+void TraceInput::declare_captures(Flags& flags) { flags.add("--capture", captures_, kCaptureHelp); }
+
+Trace TraceInput::read_stitched(Console& console, bool python_frames) const {
+  return stitched(read(console), captures_, {.threads = threads_, .python_frames = python_frames},
+                  console);
 }
 
 void TraceInput::declare(Flags& flags) {

@@ -5,8 +5,10 @@
 
 #include <memory>
 #include <string>
+#include <tracelens/graph_stitching.hpp>
 #include <tracelens/pseudo_ops.hpp>
 #include <tracelens/trace.hpp>
+#include <vector>
 
 #include "console.hpp"
 #include "flags.hpp"
@@ -31,6 +33,27 @@ std::unique_ptr<Verb> make_verb() {
 // A trace among others, read on all cores, with a progress bar and the reader's warnings.
 [[nodiscard]] Trace read_with_warnings(const std::string& path, const Console& console);
 
+// Its kernels inside graph launches below the ops captured in a folder, and warnings about how well
+// that went; without a folder the trace as it is.
+[[nodiscard]] Trace stitched(Trace trace, const std::string& captures, const StitchOptions& options,
+                             const Console& console);
+inline constexpr const char* kCaptureHelp =
+    "Folder of traces of graph captures (or one such trace): kernels of graph launches are "
+    "attributed to the ops that were captured";
+
+// The captures of several traces: --capture once for all of them, or once for each.
+class CaptureFolders {
+ public:
+  void declare(Flags& flags);
+  // `traces`: how many there are. Throws UsageError when there is another number of folders.
+  void check(std::size_t traces) const;
+  [[nodiscard]] const std::vector<std::string>& all() const { return folders_; }
+  [[nodiscard]] std::string of(std::size_t trace) const;  // empty: none
+
+ private:
+  std::vector<std::string> folders_;
+};
+
 // What traces of DeepSeek-V4 do not tell stands in the environment: TL_MODEL and TL_TP, as for the
 // Python TraceLens.
 [[nodiscard]] PseudoOpOptions pseudo_op_options(Edition edition);
@@ -39,15 +62,20 @@ std::unique_ptr<Verb> make_verb() {
 class TraceInput {
  public:
   void declare(Flags& flags);
+  void declare_captures(Flags& flags);  // --capture, for verbs that are about ops
   // Reads it, with a progress bar. Without a trace on the command line: the demo trace, and says
   // so. Warnings of the reader go to stderr.
   [[nodiscard]] Trace read(Console& console) const;
+  // The same, with the kernels of graph launches below their captured ops where --capture is given.
+  // `python_frames`: with those of the capture.
+  [[nodiscard]] Trace read_stitched(Console& console, bool python_frames) const;
   [[nodiscard]] int threads() const { return threads_; }
+  [[nodiscard]] const std::string& captures() const { return captures_; }  // empty: none
   // What is read: as given, or the demo trace. Throws Error when there is neither.
   [[nodiscard]] std::string path() const;
 
  private:
-  std::string path_;
+  std::string path_, captures_;
   int threads_ = 0;
 };
 

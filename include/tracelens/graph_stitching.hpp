@@ -73,4 +73,9 @@ struct StitchedTrace {
 // The launches of a trace without captures: all of them unmatched.
 [[nodiscard]] GraphStitching unstitched_graphs(const Trace& trace);
 
+// What a reader must know before believing the numbers: how much GPU time lies in launches without
+// ops, why, and what is not sure. In src/analysis/gpu.
+[[nodiscard]] std::vector<std::string> stitching_warnings(const Trace& trace,
+                                                          const GraphStitching& stitching);
+
 }  // namespace tracelens

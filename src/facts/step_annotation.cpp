@@ -224,7 +224,7 @@ std::string_view kind_name(AnnotationKind kind) {
 }
 
 std::string_view phase_name(ServingPhase phase) {
-  constexpr std::string_view kNames[] = {"", "prefill", "mixed", "decode"};
+  constexpr std::string_view kNames[kServingPhases] = {"", "prefill", "mixed", "decode", "denoise"};
   return kNames[static_cast<std::size_t>(phase)];
 }
 
@@ -238,6 +238,8 @@ std::optional<StepAnnotation> parse_step_annotation(std::string_view name, Editi
   auto step = parse_by_kind(name, edition);
   if (!step) return step;
   step->phase = phase_of(step->context_requests, step->generation_requests);
+  if (edition == Edition::kExtended && step->kind == AnnotationKind::kDiffusion)
+    step->phase = ServingPhase::kDenoise;
   // What SGLang's short form does not divide, it still calls by its name.
   if (edition == Edition::kExtended && step->kind == AnnotationKind::kSglang &&
       step->mode == "MIXED" && step->phase == ServingPhase::kPrefill)

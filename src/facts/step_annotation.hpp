@@ -4,6 +4,7 @@
 // Names may go on behind what is described here. Grammar and fields: docs/guide/split.md.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -25,9 +26,11 @@ enum class AnnotationKind : std::uint8_t {
 [[nodiscard]] std::string_view kind_name(AnnotationKind kind);  // "vllm_detailed", "vllm_native", …
 
 // What a step does: works on new prompts (context), on one more token of each request (generation),
-// on both, or on nothing.
-enum class ServingPhase : std::uint8_t { kNone, kPrefill, kMixed, kDecode };
-[[nodiscard]] std::string_view phase_name(ServingPhase phase);  // "prefill", "mixed", "decode", ""
+// on both, on images (diffusion), or on nothing.
+enum class ServingPhase : std::uint8_t { kNone, kPrefill, kMixed, kDecode, kDenoise };
+inline constexpr std::size_t kServingPhases = 5;
+// "prefill", "mixed", "decode", "denoise", ""
+[[nodiscard]] std::string_view phase_name(ServingPhase phase);
 [[nodiscard]] ServingPhase phase_of(std::int64_t context_requests,
                                     std::int64_t generation_requests);
 
@@ -51,7 +54,7 @@ struct StepAnnotation {
 // that are none count as 0; those beyond 1e15 stop there.
 // In the reference edition a mixed ATOM step is one of decoding and a diffusion step works on
 // nothing. In ours the requests of the first are divided (its tokens as far as they are known; the
-// products in `tokens` cannot be), SGLang's MIXED is mixed, and the second decodes its images.
+// products in `tokens` cannot be), SGLang's MIXED is mixed, and the second denoises its images.
 [[nodiscard]] std::optional<StepAnnotation> parse_step_annotation(
     std::string_view name, Edition edition = Edition::kExtended);
 

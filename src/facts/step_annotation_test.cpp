@@ -134,7 +134,7 @@ TEST(StepAnnotation, OfDiffusion) {
   EXPECT_EQ(theirs.phase, ServingPhase::kNone);
   const auto ours = parsed("execute_diffusion_4_256x512_x", Edition::kExtended);
   expect_step(ours, AnnotationKind::kDiffusion, 4, 0, 0, 4, 0);
-  EXPECT_EQ(ours.phase, ServingPhase::kDecode);
+  EXPECT_EQ(ours.phase, ServingPhase::kDenoise);
 }
 
 TEST(StepAnnotation, OtherNamesAreNone) {

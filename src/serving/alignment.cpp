@@ -14,10 +14,16 @@
 namespace tracelens {
 namespace {
 
+constexpr std::string_view kOtherKernels = "its kernels are not those of the capture";
+constexpr std::string_view kTooAlike =
+    "its streams run the same kernels for too long to be told apart";
+
 bool has(std::string_view text, std::string_view word) {
   return text.find(word) != std::string_view::npos;
 }
-bool is_copy(const CapturedCall& call) { return has(call.call, "Memcpy"); }
+constexpr std::string_view kCopyWord = "Memcpy";
+bool is_copy(const CapturedCall& call) { return has(call.call, kCopyWord); }
+bool is_fill_name(std::string_view name) { return has(name, "Memset") || has(name, "fillBuffer"); }
 bool is_fill(const CapturedCall& call) { return has(call.call, "Memset"); }
 bool is_nameless(const CapturedCall& call) {
   return call.kernel.empty() && !is_copy(call) && !is_fill(call);
@@ -161,12 +167,13 @@ Pairing by_order(std::span<const CapturedCall> calls, std::span<const ReplayedWo
 Pairing by_names(std::span<const CapturedCall> calls, std::span<const ReplayedWork> work,
                  std::span<const std::uint32_t> call_names, std::span<const std::uint32_t> names,
                  bool in_capture_order) {
+  StreamSearch search;
   if (std::ranges::equal(call_names, names))
     return {.how = Alignment::kByPosition, .calls = one_by_one(work.size())};
   if (in_capture_order) {
     if (auto pairs = align_in_order(calls, work))
       return {.how = Alignment::kInOrder, .calls = std::move(*pairs)};
-  } else if (auto pairs = align_by_stream(calls, work)) {
+  } else if (auto pairs = align_by_stream(calls, work, search)) {
     return {.how = Alignment::kByStream, .calls = std::move(*pairs)};
   }
   if (auto pairs = align_by_name(call_names, names))
@@ -179,7 +186,7 @@ Pairing by_names(std::span<const CapturedCall> calls, std::span<const ReplayedWo
       return part;
     }
   }
-  return {.reason = "its kernels are not those of the capture"};
+  return {.reason = std::string{search.gave_up ? kTooAlike : kOtherKernels}};
 }
 
 }  // namespace
@@ -190,14 +197,18 @@ std::string_view alignment_text(Alignment alignment) {
   return kTexts[static_cast<std::size_t>(alignment)];
 }
 
+void add_remark(std::string& reason, std::string_view remark) {
+  if (!reason.empty()) reason += "; ";
+  reason += remark;
+}
+
 std::uint32_t Pairing::matched() const {
   return static_cast<std::uint32_t>(
       std::ranges::count_if(calls, [](std::uint32_t call) { return call != kUnpaired; }));
 }
 
 bool names_match(const CapturedCall& call, std::string_view gpu_name) {
-  return (is_copy(call) && has(gpu_name, "Memcpy")) ||
-         (is_fill(call) && (has(gpu_name, "Memset") || has(gpu_name, "fillBuffer"))) ||
+  return (is_copy(call) && has(gpu_name, kCopyWord)) || (is_fill(call) && is_fill_name(gpu_name)) ||
          kernel_or_call(call) == gpu_name;
 }
 
@@ -215,37 +226,59 @@ std::optional<Pairs> align_in_order(std::span<const CapturedCall> calls,
 }
 
 std::optional<Pairs> align_by_stream(std::span<const CapturedCall> calls,
-                                     std::span<const ReplayedWork> work) {
-  constexpr std::size_t kLookAhead = 4096;  // no graph repeats itself for longer
+                                     std::span<const ReplayedWork> work, StreamSearch& search) {
   struct Queue {
-    std::int64_t stream;
-    std::vector<std::uint32_t> events;
+    std::vector<std::uint32_t> events = {};
     std::size_t head = 0;
   };
   std::vector<Queue> queues;  // by first appearance
+  std::unordered_map<std::int64_t, std::size_t> queue_of;
   for (std::uint32_t i = 0; i < work.size(); ++i) {
-    auto queue = std::ranges::find(queues, work[i].stream, &Queue::stream);
-    if (queue == queues.end()) queue = queues.insert(queue, {work[i].stream, {}});
-    queue->events.push_back(i);
+    const auto [entry, added] = queue_of.try_emplace(work[i].stream, queues.size());
+    if (added) queues.emplace_back();
+    queues[entry->second].events.push_back(i);
   }
-  const auto run_of = [&](const Queue& queue, std::size_t call) {
-    std::size_t run = 0;
-    while (run < kLookAhead && call + run < calls.size() &&
-           queue.head + run < queue.events.size() &&
-           names_match(calls[call + run], work[queue.events[queue.head + run]].name))
-      ++run;
-    return run;
+  // What names_match() asks, answered once per name.
+  struct Name {
+    std::uint32_t id;
+    bool is_copy, is_fill;
+  };
+  std::unordered_map<std::string_view, std::uint32_t> ids;
+  const auto id = [&](std::string_view name) {
+    return ids.try_emplace(name, static_cast<std::uint32_t>(ids.size())).first->second;
+  };
+  std::vector<Name> call_names, names;
+  for (const CapturedCall& call : calls)
+    call_names.push_back({id(kernel_or_call(call)), is_copy(call), is_fill(call)});
+  for (const ReplayedWork& one : work)
+    names.push_back({id(one.name), has(one.name, kCopyWord), is_fill_name(one.name)});
+  const std::size_t most = kStreamComparisons * (calls.size() + work.size());
+  const auto matches = [&](const Queue& queue, std::size_t ahead, std::size_t call) {
+    if (call + ahead >= calls.size() || queue.head + ahead >= queue.events.size()) return false;
+    ++search.comparisons;
+    const Name &wanted = call_names[call + ahead], &ran = names[queue.events[queue.head + ahead]];
+    return wanted.id == ran.id || (wanted.is_copy && ran.is_copy) ||
+           (wanted.is_fill && ran.is_fill);
   };
   Pairs pairs(work.size(), kUnpaired);
+  std::vector<Queue*> candidates;
   for (std::uint32_t call = 0; call < calls.size(); ++call) {
-    Queue* chosen = nullptr;
-    std::size_t longest = 0;
+    candidates.clear();
     for (Queue& queue : queues)
-      if (const std::size_t run = run_of(queue, call); run > longest) {
-        chosen = &queue;
-        longest = run;
-      }
-    if (chosen != nullptr) pairs[chosen->events[chosen->head++]] = call;
+      if (matches(queue, 0, call)) candidates.push_back(&queue);
+    // The runs are followed side by side; of those that end last the first wins.
+    for (std::size_t ahead = 1; candidates.size() > 1 && search.comparisons <= most; ++ahead) {
+      Queue* const first = candidates.front();
+      std::erase_if(candidates, [&](const Queue* queue) { return !matches(*queue, ahead, call); });
+      if (candidates.empty()) candidates.push_back(first);
+    }
+    if (search.comparisons > most) {
+      search.gave_up = true;
+      return std::nullopt;
+    }
+    if (candidates.empty()) continue;
+    Queue& chosen = *candidates.front();
+    pairs[chosen.events[chosen.head++]] = call;
   }
   if (std::ranges::find(pairs, kUnpaired) != pairs.end()) return std::nullopt;
   return pairs;
@@ -318,14 +351,15 @@ Pairing align_as_reference(std::span<const CapturedCall> calls,
     if (std::ranges::any_of(calls, is_nameless))
       return {.reason = "several streams, and the capture does not name its kernels",
               .spoils_all = true};
-    if (auto pairs = align_by_stream(calls, work))
+    StreamSearch search;
+    if (auto pairs = align_by_stream(calls, work, search))
       return {.how = Alignment::kByStream, .calls = std::move(*pairs)};
-    return {.reason = "its kernels are not those of the capture"};
+    return {.reason = std::string{search.gave_up ? kTooAlike : kOtherKernels}};
   }
   if (calls.size() != work.size()) {
     if (auto pairs = align_in_order(calls, work))
       return {.how = Alignment::kInOrder, .calls = std::move(*pairs)};
-    return {.reason = "its kernels are not those of the capture"};
+    return {.reason = std::string{kOtherKernels}};
   }
   const auto mismatch =
       std::ranges::mismatch(calls, work, [](const CapturedCall& call, const ReplayedWork& one) {
@@ -342,7 +376,7 @@ Pairing align_as_reference(std::span<const CapturedCall> calls,
   for (const ReplayedWork& one : work) names.push_back(id(one.name));
   if (auto pairs = align_by_name(call_names, names))
     return {.how = Alignment::kByName, .calls = std::move(*pairs)};
-  return {.reason = "its kernels are not those of the capture"};
+  return {.reason = std::string{kOtherKernels}};
 }
 
 Pairing align(std::span<const CapturedCall> calls, std::span<const ReplayedWork> all) {
@@ -363,6 +397,9 @@ Pairing align(std::span<const CapturedCall> calls, std::span<const ReplayedWork>
   Pairs pairs(all.size());
   for (std::size_t i = 0; i < order.size(); ++i) pairs[order[i]] = found.calls[i];
   found.calls = std::move(pairs);
+  if (const std::size_t dropped = calls.size() - found.matched(); dropped > 0)
+    add_remark(found.reason, fmt::format("{} captured call{} ran nothing here", dropped,
+                                         dropped == 1 ? "" : "s"));
   return found;
 }
 

@@ -46,6 +46,9 @@ struct Pairing {
   [[nodiscard]] std::uint32_t matched() const;
 };
 
+// Appends to what is said already.
+void add_remark(std::string& reason, std::string_view remark);
+
 // The rules of the reference, all or nothing.
 [[nodiscard]] Pairing align_as_reference(std::span<const CapturedCall> calls,
                                          std::span<const ReplayedWork> work);
@@ -62,8 +65,16 @@ struct Pairing {
                                                   std::span<const ReplayedWork> work);
 // A queue per stream; each call takes the head of one. Of several heads that match the one whose
 // queue goes on to match the following calls for longest.
+// Streams that run the same for long are many to compare: more than kStreamComparisons per call and
+// event, and it gives up.
+inline constexpr std::size_t kStreamComparisons = 512;
+struct StreamSearch {
+  std::size_t comparisons = 0;  // of two names
+  bool gave_up = false;
+};
 [[nodiscard]] std::optional<Pairs> align_by_stream(std::span<const CapturedCall> calls,
-                                                   std::span<const ReplayedWork> work);
+                                                   std::span<const ReplayedWork> work,
+                                                   StreamSearch& search);
 // The k-th call of a name with the k-th event of that name; there must be as many of each. Ids
 // stand for names.
 [[nodiscard]] std::optional<Pairs> align_by_name(std::span<const std::uint32_t> calls,

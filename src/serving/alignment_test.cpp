@@ -78,6 +78,47 @@ TEST(StreamAlignment, TakesTheQueueThatGoesOnToMatch) {
   EXPECT_EQ(align_as_reference(calls, work).calls, found.calls);
 }
 
+TEST(StreamAlignment, LooksAheadOnlyWhereSeveralStreamsMatch) {
+  // 20'000 kernels on each of two streams that never run the same: one comparison per stream.
+  Calls calls;
+  Work work;
+  for (int i = 0; i < 20'000; ++i) {
+    calls.insert(calls.end(), {kernel("a"), kernel("b")});
+    work.insert(work.end(), {ran("a", 1), ran("b", 2)});
+  }
+  StreamSearch search;
+  EXPECT_TRUE(align_by_stream(calls, work, search));
+  EXPECT_LE(search.comparisons, 2 * calls.size());
+}
+
+TEST(StreamAlignment, GivesUpWhereStreamsCannotBeToldApart) {
+  Calls calls;
+  Work work;
+  for (int i = 0; i < 2'000; ++i) {
+    calls.insert(calls.end(), {kernel("a"), kernel("a")});
+    work.insert(work.end(), {ran("a", 1), ran("a", 2)});
+  }
+  StreamSearch search;
+  EXPECT_FALSE(align_by_stream(calls, work, search));
+  EXPECT_TRUE(search.gave_up);
+  EXPECT_LE(search.comparisons, (kStreamComparisons + 1) * (calls.size() + work.size()));
+  EXPECT_EQ(align_as_reference(calls, work).reason,
+            "its streams run the same kernels for too long to be told apart");
+  // As many of each name: the order within a name is all that is left open.
+  work.back().name = "b";
+  calls.front().kernel = "b";
+  EXPECT_EQ(align(calls, work).how, Alignment::kByName);
+}
+
+TEST(StreamAlignment, ManyStreamsAreBoundedToo) {
+  Calls calls(2'000, kernel("a"));
+  Work work;
+  for (int i = 0; i < 2'000; ++i) work.push_back(ran("b", i));
+  StreamSearch search;
+  EXPECT_FALSE(align_by_stream(calls, work, search));
+  EXPECT_LE(search.comparisons, (kStreamComparisons + 1) * (calls.size() + work.size()));
+}
+
 TEST(StreamAlignment, TheIdsOfGraphNodesTellTheOrderOfTheCapture) {
   const Calls calls{nameless(), copy(), nameless()};
   const Work work{ran("Memcpy DtoD", 2, 12), ran("a", 1, 11), ran("b", 1, 13)};
@@ -92,7 +133,7 @@ TEST(Alignment, MatchesAPartAndLeavesTheRest) {
   const Pairing found = align(calls, work);
   EXPECT_EQ(found.how, Alignment::kPartly);
   EXPECT_EQ(found.calls, (Pairs{0, kNo, 2, 3}));
-  EXPECT_EQ(found.reason, "1 GPU events are not in the capture");
+  EXPECT_EQ(found.reason, "1 GPU events are not in the capture; 1 captured call ran nothing here");
   EXPECT_EQ(found.matched(), 3u);
   // Less than half is another model.
   EXPECT_EQ(align(calls, Work{ran("a"), ran("x"), ran("y"), ran("z")}).how, Alignment::kNone);

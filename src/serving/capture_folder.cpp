@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -111,22 +112,28 @@ CaptureFolder::CaptureFolder(const std::string& path, const StitchOptions& optio
   if (const fs::path details = fs::path{path} / kDetailsFile; fs::exists(details, failed)) {
     try {
       read_details(read_text_file(details.string()), path);
-      return;
+      if (options_.edition == Edition::kReference) return;
     } catch (const Error& error) {
       note(error.what());
     }
   }
+  std::set<std::string> listed_names;
+  for (const File& file : files_) listed_names.insert(file_name(file));
   std::vector<std::string> paths;
   for (fs::directory_iterator entry{path, failed}, last; !failed && entry != last;
        entry.increment(failed)) {
     const std::string name = entry->path().filename().string();
-    if (name != kDetailsFile && (name.ends_with(".json") || name.ends_with(".json.gz")))
+    if (name != kDetailsFile && (name.ends_with(".json") || name.ends_with(".json.gz")) &&
+        !listed_names.contains(name))
       paths.push_back(entry->path().string());
   }
   std::ranges::sort(paths);
+  const std::size_t listed = files_.size();
   for (std::string& file : paths) add_file(std::move(file));
   if (files_.empty()) note(fmt::format("{} has no traces of captures", path));
-  for (std::size_t file = 0; file < files_.size(); ++file) classify(file);
+  for (std::size_t file = listed; file < files_.size(); ++file) classify(file);
+  std::stable_partition(sets_.begin(), sets_.end(),
+                        [](const CaptureSet& set) { return set.is_told; });
 }
 
 void CaptureFolder::read_details(const std::string& text, const std::string& folder) {
@@ -135,6 +142,10 @@ void CaptureFolder::read_details(const std::string& text, const std::string& fol
   if (!list || !list->is_sequence()) throw Error{where, "is not a list of captures"};
   for (const Value& entry : list->items()) {
     const std::string& name = member(entry, "file").as_text();
+    if (name.empty()) {
+      note(fmt::format("{} has an entry that names no file", where));
+      continue;
+    }
     const Value& batch_size = member(entry, "batch_size");
     std::string mode = member(entry, "mode").as_text();
     const std::size_t file = files_.size();
@@ -150,7 +161,8 @@ void CaptureFolder::read_details(const std::string& text, const std::string& fol
     sets_.push_back(
         {.file = file,
          .batch_size = batch_size.is_int() ? std::optional{batch_size.as_int()} : std::nullopt,
-         .piecewise = mode == "PIECEWISE"});
+         .piecewise = mode == "PIECEWISE",
+         .is_told = batch_size.is_int()});
     if (!is_there(file)) note(fmt::format("{} is listed in {} but is not there", name, where));
   }
 }
@@ -190,8 +202,8 @@ void CaptureFolder::classify(std::size_t file) {
     sets_.push_back({file, size, graphs.size() > 1, true, std::move(graphs)});
 }
 
-std::string CaptureFolder::name(std::size_t file) const {
-  return fs::path{files_[file].path}.filename().string();
+std::string CaptureFolder::file_name(const File& file) {
+  return fs::path{file.path}.filename().string();
 }
 
 void CaptureFolder::add_file(std::string path) {

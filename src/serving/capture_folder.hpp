@@ -1,8 +1,8 @@
 // capture_folder.hpp: a folder of traces of graph captures, and what each was captured for.
 //   CaptureFolder folder{"capture_traces/", {.edition = Edition::kExtended}};
 //   for (const CaptureSet& set : folder.sets()) if (set.batch_size == 32) folder.open(set.file);
-// What a capture is for stands in execution_details.json where the folder has one, otherwise in the
-// traces. Nothing is written into the folder.
+// What a capture is for stands in execution_details.json where the folder has one, otherwise, and in
+// our own edition of files that it does not list, in the traces. Nothing is written into the folder.
 #pragma once
 
 #include <cstdint>
@@ -31,21 +31,21 @@ class CaptureFolder {
   // A folder, or one trace. Throws Error when there is none.
   CaptureFolder(const std::string& path, const StitchOptions& options);
 
+  // Those whose size is only guessed last.
   [[nodiscard]] const std::vector<CaptureSet>& sets() const { return sets_; }
   [[nodiscard]] std::size_t files() const { return files_.size(); }
-  [[nodiscard]] std::string name(std::size_t file) const;
+  [[nodiscard]] std::string name(std::size_t file) const { return file_name(files_[file]); }
   // Null when it cannot be read; a note says so. Those that nobody holds are forgotten after a few
   // others.
   [[nodiscard]] std::shared_ptr<const Capture> open(std::size_t file);
   [[nodiscard]] bool is_there(std::size_t file) const { return !files_[file].is_bad; }
+  void note(std::string sentence);  // once
   // What was wrong, as sentences.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
  private:
   void read_details(const std::string& text, const std::string& folder);
   void classify(std::size_t file);
-  void note(std::string sentence);
-
   void add_file(std::string path);
 
   struct File {
@@ -53,6 +53,7 @@ class CaptureFolder {
     bool is_bad = false;  // is not there, or is no trace
     std::weak_ptr<const Capture> capture = {};
   };
+  [[nodiscard]] static std::string file_name(const File& file);
   StitchOptions options_;
   std::vector<File> files_;
   std::vector<CaptureSet> sets_;

@@ -83,6 +83,27 @@ TEST(CaptureFolder, BelievesItsDetailsAndNotesWhatIsMissing) {
   EXPECT_EQ((CaptureFolder{folder.path(""), {.edition = Edition::kReference}}.sets().size()), 2u);
 }
 
+TEST(CaptureFolder, DetailsThatListLessHideNoFile) {
+  const io::TemporaryFolder folder;
+  (void)folder.write("a.json", capture_text({.ops = kOps}));
+  (void)folder.write("b.json", capture_text({.ops = kOps, .annotation = "capture_16_FULL"}));
+  (void)folder.write("execution_details.json", "[]");
+  CaptureFolder captures{folder.path(""), {}};
+  ASSERT_EQ(captures.sets().size(), 2u);
+  EXPECT_EQ(captures.sets()[0].batch_size, 16);  // what is told before what is guessed
+  EXPECT_FALSE(captures.sets()[1].is_told);
+  EXPECT_TRUE(captures.notes().empty());
+  EXPECT_TRUE((CaptureFolder{folder.path(""), {.edition = Edition::kReference}}.sets().empty()));
+  (void)folder.write(
+      "execution_details.json",
+      R"([{"batch_size":8,"mode":"FULL"},{"file":"b.json","batch_size":8,"mode":"FULL"}])");
+  CaptureFolder partly{folder.path(""), {}};
+  ASSERT_EQ(partly.sets().size(), 2u);
+  EXPECT_EQ(partly.name(partly.sets()[1].file), "a.json");
+  ASSERT_EQ(partly.notes().size(), 1u);
+  EXPECT_NE(partly.notes()[0].find("has an entry that names no file"), std::string::npos);
+}
+
 TEST(CaptureFolder, LooksIntoTheTracesWithoutDetails) {
   const io::TemporaryFolder folder;
   (void)folder.write("cut.json", capture_text({.ops = kOps, .has_end = false}));

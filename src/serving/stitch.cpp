@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -206,15 +207,12 @@ class Stitcher {
   [[nodiscard]] std::vector<std::size_t> take_launches_in(const Step& step) {
     const auto start = [this](std::size_t launch) { return launches_[launch].ts_ns; };
     const auto first = std::ranges::lower_bound(left_, step.start, {}, start);
-    std::vector<std::size_t> inside;
-    for (auto at = first; at != left_.end() && start(*at) <= step.end; ++at)
-      if (end_of(launches_[*at].ts_ns, launches_[*at].dur_ns) <= step.end) inside.push_back(*at);
-    if (!inside.empty())
-      left_.erase(std::remove_if(first, left_.end(),
-                                 [&](std::size_t launch) {
-                                   return std::ranges::binary_search(inside, launch);
-                                 }),
-                  left_.end());
+    const auto last = std::ranges::upper_bound(first, left_.end(), step.end, {}, start);
+    const auto rest = std::stable_partition(first, last, [&](std::size_t launch) {
+      return end_of(launches_[launch].ts_ns, launches_[launch].dur_ns) <= step.end;
+    });
+    std::vector<std::size_t> inside{first, rest};
+    left_.erase(first, rest);
     return inside;
   }
 
@@ -272,7 +270,7 @@ class Stitcher {
     }
     std::optional<std::int64_t> chosen, largest;
     for (const CaptureSet& set : folder_.sets()) {
-      if (!set.batch_size) continue;
+      if (!set.batch_size || (!set.is_told && largest)) continue;
       largest = std::max(largest, set.batch_size);
       if (*set.batch_size >= *size && (!chosen || *set.batch_size < *chosen))
         chosen = set.batch_size;
@@ -281,7 +279,8 @@ class Stitcher {
       reason = largest
                    ? fmt::format("no capture is for a batch of {} or more; the largest is for {}",
                                  *size, *largest)
-                   : "no capture tells what batch size it is for";
+               : folder_.sets().empty() ? "there is no capture that could be read"
+                                        : "no capture tells what batch size it is for";
       return {};
     }
     std::vector<const CaptureSet*> sets;
@@ -364,6 +363,20 @@ class Stitcher {
         }
         const std::uint32_t graph = graphs[graphs.size() == 1 ? 0 : i];
         Fit fit{capture, set->file, graph, pairing_of(*capture, set->file, graph, inside[i])};
+        if (const auto size = batch_size_of(trace_.name(step.annotation), edition_);
+            size && set->batch_size && *set->batch_size != *size) {
+          // Engines pad to the next size, which is hardly twice as large.
+          if (fit.pairing.how != Alignment::kNone && *set->batch_size / 2 > *size &&
+              told_.insert(set->file).second)
+            folder_.note(
+                fmt::format("{} was captured for a batch of {}, a step that replays it has {}: "
+                            "shapes, FLOPs and bytes are those of the capture",
+                            folder_.name(set->file), *set->batch_size, *size));
+          add_remark(fit.pairing.reason,
+                     fmt::format("captured for a batch of {}, its step has {}: shapes are those of "
+                                 "the capture",
+                                 *set->batch_size, *size));
+        }
         if (fit.pairing.how != Alignment::kNone && is_most_of(fit))
           accept(inside[i], std::move(fit));
         else if (fit.pairing.how != Alignment::kNone)
@@ -376,8 +389,11 @@ class Stitcher {
       if (is_settled(launch)) continue;
       if (!reason.empty()) refuse(launch, reason);
       // Sizes that were only guessed decide nothing.
-      if (std::ranges::none_of(folder_.sets(), &CaptureSet::is_told))
-        stitch_to_best(launch, folder_.sets());
+      const auto guessed = std::ranges::partition_point(folder_.sets(), &CaptureSet::is_told);
+      if (guessed == folder_.sets().end()) continue;
+      const std::string why = result_.launches[launch].reason;
+      stitch_to_best(launch, {guessed, folder_.sets().end()});
+      if (!is_settled(launch) && guessed != folder_.sets().begin()) refuse(launch, why);
     }
   }
 
@@ -454,6 +470,7 @@ class Stitcher {
   std::map<BestKey, Fit> best_fits_;
   using PairingKey = std::tuple<std::uint64_t, std::size_t, std::size_t, std::uint32_t>;
   std::map<PairingKey, Pairing> pairings_;
+  std::set<std::size_t> told_;  // files whose captures are for much larger batches
   std::size_t copies_ = 0;
 };
 

@@ -91,6 +91,20 @@ TEST_F(GraphStitch, TakesTheSmallestCaptureWithRoomForTheStep) {
   }
   const auto [trace, stitching] = stitch({{kKernels, kDecode32}});
   EXPECT_EQ(stitching.launches[0].capture, "b64.json");
+  EXPECT_EQ(stitching.launches[0].reason,
+            "captured for a batch of 64, its step has 32: shapes are those of the capture");
+  EXPECT_TRUE(stitching.notes.empty());  // engines pad
+}
+
+TEST_F(GraphStitch, ACaptureForAMuchLargerBatchIsToldAloud) {
+  TestCapture large = with_rows(512);
+  large.annotation = "capture_512_FULL";
+  capture("b512.json", large);
+  const auto [trace, stitching] = stitch({{kKernels, kDecode32}, {kKernels, kDecode32}});
+  EXPECT_EQ(stitching.launches[1].matched, 2u);
+  ASSERT_EQ(stitching.notes.size(), 1u);
+  EXPECT_NE(stitching.notes[0].find("b512.json was captured for a batch of 512"),
+            std::string::npos);
 }
 
 TEST_F(GraphStitch, SaysWhyNotWhenNoCaptureIsLargeEnough) {

@@ -1,7 +1,9 @@
 #include "tree/iterations.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <tracelens/tree.hpp>
+#include <utility>
 #include <vector>
 
 #include "tree/time_math.hpp"
@@ -9,7 +11,6 @@
 namespace tracelens {
 namespace {
 
-constexpr std::size_t kMaxStart = 256;
 constexpr std::size_t kMinRepeats = 3;
 
 // matches[i]: how many names from i on equal the names from 0 on (the Z-function).
@@ -50,9 +51,9 @@ std::vector<IterationRoot> blocks_of(const Trace& trace, const Tree& tree,
 
 }  // namespace
 
-std::optional<Repeats> find_repeats(std::span<const StringId> names) {
+std::optional<Repeats> find_repeats(std::span<const StringId> names, std::size_t starts) {
   std::vector<std::size_t> matches;
-  for (std::size_t start = 0; start < std::min(names.size(), kMaxStart); ++start) {
+  for (std::size_t start = 0; start < std::min(names.size(), starts); ++start) {
     const auto rest = names.subspan(start);
     prefix_matches(rest, matches);
     for (std::size_t period = 1; period <= rest.size() / kMinRepeats; ++period) {
@@ -62,6 +63,52 @@ std::optional<Repeats> find_repeats(std::span<const StringId> names) {
     }
   }
   return std::nullopt;
+}
+
+std::vector<IterationRoot> find_reference_iterations(const Trace& trace, const Tree& tree) {
+  std::size_t left = 1'000'000'000;  // comparisons; a list of 30,000 names may take them all
+  const auto has_work_below = [&](NodeId node) {
+    return tree.gpu_count(node) > 0 && !is_gpu(trace.category(tree.event(node)));
+  };
+  // The tops with an op below them, by the time of the first.
+  std::vector<std::pair<std::int64_t, NodeId>> tops;
+  for (const NodeId root : tree.roots())
+    for (NodeId node = root; node < tree.end(root); ++node.row)
+      if (tree.is_op(node)) {
+        tops.emplace_back(trace.ts_ns()[tree.event(node).row], root);
+        break;
+      }
+  std::ranges::stable_sort(tops, {}, [](const auto& top) { return top.first; });
+  std::vector<NodeId> queue;
+  for (const auto& [ts_ns, root] : tops) queue.push_back(root);
+  for (std::size_t at = 0; at < queue.size(); ++at) {
+    const std::vector<NodeId> children = children_of(tree, queue[at]);
+    if (std::ranges::none_of(children, has_work_below)) continue;
+    std::vector<StringId> names;
+    for (const NodeId child : children) names.push_back(trace.names()[tree.event(child).row]);
+    const std::size_t starts = std::min(names.size(), 256 + left / names.size());
+    const auto repeats = find_repeats(names, starts);
+    left -= std::min(left, starts * names.size());
+    if (!repeats) {
+      std::ranges::copy_if(children, std::back_inserter(queue), has_work_below);
+      continue;
+    }
+    std::vector<std::size_t> firsts, lasts;
+    for (std::size_t i = repeats->start; i < names.size(); ++i) {
+      if (names[i] == names[repeats->start]) firsts.push_back(i);
+      if (names[i] == names[repeats->start + repeats->period - 1]) lasts.push_back(i);
+    }
+    std::vector<IterationRoot> found;
+    for (std::size_t i = 0; i < std::min(firsts.size(), lasts.size()); ++i) {
+      if (lasts[i] < firsts[i]) break;
+      const EventId first = tree.event(children[firsts[i]]);
+      const std::int64_t start = trace.ts_ns()[first.row];
+      found.push_back(
+          {first, start, minus_ns(end_of(trace, tree.event(children[lasts[i]])), start)});
+    }
+    return found;
+  }
+  return {};
 }
 
 std::vector<IterationRoot> find_iterations(const Trace& trace, const Tree& tree) {

@@ -6,6 +6,8 @@
 #include <optional>
 #include <span>
 #include <tracelens/trace.hpp>
+#include <tracelens/tree.hpp>
+#include <vector>
 
 namespace tracelens {
 
@@ -16,6 +18,12 @@ struct Repeats {
 // The first start, and for it the shortest period, from which a block of names repeats at least
 // three times and fills more than half of what is left. A loop is looked for at the first 256
 // names only: what comes before a loop is set-up, and the cost stays linear.
-[[nodiscard]] std::optional<Repeats> find_repeats(std::span<const StringId> names);
+[[nodiscard]] std::optional<Repeats> find_repeats(std::span<const StringId> names,
+                                                  std::size_t starts = 256);
+
+// As the reference finds a loop where nothing is annotated: below any call, kernels or not; every
+// repetition of the first and last name of the block counts, also behind the run that was found.
+[[nodiscard]] std::vector<IterationRoot> find_reference_iterations(const Trace& trace,
+                                                                   const Tree& tree);
 
 }  // namespace tracelens

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <string_view>
 #include <tracelens/tree.hpp>
 #include <vector>
@@ -84,6 +85,47 @@ TEST(FindIterations, KernelsOfOneOpAreNoLoop) {
     t.launch("cudaLaunchKernel", 10 + 5 * i, 1, {.ts = 70.0 + 5 * i, .dur = 5});
   const Trace trace = t.finish();
   EXPECT_TRUE(find_iterations(trace, build_tree(trace, {.python_frames = true})).empty());
+}
+
+// Calls below main by letter; small ones launch nothing.
+std::vector<std::string> reference_iterations(std::string_view calls) {
+  TestTrace t;
+  t.python("main", 0, 10'000);
+  double at = 10;
+  for (const char call : calls) {
+    t.python(std::string{call}, at, 50);
+    t.op("aten::op", at + 1, 10);
+    t.launch("cudaLaunchKernel", at + 2, 1, {.ts = at + 30, .dur = 5});
+    at += 100;
+  }
+  const Trace trace = t.finish();
+  std::vector<std::string> found;
+  for (const auto& [first, ts_ns, dur_ns] :
+       find_reference_iterations(trace, build_tree(trace, {.python_frames = true})))
+    found.push_back(std::string{trace.name(first)} + std::to_string(ts_ns / 100'000) + "+" +
+                    std::to_string((dur_ns + 50'000) / 100'000));
+  return found;
+}
+
+TEST(ReferenceIterations, TakeEveryRepetitionOfTheBlocksFirstAndLastCall) {
+  using Found = std::vector<std::string>;
+  EXPECT_EQ(reference_iterations("sabababt"), (Found{"a1+2", "a3+2", "a5+2"}));
+  EXPECT_EQ(reference_iterations("aaab"), (Found{"a0+1", "a1+1", "a2+1"}));
+  EXPECT_EQ(reference_iterations("aaaba"), (Found{"a0+1", "a1+1", "a2+1", "a4+1"}));
+  EXPECT_EQ(reference_iterations("abab"), Found{});
+}
+
+TEST(ReferenceIterations, KernelsOfACallAreNoLoopButItsOpsAre) {
+  TestTrace t;
+  t.op("aten::step", 0, 1000);
+  for (int i = 0; i < 3; ++i) {
+    t.op("aten::mm", 10 + 100 * i, 50);
+    for (int k = 0; k < 4; ++k)
+      t.launch("cudaLaunchKernel", 11 + 100 * i + k, 0.5, {.ts = 70.0 + 100 * i + 5 * k, .dur = 5});
+  }
+  const Trace trace = t.finish();
+  EXPECT_EQ(find_reference_iterations(trace, build_tree(trace, {.python_frames = true})).size(),
+            3u);
 }
 
 }  // namespace

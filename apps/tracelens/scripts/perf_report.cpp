@@ -55,8 +55,9 @@ void PerfReportScript::declare_common(Flags& flags) {
 Trace PerfReportScript::prepare(Trace trace, bool /*is_comparison*/, Console& /*console*/) {
   if (!pseudo_ops_) return trace;
   PseudoOpOptions options = pseudo_op_options(Edition::kReference);
-  options.python_frames = options_.call_stack || options_.group_by_module || options_.recompute ||
-                          !trace.given_parents().empty();
+  const bool is_merged = options_.stitching != nullptr && options_.stitching->merged;
+  options.python_frames =
+      options_.call_stack || options_.group_by_module || options_.recompute || is_merged;
   return add_pseudo_ops(std::move(trace), options);
 }
 

@@ -22,7 +22,8 @@ class SplitScript : public Verb {
     flags.add("--CONC", options_.concurrency, "Requests the load keeps running")
         .check(count_from(1));
     flags.add("--OSL", options_.output_tokens, "Most tokens of an answer").check(number_above(0));
-    flags.add("--R", options_.length_ratio, "Fewest tokens of an answer, as a part of the most");
+    flags.add("--R", options_.length_ratio, "Fewest tokens of an answer, as a part of the most")
+        .check(between(-1e9, 1e9));  // what is beyond 0 and 1 counts as these
     flags.add("--divide-phases", options_.phases, "A file for each run of the same phase");
   }
 

@@ -39,8 +39,8 @@ class CompareVerb : public Verb {
         .takes(1, Flag::kAnyNumber);
     flags
         .add("--sheets", options_.sheets,
-             "What to compare: gpu_timeline, ops_summary, kernel_summary, ops_all, roofline, "
-             "all")
+             "What to compare: gpu_timeline, serving, ops_summary, kernel_summary, ops_all, "
+             "roofline, all")
         .takes(1, Flag::kAnyNumber)
         .show_default();
     flags
@@ -50,6 +50,7 @@ class CompareVerb : public Verb {
         .repeatable();
     flags.add("--gate-results", gate_results_,
               "Also write the outcome of the gates: JUnit XML, or JSON for a name in .json");
+    captures_.declare(flags);
     flags.footer(
         "The total comes first, then what explains it; -v also shows the kernels. A replaced op is "
         "one\n"
@@ -65,11 +66,17 @@ class CompareVerb : public Verb {
   int run(Console& console) override {
     part_names_from_inputs();
     if (!output_.empty()) check_sink(output_);
-    refuse_overwriting({output_, gate_results_}, inputs_);
+    captures_.check(inputs_.size());
+    std::vector<std::string> inputs = inputs_;
+    inputs.insert(inputs.end(), captures_.all().begin(), captures_.all().end());
+    refuse_overwriting({output_, gate_results_}, inputs);
     if (!gate_results_.empty() && options_.gates.empty())
       throw Error{"--gate-results", "there is no --fail-if whose outcome it could tell"};
-    options_.read = [&console](const std::string& path) {
-      return read_with_warnings(path, console);
+    options_.read = [&](const std::string& path) {
+      const auto which = std::ranges::find(inputs_, path) - inputs_.begin();
+      return stitched(read_with_warnings(path, console),
+                      captures_.of(static_cast<std::size_t>(which)), {.python_frames = false},
+                      console);
     };
     const Comparison comparison = compare_reports(inputs_, options_);
     if (!console.quiet && !comparison.conclusion.empty())
@@ -113,6 +120,7 @@ class CompareVerb : public Verb {
 
   std::vector<std::string> inputs_;
   std::string output_, gate_results_;
+  CaptureFolders captures_;
   CompareOptions options_;
 };
 

@@ -24,6 +24,7 @@ class DiffVerb : public Verb {
               "Python functions and modules take part in the call trees");
     flags.add("--prune-non-gpu", options_.prune_idle_roots,
               "Leave calls at the top without GPU work out of the merged tree");
+    captures_.declare(flags);
     flags.footer(
         "ops_diff and substitutions, and the note, always use the improved alignment.\n"
         "Examples:\n"
@@ -35,9 +36,15 @@ class DiffVerb : public Verb {
     if (!output_.empty()) check_sink_for_several(output_);
     // People read a page, no script does.
     if (improved_ || output_.ends_with(".html")) options_.edition = Edition::kExtended;
-    refuse_overwriting({output_}, {before_, after_});
-    const Trace before = read_with_warnings(before_, console),
-                after = read_with_warnings(after_, console);
+    captures_.check(2);
+    std::vector<std::string> inputs{before_, after_};
+    inputs.insert(inputs.end(), captures_.all().begin(), captures_.all().end());
+    refuse_overwriting({output_}, inputs);
+    const auto read = [&](const std::string& path, std::size_t which) {
+      return stitched(read_with_warnings(path, console), captures_.of(which),
+                      {.python_frames = options_.python_frames}, console);
+    };
+    const Trace before = read(before_, 0), after = read(after_, 1);
     const TraceDiff diff = diff_traces(before, after, options_);
     for (const std::string& sentence : diff.report.warnings) console.warn(sentence);
     if (!output_.empty()) {
@@ -56,6 +63,7 @@ class DiffVerb : public Verb {
  private:
   std::string before_, after_, output_;
   bool summary_ = false, improved_ = false;
+  CaptureFolders captures_;
   DiffOptions options_;
 };
 

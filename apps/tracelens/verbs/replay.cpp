@@ -17,6 +17,7 @@ class ReplayVerb : public Verb {
  public:
   void declare(Flags& flags) override {
     input_.declare(flags);
+    input_.declare_captures(flags);
     flags.add("--top", choice_.top, "The calls that take the most GPU time; by default 20")
         .check(count_from(1));
     flags
@@ -57,7 +58,7 @@ class ReplayVerb : public Verb {
   }
 
   int run(Console& console) override {
-    refuse_overwriting({output_, ir_}, {input_.path(), schemas_, verify_});
+    refuse_overwriting({output_, ir_}, {input_.path(), input_.captures(), schemas_, verify_});
     if (!verify_.empty()) return verify(console);
     if (output_.empty() && ir_.empty() && bench_.empty())
       throw Error{"replay", "name the script to write with -o replay.py"};
@@ -66,9 +67,10 @@ class ReplayVerb : public Verb {
           "--ir",
           "argument names are not in a trace: give PyTorch's operators with --schemas FILE"};
     const std::string schemas = schemas_.empty() ? "" : read_text_file(schemas_);
-    const Replay replay = is_replay_sheet(input_.path())
-                              ? choose_replay_from_sheet(input_.path(), choice())
-                              : choose_replay(input_.read(console), choice());
+    const Replay replay =
+        is_replay_sheet(input_.path())
+            ? choose_replay_from_sheet(input_.path(), choice())
+            : choose_replay(input_.read_stitched(console, !choice_.module.empty()), choice());
     if (replay.is_jax && !(ir_.empty() && bench_.empty()))
       throw Error{input_.path(), "--ir and --gemm-bench are about ops of PyTorch"};
     if (!output_.empty()) write_script(console, replay);
@@ -112,7 +114,7 @@ class ReplayVerb : public Verb {
 
   int verify(Console& console) const {
     const std::string results = read_text_file(verify_);
-    const Trace trace = input_.read(console);
+    const Trace trace = input_.read_stitched(console, !choice_.module.empty());
     const Table table = verify_replay(trace, results, verify_);
     if (!output_.empty())
       write_tables(

@@ -48,10 +48,7 @@ class ReportVerb : public Verb {
     flags.add("--gpu", options_.gpu,
               "GPU whose peaks the roofline columns use, e.g. MI300X; by default the trace's");
     flags.add("--gpu-arch", options_.gpu_file, "The same from a JSON file").check(existing_file());
-    flags.add(
-        "--capture", captures_,
-        "Folder of traces of graph captures (or one such trace): kernels of graph launches are "
-        "attributed to the ops that were captured");
+    input_.declare_captures(flags);
     flags.add("--models", options_.models_file,
               "Your own op models, see docs/how-to/own-models.md");
     flags.add("--kernel-rules", options_.kernel_rules_file,
@@ -131,7 +128,7 @@ class ReportVerb : public Verb {
         write_tables({&list, 1}, output_, {.title = "Tables of a report", .version = kVersion});
       return kExitOk;
     }
-    const std::vector<std::string> inputs{input_.path(), captures_, options_.gpu_file,
+    const std::vector<std::string> inputs{input_.path(), input_.captures(), options_.gpu_file,
                                           options_.models_file, options_.kernel_rules_file};
     refuse_overwriting({output_}, inputs);
     if (!output_.empty() && options_.tables.size() == 1) check_sink(output_);
@@ -141,9 +138,9 @@ class ReportVerb : public Verb {
     Trace trace = input_.read(console);
     options_.threads = input_.threads();
     GraphStitching stitching;
-    if (!captures_.empty()) {
+    if (!input_.captures().empty()) {
       StitchedTrace stitched =
-          stitch_graphs(std::move(trace), captures_,
+          stitch_graphs(std::move(trace), input_.captures(),
                         {.threads = options_.threads, .python_frames = uses_frames()});
       trace = std::move(stitched.trace);
       stitching = std::move(stitched.stitching);
@@ -194,7 +191,7 @@ class ReportVerb : public Verb {
   }
 
   TraceInput input_;
-  std::string output_, captures_, categories_ = "extended";
+  std::string output_, categories_ = "extended";
   bool list_tables_ = false, phases_ = false, no_pseudo_ops_ = false;
   ReportOptions options_;
 };

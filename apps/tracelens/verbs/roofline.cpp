@@ -19,6 +19,7 @@ class RooflineVerb : public Verb {
  public:
   void declare(Flags& flags) override {
     input_.declare(flags);
+    input_.declare_captures(flags);
     flags
         .add("-o,--output", output_,
              "Where to write: the picture (.svg), or the points as a table (.csv, .xlsx, "
@@ -40,13 +41,13 @@ class RooflineVerb : public Verb {
   }
 
   int run(Console& console) override {
-    refuse_overwriting({output_}, {input_.path(), models_, choice_.file});
+    refuse_overwriting({output_}, {input_.path(), input_.captures(), models_, choice_.file});
     ModelSet own;
     if (!models_.empty()) own.add_file(models_);
     const bool picture = std::filesystem::path{output_}.extension() == ".svg";
     if (!picture) check_sink(output_);
     (void)chosen_gpu(choice_, nullptr);  // an unknown one is told before the trace is read
-    const Trace trace = input_.read(console);
+    const Trace trace = input_.read_stitched(console, false);
     const std::optional<Gpu> gpu = chosen_gpu(choice_, &trace);
     if (!gpu)
       throw Error{trace.source().name,

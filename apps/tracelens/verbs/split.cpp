@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <tracelens/error.hpp>
 #include <tracelens/split.hpp>
 
 #include "verb.hpp"
@@ -52,6 +53,9 @@ class SplitVerb : public Verb {
   int run(Console& console) override {
     refuse_overwriting({folder_}, {input_.path(), other_});
     if (!other_.empty()) return match(console);
+    if (!options_.steady_state &&
+        (options_.concurrency || options_.output_tokens || options_.length_ratio))
+      throw UsageError{"--concurrency, --output-tokens and --length-ratio go with --steady-state"};
     if (!range_.empty()) options_.range = parse_step_range(range_);
     options_.threads = input_.threads();
     options_.on_progress = console.progress_bar();
@@ -66,13 +70,17 @@ class SplitVerb : public Verb {
 
  private:
   int match(Console& console) {
-    if (options_.each || options_.phases || options_.steady_state || !range_.empty())
+    if (options_.each || options_.phases || options_.steady_state || !range_.empty() ||
+        options_.concurrency || options_.output_tokens || options_.length_ratio)
       throw UsageError{"--match chooses the steps itself: leave out the flags that do"};
     MatchOptions options{.threads = input_.threads(), .on_progress = console.progress_bar()};
     if (options_.steps) options.steps = *options_.steps;
     const MatchResult result = match_traces(input_.path(), other_, folder_, options);
     console.clear_progress();
     for (const std::string& note : result.notes) console.warn(note);
+    if (result.files.empty())
+      throw Error{input_.path(),
+                  fmt::format("has no window like one of {}: nothing is written", other_)};
     console.show(result.matches, kMaxRows);
     console.note(fmt::format("wrote {} parts to {}", result.files.size(), folder_));
     return kExitOk;

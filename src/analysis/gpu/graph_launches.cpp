@@ -21,10 +21,12 @@ struct GpuTimes {
   std::int64_t all = 0, in_launches = 0, matched = 0;
 };
 
-GpuTimes gpu_times(const TraceFacts& facts, const GraphStitching& stitching) {
+GpuTimes gpu_times(const Trace& trace, const GraphStitching& stitching) {
   GpuTimes times;
-  for (const EventId gpu : facts.gpu_events(true).events)
-    times.all = plus_ns(times.all, duration_of(facts.trace(), gpu));
+  for (const EventId event : trace.recorded_events())
+    if (is_gpu(trace.category(event)) && trace.phase(event) == Phase::kComplete &&
+        trace.ts_ns()[event.row] != kAbsent)
+      times.all = plus_ns(times.all, duration_of(trace, event));
   for (const StitchedLaunch& launch : stitching.launches) {
     times.in_launches = plus_ns(times.in_launches, launch.gpu_ns);
     times.matched = plus_ns(times.matched, launch.matched_ns);
@@ -58,7 +60,7 @@ std::string main_reason(const GraphStitching& stitching) {
 std::optional<Table> graph_stitching(const TraceFacts& facts, const GraphStitching& stitching) {
   if (stitching.launches.empty()) return std::nullopt;
   const Trace& trace = facts.trace();
-  const GpuTimes times = gpu_times(facts, stitching);
+  const GpuTimes times = gpu_times(trace, stitching);
   struct Row {
     const Trace& trace;
     const StitchedLaunch& launch;
@@ -184,20 +186,19 @@ std::optional<Table> graph_kernels(const TraceFacts& facts, const GraphStitching
   return table;
 }
 
-std::vector<std::string> stitching_warnings(const TraceFacts& facts,
-                                            const GraphStitching& stitching) {
+std::vector<std::string> stitching_warnings(const Trace& trace, const GraphStitching& stitching) {
   std::vector<std::string> sentences;
-  const GpuTimes times = gpu_times(facts, stitching);
+  const GpuTimes times = gpu_times(trace, stitching);
   const auto launches = std::ranges::count_if(
       stitching.launches, [](const StitchedLaunch& launch) { return launch.kernels > 0; });
   if (stitching.folder.empty()) {
     if (launches > 0)
       sentences.push_back(fmt::format(
-          "{} graph launch{} {:.1f}% of the GPU time, their ops unknown: name the "
-          "traces of their captures with --capture{}; until then table graph_kernels has kinds of "
+          "{} graph launch{} {:.1f}% of the GPU time, ops unknown: name the traces of "
+          "captures with --capture{}; until then table graph_kernels has kinds of "
           "kernels",
           launches, launches == 1 ? " holds" : "es hold", percent(times.in_launches, times.all),
-          holds_captures(facts.trace()) ? ", this trace among them" : ""));
+          holds_captures(trace) ? ", this trace among them" : ""));
     return sentences;
   }
   if (launches == 0) {

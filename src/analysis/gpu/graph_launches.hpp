@@ -1,14 +1,12 @@
 // graph_launches.hpp: what is known of the kernels inside graph launches: which were attributed to
 // captured ops, and of what kind the others are.
 //   const Table table = graph_stitching(facts, stitching);
-//   for (const std::string& sentence : stitching_warnings(facts, stitching)) warn(sentence);
+//   for (const std::string& sentence : stitching_warnings(trace, stitching)) warn(sentence);
 #pragma once
 
 #include <optional>
-#include <string>
 #include <tracelens/graph_stitching.hpp>
 #include <tracelens/table.hpp>
-#include <vector>
 
 #include "facts/kernel_rules.hpp"
 #include "facts/trace_facts.hpp"
@@ -24,10 +22,5 @@ namespace tracelens {
 [[nodiscard]] std::optional<Table> graph_kernels(const TraceFacts& facts,
                                                  const GraphStitching& stitching,
                                                  const KernelRules& rules);
-
-// What a reader must know before believing the numbers: how much GPU time lies in launches without
-// ops, why, and what is not sure.
-[[nodiscard]] std::vector<std::string> stitching_warnings(const TraceFacts& facts,
-                                                          const GraphStitching& stitching);
 
 }  // namespace tracelens

@@ -46,7 +46,7 @@ TEST(GraphLaunches, WithoutCapturesKindsOfKernelsStandByGraph) {
   EXPECT_EQ(table->column("reason").texts()[0], "no captures were given");
   EXPECT_NEAR(table->column("share of GPU time").reals()[2], 100 * 4 / 28.0, 1e-9);
 
-  const std::vector<std::string> sentences = stitching_warnings(facts, stitching);
+  const std::vector<std::string> sentences = stitching_warnings(trace, stitching);
   ASSERT_EQ(sentences.size(), 1u);  // 20 of 28
   EXPECT_TRUE(sentences[0].starts_with("3 graph launches hold 71.4% of the GPU time"));
 }
@@ -61,7 +61,7 @@ TEST(GraphLaunches, LittleCoverageIsSaidWithItsMainReason) {
   stitching.launches[0].matched_ns = stitching.launches[0].gpu_ns;
   stitching.launches[0].reason.clear();
   stitching.launches[1].reason = "cost most";
-  const std::vector<std::string> sentences = stitching_warnings(facts, stitching);
+  const std::vector<std::string> sentences = stitching_warnings(trace, stitching);
   ASSERT_EQ(sentences.size(), 1u);
   EXPECT_EQ(sentences[0],
             "captured ops explain 40.0% of the GPU time inside graph launches, which is 71.4% of "
@@ -71,9 +71,9 @@ TEST(GraphLaunches, LittleCoverageIsSaidWithItsMainReason) {
     launch.matched_ns = launch.gpu_ns;
     launch.alignment = Alignment::kByPosition;
   }
-  EXPECT_TRUE(stitching_warnings(facts, stitching).empty());
+  EXPECT_TRUE(stitching_warnings(trace, stitching).empty());
   stitching.launches[0].alignment = Alignment::kByOrder;
-  EXPECT_EQ(stitching_warnings(facts, stitching).size(), 1u);
+  EXPECT_EQ(stitching_warnings(trace, stitching).size(), 1u);
 }
 
 TEST(GraphLaunches, ATraceWithoutGraphsHasNoTables) {
@@ -84,7 +84,7 @@ TEST(GraphLaunches, ATraceWithoutGraphsHasNoTables) {
   const GraphStitching none = unstitched_graphs(trace);
   EXPECT_FALSE(graph_stitching(facts, none));
   EXPECT_FALSE(graph_kernels(facts, none, KernelRules::built_in()));
-  EXPECT_TRUE(stitching_warnings(facts, none).empty());
+  EXPECT_TRUE(stitching_warnings(trace, none).empty());
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <tracelens/table_text.hpp>
 #include <utility>
 
+#include "facts/kernel_rules.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
@@ -85,8 +86,12 @@ std::uint32_t OpCategories::of_text(std::string_view name, StringId first_kernel
   const std::string_view kernel =
       first_kernel.valid() ? trace_.text(first_kernel) : std::string_view{};
   const std::string_view category = models_.category(name, kernel);
-  if (kernel.empty() || !kernel_kind_ || perf::says_what_is_done(category)) return id_of(category);
-  return id_of(op_word(kernel_kind_(kernel)));
+  // An op that is called like its Triton kernel: what the kernel is for says more.
+  const bool is_kernel = category == "triton" && !name.starts_with("triton");
+  if (kernel.empty() || !kernel_kind_ || (perf::says_what_is_done(category) && !is_kernel))
+    return id_of(category);
+  const std::string_view kind = kernel_kind_(kernel);
+  return id_of(is_kernel && kind == kOtherKernel ? category : op_word(kind));
 }
 
 bool OpCategories::is_by_kernel(StringId name) {

@@ -73,6 +73,22 @@ TEST(OpTablesOfLaunches, ACompiledRegionDoesAllThatItsKernelsDo) {
   EXPECT_EQ(cell(ops, "Categories", 0), "['GEMM', 'triton']");
 }
 
+TEST(OpTablesOfLaunches, AnOpCalledLikeItsTritonKernelIsWhatTheKernelIsFor) {
+  TestTrace t;
+  t.op("sage_fwd_1", 0, 10);
+  t.launch("hipModuleLaunchKernel", 1, 1, {.name = "sage_fwd", .ts = 10, .dur = 3});
+  t.op("my_step_0", 20, 10);
+  t.launch("hipModuleLaunchKernel", 21, 1, {.name = "my_step", .ts = 30, .dur = 2});
+  t.op("MyStep_0", 40, 10);
+  t.launch("hipModuleLaunchKernel", 41, 1, {.name = "MyStep", .ts = 50, .dur = 1});
+  const Trace trace = t.finish();
+  const TraceFacts facts{trace};
+  OpInput input{facts, {.edition = Edition::kExtended}};
+  const Table ops = ops_summary(input).value();
+  EXPECT_THAT(column(ops, "Categories"),
+              ElementsAre("['attention_fwd']", "['triton']", "['triton']"));
+}
+
 // Two GEMMs and an attention kernel in a graph, a Triton kernel launched by the driver, and an op that
 // no table knows.
 TEST(OpTablesOfLaunches, KernelsWithoutAnOpCountByWhatTheyDo) {

@@ -81,13 +81,25 @@ struct PhaseRow {
     for (const std::int64_t wall : token_walls) sum = plus_ns(sum, wall);
     return ratio(ms(sum), static_cast<double>(token_walls.size()));
   }
+  // Below a quarter of the busy time, what models know says nothing of the phase.
+  [[nodiscard]] bool knows_enough() const {
+    return modelled.ns > 0 && modelled.ns >= gpu.busy_ns / 4;
+  }
+  [[nodiscard]] std::optional<double> tflops() const {
+    if (!knows_enough()) return std::nullopt;
+    return ratio(modelled.flops / 1e3, static_cast<double>(modelled.ns));
+  }
+  [[nodiscard]] std::optional<double> terabytes() const {
+    if (!knows_enough()) return std::nullopt;
+    return ratio(modelled.bytes / 1e3, static_cast<double>(modelled.ns_of_bytes));
+  }
   // What of the GPU's time in this phase the work would have taken at its peaks, in percent.
   [[nodiscard]] std::optional<double> of_bandwidth() const {
-    if (modelled.bytes <= 0 || memory_gbps <= 0) return std::nullopt;
+    if (!knows_enough() || modelled.bytes <= 0 || memory_gbps <= 0) return std::nullopt;
     return percent_of(modelled.bytes / memory_gbps, static_cast<double>(gpu_ns()));
   }
   [[nodiscard]] std::optional<double> of_compute() const {
-    if (modelled.compute_us <= 0) return std::nullopt;
+    if (!knows_enough() || modelled.compute_us <= 0) return std::nullopt;
     return percent_of(modelled.compute_us, us(gpu_ns()));
   }
   [[nodiscard]] std::optional<std::string_view> bound() const {
@@ -107,7 +119,8 @@ ColumnSet<PhaseRow> phase_columns() {
   return {
       {{"phase", Kind::kText, "",
         "prefill: steps of new prompts; decode: of one more token for each request; mixed: of both; "
-        "none: of no requests; outside: what was launched in no step; all: the sum"},
+        "denoise: of images; none: of no requests; outside: what was launched in no step; all: the "
+        "sum"},
        &Row::name},
       {{"steps", Kind::kInteger, "", "steps of the engine"},
        [](const Row& row) { return row.of_steps(row.steps); }},
@@ -174,16 +187,10 @@ ColumnSet<PhaseRow> phase_columns() {
        [](const Row& row) { return row.token_wall(0.99); }},
       {{"percent modelled", Kind::kReal, "%",
         "share of ops with a performance model in the busy time; the figures that follow know no "
-        "others"},
+        "others, and are empty below 25%"},
        [](const Row& row) { return percent_of(row.modelled.ns, row.gpu.busy_ns); }},
-      {{"TFLOP/s", Kind::kReal, "TFLOP/s", "compute rate while these ops ran"},
-       [](const Row& row) {
-         return ratio(row.modelled.flops / 1e3, static_cast<double>(row.modelled.ns));
-       }},
-      {{"TB/s", Kind::kReal, "TB/s", "memory rate while these ops ran"},
-       [](const Row& row) {
-         return ratio(row.modelled.bytes / 1e3, static_cast<double>(row.modelled.ns_of_bytes));
-       }},
+      {{"TFLOP/s", Kind::kReal, "TFLOP/s", "compute rate while these ops ran"}, &Row::tflops},
+      {{"TB/s", Kind::kReal, "TB/s", "memory rate while these ops ran"}, &Row::terabytes},
       {{"MBU %", Kind::kReal, "%",
         "model bandwidth utilisation: the bytes these ops have to move, as a share of what the "
         "memory could have moved in the GPU's time, idle time included"},
@@ -194,7 +201,8 @@ ColumnSet<PhaseRow> phase_columns() {
 }
 
 constexpr ServingPhase kPhases[] = {ServingPhase::kPrefill, ServingPhase::kMixed,
-                                    ServingPhase::kDecode, ServingPhase::kNone};
+                                    ServingPhase::kDecode, ServingPhase::kDenoise,
+                                    ServingPhase::kNone};
 
 struct StepRow {
   const ServedStep& step;
@@ -207,7 +215,7 @@ Table serving_steps(const ServingRun& run) {
   using Row = StepRow;
   ColumnSet<Row> columns{
       {{"step", Kind::kInteger, "", "number of the step, by start"}, &Row::index},
-      {{"phase", Kind::kText, "", "prefill, mixed, decode; none: no requests"},
+      {{"phase", Kind::kText, "", "prefill, mixed, decode, denoise; none: no requests"},
        [](const Row& row) { return phase_text(row.step.said.phase); }},
       {{"requests", Kind::kInteger, "", "requests in the batch"},
        [](const Row& row) { return row.step.said.requests(); }},
@@ -296,7 +304,7 @@ Table serving_phases(const ServingRun& run, std::span<const ModelledWork> modell
 }
 
 Table serving_ops_by_phase(const ServingRun& run, const ServedOps& ops) {
-  constexpr std::size_t kAll = 4;  // after those of ServingPhase, kNone being what is outside
+  constexpr std::size_t kOutside = kServingPhases, kAll = kOutside + 1;  // after the phases
   struct Row {
     std::uint32_t category = 0;
     std::array<std::int64_t, kAll + 1> ns = {};
@@ -307,7 +315,9 @@ Table serving_ops_by_phase(const ServingRun& run, const ServedOps& ops) {
     const std::uint32_t category = ops.of(i).category;
     auto row = std::ranges::find(rows, category, &Row::category);
     if (row == rows.end()) row = rows.insert(row, {.category = category});
-    const auto phase = static_cast<std::size_t>(run.phase(run.work()[i].step));
+    const std::uint32_t step = run.work()[i].step;
+    const std::size_t phase =
+        step < run.steps().size() ? static_cast<std::size_t>(run.phase(step)) : kOutside;
     for (const std::size_t at : {phase, kAll}) {
       row->ns[at] = plus_ns(row->ns[at], run.work()[i].busy_ns);
       whole.ns[at] = plus_ns(whole.ns[at], run.work()[i].busy_ns);
@@ -327,7 +337,9 @@ Table serving_ops_by_phase(const ServingRun& run, const ServedOps& ops) {
       {1, column("prefill", "in steps of prompts")},
       {2, column("mixed", "in steps of prompts and generation")},
       {3, column("decode", "in steps of generation")},
-      {0, column("outside", "in no such step")}};
+      {4, column("denoise", "in steps of images")},
+      {0, column("none", "in steps of no requests")},
+      {kOutside, column("outside", "in no step")}};
   for (const auto& [at, specs] : parts) {
     columns.push_back(specs.first);
     columns.push_back(specs.second);

@@ -199,6 +199,34 @@ TEST(ServingPhases, RatesAreOfTheTimeOfModelledOpsAndUtilisationOfAllTime) {
   EXPECT_EQ(cell(made.phases(), "MBU %", 0), "");
 }
 
+TEST(ServingPhases, WhatModelsHardlyKnowHasNoRates) {
+  Serving s;
+  s.step(annotation({.running = 2, .keys = 153}), 0, 40);
+  s.t.op("aten::mm", 1, 5, matrices(1000, 1000, 1000));
+  s.t.launch("cudaLaunchKernel", 2, 1, {.name = "gemm", .ts = 10, .dur = 2});
+  s.graph(7, {{.name = "attn_fwd", .ts = 12, .dur = 8}});
+  Gpu gpu;
+  gpu.memory_gbps = 1000;
+  Made made{s.t.finish()};
+  const Table table = made.phases(&gpu);
+  EXPECT_EQ(cell(table, "percent modelled", 0), "20.0");
+  for (const char* name : {"TFLOP/s", "TB/s", "MBU %", "percent of compute roof"})
+    EXPECT_EQ(cell(table, name, 0), "") << name;
+}
+
+TEST(ServingPhases, StepsWithoutRequestsAreNoneInEveryTable) {
+  Serving s;
+  s.step("execute_context_0(0)_generation_0(0)", 0, 10);
+  s.graph(1, {{.name = "attn_fwd", .ts = 2, .dur = 3}});
+  s.graph(20, {{.name = "attn_fwd", .ts = 22, .dur = 4}});
+  Made made{s.t.finish()};
+  EXPECT_EQ(cell(serving_steps(made.run), "phase", 0), "none");
+  EXPECT_THAT(column(made.phases(), "phase"), ElementsAre("none", "outside", "all"));
+  const Table ops = serving_ops_by_phase(made.run, made.ops);
+  EXPECT_EQ(cell(ops, "none ms", 0), "0.003");
+  EXPECT_EQ(cell(ops, "outside ms", 0), "0.004");
+}
+
 TEST(ServingPhases, ADiffusionStepHasNoTokens) {
   Serving s;
   s.step("execute_diffusion_1_256x256", 0, 10);
@@ -206,6 +234,8 @@ TEST(ServingPhases, ADiffusionStepHasNoTokens) {
   Made made{s.t.finish()};
   EXPECT_FALSE(made.run.has_tokens());
   const Table table = made.phases();
+  EXPECT_EQ(cell(table, "phase", 0), "denoise");
+  EXPECT_EQ(cell(serving_ops_by_phase(made.run, made.ops), "denoise ms", 0), "0.003");
   EXPECT_EQ(cell(table, "tokens/s of wall", 0), "");
   EXPECT_EQ(cell(table, "time per output token ms mean", 0), "");
 }

@@ -34,7 +34,7 @@ struct CompareRule {
 
 // The groups in the order of a comparison, and the word for all of them.
 inline constexpr std::string_view kCompareGroups[] = {
-    "gpu_timeline", "ops_summary", "kernel_summary", "ops_all", "roofline", "all"};
+    "gpu_timeline", "serving", "ops_summary", "kernel_summary", "ops_all", "roofline", "all"};
 
 // The column that tells who launched a kernel.
 inline constexpr std::string_view kLaunchingOp = "Parent cpu_op";

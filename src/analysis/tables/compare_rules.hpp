@@ -42,6 +42,21 @@ inline constexpr std::string_view kHloOpKeys[] = {"HLO op", "module"}, kHloKindK
                                   kHloScopeKeys[] = {"scope"};
 inline constexpr std::string_view kHloOpMetrics[] = {"GPU time (µs)_sum", "runs"};
 inline constexpr std::string_view kHloMetrics[] = {"GPU time (ms)", "runs"};
+inline constexpr std::string_view kPhaseKeys[] = {"phase"};
+inline constexpr std::string_view kPhaseMetrics[] = {"GPU busy ms",
+                                                     "GPU idle ms",
+                                                     "wall ms",
+                                                     "exposed comm ms",
+                                                     "launch ms",
+                                                     "steps",
+                                                     "tokens/s of GPU",
+                                                     "tokens/s of wall",
+                                                     "output tokens/s",
+                                                     "time per output token ms median",
+                                                     "time per output token ms p99",
+                                                     "MBU %"};
+inline constexpr std::string_view kOpsByPhaseMetrics[] = {"all ms",    "prefill ms", "mixed ms",
+                                                          "decode ms", "denoise ms", "outside ms"};
 inline constexpr std::string_view kActivityKeys[] = {"GPU ID", "Category"};
 inline constexpr std::string_view kActivityMetrics[] = {"Total runtime (ms)", "Total count"};
 
@@ -89,6 +104,11 @@ inline constexpr CompareRule kCompareTimeline = {.group = "gpu_timeline",
                                                  .keys = compare_columns::kTimelineKeys,
                                                  .metrics = compare_columns::kTimelineMetrics,
                                                  .is_required = true};
+inline constexpr CompareRule kComparePhases = compare_columns::more(
+    "serving", "serving_phases", compare_columns::kPhaseKeys, compare_columns::kPhaseMetrics);
+inline constexpr CompareRule kCompareOpsByPhase =
+    compare_columns::more("serving", "serving_ops_by_phase", compare_columns::kCategoryKeys,
+                          compare_columns::kOpsByPhaseMetrics, 1);
 inline constexpr CompareRule kCompareOpCategories =
     compare_columns::more("ops_summary", "ops_summary_by_category", compare_columns::kCategoryKeys,
                           compare_columns::kOpMetrics);

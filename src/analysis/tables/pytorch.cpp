@@ -113,7 +113,7 @@ const std::vector<std::string>& overlap_sheet_names() {
 }
 
 std::vector<Table> graph_tables(TableContext& c) {
-  for (const std::string& sentence : stitching_warnings(c.facts, c.stitching())) c.warn(sentence);
+  for (const std::string& sentence : stitching_warnings(c.trace, c.stitching())) c.warn(sentence);
   return tables(graph_stitching(c.facts, c.stitching()));
 }
 
@@ -197,6 +197,7 @@ constexpr TableInfo kTables[] = {
           .rows = 8,
           .columns =
               "phase | steps | wall ms | percent of wall | GPU busy ms | GPU idle ms | bound | tokens/s of wall | output tokens/s | time per output token ms median | time per output token ms p99 | TFLOP/s | TB/s | MBU % | percent modelled | context tokens | output tokens | KV tokens per request | requests per step"},
+     .compare = &kComparePhases,
      .make = serving},
     {.name = "serving_steps",
      .description = "The steps of the serving engine",
@@ -216,7 +217,8 @@ constexpr TableInfo kTables[] = {
          {.place = 1,
           .rows = 12,
           .columns =
-              "op category | prefill ms | prefill % | mixed ms | mixed % | decode ms | decode % | outside ms | all ms"},
+              "op category | prefill ms | prefill % | mixed ms | mixed % | decode ms | decode % | denoise ms | outside ms | all ms"},
+     .compare = &kCompareOpsByPhase,
      .make = serving},
     {.name = "context_growth",
      .description = "Which ops take longer with more context",

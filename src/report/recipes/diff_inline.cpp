@@ -1,4 +1,5 @@
 #include <tracelens/compare.hpp>
+#include <tracelens/graph_stitching.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -11,7 +12,11 @@ void add_other_trace(Report& report, const Trace& trace, const Trace& other,
                      const ReportOptions& options) {
   const auto summary = std::ranges::find(report.tables, "unified_perf_summary", &Table::name);
   if (summary == report.tables.end()) return;
-  const TreeOptions tree_options{.python_frames = options.recompute || options.call_stack,
+  // The trees are those that the report is made of.
+  const bool is_merged =
+      options.inference && options.stitching != nullptr && options.stitching->merged;
+  const TreeOptions tree_options{.python_frames = options.recompute || options.call_stack ||
+                                                  options.group_by_module || is_merged,
                                  .link_by_correlation = options.link_by_correlation};
   const TraceFacts facts{trace, tree_options};
   const Tree& tree = facts.tree();

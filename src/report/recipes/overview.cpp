@@ -415,7 +415,11 @@ void add_commands(Overview& overview, const TableContext& context) {
   const std::string& name = context.trace.source().name;
   const std::string trace = name == "-" ? "TRACE" : shell_word(name);
   const bool is_torch = context.kind == TraceKind::kPyTorch;
-  overview.commands.push_back(fmt::format("tracelens report {} -v", trace));
+  const GraphStitching* const stitching = context.options.stitching;
+  const std::string captures = stitching == nullptr || stitching->folder.empty()
+                                   ? ""
+                                   : fmt::format(" --capture {}", shell_word(stitching->folder));
+  overview.commands.push_back(fmt::format("tracelens report {}{} -v", trace, captures));
   if (is_torch && overview.bound == "communication")
     overview.commands.push_back(
         fmt::format("tracelens collectives {}",
@@ -424,9 +428,9 @@ void add_commands(Overview& overview, const TableContext& context) {
     overview.commands.push_back(fmt::format("tracelens check {}", trace));
   else
     overview.commands.push_back(
-        fmt::format("tracelens tree {}{}", trace, is_torch ? " --modules" : ""));
+        fmt::format("tracelens tree {}{}{}", trace, captures, is_torch ? " --modules" : ""));
   if (overview.bound == "memory" || overview.bound == "compute")
-    overview.commands.push_back(fmt::format("tracelens roofline {}", trace));
+    overview.commands.push_back(fmt::format("tracelens roofline {}{}", trace, captures));
 }
 
 // What kernels are limited by, by their time: "memory", "compute", or "" without models.

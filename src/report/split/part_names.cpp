@@ -42,6 +42,8 @@ std::string_view kind_label(WindowKind kind) {
     case WindowKind::kSteadyPrefill:
     case WindowKind::kPhasePrefill:
       return "prefill";
+    case WindowKind::kPhaseDenoise:
+      return "denoise";
     case WindowKind::kStep:
     case WindowKind::kSteps:
       break;
@@ -63,12 +65,19 @@ std::string part_name(const Window& window, std::span<const StepDetails> steps,
     case WindowKind::kSteps:
       return fmt::format("steps_{}.json.gz", range);
     case WindowKind::kSteadyMixed:
+      // Steps of denoising or training mix nothing.
+      if (summarize(steps).other == steps.size()) {
+        const std::string_view phase = phase_name(steps.front().phase);
+        return fmt::format("steady_{}_{}.json.gz", phase.empty() ? "steps" : phase, range);
+      }
+      [[fallthrough]];
     case WindowKind::kSteadyDecode:
     case WindowKind::kSteadyPrefill:
       return fmt::format("steady_{}_{}.json.gz", kind_label(window.kind), range);
     case WindowKind::kPhasePrefill:
     case WindowKind::kPhaseMixed:
     case WindowKind::kPhaseDecode:
+    case WindowKind::kPhaseDenoise:
       break;
   }
   return fmt::format("phase_{:0{}}_{}_{}.json.gz", number, digits, kind_label(window.kind), range);
@@ -108,6 +117,7 @@ std::string reference_part_name(const Window& window, std::span<const StepDetail
       return chunk("decode_only");
     case WindowKind::kPhasePrefill:
     case WindowKind::kPhaseMixed:
+    case WindowKind::kPhaseDenoise:
       break;
   }
   return chunk("prefilldecodemix");

@@ -6,6 +6,7 @@
 #include <set>
 #include <tracelens/error.hpp>
 #include <tracelens/split.hpp>
+#include <tuple>
 
 #include "io/numbers.hpp"
 #include "report/sinks/output_folder.hpp"
@@ -29,6 +30,7 @@ Table new_parts_table() {
       {"prefill", Kind::kInteger, "", "of these: steps that only prefill new requests"},
       {"mixed", Kind::kInteger, "", "of these: steps that prefill and decode"},
       {"decode", Kind::kInteger, "", "of these: steps that only decode"},
+      {"other", Kind::kInteger, "", "of these: steps of denoising, of training, or of no requests"},
       {"requests", Kind::kReal, "", "requests per step, on average"},
       {"tokens", Kind::kInteger, "", "tokens its steps worked on, as annotated"},
       {"events", Kind::kInteger, "", "events in the file"},
@@ -76,8 +78,11 @@ class Split {
       working_.push_back(step_details(text_.steps()[step].name, options_.edition));
     if (working_.empty()) return;
     add_windows();
+    if (parts_.empty() && options_.phases && !is_reference())
+      throw Error{text_.path(), "--phases: no step says that it prefills, decodes or denoises"};
     if (parts_.empty())
       warn("nothing to write: choose a range, single iterations, the steady state or phases");
+    warn_of_short_windows();
   }
 
   [[nodiscard]] SplitOptions::Range working_range() {
@@ -114,7 +119,7 @@ class Split {
       const std::vector<Region> regions = is_all
                                               ? std::vector{Region{0, count}}
                                               : steady_regions(working_, length, options_.edition);
-      if (!options_.phases) warn_of_concurrency();
+      if (!options_.phases) warn_of_load();
       for (Window& window : options_.phases
                                 ? phase_windows(working_, regions, options_.edition)
                                 : steady_windows(working_, regions,
@@ -132,7 +137,32 @@ class Split {
     }
   }
 
-  void warn_of_concurrency() {
+  // A window that was asked for at a length, and is shorter.
+  void warn_of_short_windows() {
+    if (!options_.steady_state || options_.phases) return;
+    const std::size_t length = options_.steps.value_or(kUsualSteps);
+    const bool is_serving = summarize(working_).other < working_.size();
+    for (const PlannedPart& part : parts_)
+      if (part.window.kind != WindowKind::kStep && part.window.steps.size() < length)
+        warn(fmt::format("the {} window has {} of {} steps: the steady state has no longer run",
+                         is_serving ? kind_label(part.window.kind) : "steady",
+                         part.window.steps.size(), length));
+    if (!is_serving) return;
+    for (const WindowKind kind :
+         {WindowKind::kSteadyMixed, WindowKind::kSteadyDecode, WindowKind::kSteadyPrefill})
+      if (std::ranges::none_of(parts_,
+                               [&](const PlannedPart& part) { return part.window.kind == kind; }))
+        warn(fmt::format("no {} window: the steady state has no such step", kind_label(kind)));
+  }
+
+  void warn_of_load() {
+    const auto& [conc, tokens, ratio] =
+        std::tie(options_.concurrency, options_.output_tokens, options_.length_ratio);
+    if ((tokens || ratio) && !(conc && tokens && ratio))
+      warn("concurrency, output tokens and length ratio tell of the load only together: not used");
+    if (ratio && (*ratio < 0 || *ratio > 1))
+      warn(fmt::format("a length ratio of {} counts as {}: it is a part of the most tokens", *ratio,
+                       *ratio < 0 ? 0 : 1));
     std::int64_t peak = 0;
     for (const StepDetails& step : working_) peak = std::max(peak, step.requests());
     if (options_.concurrency && *options_.concurrency != peak)
@@ -220,8 +250,9 @@ class Split {
       tokens += step.context_sum + step.generation_sum;
     }
     result_.parts.add_row(name, part.first_step, part.steps.size(), summary.prefill, summary.mixed,
-                          summary.decode, requests / static_cast<double>(part.steps.size()), tokens,
-                          part.events, part.gpu_events, static_cast<double>(part.gpu_sum_ns) / 1e6,
+                          summary.decode, summary.other,
+                          requests / static_cast<double>(part.steps.size()), tokens, part.events,
+                          part.gpu_events, static_cast<double>(part.gpu_sum_ns) / 1e6,
                           static_cast<double>(span_ns) / 1e6);
   }
 

@@ -296,6 +296,24 @@ TEST(SplitTrace, TheReferenceNamesWindowsByWhatTheyHold) {
   EXPECT_TRUE(split_trace(file, folder.path("nothing"), options).files.empty());
 }
 
+TEST(ReferenceSplit, StepsOfTwoThreadsKeepTheirOwnEvents) {
+  // Both steps are open when each of the two kernels is launched.
+  std::string text = "{\"traceEvents\":[";
+  for (const int thread : {1, 2}) {
+    text += fmt::format(
+        R"j({{"ph":"X","cat":"user_annotation","name":"decode[bs=1 tok=1]","pid":1,"tid":{0},"ts":{1},"dur":500}},)j"
+        R"j({{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":{0},"ts":{2},"dur":9,"args":{{"correlation":{0}}}}},)j"
+        R"j({{"ph":"X","cat":"kernel","name":"kernel","pid":0,"tid":7,"ts":600,"dur":5,"args":{{"correlation":{0},"stream":7}}}},)j",
+        thread, 10 * thread, 100 + thread);
+  }
+  text.back() = ']';
+  const TemporaryFolder folder;
+  const std::string file = folder.write("two.json", text + "}");
+  const SplitResult result =
+      split_trace(file, folder.path("out"), {.edition = Edition::kReference, .each = true});
+  EXPECT_THAT(result.parts.column("GPU events").integers(), ElementsAre(1, 1));
+}
+
 TEST(StepRange, IsANumberOrABeginAndAnEnd) {
   EXPECT_FALSE(parse_step_range("all"));
   EXPECT_EQ(parse_step_range("7")->first, 7u);

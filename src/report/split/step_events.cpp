@@ -7,6 +7,7 @@
 #include "facts/serving_steps.hpp"
 #include "facts/steps.hpp"
 #include "tree/id_slots.hpp"
+#include "tree/iterations.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
@@ -27,24 +28,28 @@ bool is_linked(const Trace& trace, EventId event, Edition edition) {
 // The step that is running at a time. Events come nearly sorted, so the last answer mostly holds.
 class StepAt {
  public:
-  explicit StepAt(std::span<const StepRoot> roots) : roots_{roots} {}
+  void add(std::uint32_t step, std::int64_t ts_ns) { steps_.push_back({step, ts_ns}); }
 
   // The last one that starts at or before; kNoStep: none.
   std::uint32_t operator()(std::int64_t ts_ns) {
     if (!holds(ts_ns)) {
-      const auto after = std::ranges::upper_bound(roots_, ts_ns, {}, &StepRoot::ts_ns);
-      last_ = static_cast<std::size_t>(after - roots_.begin());
+      const auto after = std::ranges::upper_bound(steps_, ts_ns, {}, &Start::ts_ns);
+      last_ = static_cast<std::size_t>(after - steps_.begin());
     }
-    return last_ == 0 ? StepEvents::kNoStep : static_cast<std::uint32_t>(last_ - 1);
+    return last_ == 0 ? StepEvents::kNoStep : steps_[last_ - 1].step;
   }
 
  private:
+  struct Start {
+    std::uint32_t step;
+    std::int64_t ts_ns;
+  };
   [[nodiscard]] bool holds(std::int64_t ts_ns) const {
-    return (last_ == 0 || roots_[last_ - 1].ts_ns <= ts_ns) &&
-           (last_ == roots_.size() || ts_ns < roots_[last_].ts_ns);
+    return (last_ == 0 || steps_[last_ - 1].ts_ns <= ts_ns) &&
+           (last_ == steps_.size() || ts_ns < steps_[last_].ts_ns);
   }
-  std::span<const StepRoot> roots_;
-  std::size_t last_ = 0;  // one behind the step
+  std::vector<Start> steps_;  // by start
+  std::size_t last_ = 0;      // one behind the step
 };
 
 }  // namespace
@@ -57,7 +62,7 @@ std::vector<StepRoot> find_split_roots(const Trace& trace, Edition edition) {
   if (!roots.empty()) return roots;
   const Tree tree = build_tree(trace, {.python_frames = true});
   if (edition == Edition::kReference) {
-    for (const IterationRoot& root : find_iterations(trace, tree))
+    for (const IterationRoot& root : find_reference_iterations(trace, tree))
       roots.push_back({std::string{trace.name(root.first)}, trace.tracks()[root.first.row],
                        root.ts_ns, end_of(root.ts_ns, root.dur_ns)});
   } else {
@@ -78,7 +83,11 @@ StepEvents::StepEvents(const Trace& trace, std::span<const StepRoot> roots, Edit
 void StepEvents::place_host_events(const Trace& trace, std::span<const StepRoot> roots,
                                    Edition edition) {
   const bool is_reference = edition == Edition::kReference;
-  StepAt step_at{roots};
+  // In the reference edition a step has events of its own thread only; in ours of all.
+  std::vector<StepAt> step_at(is_reference ? trace.track_table().size() : 1);
+  for (std::uint32_t i = 0; i < roots.size(); ++i)
+    if (!is_reference || roots[i].track.valid())
+      step_at[is_reference ? roots[i].track.row : 0].add(i, roots[i].ts_ns);
   for (const EventId event : trace.all_events()) {
     const Phase phase = trace.phase(event);
     const std::int64_t ts_ns = trace.ts_ns()[event.row];
@@ -86,13 +95,12 @@ void StepEvents::place_host_events(const Trace& trace, std::span<const StepRoot>
     if (phase == Phase::kMetadata || phase == Phase::kDamaged || ts_ns == kAbsent ||
         is_linked(trace, event, edition))
       continue;
-    const std::uint32_t step = step_at(ts_ns);
+    const TrackId track = trace.tracks()[event.row];
+    if (is_reference && !track.valid()) continue;
+    const std::uint32_t step = step_at[is_reference ? track.row : 0](ts_ns);
     if (step == kNoStep) continue;
     if (is_reference) {
-      const StepRoot& root = roots[step];
-      if (phase != Phase::kComplete || trace.tracks()[event.row] != root.track ||
-          end_of(trace, event) > root.end_ns)
-        continue;
+      if (phase != Phase::kComplete || end_of(trace, event) > roots[step].end_ns) continue;
       note_batch_size(trace, event, step);
     }
     step_of_[event.row] = step;

@@ -118,7 +118,8 @@ Region most_typical(std::span<const StepDetails> steps, Region region, std::size
 
 StepDetails step_details(std::string_view name, Edition edition) {
   const auto step = parse_step_annotation(name, edition);
-  if (!step) return {};
+  if (!step && edition == Edition::kReference) return {};
+  if (!step) return {.generation_requests = 0, .generation_sum = 0, .phase = ServingPhase::kNone};
   return {.batch_size = step->batch_size,
           .context_requests = step->context_requests,
           .context_sum = step->context_sum,
@@ -165,9 +166,8 @@ std::vector<Window> steady_windows(std::span<const StepDetails> steps,
   };
   add(WindowKind::kSteadyMixed, most_typical(steps, largest, count, share));
   add(WindowKind::kSteadyDecode,
-      longest_run(steps, largest, options.steps, [](const StepDetails& step) {
-        return !has_context(step) && step.generation_requests > 0;
-      }));
+      longest_run(steps, largest, options.steps,
+                  [](const StepDetails& step) { return step.phase == ServingPhase::kDecode; }));
   add(WindowKind::kSteadyPrefill, longest_run(steps, largest, options.steps, has_context));
   return windows;
 }
@@ -180,11 +180,12 @@ std::vector<Window> phase_windows(std::span<const StepDetails> steps,
         is_reference ? phase_of(step.context_requests, step.generation_requests) : step.phase;
     if (phase == ServingPhase::kNone) return std::nullopt;
     if (phase == ServingPhase::kDecode) return WindowKind::kPhaseDecode;
+    if (phase == ServingPhase::kDenoise) return WindowKind::kPhaseDenoise;
     if (phase == ServingPhase::kMixed || is_reference) return WindowKind::kPhaseMixed;
     return WindowKind::kPhasePrefill;
   };
   std::vector<Window> windows;
-  std::size_t numbers[static_cast<std::size_t>(WindowKind::kPhaseDecode) + 1] = {};
+  std::size_t numbers[static_cast<std::size_t>(WindowKind::kPhaseDenoise) + 1] = {};
   bool goes_on = false;  // the last window may get more steps
   for (const Region& region : regions) {
     goes_on = goes_on && is_reference;
@@ -211,6 +212,8 @@ WindowSummary summarize(std::span<const StepDetails> steps) {
     summary.prefill += step.phase == ServingPhase::kPrefill ? 1 : 0;
     summary.mixed += step.phase == ServingPhase::kMixed ? 1 : 0;
     summary.decode += step.phase == ServingPhase::kDecode ? 1 : 0;
+    summary.other +=
+        step.phase == ServingPhase::kDenoise || step.phase == ServingPhase::kNone ? 1 : 0;
     batch += static_cast<double>(step.batch_size);
     requests += static_cast<double>(step.requests());
   }

@@ -23,7 +23,8 @@ struct StepDetails {
   [[nodiscard]] std::int64_t requests() const { return context_requests + generation_requests; }
 };
 
-// What its name says of a step; one that says nothing decodes one token.
+// What its name says of a step. One that says nothing (of training, of a loop) decodes one token in
+// the reference edition; in ours it is of no phase and has no requests.
 [[nodiscard]] StepDetails step_details(std::string_view name, Edition edition);
 
 struct Region {
@@ -48,6 +49,7 @@ enum class WindowKind : std::uint8_t {
   kPhasePrefill,
   kPhaseMixed,
   kPhaseDecode,
+  kPhaseDenoise,
 };
 struct Window {
   WindowKind kind = WindowKind::kSteps;
@@ -66,14 +68,14 @@ struct SteadyOptions {
                                                  std::span<const Region> regions,
                                                  const SteadyOptions& options);
 
-// Runs of steps of the same phase. The reference edition knows two, with new requests or without,
+// Runs of steps of the same phase; steps of none are left out. The reference edition knows two, with new requests or without,
 // and a run goes on across idle steps and from one region to the next.
 [[nodiscard]] std::vector<Window> phase_windows(std::span<const StepDetails> steps,
                                                 std::span<const Region> regions, Edition edition);
 
 // What a window's steps do, as counts and averages.
 struct WindowSummary {
-  std::size_t prefill = 0, mixed = 0, decode = 0;
+  std::size_t prefill = 0, mixed = 0, decode = 0, other = 0;
   std::int64_t average_batch = 0, average_requests = 0;
 };
 [[nodiscard]] WindowSummary summarize(std::span<const StepDetails> steps);

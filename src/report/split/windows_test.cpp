@@ -126,6 +126,20 @@ TEST(PhaseWindows, AreRunsOfThePhase) {
   EXPECT_THAT(phase_windows({}, {}, Edition::kExtended), IsEmpty());
 }
 
+TEST(SteadyWindows, OfTrainingOrDiffusionDecodeNothing) {
+  for (const char* name : {"ProfilerStep#3", "execute_diffusion_2_8x8"}) {
+    const std::vector<StepDetails> steps(9, step_details(name, Edition::kExtended));
+    const Region all{0, 9};
+    EXPECT_EQ(steady_windows(steps, {&all, 1}, {.steps = 4}).size(), 1u) << name;
+  }
+  const std::vector<StepDetails> steps(3,
+                                       step_details("execute_diffusion_2_8x8", Edition::kExtended));
+  const Region all{0, 3};
+  const auto windows = phase_windows(steps, {&all, 1}, Edition::kExtended);
+  ASSERT_EQ(windows.size(), 1u);
+  EXPECT_EQ(windows[0].kind, WindowKind::kPhaseDenoise);
+}
+
 TEST(WindowSummary, CountsPhasesAndCutsAverages) {
   auto steps = decoding({{2, 8}});
   steps.push_back(prefill_of(1));
@@ -143,7 +157,14 @@ TEST(StepDetails, OfANameThatSaysNothingIsOneDecodedToken) {
   EXPECT_EQ(step.requests(), 1);
   EXPECT_EQ(step.phase, ServingPhase::kDecode);
   EXPECT_EQ(step_details("execute_diffusion_2_8x8", Edition::kReference).requests(), 0);
-  EXPECT_EQ(step_details("execute_diffusion_2_8x8", Edition::kExtended).requests(), 2);
+  const StepDetails diffusion = step_details("execute_diffusion_2_8x8", Edition::kExtended);
+  EXPECT_EQ(diffusion.requests(), 2);
+  EXPECT_EQ(diffusion.phase, ServingPhase::kDenoise);
+  // Ours calls it by what it is.
+  const StepDetails training = step_details("ProfilerStep#3", Edition::kExtended);
+  EXPECT_EQ(training.requests(), 0);
+  EXPECT_EQ(training.phase, ServingPhase::kNone);
+  EXPECT_EQ(summarize(std::vector{diffusion, training}).other, 2u);
 }
 
 }  // namespace
