@@ -130,6 +130,7 @@ class Fusion {
         const Value* const value = events.head(key);
         return value == nullptr ? Value{} : *value;
       };
+      if (!head(kFusedRanks).is_null()) throw Error{file.path, kIsFused};
       found.schema = head("schemaVersion");
       found.unit = head("displayTimeUnit");
       found.base = head("baseTimeNanoseconds");
@@ -274,6 +275,9 @@ class Fusion {
     add("schemaVersion", heads_.schema);
     add("displayTimeUnit", heads_.unit);
     add("baseTimeNanoseconds", heads_.base);
+    std::vector<Value> ranks;
+    for (const Source& source : sources_) ranks.emplace_back(source.rank);
+    add(kFusedRanks, Value::list(std::move(ranks)));
     if (!heads_.ranks.empty()) add("distributedInfoByRank", Value::dict(heads_.ranks, heads_.jobs));
     out.write(text);
   }
