@@ -50,6 +50,7 @@ class SplitVerb : public Verb {
   }
 
   int run(Console& console) override {
+    refuse_reading_twice({input_.path(), other_});
     refuse_overwriting({folder_}, {input_.path(), other_});
     if (!other_.empty()) return match(console);
     if (!range_.empty()) options_.range = parse_step_range(range_);

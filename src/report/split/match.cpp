@@ -120,7 +120,7 @@ MatchResult match_traces(const std::string& trace_a, const std::string& trace_b,
     for (Side* const side : {&a, &b})
       result.files.push_back((where / side->parts()[i].name).string());
   out.keep(
-      write_csv(result.matches, out.make("matches.csv"), Edition::kExtended).of("matches.csv"));
+      write_csv(result.matches, out.make("matches.csv"), CsvTexts::kGuarded).of("matches.csv"));
   out.finish();
   return result;
 }

@@ -207,7 +207,7 @@ class Split {
       folder.make("execution_details.csv").write(execution_details_csv(list));
     } else {
       folder.keep(
-          write_csv(result_.parts, folder.make("parts.csv"), Edition::kExtended).of("parts.csv"));
+          write_csv(result_.parts, folder.make("parts.csv"), CsvTexts::kGuarded).of("parts.csv"));
     }
   }
 
