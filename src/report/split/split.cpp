@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <numeric>
 #include <set>
 #include <tracelens/error.hpp>
@@ -168,7 +169,7 @@ class Split {
     OutputFolder folder{folder_, options_.edition};
     for (const std::string& file : result_.files)
       io::make_directories(std::filesystem::path{file}.parent_path().string());
-    text_.copy(texts, folder);
+    std::ranges::move(text_.copy(texts, folder), std::back_inserter(result_.warnings));
     write_lists(texts, folder);
     folder.finish();
   }
