@@ -46,7 +46,8 @@ void write(std::FILE* file, std::string_view text) {
 
 void line(std::string_view mark, std::string_view sentence) {
   std::fflush(stdout);  // what was printed before stands before, also when both go to one place
-  write(stderr, fmt::format("tracelens: {}{}\n", mark, single_line(sentence)));
+  const std::string text = fmt::format("tracelens: {}{}", mark, single_line(sentence));
+  write(stderr, printed_lines(text, ColourCodes::kRemove) + "\n");
 }
 
 std::string bar_text(const ReadProgress& progress, std::chrono::duration<double> elapsed) {

@@ -70,10 +70,14 @@ class Program {
   int run_verb(const std::vector<std::string>& words) {
     try {
       if (const auto script = script_of(words)) {
-        limit_memory("");
+        if (const auto text = flags_.parse(script->our_arguments)) {
+          console_.print(*text);
+          return kExitOk;
+        }
+        limit_memory(max_memory_);
         return run_script(script->name, script->arguments, console_);
       }
-      if (const auto text = flags_.parse(with_verb({words.begin() + 1, words.end()}))) {
+      if (const auto text = flags_.parse(with_verb(words))) {
         console_.print(*text);
         return kExitOk;
       }
@@ -98,13 +102,26 @@ class Program {
     }
   }
 
+  // The place of the first word that is neither a flag of ours nor the value of one.
+  [[nodiscard]] std::size_t first_word(const std::vector<std::string>& words) const {
+    const auto takes_value = [this](const std::string& word) {
+      return std::ranges::any_of(flags_.flags(), [&](const Flag& flag) {
+        return flag.takes_value() && (std::ranges::count(flag.long_names(), word) > 0 ||
+                                      std::ranges::count(flag.short_names(), word) > 0);
+      });
+    };
+    std::size_t at = 1;  // behind the name of the program
+    while (at < words.size() && words[at].starts_with('-')) at += takes_value(words[at]) ? 2 : 1;
+    return std::min(at, words.size());
+  }
+
   // `tracelens trace.json.gz` is `tracelens report trace.json.gz`.
-  static std::vector<std::string> with_verb(std::vector<std::string> arguments) {
-    const auto first = std::ranges::find_if(
-        arguments, [](const std::string& word) { return !word.starts_with('-'); });
-    if (first == arguments.end() || std::ranges::count(verb_names(), *first) > 0) return arguments;
+  [[nodiscard]] std::vector<std::string> with_verb(const std::vector<std::string>& words) const {
+    std::vector<std::string> arguments{words.begin() + 1, words.end()};
+    const std::size_t at = first_word(words);
+    if (at == words.size() || std::ranges::count(verb_names(), words[at]) > 0) return arguments;
     std::error_code error;
-    if (std::filesystem::exists(*first, error) || has_trace_name(*first))
+    if (std::filesystem::exists(words[at], error) || has_trace_name(words[at]))
       arguments.insert(arguments.begin(), "report");
     return arguments;
   }
@@ -116,33 +133,38 @@ class Program {
     return verbs;
   }
 
-  static std::string no_verb(const std::vector<std::string>& words) {
+  [[nodiscard]] std::string no_verb(const std::vector<std::string>& words) const {
     const std::vector<std::string_view> verbs = verb_names();
-    for (const std::string& word : std::span{words}.subspan(1))
-      if (!word.starts_with('-'))
-        return fmt::format("there is no verb {}; expected one of {} (try --help)", word,
-                           fmt::join(verbs, ", "));
+    if (const std::size_t at = first_word(words); at < words.size())
+      return fmt::format("there is no verb {}; expected one of {} (try --help)", words[at],
+                         fmt::join(verbs, ", "));
     return fmt::format("expected a verb: {} (try --help)", fmt::join(verbs, ", "));
   }
 
   struct Script {
     std::string_view name;
+    std::vector<std::string> our_arguments;  // up to its name
     std::vector<std::string> arguments;
   };
   // Called by the name of a script of the Python TraceLens, the program is that script; so it is as
-  // `tracelens compat <script> ...`. Looked at before our own flags, because a script has others.
-  static std::optional<Script> script_of(const std::vector<std::string>& words) {
-    const bool by_verb = words.size() > 2 && words[1] == "compat";
-    const std::size_t at = by_verb ? 2 : 0;
+  // `tracelens compat <script> ...`. Looked at before our own flags, because a script has others;
+  // ours may stand before `compat`.
+  [[nodiscard]] std::optional<Script> script_of(const std::vector<std::string>& words) const {
+    const std::size_t verb = first_word(words);
+    const bool by_verb = verb + 1 < words.size() && words[verb] == "compat";
+    const auto at = static_cast<std::ptrdiff_t>(by_verb ? verb + 1 : 0);
+    const std::string& word = words[static_cast<std::size_t>(at)];
     const auto scripts = script_names();
-    const auto found = std::ranges::find(scripts, words[at].substr(words[at].rfind('/') + 1));
+    const auto found = std::ranges::find(scripts, word.substr(word.rfind('/') + 1));
     if (found == scripts.end()) {
-      if (by_verb && !words[at].starts_with('-'))
-        throw Error{"compat", fmt::format("there is no script {}; expected one of {}", words[at],
+      if (by_verb && !word.starts_with('-'))
+        throw Error{"compat", fmt::format("there is no script {}; expected one of {}", word,
                                           fmt::join(scripts, ", "))};
       return std::nullopt;
     }
-    return Script{*found, {words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end()}};
+    std::vector<std::string> ours{"compat", std::string{*found}};
+    if (by_verb) ours = {words.begin() + 1, words.begin() + at + 1};
+    return Script{*found, std::move(ours), {words.begin() + at + 1, words.end()}};
   }
 
   Flags flags_{"tracelens",

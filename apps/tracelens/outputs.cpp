@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <tracelens/error.hpp>
@@ -71,6 +72,18 @@ std::vector<std::string> paths_of(const std::vector<RankFile>& files) {
   std::vector<std::string> paths;
   for (const RankFile& file : files) paths.push_back(file.path);
   return paths;
+}
+
+void add_csv_raw(Flags& flags, bool& csv_raw) {
+  flags.add("--csv-raw", csv_raw,
+            "Write texts into CSV files as they are; without it those that a spreadsheet would run "
+            "as a formula get a ' in front");
+}
+
+void refuse_reading_twice(const std::vector<std::string>& inputs) {
+  const auto is_stdin = [](const std::string& path) { return path == "-" || path == "/dev/stdin"; };
+  if (std::ranges::count_if(inputs, is_stdin) > 1)
+    throw Error{"-", "standard input can be read only once; give the other trace as a file"};
 }
 
 void refuse_overwriting(const std::vector<std::string>& outputs,

@@ -1,10 +1,12 @@
-// outputs.hpp: a result never replaces what it is made from, nor another result of the same run.
+// outputs.hpp: what verbs that write have in common. A result never replaces what it is made from, nor another result of the same run.
 //   refuse_overwriting({output_, gate_results_}, {before_, after_, models_});
 #pragma once
 
 #include <string>
 #include <tracelens/collectives.hpp>
 #include <vector>
+
+#include "flags.hpp"
 
 namespace tracelens::app {
 
@@ -14,6 +16,13 @@ namespace tracelens::app {
 // that is written for its CSV files. Pipes and devices are never the same.
 void refuse_overwriting(const std::vector<std::string>& outputs,
                         const std::vector<std::string>& inputs);
+
+// --csv-raw, for verbs that write tables.
+void add_csv_raw(Flags& flags, bool& csv_raw);
+
+// Throws Error when standard input is to be read more than once: there is nothing left the second
+// time.
+void refuse_reading_twice(const std::vector<std::string>& inputs);
 
 // The inputs of a run of many ranks.
 [[nodiscard]] std::vector<std::string> paths_of(const std::vector<RankFile>& files);

@@ -15,7 +15,8 @@ namespace tracelens {
 
 enum class ColourCodes : bool { kRemove, kKeep };  // such as ESC [ 1 m
 
-// The same for a text of several lines, such as a drawn table: line breaks stay.
+// The same for a text of several lines, such as a drawn table: line breaks stay. What CI systems
+// take for a command ("::error::" at the start of a line, "##[error]") is broken up.
 [[nodiscard]] std::string printed_lines(std::string_view text, ColourCodes colours);
 
 }  // namespace tracelens

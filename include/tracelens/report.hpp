@@ -91,6 +91,7 @@ struct Report {
   std::vector<std::string> warnings;      // sentences about what the report had to make do with
   std::optional<Overview> overview = {};  // of a whole report in our own edition
   Edition edition = Edition::kExtended;
+  bool csv_raw = false;                                           // as in DocumentInfo
   [[nodiscard]] const Table* find(std::string_view table) const;  // nullptr: not in this report
 };
 

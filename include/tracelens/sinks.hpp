@@ -29,6 +29,9 @@ struct DocumentInfo {
   std::vector<std::string> first_tables = {};  // come first where room is short, in this order
   // Reference: a workbook or folder is that of the Python TraceLens, the tables and nothing else.
   Edition edition = Edition::kExtended;
+  // Texts in CSV files as they are, also those that a spreadsheet would run as a formula; without it
+  // these get a ' in front. The reference's are always as they are.
+  bool csv_raw = false;
 };
 
 // Throws Error when the output cannot be written or no kind of document has such a name.

@@ -73,6 +73,15 @@ void append_printed(std::string& out, CodePoint point) {
   append_utf8(out, blank ? U' ' : shown ? point.value : 0xFFFD);
 }
 
+// What CI systems take for a command in the output of a job: "::error::" where a line begins, behind
+// white space too; "##[error]" and "##vso[" anywhere in it.
+bool begins_ci_command(std::string_view text, bool is_line_start) {
+  if (text.starts_with("::")) return is_line_start;
+  if (!text.starts_with("##")) return false;
+  const std::size_t word_end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz", 2);
+  return word_end != std::string_view::npos && text[word_end] == '[';
+}
+
 // Bytes of the code for a colour or a weight (ESC [ 1 ; 31 m) that the text begins with; 0: none.
 std::size_t colour_code(std::string_view text) {
   if (!text.starts_with("\x1b[")) return 0;
@@ -126,13 +135,20 @@ std::string single_line(std::string_view text) {
 std::string printed_lines(std::string_view text, ColourCodes colours) {
   std::string out;
   out.reserve(text.size());
+  bool is_line_start = true;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t code = colours == ColourCodes::kKeep ? colour_code(text.substr(at)) : 0;
     if (code > 0 || text[at] == '\n') {
+      is_line_start |= code == 0;
       out.append(text, at, std::max<std::size_t>(code, 1));
       at += std::max<std::size_t>(code, 1);
+    } else if (begins_ci_command(text.substr(at), is_line_start)) {
+      out += text[at];
+      append_utf8(out, 0xFFFD);
+      at += 2;
     } else {
       append_printed(out, next_code_point(text, at));
+      is_line_start = is_line_start && out.back() == ' ';
     }
   }
   return out;

@@ -53,6 +53,17 @@ TEST(Utf8, PrintedLinesKeepTheirBreaksAndOurColoursOnly) {
   EXPECT_EQ(printed_lines("\x1b[12", ColourCodes::kKeep), "\ufffd[12");
 }
 
+TEST(Utf8, PrintedLinesAreNoCommandsOfACiSystem) {
+  const auto printed = [](std::string_view text) {
+    return printed_lines(text, ColourCodes::kKeep);
+  };
+  EXPECT_EQ(printed("::error::x\n  ::set-output\na ::error::"),
+            ":\ufffderror::x\n  :\ufffdset-output\na ::error::");
+  EXPECT_EQ(printed("\x1b[1m::error::\x1b[0m"), "\x1b[1m:\ufffderror::\x1b[0m");
+  EXPECT_EQ(printed("a ##[error] ##vso[task"), "a #\ufffd[error] #\ufffdvso[task");
+  EXPECT_EQ(printed("###[e]\n## Heading\n##word\na::b"), "##\ufffd[e]\n## Heading\n##word\na::b");
+}
+
 TEST(Shorten, CutsTheEndAndSaysSo) {
   EXPECT_EQ(shorten("kernel", 6), "kernel");
   EXPECT_EQ(shorten("kernel", 4), "ker…");

@@ -8,6 +8,7 @@ Whatever goes in, a run must end by itself with status 0, or 2 and a sentence (1
 gates, check); print no control characters; leave the inputs as they were; write nothing but the named
 outputs, whole or not at all. A Failure says which of these did not hold.
 """
+import gzip
 import hashlib
 import json
 import os
@@ -62,11 +63,13 @@ def check_output(path):
     """An output file is whole: it can be read as what its name says."""
     if path.is_dir():
         for part in path.rglob("*"):
-            if part.is_file() and part.suffix in (".csv", ".json"):
+            if part.is_file() and part.name.endswith((".csv", ".json", ".json.gz")):
                 check_output(part)
         return
     data = path.read_bytes()
-    if path.suffix == ".json":
+    if path.name.endswith(".json.gz"):
+        strict_json(gzip.decompress(data), path.name)
+    elif path.suffix == ".json":
         strict_json(data, path.name)
     elif path.suffix in (".xml", ".svg"):
         try:

@@ -39,6 +39,7 @@ CLASSES = {
     "pipes": (writing.pipes, 12, 200),
     "injected names": (texts.injected_names, 40, 2000),
     "fuse of odd JSON": (texts.fuse_of_odd_json, 40, 3000),
+    "split of odd JSON": (texts.split_of_odd_json, 40, 3000),
     "damaged workbooks": (workbooks.damaged_workbooks, 30, 2000),
     "starved memory": (memory.starved_memory, 20, 1000),
     "growth": (memory.growth, len(memory.GROWTH), len(memory.GROWTH)),

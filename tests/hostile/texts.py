@@ -60,22 +60,47 @@ ODD = ["inf", "-inf", "NaN", "Infinity", "-Infinity", "01", "-01", ".5", "5.", "
        "[1,]", "1e999", "-", '"\udcff"', '"\udcc3("', "[[[[", "1.5.5", '"\\u0000"']
 
 
+def with_odd_values(lab, text):
+    """A few values, or keys of their own, that are no JSON."""
+    for _ in range(lab.random.choice((1, 1, 2, 4))):
+        odd = lab.random.choice(ODD)
+        at = lab.random.choice([i for i, c in enumerate(text) if c == ":"])
+        if lab.random.random() < 0.6:  # the value of a key
+            end = at + 1
+            while end < len(text) and text[end] not in ",}]":
+                end += 1
+            text = text[:at + 1] + odd + text[end:]
+        else:  # a key of its own
+            start = text.find('{"ph"', at)
+            text = text[:start + 1] + f'"odd":{odd},' + text[start + 1:] if start > 0 else text
+    return text
+
+
 def fuse_of_odd_json(lab):
     """What fuse writes always parses, whatever it read."""
     for rank in range(2):
         text = json.dumps(json.loads(traces.small()), separators=(",", ":"))
         text = text.replace('"schemaVersion":1', f'"schemaVersion":1,"distributedInfo":{{"rank":{rank}}}')
-        for _ in range(lab.random.choice((1, 1, 2, 4))):
-            odd = lab.random.choice(ODD)
-            at = lab.random.choice([i for i, c in enumerate(text) if c == ":"])
-            if lab.random.random() < 0.6:  # the value of a key
-                end = at + 1
-                while end < len(text) and text[end] not in ",}]":
-                    end += 1
-                text = text[:at + 1] + odd + text[end:]
-            else:  # a key of its own
-                start = text.find('{"ph"', at)
-                text = text[:start + 1] + f'"odd":{odd},' + text[start + 1:] if start > 0 else text
-        lab.write(f"rank{rank}.json", text.encode("utf-8", "surrogateescape"))
+        lab.write(f"rank{rank}.json", with_odd_values(lab, text).encode("utf-8", "surrogateescape"))
     more = lab.random.choice(([], ["--only", "gemm"], ["--categories", "kernel"], ["--align-clocks"]))
     lab.run(["fuse", "rank0.json", "rank1.json", "-o", "fused.json", *more], outputs=["fused.json"])
+
+
+BETWEEN = [",,", ", \x01", ",\0", "\n", ",7,", ',"x",', ",[],", ",{},", ",\n\n"]
+
+
+def split_of_odd_json(lab):
+    """The parts of a trace always parse, whatever stands in it, between its events and around them."""
+    text = json.dumps(json.loads(traces.unpacked("serving.json.gz")), separators=(",", ":"))
+    text = with_odd_values(lab, text)
+    for _ in range(lab.random.randrange(3)):
+        at = lab.random.choice([i for i in range(len(text)) if text.startswith('},{"ph"', i)] or [0])
+        text = text[:at + 1] + lab.random.choice(BETWEEN) + text[at + 2:]
+    if lab.random.random() < 0.2:
+        text = lab.random.choice(("\ufeff" + text, text + "garbage", text[:-1], text[:-2],
+                                  text.replace("[", "[,", 1)))
+    lab.write("serve.json", text.encode("utf-8", "surrogateescape"))
+    more = lab.random.choice(([], ["--each"], ["--phases"], ["--steps", "2"], ["--iterations", "1:4"]))
+    done = lab.run(["split", "serve.json", "-o", "parts/", *more], outputs=["parts/"])
+    if done.status == 0 and not list(lab.path("parts").glob("*.json.gz")):
+        raise Failure("no parts")

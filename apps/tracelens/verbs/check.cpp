@@ -15,6 +15,7 @@ class CheckVerb : public Verb {
   void declare(Flags& flags) override {
     input_.declare(flags);
     flags.add("-o,--output", output_, "Also write the findings to a file or folder");
+    add_csv_raw(flags, csv_raw_);
     flags.add("--strict", strict_, "Warnings fail the check too");
     flags.footer(
         "Exit status 0: good enough to analyse; 1: not; 2: could not be read at all.\n"
@@ -30,7 +31,7 @@ class CheckVerb : public Verb {
     const TraceCheck check = check_trace(trace, build_tree(trace, {.python_frames = true}));
     if (!output_.empty())
       write_tables(std::span{&check.findings, 1}, output_,
-                   {.title = "Check of " + trace.source().name});
+                   {.title = "Check of " + trace.source().name, .csv_raw = csv_raw_});
     console.show(check.findings, 0);
     const bool failed =
         check.verdict == Verdict::kFail || (strict_ && check.verdict == Verdict::kWarn);
@@ -53,7 +54,7 @@ class CheckVerb : public Verb {
 
   TraceInput input_;
   std::string output_;
-  bool strict_ = false;
+  bool strict_ = false, csv_raw_ = false;
 };
 
 template std::unique_ptr<Verb> make_verb<CheckVerb>();

@@ -35,6 +35,7 @@ class CollectivesVerb : public Verb {
         .add("-o,--output", output_,
              "Where to write: a file (.xlsx, .html, .md, .json) or a folder for CSV files (out/)")
         .show_default();
+    add_csv_raw(flags, csv_raw_);
     flags
         .add("--world-size", options_.world_size,
              "Ranks of the job; by default what the traces say")
@@ -103,6 +104,7 @@ class CollectivesVerb : public Verb {
     const std::vector<RankFile> files = same_everywhere(peers, [this] { return files_to_read(); });
     std::optional<Report> report = make_collective_report(files, options_, peers);
     if (!report) return kExitOk;  // the first process has it
+    report->csv_raw = csv_raw_;
     if (output_.ends_with(".xlsx")) leave_out_what_excel_cannot_hold(*report);
     for (const std::string& sentence : report->warnings) console.warn(sentence);
     write_report(*report, output_);
@@ -113,12 +115,14 @@ class CollectivesVerb : public Verb {
 
   std::vector<RankFile> files_to_read() const {
     std::vector<RankFile> files = find_rank_files(inputs_);
+    refuse_reading_twice(paths_of(files));
     refuse_overwriting({output_}, paths_of(files));
     return files;
   }
 
   std::vector<std::string> inputs_, patterns_;
   std::string output_ = "collectives.xlsx";
+  bool csv_raw_ = false;
   std::size_t memory_mb_ = 2048;
   CollectiveReportOptions options_;
 };

@@ -32,6 +32,7 @@ class CompareVerb : public Verb {
               "the first is the baseline");
     flags.add("-o,--output", output_,
               "Where to write: a file (.xlsx, .html, .md, .json) or a folder for CSV files (out/)");
+    add_csv_raw(flags, csv_raw_);
     flags
         .add("--names", options_.names,
              "How the inputs are called in the columns, one each; by default their file names. "
@@ -66,6 +67,7 @@ class CompareVerb : public Verb {
   int run(Console& console) override {
     part_names_from_inputs();
     if (!output_.empty()) check_sink(output_);
+    refuse_reading_twice(inputs_);
     captures_.check(inputs_.size());
     std::vector<std::string> inputs = inputs_;
     inputs.insert(inputs.end(), captures_.all().begin(), captures_.all().end());
@@ -78,7 +80,8 @@ class CompareVerb : public Verb {
                       captures_.of(static_cast<std::size_t>(which)), {.python_frames = false},
                       console);
     };
-    const Comparison comparison = compare_reports(inputs_, options_);
+    Comparison comparison = compare_reports(inputs_, options_);
+    comparison.report.csv_raw = csv_raw_;
     if (!console.quiet && !comparison.conclusion.empty())
       console.print(wrapped_text(comparison.conclusion + "\n", console.style().width));
     // Kernels are many, and tell little that the ops do not: only when asked for.
@@ -121,6 +124,7 @@ class CompareVerb : public Verb {
   std::vector<std::string> inputs_;
   std::string output_, gate_results_;
   CaptureFolders captures_;
+  bool csv_raw_ = false;
   CompareOptions options_;
 };
 

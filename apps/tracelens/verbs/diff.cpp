@@ -16,6 +16,7 @@ class DiffVerb : public Verb {
     flags.add("-o,--output", output_,
               "Where to write: a folder (diff/) gets the merged tree, the tables, the op maps "
               "and the note; a file .xlsx, .html or .json the tables, .md the note");
+    add_csv_raw(flags, csv_raw_);
     flags.add("--summary", summary_, "Print the performance note, in Markdown");
     flags.add("--improved", improved_,
               "Align threads and names instead of positions, and count memory fills; without it "
@@ -36,6 +37,7 @@ class DiffVerb : public Verb {
     if (!output_.empty()) check_sink_for_several(output_);
     // People read a page, no script does.
     if (improved_ || output_.ends_with(".html")) options_.edition = Edition::kExtended;
+    refuse_reading_twice({before_, after_});
     captures_.check(2);
     std::vector<std::string> inputs{before_, after_};
     inputs.insert(inputs.end(), captures_.all().begin(), captures_.all().end());
@@ -45,7 +47,8 @@ class DiffVerb : public Verb {
                       {.python_frames = options_.python_frames}, console);
     };
     const Trace before = read(before_, 0), after = read(after_, 1);
-    const TraceDiff diff = diff_traces(before, after, options_);
+    TraceDiff diff = diff_traces(before, after, options_);
+    diff.report.csv_raw = csv_raw_;
     for (const std::string& sentence : diff.report.warnings) console.warn(sentence);
     if (!output_.empty()) {
       write_diff(diff, output_);
@@ -62,7 +65,7 @@ class DiffVerb : public Verb {
 
  private:
   std::string before_, after_, output_;
-  bool summary_ = false, improved_ = false;
+  bool summary_ = false, improved_ = false, csv_raw_ = false;
   CaptureFolders captures_;
   DiffOptions options_;
 };

@@ -12,6 +12,7 @@ class InfoVerb : public Verb {
   void declare(Flags& flags) override {
     input_.declare(flags);
     flags.add("-o,--output", output_, "Also write the tables to a file or folder");
+    add_csv_raw(flags, csv_raw_);
     flags.footer(
         "Examples:\n"
         "  tracelens info trace.json.gz\n"
@@ -24,7 +25,8 @@ class InfoVerb : public Verb {
     const Trace trace = input_.read(console);
     const std::vector<Table> tables = trace_info(trace, build_tree(trace, {.python_frames = true}));
     if (!output_.empty())
-      write_tables(tables, output_, {.title = "What is in " + trace.source().name});
+      write_tables(tables, output_,
+                   {.title = "What is in " + trace.source().name, .csv_raw = csv_raw_});
     for (const Table& table : tables) console.show(table, kMaxRows);
     return kExitOk;
   }
@@ -33,6 +35,7 @@ class InfoVerb : public Verb {
   static constexpr std::size_t kMaxRows = 40;
   TraceInput input_;
   std::string output_;
+  bool csv_raw_ = false;
 };
 
 template std::unique_ptr<Verb> make_verb<InfoVerb>();

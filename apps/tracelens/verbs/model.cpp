@@ -31,6 +31,7 @@ class ModelVerb : public Verb {
         .check(one_of({"extended", "reference"}))
         .show_default();
     flags.add("-o,--output", output_, "Also write the table to a file");
+    add_csv_raw(flags, csv_raw_);
     flags.footer(
         "Examples:\n"
         "  tracelens model aten::mm --dims '[[4096,8192],[8192,1024]]' --dtype bf16 --gpu H100\n"
@@ -66,13 +67,14 @@ class ModelVerb : public Verb {
  private:
   void write(const Table& table) const {
     if (!output_.empty())
-      write_tables({&table, 1}, output_, {.title = table.description(), .version = kVersion});
+      write_tables({&table, 1}, output_,
+                   {.title = table.description(), .version = kVersion, .csv_raw = csv_raw_});
   }
 
   std::string op_, models_, family_, output_, categories_ = "extended";
   ArgumentTexts texts_;
   GpuChoice choice_;
-  bool backward_ = false, list_ = false;
+  bool backward_ = false, list_ = false, csv_raw_ = false;
 };
 
 template std::unique_ptr<Verb> make_verb<ModelVerb>();

@@ -34,6 +34,7 @@ class ReplayVerb : public Verb {
     flags.add("--no-kernel-names", no_kernel_names_,
               "Leave the names of kernels out of the script");
     flags.add("-o,--output", output_, "The script to write; with --verify, the table");
+    add_csv_raw(flags, csv_raw_);
     flags.add("--ir", ir_, "Write the batched format of the Python TraceLens; needs --schemas");
     flags.add("--schemas", schemas_,
               "Text file with a PyTorch operator per line, as torch._C._jit_get_all_schemas() "
@@ -117,9 +118,11 @@ class ReplayVerb : public Verb {
     const Trace trace = input_.read_stitched(console, !choice_.module.empty());
     const Table table = verify_replay(trace, results, verify_);
     if (!output_.empty())
-      write_tables(
-          {&table, 1}, output_,
-          {.title = table.description(), .source = {trace.source().name}, .version = kVersion});
+      write_tables({&table, 1}, output_,
+                   {.title = table.description(),
+                    .source = {trace.source().name},
+                    .version = kVersion,
+                    .csv_raw = csv_raw_});
     console.show(table, 0);
     console.print(verify_summary(table) + "\n");
     return kExitOk;
@@ -153,7 +156,7 @@ class ReplayVerb : public Verb {
   std::vector<std::int64_t> uids_;
   std::optional<std::int64_t> subtree_;
   std::string output_, ir_, schemas_, bench_, verify_;
-  bool no_kernel_names_ = false;
+  bool no_kernel_names_ = false, csv_raw_ = false;
 };
 
 template std::unique_ptr<Verb> make_verb<ReplayVerb>();

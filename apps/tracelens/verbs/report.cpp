@@ -45,6 +45,7 @@ class ReportVerb : public Verb {
     flags.add("-o,--output", output_,
               "Where to write: a file (.xlsx, .html, .md, .json) or a folder for CSV files (out/); "
               "by default <trace>_report.xlsx in the current folder");
+    add_csv_raw(flags, csv_raw_);
     flags.add("--gpu", options_.gpu,
               "GPU whose peaks the roofline columns use, e.g. MI300X; by default the trace's");
     flags.add("--gpu-arch", options_.gpu_file, "The same from a JSON file").check(existing_file());
@@ -125,7 +126,8 @@ class ReportVerb : public Verb {
       if (output_.empty())
         console.print(list_text(list));
       else
-        write_tables({&list, 1}, output_, {.title = "Tables of a report", .version = kVersion});
+        write_tables({&list, 1}, output_,
+                     {.title = "Tables of a report", .version = kVersion, .csv_raw = csv_raw_});
       return kExitOk;
     }
     const std::vector<std::string> inputs{input_.path(), input_.captures(), options_.gpu_file,
@@ -150,6 +152,7 @@ class ReportVerb : public Verb {
     if (!no_pseudo_ops_ && options_.edition == Edition::kExtended)
       trace = add_pseudo_ops(std::move(trace), pseudo_op_options(options_.edition));
     Report report = make_report(trace, options_);
+    report.csv_raw = csv_raw_;
     if (!options_.tables.empty() && report.tables.empty())
       throw Error{trace.source().name, fmt::format("gives none of the tables asked for: {}",
                                                    fmt::join(report.warnings, ". "))};
@@ -192,7 +195,7 @@ class ReportVerb : public Verb {
 
   TraceInput input_;
   std::string output_, categories_ = "extended";
-  bool list_tables_ = false, phases_ = false, no_pseudo_ops_ = false;
+  bool list_tables_ = false, phases_ = false, no_pseudo_ops_ = false, csv_raw_ = false;
   ReportOptions options_;
 };
 

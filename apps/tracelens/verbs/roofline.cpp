@@ -25,6 +25,7 @@ class RooflineVerb : public Verb {
              "Where to write: the picture (.svg), or the points as a table (.csv, .xlsx, "
              ".html, .md, .json)")
         .show_default();
+    add_csv_raw(flags, csv_raw_);
     flags.add("--gpu", choice_.name,
               "GPU whose limits are the roofs; by default the one the trace names");
     flags.add("--gpu-arch", choice_.file, "Its figures from a JSON file instead");
@@ -63,7 +64,8 @@ class RooflineVerb : public Verb {
       write_tables({&table, 1}, output_,
                    {.title = "Roofline on " + gpu->name,
                     .source = {trace.source().name},
-                    .version = kVersion});
+                    .version = kVersion,
+                    .csv_raw = csv_raw_});
     }
     console.show(table, top_, excerpt_of(table, "roofline").columns);
     if (picture)
@@ -84,6 +86,7 @@ class RooflineVerb : public Verb {
   GpuChoice choice_;
   std::string models_, output_ = "roofline.svg";
   std::size_t top_ = 12;
+  bool csv_raw_ = false;
 };
 
 template std::unique_ptr<Verb> make_verb<RooflineVerb>();

@@ -41,7 +41,8 @@ inline constexpr auto kStrayControls = [] {
   return is_control(c) && kStrayControls[static_cast<unsigned char>(c)] != 0;
 }
 
-// Positions of interest among 16 bytes, as a bit set; kBitsPerByte bits stand for one byte.
+// Positions of interest among 16 bytes, as a bit set; kBitsPerByte bits stand for one byte. Those of
+// not_plain() need a second look in a string: quotes, backslashes, controls, what is no ASCII.
 #if defined(__aarch64__)
 inline constexpr int kBitsPerByte = 4;
 inline uint8x16_t load16(const char* p) {
@@ -75,6 +76,13 @@ inline std::uint64_t above_space(const char* p) {
   return to_bits(vcgtq_u8(load16(p), vdupq_n_u8(' ')));
 }
 inline std::uint64_t stray_controls(const char* p) { return to_bits(stray(load16(p))); }
+inline std::uint64_t not_plain(const char* p) {
+  const uint8x16_t bytes = load16(p);
+  const uint8x16_t quoted =
+      vorrq_u8(vceqq_u8(bytes, vdupq_n_u8('"')), vceqq_u8(bytes, vdupq_n_u8('\\')));
+  // Less the space, what is below it and what is above ASCII are both beyond 0x5f.
+  return to_bits(vorrq_u8(quoted, vcgtq_u8(vsubq_u8(bytes, vdupq_n_u8(' ')), vdupq_n_u8(0x5f))));
+}
 #elif defined(__SSE2__)
 inline constexpr int kBitsPerByte = 1;
 inline __m128i load16(const char* p) {
@@ -115,6 +123,13 @@ inline std::uint64_t above_space(const char* p) {
   return to_bits(_mm_cmpeq_epi8(_mm_max_epu8(bytes, _mm_set1_epi8('!')), bytes));
 }
 inline std::uint64_t stray_controls(const char* p) { return to_bits(stray(load16(p))); }
+inline std::uint64_t not_plain(const char* p) {
+  const __m128i bytes = load16(p);
+  const __m128i quoted = _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')),
+                                      _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
+  // Signed, what is above ASCII is below the space, too.
+  return to_bits(_mm_or_si128(quoted, _mm_cmplt_epi8(bytes, _mm_set1_epi8(' '))));
+}
 #else
 inline constexpr int kBitsPerByte = 1;
 template <class Test>
@@ -138,6 +153,11 @@ inline std::uint64_t above_space(const char* p) {
   return bits_where(p, [](char c) { return static_cast<unsigned char>(c) > ' '; });
 }
 inline std::uint64_t stray_controls(const char* p) { return bits_where(p, is_stray_control); }
+inline std::uint64_t not_plain(const char* p) {
+  return bits_where(p, [](char c) {
+    return c == '"' || c == '\\' || static_cast<unsigned char>(c) - 0x20U > 0x5fU;
+  });
+}
 #endif
 
 // Whether `text` is the literal; the length is part of the type, so that this is a few loads.

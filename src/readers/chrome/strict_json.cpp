@@ -7,6 +7,7 @@
 #include <tracelens/json.hpp>
 
 #include "io/code_points.hpp"
+#include "readers/chrome/json_scan.hpp"
 
 namespace tracelens::json {
 namespace {
@@ -30,6 +31,19 @@ class Judge {
     } while (depth_ > 0 || wants_value);
     skip_space();
     return at_ == text_.size();
+  }
+
+  // Values with commas between them, as in a list that is open already.
+  bool is_fine_list() {
+    depth_ = 1;
+    bool wants_value = true;
+    do {
+      skip_space();
+      if (wants_value ? !begin_value(wants_value) : !go_on(wants_value)) return false;
+      if (depth_ == 0) return false;
+      skip_space();
+    } while (at_ < text_.size() || wants_value || depth_ > 1);
+    return true;
   }
 
   // After is_fine() was false: whether that is only because the text ends.
@@ -86,6 +100,14 @@ class Judge {
   bool string() {
     ++at_;
     while (at_ < text_.size()) {
+      if (text_.size() - at_ >= 16) {  // most of a string is plain
+        const std::uint64_t bits = not_plain(text_.data() + at_);
+        if (bits == 0) {
+          at_ += 16;
+          continue;
+        }
+        at_ += static_cast<std::size_t>(first_byte(bits));
+      }
       const auto byte = static_cast<unsigned char>(text_[at_]);
       if (kPlain[byte]) {
         ++at_;
@@ -164,6 +186,8 @@ class Judge {
 }  // namespace
 
 bool is_strict_json(std::string_view text) { return Judge{text}.is_fine(); }
+
+bool is_strict_list(std::string_view text) { return Judge{text}.is_fine_list(); }
 
 bool begins_strict_json(std::string_view text) {
   Judge judge{text};

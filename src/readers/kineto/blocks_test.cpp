@@ -11,6 +11,7 @@
 #include <tracelens/read_trace.hpp>
 
 #include "io/stream.hpp"
+#include "readers/chrome/stray_controls.hpp"
 #include "readers/kineto/kineto.hpp"
 #include "readers/kit/dump.hpp"
 
@@ -47,15 +48,18 @@ TEST(KinetoBlocks, AnyBlockSizeGivesTheSameTrace) {
     ASSERT_EQ(dump_read(text, {.threads = 1, .block_bytes = bytes}), expected) << bytes;
 }
 
-// Every element where it stands, whole; those that are no JSON as they stand have no size.
+// Every element where it stands, whole; those that cannot be read have no size.
 TEST(KinetoBlocks, TheIndexKnowsWhereEachEventStands) {
   const std::string text = tricky_trace(200);
   for (const std::size_t bytes : std::initializer_list<std::size_t>{16, 90, 1000, 100000}) {
     io::Stream in = io::Stream::over("inline.json", text);
-    const auto [trace, places] = index_kineto(in, {.threads = 3, .block_bytes = bytes});
+    const auto [trace, places, is_frame_strict] =
+        index_kineto(in, {.threads = 3, .block_bytes = bytes});
     ASSERT_EQ(trace.size(), 200u);
     ASSERT_EQ(places.begins.size(), trace.size());
+    EXPECT_EQ(text[places.list_begin - 1], '[');
     EXPECT_EQ(text.substr(places.list_end, 15), "], \"traceName\":");
+    EXPECT_TRUE(is_frame_strict);
     std::size_t end = 0;  // of the element before
     for (std::size_t row = 0; row < trace.size(); ++row) {
       const std::size_t begin = places.begins[row], size = places.sizes[row];
@@ -63,13 +67,27 @@ TEST(KinetoBlocks, TheIndexKnowsWhereEachEventStands) {
       end = begin + size;
       if (size == 0) continue;
       ASSERT_EQ(text[begin], '{');
-      const auto value = parse_json_value(std::string_view{text}.substr(begin, size));
+      const auto value = parse_json_value(with_escaped_controls(text.substr(begin, size)));
       ASSERT_TRUE(value) << text.substr(begin, size);
       if (trace.phase(EventId{static_cast<std::uint32_t>(row)}) == Phase::kFlowStart) {
         ASSERT_EQ(value->find("id")->as_int(), trace.correlations()[row]);
       }
     }
   }
+}
+
+TEST(KinetoBlocks, TheIndexKnowsWhetherOthersReadWhatStandsAroundTheEvents) {
+  const auto is_strict = [](const std::string& text) {
+    io::Stream in = io::Stream::over("inline.json", text);
+    return index_kineto(in, {.threads = 1}).is_frame_strict;
+  };
+  for (const char* const text : {"[]", " [ ] ", R"({"a": [{"b": 1}], "traceEvents": [], "c": 2})",
+                                 R"({"traceEvents": [NaN)"})
+    EXPECT_TRUE(is_strict(text)) << text;
+  for (const char* const text :
+       {"\xEF\xBB\xBF[]", "[] x", R"({"a": 01, "traceEvents": []})", R"({"traceEvents": []},)",
+        R"({"traceEvents": [], "c": inf})", R"({"traceEvents": [])", R"({,"traceEvents": []})"})
+    EXPECT_FALSE(is_strict(text)) << text;
 }
 
 TEST(KinetoBlocks, TheIndexHasTheArgumentsOfOpsWhenAskedFor) {

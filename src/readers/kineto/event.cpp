@@ -251,8 +251,7 @@ EventParser::Outcome EventParser::parse(std::string_view text, std::uint64_t fir
       if (p == nullptr) return {End::kIncomplete, offset(start)};
       const bool is_mended = parse_mended(between(start, p), first_byte + offset(start), block);
       if (!is_mended) damaged(Problem::kBadEvent, start);
-      // As it stands it is no JSON for others: it has a place, but no text to copy.
-      if (is_mended && is_index_) note_place(start, start);
+      if (is_mended && is_index_) note_place(start, p);
       count_controls(start, p,
                      is_mended ? StrayControls::kInStringsToo : StrayControls::kNoWhiteSpace);
     } else {

@@ -19,6 +19,7 @@
 #include "io/threads.hpp"
 #include "readers/chrome/long_events.hpp"
 #include "readers/chrome/padded_text.hpp"
+#include "readers/chrome/strict_json.hpp"
 #include "readers/chrome/top_level.hpp"
 #include "readers/kineto/columns.hpp"
 #include "readers/kineto/event.hpp"
@@ -76,8 +77,8 @@ class BlockSource {
  public:
   BlockSource(io::Stream& in, std::size_t block_bytes) : in_{in}, block_bytes_{block_bytes} {}
 
-  // Reads up to the event list, telling `top` what comes before it.
-  void open(TopLevel& top) {
+  // Reads up to the event list, telling `top` what comes before it, and returns that.
+  std::string open(TopLevel& top) {
     for (std::size_t want = block_bytes_;; want *= 2) {
       PaddedText& text = rest_;
       const std::size_t missing = want - text.size();
@@ -85,9 +86,10 @@ class BlockSource {
       text.resize(text.size() + got);
       const std::size_t list = top.open(text.view(), got < missing);
       if (list != TopLevel::kNeedMore) {
+        std::string before{text.view().substr(0, list)};
         text.erase_front(list);
         next_byte_ = list;
-        return;
+        return before;
       }
       if (want > kLongestHeader)
         throw Error{in_.name(), fmt::format("not a trace: no \"traceEvents\" list in the first {} "
@@ -129,6 +131,7 @@ class BlockSource {
 struct Indexing {
   bool op_arguments = false;
   EventPlaces places = {};
+  bool is_frame_strict = true;
 };
 
 // One thread's tools.
@@ -306,7 +309,7 @@ Trace read_blocks(io::Stream& in, const ReadOptions& options, Indexing* indexing
   TraceBuilder builder;
   TopLevel top{in.name(), builder};
   BlockSource source{in, std::max<std::size_t>(options.block_bytes, 16)};
-  source.open(top);
+  const std::string before = source.open(top);
   Assembly assembly{builder, options, indexing};
   OrderedWork work{[&](Worker& worker) { return source.next(worker.block); },
                    [](Worker& worker) { worker.decode(); },
@@ -316,6 +319,14 @@ Trace read_blocks(io::Stream& in, const ReadOptions& options, Indexing* indexing
   if (assembly.list_closed() && !top.close(assembly.behind_list().view())) {
     builder.warnings().add("file ends before its last brace", builder.source().text_bytes);
     builder.source().cut_short = true;
+  }
+  if (indexing != nullptr) {
+    indexing->places.list_begin = before.size();
+    const bool is_list = before.find('{') == std::string::npos;
+    const std::string behind{assembly.behind_list().view()};
+    indexing->is_frame_strict =
+        json::is_strict_json(before + (is_list ? "]" : "]}")) &&
+        (!assembly.list_closed() || json::is_strict_json((is_list ? "[]" : "{\"a\": []") + behind));
   }
   describe_source(builder, in, Recorder::kPyTorch, "kineto");
   return std::move(builder).finish();
@@ -330,7 +341,7 @@ Trace read_kineto(io::Stream& in, const ReadOptions& options) {
 TextIndex index_kineto(io::Stream& in, const ReadOptions& options, bool op_arguments) {
   Indexing indexing{.op_arguments = op_arguments};
   Trace trace = read_blocks(in, options, &indexing);
-  return {std::move(trace), std::move(indexing.places)};
+  return {std::move(trace), std::move(indexing.places), indexing.is_frame_strict};
 }
 
 }  // namespace tracelens

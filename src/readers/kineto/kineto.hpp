@@ -22,11 +22,13 @@ namespace tracelens {
 struct EventPlaces {
   std::vector<std::uint64_t> begins;  // by event row
   std::vector<std::uint32_t> sizes;   // 0: an element that could not be read
+  std::uint64_t list_begin = 0;       // behind the '[' of the event list
   std::uint64_t list_end = 0;         // where the ']' of the event list is; 0: nowhere
 };
 struct TextIndex {
   Trace trace;
   EventPlaces places;
+  bool is_frame_strict = false;  // what stands around the event list is JSON for everybody
 };
 
 // The same for those who copy events as text. The trace has the times, threads, names and links of

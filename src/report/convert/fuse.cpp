@@ -77,7 +77,8 @@ class Fusion {
     PackedOutput out{output};
     out.write("{\"traceEvents\": [\n");
     for (const Source& source : sources_) write_rank(source, out);
-    warn_of_damage();
+    if (const std::string sentence = damage_.sentence(); !sentence.empty())
+      result_.warnings.push_back(sentence);
     write_process_names(out);
     out.write(text_);
     out.write("\n]");
@@ -130,6 +131,7 @@ class Fusion {
         const Value* const value = events.head(key);
         return value == nullptr ? Value{} : *value;
       };
+      if (!head(kFusedRanks).is_null()) throw Error{file.path, kIsFused};
       found.schema = head("schemaVersion");
       found.unit = head("displayTimeUnit");
       found.base = head("baseTimeNanoseconds");
@@ -236,18 +238,9 @@ class Fusion {
           flush_when_large(out);
         },
         [](const EventTexts&, const std::string&) {});
-    repaired_ += events.repaired();
-    unreadable_ += events.unreadable();
+    damage_.add(events.damage());
     for (const auto& [pid, is_gpu] : events.processes())
       processes_.push_back({source.rank, pid, is_gpu});
-  }
-
-  void warn_of_damage() {
-    if (repaired_ + unreadable_ == 0) return;
-    result_.warnings.push_back(
-        fmt::format("{} events are no valid JSON: {} are written with what is wrong in them (NaN, "
-                    "01, broken escapes or UTF-8) put right or null, {} are left out",
-                    repaired_ + unreadable_, repaired_, unreadable_));
   }
 
   void write_process_names(PackedOutput& out) {
@@ -274,6 +267,9 @@ class Fusion {
     add("schemaVersion", heads_.schema);
     add("displayTimeUnit", heads_.unit);
     add("baseTimeNanoseconds", heads_.base);
+    std::vector<Value> ranks;
+    for (const Source& source : sources_) ranks.emplace_back(source.rank);
+    add(kFusedRanks, Value::list(std::move(ranks)));
     if (!heads_.ranks.empty()) add("distributedInfoByRank", Value::dict(heads_.ranks, heads_.jobs));
     out.write(text);
   }
@@ -296,7 +292,7 @@ class Fusion {
   std::int64_t first_ns_ = 0;
   Heads heads_;
   TemporaryFiles temporary_;
-  std::uint64_t repaired_ = 0, unreadable_ = 0;
+  JsonRepairs damage_;
   std::vector<Process> processes_;  // by rank, pid
   std::string text_;                // not written yet
 };

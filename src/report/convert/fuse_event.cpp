@@ -198,26 +198,17 @@ void RankEvents::append_args(const Fields& fields, std::string& out) {
   out += '}';
 }
 
-// Values as our readers understand them, null for what they do not; what is kept stays in place.
 void RankEvents::repair(Fields& fields) {
-  const auto as_json = [this](std::string_view text) -> std::string_view {
-    if (json::is_strict_json(text)) return text;
-    return repairs_.emplace_back(json_text(parse_json_value(text).value_or(Value{})));
-  };
   repairs_.clear();
   for (std::vector<RawMember>* const members : {&members_, &args_})
-    for (auto& [key, value] : *members) {
-      const std::string quoted = fmt::format("\"{}\"", key);
-      if (!json::is_strict_json(quoted)) key = unquoted(as_json(quoted));
-      value = as_json(value);
-    }
+    repair_members(*members, repairs_);
   fields.pid = find(members_, "pid");
   fields.id = find(members_, "id");
 }
 
 bool RankEvents::rewrite(std::string_view event, std::string& out) {
   if (!split_object(event, members_)) {
-    ++unreadable_;
+    ++damage_.left_out;
     return false;
   }
   Fields fields;
@@ -241,7 +232,7 @@ bool RankEvents::rewrite(std::string_view event, std::string& out) {
   out.resize(before);
   repair(fields);
   append_event(fields, out);
-  ++repaired_;
+  ++damage_.repaired;
   return true;
 }
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "readers/chrome/event_texts.hpp"
+#include "readers/chrome/repaired_json.hpp"
 
 namespace tracelens {
 
@@ -64,8 +65,7 @@ class RankEvents {
   // The processes seen so far: id -> whether GPU work is listed under it.
   [[nodiscard]] const std::map<std::int64_t, bool>& processes() const { return processes_; }
   // Events so far that were no strict JSON: repaired, or left out.
-  [[nodiscard]] std::uint64_t repaired() const { return repaired_; }
-  [[nodiscard]] std::uint64_t unreadable() const { return unreadable_; }
+  [[nodiscard]] const JsonRepairs& damage() const { return damage_; }
 
  private:
   struct Fields;
@@ -82,7 +82,7 @@ class RankEvents {
   std::map<std::int64_t, bool> processes_;
   std::vector<RawMember> members_, args_;
   std::deque<std::string> repairs_;  // texts that members look at
-  std::uint64_t repaired_ = 0, unreadable_ = 0;
+  JsonRepairs damage_;
 };
 
 }  // namespace tracelens

@@ -19,8 +19,8 @@ Copied copy(const std::string& event) {
   const std::string padded = event + std::string(json::kPadding, '\0');
   Copied copied;
   events.rewrite(std::string_view{padded}.substr(0, event.size()), copied.text);
-  copied.repaired = events.repaired();
-  copied.unreadable = events.unreadable();
+  copied.repaired = events.damage().repaired;
+  copied.unreadable = events.damage().left_out;
   return copied;
 }
 

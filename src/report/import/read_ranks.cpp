@@ -44,7 +44,9 @@ std::vector<RankTrace> read_file(const RankFile& file, const RankSummaryOptions&
                                  int threads) {
   RankTrace failed{.file = file.path};
   try {
-    return summarize_ranks(read_trace(file.path, {.threads = threads}), options);
+    Trace trace = read_trace(file.path, {.threads = threads});
+    if (trace.metadata(kFusedRanks) != nullptr) throw Error{file.path, kIsFused};
+    return summarize_ranks(std::move(trace), options);
   } catch (const Error& error) {
     failed.problem = error.what();
   }

@@ -21,6 +21,10 @@ struct RankReading {
   std::function<void(std::size_t done, std::size_t of)> on_progress = nullptr;
 };
 
+// A file of many ranks, as `fuse` writes it, has this member; it is no rank of them.
+inline constexpr const char* kFusedRanks = "fusedRanks";
+inline constexpr const char* kIsFused = "is a file of many ranks that fuse has written; left out";
+
 // One summary per rank, in the order of the files: one per file, or one per GPU of a JAX host. A
 // file that cannot be read is one with a `problem`.
 [[nodiscard]] std::vector<RankTrace> read_ranks(std::span<const RankFile> files,

@@ -134,7 +134,8 @@ void write_comparison(const Comparison& comparison, const std::string& output) {
                 .source = {report.trace_name},
                 .version = kVersion,
                 .is_folded = is_folded_column,
-                .edition = report.edition});
+                .edition = report.edition,
+                .csv_raw = report.csv_raw});
 }
 
 void write_gates(const Comparison& comparison, const std::string& output) {

@@ -152,7 +152,8 @@ void write_diff(const TraceDiff& diff, const std::string& output) {
   const DocumentInfo info{.title = diff.report.title,
                           .source = {diff.report.trace_name},
                           .version = kVersion,
-                          .is_folded = is_folded_column};
+                          .is_folded = is_folded_column,
+                          .csv_raw = diff.report.csv_raw};
   if (output.ends_with(".md")) {
     write_text(output, diff.note);
     return;

@@ -145,7 +145,8 @@ void write_report(const Report& report, const std::string& output) {
                 .is_folded = is_ours ? is_folded_in_report : nullptr,
                 .overview = report.overview ? &*report.overview : nullptr,
                 .first_tables = std::move(first),
-                .edition = report.edition});
+                .edition = report.edition,
+                .csv_raw = report.csv_raw});
 }
 
 }  // namespace tracelens

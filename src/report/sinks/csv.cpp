@@ -1,5 +1,6 @@
 // csv.cpp: tables as CSV: UTF-8, "\n" line ends, a header row, quotes only where needed. Our own
-// have no text that a spreadsheet would run; those of the reference are as Python writes them.
+// have no text that a spreadsheet would run, unless asked for; those of the reference are as Python
+// writes them.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -32,33 +33,39 @@ std::string file_stem(std::string_view table_name) {
   return stem;
 }
 
+CsvTexts texts_of(const DocumentInfo& info) {
+  return info.csv_raw || info.edition == Edition::kReference ? CsvTexts::kAsTheyAre
+                                                             : CsvTexts::kGuarded;
+}
+
 // The folder is one document: tables of an earlier run that this one does not have are taken away.
 class CsvFolderSink final : public Sink {
  public:
-  CsvFolderSink(const std::string& folder, Edition edition)
-      : edition_{edition}, folder_{folder, edition} {}
+  CsvFolderSink(const std::string& folder, const DocumentInfo& info)
+      : texts_{texts_of(info)}, folder_{folder, info.edition} {}
 
   void write(const Table& table) override {
     const std::string name = names_.add(file_stem(table.name())) + ".csv";
-    folder_.keep(write_csv(table, folder_.make(name), edition_).of(name));
+    folder_.keep(write_csv(table, folder_.make(name), texts_).of(name));
   }
 
   void finish() override { folder_.finish(); }
 
  private:
-  Edition edition_;
+  CsvTexts texts_;
   OutputFolder folder_;
   UniqueNames names_{200};  // file systems take 255 bytes, with the extension
 };
 
 class CsvFileSink final : public Sink {
  public:
-  CsvFileSink(const std::string& output, Edition edition) : output_{output}, edition_{edition} {}
+  CsvFileSink(const std::string& output, const DocumentInfo& info)
+      : output_{output}, texts_{texts_of(info)} {}
 
   void write(const Table& table) override {
     if (file_) throw Error{output_, one_table_only(output_)};
     file_.emplace(output_);
-    write_csv(table, *file_, edition_);
+    write_csv(table, *file_, texts_);
   }
 
   void finish() override {
@@ -68,14 +75,14 @@ class CsvFileSink final : public Sink {
 
  private:
   std::string output_;
-  Edition edition_;
+  CsvTexts texts_;
   std::optional<io::OutputFile> file_;
 };
 
 }  // namespace
 
-ContentHash write_csv(const Table& table, io::OutputFile& file, Edition edition) {
-  const bool is_exact = edition == Edition::kReference;
+ContentHash write_csv(const Table& table, io::OutputFile& file, CsvTexts texts) {
+  const bool is_exact = texts == CsvTexts::kAsTheyAre;
   ContentHash content;
   std::string line;
   const auto end_line = [&] {
@@ -106,7 +113,7 @@ ContentHash write_csv(const Table& table, io::OutputFile& file, Edition edition)
 }
 
 std::unique_ptr<Sink> make_csv_folder_sink(const std::string& folder, const DocumentInfo& info) {
-  return std::make_unique<CsvFolderSink>(folder, info.edition);
+  return std::make_unique<CsvFolderSink>(folder, info);
 }
 
 std::string one_table_only(const std::string& output, std::string_view choose_one) {
@@ -116,7 +123,7 @@ std::string one_table_only(const std::string& output, std::string_view choose_on
 }
 
 std::unique_ptr<Sink> make_csv_sink(const std::string& output, const DocumentInfo& info) {
-  return std::make_unique<CsvFileSink>(output, info.edition);
+  return std::make_unique<CsvFileSink>(output, info);
 }
 
 }  // namespace tracelens

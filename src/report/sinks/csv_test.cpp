@@ -36,6 +36,14 @@ TEST(CsvSink, TextOfTheReferenceIsExact) {
   EXPECT_NE(folder.read("out/ops.csv").find("\n\"=a|<b>, "), std::string::npos);
 }
 
+TEST(CsvSink, TextIsExactWhenAskedFor) {
+  const TemporaryFolder folder;
+  write_tables(std::vector{every_kind()}, folder.path("out/"), {.csv_raw = true});
+  EXPECT_NE(folder.read("out/ops.csv").find("\n\"=a|<b>, "), std::string::npos);
+  write_tables(std::vector{every_kind()}, folder.path("one.csv"), {.csv_raw = true});
+  EXPECT_EQ(folder.read("one.csv"), folder.read("out/ops.csv"));
+}
+
 TEST(CsvSink, FolderGetsOneFilePerTableAndKeepsOthers) {
   const TemporaryFolder folder;
   (void)folder.write("notes.txt", "mine");

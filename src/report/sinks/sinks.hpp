@@ -11,8 +11,9 @@
 
 namespace tracelens {
 
+enum class CsvTexts : bool { kGuarded, kAsTheyAre };  // see table/formula_text.hpp
 // A table as CSV; returns what the file then holds.
-ContentHash write_csv(const Table& table, io::OutputFile& file, Edition edition);
+ContentHash write_csv(const Table& table, io::OutputFile& file, CsvTexts texts);
 
 // <table>.csv for each table in `folder`, which is made if need be. Tables that an earlier run wrote
 // there go, other files stay.

@@ -20,6 +20,7 @@
 #include "io/output_file.hpp"
 #include "report/sinks/sinks.hpp"
 #include "report/sinks/unique_names.hpp"
+#include "report/sinks/xlsx_close.hpp"
 #include "report/sinks/xlsx_cover.hpp"
 #include "report/sinks/xlsx_text.hpp"
 #include "table/utf8.hpp"
@@ -131,7 +132,8 @@ class XlsxSink final : public Sink {
 
   void finish() override {
     look_for_room(kRoom);
-    check(workbook_close(workbook_.release()));  // closing frees it, whatever the outcome
+    close_workbook(workbook_.release(), output_);  // closing frees it, whatever the outcome
+    check_workbook(file_.temporary_path(), output_);
     file_.commit();
   }
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "readers/chrome/repaired_json.hpp"
+#include "readers/kineto/kineto.hpp"
 #include "report/sinks/output_folder.hpp"
 
 namespace tracelens {
@@ -22,15 +24,17 @@ struct TextRun {
 };
 
 struct CopyOptions {
-  std::string closing = {};  // written behind the last run of every part
+  std::string opening = {}, closing = {};  // written before the first run of every part, and behind
+  EventPlaces places = {};
   int threads = 0;
 };
 
 // Writes part i to the file names[i]. The runs of a part must not overlap; any order. Text is held
-// one block per thread, whatever the sizes of file and parts. Throws Error when the file cannot be
-// read again, or is not what it was when the runs were found.
-void copy_parts(const std::string& trace, std::vector<TextRun> runs,
-                std::span<const std::string> names, const CopyOptions& options,
-                OutputFolder& folder);
+// one block per thread, whatever the sizes of file and parts. Events that are no strict JSON are put
+// right or left out, and counted. Throws Error when the file cannot be read again, or is not what it
+// was when the runs were found.
+[[nodiscard]] JsonRepairs copy_parts(const std::string& trace, std::vector<TextRun> runs,
+                                     std::span<const std::string> names, const CopyOptions& options,
+                                     OutputFolder& folder);
 
 }  // namespace tracelens

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <numeric>
 #include <tracelens/error.hpp>
 #include <tracelens/split.hpp>
@@ -115,12 +116,13 @@ MatchResult match_traces(const std::string& trace_a, const std::string& trace_b,
   const std::filesystem::path where{folder};
   for (Side* const side : {&a, &b}) side->text().check_outputs(side->parts(), where);
   OutputFolder out{folder, Edition::kExtended};
-  for (Side* const side : {&a, &b}) side->text().copy(side->parts(), out);
+  for (Side* const side : {&a, &b})
+    std::ranges::move(side->text().copy(side->parts(), out), std::back_inserter(result.notes));
   for (std::size_t i = 0; i < a.parts().size(); ++i)
     for (Side* const side : {&a, &b})
       result.files.push_back((where / side->parts()[i].name).string());
   out.keep(
-      write_csv(result.matches, out.make("matches.csv"), Edition::kExtended).of("matches.csv"));
+      write_csv(result.matches, out.make("matches.csv"), CsvTexts::kGuarded).of("matches.csv"));
   out.finish();
   return result;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <numeric>
 #include <set>
 #include <tracelens/error.hpp>
@@ -198,7 +199,7 @@ class Split {
     OutputFolder folder{folder_, options_.edition};
     for (const std::string& file : result_.files)
       io::make_directories(std::filesystem::path{file}.parent_path().string());
-    text_.copy(texts, folder);
+    std::ranges::move(text_.copy(texts, folder), std::back_inserter(result_.warnings));
     write_lists(texts, folder);
     folder.finish();
   }
@@ -237,7 +238,7 @@ class Split {
       folder.make("execution_details.csv").write(execution_details_csv(list));
     } else {
       folder.keep(
-          write_csv(result_.parts, folder.make("parts.csv"), Edition::kExtended).of("parts.csv"));
+          write_csv(result_.parts, folder.make("parts.csv"), CsvTexts::kGuarded).of("parts.csv"));
     }
   }
 

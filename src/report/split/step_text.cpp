@@ -4,6 +4,7 @@
 
 #include <system_error>
 #include <tracelens/error.hpp>
+#include <tracelens/json.hpp>
 #include <utility>
 
 #include "io/stream.hpp"
@@ -54,15 +55,40 @@ void StepText::check_outputs(std::span<const Part> parts,
   for (const WrittenFile& before : read_manifest(folder)) check(before.name);
 }
 
-void StepText::copy(std::span<Part> parts, OutputFolder& folder) {
-  if (parts.empty()) return;
+std::vector<std::string> StepText::copy(std::span<Part> parts, OutputFolder& folder) {
+  std::vector<std::string> warnings;
+  if (parts.empty()) return warnings;
   std::vector<TextRun> runs = find_runs(parts);
   std::vector<std::string> names;
   for (const Part& part : parts) names.push_back(part.name);
   CopyOptions options{.threads = reading_.threads};
-  if (index_.trace.source().cut_short) options.closing = is_list_ ? "\n]\n" : "\n]}\n";
-  index_ = {};  // all that is needed now stands in the runs
-  copy_parts(file_, std::move(runs), names, options, folder);
+  if (!index_.is_frame_strict) {
+    options.opening = opening();
+    warnings.push_back(path_ +
+                       ": what stands around the event list is no valid JSON, or ends too early: "
+                       "the parts have it as far as it was understood");
+  }
+  if (!index_.is_frame_strict || index_.trace.source().cut_short)
+    options.closing = is_list_ ? "\n]\n" : "\n]}\n";
+  options.places = std::move(index_.places);
+  index_ = {};  // all else that is needed now stands in the runs
+  const JsonRepairs repairs = copy_parts(file_, std::move(runs), names, options, folder);
+  if (const std::string sentence = repairs.sentence(); !sentence.empty())
+    warnings.push_back(fmt::format("{}: {}", path_, sentence));
+  return warnings;
+}
+
+// The members around the event list, and the start of the list.
+std::string StepText::opening() const {
+  if (is_list_) return "[";
+  std::string text = "{";
+  for (const auto& [key, value] : index_.trace.metadata()) {
+    append_json_text(text, key);
+    text += ": ";
+    append_json(text, value);
+    text += ",\n";
+  }
+  return text + "\"traceEvents\": [";
 }
 
 // Neighbours in the file are one run.
@@ -72,8 +98,9 @@ std::vector<TextRun> StepText::find_runs(std::span<Part> parts) const {
     for (const std::uint32_t step : parts[part].steps) parts_of_step[step].push_back(part);
 
   const EventPlaces& places = index_.places;
-  std::vector<TextRun> runs = {
-      {0, places.begins.front(), TextRun::kEveryPart, TextRun::Kind::kHead}};
+  std::vector<TextRun> runs = {{}};  // the first is what stands before the list
+  if (index_.is_frame_strict)
+    runs[0] = {0, places.list_begin, TextRun::kEveryPart, TextRun::Kind::kHead};
   struct Last {
     std::size_t run = 0, next_row = 0;  // the run goes on if that row belongs to it too
   };
@@ -105,7 +132,7 @@ std::vector<TextRun> StepText::find_runs(std::span<Part> parts) const {
   }
   for (Part& part : parts) part.events += events_everywhere;
   const Source& source = index_.trace.source();
-  if (!source.cut_short)
+  if (index_.is_frame_strict && !source.cut_short)
     runs.push_back({places.list_end, source.text_bytes, TextRun::kEveryPart, TextRun::Kind::kTail});
   return runs;
 }

@@ -43,11 +43,12 @@ class StepText {
   // Throws Error when a part would replace the trace itself, or the removal of files that an
   // earlier run left in the folder would take it away.
   void check_outputs(std::span<const Part> parts, const std::filesystem::path& folder) const;
-  // The second pass. Call it once.
-  void copy(std::span<Part> parts, OutputFolder& folder);
+  // The second pass. Returns warnings. Call it once.
+  [[nodiscard]] std::vector<std::string> copy(std::span<Part> parts, OutputFolder& folder);
 
  private:
   void read();
+  [[nodiscard]] std::string opening() const;
   std::vector<TextRun> find_runs(std::span<Part> parts) const;
 
   std::string path_;  // as given
