@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <tracelens/error.hpp>
 #include <tracelens/files.hpp>
+#include <tracelens/graph_stitching.hpp>
 #include <tracelens/replay.hpp>
 #include <tracelens/sinks.hpp>
 #include <tracelens/version.hpp>
@@ -38,7 +39,10 @@ class ReplayVerb : public Verb {
               "Text file with a PyTorch operator per line, as torch._C._jit_get_all_schemas() "
               "prints them");
     flags.add("--gemm-bench", bench_, "Print a vendor's benchmark command line for each GEMM")
-        .check(one_of({"hipblaslt", "rocblas", "cutlass"}));
+        .check(one_of({"hipblaslt", "rocblas", "cutlass", "cublaslt"}));
+    flags.add("--capture", captures_,
+              "Folder of traces of graph captures (or one such trace): also the ops inside graph "
+              "launches");
     flags.add("--verify", verify_, "Compare a script's --json results with the trace instead");
     flags.footer(
         "The script needs PyTorch, or for a JAX profile JAX, and nothing else; inputs are random. "
@@ -57,7 +61,7 @@ class ReplayVerb : public Verb {
   }
 
   int run(Console& console) override {
-    refuse_overwriting({output_, ir_}, {input_.path(), schemas_, verify_});
+    refuse_overwriting({output_, ir_}, {input_.path(), schemas_, verify_, captures_});
     if (!verify_.empty()) return verify(console);
     if (output_.empty() && ir_.empty() && bench_.empty())
       throw Error{"replay", "name the script to write with -o replay.py"};
@@ -68,9 +72,14 @@ class ReplayVerb : public Verb {
     const std::string schemas = schemas_.empty() ? "" : read_text_file(schemas_);
     const Replay replay = is_replay_sheet(input_.path())
                               ? choose_replay_from_sheet(input_.path(), choice())
-                              : choose_replay(input_.read(console), choice());
+                              : choose_replay(read_trace(console), choice());
     if (replay.is_jax && !(ir_.empty() && bench_.empty()))
       throw Error{input_.path(), "--ir and --gemm-bench are about ops of PyTorch"};
+    if (captures_.empty() && replay.graph_share > 0.05)
+      console.warn(fmt::format(
+          "graph launches hold {:.0f}% of the GPU time, their ops unknown: name the traces of their "
+          "captures with --capture",
+          100 * replay.graph_share));
     if (!output_.empty()) write_script(console, replay);
     if (!ir_.empty()) write_ir(console, replay, schemas);
     if (!bench_.empty()) print_commands(console, replay);
@@ -78,6 +87,16 @@ class ReplayVerb : public Verb {
   }
 
  private:
+  [[nodiscard]] Trace read_trace(Console& console) const {
+    Trace trace = input_.read(console);
+    if (captures_.empty()) return trace;
+    StitchedTrace stitched =
+        stitch_graphs(std::move(trace), captures_,
+                      {.threads = input_.threads(), .python_frames = !choice_.module.empty()});
+    for (const std::string& note : stitched.stitching.notes) console.warn(note);
+    return std::move(stitched.trace);
+  }
+
   [[nodiscard]] ReplayChoice choice() const {
     ReplayChoice choice = choice_;
     for (const std::int64_t uid : uids_) {
@@ -112,7 +131,7 @@ class ReplayVerb : public Verb {
 
   int verify(Console& console) const {
     const std::string results = read_text_file(verify_);
-    const Trace trace = input_.read(console);
+    const Trace trace = read_trace(console);
     const Table table = verify_replay(trace, results, verify_);
     if (!output_.empty())
       write_tables(
@@ -138,10 +157,13 @@ class ReplayVerb : public Verb {
   void print_commands(const Console& console, const Replay& replay) const {
     const GemmBench bench = bench_ == "hipblaslt" ? GemmBench::kHipblaslt
                             : bench_ == "rocblas" ? GemmBench::kRocblas
-                                                  : GemmBench::kCutlass;
+                            : bench_ == "cutlass" ? GemmBench::kCutlass
+                                                  : GemmBench::kCublaslt;
     const std::vector<std::string> commands = gemm_bench_commands(replay, bench);
     for (const std::string& command : commands) console.print(command + "\n");
-    if (commands.empty()) console.note("no GEMM is among these ops");
+    if (const std::size_t others = replay.records.size() - commands.size(); others > 0)
+      console.note(fmt::format("{} of the {} ops {} no GEMM for which there is such a line", others,
+                               replay.records.size(), others == 1 ? "is" : "are"));
   }
 
   static std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr))); }
@@ -150,7 +172,7 @@ class ReplayVerb : public Verb {
   ReplayChoice choice_;
   std::vector<std::int64_t> uids_;
   std::optional<std::int64_t> subtree_;
-  std::string output_, ir_, schemas_, bench_, verify_;
+  std::string output_, ir_, schemas_, bench_, verify_, captures_;
   bool no_kernel_names_ = false;
 };
 

@@ -37,9 +37,10 @@ void append_arguments(std::string& out, const ReplayArguments& call) {
 }
 
 void append_trace_figures(std::string& out, const ReplayRecord& record, bool with_names) {
-  out +=
-      fmt::format(R"("trace": {{"kernel_time_us_mean": {:.3f}, "kernel_time_us_sum": {:.3f})",
-                  us(record.kernel_ns) / static_cast<double>(record.count), us(record.kernel_ns));
+  out += fmt::format(
+      R"("trace": {{"kernel_time_us_mean": {:.3f}, "kernel_time_us_sum": {:.3f}, "launches": {})",
+      us(record.kernel_ns) / static_cast<double>(record.count), us(record.kernel_ns),
+      record.launches);
   if (with_names) {
     std::vector<Value> names;
     for (const std::string& kernel : record.kernels) names.emplace_back(kernel);
@@ -59,7 +60,8 @@ void append_record(std::string& out, const ReplayRecord& record, std::size_t id,
   }
   for (const auto& [key, text] :
        {std::pair{"list type", &record.list_type}, std::pair{"copy", &record.copy},
-        std::pair{"autocast", &record.autocast}, std::pair{"source", &record.source}})
+        std::pair{"autocast", &record.autocast}, std::pair{"attention", &record.attention},
+        std::pair{"source", &record.source}})
     if (!text->empty()) {
       out += ", ";
       append_member(out, key, *text);
