@@ -14,14 +14,12 @@
 # 2 wrong usage, 3 no PyTorch.
 
 import argparse
-import csv
 import json
 import math
 import os
 import random
 import re
 import statistics
-import subprocess
 import sys
 import time
 
@@ -30,11 +28,8 @@ try:
 except ImportError:
     torch = None
 
-
-def beside(name):
-    """The path of a file that lies in this script's folder."""
-    return os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
-
+from common import (Skip, argument_parser, beside, chosen, compared_us, finish, first_line, outcome,
+                    print_result, recorded_us, repeat, run_all, summary, work)
 
 DATA = json.loads(r'''{"records": []}''')
 
@@ -65,10 +60,6 @@ LAYOUTS = ("strided", "sparse_coo", "sparse_csr", "_mkldnn", "sparse_csc", "spar
 
 class Reject(Exception):
     """This overload does not fit the recorded arguments."""
-
-
-class Skip(Exception):
-    """This record cannot be replayed here; the text says why."""
 
 
 def dtype_of(text):
@@ -728,13 +719,6 @@ def captured(call, times, notes):
         return None
 
 
-def repeat(call, times):
-    def run():
-        for _ in range(times):
-            call()
-    return run
-
-
 def timed(call, options, notes):
     """Microseconds per call: median, least, mean, standard deviation, rounds, calls in a round."""
     watch = Stopwatch(options)
@@ -757,13 +741,6 @@ def timed(call, options, notes):
     work()
     synchronize(options)
     return summary([watch.measure(work) / times for _ in range(options.rounds)], times)
-
-
-def summary(samples, times):
-    return {"median_us": statistics.median(samples), "min_us": min(samples),
-            "mean_us": statistics.fmean(samples),
-            "std_us": statistics.stdev(samples) if len(samples) > 1 else 0.0,
-            "rounds": len(samples), "calls_per_round": times}
 
 
 def profiled(call, options):
@@ -918,16 +895,9 @@ def tuned(record, call, measured, options):
 
 # ---------------------------------------------------------------- running
 
-def first_line(error):
-    lines = str(error).strip().splitlines()
-    return (lines[0] if lines else type(error).__name__)[:200]
-
-
 def run_record(record, options):
-    """One result: {"id", "status": ok | skipped | failed, ...}."""
-    result = {"id": record["id"], "uid": record.get("uid"), "op": record["op"]}
-    seed(options)
-    try:
+    def run(result):
+        seed(options)
         with torch.no_grad():
             call = make_call(record, options)
             result["overload"] = str(call.overload)
@@ -938,65 +908,14 @@ def run_record(record, options):
                 result["kernels"], result["kernel_us"] = profiled(call, options)
             if options.tune:
                 result["variants"] = tuned(record, call, result, options)
-        result.update(status="ok", notes=call.notes)
-    except Skip as skip:
-        result.update(status="skipped", reason=str(skip))
-    except Exception as error:
-        result.update(status="failed", reason=f"{type(error).__name__}: {first_line(error)}")
-        if options.verbose:
-            import traceback
-            traceback.print_exc()
-    return result
+        result["notes"] = call.notes
+
+    return outcome(record, run, options.verbose)
 
 
 def seed(options):
     random.seed(options.seed)
     torch.manual_seed(options.seed)
-
-
-class Worker:
-    """A child process that runs records until one of them ruins its GPU context."""
-
-    def __init__(self, arguments, verbose):
-        self.arguments, self.verbose, self.process = arguments, verbose, None
-
-    def run(self, record):
-        if self.process is None:
-            self.process = subprocess.Popen([sys.executable, sys.argv[0], "--worker", *self.arguments],
-                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                            stderr=None if self.verbose else subprocess.DEVNULL)
-        try:
-            self.process.stdin.write(f"{record['id']}\n")
-            self.process.stdin.flush()
-            line = self.process.stdout.readline()
-        except BrokenPipeError:
-            line = ""
-        if not line:
-            status = self.close()
-            return {"id": record["id"], "uid": record.get("uid"), "op": record["op"], "status": "failed",
-                    "reason": f"the process ended with status {status}"}
-        result = json.loads(line)
-        if result["status"] == "failed":  # what a failed kernel leaves behind may fail the next one
-            self.close()
-        return result
-
-    def close(self):
-        if self.process is None:
-            return 0
-        self.process.stdin.close()
-        self.process.stdout.close()
-        status = self.process.wait()
-        self.process = None
-        return status
-
-
-def work(options):
-    """The child's side: ids in, results out."""
-    results, sys.stdout = sys.stdout, sys.stderr  # what libraries print must not get in between
-    by_id = {record["id"]: record for record in DATA["records"]}
-    for line in sys.stdin:
-        print(json.dumps(run_record(by_id[int(line)], options)), file=results, flush=True)
-    return 0
 
 
 # ---------------------------------------------------------------- sequences
@@ -1039,28 +958,11 @@ def shapes_text(record):
     return " ".join(parts)
 
 
-def recorded_us(record):
-    return record.get("trace", {}).get("kernel_time_us_mean") or 0.0
-
-
-def compared_us(result):
-    return result.get("kernel_us") or result.get("median_us") or 0.0
-
-
-def print_result(record, result, options):
-    head = f"{record['id']:>4}  {record['op']}"
-    if result["status"] != "ok":
-        print(f"{head}: {result['status']}: {result['reason']}")
-        return
-    recorded, now = recorded_us(record), compared_us(result)
-    against = f"  recorded {recorded:.2f} us, x {now / recorded:.2f}" if recorded else ""
-    print(f"{head}  {shapes_text(record)}  {result['median_us']:.2f} us{against}"
-          f"  {record['count']} calls, {now * record['count'] / 1000:.3f} ms in all")
+def show(record, result):
+    print_result(record, result, shapes_text(record))
     ours, theirs = result.get("kernels"), record.get("trace", {}).get("kernels")
     if ours and theirs and ours[0] != theirs[0]:
         print(f"      another kernel: {ours[0][:90]}\n      recorded:       {theirs[0][:90]}")
-    for note in result["notes"]:
-        print(f"      note: {note}")
     for variant in result.get("variants", []):
         if "error" in variant:
             print(f"      {variant['variant']}: {variant['error']}")
@@ -1070,54 +972,14 @@ def print_result(record, result, options):
                   f"x {variant['speedup']:.2f} ({verdict})")
 
 
-def print_totals(records, results):
-    by_status = {}
-    for result in results:
-        by_status.setdefault(result["status"], []).append(result)
-    ran, failed = by_status.get("ok", []), by_status.get("failed", [])
-    skipped = by_status.get("skipped", [])
-    by_id = {record["id"]: record for record in records}
-    total = sum(compared_us(result) * by_id[result["id"]]["count"] for result in ran)
-    print(f"\n{len(ran) + len(failed)} attempted, {len(ran)} ran, {len(failed)} failed, "
-          f"{len(skipped)} skipped; {total / 1000:.3f} ms in the workload")
-    reasons = {}
-    for result in skipped:
-        reasons[result["reason"]] = reasons.get(result["reason"], 0) + 1
-    for reason, count in sorted(reasons.items(), key=lambda item: -item[1]):
-        print(f"  skipped {count}: {reason}")
-
-
-def write_json(path, results, sequences, options):
-    device = torch.cuda.get_device_name(0) if options.device == "cuda" else "cpu"
-    with open(path, "w", encoding="utf-8") as out:
-        json.dump({"format": "tracelens replay results 1", "torch": torch.__version__, "device": device,
-                   "seed": options.seed, "results": results, "sequences": sequences}, out, indent=1)
-        out.write("\n")
-
-
-def write_csv(path, records, results):
-    columns = ["id", "op", "overload", "status", "reason", "count", "median_us", "min_us", "mean_us",
-               "std_us", "kernel_us", "recorded_us", "ratio"]
-    by_id = {record["id"]: record for record in records}
-    with open(path, "w", newline="", encoding="utf-8") as out:
-        writer = csv.DictWriter(out, columns, extrasaction="ignore")
-        writer.writeheader()
-        for result in results:
-            record = by_id[result["id"]]
-            recorded = recorded_us(record)
-            ratio = compared_us(result) / recorded if recorded and result["status"] == "ok" else ""
-            writer.writerow({**result, "count": record["count"], "recorded_us": recorded or "",
-                             "ratio": ratio})
-
-
 def list_records(records, options):
     for record in records:
         try:
-            chosen = record.get("source") or str(resolve(record, options)[0])
+            what = record.get("source") or str(resolve(record, options)[0])
         except Skip as skip:
-            chosen = f"skipped: {skip}"
+            what = f"skipped: {skip}"
         print(f"{record['id']:>4}  {record['op']}  {shapes_text(record)}  {record['count']} calls  "
-              f"recorded {recorded_us(record):.2f} us  {chosen}")
+              f"recorded {recorded_us(record):.2f} us  {what}")
 
 
 def name_and_value(text):
@@ -1131,38 +993,38 @@ def name_and_value(text):
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description="Runs recorded operators again, with random inputs.")
-    parser.add_argument("--device", choices=("cuda", "cpu"), help="default: cuda where there is a GPU")
-    parser.add_argument("--filter", default="", metavar="TEXT", help="only ops whose name has this text")
-    parser.add_argument("--ids", type=int, nargs="+", default=[], metavar="ID", help="only these records")
-    parser.add_argument("--limit", type=int, metavar="N", help="only the first N")
-    parser.add_argument("--list", action="store_true", help="say what would run, and run nothing")
-    parser.add_argument("--stop-on-error", action="store_true")
-    parser.add_argument("--verbose", action="store_true")
-    parser.add_argument("--seed", type=int, default=0)
+    parser = argument_parser("Runs recorded operators again, with random inputs.", "cuda")
     parser.add_argument("--int-max", type=int, default=1, metavar="K",
                         help="integer inputs without a known meaning are drawn from [0, K)")
     parser.add_argument("--list-dtype", default="bfloat16", metavar="TYPE",
                         help="type of tensors in lists, which traces do not record")
-    parser.add_argument("--max-gib", type=float, default=0, help="largest inputs of one op")
     parser.add_argument("--import", dest="imports", nargs="+", default=[], metavar="MODULE",
                         help="import first: registers custom operators")
     parser.add_argument("--arg", type=name_and_value, action="append", default=[], metavar="NAME=VALUE",
                         help="an argument that traces do not record (strings)")
     parser.add_argument("--triton-source", metavar="FOLDER", help="where torch.compile left its kernels")
-    parser.add_argument("--rounds", type=int, default=20, help="measurements per op")
     parser.add_argument("--graph", action="store_true", help="as a device graph: no launch overhead")
     parser.add_argument("--flush-cache", action="store_true", help="nothing left in the L2 cache")
-    parser.add_argument("--kernels", action="store_true", help="which kernels ran, and their time alone")
     parser.add_argument("--tune", action="store_true", help="also time variants of GEMMs, attention, "
                                                             "convolutions")
-    parser.add_argument("--in-process", action="store_true", help="no child process")
-    parser.add_argument("--csv", metavar="FILE")
-    parser.add_argument("--json", metavar="FILE")
-    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     options.arg = dict(options.arg)
     return options
+
+
+def run_sequences(options):
+    results = []
+    for sequence in DATA.get("sequences", []):
+        try:
+            result = run_sequence(sequence, options)
+        except Exception as error:  # the results of single ops are worth keeping
+            print(f"{sequence['name']}: failed: {first_line(error)}")
+            continue
+        results.append(result)
+        recorded = result["recorded_us"]
+        print(f"{result['name']}: {result['ops']} ops in order: {result['median_us']:.2f} us" +
+              (f", recorded kernels {recorded:.2f} us" if recorded else ""))
+    return results
 
 
 def main():
@@ -1176,44 +1038,23 @@ def main():
         return 2
     for module in options.imports:
         __import__(module)
-    if options.worker:
-        return work(options)
 
-    records = [record for record in DATA["records"] if options.filter in record["op"] and
-               (not options.ids or record["id"] in options.ids)][:options.limit]
+    def run(record):
+        return run_record(record, options)
+
+    if options.worker:
+        return work(DATA["records"], run)
+    records = chosen(DATA["records"], options)
     if options.list:
         list_records(records, options)
         return 0
-    in_child = options.device == "cuda" and not options.in_process
-    worker = Worker(sys.argv[1:], options.verbose) if in_child else None
     print(f"seed {options.seed}, device {options.device}, PyTorch {torch.__version__}")
-    results = []
-    for record in records:
-        result = worker.run(record) if worker else run_record(record, options)
-        results.append(result)
-        print_result(record, result, options)
-        sys.stdout.flush()
-        if options.stop_on_error and result["status"] == "failed":
-            break
-    if worker:
-        worker.close()
+    results = run_all(records, run, show, options, in_child=options.device == "cuda")
     is_whole = len(records) == len(DATA["records"])
-    sequences = []
-    for sequence in DATA.get("sequences", []) if is_whole else []:
-        try:
-            sequences.append(run_sequence(sequence, options))
-        except Exception as error:  # the results of single ops are worth keeping
-            print(f"{sequence['name']}: failed: {first_line(error)}")
-    for sequence in sequences:
-        recorded = sequence["recorded_us"]
-        print(f"{sequence['name']}: {sequence['ops']} ops in order: {sequence['median_us']:.2f} us" +
-              (f", recorded kernels {recorded:.2f} us" if recorded else ""))
-    print_totals(records, results)
-    if options.json:
-        write_json(options.json, results, sequences, options)
-    if options.csv:
-        write_csv(options.csv, records, results)
-    return 1 if any(result["status"] == "failed" for result in results) else 0
+    sequences = run_sequences(options) if is_whole else []
+    device = torch.cuda.get_device_name(0) if options.device == "cuda" else "cpu"
+    about = {"torch": torch.__version__, "device": device, "seed": options.seed}
+    return finish(records, results, sequences, about, options)
 
 
 if __name__ == "__main__":

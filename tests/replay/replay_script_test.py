@@ -6,25 +6,15 @@ PyTorch: overloads, values and statuses are those PyTorch would be called with.
 """
 
 import argparse
-import importlib.util
 import json
-import pathlib
-import subprocess
-import sys
-import tempfile
 import unittest
 
-HERE = pathlib.Path(__file__).parent
-ROOT = HERE.parent.parent
-sys.path.insert(0, str(HERE / "stub"))
-sys.dont_write_bytecode = True
+import generated
+from generated import ROOT, ScriptTest, loaded
+
 import torch  # noqa: E402  the stub
 
-spec = importlib.util.spec_from_file_location("replay", ROOT / "data" / "replay" / "replay.py")
-replay = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(replay)
-
-PROGRAM = None
+replay = loaded(ROOT / "data" / "replay" / "replay.py")
 
 
 def options(**changes):
@@ -155,26 +145,12 @@ class Resolution(unittest.TestCase):
         self.assertIn("GiB", self.skipped(record("aten::mm", ["float"] * 2, [[2**15] * 2] * 2)))
 
 
-class Script(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.path = pathlib.Path(self.folder.name) / "replay.py"
-
-    def tearDown(self):
-        self.folder.cleanup()
-
-    def generate(self, *arguments):
-        trace = ROOT / "tests" / "data" / "h200_gpt_train_amp.json.gz"
-        subprocess.run([PROGRAM, "replay", trace, "-o", self.path, "--quiet", *arguments], check=True)
-
-    def run_script(self, *arguments, stub=True):
-        path = str(HERE / "stub") if stub else self.folder.name
-        return subprocess.run([sys.executable, "-B", self.path, *arguments], capture_output=True,
-                              text=True, env={"PYTHONPATH": path, "PATH": "/usr/bin:/bin"})
+class Script(ScriptTest):
+    TRACE = "h200_gpt_train_amp.json.gz"
 
     def test_runs_and_writes_results(self):
-        self.generate("--top", "30")
-        results = pathlib.Path(self.folder.name) / "results.json"
+        self.generate(self.TRACE, "--top", "30")
+        results = self.path.with_name("results.json")
         ran = self.run_script("--device", "cpu", "--rounds", "1", "--max-gib", "100",
                               "--json", results, "--csv", results.with_suffix(".csv"))
         self.assertEqual(ran.returncode, 0, ran.stderr)
@@ -185,30 +161,19 @@ class Script(unittest.TestCase):
         self.assertEqual(len(results.with_suffix(".csv").read_text().splitlines()), 31)
 
     def test_lists_without_running(self):
-        self.generate("--name", "aten::mm")
+        self.generate(self.TRACE, "--name", "aten::mm")
         ran = self.run_script("--device", "cpu", "--list")
         self.assertEqual(ran.returncode, 0, ran.stderr)
         self.assertIn("aten.mm.default", ran.stdout)
 
     def test_wrong_usage(self):
-        self.generate("--top", "1")
-        self.assertEqual(self.run_script("--nonsense").returncode, 2)
-        self.assertEqual(self.run_script("--device", "cuda").returncode, 2)
+        self.generate(self.TRACE, "--top", "1")
+        self.check_usage("cuda")
 
     def test_says_so_without_pytorch(self):
-        self.generate("--top", "1")
-        probe = subprocess.run([sys.executable, "-c", "import torch"], capture_output=True,
-                               env={"PATH": "/usr/bin:/bin"})
-        if probe.returncode == 0:
-            self.skipTest("PyTorch is installed here")
-        ran = self.run_script(stub=False)
-        self.assertEqual(ran.returncode, 3)
-        self.assertIn("PyTorch", ran.stderr)
+        self.generate(self.TRACE, "--top", "1")
+        self.check_without("torch", "PyTorch")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--tracelens", required=True)
-    known, rest = parser.parse_known_args()
-    PROGRAM = known.tracelens
-    unittest.main(argv=[sys.argv[0], *rest])
+    generated.main()

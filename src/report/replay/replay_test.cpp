@@ -96,6 +96,16 @@ TEST(Replay, ScriptHoldsTheRecordsAsJson) {
   EXPECT_EQ(script.find("gemm<'"), std::string::npos);
 }
 
+TEST(Replay, ScriptsAreOneFile) {
+  for (const bool is_jax : {false, true}) {
+    Replay replay;
+    replay.is_jax = is_jax;
+    const std::string script = replay_script(replay);
+    EXPECT_EQ(script.find("from common"), std::string::npos);
+    EXPECT_NE(script.find("class Worker"), std::string::npos);
+  }
+}
+
 TEST(Replay, RecordsMayLieBesideTheScript) {
   const Replay replay = choose_replay(two_products(), {.top = 20});
   const std::string script = replay_script(replay, {.data_file = "it's.json"});

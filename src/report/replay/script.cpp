@@ -1,4 +1,4 @@
-// The script: data/replay/replay.py or replay_jax.py with the records put in.
+// The script: data/replay/replay.py or replay_jax.py with common.py and the records put in.
 #include <fmt/format.h>
 
 #include <tracelens/json.hpp>
@@ -103,6 +103,15 @@ void replace_once(std::string& text, std::string_view mark, std::string_view by)
   text.replace(at, mark.size(), by);
 }
 
+// One file: what the template imports from common.py comes in its place.
+void insert_common(std::string& script) {
+  const std::size_t begin = script.find("from common import");
+  TL_CHECK(begin != std::string::npos);
+  const std::size_t end = script.find(")\n", begin);
+  TL_CHECK(end != std::string::npos);
+  script.replace(begin, end + 2 - begin, replay_common());
+}
+
 }  // namespace
 
 std::string replay_data(const Replay& replay, bool kernel_names) {
@@ -124,6 +133,7 @@ std::string replay_data(const Replay& replay, bool kernel_names) {
 
 std::string replay_script(const Replay& replay, const ReplayScriptOptions& options) {
   std::string script{replay.is_jax ? replay_jax_template() : replay_template()};
+  insert_common(script);
   replace_once(script, "@HEADER@", header(replay, options));
   if (options.data_file.empty()) {
     replace_once(script, R"({"records": []})",
