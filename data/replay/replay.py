@@ -14,6 +14,7 @@
 # 2 wrong usage, 3 no PyTorch.
 
 import argparse
+import contextlib
 import json
 import math
 import os
@@ -28,8 +29,8 @@ try:
 except ImportError:
     torch = None
 
-from common import (Skip, argument_parser, beside, chosen, compared_us, finish, first_line, outcome,
-                    print_result, recorded_us, repeat, run_all, summary, work)
+from common import (Skip, argument_parser, beside, chosen, finish, first_line, outcome, print_result,
+                    recorded_us, repeat, run_all, summary, work)
 
 DATA = json.loads(r'''{"records": []}''')
 
@@ -123,6 +124,16 @@ def even_offsets(parts, total, dtype, device, with_zero):
 # An index out of range ends the process, and zeros everywhere would always hit the cache. So integer
 # arguments with a meaning get values within it: (op, argument) -> function of the arguments by name.
 
+def count_of(value):
+    """Elements of a tensor, made or still to be made."""
+    return math.prod(value.shape)
+
+
+def first_of(args, *names):
+    """The first of these arguments that was given."""
+    return next((args[name] for name in names if args.get(name) is not None), None)
+
+
 def size_along_dim(args):
     tensor = args["self"]
     return tensor.shape[args["dim"]] if tensor.dim() else 1
@@ -139,6 +150,95 @@ def rows_of_weight(args):
 def pooled_positions(args):
     tensor = args["self"]
     return math.prod(tensor.shape[-(3 if "3d" in args["op"] else 2):])
+
+
+def experts(args):
+    """Of a mixture: what says it, else the weights' first size, else the router's last one."""
+    number = first_of(args, "num_experts", "global_num_experts", "n_routed_experts", "E")
+    if isinstance(number, int) and number > 0:
+        return number
+    weights = first_of(args, "w1", "w13", "w13_weight", "w", "B", "b_q_weight", "expert_weights", "w2")
+    if weights is not None and len(weights.shape) == 3:
+        return weights.shape[0]
+    router = first_of(args, "router_logits", "gating_output", "router_scores", "logits")
+    return router.shape[-1] if router is not None else 1
+
+
+def cache_pages(args):
+    """(pages, tokens in a page) of the cache of keys; (0, 1) without one."""
+    cache = first_of(args, "key_cache", "k_cache", "kv_cache", "k_buffer", "kv_buffer", "kv_c_and_k_pe_cache")
+    if cache is None or not cache.shape:
+        return 0, 1
+    shape = list(cache.shape)
+    if len(shape) > 4 and shape[0] == 2:  # keys and values in one
+        shape = shape[1:]
+    size = first_of(args, "block_size", "page_size")
+    if not isinstance(size, int) or size < 1:
+        size = shape[1] if len(shape) > 3 else 1
+    return shape[0], size
+
+
+def longest_sequence(args):
+    """In tokens: what was said, but no more than the cache's pages hold."""
+    pages, size = cache_pages(args)
+    table = first_of(args, "block_table", "block_tables", "page_table")
+    limits = [table.shape[-1] * size] if table is not None and table.shape else []
+    limits += [pages * size] if pages else []
+    said = first_of(args, "max_seqlen_k", "max_seq_len", "max_context_len", "max_seqlen", "max_kv_len")
+    if isinstance(said, int) and said > 0:
+        limits.append(said)
+    return min(limits, default=1)
+
+
+def rows_for_offsets(name):
+    def rows(args):
+        pages = first_of(args, "kv_indices", "paged_kv_indices")
+        if pages is not None and "kv" in name:
+            return count_of(pages)
+        for key in ("key", "k") if name.endswith("_k") else ("query", "q") if name.endswith("_q") else ():
+            if torch.is_tensor(args.get(key)) and args[key].shape:
+                return args[key].shape[0]
+        return rows_split_by_offsets(args)
+    return rows
+
+
+def blocks_of_experts(args):
+    """Positions of tokens sorted by expert: each once, then the number that stands for none."""
+    ids = first_of(args, "topk_ids")
+    return count_of(ids) if ids is not None else rows_split_by_offsets(args)
+
+
+# What engines for inference call their integers, whatever the op: (name, how to fill it, from what).
+#   all: the same everywhere; cycle: 0, 1, 2, ... over and over; upto: the same, but it stays at the end;
+#   spread: rising evenly; offsets: dividing evenly, from 0
+MEANINGS = [(re.compile(pattern + "$"), how, limit) for pattern, how, limit in (
+    (r"topk_ids|topk_indices|topk_idx|selected_experts", "cycle", experts),
+    (r"expert_ids|sorted_expert_ids|m_indices", "spread", experts),
+    (r"sorted_(token_)?ids", "upto", blocks_of_experts),
+    (r"num_tokens_post_pad(ded)?|num_valid_ids", "all",
+     lambda args: count_of(first_of(args, "sorted_token_ids", "sorted_ids"))),
+    (r"(decode_|prefill_)?(seq_?lens?|context_lens?)(_tensor|_k)?|cache_seqlens|kv_lens?|seqused_k", "all",
+     longest_sequence),
+    (r"block_tables?|page_table|(paged_)?kv_indices|kv_page_indices|page_indices", "cycle",
+     lambda args: cache_pages(args)[0]),
+    (r"slot_mapping|out_cache_loc|cache_loc|loc", "cycle", lambda args: math.prod(cache_pages(args))),
+    (r"(paged_)?kv_last_page_lens?", "all", lambda args: cache_pages(args)[1]),
+    (r"positions|position_ids", "cycle", lambda args: args["cos_sin_cache"].shape[0]),
+    (r"input_ids", "cycle", rows_of_weight),
+)]
+# The same for single ops of PyTorch.
+VALUES = {
+    ("_assert_async", "self"): ("all", lambda args: 1),  # else it ends the process
+    ("ctc_loss", "input_lengths"): ("all", lambda args: args["log_probs"].shape[0]),
+    ("ctc_loss", "target_lengths"): ("all", lambda args: args["targets"].shape[-1]),
+    ("_ctc_loss", "input_lengths"): ("all", lambda args: args["log_probs"].shape[0]),
+    ("_ctc_loss", "target_lengths"): ("all", lambda args: args["targets"].shape[-1]),
+    ("_pack_padded_sequence", "lengths"): ("all", lambda args: args["input"].shape[
+        1 if args.get("batch_first") else 0]),
+    ("repeat_interleave", "repeats"): ("all", lambda args: max(
+        (args.get("output_size") or 0) // max(count_of(args["repeats"]), 1), 1)),
+    **{(op, "other"): ("all", lambda args: 1) for op in ("div", "floor_divide", "remainder", "fmod")},
+}
 
 
 LIMITS = {
@@ -158,7 +258,11 @@ LIMITS = {
     ("one_hot", "self"): lambda args: args["num_classes"],
     ("max_pool2d_with_indices_backward", "indices"): pooled_positions,
     ("max_pool3d_with_indices_backward", "indices"): pooled_positions,
+    ("adaptive_max_pool2d_backward", "indices"): pooled_positions,
+    ("adaptive_max_pool3d_backward", "indices"): pooled_positions,
     ("max_unpool2d", "indices"): lambda args: math.prod(args["output_size"]),
+    ("ctc_loss", "targets"): lambda args: args["log_probs"].shape[-1],
+    ("_ctc_loss", "targets"): lambda args: args["log_probs"].shape[-1],
     ("take", "index"): lambda args: args["self"].numel(),
     ("put", "index"): lambda args: args["self"].numel(),
 }
@@ -172,6 +276,10 @@ PROBABILITIES = {("multinomial", "self"), ("bernoulli", "p"), ("binary_cross_ent
 PLAIN_NUMBERS = {"other", "exponent", "value", "min", "max", "end", "weight"}
 # Written before they are read, so that nothing needs to be in them.
 NOT_READ = {("fill", "self"), ("zero", "self"), ("copy", "self")}
+# Zero, or the op has nothing to do.
+ZERO = {"found_inf"}
+# On the host, whatever the device.
+ON_HOST = {("_pack_padded_sequence", "lengths")}
 
 
 def base_name(op):
@@ -335,7 +443,7 @@ class Arguments:
             if text != "TensorList":
                 raise Reject(f"'{argument.name}' is a list of tensors")
             if not dims:
-                raise Skip("the trace does not say which tensors its lists hold")
+                raise Skip("the trace does not record which tensors its lists hold")
             strides = strides if len(strides) == len(dims) else [[]] * len(dims)
             return [Described(shape, stride, None) for shape, stride in zip(dims, strides)]
         if kind == "Tensor":
@@ -401,17 +509,16 @@ class Described:
 class Call:
     """One operator with its inputs, ready to run any number of times."""
 
-    def __init__(self, overload, positional, keywords, notes, autocast):
+    def __init__(self, overload, positional, keywords, notes, around=()):
         self.overload, self.positional, self.keywords, self.notes = overload, positional, keywords, notes
-
-        self.autocast = autocast
-        if autocast is not None:
-            notes.append(f"under autocast to {str(autocast)[6:]}")
+        self.around = around  # makers of contexts
 
     def __call__(self):
-        if self.autocast is None:
+        if not self.around:
             return self.overload(*self.positional, **self.keywords)
-        with torch.autocast(next(self.tensors()).device.type, dtype=self.autocast):
+        with contextlib.ExitStack() as stack:
+            for context in self.around:
+                stack.enter_context(context())
             return self.overload(*self.positional, **self.keywords)
 
     def tensors(self):
@@ -450,7 +557,7 @@ class Inputs:
         if not isinstance(value, Described):
             return value
         device = self.device_of(name, value)
-        special = self.special_integers(name, value, device)
+        special = self.special(name, value, device)
         if special is not None:
             return special
         tensor = make_tensor(value.shape, value.strides, value.dtype, device, self.fill(name, value))
@@ -472,7 +579,7 @@ class Inputs:
             return "cpu"
         if value.is_plain_number() and self.has_array and name in PLAIN_NUMBERS:
             return "cpu"
-        if self.base in ("pin_memory", "_pin_memory", "is_pinned"):
+        if self.base in ("pin_memory", "_pin_memory", "is_pinned") or (self.base, name) in ON_HOST:
             return "cpu"
         if "HtoD" in self.copies and name in ("src", "self") and not (
                 self.base == "copy" and name == "self"):
@@ -482,7 +589,7 @@ class Inputs:
         return self.options.device
 
     def fill(self, name, value):
-        if (self.base, name) in NOT_READ or name == "out":
+        if (self.base, name) in NOT_READ or name == "out" or name in ZERO:
             return None
         if (self.base, name) in PROBABILITIES:
             return "probability"
@@ -498,16 +605,56 @@ class Inputs:
                 return ("range", 1)
         return ("range", self.options.int_max) if self.options.int_max > 1 else "normal"
 
-    def special_integers(self, name, value, device):
+    def meaning(self, name):
+        """(how, number) of an argument whose meaning is known by its name; nothing else."""
+        how, limit = VALUES.get((self.base, name), (None, None))
+        if how is None and "::" in self.record["op"] and not self.record["op"].startswith("aten::"):
+            how, limit = next(((how, limit) for pattern, how, limit in MEANINGS if pattern.match(name)),
+                              (None, None))
+        if how is None:
+            return None
+        try:
+            return how, max(int(limit(self.values)), 0)
+        except (KeyError, IndexError, AttributeError, TypeError):
+            return "all", 0
+
+    def meant(self, name, value, device):
+        """The tensor for such an argument, else nothing."""
+        found = self.meaning(name)
+        if found is None:
+            return None
+        (how, number), count = found, count_of(value)
+        if how == "all":
+            values = torch.full((count,), number, device=device)
+        elif how == "cycle":
+            values = torch.arange(count, device=device) % max(number, 1)
+        elif how == "upto":
+            values = torch.arange(count, device=device).clamp(max=number)
+        else:
+            values = torch.arange(count, device=device) * max(number, 1) // max(count, 1)
+        return values.to(value.dtype).reshape(value.shape)
+
+    def regions(self, value, device):
+        """Regions of images: (number of the image, left, top, right, bottom)."""
+        corners = torch.rand((value.shape[0], 2), device=device) * 8
+        image = torch.zeros((value.shape[0], 1), device=device)
+        return torch.cat([image, corners, corners + 8], dim=1).to(value.dtype)
+
+    def special(self, name, value, device):
+        """A tensor whose values matter to the op; nothing when any will do."""
+        if name == "rois" and len(value.shape) == 2 and value.shape[1] == 5:
+            return self.regions(value, device)
+        if value.dtype.is_floating_point or value.dtype.is_complex:
+            return None
+        meant = self.meant(name, value, device)
+        if meant is not None:
+            return meant
         if value.dtype not in (torch.int32, torch.int64) or len(value.shape) != 1:
             return None
         count = value.shape[0]
         if CUMULATIVE.match(name):
-            with_zero = name not in ("offs",)
-            total = rows_split_by_offsets(self.values)
-            if name.endswith("_k") and torch.is_tensor(self.values.get("key")):
-                total = self.values["key"].shape[0]
-            return even_offsets(count, total, value.dtype, device, with_zero)
+            return even_offsets(count, rows_for_offsets(name)(self.values), value.dtype, device,
+                                with_zero=name != "offs")
         fill = self.fill(name, value)
         if isinstance(fill, tuple) and fill[1] == count:  # positions: each row once, in order
             return torch.arange(count, dtype=value.dtype, device=device)
@@ -516,15 +663,39 @@ class Inputs:
         return None
 
 
+# What to import for the operators of a namespace, where that has another name.
+LIBRARIES = {"_C": "vllm", "_C_cache_ops": "vllm", "_moe_C": "vllm", "_rocm_C": "vllm", "_vllm_fa2_C": "vllm",
+             "_vllm_fa3_C": "vllm", "fbgemm": "fbgemm_gpu", "tex": "transformer_engine",
+             "flash_attn_2_cuda": "flash_attn", "sglang_profiler": "sglang"}
+PYTORCHS_OWN = ("aten", "prim", "prims", "quantized", "profiler", "inductor", "rngprims", "c10d",
+                "_c10d_functional", "symm_mem")
+
+
 def overloads_of(op):
-    namespace, separator, name = op.partition("::")
-    if not separator or not re.fullmatch(r"\w+", namespace) or not re.fullmatch(r"\w+", name):
-        raise Skip("not the name of an operator")
-    try:
-        packet = getattr(getattr(torch.ops, namespace), name)
-        return [getattr(packet, overload) for overload in packet.overloads()]
-    except (AttributeError, RuntimeError):
-        raise Skip("no operator of this name in this PyTorch (see --import)") from None
+    namespace, separator, name = op.partition("::") if "::" in op else ("aten", "", op)  # "detach"
+    if re.fullmatch(r"\w+", namespace) and re.fullmatch(r"\w+", name):
+        try:
+            packet = getattr(getattr(torch.ops, namespace), name)
+            return [getattr(packet, overload) for overload in packet.overloads()]
+        except (AttributeError, RuntimeError):
+            pass
+    if not separator or not re.fullmatch(r"\w+::\w+", op):
+        raise Skip("not the name of an operator: code of the model, of a library or of PyTorch itself")
+    if namespace in PYTORCHS_OWN:
+        raise Skip("no operator of this name in this PyTorch")
+    raise Skip(f"needs the library {LIBRARIES.get(namespace, namespace)}, which registers it: see --import")
+
+
+def vendor_missing(op):
+    """Ops of another vendor's libraries, of which PyTorch has the names but not the code."""
+    if not hasattr(torch, "version"):
+        return None
+    is_rocm = getattr(torch.version, "hip", None) is not None
+    if not is_rocm and "miopen" in op:
+        return "needs MIOpen, which only PyTorch for ROCm has"
+    if is_rocm and "cudnn" in op:
+        return "needs cuDNN, which only PyTorch for CUDA has"
+    return None
 
 
 def reason_to_skip(record):
@@ -533,6 +704,8 @@ def reason_to_skip(record):
         return "a collective"
     if op in ("aten::set_", "aten::set"):
         return "it takes a storage, which traces do not record"
+    if vendor_missing(op):
+        return vendor_missing(op)
     if op.startswith("triton_") and not record.get("source"):
         return "a Triton kernel whose source the trace does not name"
     return None
@@ -577,49 +750,178 @@ def build(record, options):
     if total > free_bytes(options):
         raise Skip(f"inputs need {total / 2**30:.1f} GiB")
     positional, keywords = Inputs(record, values, options).make_all(positional, keywords, names)
+    return Call(overload, positional, keywords, notes, surroundings(record, options, notes))
+
+
+def surroundings(record, options, notes):
+    """Contexts that a call ran in and its arguments do not show."""
+    found = []
     # Under autocast an op is recorded with the types it was called with, not those it worked in.
-    autocast = dtype_of(record["autocast"]) if record.get("autocast") else None
-    return Call(overload, positional, keywords, notes, autocast)
+    if record.get("autocast"):
+        dtype = dtype_of(record["autocast"])
+        notes.append(f"under autocast to {str(dtype)[6:]}")
+        found.append(lambda: torch.autocast(options.device, dtype=dtype))
+    if record.get("attention"):
+        try:
+            from torch.nn.attention import SDPBackend, sdpa_kernel
+            backend = getattr(SDPBackend, ATTENTION[record["attention"]])
+            notes.append(f"back-end of attention: {record['attention']}")
+            found.append(lambda: sdpa_kernel(backend))
+        except (ImportError, AttributeError, KeyError):
+            notes.append("its back-end of attention cannot be chosen in this PyTorch")
+    return found
+
+
+ATTENTION = {"flash": "FLASH_ATTENTION", "efficient": "EFFICIENT_ATTENTION", "cudnn": "CUDNN_ATTENTION",
+             "math": "MATH"}
 
 
 # ---------------------------------------------------------------- backward through autograd
 
 class BackwardCall:
-    """The backward of an op whose backward has no operator of its own."""
+    """The backward of an op whose backward has no operator of its own: the node that autograd makes of
+    the forward, called with gradients like the recorded ones."""
 
     def __init__(self, record, options):
-        forward = build(record["forward"], options)
-        self.overload, self.notes = forward.overload, [*forward.notes, "backward through autograd"]
-        self.inputs = [tensor.detach().requires_grad_() for tensor in forward.tensors()
-                       if tensor.dtype.is_floating_point]
-        if not self.inputs:
+        self.op, forward = record["op"], record["forward"]
+        self.is_in_place = not forward["op"].endswith("::" + base_name(forward["op"]))
+        self.forward = build(forward, options)
+        self.overload, self.notes = self.forward.overload, [*self.forward.notes, "a node of autograd"]
+        self.gradients = recorded_gradients(record, options)
+        everything = frozenset(range(sum(is_float(each) for each in self.forward.tensors())))
+        if not everything:
             raise Skip("its forward takes nothing that has a gradient")
-        replaced = iter(self.inputs)
+        self.node = None
+        while self.node is None:
+            try:
+                self.node = self.node_for(everything)
+            except NotDifferentiable as error:
+                everything -= {error.number}
+        self.take_as_recorded(everything, record.get("trace", {}), options)
 
-        def with_gradient(value):
+    def node_for(self, needed):
+        """The node, when these of the forward's inputs need a gradient."""
+        number = -1
+        names = [argument.name for argument in self.overload._schema.arguments]
+        by_name = {}
+
+        def prepared(name, value):
+            nonlocal number
             if isinstance(value, list):
-                return [with_gradient(each) for each in value]
-            return next(replaced) if torch.is_tensor(value) and value.dtype.is_floating_point else value
+                return [prepared(name, each) for each in value]
+            if not is_float(value):
+                return value
+            number += 1
+            by_name[name] = number
+            value = value.detach()
+            if number not in needed:
+                return value
+            value.requires_grad_()
+            return value.clone() if self.is_in_place else value  # what has a gradient may not be changed
 
         try:
             with torch.enable_grad():
                 result = self.overload(
-                    *[with_gradient(each) for each in forward.positional],
-                    **{name: with_gradient(each) for name, each in forward.keywords.items()})
-        except RuntimeError as error:  # it works in place, or has no derivative by itself
+                    *[prepared(name, each) for name, each in zip(names, self.forward.positional)],
+                    **{name: prepared(name, each) for name, each in self.forward.keywords.items()})
+        except RuntimeError as error:  # it has no derivative by itself, or not by this argument
+            argument = re.search(r"with respect to argument '(\w+)'", str(error))
+            if argument and by_name.get(argument[1]) in needed:
+                raise NotDifferentiable(by_name[argument[1]]) from None
             raise Skip(f"no gradient through its forward: {first_line(error)}") from None
-        results = result if isinstance(result, (tuple, list)) else [result]
-        self.results = [each for each in results if torch.is_tensor(each) and each.requires_grad]
-        if not self.results:
-            raise Skip("its forward has no gradient")
-        self.gradients = [torch.randn_like(each) for each in self.results]
+        return node_named(self.op, result if isinstance(result, (tuple, list)) else [result])
+
+    def take_as_recorded(self, everything, trace, options):
+        """Which inputs needed gradients is not recorded, but how many kernels ran is."""
+        recorded, names = trace.get("launches"), trace.get("kernels", [])[:1]
+        if not recorded or options.device != "cuda" or len(everything) < 2:
+            return
+        subsets = [everything - {each} for each in sorted(everything)]
+        subsets += [frozenset({each}) for each in sorted(everything)] if len(everything) > 2 else []
+        whole = self.node
+        if len(kernels_once(self)) == recorded:
+            return
+        for needed in subsets:
+            try:
+                self.node = self.node_for(needed)
+                ran = kernels_once(self)
+            except (NotDifferentiable, RuntimeError, Skip):
+                continue
+            if len(ran) == recorded and (not names or names[0] in ran):
+                self.notes.append("some inputs of its forward without gradients, as recorded")
+                return
+        self.node = whole
 
     def __call__(self):
-        return torch.autograd.grad(self.results, self.inputs, self.gradients, retain_graph=True,
-                                   allow_unused=True)
+        return self.node(*self.gradients)
 
-    def tensors(self):
-        return iter([*self.inputs, *self.gradients])
+
+class AccumulateCall:
+    """The last node of a backward: adds a gradient to what is there, or keeps a copy of it."""
+
+    def __init__(self, record, options):
+        self.gradients = recorded_gradients(record, options)
+        if not self.gradients or self.gradients[0] is None:
+            raise Skip("the trace does not record its gradient")
+        self.overload, self.notes = "AccumulateGrad", ["a node of autograd"]
+        gradient = self.gradients[0]
+        like = {"dtype": gradient.dtype, "device": gradient.device}
+        self.parameter = torch.zeros(gradient.shape, **like)
+        self.parameter.requires_grad_()
+        with torch.enable_grad():
+            self.node = self.parameter.view_as(self.parameter).grad_fn.next_functions[0][0]
+        # The first gradient is taken as it is, which no kernel does, or copied where it is expanded.
+        self.adds = bool(record.get("trace", {}).get("launches")) and gradient.is_contiguous()
+        if self.adds:
+            self.parameter.grad = torch.zeros(gradient.shape, **like)
+
+    def __call__(self):
+        if not self.adds:
+            self.parameter.grad = None
+        self.node(*self.gradients)
+
+
+class NotDifferentiable(Exception):
+    """One input of the forward has no derivative."""
+
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+
+def is_float(value):
+    return torch.is_tensor(value) and value.dtype.is_floating_point
+
+
+def recorded_gradients(record, options):
+    """What an autograd node was called with; nothing for outputs that were not used."""
+    strides = record.get("Input Strides") or []
+    return [make_tensor(dims, strides[i] if i < len(strides) else [], dtype_of(text), options.device)
+            if text in DTYPES else None
+            for i, (text, dims) in enumerate(zip(record["Input type"], record["Input Dims"]))]
+
+
+def node_named(name, results):
+    """The node of this name among those that lead to the results."""
+    nodes = [each.grad_fn for each in results if torch.is_tensor(each) and each.grad_fn is not None]
+    if not nodes:
+        raise Skip("its forward has no gradient")
+    for node in nodes:  # which grows
+        if node.name() == name:
+            return node
+        nodes.extend(each for each, _ in node.next_functions if each is not None and each not in nodes)
+    raise Skip(f"its forward leads to {nodes[0].name()} in this PyTorch")
+
+
+def kernels_once(call):
+    """Names of all that one call runs on the GPU."""
+    from torch.profiler import ProfilerActivity, profile
+    call()
+    torch.cuda.synchronize()
+    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as profiler:
+        call()
+        torch.cuda.synchronize()
+    return [kernel.name for event in profiler.events() for kernel in getattr(event, "kernels", [])]
 
 
 # ---------------------------------------------------------------- Triton kernels of torch.compile
@@ -658,11 +960,10 @@ class TritonCall:
 def make_call(record, options):
     if record.get("source"):
         return TritonCall(record, options)
-    if record.get("forward"):
-        try:
-            return build(record, options)
-        except Skip:
-            return BackwardCall(record, options)
+    if record["op"].endswith("::AccumulateGrad"):
+        return AccumulateCall(record, options)
+    if record.get("forward") and "::" not in record["op"]:
+        return BackwardCall(record, options)
     return build(record, options)
 
 
@@ -901,7 +1202,10 @@ def run_record(record, options):
         with torch.no_grad():
             call = make_call(record, options)
             result["overload"] = str(call.overload)
-            call()
+            try:
+                call()
+            except NotImplementedError as error:
+                raise Skip(f"not for {options.device} in this PyTorch: {first_line(error)}") from None
             synchronize(options)
             result.update(timed(call, options, call.notes))
             if options.device == "cuda" and options.kernels:

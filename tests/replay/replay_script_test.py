@@ -96,6 +96,74 @@ class Resolution(unittest.TestCase):
                    [[100, 8], [4, 8, 16], [4]]))
         self.assertEqual(offsets.fill, [25, 50, 75, 100])
 
+    def test_experts_are_shared_evenly(self):
+        _, (_, _, _, _, ids), _ = self.call(
+            record("engine::moe", ["c10::BFloat16"] * 3 + ["float", "int"],
+                   [[64, 32], [8, 128, 32], [8, 32, 64], [64, 2], [64, 2]]))
+        self.assertEqual((ids.fill, ids.high, ids.shape), ("cycle", 8, (64, 2)))
+        _, (_, _, _, tokens, blocks, total), _ = self.call(
+            record("engine::moe_gemm", ["c10::BFloat16"] * 2 + ["int"] * 4,
+                   [[64, 32], [8, 128, 32], [64, 2], [256], [16], [1]]))
+        self.assertEqual((tokens.fill, tokens.high), ("upto", 128))
+        self.assertEqual((blocks.fill, blocks.high), ("spread", 8))
+        self.assertEqual((total.fill, total.high), ("all", 256))
+
+    def test_paged_caches_are_pointed_into(self):
+        _, (_, _, _, table, lengths, offsets, slots, _), _ = self.call(
+            record("engine::attention", ["c10::BFloat16"] * 3 + ["int", "int", "int", "long int", "Scalar"],
+                   [[12, 8, 64], [100, 16, 2, 64], [100, 16, 2, 64], [4, 10], [4], [5], [12], []],
+                   [""] * 7 + ["150"]))
+        self.assertEqual((table.fill, table.high), ("cycle", 100))
+        self.assertEqual((lengths.fill, lengths.high), ("all", 150))
+        self.assertEqual(offsets.fill, [0, 3, 6, 9, 12])
+        self.assertEqual((slots.fill, slots.high), ("cycle", 1600))
+
+    def test_nothing_is_divided_by_zero(self):
+        _, (_, other), _ = self.call(record("aten::floor_divide", ["long int"] * 2, [[4], [4]]))
+        self.assertEqual((other.fill, other.high), ("all", 1))
+
+    def test_regions_are_of_the_first_image(self):
+        _, (_, rois, *_), _ = self.call(
+            record("torchvision::roi_align", ["float", "float"] + ["Scalar"] * 5,
+                   [[2, 3, 32, 32], [7, 5], [], [], [], [], []], ["", "", "1.0", "7", "7", "2", "True"]))
+        self.assertEqual((rois.fill, rois.shape), ("cat", (7, 5)))
+
+    def test_attention_takes_the_recorded_back_end(self):
+        entry = record("aten::scaled_dot_product_attention", ["c10::BFloat16"] * 3, [[1, 2, 8, 4]] * 3,
+                       attention="math")
+        self.call(entry)
+        self.assertIn(("sdpa_kernel", ["math"], {}), torch.calls)
+        result = replay.run_record({**entry, "attention": "cudnn"}, options())
+        self.assertIn("cannot be chosen", result["notes"][0])  # the stub has none
+
+    def backward(self, op, dims, forward, **more):
+        return record(op, ["float"], [dims], forward=forward, strides=[[0] * len(dims)], **more)
+
+    def test_backward_is_the_node_with_the_recorded_gradient(self):
+        forward = record("aten::addmm", ["float"] * 3, [[16], [4, 8], [8, 16]])
+        name, (gradient,), _ = self.call(self.backward("AddmmBackward0", [4, 16], forward))
+        self.assertEqual((name, gradient.strides), ("AddmmBackward0", (0, 0)))
+        self.assertIn("leads to AddmmBackward0",
+                      self.skipped(self.backward("MmBackward0", [4, 16], forward)))
+
+    def test_backward_of_what_changes_its_input(self):
+        forward = record("aten::clamp_", ["float", "Scalar", "Scalar"], [[4], [], []], ["", "0", "1"])
+        self.assertEqual(self.call(self.backward("ClampBackward0", [4], forward))[0], "ClampBackward0")
+
+    def test_backward_without_what_has_no_derivative(self):
+        forward = record("aten::native_batch_norm", ["float"] * 5 + ["Scalar"] * 3,
+                         [[2, 3, 4, 4]] + [[3]] * 4 + [[]] * 3, [""] * 5 + ["True", "0.1", "1e-5"])
+        self.assertEqual(self.call(self.backward("NativeBatchNormBackward0", [2, 3, 4, 4], forward))[0],
+                         "NativeBatchNormBackward0")
+
+    def test_gradients_are_accumulated(self):
+        entry = record("torch::autograd::AccumulateGrad", ["float"], [[4, 8]], trace={"launches": 1})
+        name, (gradient,), _ = self.call(entry)
+        self.assertEqual((name, gradient.shape), ("torch::autograd::AccumulateGrad", (4, 8)))
+
+    def test_names_without_a_namespace_are_pytorchs(self):
+        self.assertEqual(self.call(record("detach", ["float"], [[2]]))[0], "aten::detach.default")
+
     def test_convolution_with_lists_and_numbers(self):
         _, positional, _ = self.call(
             record("aten::conv2d", ["float", "float", "", "ScalarList", "ScalarList", "ScalarList", "Scalar"],
@@ -140,7 +208,10 @@ class Resolution(unittest.TestCase):
     def test_reasons_to_skip(self):
         for op, words in (("triton_poi_fused_add_0", "Triton"), ("c10d::allreduce_", "collective"),
                           ("AddmmBackward0", "not the name of an operator"),
-                          ("aten::nothing", "no operator of this name"), ("aten::set_", "storage")):
+                          ("torch.distributed.ddp.reducer::copy", "not the name of an operator"),
+                          ("aten::nothing", "no operator of this name"), ("aten::set_", "storage"),
+                          ("sgl_kernel::silu_and_mul", "needs the library sgl_kernel"),
+                          ("_C::rotary_embedding", "needs the library vllm")):
             self.assertIn(words, self.skipped(record(op, ["float"], [[2]])))
         self.assertIn("GiB", self.skipped(record("aten::mm", ["float"] * 2, [[2**15] * 2] * 2)))
 
