@@ -423,10 +423,19 @@ class Arguments:
         self.name_list_types(tensors)
         return positional, keywords, values
 
+    def makes_on_gpu(self):
+        """Whether this makes a tensor out of nothing, on the GPU: a kernel fills it, or nothing does."""
+        if any(text in DTYPES or text == "TensorList" for text in self.types):
+            return False
+        launches = self.record.get("trace", {}).get("launches", 1)
+        return (launches > 0 or self.base.startswith("empty")) and "True" not in self.concrete  # pinned
+
     def unrecorded(self, argument):
         kind, is_list, optional = kind_of(argument)
         if argument.name == "device" and self.record.get("copy"):
             return torch.device("cpu" if "DtoH" in self.record["copy"] else self.options.device)
+        if argument.name == "device" and self.makes_on_gpu():
+            return torch.device(self.options.device)
         if argument.has_default_value():
             return argument.default_value
         if optional or (kind == "Tensor" and not is_list):
@@ -506,20 +515,30 @@ class Described:
         return not self.shape and self.dtype in (torch.float64, torch.int64, torch.bool)
 
 
+RESHAPES_IN_PLACE = {"squeeze_", "unsqueeze_", "t_", "transpose_", "swapaxes_", "swapdims_", "as_strided_"}
+
+
 class Call:
     """One operator with its inputs, ready to run any number of times."""
 
     def __init__(self, overload, positional, keywords, notes, around=()):
         self.overload, self.positional, self.keywords, self.notes = overload, positional, keywords, notes
         self.around = around  # makers of contexts
+        self.reshapes = str(overload).split(".")[1] in RESHAPES_IN_PLACE
 
     def __call__(self):
         if not self.around:
-            return self.overload(*self.positional, **self.keywords)
+            return self.run()
         with contextlib.ExitStack() as stack:
             for context in self.around:
                 stack.enter_context(context())
+            return self.run()
+
+    def run(self):
+        if not self.reshapes:
             return self.overload(*self.positional, **self.keywords)
+        first, *others = self.positional  # the next call needs the shape as it was
+        return self.overload(first.view(first.shape), *others, **self.keywords)
 
     def tensors(self):
         for value in [*self.positional, *self.keywords.values()]:
@@ -570,9 +589,17 @@ class Inputs:
             return value
         fill = "normal"
         if name == "indices":  # aten::index: the i-th list entry indexes the i-th dimension
-            shape = self.values["self"].shape
+            shape = list(self.values["self"].shape)
+            if len(self.values[name]) == 1 and value.shape == shape[:max(len(value.shape), 2)]:
+                return self.mask(value)
             fill = ("range", shape[i] if i < len(shape) else 1)
         return make_tensor(value.shape, value.strides, value.dtype, self.options.device, fill)
+
+    def mask(self, value):
+        """An index as large as what it indexes picks elements: as many as there are values for them."""
+        values, count = self.values.get("values"), count_of(value)
+        picked = values.shape[0] if values is not None and len(values.shape) > 0 else count // 2
+        return (torch.arange(count, device=self.options.device) < picked).reshape(value.shape)
 
     def device_of(self, name, value):
         if self.options.device == "cpu":

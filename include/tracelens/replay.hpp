@@ -37,9 +37,9 @@ struct ReplayRecord {
   ReplayArguments call;
   std::uint64_t uid = 0;  // the first of the calls
   std::uint64_t count = 0;
-  std::int64_t kernel_ns = 0;             // of all calls, with what they called
-  std::uint64_t launches = 0;             // GPU events of one call
-  std::vector<std::string> kernels = {};  // by their time, longest first
+  std::int64_t kernel_ns = 0;                  // of all calls, with what they called
+  std::optional<std::uint64_t> launches = {};  // GPU events of one call; a table does not say
+  std::vector<std::string> kernels = {};       // by their time, longest first
   // What a replay needs and the arguments do not say; empty: nothing.
   std::string list_type = {};                   // of the tensors in lists: "float"
   std::string copy = {};                        // "HtoD pinned": where the tensors were

@@ -118,6 +118,31 @@ class Resolution(unittest.TestCase):
         self.assertEqual(offsets.fill, [0, 3, 6, 9, 12])
         self.assertEqual((slots.fill, slots.high), ("cycle", 1600))
 
+    def test_tensors_are_made_where_a_kernel_filled_them(self):
+        def device(**more):
+            _, _, keywords = self.call(
+                record("aten::zeros", ["ScalarList", "Scalar", "", "", "Scalar"], [[]] * 5,
+                       ["[4, 4]", "6", "", "", more.pop("pinned", "False")], **more), device="gpu")
+            return keywords["device"]
+
+        self.assertEqual(device(trace={"launches": 1}), "gpu")
+        self.assertIsNone(device(trace={"launches": 0}))
+        self.assertIsNone(device(trace={"launches": 1}, pinned="True"))
+
+    def test_masks_pick_as_many_as_there_are_values(self):
+        _, (_, (mask,), *_), _ = self.call(
+            record("aten::index_put_", ["float", "TensorList", "float", "Scalar"],
+                   [[4, 6, 8], [[4, 6]], [5, 8], []], ["", "", "", "False"]))
+        self.assertEqual((mask.dtype, mask.high, mask.shape), (torch.bool, 5, (4, 6)))
+        _, (_, (index,), *_), _ = self.call(
+            record("aten::index_put_", ["float", "TensorList", "float", "Scalar"],
+                   [[4, 6], [[3]], [3, 6], []], ["", "", "", "False"]))
+        self.assertEqual((index.dtype, index.high), (torch.int64, 4))
+
+    def test_shapes_changed_in_place_come_back(self):
+        _, (tensor, _), _ = self.call(record("aten::unsqueeze_", ["float", "Scalar"], [[4], []], ["", "0"]))
+        self.assertEqual(tensor.fill, "view")
+
     def test_nothing_is_divided_by_zero(self):
         _, (_, other), _ = self.call(record("aten::floor_divide", ["long int"] * 2, [[4], [4]]))
         self.assertEqual((other.fill, other.high), ("all", 1))

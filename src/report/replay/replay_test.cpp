@@ -121,19 +121,78 @@ TEST(Replay, KernelNamesStayBehindWhenAsked) {
   EXPECT_EQ(data_of(script).find("records")->items().at(0).find("trace")->find("kernels"), nullptr);
 }
 
-TEST(Replay, NothingPrivateLeavesTheTrace) {
+// A trace in which everything that is nobody's business has a mark, with every field that a record
+// can have.
+Trace secrets() {
   TestTrace t;
-  t.python("SECRETfile.py(3): train", 0, 100);
-  t.python("nn.Module: SECRETModule_0", 1, 90);
-  t.op("aten::mm", 2, 10, mm_arguments());
+  t.python("SECRETfile.py(3): train", 0, 1000);
+  t.python("nn.Module: SECRETModule_0", 1, 990);
+  t.event(Category::kUserAnnotation, "SECRETstep", 1, 900);
+  Signature named = mm_arguments();
+  named.types = list(R"(["c10::BFloat16", ""])");
+  named.concrete = list(R"(["", "SECRETmodel.layers.0"])");
+  t.builder().set_sequence(t.op("engine::attention", 2, 10, named), 1);
   t.launch("cudaLaunchKernel", 3, 1, {.name = "SECRETkernel", .ts = 5, .dur = 30});
-  const Trace trace = t.finish();
+  t.op("aten::linear", 100, 50, one_tensor(R"(["", ""])"));
+  t.op("aten::to", 101, 20, one_tensor(R"(["", "15"])"));
+  t.op("aten::_to_copy", 102, 10, one_tensor(R"(["", "15"])"));
+  t.op("aten::scaled_dot_product_attention", 200, 50, mm_arguments());
+  t.op("aten::_scaled_dot_product_flash_attention", 201, 40, mm_arguments());
+  t.launch("cudaLaunchKernel", 202, 1, {.name = "SECRETflash<float>", .ts = 205, .dur = 30});
+  Signature lists = one_tensor(R"(["", "1"])");
+  lists.types = list(R"(["TensorList", "Scalar"])");
+  t.op("aten::_foreach_add_", 300, 10, lists);
+  t.launch("cudaLaunchKernel", 301, 1, {.name = "SECRETadd<float>", .ts = 310, .dur = 3});
+  t.op("aten::copy_", 400, 10, one_tensor(R"(["", "0"])"));
+  t.launch("cudaMemcpyAsync", 401, 1,
+           {.name = "Memcpy HtoD (SECRET Pinned -> Device)",
+            .ts = 410,
+            .dur = 2,
+            .category = Category::kGpuMemcpy});
+  const EventId compiled = t.op("triton_poi_fused_add_0", 500, 10, one_tensor(R"(["", "64"])"));
+  t.builder().set_details(compiled,
+                          t.builder().intern(R"({"kernel_file": "/home/SECRETuser/cache/ab/cabc.py",
+                                       "kernel_kwargs": "SECRET=1"})"));
+  t.builder().set_call_stack(compiled, t.builder().intern("SECRETfile.py(7): forward"));
+  t.launch("cudaLaunchKernel", 501, 1, {.name = "SECRETtriton", .ts = 510, .dur = 3});
+  const int engine = 2;
+  t.builder().set_sequence(
+      t.op("autograd::engine::evaluate_function: AttentionBackward0", 600, 20, engine), 1);
+  t.op("AttentionBackward0", 601, 15, named, engine);
+  return t.finish();
+}
+
+TEST(Replay, NothingPrivateLeavesTheTrace) {
+  const Trace trace = secrets();
   for (const ReplayChoice& choice :
-       {ReplayChoice{.top = 5}, ReplayChoice{.all_unique = true}, ReplayChoice{.subtree = 2},
-        ReplayChoice{.module = "SECRETModule_0"}}) {
+       {ReplayChoice{.top = 50}, ReplayChoice{.all_unique = true}, ReplayChoice{.subtree = 3},
+        ReplayChoice{.module = "SECRETModule_0"}, ReplayChoice{.names = {"AttentionBackward0"}}}) {
     const std::string script = replay_script(choose_replay(trace, choice), {.kernel_names = false});
     EXPECT_EQ(script.find("SECRET"), std::string::npos);
   }
+  // Every field was there.
+  const std::string data = replay_data(choose_replay(trace, {.all_unique = true}));
+  for (const std::string_view key :
+       {"list type", "copy", "autocast", "attention", "source", "forward", "launches", "kernels"})
+    EXPECT_NE(data.find(fmt::format("\"{}\": ", key)), std::string::npos) << key;
+  EXPECT_NE(data.find("SECRETkernel"), std::string::npos);  // which are asked not to be
+}
+
+TEST(Replay, NumbersOfArgumentsStay) {
+  Replay replay;
+  ReplayRecord record;
+  record.count = 1;
+  record.call = {
+      .op = "aten::full",
+      .types = list(R"(["ScalarList", "Scalar", "Scalar", "", "Scalar", "ScalarList"])"),
+      .dims = list("[[], [], [], [], [], []]"),
+      .strides = {},
+      .concrete = list(R"x(["[2, -3]", "-1.5e-05", "(0.,1.)", "", "True", "[inf, nan]"])x")};
+  replay.records.push_back(std::move(record));
+  EXPECT_NE(
+      replay_data(replay).find(
+          R"x("Concrete Inputs": ["[2, -3]", "-1.5e-05", "(0.,1.)", "", "True", "[inf, nan]"])x"),
+      std::string::npos);
 }
 
 TEST(Replay, SequenceKeepsTheOrderOfCalls) {

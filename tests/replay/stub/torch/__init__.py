@@ -61,6 +61,12 @@ class Tensor:
     def __mod__(self, limit):
         return Tensor(self.shape, self.strides, self.dtype, self.device, "cycle", limit)
 
+    def __lt__(self, limit):
+        return Tensor(self.shape, self.strides, globals()["bool"], self.device, "first", limit)
+
+    def view(self, shape):
+        return Tensor(shape, self.strides, self.dtype, self.device, "view")
+
     def clamp(self, max):
         return Tensor(self.shape, self.strides, self.dtype, self.device, "upto", max)
 
