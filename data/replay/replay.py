@@ -713,13 +713,17 @@ def overloads_of(op):
     raise Skip(f"needs the library {LIBRARIES.get(namespace, namespace)}, which registers it: see --import")
 
 
-def vendor_missing(op):
+COLLECTIVE = re.compile(r"^(c10d|_c10d_functional|symm_mem)::|record_param_comms|^nccl:|all_?reduce|"
+                        r"all_?gather|reduce_?scatter|all_?to_?all")
+
+
+def vendor_missing(record):
     """Ops of another vendor's libraries, of which PyTorch has the names but not the code."""
-    if not hasattr(torch, "version"):
-        return None
-    is_rocm = getattr(torch.version, "hip", None) is not None
+    op, is_rocm = record["op"], getattr(torch.version, "hip", None) is not None
     if not is_rocm and "miopen" in op:
         return "needs MIOpen, which only PyTorch for ROCm has"
+    if not is_rocm and "_mm" in op and any(text.endswith("fnuz") for text in record["Input type"]):
+        return "multiplies an 8-bit type that only AMD GPUs have"
     if is_rocm and "cudnn" in op:
         return "needs cuDNN, which only PyTorch for CUDA has"
     return None
@@ -727,12 +731,12 @@ def vendor_missing(op):
 
 def reason_to_skip(record):
     op = record["op"]
-    if op.startswith("c10d::") or "record_param_comms" in op or "all_reduce" in op:
+    if COLLECTIVE.search(op):
         return "a collective"
     if op in ("aten::set_", "aten::set"):
         return "it takes a storage, which traces do not record"
-    if vendor_missing(op):
-        return vendor_missing(op)
+    if vendor_missing(record):
+        return vendor_missing(record)
     if op.startswith("triton_") and not record.get("source"):
         return "a Triton kernel whose source the trace does not name"
     return None

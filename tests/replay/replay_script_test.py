@@ -232,12 +232,15 @@ class Resolution(unittest.TestCase):
 
     def test_reasons_to_skip(self):
         for op, words in (("triton_poi_fused_add_0", "Triton"), ("c10d::allreduce_", "collective"),
+                          ("vllm::all_gather", "collective"), ("aten::miopen_convolution", "MIOpen"),
                           ("AddmmBackward0", "not the name of an operator"),
                           ("torch.distributed.ddp.reducer::copy", "not the name of an operator"),
                           ("aten::nothing", "no operator of this name"), ("aten::set_", "storage"),
                           ("sgl_kernel::silu_and_mul", "needs the library sgl_kernel"),
                           ("_C::rotary_embedding", "needs the library vllm")):
             self.assertIn(words, self.skipped(record(op, ["float"], [[2]])))
+        self.assertIn("AMD", self.skipped(record("aten::_scaled_mm", ["c10::Float8_e4m3fnuz"] * 2,
+                                                 [[16, 16]] * 2)))
         self.assertIn("GiB", self.skipped(record("aten::mm", ["float"] * 2, [[2**15] * 2] * 2)))
 
 

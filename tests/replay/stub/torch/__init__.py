@@ -179,6 +179,10 @@ class _NoGpu:
 cuda = _NoGpu
 
 
+class version:
+    hip = None
+
+
 # ---------------------------------------------------------------- operators
 
 class _Argument:
