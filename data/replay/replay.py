@@ -91,9 +91,11 @@ def contiguous_strides(shape):
 
 
 def filled(count, dtype, device, fill):
-    """A flat buffer. `fill`: None (no matter), "normal", "probability", or ("range", limit)."""
+    """A flat buffer. `fill`: None (no matter), "normal", "probability", ("range", limit) or ("all", value)."""
     if fill is None:
         return torch.zeros(count, dtype=dtype, device=device)
+    if fill[0] == "all":
+        return torch.full((count,), fill[1], dtype=dtype, device=device)
     if dtype == torch.bool:
         return torch.randint(0, 2, (count,), device=device).to(torch.bool)
     if isinstance(fill, tuple):
@@ -190,16 +192,16 @@ def longest_sequence(args):
     return min(limits, default=1)
 
 
-def rows_for_offsets(name):
-    def rows(args):
-        pages = first_of(args, "kv_indices", "paged_kv_indices")
-        if pages is not None and "kv" in name:
-            return count_of(pages)
-        for key in ("key", "k") if name.endswith("_k") else ("query", "q") if name.endswith("_q") else ():
-            if torch.is_tensor(args.get(key)) and args[key].shape:
-                return args[key].shape[0]
-        return rows_split_by_offsets(args)
-    return rows
+def rows_for_offsets(name, args):
+    """What cumulative offsets of this name divide: pages, keys or queries, else rows of the first matrix."""
+    pages = first_of(args, "kv_indices", "paged_kv_indices")
+    if pages is not None and "kv" in name:
+        return count_of(pages)
+    for ending, keys in (("_k", ("key", "k")), ("_q", ("query", "q"))):
+        tensor = first_of(args, *keys)
+        if name.endswith(ending) and torch.is_tensor(tensor) and tensor.shape:
+            return tensor.shape[0]
+    return rows_split_by_offsets(args)
 
 
 def blocks_of_experts(args):
@@ -210,7 +212,7 @@ def blocks_of_experts(args):
 
 # What engines for inference call their integers, whatever the op: (name, how to fill it, from what).
 #   all: the same everywhere; cycle: 0, 1, 2, ... over and over; upto: the same, but it stays at the end;
-#   spread: rising evenly; offsets: dividing evenly, from 0
+#   spread: rising evenly
 MEANINGS = [(re.compile(pattern + "$"), how, limit) for pattern, how, limit in (
     (r"topk_ids|topk_indices|topk_idx|selected_experts", "cycle", experts),
     (r"expert_ids|sorted_expert_ids|m_indices", "spread", experts),
@@ -590,13 +592,19 @@ class Inputs:
         fill = "normal"
         if name == "indices":  # aten::index: the i-th list entry indexes the i-th dimension
             shape = list(self.values["self"].shape)
-            if len(self.values[name]) == 1 and value.shape == shape[:max(len(value.shape), 2)]:
+            if len(self.values[name]) == 1 and self.is_mask(value, shape):
                 return self.mask(value)
             fill = ("range", shape[i] if i < len(shape) else 1)
         return make_tensor(value.shape, value.strides, value.dtype, self.options.device, fill)
 
+    def is_mask(self, value, shape):
+        """An index as large as what it indexes may pick elements, which takes more than one kernel."""
+        launches = self.record.get("trace", {}).get("launches")
+        return value.shape == shape[:len(value.shape)] and (
+            len(value.shape) > 1 if launches is None else launches > 1)
+
     def mask(self, value):
-        """An index as large as what it indexes picks elements: as many as there are values for them."""
+        """True as often as there are values."""
         values, count = self.values.get("values"), count_of(value)
         picked = values.shape[0] if values is not None and len(values.shape) > 0 else count // 2
         return (torch.arange(count, device=self.options.device) < picked).reshape(value.shape)
@@ -652,8 +660,8 @@ class Inputs:
             return None
         (how, number), count = found, count_of(value)
         if how == "all":
-            values = torch.full((count,), number, device=device)
-        elif how == "cycle":
+            return make_tensor(value.shape, value.strides, value.dtype, device, found)
+        if how == "cycle":
             values = torch.arange(count, device=device) % max(number, 1)
         elif how == "upto":
             values = torch.arange(count, device=device).clamp(max=number)
@@ -680,7 +688,7 @@ class Inputs:
             return None
         count = value.shape[0]
         if CUMULATIVE.match(name):
-            return even_offsets(count, rows_for_offsets(name)(self.values), value.dtype, device,
+            return even_offsets(count, rows_for_offsets(name, self.values), value.dtype, device,
                                 with_zero=name != "offs")
         fill = self.fill(name, value)
         if isinstance(fill, tuple) and fill[1] == count:  # positions: each row once, in order

@@ -134,8 +134,8 @@ def arange(count, dtype=None, device="cpu"):
     return Tensor([count], [1], dtype, device, "arange", count)
 
 
-def full(shape, value, device="cpu"):
-    return Tensor(shape, [1], globals()["int64"], device, "all", value)
+def full(shape, value, dtype=None, device="cpu"):
+    return Tensor(shape, [1], dtype, device, "all", value)
 
 
 def cat(tensors, dim=0):
