@@ -996,12 +996,16 @@ class TritonCall:
         return (each for each in self.arguments if torch.is_tensor(each))
 
 
+def is_backward(record):
+    return record.get("forward") is not None and "::" not in record["op"]
+
+
 def make_call(record, options):
     if record.get("source"):
         return TritonCall(record, options)
     if record["op"].endswith("::AccumulateGrad"):
         return AccumulateCall(record, options)
-    if record.get("forward") and "::" not in record["op"]:
+    if is_backward(record):
         return BackwardCall(record, options)
     return build(record, options)
 
@@ -1318,7 +1322,12 @@ def show(record, result):
 def list_records(records, options):
     for record in records:
         try:
-            what = record.get("source") or str(resolve(record, options)[0])
+            if is_backward(record):
+                what = f"backward of {resolve(record['forward'], options)[0]}"
+            elif record["op"].endswith("::AccumulateGrad"):
+                what = "a node of autograd"
+            else:
+                what = record.get("source") or str(resolve(record, options)[0])
         except Skip as skip:
             what = f"skipped: {skip}"
         print(f"{record['id']:>4}  {record['op']}  {shapes_text(record)}  {record['count']} calls  "

@@ -264,6 +264,8 @@ class Script(ScriptTest):
         ran = self.run_script("--device", "cpu", "--list")
         self.assertEqual(ran.returncode, 0, ran.stderr)
         self.assertIn("aten.mm.default", ran.stdout)
+        self.generate(self.TRACE, "--name", "AddmmBackward0")
+        self.assertIn("backward of aten.addmm.default", self.run_script("--device", "cpu", "--list").stdout)
 
     def test_wrong_usage(self):
         self.generate(self.TRACE, "--top", "1")
