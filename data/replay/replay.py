@@ -14,14 +14,13 @@
 # 2 wrong usage, 3 no PyTorch.
 
 import argparse
-import csv
+import contextlib
 import json
 import math
 import os
 import random
 import re
 import statistics
-import subprocess
 import sys
 import time
 
@@ -30,11 +29,8 @@ try:
 except ImportError:
     torch = None
 
-
-def beside(name):
-    """The path of a file that lies in this script's folder."""
-    return os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
-
+from common import (Skip, argument_parser, beside, chosen, finish, first_line, outcome, print_result,
+                    recorded_us, repeat, run_all, summary, work)
 
 DATA = json.loads(r'''{"records": []}''')
 
@@ -67,10 +63,6 @@ class Reject(Exception):
     """This overload does not fit the recorded arguments."""
 
 
-class Skip(Exception):
-    """This record cannot be replayed here; the text says why."""
-
-
 def dtype_of(text):
     name = DTYPES.get(text)
     if name is None:
@@ -99,9 +91,11 @@ def contiguous_strides(shape):
 
 
 def filled(count, dtype, device, fill):
-    """A flat buffer. `fill`: None (no matter), "normal", "probability", or ("range", limit)."""
+    """A flat buffer. `fill`: None (no matter), "normal", "probability", ("range", limit) or ("all", value)."""
     if fill is None:
         return torch.zeros(count, dtype=dtype, device=device)
+    if fill[0] == "all":
+        return torch.full((count,), fill[1], dtype=dtype, device=device)
     if dtype == torch.bool:
         return torch.randint(0, 2, (count,), device=device).to(torch.bool)
     if isinstance(fill, tuple):
@@ -132,6 +126,16 @@ def even_offsets(parts, total, dtype, device, with_zero):
 # An index out of range ends the process, and zeros everywhere would always hit the cache. So integer
 # arguments with a meaning get values within it: (op, argument) -> function of the arguments by name.
 
+def count_of(value):
+    """Elements of a tensor, made or still to be made."""
+    return math.prod(value.shape)
+
+
+def first_of(args, *names):
+    """The first of these arguments that was given."""
+    return next((args[name] for name in names if args.get(name) is not None), None)
+
+
 def size_along_dim(args):
     tensor = args["self"]
     return tensor.shape[args["dim"]] if tensor.dim() else 1
@@ -148,6 +152,95 @@ def rows_of_weight(args):
 def pooled_positions(args):
     tensor = args["self"]
     return math.prod(tensor.shape[-(3 if "3d" in args["op"] else 2):])
+
+
+def experts(args):
+    """Of a mixture: what says it, else the weights' first size, else the router's last one."""
+    number = first_of(args, "num_experts", "global_num_experts", "n_routed_experts", "E")
+    if isinstance(number, int) and number > 0:
+        return number
+    weights = first_of(args, "w1", "w13", "w13_weight", "w", "B", "b_q_weight", "expert_weights", "w2")
+    if weights is not None and len(weights.shape) == 3:
+        return weights.shape[0]
+    router = first_of(args, "router_logits", "gating_output", "router_scores", "logits")
+    return router.shape[-1] if router is not None else 1
+
+
+def cache_pages(args):
+    """(pages, tokens in a page) of the cache of keys; (0, 1) without one."""
+    cache = first_of(args, "key_cache", "k_cache", "kv_cache", "k_buffer", "kv_buffer", "kv_c_and_k_pe_cache")
+    if cache is None or not cache.shape:
+        return 0, 1
+    shape = list(cache.shape)
+    if len(shape) > 4 and shape[0] == 2:  # keys and values in one
+        shape = shape[1:]
+    size = first_of(args, "block_size", "page_size")
+    if not isinstance(size, int) or size < 1:
+        size = shape[1] if len(shape) > 3 else 1
+    return shape[0], size
+
+
+def longest_sequence(args):
+    """In tokens: what was said, but no more than the cache's pages hold."""
+    pages, size = cache_pages(args)
+    table = first_of(args, "block_table", "block_tables", "page_table")
+    limits = [table.shape[-1] * size] if table is not None and table.shape else []
+    limits += [pages * size] if pages else []
+    said = first_of(args, "max_seqlen_k", "max_seq_len", "max_context_len", "max_seqlen", "max_kv_len")
+    if isinstance(said, int) and said > 0:
+        limits.append(said)
+    return min(limits, default=1)
+
+
+def rows_for_offsets(name, args):
+    """What cumulative offsets of this name divide: pages, keys or queries, else rows of the first matrix."""
+    pages = first_of(args, "kv_indices", "paged_kv_indices")
+    if pages is not None and "kv" in name:
+        return count_of(pages)
+    for ending, keys in (("_k", ("key", "k")), ("_q", ("query", "q"))):
+        tensor = first_of(args, *keys)
+        if name.endswith(ending) and torch.is_tensor(tensor) and tensor.shape:
+            return tensor.shape[0]
+    return rows_split_by_offsets(args)
+
+
+def blocks_of_experts(args):
+    """Positions of tokens sorted by expert: each once, then the number that stands for none."""
+    ids = first_of(args, "topk_ids")
+    return count_of(ids) if ids is not None else rows_split_by_offsets(args)
+
+
+# What engines for inference call their integers, whatever the op: (name, how to fill it, from what).
+#   all: the same everywhere; cycle: 0, 1, 2, ... over and over; upto: the same, but it stays at the end;
+#   spread: rising evenly
+MEANINGS = [(re.compile(pattern + "$"), how, limit) for pattern, how, limit in (
+    (r"topk_ids|topk_indices|topk_idx|selected_experts", "cycle", experts),
+    (r"expert_ids|sorted_expert_ids|m_indices", "spread", experts),
+    (r"sorted_(token_)?ids", "upto", blocks_of_experts),
+    (r"num_tokens_post_pad(ded)?|num_valid_ids", "all",
+     lambda args: count_of(first_of(args, "sorted_token_ids", "sorted_ids"))),
+    (r"(decode_|prefill_)?(seq_?lens?|context_lens?)(_tensor|_k)?|cache_seqlens|kv_lens?|seqused_k", "all",
+     longest_sequence),
+    (r"block_tables?|page_table|(paged_)?kv_indices|kv_page_indices|page_indices", "cycle",
+     lambda args: cache_pages(args)[0]),
+    (r"slot_mapping|out_cache_loc|cache_loc|loc", "cycle", lambda args: math.prod(cache_pages(args))),
+    (r"(paged_)?kv_last_page_lens?", "all", lambda args: cache_pages(args)[1]),
+    (r"positions|position_ids", "cycle", lambda args: args["cos_sin_cache"].shape[0]),
+    (r"input_ids", "cycle", rows_of_weight),
+)]
+# The same for single ops of PyTorch.
+VALUES = {
+    ("_assert_async", "self"): ("all", lambda args: 1),  # else it ends the process
+    ("ctc_loss", "input_lengths"): ("all", lambda args: args["log_probs"].shape[0]),
+    ("ctc_loss", "target_lengths"): ("all", lambda args: args["targets"].shape[-1]),
+    ("_ctc_loss", "input_lengths"): ("all", lambda args: args["log_probs"].shape[0]),
+    ("_ctc_loss", "target_lengths"): ("all", lambda args: args["targets"].shape[-1]),
+    ("_pack_padded_sequence", "lengths"): ("all", lambda args: args["input"].shape[
+        1 if args.get("batch_first") else 0]),
+    ("repeat_interleave", "repeats"): ("all", lambda args: max(
+        (args.get("output_size") or 0) // max(count_of(args["repeats"]), 1), 1)),
+    **{(op, "other"): ("all", lambda args: 1) for op in ("div", "floor_divide", "remainder", "fmod")},
+}
 
 
 LIMITS = {
@@ -167,7 +260,11 @@ LIMITS = {
     ("one_hot", "self"): lambda args: args["num_classes"],
     ("max_pool2d_with_indices_backward", "indices"): pooled_positions,
     ("max_pool3d_with_indices_backward", "indices"): pooled_positions,
+    ("adaptive_max_pool2d_backward", "indices"): pooled_positions,
+    ("adaptive_max_pool3d_backward", "indices"): pooled_positions,
     ("max_unpool2d", "indices"): lambda args: math.prod(args["output_size"]),
+    ("ctc_loss", "targets"): lambda args: args["log_probs"].shape[-1],
+    ("_ctc_loss", "targets"): lambda args: args["log_probs"].shape[-1],
     ("take", "index"): lambda args: args["self"].numel(),
     ("put", "index"): lambda args: args["self"].numel(),
 }
@@ -181,6 +278,10 @@ PROBABILITIES = {("multinomial", "self"), ("bernoulli", "p"), ("binary_cross_ent
 PLAIN_NUMBERS = {"other", "exponent", "value", "min", "max", "end", "weight"}
 # Written before they are read, so that nothing needs to be in them.
 NOT_READ = {("fill", "self"), ("zero", "self"), ("copy", "self")}
+# Zero, or the op has nothing to do.
+ZERO = {"found_inf"}
+# On the host, whatever the device.
+ON_HOST = {("_pack_padded_sequence", "lengths")}
 
 
 def base_name(op):
@@ -324,10 +425,19 @@ class Arguments:
         self.name_list_types(tensors)
         return positional, keywords, values
 
+    def makes_on_gpu(self):
+        """Whether this makes a tensor out of nothing, on the GPU: a kernel fills it, or nothing does."""
+        if any(text in DTYPES or text == "TensorList" for text in self.types):
+            return False
+        launches = self.record.get("trace", {}).get("launches", 1)
+        return (launches > 0 or self.base.startswith("empty")) and "True" not in self.concrete  # pinned
+
     def unrecorded(self, argument):
         kind, is_list, optional = kind_of(argument)
         if argument.name == "device" and self.record.get("copy"):
             return torch.device("cpu" if "DtoH" in self.record["copy"] else self.options.device)
+        if argument.name == "device" and self.makes_on_gpu():
+            return torch.device(self.options.device)
         if argument.has_default_value():
             return argument.default_value
         if optional or (kind == "Tensor" and not is_list):
@@ -344,7 +454,7 @@ class Arguments:
             if text != "TensorList":
                 raise Reject(f"'{argument.name}' is a list of tensors")
             if not dims:
-                raise Skip("the trace does not say which tensors its lists hold")
+                raise Skip("the trace does not record which tensors its lists hold")
             strides = strides if len(strides) == len(dims) else [[]] * len(dims)
             return [Described(shape, stride, None) for shape, stride in zip(dims, strides)]
         if kind == "Tensor":
@@ -407,21 +517,30 @@ class Described:
         return not self.shape and self.dtype in (torch.float64, torch.int64, torch.bool)
 
 
+RESHAPES_IN_PLACE = {"squeeze_", "unsqueeze_", "t_", "transpose_", "swapaxes_", "swapdims_", "as_strided_"}
+
+
 class Call:
     """One operator with its inputs, ready to run any number of times."""
 
-    def __init__(self, overload, positional, keywords, notes, autocast):
+    def __init__(self, overload, positional, keywords, notes, around=()):
         self.overload, self.positional, self.keywords, self.notes = overload, positional, keywords, notes
-
-        self.autocast = autocast
-        if autocast is not None:
-            notes.append(f"under autocast to {str(autocast)[6:]}")
+        self.around = around  # makers of contexts
+        self.reshapes = str(overload).split(".")[1] in RESHAPES_IN_PLACE
 
     def __call__(self):
-        if self.autocast is None:
+        if not self.around:
+            return self.run()
+        with contextlib.ExitStack() as stack:
+            for context in self.around:
+                stack.enter_context(context())
+            return self.run()
+
+    def run(self):
+        if not self.reshapes:
             return self.overload(*self.positional, **self.keywords)
-        with torch.autocast(next(self.tensors()).device.type, dtype=self.autocast):
-            return self.overload(*self.positional, **self.keywords)
+        first, *others = self.positional  # the next call needs the shape as it was
+        return self.overload(first.view(first.shape), *others, **self.keywords)
 
     def tensors(self):
         for value in [*self.positional, *self.keywords.values()]:
@@ -459,7 +578,7 @@ class Inputs:
         if not isinstance(value, Described):
             return value
         device = self.device_of(name, value)
-        special = self.special_integers(name, value, device)
+        special = self.special(name, value, device)
         if special is not None:
             return special
         tensor = make_tensor(value.shape, value.strides, value.dtype, device, self.fill(name, value))
@@ -472,16 +591,30 @@ class Inputs:
             return value
         fill = "normal"
         if name == "indices":  # aten::index: the i-th list entry indexes the i-th dimension
-            shape = self.values["self"].shape
+            shape = list(self.values["self"].shape)
+            if len(self.values[name]) == 1 and self.is_mask(value, shape):
+                return self.mask(value)
             fill = ("range", shape[i] if i < len(shape) else 1)
         return make_tensor(value.shape, value.strides, value.dtype, self.options.device, fill)
+
+    def is_mask(self, value, shape):
+        """An index as large as what it indexes may pick elements, which takes more than one kernel."""
+        launches = self.record.get("trace", {}).get("launches")
+        return value.shape == shape[:len(value.shape)] and (
+            len(value.shape) > 1 if launches is None else launches > 1)
+
+    def mask(self, value):
+        """True as often as there are values."""
+        values, count = self.values.get("values"), count_of(value)
+        picked = values.shape[0] if values is not None and len(values.shape) > 0 else count // 2
+        return (torch.arange(count, device=self.options.device) < picked).reshape(value.shape)
 
     def device_of(self, name, value):
         if self.options.device == "cpu":
             return "cpu"
         if value.is_plain_number() and self.has_array and name in PLAIN_NUMBERS:
             return "cpu"
-        if self.base in ("pin_memory", "_pin_memory", "is_pinned"):
+        if self.base in ("pin_memory", "_pin_memory", "is_pinned") or (self.base, name) in ON_HOST:
             return "cpu"
         if "HtoD" in self.copies and name in ("src", "self") and not (
                 self.base == "copy" and name == "self"):
@@ -491,7 +624,7 @@ class Inputs:
         return self.options.device
 
     def fill(self, name, value):
-        if (self.base, name) in NOT_READ or name == "out":
+        if (self.base, name) in NOT_READ or name == "out" or name in ZERO:
             return None
         if (self.base, name) in PROBABILITIES:
             return "probability"
@@ -507,16 +640,56 @@ class Inputs:
                 return ("range", 1)
         return ("range", self.options.int_max) if self.options.int_max > 1 else "normal"
 
-    def special_integers(self, name, value, device):
+    def meaning(self, name):
+        """(how, number) of an argument whose meaning is known by its name; nothing else."""
+        how, limit = VALUES.get((self.base, name), (None, None))
+        if how is None and "::" in self.record["op"] and not self.record["op"].startswith("aten::"):
+            how, limit = next(((how, limit) for pattern, how, limit in MEANINGS if pattern.match(name)),
+                              (None, None))
+        if how is None:
+            return None
+        try:
+            return how, max(int(limit(self.values)), 0)
+        except (KeyError, IndexError, AttributeError, TypeError):
+            return "all", 0
+
+    def meant(self, name, value, device):
+        """The tensor for such an argument, else nothing."""
+        found = self.meaning(name)
+        if found is None:
+            return None
+        (how, number), count = found, count_of(value)
+        if how == "all":
+            return make_tensor(value.shape, value.strides, value.dtype, device, found)
+        if how == "cycle":
+            values = torch.arange(count, device=device) % max(number, 1)
+        elif how == "upto":
+            values = torch.arange(count, device=device).clamp(max=number)
+        else:
+            values = torch.arange(count, device=device) * max(number, 1) // max(count, 1)
+        return values.to(value.dtype).reshape(value.shape)
+
+    def regions(self, value, device):
+        """Regions of images: (number of the image, left, top, right, bottom)."""
+        corners = torch.rand((value.shape[0], 2), device=device) * 8
+        image = torch.zeros((value.shape[0], 1), device=device)
+        return torch.cat([image, corners, corners + 8], dim=1).to(value.dtype)
+
+    def special(self, name, value, device):
+        """A tensor whose values matter to the op; nothing when any will do."""
+        if name == "rois" and len(value.shape) == 2 and value.shape[1] == 5:
+            return self.regions(value, device)
+        if value.dtype.is_floating_point or value.dtype.is_complex:
+            return None
+        meant = self.meant(name, value, device)
+        if meant is not None:
+            return meant
         if value.dtype not in (torch.int32, torch.int64) or len(value.shape) != 1:
             return None
         count = value.shape[0]
         if CUMULATIVE.match(name):
-            with_zero = name not in ("offs",)
-            total = rows_split_by_offsets(self.values)
-            if name.endswith("_k") and torch.is_tensor(self.values.get("key")):
-                total = self.values["key"].shape[0]
-            return even_offsets(count, total, value.dtype, device, with_zero)
+            return even_offsets(count, rows_for_offsets(name, self.values), value.dtype, device,
+                                with_zero=name != "offs")
         fill = self.fill(name, value)
         if isinstance(fill, tuple) and fill[1] == count:  # positions: each row once, in order
             return torch.arange(count, dtype=value.dtype, device=device)
@@ -525,23 +698,53 @@ class Inputs:
         return None
 
 
+# What to import for the operators of a namespace, where that has another name.
+LIBRARIES = {"_C": "vllm", "_C_cache_ops": "vllm", "_moe_C": "vllm", "_rocm_C": "vllm", "_vllm_fa2_C": "vllm",
+             "_vllm_fa3_C": "vllm", "fbgemm": "fbgemm_gpu", "tex": "transformer_engine",
+             "flash_attn_2_cuda": "flash_attn", "sglang_profiler": "sglang"}
+PYTORCHS_OWN = ("aten", "prim", "prims", "quantized", "profiler", "inductor", "rngprims", "c10d",
+                "_c10d_functional", "symm_mem")
+
+
 def overloads_of(op):
-    namespace, separator, name = op.partition("::")
-    if not separator or not re.fullmatch(r"\w+", namespace) or not re.fullmatch(r"\w+", name):
-        raise Skip("not the name of an operator")
-    try:
-        packet = getattr(getattr(torch.ops, namespace), name)
-        return [getattr(packet, overload) for overload in packet.overloads()]
-    except (AttributeError, RuntimeError):
-        raise Skip("no operator of this name in this PyTorch (see --import)") from None
+    namespace, separator, name = op.partition("::") if "::" in op else ("aten", "", op)  # "detach"
+    if re.fullmatch(r"\w+", namespace) and re.fullmatch(r"\w+", name):
+        try:
+            packet = getattr(getattr(torch.ops, namespace), name)
+            return [getattr(packet, overload) for overload in packet.overloads()]
+        except (AttributeError, RuntimeError):
+            pass
+    if not separator or not re.fullmatch(r"\w+::\w+", op):
+        raise Skip("not the name of an operator: code of the model, of a library or of PyTorch itself")
+    if namespace in PYTORCHS_OWN:
+        raise Skip("no operator of this name in this PyTorch")
+    raise Skip(f"needs the library {LIBRARIES.get(namespace, namespace)}, which registers it: see --import")
+
+
+COLLECTIVE = re.compile(r"^(c10d|_c10d_functional|symm_mem)::|record_param_comms|^nccl:|all_?reduce|"
+                        r"all_?gather|reduce_?scatter|all_?to_?all")
+
+
+def vendor_missing(record):
+    """Ops of another vendor's libraries, of which PyTorch has the names but not the code."""
+    op, is_rocm = record["op"], getattr(torch.version, "hip", None) is not None
+    if not is_rocm and "miopen" in op:
+        return "needs MIOpen, which only PyTorch for ROCm has"
+    if not is_rocm and "_mm" in op and any(text.endswith("fnuz") for text in record["Input type"]):
+        return "multiplies an 8-bit type that only AMD GPUs have"
+    if is_rocm and "cudnn" in op:
+        return "needs cuDNN, which only PyTorch for CUDA has"
+    return None
 
 
 def reason_to_skip(record):
     op = record["op"]
-    if op.startswith("c10d::") or "record_param_comms" in op or "all_reduce" in op:
+    if COLLECTIVE.search(op):
         return "a collective"
     if op in ("aten::set_", "aten::set"):
         return "it takes a storage, which traces do not record"
+    if vendor_missing(record):
+        return vendor_missing(record)
     if op.startswith("triton_") and not record.get("source"):
         return "a Triton kernel whose source the trace does not name"
     return None
@@ -586,49 +789,178 @@ def build(record, options):
     if total > free_bytes(options):
         raise Skip(f"inputs need {total / 2**30:.1f} GiB")
     positional, keywords = Inputs(record, values, options).make_all(positional, keywords, names)
+    return Call(overload, positional, keywords, notes, surroundings(record, options, notes))
+
+
+def surroundings(record, options, notes):
+    """Contexts that a call ran in and its arguments do not show."""
+    found = []
     # Under autocast an op is recorded with the types it was called with, not those it worked in.
-    autocast = dtype_of(record["autocast"]) if record.get("autocast") else None
-    return Call(overload, positional, keywords, notes, autocast)
+    if record.get("autocast"):
+        dtype = dtype_of(record["autocast"])
+        notes.append(f"under autocast to {str(dtype)[6:]}")
+        found.append(lambda: torch.autocast(options.device, dtype=dtype))
+    if record.get("attention"):
+        try:
+            from torch.nn.attention import SDPBackend, sdpa_kernel
+            backend = getattr(SDPBackend, ATTENTION[record["attention"]])
+            notes.append(f"back-end of attention: {record['attention']}")
+            found.append(lambda: sdpa_kernel(backend))
+        except (ImportError, AttributeError, KeyError):
+            notes.append("its back-end of attention cannot be chosen in this PyTorch")
+    return found
+
+
+ATTENTION = {"flash": "FLASH_ATTENTION", "efficient": "EFFICIENT_ATTENTION", "cudnn": "CUDNN_ATTENTION",
+             "math": "MATH"}
 
 
 # ---------------------------------------------------------------- backward through autograd
 
 class BackwardCall:
-    """The backward of an op whose backward has no operator of its own."""
+    """The backward of an op whose backward has no operator of its own: the node that autograd makes of
+    the forward, called with gradients like the recorded ones."""
 
     def __init__(self, record, options):
-        forward = build(record["forward"], options)
-        self.overload, self.notes = forward.overload, [*forward.notes, "backward through autograd"]
-        self.inputs = [tensor.detach().requires_grad_() for tensor in forward.tensors()
-                       if tensor.dtype.is_floating_point]
-        if not self.inputs:
+        self.op, forward = record["op"], record["forward"]
+        self.is_in_place = not forward["op"].endswith("::" + base_name(forward["op"]))
+        self.forward = build(forward, options)
+        self.overload, self.notes = self.forward.overload, [*self.forward.notes, "a node of autograd"]
+        self.gradients = recorded_gradients(record, options)
+        everything = frozenset(range(sum(is_float(each) for each in self.forward.tensors())))
+        if not everything:
             raise Skip("its forward takes nothing that has a gradient")
-        replaced = iter(self.inputs)
+        self.node = None
+        while self.node is None:
+            try:
+                self.node = self.node_for(everything)
+            except NotDifferentiable as error:
+                everything -= {error.number}
+        self.take_as_recorded(everything, record.get("trace", {}), options)
 
-        def with_gradient(value):
+    def node_for(self, needed):
+        """The node, when these of the forward's inputs need a gradient."""
+        number = -1
+        names = [argument.name for argument in self.overload._schema.arguments]
+        by_name = {}
+
+        def prepared(name, value):
+            nonlocal number
             if isinstance(value, list):
-                return [with_gradient(each) for each in value]
-            return next(replaced) if torch.is_tensor(value) and value.dtype.is_floating_point else value
+                return [prepared(name, each) for each in value]
+            if not is_float(value):
+                return value
+            number += 1
+            by_name[name] = number
+            value = value.detach()
+            if number not in needed:
+                return value
+            value.requires_grad_()
+            return value.clone() if self.is_in_place else value  # what has a gradient may not be changed
 
         try:
             with torch.enable_grad():
                 result = self.overload(
-                    *[with_gradient(each) for each in forward.positional],
-                    **{name: with_gradient(each) for name, each in forward.keywords.items()})
-        except RuntimeError as error:  # it works in place, or has no derivative by itself
+                    *[prepared(name, each) for name, each in zip(names, self.forward.positional)],
+                    **{name: prepared(name, each) for name, each in self.forward.keywords.items()})
+        except RuntimeError as error:  # it has no derivative by itself, or not by this argument
+            argument = re.search(r"with respect to argument '(\w+)'", str(error))
+            if argument and by_name.get(argument[1]) in needed:
+                raise NotDifferentiable(by_name[argument[1]]) from None
             raise Skip(f"no gradient through its forward: {first_line(error)}") from None
-        results = result if isinstance(result, (tuple, list)) else [result]
-        self.results = [each for each in results if torch.is_tensor(each) and each.requires_grad]
-        if not self.results:
-            raise Skip("its forward has no gradient")
-        self.gradients = [torch.randn_like(each) for each in self.results]
+        return node_named(self.op, result if isinstance(result, (tuple, list)) else [result])
+
+    def take_as_recorded(self, everything, trace, options):
+        """Which inputs needed gradients is not recorded, but how many kernels ran is."""
+        recorded, names = trace.get("launches"), trace.get("kernels", [])[:1]
+        if not recorded or options.device != "cuda" or len(everything) < 2:
+            return
+        subsets = [everything - {each} for each in sorted(everything)]
+        subsets += [frozenset({each}) for each in sorted(everything)] if len(everything) > 2 else []
+        whole = self.node
+        if len(kernels_once(self)) == recorded:
+            return
+        for needed in subsets:
+            try:
+                self.node = self.node_for(needed)
+                ran = kernels_once(self)
+            except (NotDifferentiable, RuntimeError, Skip):
+                continue
+            if len(ran) == recorded and (not names or names[0] in ran):
+                self.notes.append("some inputs of its forward without gradients, as recorded")
+                return
+        self.node = whole
 
     def __call__(self):
-        return torch.autograd.grad(self.results, self.inputs, self.gradients, retain_graph=True,
-                                   allow_unused=True)
+        return self.node(*self.gradients)
 
-    def tensors(self):
-        return iter([*self.inputs, *self.gradients])
+
+class AccumulateCall:
+    """The last node of a backward: adds a gradient to what is there, or keeps a copy of it."""
+
+    def __init__(self, record, options):
+        self.gradients = recorded_gradients(record, options)
+        if not self.gradients or self.gradients[0] is None:
+            raise Skip("the trace does not record its gradient")
+        self.overload, self.notes = "AccumulateGrad", ["a node of autograd"]
+        gradient = self.gradients[0]
+        like = {"dtype": gradient.dtype, "device": gradient.device}
+        self.parameter = torch.zeros(gradient.shape, **like)
+        self.parameter.requires_grad_()
+        with torch.enable_grad():
+            self.node = self.parameter.view_as(self.parameter).grad_fn.next_functions[0][0]
+        # The first gradient is taken as it is, which no kernel does, or copied where it is expanded.
+        self.adds = bool(record.get("trace", {}).get("launches")) and gradient.is_contiguous()
+        if self.adds:
+            self.parameter.grad = torch.zeros(gradient.shape, **like)
+
+    def __call__(self):
+        if not self.adds:
+            self.parameter.grad = None
+        self.node(*self.gradients)
+
+
+class NotDifferentiable(Exception):
+    """One input of the forward has no derivative."""
+
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+
+def is_float(value):
+    return torch.is_tensor(value) and value.dtype.is_floating_point
+
+
+def recorded_gradients(record, options):
+    """What an autograd node was called with; nothing for outputs that were not used."""
+    strides = record.get("Input Strides") or []
+    return [make_tensor(dims, strides[i] if i < len(strides) else [], dtype_of(text), options.device)
+            if text in DTYPES else None
+            for i, (text, dims) in enumerate(zip(record["Input type"], record["Input Dims"]))]
+
+
+def node_named(name, results):
+    """The node of this name among those that lead to the results."""
+    nodes = [each.grad_fn for each in results if torch.is_tensor(each) and each.grad_fn is not None]
+    if not nodes:
+        raise Skip("its forward has no gradient")
+    for node in nodes:  # which grows
+        if node.name() == name:
+            return node
+        nodes.extend(each for each, _ in node.next_functions if each is not None and each not in nodes)
+    raise Skip(f"its forward leads to {nodes[0].name()} in this PyTorch")
+
+
+def kernels_once(call):
+    """Names of all that one call runs on the GPU."""
+    from torch.profiler import ProfilerActivity, profile
+    call()
+    torch.cuda.synchronize()
+    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as profiler:
+        call()
+        torch.cuda.synchronize()
+    return [kernel.name for event in profiler.events() for kernel in getattr(event, "kernels", [])]
 
 
 # ---------------------------------------------------------------- Triton kernels of torch.compile
@@ -664,14 +996,17 @@ class TritonCall:
         return (each for each in self.arguments if torch.is_tensor(each))
 
 
+def is_backward(record):
+    return record.get("forward") is not None and "::" not in record["op"]
+
+
 def make_call(record, options):
     if record.get("source"):
         return TritonCall(record, options)
-    if record.get("forward"):
-        try:
-            return build(record, options)
-        except Skip:
-            return BackwardCall(record, options)
+    if record["op"].endswith("::AccumulateGrad"):
+        return AccumulateCall(record, options)
+    if is_backward(record):
+        return BackwardCall(record, options)
     return build(record, options)
 
 
@@ -728,13 +1063,6 @@ def captured(call, times, notes):
         return None
 
 
-def repeat(call, times):
-    def run():
-        for _ in range(times):
-            call()
-    return run
-
-
 def timed(call, options, notes):
     """Microseconds per call: median, least, mean, standard deviation, rounds, calls in a round."""
     watch = Stopwatch(options)
@@ -757,13 +1085,6 @@ def timed(call, options, notes):
     work()
     synchronize(options)
     return summary([watch.measure(work) / times for _ in range(options.rounds)], times)
-
-
-def summary(samples, times):
-    return {"median_us": statistics.median(samples), "min_us": min(samples),
-            "mean_us": statistics.fmean(samples),
-            "std_us": statistics.stdev(samples) if len(samples) > 1 else 0.0,
-            "rounds": len(samples), "calls_per_round": times}
 
 
 def profiled(call, options):
@@ -918,85 +1239,30 @@ def tuned(record, call, measured, options):
 
 # ---------------------------------------------------------------- running
 
-def first_line(error):
-    lines = str(error).strip().splitlines()
-    return (lines[0] if lines else type(error).__name__)[:200]
-
-
 def run_record(record, options):
-    """One result: {"id", "status": ok | skipped | failed, ...}."""
-    result = {"id": record["id"], "uid": record.get("uid"), "op": record["op"]}
-    seed(options)
-    try:
+    def run(result):
+        seed(options)
         with torch.no_grad():
             call = make_call(record, options)
             result["overload"] = str(call.overload)
-            call()
+            try:
+                call()
+            except NotImplementedError as error:
+                raise Skip(f"not for {options.device} in this PyTorch: {first_line(error)}") from None
             synchronize(options)
             result.update(timed(call, options, call.notes))
             if options.device == "cuda" and options.kernels:
                 result["kernels"], result["kernel_us"] = profiled(call, options)
             if options.tune:
                 result["variants"] = tuned(record, call, result, options)
-        result.update(status="ok", notes=call.notes)
-    except Skip as skip:
-        result.update(status="skipped", reason=str(skip))
-    except Exception as error:
-        result.update(status="failed", reason=f"{type(error).__name__}: {first_line(error)}")
-        if options.verbose:
-            import traceback
-            traceback.print_exc()
-    return result
+        result["notes"] = call.notes
+
+    return outcome(record, run, options.verbose)
 
 
 def seed(options):
     random.seed(options.seed)
     torch.manual_seed(options.seed)
-
-
-class Worker:
-    """A child process that runs records until one of them ruins its GPU context."""
-
-    def __init__(self, arguments, verbose):
-        self.arguments, self.verbose, self.process = arguments, verbose, None
-
-    def run(self, record):
-        if self.process is None:
-            self.process = subprocess.Popen([sys.executable, sys.argv[0], "--worker", *self.arguments],
-                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                            stderr=None if self.verbose else subprocess.DEVNULL)
-        try:
-            self.process.stdin.write(f"{record['id']}\n")
-            self.process.stdin.flush()
-            line = self.process.stdout.readline()
-        except BrokenPipeError:
-            line = ""
-        if not line:
-            status = self.close()
-            return {"id": record["id"], "uid": record.get("uid"), "op": record["op"], "status": "failed",
-                    "reason": f"the process ended with status {status}"}
-        result = json.loads(line)
-        if result["status"] == "failed":  # what a failed kernel leaves behind may fail the next one
-            self.close()
-        return result
-
-    def close(self):
-        if self.process is None:
-            return 0
-        self.process.stdin.close()
-        self.process.stdout.close()
-        status = self.process.wait()
-        self.process = None
-        return status
-
-
-def work(options):
-    """The child's side: ids in, results out."""
-    results, sys.stdout = sys.stdout, sys.stderr  # what libraries print must not get in between
-    by_id = {record["id"]: record for record in DATA["records"]}
-    for line in sys.stdin:
-        print(json.dumps(run_record(by_id[int(line)], options)), file=results, flush=True)
-    return 0
 
 
 # ---------------------------------------------------------------- sequences
@@ -1039,28 +1305,11 @@ def shapes_text(record):
     return " ".join(parts)
 
 
-def recorded_us(record):
-    return record.get("trace", {}).get("kernel_time_us_mean") or 0.0
-
-
-def compared_us(result):
-    return result.get("kernel_us") or result.get("median_us") or 0.0
-
-
-def print_result(record, result, options):
-    head = f"{record['id']:>4}  {record['op']}"
-    if result["status"] != "ok":
-        print(f"{head}: {result['status']}: {result['reason']}")
-        return
-    recorded, now = recorded_us(record), compared_us(result)
-    against = f"  recorded {recorded:.2f} us, x {now / recorded:.2f}" if recorded else ""
-    print(f"{head}  {shapes_text(record)}  {result['median_us']:.2f} us{against}"
-          f"  {record['count']} calls, {now * record['count'] / 1000:.3f} ms in all")
+def show(record, result):
+    print_result(record, result, shapes_text(record))
     ours, theirs = result.get("kernels"), record.get("trace", {}).get("kernels")
     if ours and theirs and ours[0] != theirs[0]:
         print(f"      another kernel: {ours[0][:90]}\n      recorded:       {theirs[0][:90]}")
-    for note in result["notes"]:
-        print(f"      note: {note}")
     for variant in result.get("variants", []):
         if "error" in variant:
             print(f"      {variant['variant']}: {variant['error']}")
@@ -1070,54 +1319,19 @@ def print_result(record, result, options):
                   f"x {variant['speedup']:.2f} ({verdict})")
 
 
-def print_totals(records, results):
-    by_status = {}
-    for result in results:
-        by_status.setdefault(result["status"], []).append(result)
-    ran, failed = by_status.get("ok", []), by_status.get("failed", [])
-    skipped = by_status.get("skipped", [])
-    by_id = {record["id"]: record for record in records}
-    total = sum(compared_us(result) * by_id[result["id"]]["count"] for result in ran)
-    print(f"\n{len(ran) + len(failed)} attempted, {len(ran)} ran, {len(failed)} failed, "
-          f"{len(skipped)} skipped; {total / 1000:.3f} ms in the workload")
-    reasons = {}
-    for result in skipped:
-        reasons[result["reason"]] = reasons.get(result["reason"], 0) + 1
-    for reason, count in sorted(reasons.items(), key=lambda item: -item[1]):
-        print(f"  skipped {count}: {reason}")
-
-
-def write_json(path, results, sequences, options):
-    device = torch.cuda.get_device_name(0) if options.device == "cuda" else "cpu"
-    with open(path, "w", encoding="utf-8") as out:
-        json.dump({"format": "tracelens replay results 1", "torch": torch.__version__, "device": device,
-                   "seed": options.seed, "results": results, "sequences": sequences}, out, indent=1)
-        out.write("\n")
-
-
-def write_csv(path, records, results):
-    columns = ["id", "op", "overload", "status", "reason", "count", "median_us", "min_us", "mean_us",
-               "std_us", "kernel_us", "recorded_us", "ratio"]
-    by_id = {record["id"]: record for record in records}
-    with open(path, "w", newline="", encoding="utf-8") as out:
-        writer = csv.DictWriter(out, columns, extrasaction="ignore")
-        writer.writeheader()
-        for result in results:
-            record = by_id[result["id"]]
-            recorded = recorded_us(record)
-            ratio = compared_us(result) / recorded if recorded and result["status"] == "ok" else ""
-            writer.writerow({**result, "count": record["count"], "recorded_us": recorded or "",
-                             "ratio": ratio})
-
-
 def list_records(records, options):
     for record in records:
         try:
-            chosen = record.get("source") or str(resolve(record, options)[0])
+            if is_backward(record):
+                what = f"backward of {resolve(record['forward'], options)[0]}"
+            elif record["op"].endswith("::AccumulateGrad"):
+                what = "a node of autograd"
+            else:
+                what = record.get("source") or str(resolve(record, options)[0])
         except Skip as skip:
-            chosen = f"skipped: {skip}"
+            what = f"skipped: {skip}"
         print(f"{record['id']:>4}  {record['op']}  {shapes_text(record)}  {record['count']} calls  "
-              f"recorded {recorded_us(record):.2f} us  {chosen}")
+              f"recorded {recorded_us(record):.2f} us  {what}")
 
 
 def name_and_value(text):
@@ -1131,38 +1345,38 @@ def name_and_value(text):
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description="Runs recorded operators again, with random inputs.")
-    parser.add_argument("--device", choices=("cuda", "cpu"), help="default: cuda where there is a GPU")
-    parser.add_argument("--filter", default="", metavar="TEXT", help="only ops whose name has this text")
-    parser.add_argument("--ids", type=int, nargs="+", default=[], metavar="ID", help="only these records")
-    parser.add_argument("--limit", type=int, metavar="N", help="only the first N")
-    parser.add_argument("--list", action="store_true", help="say what would run, and run nothing")
-    parser.add_argument("--stop-on-error", action="store_true")
-    parser.add_argument("--verbose", action="store_true")
-    parser.add_argument("--seed", type=int, default=0)
+    parser = argument_parser("Runs recorded operators again, with random inputs.", "cuda")
     parser.add_argument("--int-max", type=int, default=1, metavar="K",
                         help="integer inputs without a known meaning are drawn from [0, K)")
     parser.add_argument("--list-dtype", default="bfloat16", metavar="TYPE",
                         help="type of tensors in lists, which traces do not record")
-    parser.add_argument("--max-gib", type=float, default=0, help="largest inputs of one op")
     parser.add_argument("--import", dest="imports", nargs="+", default=[], metavar="MODULE",
                         help="import first: registers custom operators")
     parser.add_argument("--arg", type=name_and_value, action="append", default=[], metavar="NAME=VALUE",
                         help="an argument that traces do not record (strings)")
     parser.add_argument("--triton-source", metavar="FOLDER", help="where torch.compile left its kernels")
-    parser.add_argument("--rounds", type=int, default=20, help="measurements per op")
     parser.add_argument("--graph", action="store_true", help="as a device graph: no launch overhead")
     parser.add_argument("--flush-cache", action="store_true", help="nothing left in the L2 cache")
-    parser.add_argument("--kernels", action="store_true", help="which kernels ran, and their time alone")
     parser.add_argument("--tune", action="store_true", help="also time variants of GEMMs, attention, "
                                                             "convolutions")
-    parser.add_argument("--in-process", action="store_true", help="no child process")
-    parser.add_argument("--csv", metavar="FILE")
-    parser.add_argument("--json", metavar="FILE")
-    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     options.arg = dict(options.arg)
     return options
+
+
+def run_sequences(options):
+    results = []
+    for sequence in DATA.get("sequences", []):
+        try:
+            result = run_sequence(sequence, options)
+        except Exception as error:  # the results of single ops are worth keeping
+            print(f"{sequence['name']}: failed: {first_line(error)}")
+            continue
+        results.append(result)
+        recorded = result["recorded_us"]
+        print(f"{result['name']}: {result['ops']} ops in order: {result['median_us']:.2f} us" +
+              (f", recorded kernels {recorded:.2f} us" if recorded else ""))
+    return results
 
 
 def main():
@@ -1176,44 +1390,23 @@ def main():
         return 2
     for module in options.imports:
         __import__(module)
-    if options.worker:
-        return work(options)
 
-    records = [record for record in DATA["records"] if options.filter in record["op"] and
-               (not options.ids or record["id"] in options.ids)][:options.limit]
+    def run(record):
+        return run_record(record, options)
+
+    if options.worker:
+        return work(DATA["records"], run)
+    records = chosen(DATA["records"], options)
     if options.list:
         list_records(records, options)
         return 0
-    in_child = options.device == "cuda" and not options.in_process
-    worker = Worker(sys.argv[1:], options.verbose) if in_child else None
     print(f"seed {options.seed}, device {options.device}, PyTorch {torch.__version__}")
-    results = []
-    for record in records:
-        result = worker.run(record) if worker else run_record(record, options)
-        results.append(result)
-        print_result(record, result, options)
-        sys.stdout.flush()
-        if options.stop_on_error and result["status"] == "failed":
-            break
-    if worker:
-        worker.close()
+    results = run_all(records, run, show, options, in_child=options.device == "cuda")
     is_whole = len(records) == len(DATA["records"])
-    sequences = []
-    for sequence in DATA.get("sequences", []) if is_whole else []:
-        try:
-            sequences.append(run_sequence(sequence, options))
-        except Exception as error:  # the results of single ops are worth keeping
-            print(f"{sequence['name']}: failed: {first_line(error)}")
-    for sequence in sequences:
-        recorded = sequence["recorded_us"]
-        print(f"{sequence['name']}: {sequence['ops']} ops in order: {sequence['median_us']:.2f} us" +
-              (f", recorded kernels {recorded:.2f} us" if recorded else ""))
-    print_totals(records, results)
-    if options.json:
-        write_json(options.json, results, sequences, options)
-    if options.csv:
-        write_csv(options.csv, records, results)
-    return 1 if any(result["status"] == "failed" for result in results) else 0
+    sequences = run_sequences(options) if is_whole else []
+    device = torch.cuda.get_device_name(0) if options.device == "cuda" else "cpu"
+    about = {"torch": torch.__version__, "device": device, "seed": options.seed}
+    return finish(records, results, sequences, about, options)
 
 
 if __name__ == "__main__":

@@ -12,15 +12,12 @@
 # Needs JAX and nothing else. Exit status: 0 all ran (or were skipped), 1 some failed, 2 wrong usage,
 # 3 no JAX.
 
-import argparse
-import csv
 import glob
 import json
 import math
 import os
 import re
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -32,11 +29,8 @@ try:
 except ImportError:
     jax = None
 
-
-def beside(name):
-    """The path of a file that lies in this script's folder."""
-    return os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
-
+from common import (Skip, argument_parser, beside, chosen, finish, outcome, print_result, recorded_us,
+                    repeat, run_all, summary, work)
 
 DATA = json.loads(r'''{"records": []}''')
 
@@ -48,10 +42,6 @@ DTYPES = {
     "f8e5m2fnuz": "float8_e5m2fnuz", "f8e4m3b11fnuz": "float8_e4m3b11fnuz", "f8e4m3": "float8_e4m3",
     "f8e3m4": "float8_e3m4", "f8e8m0fnu": "float8_e8m0fnu", "f4e2m1fn": "float4_e2m1fn",
 }
-
-
-class Skip(Exception):
-    """This record cannot be replayed here; the text says why."""
 
 
 # ---------------------------------------------------------------- shapes and layouts
@@ -662,14 +652,6 @@ def seconds_of(work):
     return time.perf_counter() - start
 
 
-def repeat(call, times):
-    def run():
-        for _ in range(times):
-            result = call()
-        return result
-    return run
-
-
 def timed(call, options):
     """Microseconds per call: median, least, mean, standard deviation, rounds, calls in a round.
     Calls are queued faster than a GPU runs them, as long as one takes more than some microseconds."""
@@ -681,10 +663,7 @@ def timed(call, options):
     once = max(seconds_of(repeat(call, 5)) / 5, 1e-7)
     times = min(max(int(2e-3 / once) + 1, 1), 1000)
     samples = [seconds_of(repeat(call, times)) / times * 1e6 for _ in range(options.rounds)]
-    return {"median_us": statistics.median(samples), "min_us": min(samples),
-            "mean_us": statistics.fmean(samples),
-            "std_us": statistics.stdev(samples) if len(samples) > 1 else 0.0,
-            "rounds": len(samples), "calls_per_round": times}
+    return summary(samples, times)
 
 
 def profiled(call):
@@ -726,71 +705,16 @@ def kernels_of(profile):
 
 # ---------------------------------------------------------------- running
 
-def first_line(error):
-    lines = str(error).strip().splitlines()
-    return (lines[0] if lines else type(error).__name__)[:200]
-
-
 def run_record(record, options):
-    """One result: {"id", "status": ok | skipped | failed, ...}."""
-    result = {"id": record["id"], "uid": record.get("uid"), "op": record["op"]}
-    try:
+    def run(result):
         call = make_call(record, options)
         jax.block_until_ready(call())
         result.update(timed(call, options))
         if options.kernels and options.device == "gpu":
             result["kernels"], result["kernel_us"] = profiled(call)
-        result.update(status="ok", notes=call.notes)
-    except Skip as skip:
-        result.update(status="skipped", reason=str(skip))
-    except Exception as error:
-        result.update(status="failed", reason=f"{type(error).__name__}: {first_line(error)}")
-        if options.verbose:
-            import traceback
-            traceback.print_exc()
-    return result
+        result["notes"] = call.notes
 
-
-class Worker:
-    """A child process that runs records until one of them ruins its GPU context."""
-
-    def __init__(self, arguments, verbose):
-        self.arguments, self.verbose, self.process = arguments, verbose, None
-
-    def run(self, record):
-        if self.process is None:
-            self.process = subprocess.Popen([sys.executable, sys.argv[0], "--worker", *self.arguments],
-                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                            stderr=None if self.verbose else subprocess.DEVNULL)
-        try:
-            self.process.stdin.write(f"{record['id']}\n")
-            self.process.stdin.flush()
-            line = self.process.stdout.readline()
-        except BrokenPipeError:
-            line = ""
-        if not line:
-            status = self.close()
-            return {"id": record["id"], "uid": record.get("uid"), "op": record["op"], "status": "failed",
-                    "reason": f"the process ended with status {status}"}
-        return json.loads(line)
-
-    def close(self):
-        if self.process is None:
-            return 0
-        self.process.stdin.close()
-        self.process.stdout.close()
-        status = self.process.wait()
-        self.process = None
-        return status
-
-
-def work(options):
-    """The child's side: ids in, results out."""
-    results, sys.stdout = sys.stdout, sys.stderr  # what libraries print must not get in between
-    by_id = {record["id"]: record for record in DATA["records"]}
-    for line in sys.stdin:
-        print(json.dumps(run_record(by_id[int(line)], options)), file=results, flush=True)
-    return 0
+    return outcome(record, run, options.verbose)
 
 
 # ---------------------------------------------------------------- output
@@ -801,66 +725,6 @@ def shapes_text(record):
     return " ".join(each["shape"] for each in parameters)
 
 
-def recorded_us(record):
-    return record.get("trace", {}).get("kernel_time_us_mean") or 0.0
-
-
-def compared_us(result):
-    return result.get("kernel_us") or result.get("median_us") or 0.0
-
-
-def print_result(record, result):
-    head = f"{record['id']:>4}  {record['op']}"
-    if result["status"] != "ok":
-        print(f"{head}: {result['status']}: {result['reason']}")
-        return
-    recorded, now = recorded_us(record), compared_us(result)
-    against = f"  recorded {recorded:.2f} us, x {now / recorded:.2f}" if recorded else ""
-    print(f"{head}  {shapes_text(record)}  {now:.2f} us{against}"
-          f"  {record['count']} runs, {now * record['count'] / 1000:.3f} ms in all")
-    for note in result["notes"]:
-        print(f"      note: {note}")
-
-
-def print_totals(records, results):
-    by_status = {"ok": [], "failed": [], "skipped": []}
-    for result in results:
-        by_status[result["status"]].append(result)
-    by_id = {record["id"]: record for record in records}
-    ran, failed, skipped = by_status["ok"], by_status["failed"], by_status["skipped"]
-    total = sum(compared_us(result) * by_id[result["id"]]["count"] for result in ran)
-    print(f"\n{len(ran) + len(failed)} attempted, {len(ran)} ran, {len(failed)} failed, "
-          f"{len(skipped)} skipped; {total / 1000:.3f} ms in the workload")
-    reasons = {}
-    for result in skipped:
-        reasons[result["reason"]] = reasons.get(result["reason"], 0) + 1
-    for reason, count in sorted(reasons.items(), key=lambda item: -item[1]):
-        print(f"  skipped {count}: {reason}")
-
-
-def write_json(path, results, options):
-    with open(path, "w", encoding="utf-8") as out:
-        json.dump({"format": "tracelens replay results 1", "jax": jax.__version__,
-                   "device": jax.devices()[0].device_kind, "seed": options.seed, "results": results,
-                   "sequences": []}, out, indent=1)
-        out.write("\n")
-
-
-def write_csv(path, records, results):
-    columns = ["id", "op", "status", "reason", "count", "median_us", "min_us", "mean_us", "std_us",
-               "kernel_us", "recorded_us", "ratio"]
-    by_id = {record["id"]: record for record in records}
-    with open(path, "w", newline="", encoding="utf-8") as out:
-        writer = csv.DictWriter(out, columns, extrasaction="ignore")
-        writer.writeheader()
-        for result in results:
-            record = by_id[result["id"]]
-            recorded = recorded_us(record)
-            ratio = compared_us(result) / recorded if recorded and result["status"] == "ok" else ""
-            writer.writerow({**result, "count": record["count"], "recorded_us": recorded or "",
-                             "ratio": ratio})
-
-
 def list_records(records):
     for record in records:
         instructions = sum(len(each["body"]) for each in record["hlo"]["computations"])
@@ -868,33 +732,12 @@ def list_records(records):
               f"{record['count']} runs  recorded {recorded_us(record):.2f} us")
 
 
-def parse_arguments():
-    parser = argparse.ArgumentParser(description="Runs recorded HLO ops again, with random inputs.")
-    parser.add_argument("--device", choices=("gpu", "cpu"), help="default: gpu where there is one")
-    parser.add_argument("--filter", default="", metavar="TEXT", help="only ops whose name has this text")
-    parser.add_argument("--ids", type=int, nargs="+", default=[], metavar="ID", help="only these records")
-    parser.add_argument("--limit", type=int, metavar="N", help="only the first N")
-    parser.add_argument("--list", action="store_true", help="say what would run, and run nothing")
-    parser.add_argument("--stop-on-error", action="store_true")
-    parser.add_argument("--verbose", action="store_true")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--max-gib", type=float, default=0, help="largest inputs of one op")
-    parser.add_argument("--rounds", type=int, default=20, help="measurements per op")
-    parser.add_argument("--kernels", action="store_true", help="which kernels ran, and their time alone")
-    parser.add_argument("--in-process", action="store_true", help="no child process")
-    parser.add_argument("--csv", metavar="FILE")
-    parser.add_argument("--json", metavar="FILE")
-    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
-    return parser.parse_args()
-
-
 def main():
-    options = parse_arguments()
+    options = argument_parser("Runs recorded HLO ops again, with random inputs.", "gpu").parse_args()
     if jax is None:
         print("replay: JAX is needed: pip install jax", file=sys.stderr)
         return 3
-    records = [record for record in DATA["records"] if options.filter in record["op"] and
-               (not options.ids or record["id"] in options.ids)][:options.limit]
+    records = chosen(DATA["records"], options)
     if options.list:
         list_records(records)
         return 0
@@ -908,28 +751,19 @@ def main():
         print("replay: no GPU here; use --device cpu", file=sys.stderr)
         return 2
     options.device = options.device or ("gpu" if has_gpu else "cpu")
-    if options.worker:
-        return work(options)
 
-    in_child = options.device == "gpu" and not options.in_process
-    worker = Worker(sys.argv[1:], options.verbose) if in_child else None
+    def run(record):
+        return run_record(record, options)
+
+    def show(record, result):
+        print_result(record, result, shapes_text(record))
+
+    if options.worker:
+        return work(DATA["records"], run)
     print(f"seed {options.seed}, device {options.device}, JAX {jax.__version__}")
-    results = []
-    for record in records:
-        result = worker.run(record) if worker else run_record(record, options)
-        results.append(result)
-        print_result(record, result)
-        sys.stdout.flush()
-        if options.stop_on_error and result["status"] == "failed":
-            break
-    if worker:
-        worker.close()
-    print_totals(records, results)
-    if options.json:
-        write_json(options.json, results, options)
-    if options.csv:
-        write_csv(options.csv, records, results)
-    return 1 if any(result["status"] == "failed" for result in results) else 0
+    results = run_all(records, run, show, options, in_child=options.device == "gpu")
+    about = {"jax": jax.__version__, "device": jax.devices()[0].device_kind, "seed": options.seed}
+    return finish(records, results, [], about, options)
 
 
 if __name__ == "__main__":

@@ -31,17 +31,20 @@ struct ReplayArguments {
   Value types, dims, strides, concrete;
 };
 
-// One op with one set of arguments, however often it was called.
+// One op with one set of arguments that ran the same kernels, however often it was called: equal
+// arguments may still be a copy to the GPU or from it, or another back-end of attention.
 struct ReplayRecord {
   ReplayArguments call;
   std::uint64_t uid = 0;  // the first of the calls
   std::uint64_t count = 0;
-  std::int64_t kernel_ns = 0;             // of all calls, with what they called
-  std::vector<std::string> kernels = {};  // by their time, longest first
+  std::int64_t kernel_ns = 0;                  // of all calls, with what they called
+  std::optional<std::uint64_t> launches = {};  // GPU events of one call; a table does not say
+  std::vector<std::string> kernels = {};       // by their time, longest first
   // What a replay needs and the arguments do not say; empty: nothing.
   std::string list_type = {};                   // of the tensors in lists: "float"
   std::string copy = {};                        // "HtoD pinned": where the tensors were
   std::string autocast = {};                    // the type that autocast worked in: "c10::BFloat16"
+  std::string attention = {};                   // what attention was left to: "flash", "math"
   std::string source = {};                      // file name of a kernel that torch.compile made
   std::optional<ReplayArguments> forward = {};  // the op this is the backward of
   // Of a JAX profile: the HLO instruction with all it calls, as JSON without names or sources.
@@ -58,6 +61,8 @@ struct ReplaySequence {
 struct Replay {
   std::string gpu;
   bool is_jax = false;  // records are HLO instructions, the script needs JAX
+  // Of the GPU time: inside graph launches, which no op can be made of without their captures.
+  double graph_share = 0;
   std::vector<ReplayRecord> records;
   std::vector<ReplaySequence> sequences;
 };
@@ -88,8 +93,9 @@ inline constexpr std::size_t kMaxDataInScript = 1 << 20;  // more makes a file o
 [[nodiscard]] std::string replay_ir(const Replay& replay, std::string_view schemas,
                                     std::vector<std::string>& left_out);
 
-// Command lines of vendors' benchmarks, one per GEMM among the records.
-enum class GemmBench : std::uint8_t { kHipblaslt, kRocblas, kCutlass };
+// Command lines of vendors' benchmarks, one per GEMM among the records. cuBLASLt comes without a
+// program of this kind: its lines are the arguments of cublasLtMatmul as "name=value".
+enum class GemmBench : std::uint8_t { kHipblaslt, kRocblas, kCutlass, kCublaslt };
 [[nodiscard]] std::vector<std::string> gemm_bench_commands(const Replay& replay, GemmBench bench);
 
 // What a script's --json results say about the trace: recorded against replayed time, op by op.

@@ -6,40 +6,17 @@ instruction must give the shape and type that the profile has for it.
 """
 
 import argparse
-import importlib.util
 import json
-import pathlib
 import subprocess
-import sys
-import tempfile
 import unittest
 
-HERE = pathlib.Path(__file__).parent
-ROOT = HERE.parent.parent
-DATA = ROOT / "tests" / "data"
-sys.path.insert(0, str(HERE / "stub"))
-sys.dont_write_bytecode = True
+import generated
+from generated import DATA, ROOT, ScriptTest, loaded
+
 import jax  # noqa: E402  the stub
-
-PROGRAM = None
-
-
-def loaded(path):
-    spec = importlib.util.spec_from_file_location("replay_jax", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
 
 replay = loaded(ROOT / "data" / "replay" / "replay_jax.py")
 OPTIONS = argparse.Namespace(device="cpu", seed=0, rounds=1, kernels=False, verbose=True, max_gib=0)
-
-
-def generate(folder, profile, *arguments):
-    path = pathlib.Path(folder) / "replay.py"
-    subprocess.run([PROGRAM, "replay", DATA / f"jax_{profile}.xplane.pb.gz", "-o", path, "--quiet",
-                    *arguments], check=True)
-    return path
 
 
 def run(body, parameters=(), calls=()):
@@ -148,13 +125,16 @@ class Rules(unittest.TestCase):
                          ["(f32[2,3]{1,0}, s32[])", "u8[0]{0}"])
 
 
-class Profiles(unittest.TestCase):
+def profile_of(name):
+    return f"jax_{name}.xplane.pb.gz"
+
+
+class Profiles(ScriptTest):
     def test_every_instruction_gives_the_shape_it_has(self):
         kinds = set()
         for profile in ("gemm", "conv", "fp8", "attention", "scan", "scan_eager", "shard_map",
                         "transformer_xla"):
-            with tempfile.TemporaryDirectory() as folder:
-                script = loaded(generate(folder, profile, "--all-unique"))
+            script = loaded(self.generate(profile_of(profile), "--all-unique"))
             script.Program.run = checked(script.Program.run)
             for record in script.DATA["records"]:
                 with self.subTest(profile=profile, op=record["op"], id=record["id"]):
@@ -165,56 +145,34 @@ class Profiles(unittest.TestCase):
             self.assertIn(kind, kinds)
 
 
-class Script(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-
-    def tearDown(self):
-        self.folder.cleanup()
-
-    def run_script(self, path, *arguments, stub=True):
-        python_path = str(HERE / "stub") if stub else self.folder.name
-        return subprocess.run([sys.executable, "-B", path, *arguments], capture_output=True, text=True,
-                              env={"PYTHONPATH": python_path, "PATH": "/usr/bin:/bin"})
-
+class Script(ScriptTest):
     def test_runs_and_its_results_are_verified(self):
-        path = generate(self.folder.name, "conv")
-        results = path.with_suffix(".json")
-        ran = self.run_script(path, "--rounds", "1", "--json", results, "--csv",
-                              results.with_suffix(".csv"))
+        self.generate(profile_of("conv"))
+        results = self.path.with_suffix(".json")
+        ran = self.run_script("--rounds", "1", "--json", results, "--csv", results.with_suffix(".csv"))
         self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
         self.assertIn("8 attempted, 8 ran", ran.stdout)
         self.assertEqual(len(json.loads(results.read_text())["results"]), 8)
         self.assertEqual(len(results.with_suffix(".csv").read_text().splitlines()), 9)
-        verified = subprocess.run([PROGRAM, "replay", DATA / "jax_conv.xplane.pb.gz", "--verify", results],
-                                  capture_output=True, text=True)
+        verified = subprocess.run([generated.PROGRAM, "replay", DATA / profile_of("conv"), "--verify",
+                                   results], capture_output=True, text=True)
         self.assertEqual(verified.returncode, 0, verified.stderr)
         self.assertIn("8 of 8 ops ran", verified.stdout)
 
     def test_lists_without_running(self):
-        ran = self.run_script(generate(self.folder.name, "fp8"), "--list")
+        self.generate(profile_of("fp8"))
+        ran = self.run_script("--list")
         self.assertEqual(ran.returncode, 0, ran.stderr)
         self.assertIn("__cublas$lt$matmul$f8  f8e4m3fn[", ran.stdout)
 
     def test_wrong_usage(self):
-        path = generate(self.folder.name, "fp8")
-        self.assertEqual(self.run_script(path, "--nonsense").returncode, 2)
-        self.assertEqual(self.run_script(path, "--device", "gpu").returncode, 2)
+        self.generate(profile_of("fp8"))
+        self.check_usage("gpu")
 
     def test_says_so_without_jax(self):
-        path = generate(self.folder.name, "fp8")
-        probe = subprocess.run([sys.executable, "-c", "import jax"], capture_output=True,
-                               env={"PATH": "/usr/bin:/bin"})
-        if probe.returncode == 0:
-            self.skipTest("JAX is installed here")
-        ran = self.run_script(path, stub=False)
-        self.assertEqual(ran.returncode, 3)
-        self.assertIn("JAX", ran.stderr)
+        self.generate(profile_of("fp8"))
+        self.check_without("jax", "JAX")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--tracelens", required=True)
-    known, rest = parser.parse_known_args()
-    PROGRAM = known.tracelens
-    unittest.main(argv=[sys.argv[0], *rest])
+    generated.main()

@@ -6,25 +6,15 @@ PyTorch: overloads, values and statuses are those PyTorch would be called with.
 """
 
 import argparse
-import importlib.util
 import json
-import pathlib
-import subprocess
-import sys
-import tempfile
 import unittest
 
-HERE = pathlib.Path(__file__).parent
-ROOT = HERE.parent.parent
-sys.path.insert(0, str(HERE / "stub"))
-sys.dont_write_bytecode = True
+import generated
+from generated import ROOT, ScriptTest, loaded
+
 import torch  # noqa: E402  the stub
 
-spec = importlib.util.spec_from_file_location("replay", ROOT / "data" / "replay" / "replay.py")
-replay = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(replay)
-
-PROGRAM = None
+replay = loaded(ROOT / "data" / "replay" / "replay.py")
 
 
 def options(**changes):
@@ -106,6 +96,99 @@ class Resolution(unittest.TestCase):
                    [[100, 8], [4, 8, 16], [4]]))
         self.assertEqual(offsets.fill, [25, 50, 75, 100])
 
+    def test_experts_are_shared_evenly(self):
+        _, (_, _, _, _, ids), _ = self.call(
+            record("engine::moe", ["c10::BFloat16"] * 3 + ["float", "int"],
+                   [[64, 32], [8, 128, 32], [8, 32, 64], [64, 2], [64, 2]]))
+        self.assertEqual((ids.fill, ids.high, ids.shape), ("cycle", 8, (64, 2)))
+        _, (_, _, _, tokens, blocks, total), _ = self.call(
+            record("engine::moe_gemm", ["c10::BFloat16"] * 2 + ["int"] * 4,
+                   [[64, 32], [8, 128, 32], [64, 2], [256], [16], [1]]))
+        self.assertEqual((tokens.fill, tokens.high), ("upto", 128))
+        self.assertEqual((blocks.fill, blocks.high), ("spread", 8))
+        self.assertEqual((total.fill, total.high), ("all", 256))
+
+    def test_paged_caches_are_pointed_into(self):
+        _, (_, _, _, table, lengths, offsets, slots, _), _ = self.call(
+            record("engine::attention", ["c10::BFloat16"] * 3 + ["int", "int", "int", "long int", "Scalar"],
+                   [[12, 8, 64], [100, 16, 2, 64], [100, 16, 2, 64], [4, 10], [4], [5], [12], []],
+                   [""] * 7 + ["150"]))
+        self.assertEqual((table.fill, table.high), ("cycle", 100))
+        self.assertEqual((lengths.fill, lengths.high), ("all", 150))
+        self.assertEqual(offsets.fill, [0, 3, 6, 9, 12])
+        self.assertEqual((slots.fill, slots.high), ("cycle", 1600))
+
+    def test_tensors_are_made_where_a_kernel_filled_them(self):
+        def device(**more):
+            _, _, keywords = self.call(
+                record("aten::zeros", ["ScalarList", "Scalar", "", "", "Scalar"], [[]] * 5,
+                       ["[4, 4]", "6", "", "", more.pop("pinned", "False")], **more), device="gpu")
+            return keywords["device"]
+
+        self.assertEqual(device(trace={"launches": 1}), "gpu")
+        self.assertIsNone(device(trace={"launches": 0}))
+        self.assertIsNone(device(trace={"launches": 1}, pinned="True"))
+
+    def test_masks_pick_as_many_as_there_are_values(self):
+        _, (_, (mask,), *_), _ = self.call(
+            record("aten::index_put_", ["float", "TensorList", "float", "Scalar"],
+                   [[4, 6, 8], [[4, 6]], [5, 8], []], ["", "", "", "False"]))
+        self.assertEqual((mask.dtype, mask.high, mask.shape), (torch.bool, 5, (4, 6)))
+        _, (_, (index,), *_), _ = self.call(
+            record("aten::index_put_", ["float", "TensorList", "float", "Scalar"],
+                   [[4, 6], [[3]], [3, 6], []], ["", "", "", "False"]))
+        self.assertEqual((index.dtype, index.high), (torch.int64, 4))
+
+    def test_shapes_changed_in_place_come_back(self):
+        _, (tensor, _), _ = self.call(record("aten::unsqueeze_", ["float", "Scalar"], [[4], []], ["", "0"]))
+        self.assertEqual(tensor.fill, "view")
+
+    def test_nothing_is_divided_by_zero(self):
+        _, (_, other), _ = self.call(record("aten::floor_divide", ["long int"] * 2, [[4], [4]]))
+        self.assertEqual((other.fill, other.high), ("all", 1))
+
+    def test_regions_are_of_the_first_image(self):
+        _, (_, rois, *_), _ = self.call(
+            record("torchvision::roi_align", ["float", "float"] + ["Scalar"] * 5,
+                   [[2, 3, 32, 32], [7, 5], [], [], [], [], []], ["", "", "1.0", "7", "7", "2", "True"]))
+        self.assertEqual((rois.fill, rois.shape), ("cat", (7, 5)))
+
+    def test_attention_takes_the_recorded_back_end(self):
+        entry = record("aten::scaled_dot_product_attention", ["c10::BFloat16"] * 3, [[1, 2, 8, 4]] * 3,
+                       attention="math")
+        self.call(entry)
+        self.assertIn(("sdpa_kernel", ["math"], {}), torch.calls)
+        result = replay.run_record({**entry, "attention": "cudnn"}, options())
+        self.assertIn("cannot be chosen", result["notes"][0])  # the stub has none
+
+    def backward(self, op, dims, forward, **more):
+        return record(op, ["float"], [dims], forward=forward, strides=[[0] * len(dims)], **more)
+
+    def test_backward_is_the_node_with_the_recorded_gradient(self):
+        forward = record("aten::addmm", ["float"] * 3, [[16], [4, 8], [8, 16]])
+        name, (gradient,), _ = self.call(self.backward("AddmmBackward0", [4, 16], forward))
+        self.assertEqual((name, gradient.strides), ("AddmmBackward0", (0, 0)))
+        self.assertIn("leads to AddmmBackward0",
+                      self.skipped(self.backward("MmBackward0", [4, 16], forward)))
+
+    def test_backward_of_what_changes_its_input(self):
+        forward = record("aten::clamp_", ["float", "Scalar", "Scalar"], [[4], [], []], ["", "0", "1"])
+        self.assertEqual(self.call(self.backward("ClampBackward0", [4], forward))[0], "ClampBackward0")
+
+    def test_backward_without_what_has_no_derivative(self):
+        forward = record("aten::native_batch_norm", ["float"] * 5 + ["Scalar"] * 3,
+                         [[2, 3, 4, 4]] + [[3]] * 4 + [[]] * 3, [""] * 5 + ["True", "0.1", "1e-5"])
+        self.assertEqual(self.call(self.backward("NativeBatchNormBackward0", [2, 3, 4, 4], forward))[0],
+                         "NativeBatchNormBackward0")
+
+    def test_gradients_are_accumulated(self):
+        entry = record("torch::autograd::AccumulateGrad", ["float"], [[4, 8]], trace={"launches": 1})
+        name, (gradient,), _ = self.call(entry)
+        self.assertEqual((name, gradient.shape), ("torch::autograd::AccumulateGrad", (4, 8)))
+
+    def test_names_without_a_namespace_are_pytorchs(self):
+        self.assertEqual(self.call(record("detach", ["float"], [[2]]))[0], "aten::detach.default")
+
     def test_convolution_with_lists_and_numbers(self):
         _, positional, _ = self.call(
             record("aten::conv2d", ["float", "float", "", "ScalarList", "ScalarList", "ScalarList", "Scalar"],
@@ -149,32 +232,24 @@ class Resolution(unittest.TestCase):
 
     def test_reasons_to_skip(self):
         for op, words in (("triton_poi_fused_add_0", "Triton"), ("c10d::allreduce_", "collective"),
+                          ("vllm::all_gather", "collective"), ("aten::miopen_convolution", "MIOpen"),
                           ("AddmmBackward0", "not the name of an operator"),
-                          ("aten::nothing", "no operator of this name"), ("aten::set_", "storage")):
+                          ("torch.distributed.ddp.reducer::copy", "not the name of an operator"),
+                          ("aten::nothing", "no operator of this name"), ("aten::set_", "storage"),
+                          ("sgl_kernel::silu_and_mul", "needs the library sgl_kernel"),
+                          ("_C::rotary_embedding", "needs the library vllm")):
             self.assertIn(words, self.skipped(record(op, ["float"], [[2]])))
+        self.assertIn("AMD", self.skipped(record("aten::_scaled_mm", ["c10::Float8_e4m3fnuz"] * 2,
+                                                 [[16, 16]] * 2)))
         self.assertIn("GiB", self.skipped(record("aten::mm", ["float"] * 2, [[2**15] * 2] * 2)))
 
 
-class Script(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.path = pathlib.Path(self.folder.name) / "replay.py"
-
-    def tearDown(self):
-        self.folder.cleanup()
-
-    def generate(self, *arguments):
-        trace = ROOT / "tests" / "data" / "h200_gpt_train_amp.json.gz"
-        subprocess.run([PROGRAM, "replay", trace, "-o", self.path, "--quiet", *arguments], check=True)
-
-    def run_script(self, *arguments, stub=True):
-        path = str(HERE / "stub") if stub else self.folder.name
-        return subprocess.run([sys.executable, "-B", self.path, *arguments], capture_output=True,
-                              text=True, env={"PYTHONPATH": path, "PATH": "/usr/bin:/bin"})
+class Script(ScriptTest):
+    TRACE = "h200_gpt_train_amp.json.gz"
 
     def test_runs_and_writes_results(self):
-        self.generate("--top", "30")
-        results = pathlib.Path(self.folder.name) / "results.json"
+        self.generate(self.TRACE, "--top", "30")
+        results = self.path.with_name("results.json")
         ran = self.run_script("--device", "cpu", "--rounds", "1", "--max-gib", "100",
                               "--json", results, "--csv", results.with_suffix(".csv"))
         self.assertEqual(ran.returncode, 0, ran.stderr)
@@ -185,30 +260,21 @@ class Script(unittest.TestCase):
         self.assertEqual(len(results.with_suffix(".csv").read_text().splitlines()), 31)
 
     def test_lists_without_running(self):
-        self.generate("--name", "aten::mm")
+        self.generate(self.TRACE, "--name", "aten::mm")
         ran = self.run_script("--device", "cpu", "--list")
         self.assertEqual(ran.returncode, 0, ran.stderr)
         self.assertIn("aten.mm.default", ran.stdout)
+        self.generate(self.TRACE, "--name", "AddmmBackward0")
+        self.assertIn("backward of aten.addmm.default", self.run_script("--device", "cpu", "--list").stdout)
 
     def test_wrong_usage(self):
-        self.generate("--top", "1")
-        self.assertEqual(self.run_script("--nonsense").returncode, 2)
-        self.assertEqual(self.run_script("--device", "cuda").returncode, 2)
+        self.generate(self.TRACE, "--top", "1")
+        self.check_usage("cuda")
 
     def test_says_so_without_pytorch(self):
-        self.generate("--top", "1")
-        probe = subprocess.run([sys.executable, "-c", "import torch"], capture_output=True,
-                               env={"PATH": "/usr/bin:/bin"})
-        if probe.returncode == 0:
-            self.skipTest("PyTorch is installed here")
-        ran = self.run_script(stub=False)
-        self.assertEqual(ran.returncode, 3)
-        self.assertIn("PyTorch", ran.stderr)
+        self.generate(self.TRACE, "--top", "1")
+        self.check_without("torch", "PyTorch")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--tracelens", required=True)
-    known, rest = parser.parse_known_args()
-    PROGRAM = known.tracelens
-    unittest.main(argv=[sys.argv[0], *rest])
+    generated.main()

@@ -40,7 +40,7 @@ class ReplayVerb : public Verb {
               "Text file with a PyTorch operator per line, as torch._C._jit_get_all_schemas() "
               "prints them");
     flags.add("--gemm-bench", bench_, "Print a vendor's benchmark command line for each GEMM")
-        .check(one_of({"hipblaslt", "rocblas", "cutlass"}));
+        .check(one_of({"hipblaslt", "rocblas", "cutlass", "cublaslt"}));
     flags.add("--verify", verify_, "Compare a script's --json results with the trace instead");
     flags.footer(
         "The script needs PyTorch, or for a JAX profile JAX, and nothing else; inputs are random. "
@@ -74,6 +74,11 @@ class ReplayVerb : public Verb {
             : choose_replay(input_.read_stitched(console, !choice_.module.empty()), choice());
     if (replay.is_jax && !(ir_.empty() && bench_.empty()))
       throw Error{input_.path(), "--ir and --gemm-bench are about ops of PyTorch"};
+    if (input_.captures().empty() && replay.graph_share > 0.05)
+      console.warn(fmt::format(
+          "graph launches hold {:.0f}% of the GPU time, their ops unknown: name the traces of their "
+          "captures with --capture",
+          100 * replay.graph_share));
     if (!output_.empty()) write_script(console, replay);
     if (!ir_.empty()) write_ir(console, replay, schemas);
     if (!bench_.empty()) print_commands(console, replay);
@@ -143,10 +148,13 @@ class ReplayVerb : public Verb {
   void print_commands(const Console& console, const Replay& replay) const {
     const GemmBench bench = bench_ == "hipblaslt" ? GemmBench::kHipblaslt
                             : bench_ == "rocblas" ? GemmBench::kRocblas
-                                                  : GemmBench::kCutlass;
+                            : bench_ == "cutlass" ? GemmBench::kCutlass
+                                                  : GemmBench::kCublaslt;
     const std::vector<std::string> commands = gemm_bench_commands(replay, bench);
     for (const std::string& command : commands) console.print(command + "\n");
-    if (commands.empty()) console.note("no GEMM is among these ops");
+    if (const std::size_t others = replay.records.size() - commands.size(); others > 0)
+      console.note(fmt::format("{} of the {} ops {} no GEMM for which there is such a line", others,
+                               replay.records.size(), others == 1 ? "is" : "are"));
   }
 
   static std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr))); }

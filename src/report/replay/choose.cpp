@@ -3,11 +3,15 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <tracelens/error.hpp>
 #include <tracelens/tree.hpp>
+#include <utility>
 
 #include "facts/launchers.hpp"
 #include "report/replay/records.hpp"
+#include "tree/links.hpp"
+#include "tree/time_math.hpp"
 
 namespace tracelens {
 namespace {
@@ -17,6 +21,42 @@ std::string gpu_of(const Trace& trace) {
   if (devices == nullptr || devices->items().empty()) return "";
   const Value* const name = devices->items().front().find("name");
   return name == nullptr ? "" : name->as_text();
+}
+
+// How many letters to change, add or leave out to get from one name to the other.
+std::size_t letters_between(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t above_left = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t changed = above_left + (a[i] == b[j] ? 0 : 1);
+      above_left = row[j + 1];
+      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+// "; did you mean 'aten::mm', 'aten::bmm'?", or nothing when no name is like this one. A name
+// without its namespace is compared with names without theirs.
+std::string did_you_mean(std::string_view wanted, const std::set<std::string_view>& names) {
+  constexpr std::size_t kLongest = 128, kMost = 3;
+  if (wanted.size() > kLongest) return "";
+  std::vector<std::pair<std::size_t, std::string_view>> found;
+  for (const std::string_view name : names) {
+    const std::size_t space = wanted.find("::") == wanted.npos ? name.rfind("::") : name.npos;
+    const std::string_view compared = space == name.npos ? name : name.substr(space + 2);
+    if (compared.size() > kLongest) continue;
+    const std::size_t distance = letters_between(wanted, compared);
+    if (distance <= 1 + wanted.size() / 4) found.emplace_back(distance, name);
+  }
+  std::ranges::sort(found);
+  if (found.size() > kMost) found.resize(kMost);
+  std::string out;
+  for (const auto& [distance, name] : found)
+    out += fmt::format("{} '{}'", out.empty() ? "; did you mean" : ",", name);
+  return out.empty() ? out : out + "?";
 }
 
 bool is_jax(const Trace& trace) { return trace.metadata(hlo::kModulesKey) != nullptr; }
@@ -102,10 +142,49 @@ class Chooser {
 };
 
 NodeId module_named(const Trace& trace, const Tree& tree, const std::string& name) {
-  for (std::uint32_t row = 0; row < tree.size(); ++row)
-    if (tree.is_module({row}) && trace.name(tree.event({row})).ends_with(name)) return {row};
+  std::set<std::string_view> modules;
+  for (std::uint32_t row = 0; row < tree.size(); ++row) {
+    if (!tree.is_module({row})) continue;
+    const std::string_view module = trace.name(tree.event({row}));
+    if (module.ends_with(name)) return {row};
+    modules.insert(module.substr(module.find(": ") + 2));  // "nn.Module: Block_0"
+  }
+  if (modules.empty())
+    throw Error{"--module", "the trace names no nn.Modules (it needs with_stack=True)"};
   throw Error{"--module",
-              fmt::format("no nn.Module '{}' in the trace (it needs with_stack=True)", name)};
+              fmt::format("no nn.Module '{}' in the trace{}", name, did_you_mean(name, modules))};
+}
+
+bool is_in_graph(const Trace& trace, const Tree& tree, NodeId node) {
+  const NodeId parent = tree.parent(node);
+  return is_graph_launch(trace.name(tree.event(node))) ||
+         (parent.valid() && is_graph_launch(trace.name(tree.event(parent))));
+}
+
+double graph_share(const Trace& trace, const Tree& tree) {
+  std::int64_t all = 0, in_graphs = 0;
+  for (const EventId gpu : tree.linked_gpu_events()) {
+    const std::int64_t ns = duration_of(trace, gpu);
+    all = plus_ns(all, ns);
+    if (is_in_graph(trace, tree, tree.node(gpu))) in_graphs = plus_ns(in_graphs, ns);
+  }
+  return all > 0 ? static_cast<double>(in_graphs) / static_cast<double>(all) : 0;
+}
+
+// Names that no call has are a slip of the pen, unless one of them is right.
+void check_names(const Trace& trace, const Tree& tree, const RecordBuilder& builder,
+                 const std::vector<std::string>& names) {
+  std::set<std::string_view> known;
+  for (std::uint32_t row = 0; row < tree.size(); ++row) {
+    if (!builder.is_replayable({row})) continue;
+    known.insert(trace.name(tree.event({row})));
+    for (const std::string& name : names)
+      if (builder.is_called({row}, name)) return;
+  }
+  if (known.empty()) return;  // which is said later
+  throw Error{"--name", fmt::format("no {} '{}' with recorded arguments in the trace{}",
+                                    is_jax(trace) ? "HLO op" : "op", names.front(),
+                                    did_you_mean(names.front(), known))};
 }
 
 }  // namespace
@@ -125,6 +204,11 @@ Replay choose_replay(const Trace& trace, const ReplayChoice& choice) {
   std::vector<NodeId> wanted;
   for (const std::uint64_t uid : choice.uids) {
     NodeId node = node_of_uid(trace, tree, uid, "--uid");
+    if (is_in_graph(trace, tree, node))
+      throw Error{"--uid", fmt::format("event {} is part of a graph launch, of which the trace "
+                                       "does not name the ops: add the trace of the graph's "
+                                       "capture with --capture",
+                                       uid)};
     if (!tree.is_op(node)) node = tree.nearest_op(node);
     if (!node.valid()) throw Error{"--uid", fmt::format("no op has event {} below it", uid)};
     wanted.push_back(node);
@@ -139,18 +223,24 @@ Replay choose_replay(const Trace& trace, const ReplayChoice& choice) {
       return std::ranges::find(wanted, node) != wanted.end() &&
              (choice.names.empty() || is_named(node));
     });
-  else if (!choice.names.empty())
+  else if (!choice.names.empty()) {
+    check_names(trace, tree, chooser.builder(), choice.names);
     chooser.add_ops(is_named);
-  else if (choice.all_unique || is_jax(trace))  // HLO ops are in a profile by their kernels
+  } else if (choice.all_unique || is_jax(trace))  // HLO ops are in a profile by their kernels
     chooser.add_ops([](NodeId) { return true; });
   else if (!is_sequence)
     chooser.add_launching();
   Replay replay = std::move(chooser).finish(choice.top);
+  replay.graph_share = graph_share(trace, tree);
   if (replay.records.empty())
-    throw Error{trace.source().name,
-                replay.is_jax ? "no HLO op of this name is in the profile"
-                              : "no op with recorded arguments is left to replay (traces need "
-                                "record_shapes=True)"};
+    throw Error{
+        trace.source().name,
+        replay.is_jax ? "no HLO op of this name is in the profile"
+        : replay.graph_share > 0.5
+            ? "no op with recorded arguments is left to replay: the GPU time is in graph launches, "
+              "of which the trace does not name the ops; add the traces of their captures with "
+              "--capture"
+            : "no op with recorded arguments is left to replay (traces need record_shapes=True)"};
   return replay;
 }
 

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <tracelens/replay.hpp>
 
 namespace tracelens {
@@ -18,8 +17,9 @@ struct Matrix {
 
 struct Gemm {
   Matrix a, b;
-  std::string_view type;  // "bf16"
+  std::string_view type, out_type;  // "bf16"
   bool has_bias = false;
+  bool has_scales = false;  // one for each matrix, as 8-bit types need
 };
 
 std::vector<std::int64_t> integers(const Value& list) {
@@ -52,57 +52,103 @@ std::optional<Matrix> matrix_of(const ReplayArguments& call, std::size_t i) {
   return matrix;
 }
 
+struct Type {
+  std::string_view recorded;
+  std::string_view name;
+  std::string_view cuda;    // empty: not on NVIDIA GPUs
+  std::string_view number;  // of the ScalarType, as out_dtype is recorded
+};
+constexpr Type kTypes[] = {{"c10::BFloat16", "bf16", "CUDA_R_16BF", "15"},
+                           {"c10::Half", "f16", "CUDA_R_16F", "5"},
+                           {"float", "f32", "CUDA_R_32F", "6"},
+                           {"double", "f64", "CUDA_R_64F", "7"},
+                           {"c10::Float8_e4m3fn", "f8", "CUDA_R_8F_E4M3", "24"},
+                           {"c10::Float8_e4m3fnuz", "f8_fnuz", "", "26"},
+                           {"c10::Float8_e5m2", "bf8", "CUDA_R_8F_E5M2", "23"},
+                           {"c10::Float8_e5m2fnuz", "bf8_fnuz", "", "25"}};
+
 std::string_view short_type(std::string_view recorded) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kTypes = {
-      {{"c10::BFloat16", "bf16"},
-       {"c10::Half", "f16"},
-       {"float", "f32"},
-       {"double", "f64"},
-       {"c10::Float8_e4m3fn", "f8"},
-       {"c10::Float8_e4m3fnuz", "f8_fnuz"},
-       {"c10::Float8_e5m2", "bf8"},
-       {"c10::Float8_e5m2fnuz", "bf8_fnuz"}}};
-  for (const auto& [text, name] : kTypes)
-    if (text == recorded) return name;
+  for (const Type& type : kTypes)
+    if (type.recorded == recorded) return type.name;
   return "";
+}
+
+std::string_view cuda_type(std::string_view name) {
+  for (const Type& type : kTypes)
+    if (type.name == name) return type.cuda;
+  return "";
+}
+
+// What aten::_scaled_mm was told to give; by default bf16, the usual choice.
+std::string_view scaled_out_type(const ReplayArguments& call) {
+  constexpr std::size_t kOutType = 6;
+  if (kOutType < call.concrete.items().size())
+    for (const Type& type : kTypes)
+      if (call.concrete.items()[kOutType].as_text() == type.number) return type.name;
+  return "bf16";
 }
 
 std::optional<Gemm> gemm_of(const ReplayArguments& call) {
   std::size_t first = 0;
   bool has_bias = false;
+  const bool is_scaled = call.op == "aten::_scaled_mm";
   if (call.op == "aten::addmm" || call.op == "aten::baddbmm")
     first = 1, has_bias = true;
-  else if (call.op != "aten::mm" && call.op != "aten::bmm")
+  else if (call.op != "aten::mm" && call.op != "aten::bmm" && !is_scaled)
     return std::nullopt;
   const std::optional<Matrix> a = matrix_of(call, first), b = matrix_of(call, first + 1);
   if (!a || !b || a->columns != b->rows || a->batch != b->batch) return std::nullopt;
+  if (first >= call.types.items().size()) return std::nullopt;
   const std::string_view type = short_type(call.types.items()[first].as_text());
   if (type.empty()) return std::nullopt;
-  return Gemm{.a = *a, .b = *b, .type = type, .has_bias = has_bias};
+  return Gemm{.a = *a,
+              .b = *b,
+              .type = type,
+              .out_type = is_scaled ? scaled_out_type(call) : type,
+              .has_bias = has_bias,
+              .has_scales = is_scaled};
 }
 
 // BLAS counts columns first: C = A B by rows is C' = B' A' by columns.
 std::string blas(const Gemm& gemm, std::string_view program, std::string_view trans_a,
-                 std::string_view trans_b, std::string_view more) {
+                 std::string_view trans_b, const std::string& more) {
   const Matrix &x = gemm.b, &y = gemm.a;
   std::string out = fmt::format(
       "{} -m {} -n {} -k {} {} {} {} {} --lda {} --ldb {} --ldc {} --ldd {} --a_type {}_r "
       "--b_type {}_r --c_type {}_r --d_type {}_r --compute_type f32_r --alpha 1 --beta 0",
       program, x.columns, y.rows, x.rows, trans_a, x.row_major ? 'N' : 'T', trans_b,
       y.row_major ? 'N' : 'T', x.leading, y.leading, x.columns, x.columns, gemm.type, gemm.type,
-      gemm.type, gemm.type);
+      gemm.out_type, gemm.out_type);
   if (x.batch > 1)
     out += fmt::format(" --batch_count {} --stride_a {} --stride_b {} --stride_c {} --stride_d {}",
                        x.batch, x.batch_stride, y.batch_stride, x.columns * y.rows,
                        x.columns * y.rows);
-  return out + std::string{more};
+  return out + more;
+}
+
+// The arguments of cublasLtMatmul, by the names its documentation gives them.
+std::string cublaslt(const Gemm& gemm) {
+  const Matrix &x = gemm.b, &y = gemm.a;
+  std::string out = fmt::format(
+      "cublasLtMatmul m={} n={} k={} transa={} transb={} lda={} ldb={} ldc={} Atype={} Btype={} "
+      "Ctype={} computeType={} alpha=1 beta=0",
+      x.columns, y.rows, x.rows, x.row_major ? 'N' : 'T', y.row_major ? 'N' : 'T', x.leading,
+      y.leading, x.columns, cuda_type(gemm.type), cuda_type(gemm.type), cuda_type(gemm.out_type),
+      gemm.type == "f64" ? "CUBLAS_COMPUTE_64F" : "CUBLAS_COMPUTE_32F");
+  if (x.batch > 1)
+    out += fmt::format(" batchCount={} strideA={} strideB={} strideC={}", x.batch, x.batch_stride,
+                       y.batch_stride, x.columns * y.rows);
+  return out + (gemm.has_bias ? " epilogue=CUBLASLT_EPILOGUE_BIAS" : "");
 }
 
 std::string command(const Gemm& gemm, GemmBench bench) {
   switch (bench) {
+    case GemmBench::kCublaslt:
+      return cublaslt(gemm);
     case GemmBench::kHipblaslt:
       return blas(gemm, "hipblaslt-bench", "--transA", "--transB",
-                  gemm.has_bias ? " --bias_vector" : "");
+                  std::string{gemm.has_scales ? " --scaleA 1 --scaleB 1" : ""} +
+                      (gemm.has_bias ? " --bias_vector" : ""));
     case GemmBench::kRocblas:
       return blas(gemm,
                   gemm.a.batch > 1 ? "rocblas-bench -f gemm_strided_batched_ex"
@@ -116,7 +162,7 @@ std::string command(const Gemm& gemm, GemmBench bench) {
       "cutlass_profiler --operation=Gemm --m={} --n={} --k={} --batch_count={} --A={}:{} "
       "--B={}:{} --C={}:row",
       gemm.a.rows, gemm.b.columns, gemm.a.columns, gemm.a.batch, gemm.type, layout(gemm.a),
-      gemm.type, layout(gemm.b), gemm.type);
+      gemm.type, layout(gemm.b), gemm.out_type);
 }
 
 }  // namespace
@@ -124,7 +170,8 @@ std::string command(const Gemm& gemm, GemmBench bench) {
 std::vector<std::string> gemm_bench_commands(const Replay& replay, GemmBench bench) {
   std::vector<std::string> commands;
   for (const ReplayRecord& record : replay.records)
-    if (const std::optional<Gemm> gemm = gemm_of(record.call))
+    if (const std::optional<Gemm> gemm = gemm_of(record.call);
+        gemm && (bench != GemmBench::kCublaslt || !cuda_type(gemm->type).empty()))
       commands.push_back(command(*gemm, bench));
   return commands;
 }

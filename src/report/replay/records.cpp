@@ -11,10 +11,11 @@
 namespace tracelens {
 namespace {
 
-constexpr std::size_t kNew = static_cast<std::size_t>(-1);
 // Enough to tell which kernels an op runs, and a bound where calls nest thousands deep.
 constexpr std::uint64_t kCallsLookedAt = 16;
 constexpr std::size_t kKernelsLookedAt = 4096;
+constexpr std::size_t kKernelsCompared = 64;  // of every call
+constexpr std::uint32_t kOpsLookedAt = 64;
 // A bound where thousands of instructions call one that is large.
 constexpr std::size_t kMaxHloBytes = std::size_t{512} << 20;
 constexpr std::string_view kTooMuch =
@@ -45,6 +46,16 @@ std::string copy_direction(std::string_view gpu_event) {
   return "";
 }
 
+// "aten::_scaled_dot_product_flash_attention" -> "flash"; empty: no back-end of attention
+std::string_view attention_backend(std::string_view op) {
+  constexpr std::string_view kPrefix = "aten::_scaled_dot_product_";
+  if (!op.starts_with(kPrefix)) return "";
+  op.remove_prefix(kPrefix.size());
+  for (const std::string_view backend : {"flash", "efficient", "cudnn", "attention_math"})
+    if (op.starts_with(backend)) return backend.substr(backend.find('_') + 1);
+  return "";
+}
+
 bool has_list(const Value& types) {
   return std::ranges::any_of(types.items(),
                              [](const Value& type) { return type.as_text() == "TensorList"; });
@@ -69,7 +80,6 @@ std::optional<ReplayArguments> arguments_of(const Trace& trace, EventId event) {
 
 RecordBuilder::RecordBuilder(const Trace& trace, const Tree& tree)
     : trace_{trace}, tree_{tree}, modules_{hlo::modules_of(trace)} {
-  by_signature_.assign(trace.signature_table().size(), kNew);
   find_autocast();
 }
 
@@ -115,6 +125,39 @@ bool RecordBuilder::is_called(NodeId node, std::string_view name) const {
          hlo_label(*hlo.module, hlo.place) == name;
 }
 
+// The engine's call, of which an autograd node is the only one, has the link to the forward op.
+EventId RecordBuilder::forward_of(NodeId node) const {
+  if (trace_.name(tree_.event(node)).find("::") != std::string_view::npos) return {};
+  const NodeId engine = tree_.nearest_op(node);
+  return engine.valid() ? tree_.forward_of(tree_.event(engine)) : EventId{};
+}
+
+// The back-end that the trace shows below a call; empty: none, or it is one itself.
+std::string RecordBuilder::attention_of(NodeId node) const {
+  const std::uint32_t end = std::min(tree_.end(node).row, node.row + kOpsLookedAt);
+  for (std::uint32_t row = node.row + 1; row < end; ++row)
+    if (const std::string_view backend = attention_backend(trace_.name(tree_.event({row})));
+        !backend.empty())
+      return std::string{backend};
+  return "";
+}
+
+// Which kernels ran, not which took longest: of two that take equally long it may be either.
+RecordBuilder::Key RecordBuilder::key_of(NodeId node) const {
+  Key key;
+  if (modules_.empty()) {  // one HLO instruction is one program
+    const std::span gpu_events = tree_.gpu_events(node);
+    for (const EventId gpu : gpu_events.first(std::min(gpu_events.size(), kKernelsCompared)))
+      key.push_back(trace_.names()[gpu.row].row);
+    std::ranges::sort(key);
+    key.erase(std::unique(key.begin(), key.end()), key.end());
+    const EventId forward = forward_of(node);
+    key.push_back(forward.valid() ? trace_.signatures()[forward.row].row : SignatureId{}.row);
+  }
+  key.push_back(trace_.signatures()[tree_.event(node).row].row);
+  return key;
+}
+
 ReplayRecord RecordBuilder::first_seen(NodeId node) const {
   const EventId event = tree_.event(node);
   if (const HloPlace hlo = hlo_of(node); hlo.module != nullptr) {
@@ -128,7 +171,10 @@ ReplayRecord RecordBuilder::first_seen(NodeId node) const {
             .hlo = hlo_bytes_ > kMaxHloBytes ? std::string{kTooMuch}
                                              : hlo_program(*hlo.module, hlo.place)};
   }
-  ReplayRecord record{.call = *arguments_of(trace_, event), .uid = event.row};
+  ReplayRecord record{.call = *arguments_of(trace_, event),
+                      .uid = event.row,
+                      .launches = tree_.gpu_count(node),
+                      .attention = attention_of(node)};
   const std::span gpu_events = tree_.gpu_events(node);
   for (const EventId gpu : gpu_events.first(std::min(gpu_events.size(), kKernelsLookedAt))) {
     if (trace_.category(gpu) == Category::kGpuMemcpy && record.copy.empty())
@@ -143,11 +189,8 @@ ReplayRecord RecordBuilder::first_seen(NodeId node) const {
     if (const Value details = trace_.details(event);
         const Value* file = details.find("kernel_file"))
       record.source = file_name(file->as_text());
-  // The engine's call, of which an autograd node is the only one, has the link to the forward op.
-  if (record.call.op.find("::") == std::string::npos)
-    if (const NodeId engine = tree_.nearest_op(node); engine.valid())
-      if (const EventId forward = tree_.forward_of(tree_.event(engine)); forward.valid())
-        record.forward = arguments_of(trace_, forward);
+  if (const EventId forward = forward_of(node); forward.valid())
+    record.forward = arguments_of(trace_, forward);
   return record;
 }
 
@@ -166,8 +209,9 @@ std::size_t RecordBuilder::find_or_add(NodeId node) {
 }
 
 std::size_t RecordBuilder::count(NodeId node) {
-  std::size_t& index = by_signature_[trace_.signatures()[tree_.event(node).row].row];
-  if (index == kNew) index = find_or_add(node);
+  const auto [known, is_new] = by_key_.try_emplace(key_of(node));
+  if (is_new) known->second = find_or_add(node);
+  const std::size_t index = known->second;
   ReplayRecord& record = records_[index];
   ++record.count;
   record.kernel_ns = plus_ns(record.kernel_ns, tree_.gpu_sum_ns(node));

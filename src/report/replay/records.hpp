@@ -34,8 +34,13 @@ class RecordBuilder {
   [[nodiscard]] std::vector<ReplayRecord> finish() &&;
 
  private:
+  // What tells a record from the next: rows of signatures and names.
+  using Key = std::vector<std::uint32_t>;
+  [[nodiscard]] Key key_of(NodeId node) const;
   [[nodiscard]] ReplayRecord first_seen(NodeId node) const;
   [[nodiscard]] std::size_t find_or_add(NodeId node);
+  [[nodiscard]] EventId forward_of(NodeId node) const;
+  [[nodiscard]] std::string attention_of(NodeId node) const;
   // Where the HLO instruction of a node stands.
   struct HloPlace {
     const hlo::Module* module = nullptr;  // null: the node is no HLO op with a module
@@ -49,7 +54,7 @@ class RecordBuilder {
   std::vector<ReplayRecord> records_;
   // Sums by kernel, for the order of a record's kernels.
   std::vector<std::unordered_map<std::uint32_t, std::int64_t>> kernel_ns_;  // by StringId row
-  std::vector<std::size_t> by_signature_;                                   // by SignatureId
+  std::map<Key, std::size_t> by_key_;
   std::string autocast_;  // the type autocast worked in; empty: it was off
   std::map<std::string, hlo::Module, std::less<>> modules_;  // of a JAX profile
   std::unordered_map<std::size_t, std::size_t> by_hlo_;      // by the hash of ReplayRecord::hlo

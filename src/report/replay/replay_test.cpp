@@ -1,5 +1,7 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <tracelens/error.hpp>
 #include <tracelens/json.hpp>
 #include <tracelens/replay.hpp>
@@ -94,6 +96,16 @@ TEST(Replay, ScriptHoldsTheRecordsAsJson) {
   EXPECT_EQ(script.find("gemm<'"), std::string::npos);
 }
 
+TEST(Replay, ScriptsAreOneFile) {
+  for (const bool is_jax : {false, true}) {
+    Replay replay;
+    replay.is_jax = is_jax;
+    const std::string script = replay_script(replay);
+    EXPECT_EQ(script.find("from common"), std::string::npos);
+    EXPECT_NE(script.find("class Worker"), std::string::npos);
+  }
+}
+
 TEST(Replay, RecordsMayLieBesideTheScript) {
   const Replay replay = choose_replay(two_products(), {.top = 20});
   const std::string script = replay_script(replay, {.data_file = "it's.json"});
@@ -109,19 +121,78 @@ TEST(Replay, KernelNamesStayBehindWhenAsked) {
   EXPECT_EQ(data_of(script).find("records")->items().at(0).find("trace")->find("kernels"), nullptr);
 }
 
-TEST(Replay, NothingPrivateLeavesTheTrace) {
+// A trace in which everything that is nobody's business has a mark, with every field that a record
+// can have.
+Trace secrets() {
   TestTrace t;
-  t.python("SECRETfile.py(3): train", 0, 100);
-  t.python("nn.Module: SECRETModule_0", 1, 90);
-  t.op("aten::mm", 2, 10, mm_arguments());
+  t.python("SECRETfile.py(3): train", 0, 1000);
+  t.python("nn.Module: SECRETModule_0", 1, 990);
+  t.event(Category::kUserAnnotation, "SECRETstep", 1, 900);
+  Signature named = mm_arguments();
+  named.types = list(R"(["c10::BFloat16", ""])");
+  named.concrete = list(R"(["", "SECRETmodel.layers.0"])");
+  t.builder().set_sequence(t.op("engine::attention", 2, 10, named), 1);
   t.launch("cudaLaunchKernel", 3, 1, {.name = "SECRETkernel", .ts = 5, .dur = 30});
-  const Trace trace = t.finish();
+  t.op("aten::linear", 100, 50, one_tensor(R"(["", ""])"));
+  t.op("aten::to", 101, 20, one_tensor(R"(["", "15"])"));
+  t.op("aten::_to_copy", 102, 10, one_tensor(R"(["", "15"])"));
+  t.op("aten::scaled_dot_product_attention", 200, 50, mm_arguments());
+  t.op("aten::_scaled_dot_product_flash_attention", 201, 40, mm_arguments());
+  t.launch("cudaLaunchKernel", 202, 1, {.name = "SECRETflash<float>", .ts = 205, .dur = 30});
+  Signature lists = one_tensor(R"(["", "1"])");
+  lists.types = list(R"(["TensorList", "Scalar"])");
+  t.op("aten::_foreach_add_", 300, 10, lists);
+  t.launch("cudaLaunchKernel", 301, 1, {.name = "SECRETadd<float>", .ts = 310, .dur = 3});
+  t.op("aten::copy_", 400, 10, one_tensor(R"(["", "0"])"));
+  t.launch("cudaMemcpyAsync", 401, 1,
+           {.name = "Memcpy HtoD (SECRET Pinned -> Device)",
+            .ts = 410,
+            .dur = 2,
+            .category = Category::kGpuMemcpy});
+  const EventId compiled = t.op("triton_poi_fused_add_0", 500, 10, one_tensor(R"(["", "64"])"));
+  t.builder().set_details(compiled,
+                          t.builder().intern(R"({"kernel_file": "/home/SECRETuser/cache/ab/cabc.py",
+                                       "kernel_kwargs": "SECRET=1"})"));
+  t.builder().set_call_stack(compiled, t.builder().intern("SECRETfile.py(7): forward"));
+  t.launch("cudaLaunchKernel", 501, 1, {.name = "SECRETtriton", .ts = 510, .dur = 3});
+  const int engine = 2;
+  t.builder().set_sequence(
+      t.op("autograd::engine::evaluate_function: AttentionBackward0", 600, 20, engine), 1);
+  t.op("AttentionBackward0", 601, 15, named, engine);
+  return t.finish();
+}
+
+TEST(Replay, NothingPrivateLeavesTheTrace) {
+  const Trace trace = secrets();
   for (const ReplayChoice& choice :
-       {ReplayChoice{.top = 5}, ReplayChoice{.all_unique = true}, ReplayChoice{.subtree = 2},
-        ReplayChoice{.module = "SECRETModule_0"}}) {
+       {ReplayChoice{.top = 50}, ReplayChoice{.all_unique = true}, ReplayChoice{.subtree = 3},
+        ReplayChoice{.module = "SECRETModule_0"}, ReplayChoice{.names = {"AttentionBackward0"}}}) {
     const std::string script = replay_script(choose_replay(trace, choice), {.kernel_names = false});
     EXPECT_EQ(script.find("SECRET"), std::string::npos);
   }
+  // Every field was there.
+  const std::string data = replay_data(choose_replay(trace, {.all_unique = true}));
+  for (const std::string_view key :
+       {"list type", "copy", "autocast", "attention", "source", "forward", "launches", "kernels"})
+    EXPECT_NE(data.find(fmt::format("\"{}\": ", key)), std::string::npos) << key;
+  EXPECT_NE(data.find("SECRETkernel"), std::string::npos);  // which are asked not to be
+}
+
+TEST(Replay, NumbersOfArgumentsStay) {
+  Replay replay;
+  ReplayRecord record;
+  record.count = 1;
+  record.call = {
+      .op = "aten::full",
+      .types = list(R"(["ScalarList", "Scalar", "Scalar", "", "Scalar", "ScalarList"])"),
+      .dims = list("[[], [], [], [], [], []]"),
+      .strides = {},
+      .concrete = list(R"x(["[2, -3]", "-1.5e-05", "(0.,1.)", "", "True", "[inf, nan]"])x")};
+  replay.records.push_back(std::move(record));
+  EXPECT_NE(
+      replay_data(replay).find(
+          R"x("Concrete Inputs": ["[2, -3]", "-1.5e-05", "(0.,1.)", "", "True", "[inf, nan]"])x"),
+      std::string::npos);
 }
 
 TEST(Replay, SequenceKeepsTheOrderOfCalls) {
@@ -167,6 +238,114 @@ TEST(Replay, SeesAutocastListTypesAndCopies) {
   EXPECT_EQ(named("aten::_foreach_add_").list_type, "float");
 }
 
+TEST(Replay, EqualArgumentsOfOtherWorkAreAnotherRecord) {
+  TestTrace t;
+  const auto copy = [&](double ts, double dur, std::string_view what) {
+    const EventId op = t.op("aten::copy_", ts, 10, one_tensor(R"(["", "0"])"));
+    t.launch("cudaMemcpyAsync", ts + 1, 1,
+             {.name = what, .ts = ts + 2, .dur = dur, .category = Category::kGpuMemcpy});
+    return op;
+  };
+  copy(0, 40, "Memcpy HtoD (Pageable -> Device)");
+  const EventId back = copy(100, 90, "Memcpy DtoH (Device -> Pageable)");
+  copy(200, 42, "Memcpy HtoD (Pageable -> Device)");
+  const Trace trace = t.finish();
+  const Replay replay = choose_replay(trace, {.top = 5});
+  ASSERT_EQ(replay.records.size(), 2u);
+  EXPECT_EQ(replay.records[0].copy, "DtoH");
+  EXPECT_EQ(replay.records[0].kernel_ns, 90'000);
+  EXPECT_EQ(replay.records[0].launches, 1u);
+  EXPECT_EQ(replay.records[1].copy, "HtoD");
+  EXPECT_EQ(replay.records[1].count, 2u);
+  // Results are compared with the record of their own call.
+  const Table verified = verify_replay(
+      trace,
+      fmt::format(R"({{"format": "tracelens replay results 1", "results": [{{"id": 0, "uid": {},
+                      "op": "aten::copy_", "status": "ok", "median_us": 90}}]}})",
+                  back.row),
+      "results.json");
+  EXPECT_EQ(verified.column("recorded").reals()[0], 90);
+  EXPECT_EQ(verified.column("verdict").texts()[0], "reproduced");
+}
+
+TEST(Replay, BackwardsOfOtherForwardsAreOtherRecords) {
+  TestTrace t;
+  Signature wide = mm_arguments();
+  wide.dims = list("[[4, 8], [8, 32]]");
+  double ts = 0;
+  std::int64_t number = 1;
+  for (const Signature& forward : {mm_arguments(), wide}) {
+    t.builder().set_sequence(t.op("aten::mm", ts, 5, forward), number);
+    const int engine = 2;  // its thread
+    t.builder().set_sequence(
+        t.op("autograd::engine::evaluate_function: MmBackward0", ts + 10, 20, engine), number);
+    t.op("MmBackward0", ts + 11, 15, one_tensor(R"(["", ""])"), engine);
+    t.launch("cudaLaunchKernel", ts + 12, 1, {.name = "gemm", .ts = ts + 15, .dur = 8}, engine);
+    ts += 100, ++number;
+  }
+  const Replay replay = choose_replay(t.finish(), {.names = {"MmBackward0"}});
+  ASSERT_EQ(replay.records.size(), 2u);
+  ASSERT_TRUE(replay.records[0].forward && replay.records[1].forward);
+  EXPECT_NE(json_text(replay.records[0].forward->dims), json_text(replay.records[1].forward->dims));
+}
+
+TEST(Replay, AttentionKeepsItsBackend) {
+  TestTrace t;
+  t.op("aten::scaled_dot_product_attention", 0, 50, mm_arguments());
+  t.op("aten::_scaled_dot_product_flash_attention", 1, 40, mm_arguments());
+  t.launch("cudaLaunchKernel", 2, 1, {.name = "flash_fwd", .ts = 5, .dur = 30});
+  t.op("aten::scaled_dot_product_attention", 100, 50, mm_arguments());
+  t.op("aten::_scaled_dot_product_attention_math", 101, 40, mm_arguments());
+  t.launch("cudaLaunchKernel", 102, 1, {.name = "gemm", .ts = 105, .dur = 300});
+  const Replay replay =
+      choose_replay(t.finish(), {.names = {"aten::scaled_dot_product_attention"}});
+  ASSERT_EQ(replay.records.size(), 2u);
+  EXPECT_EQ(replay.records[0].attention, "math");
+  EXPECT_EQ(replay.records[1].attention, "flash");
+  const Value first = data_of(replay_script(replay)).find("records")->items().at(0);
+  EXPECT_EQ(first.find("attention")->as_text(), "math");
+}
+
+std::string error_of(const Trace& trace, const ReplayChoice& choice) {
+  try {
+    (void)choose_replay(trace, choice);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Replay, SuggestsNames) {
+  const Trace trace = two_products();
+  EXPECT_NE(error_of(trace, {.names = {"aten::nm"}}).find("did you mean 'aten::mm'?"),
+            std::string::npos);
+  EXPECT_NE(error_of(trace, {.names = {"veiw", "nn"}}).find("did you mean 'aten::view'?"),
+            std::string::npos);
+  EXPECT_EQ(error_of(trace, {.names = {"aten::convolution"}}).find("mean"), std::string::npos);
+  EXPECT_EQ(choose_replay(trace, {.names = {"aten::mm", "aten::bmm"}}).records.size(), 1u);
+  EXPECT_NE(error_of(trace, {.module = "Block_0"}).find("with_stack=True"), std::string::npos);
+  TestTrace t;
+  t.python("nn.Module: Block_0", 0, 100);
+  t.op("aten::mm", 1, 10, mm_arguments());
+  EXPECT_NE(error_of(t.finish(), {.module = "Blok_0"}).find("did you mean 'Block_0'?"),
+            std::string::npos);
+}
+
+TEST(Replay, SaysThatGraphsNeedTheirCapture) {
+  TestTrace t;
+  const auto [call, kernel] =
+      t.launch("cudaGraphLaunch", 0, 5, {.name = "gemm", .ts = 10, .dur = 30});
+  const Trace only = t.finish();
+  EXPECT_NE(error_of(only, {.top = 5}).find("--capture"), std::string::npos);
+  for (const EventId event : {call, kernel})
+    EXPECT_NE(error_of(only, {.uids = {event.row}}).find("--capture"), std::string::npos);
+  TestTrace mixed;
+  mixed.op("aten::mm", 0, 10, mm_arguments());
+  mixed.launch("cudaLaunchKernel", 2, 1, {.name = "gemm", .ts = 5, .dur = 30});
+  mixed.launch("cudaGraphLaunch", 20, 5, {.name = "gemm", .ts = 40, .dur = 10});
+  EXPECT_DOUBLE_EQ(choose_replay(mixed.finish(), {.top = 5}).graph_share, 0.25);
+}
+
 TEST(Replay, IrNamesArgumentsBySchema) {
   const Replay replay = choose_replay(two_products(), {.all_unique = true});
   std::vector<std::string> left_out;
@@ -194,6 +373,34 @@ TEST(Replay, GemmsAsBenchmarkCommands) {
             std::vector<std::string>{
                 "cutlass_profiler --operation=Gemm --m=4 --n=16 --k=8 --batch_count=1 "
                 "--A=bf16:row --B=bf16:column --C=bf16:row"});
+  EXPECT_EQ(
+      gemm_bench_commands(replay, GemmBench::kCublaslt),
+      std::vector<std::string>{"cublasLtMatmul m=16 n=4 k=8 transa=T transb=N lda=8 ldb=8 ldc=16 "
+                               "Atype=CUDA_R_16BF Btype=CUDA_R_16BF Ctype=CUDA_R_16BF "
+                               "computeType=CUBLAS_COMPUTE_32F alpha=1 beta=0"});
+}
+
+TEST(Replay, ScaledGemmsGiveAnotherType) {
+  const auto commands = [](std::string_view type, GemmBench bench) {
+    ReplayRecord record;
+    record.call = {.op = "aten::_scaled_mm",
+                   .types = list(fmt::format(
+                       R"(["{0}", "{0}", "float", "float", "", "", "Scalar", "Scalar"])", type)),
+                   .dims = list("[[16, 64], [64, 32], [], [], [], [], [], []]"),
+                   .strides = list("[[64, 1], [1, 64], [], [], [], [], [], []]"),
+                   .concrete = list(R"(["", "", "", "", "", "", "5", "False"])")};
+    Replay replay;
+    replay.records.push_back(std::move(record));
+    return gemm_bench_commands(replay, bench);
+  };
+  const auto lines = commands("c10::Float8_e4m3fn", GemmBench::kHipblaslt);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_NE(lines[0].find("--a_type f8_r --b_type f8_r --c_type f16_r --d_type f16_r"),
+            std::string::npos);
+  EXPECT_NE(lines[0].find("--scaleA 1 --scaleB 1"), std::string::npos);
+  // AMD's own 8-bit type does not exist for cuBLASLt.
+  EXPECT_EQ(commands("c10::Float8_e4m3fnuz", GemmBench::kHipblaslt).size(), 1u);
+  EXPECT_TRUE(commands("c10::Float8_e4m3fnuz", GemmBench::kCublaslt).empty());
 }
 
 TEST(Replay, VerifyTellsReproducedFromTheRest) {

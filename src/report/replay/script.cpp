@@ -1,6 +1,7 @@
-// The script: data/replay/replay.py or replay_jax.py with the records put in.
+// The script: data/replay/replay.py or replay_jax.py with common.py and the records put in.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <tracelens/json.hpp>
 #include <tracelens/printed_text.hpp>
 #include <tracelens/replay.hpp>
@@ -26,20 +27,47 @@ const Value& list_or_empty(const Value& value) {
   return value.is_sequence() ? value : kEmpty;
 }
 
+// "[1, -2.5]", "True", "(0,1j)": numbers, and nothing that could be a name.
+bool is_plain_value(std::string_view text) {
+  constexpr std::string_view kBetween = "[](), ", kWords[] = {"True", "False", "true", "false",
+                                                              "None", "inf",   "-inf", "nan"};
+  while (!text.empty()) {
+    const std::size_t begin = text.find_first_not_of(kBetween);
+    if (begin == text.npos) return true;
+    const std::string_view word = text.substr(begin, text.find_first_of(kBetween, begin) - begin);
+    const bool is_number = word.find_first_not_of("0123456789+-.eEj") == word.npos &&
+                           word.find_first_of("0123456789") != word.npos;
+    if (!is_number && std::ranges::find(kWords, word) == std::end(kWords)) return false;
+    text.remove_prefix(begin + word.size());
+  }
+  return true;
+}
+
+// Texts among the arguments stay in the trace: engines pass the names of layers.
+Value plain_values(const Value& concrete) {
+  std::vector<Value> items;
+  for (const Value& item : concrete.items())
+    items.push_back(is_plain_value(item.as_text()) ? item : Value{""});
+  return Value::list(std::move(items));
+}
+
 void append_arguments(std::string& out, const ReplayArguments& call) {
   append_member(out, "op", call.op);
   for (const auto& [key, value] :
        {std::pair{"Input type", &call.types}, std::pair{"Input Dims", &call.dims},
-        std::pair{"Input Strides", &call.strides}, std::pair{"Concrete Inputs", &call.concrete}}) {
+        std::pair{"Input Strides", &call.strides}}) {
     out += ", ";
     append_member(out, key, list_or_empty(*value));
   }
+  out += ", ";
+  append_member(out, "Concrete Inputs", plain_values(call.concrete));
 }
 
 void append_trace_figures(std::string& out, const ReplayRecord& record, bool with_names) {
   out +=
       fmt::format(R"("trace": {{"kernel_time_us_mean": {:.3f}, "kernel_time_us_sum": {:.3f})",
                   us(record.kernel_ns) / static_cast<double>(record.count), us(record.kernel_ns));
+  if (record.launches) out += fmt::format(R"(, "launches": {})", *record.launches);
   if (with_names) {
     std::vector<Value> names;
     for (const std::string& kernel : record.kernels) names.emplace_back(kernel);
@@ -59,7 +87,8 @@ void append_record(std::string& out, const ReplayRecord& record, std::size_t id,
   }
   for (const auto& [key, text] :
        {std::pair{"list type", &record.list_type}, std::pair{"copy", &record.copy},
-        std::pair{"autocast", &record.autocast}, std::pair{"source", &record.source}})
+        std::pair{"autocast", &record.autocast}, std::pair{"attention", &record.attention},
+        std::pair{"source", &record.source}})
     if (!text->empty()) {
       out += ", ";
       append_member(out, key, *text);
@@ -101,6 +130,15 @@ void replace_once(std::string& text, std::string_view mark, std::string_view by)
   text.replace(at, mark.size(), by);
 }
 
+// One file: what the template imports from common.py comes in its place.
+void insert_common(std::string& script) {
+  const std::size_t begin = script.find("from common import");
+  TL_CHECK(begin != std::string::npos);
+  const std::size_t end = script.find(")\n", begin);
+  TL_CHECK(end != std::string::npos);
+  script.replace(begin, end + 2 - begin, replay_common());
+}
+
 }  // namespace
 
 std::string replay_data(const Replay& replay, bool kernel_names) {
@@ -122,6 +160,7 @@ std::string replay_data(const Replay& replay, bool kernel_names) {
 
 std::string replay_script(const Replay& replay, const ReplayScriptOptions& options) {
   std::string script{replay.is_jax ? replay_jax_template() : replay_template()};
+  insert_common(script);
   replace_once(script, "@HEADER@", header(replay, options));
   if (options.data_file.empty()) {
     replace_once(script, R"({"records": []})",

@@ -93,10 +93,9 @@ Table verify_replay(const Trace& trace, std::string_view results, std::string_vi
   const Tree tree = build_tree(trace);
   RecordBuilder builder{trace, tree};
   constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
-  std::vector<std::size_t> by_signature(trace.signature_table().size(), kNone);
+  std::vector<std::size_t> by_node(tree.size(), kNone);
   for (std::uint32_t row = 0; row < tree.size(); ++row)
-    if (builder.is_replayable({row}))
-      by_signature[trace.signatures()[tree.event({row}).row].row] = builder.count({row});
+    if (builder.is_replayable({row})) by_node[row] = builder.count({row});
   const std::vector<ReplayRecord> records = std::move(builder).finish();
 
   Table table{"replay", "recorded against replayed GPU time, op by op", kColumns};
@@ -105,9 +104,8 @@ Table verify_replay(const Trace& trace, std::string_view results, std::string_vi
     const bool in_range = uid != nullptr && uid->is_int() && uid->as_int() >= 0 &&
                           uid->as_int() < static_cast<std::int64_t>(trace.size());
     const EventId event{in_range ? static_cast<std::uint32_t>(uid->as_int()) : 0};
-    const SignatureId signature =
-        in_range && tree.node(event).valid() ? trace.signatures()[event.row] : SignatureId{};
-    const std::size_t index = signature.valid() ? by_signature[signature.row] : records.size();
+    const NodeId node = in_range ? tree.node(event) : NodeId{};
+    const std::size_t index = node.valid() ? by_node[node.row] : kNone;
     if (index >= records.size() || records[index].call.op != text_of(result, "op"))
       throw Error{where, fmt::format("made from another trace: its event {} is no {}",
                                      in_range ? event.row : 0, text_of(result, "op"))};

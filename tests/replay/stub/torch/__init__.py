@@ -38,6 +38,7 @@ class Tensor:
     def __init__(self, shape, strides, kind, where="cpu", fill=None, high=None):
         self.shape, self.strides, self.dtype = tuple(shape), tuple(strides), kind
         self.device, self.fill, self.high = device(where), fill, high
+        self.requires_grad, self.grad_fn, self.grad = False, None, None
 
     def dim(self):
         return len(self.shape)
@@ -54,15 +55,71 @@ class Tensor:
     def to(self, kind):
         return Tensor(self.shape, self.strides, kind, self.device, self.fill, self.high)
 
+    def reshape(self, shape):
+        return Tensor(shape, [1] * len(shape), self.dtype, self.device, self.fill, self.high)
+
+    def __mod__(self, limit):
+        return Tensor(self.shape, self.strides, self.dtype, self.device, "cycle", limit)
+
+    def __lt__(self, limit):
+        return Tensor(self.shape, self.strides, globals()["bool"], self.device, "first", limit)
+
+    def view(self, shape):
+        return Tensor(shape, self.strides, self.dtype, self.device, "view")
+
+    def clamp(self, max):
+        return Tensor(self.shape, self.strides, self.dtype, self.device, "upto", max)
+
+    def __mul__(self, other):
+        return Tensor(self.shape, self.strides, self.dtype, self.device, "spread", other)
+
+    def __add__(self, other):
+        return self
+
+    __floordiv__ = __add__
+
+    def detach(self):
+        return Tensor(self.shape, self.strides, self.dtype, self.device, self.fill, self.high)
+
+    def requires_grad_(self):
+        self.requires_grad = True
+
+    def clone(self):
+        copy = self.detach()
+        copy.requires_grad, copy.grad_fn = self.requires_grad, Node("CloneBackward0", [])
+        return copy
+
+    def is_contiguous(self):
+        return 0 not in self.strides
+
+    def view_as(self, other):
+        view = self.detach()
+        view.grad_fn = Node("ViewBackward0", [Node("torch::autograd::AccumulateGrad", [])])
+        return view
+
     def as_strided(self, shape, strides):
         needed = 1 + sum((size - 1) * step for size, step in zip(shape, strides)) if 0 not in shape else 0
         assert needed <= max(self.numel(), 1), "the view reaches beyond its buffer"
         return Tensor(shape, strides, self.dtype, self.device, self.fill, self.high)
 
 
+class Node:
+    """Of autograd: calling it notes the gradients."""
+
+    def __init__(self, name, following):
+        self._name, self.next_functions = name, [(each, 0) for each in following]
+
+    def name(self):
+        return self._name
+
+    def __call__(self, *gradients):
+        calls.append((self._name, gradients, {}))
+
+
 def _flat(fill):
     def make(count, dtype=None, device="cpu"):
-        return Tensor([count], [1], dtype, device, fill)
+        shape = [count] if isinstance(count, int) else list(count)
+        return Tensor(shape, [1] * len(shape), dtype, device, fill)
     return make
 
 
@@ -75,6 +132,16 @@ def randint(low, high, shape, device="cpu"):
 
 def arange(count, dtype=None, device="cpu"):
     return Tensor([count], [1], dtype, device, "arange", count)
+
+
+def full(shape, value, dtype=None, device="cpu"):
+    return Tensor(shape, [1], dtype, device, "all", value)
+
+
+def cat(tensors, dim=0):
+    first = tensors[0]
+    return Tensor([first.shape[0], sum(each.shape[1] for each in tensors)], [1, 1], first.dtype,
+                  first.device, "cat")
 
 
 def tensor(values, dtype=None, device="cpu"):
@@ -94,6 +161,9 @@ def no_grad():
     yield
 
 
+enable_grad = no_grad
+
+
 @contextlib.contextmanager
 def autocast(where, dtype=None):
     calls.append(("autocast", [dtype], {}))
@@ -107,6 +177,10 @@ class _NoGpu:
 
 
 cuda = _NoGpu
+
+
+class version:
+    hip = None
 
 
 # ---------------------------------------------------------------- operators
@@ -145,6 +219,17 @@ class _Overload:
 
     def __call__(self, *positional, **keywords):
         calls.append((self.name, positional, keywords))
+        given = [each for each in [*positional, *keywords.values()] if is_tensor(each)]
+        if not any(each.requires_grad for each in given):
+            return None
+        for argument, each in zip(self._schema.arguments, positional):
+            if argument.name.startswith("running_") and each is not None and each.requires_grad:
+                raise RuntimeError(f"not differentiable with respect to argument '{argument.name}'.")
+        base = self.name.split("::")[1].split(".")[0].rstrip("_")
+        result = given[0].detach()
+        result.grad_fn = Node("".join(map(str.capitalize, base.split("_"))) + "Backward0",
+                              [each.grad_fn for each in given if each.grad_fn])
+        return result
 
 
 class _Packet:
@@ -165,13 +250,13 @@ class _Namespace:
 
 class _Ops:
     def __getattr__(self, name):
-        return _Namespace()
+        return self.__dict__.setdefault(name, _Namespace())
 
 
 ops = _Ops()
-ops.aten = _Namespace()
 for _line in (pathlib.Path(__file__).parent / "schemas.txt").read_text().splitlines():
-    _match = re.match(r"aten::(\w+)(?:\.(\w+))?\((.*)\) -> ", _line)
-    _packet = ops.aten.__dict__.setdefault(_match[1], _Packet(f"aten::{_match[1]}"))
-    _packet._overloads[_match[2] or "default"] = _Overload(
-        f"aten::{_match[1]}", _match[2] or "default", _Schema(_match[3]))
+    _space, _name, _overload, _arguments = re.match(
+        r"(\w+)::(\w+)(?:\.(\w+))?\((.*)\) -> ", _line).groups()
+    _packet = getattr(ops, _space).__dict__.setdefault(_name, _Packet(f"{_space}::{_name}"))
+    _packet._overloads[_overload or "default"] = _Overload(
+        f"{_space}::{_name}", _overload or "default", _Schema(_arguments))

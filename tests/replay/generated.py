@@ -1,0 +1,67 @@
+"""What the tests of both replay scripts share: a script is made by the program under test and run."""
+
+import argparse
+import importlib.util
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).parent
+ROOT = HERE.parent.parent
+DATA = ROOT / "tests" / "data"
+PROGRAM = None
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "data" / "replay"))  # common.py
+sys.path.insert(0, str(HERE / "stub"))
+
+
+def loaded(path):
+    """A script as a module."""
+    spec = importlib.util.spec_from_file_location("replay", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class ScriptTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = pathlib.Path(self.folder.name) / "replay.py"
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def generate(self, trace, *arguments):
+        subprocess.run([PROGRAM, "replay", DATA / trace, "-o", self.path, "--quiet", *arguments],
+                       check=True)
+        return self.path
+
+    def run_script(self, *arguments, stub=True):
+        path = str(HERE / "stub") if stub else self.folder.name
+        return subprocess.run([sys.executable, "-B", self.path, *arguments], capture_output=True,
+                              text=True, env={"PYTHONPATH": path, "PATH": "/usr/bin:/bin"})
+
+    def check_usage(self, gpu):
+        self.assertEqual(self.run_script("--nonsense").returncode, 2)
+        self.assertEqual(self.run_script("--device", gpu).returncode, 2)
+
+    def check_without(self, library, name):
+        probe = subprocess.run([sys.executable, "-c", f"import {library}"], capture_output=True,
+                               env={"PATH": "/usr/bin:/bin"})
+        if probe.returncode == 0:
+            self.skipTest(f"{name} is installed here")
+        ran = self.run_script(stub=False)
+        self.assertEqual(ran.returncode, 3)
+        self.assertIn(name, ran.stderr)
+
+
+def main():
+    global PROGRAM
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tracelens", required=True)
+    known, rest = parser.parse_known_args()
+    PROGRAM = known.tracelens
+    unittest.main(module="__main__", argv=[sys.argv[0], *rest])

@@ -1,0 +1,15 @@
+"""The choice of attention's back-end, noted in `calls`."""
+
+import contextlib
+
+import torch
+
+
+class SDPBackend:
+    FLASH_ATTENTION, MATH = "flash", "math"
+
+
+@contextlib.contextmanager
+def sdpa_kernel(backend):
+    torch.calls.append(("sdpa_kernel", [backend], {}))
+    yield
