@@ -1,5 +1,7 @@
 """memory.py: too little memory, and traces that must not ask for too much."""
+import io
 import resource
+import zipfile
 
 import traces
 from bombs import needs_limit
@@ -24,8 +26,15 @@ def least_memory(lab):
 
 def starved_memory(lab):
     needs_limit(lab)
-    name = lab.random.choice(traces.OWN + ["h200_gpt_train_amp.json.gz"])
-    lab.write(name, traces.own(name))
+    name = lab.random.choice(traces.OWN + ["h200_gpt_train_amp.json.gz"] + traces.PERFETTO)
+    data = traces.own(name)
+    name = name.replace("/", "_")
+    if lab.random.random() < 0.3:
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(name, data)
+        name, data = "trace.zip", packed.getvalue()
+    lab.write(name, data)
     limit = least_memory(lab) + lab.random.randrange(256 << 20)
     verb = lab.random.choice((["report", "-o", "out.xlsx"], ["report", "-o", "out.json"], ["check"], ["tree"],
                               ["report", "-o", "out.json", "--threads", "8"]))

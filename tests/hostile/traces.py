@@ -9,6 +9,7 @@ import pathlib
 DATA = pathlib.Path(__file__).resolve().parent.parent / "data"
 OWN = ["h200_streams_overlap.json.gz", "h200_cuda_graph_decode.json.gz", "rocm_timeline.json.gz",
        "rocprof_results.json.gz", "jax_shard_map.xplane.pb.gz", "jax_fp8.xplane.pb.gz"]
+PERFETTO = ["pftrace/features.pftrace", "pftrace/rocprofv3_era3.pftrace"]
 
 
 def own(name):

@@ -41,6 +41,10 @@ inline constexpr auto kStrayControls = [] {
   return is_control(c) && kStrayControls[static_cast<unsigned char>(c)] != 0;
 }
 
+// With this bit turned over, the quote is the space and the control characters stay below it: one
+// comparison finds both.
+inline constexpr char kQuoteBit = '"' ^ ' ';
+
 // Positions of interest among 16 bytes, as a bit set; kBitsPerByte bits stand for one byte. Those of
 // not_plain() need a second look in a string: quotes, backslashes, controls, what is no ASCII.
 #if defined(__aarch64__)
@@ -52,6 +56,13 @@ inline std::uint64_t to_bits(uint8x16_t matches) {
   const uint8x8_t nibbles = vshrn_n_u16(vreinterpretq_u16_u8(matches), 4);
   return vget_lane_u64(vreinterpret_u64_u8(nibbles), 0) & 0x8888888888888888U;
 }
+// The same with the quote, for a look at both at once.
+inline constexpr auto kStrayOrQuote = [] {
+  std::array<std::uint8_t, 48> found{};
+  std::ranges::copy(kStrayControls, found.begin());
+  found['"'] = 0xff;
+  return found;
+}();
 // 0xff for stray control characters, 0 for all other bytes.
 inline uint8x16_t stray(uint8x16_t bytes) {
   return vqtbl2q_u8(vld1q_u8_x2(kStrayControls.data()), bytes);
@@ -59,9 +70,10 @@ inline uint8x16_t stray(uint8x16_t bytes) {
 template <bool kStrict>
 std::uint64_t quotes_or_backslashes(const char* p) {
   const uint8x16_t bytes = load16(p);
-  const uint8x16_t found =
-      vorrq_u8(vceqq_u8(bytes, vdupq_n_u8('"')), vceqq_u8(bytes, vdupq_n_u8('\\')));
-  return to_bits(kStrict ? vorrq_u8(found, vcltq_u8(bytes, vdupq_n_u8(' '))) : found);
+  const uint8x16_t quotes = kStrict
+                                ? vcleq_u8(veorq_u8(bytes, vdupq_n_u8(kQuoteBit)), vdupq_n_u8(' '))
+                                : vceqq_u8(bytes, vdupq_n_u8('"'));
+  return to_bits(vorrq_u8(quotes, vceqq_u8(bytes, vdupq_n_u8('\\'))));
 }
 template <bool kStrict>
 std::uint64_t quotes_or_brackets(const char* p) {
@@ -69,11 +81,16 @@ std::uint64_t quotes_or_brackets(const char* p) {
   const uint8x16_t folded = vorrq_u8(bytes, vdupq_n_u8(0x20));  // '[' -> '{' and ']' -> '}'
   const uint8x16_t brackets =
       vorrq_u8(vceqq_u8(folded, vdupq_n_u8('{')), vceqq_u8(folded, vdupq_n_u8('}')));
-  const uint8x16_t found = vorrq_u8(brackets, vceqq_u8(bytes, vdupq_n_u8('"')));
-  return to_bits(kStrict ? vorrq_u8(found, stray(bytes)) : found);
+  const uint8x16_t quotes = kStrict ? vqtbl3q_u8(vld1q_u8_x3(kStrayOrQuote.data()), bytes)
+                                    : vceqq_u8(bytes, vdupq_n_u8('"'));
+  return to_bits(vorrq_u8(brackets, quotes));
 }
 inline std::uint64_t above_space(const char* p) {
   return to_bits(vcgtq_u8(load16(p), vdupq_n_u8(' ')));
+}
+inline std::ptrdiff_t leading_spaces(const char* p) {  // at most 16
+  const uint16x8_t spaces = vreinterpretq_u16_u8(vceqq_u8(load16(p), vdupq_n_u8(' ')));
+  return std::countr_one(vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(spaces, 4)), 0)) / 4;
 }
 inline std::uint64_t stray_controls(const char* p) { return to_bits(stray(load16(p))); }
 inline std::uint64_t not_plain(const char* p) {
@@ -104,9 +121,9 @@ inline __m128i stray(__m128i bytes) {
 template <bool kStrict>
 std::uint64_t quotes_or_backslashes(const char* p) {
   const __m128i bytes = load16(p);
-  const __m128i found = _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')),
-                                     _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
-  return to_bits(kStrict ? _mm_or_si128(found, at_most(bytes, 0x1f)) : found);
+  const __m128i quotes = kStrict ? at_most(_mm_xor_si128(bytes, _mm_set1_epi8(kQuoteBit)), ' ')
+                                 : _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
+  return to_bits(_mm_or_si128(quotes, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'))));
 }
 template <bool kStrict>
 std::uint64_t quotes_or_brackets(const char* p) {
@@ -121,6 +138,9 @@ inline std::uint64_t above_space(const char* p) {
   // Unsigned compare by max: bytes > ' ' exactly where max(bytes, '!') is the byte itself.
   const __m128i bytes = load16(p);
   return to_bits(_mm_cmpeq_epi8(_mm_max_epu8(bytes, _mm_set1_epi8('!')), bytes));
+}
+inline std::ptrdiff_t leading_spaces(const char* p) {  // at most 16
+  return std::countr_one(to_bits(_mm_cmpeq_epi8(load16(p), _mm_set1_epi8(' '))));
 }
 inline std::uint64_t stray_controls(const char* p) { return to_bits(stray(load16(p))); }
 inline std::uint64_t not_plain(const char* p) {
@@ -151,6 +171,9 @@ std::uint64_t quotes_or_brackets(const char* p) {
 }
 inline std::uint64_t above_space(const char* p) {
   return bits_where(p, [](char c) { return static_cast<unsigned char>(c) > ' '; });
+}
+inline std::ptrdiff_t leading_spaces(const char* p) {  // at most 16
+  return std::countr_one(bits_where(p, [](char c) { return c == ' '; }));
 }
 inline std::uint64_t stray_controls(const char* p) { return bits_where(p, is_stray_control); }
 inline std::uint64_t not_plain(const char* p) {
@@ -192,10 +215,15 @@ template <bool kStrict = false>
 inline const char* skip_space(const char* p, const char* end) {
   if (static_cast<unsigned char>(*p) > ' ') return p;  // one-line traces: usually nothing to skip
   if (static_cast<unsigned char>(p[1]) > ' ' && (kStrict ? *p == ' ' : p < end)) return p + 1;
-  if (const std::uint64_t bits = above_space(p)) [[likely]] {  // a new line with its indentation
+  if constexpr (kStrict) {
+    if (*p == '\n') [[likely]] {  // with its indentation; behind the text stands a '\0'
+      const char* const next = p + 1 + leading_spaces(p + 1);
+      if (static_cast<unsigned char>(*next) > ' ') [[likely]]
+        return next;
+    }
+  } else if (const std::uint64_t bits = above_space(p)) [[likely]] {
     const char* const next = p + first_byte(bits);
-    const std::uint64_t before = (bits & (~bits + 1)) - 1;  // the white space
-    if (next < end && !(kStrict && (stray_controls(p) & before) != 0)) return next;
+    if (next < end) return next;
   }
   return skip_long_space<kStrict>(p, end);
 }

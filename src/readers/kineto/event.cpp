@@ -231,10 +231,14 @@ EventParser::Outcome EventParser::parse(std::string_view text, std::uint64_t fir
   const char* p = begin;
   for (;;) {
     const char* const from = p;
-    do p = json::skip_space(p, end);
+    do p = skip_space(p, end);
     while (*p == ',' && p++ < end);  // a doubled or trailing comma is harmless
-    // Looked at by itself, so that the count does not depend on where blocks end.
-    if (json::has_stray_controls(from, p)) count_controls(from, p, StrayControls::kNoWhiteSpace);
+    if (json::is_control(*p) && p < end) [[unlikely]] {
+      do p = json::skip_space(p, end);
+      while (*p == ',' && p++ < end);
+      // Looked at by itself, so that the count does not depend on where blocks end.
+      count_controls(from, p, StrayControls::kNoWhiteSpace);
+    }
     if (p >= end) return {End::kClean, text.size()};
     if (*p == ']') return {End::kListClosed, offset(p) + 1};
     const char* const start = p;
