@@ -25,4 +25,11 @@ std::vector<NodeId> find_launchers(const Trace& trace, const Tree& tree) {
   return launchers;
 }
 
+EventId recorded_launch_of(const Trace& trace, const Tree& tree, EventId gpu_event) {
+  const NodeId node = tree.node(gpu_event);
+  NodeId call = node.valid() ? tree.parent(node) : NodeId{};
+  while (call.valid() && tree.event(call).row >= trace.recorded()) call = tree.parent(call);
+  return call.valid() ? tree.event(call) : EventId{};
+}
+
 }  // namespace tracelens

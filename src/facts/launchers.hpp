@@ -13,4 +13,8 @@ namespace tracelens {
 // The launchers of tree.linked_gpu_events(), in the same order.
 [[nodiscard]] std::vector<NodeId> find_launchers(const Trace& trace, const Tree& tree);
 
+// The call with which the host launched a GPU event. Of a kernel below captured ops that is the
+// launch of their graph. Invalid: not in the trace.
+[[nodiscard]] EventId recorded_launch_of(const Trace& trace, const Tree& tree, EventId gpu_event);
+
 }  // namespace tracelens

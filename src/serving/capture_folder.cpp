@@ -140,6 +140,7 @@ void CaptureFolder::read_details(const std::string& text, const std::string& fol
   const std::optional<Value> list = parse_json_value(text);
   const std::string where = (fs::path{folder} / kDetailsFile).string();
   if (!list || !list->is_sequence()) throw Error{where, "is not a list of captures"};
+  std::map<std::string, std::size_t> by_name;
   for (const Value& entry : list->items()) {
     const std::string& name = member(entry, "file").as_text();
     if (name.empty()) {
@@ -148,9 +149,11 @@ void CaptureFolder::read_details(const std::string& text, const std::string& fol
     }
     const Value& batch_size = member(entry, "batch_size");
     std::string mode = member(entry, "mode").as_text();
-    const std::size_t file = files_.size();
-    // A name, not a path: nothing outside the folder is read.
-    add_file((fs::path{folder} / fs::path{name}.filename()).string());
+    // A name, not a path: nothing outside the folder is read, and nothing twice.
+    const fs::path own = fs::path{name}.filename();
+    const auto [known, is_new] = by_name.try_emplace(own.string(), files_.size());
+    const std::size_t file = known->second;
+    if (is_new) add_file((fs::path{folder} / own).string());
     if (options_.edition != Edition::kReference && !is_mode(mode) && is_there(file)) {
       if (const auto capture = open(file)) mode = mode_by_count(capture->trace);
     }

@@ -74,6 +74,8 @@ TEST(CaptureFolder, BelievesItsDetailsAndNotesWhatIsMissing) {
   CaptureFolder captures{folder.path(""), {}};
   ASSERT_EQ(captures.sets().size(), 3u);
   EXPECT_EQ(captures.sets()[0].batch_size, 8);
+  EXPECT_EQ(captures.files(), 2u);  // one of them is listed twice
+  EXPECT_EQ(captures.sets()[2].file, 0u);
   EXPECT_TRUE(captures.is_there(0));
   EXPECT_FALSE(captures.is_there(1));
   EXPECT_FALSE(captures.sets()[2].piecewise);

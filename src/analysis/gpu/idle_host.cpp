@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "analysis/gpu/busy_time.hpp"
+#include "facts/launchers.hpp"
 #include "tree/host_rows.hpp"
 #include "tree/time_math.hpp"
 
@@ -140,7 +141,7 @@ class LaunchCalls {
   LaunchCalls(const Trace& trace, const Tree& tree) : trace_{trace}, tree_{tree} {}
 
   [[nodiscard]] EventId of(EventId gpu_event) {
-    const EventId launch = recorded_launch_of(gpu_event);
+    const EventId launch = recorded_launch_of(trace_, tree_, gpu_event);
     if (launch.valid() && is_runtime(trace_.category(launch))) return launch;
     const std::int64_t id = trace_.correlations()[gpu_event.row];
     if (id == kAbsent) return {};
@@ -150,13 +151,6 @@ class LaunchCalls {
   }
 
  private:
-  // Of a kernel below captured ops: the launch of the graph, which is what the host did.
-  [[nodiscard]] EventId recorded_launch_of(EventId gpu_event) const {
-    const NodeId node = tree_.node(gpu_event);
-    NodeId call = node.valid() ? tree_.parent(node) : NodeId{};
-    while (call.valid() && tree_.event(call).row >= trace_.recorded()) call = tree_.parent(call);
-    return call.valid() ? tree_.event(call) : EventId{};
-  }
   void index() {
     is_indexed_ = true;
     for (const EventId event : trace_.all_events()) {

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "facts/launchers.hpp"
 #include "facts/serving_steps.hpp"
 #include "tree/links.hpp"
 #include "tree/time_math.hpp"
@@ -137,11 +138,11 @@ void ServingRun::divide_exposed_communication() {
 }
 
 void ServingRun::add_launches() {
-  // Calls that were grafted from the capture of a graph all have the time of its launch.
   std::vector<std::tuple<std::uint32_t, std::int64_t, std::int64_t>> calls;  // step, start, length
   for (const ServedWork& work : work_)
     if (facts_.tree().is_linked(work.event)) {
-      const EventId call = facts_.tree().launch_of(work.event);
+      const EventId call = recorded_launch_of(trace_, facts_.tree(), work.event);
+      if (!call.valid()) continue;
       calls.emplace_back(work.step, trace_.ts_ns()[call.row], duration_of(trace_, call));
     }
   std::ranges::sort(calls);

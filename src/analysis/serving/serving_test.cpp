@@ -199,6 +199,35 @@ TEST(ServingPhases, RatesAreOfTheTimeOfModelledOpsAndUtilisationOfAllTime) {
   EXPECT_EQ(cell(made.phases(), "MBU %", 0), "");
 }
 
+TEST(ServingSteps, CapturedCallsTakeNoHostTimeButTheLaunchOfTheirGraphDoes) {
+  Serving s;
+  s.step("step[DECODE bs=8]", 0, 40);
+  s.graph(7, {{.name = "attn_fwd", .ts = 20, .dur = 2}, {.name = "gemm", .ts = 22, .dur = 2}});
+  Trace replay = s.t.finish();
+  EventId launch;
+  std::vector<EventId> kernels;
+  for (const EventId event : replay.all_events()) {
+    if (replay.category(event) == Category::kCudaRuntime) launch = event;
+    if (replay.category(event) == Category::kKernel) kernels.push_back(event);
+  }
+  TraceBuilder builder{std::move(replay)};
+  for (const EventId kernel : kernels) {
+    const EventId call = builder.append({.phase = Phase::kComplete,
+                                         .category = Category::kCudaRuntime,
+                                         .name = builder.intern("cudaLaunchKernel"),
+                                         .track = builder.intern(Track{4711, 1}),
+                                         .signature = {},
+                                         .ts_ns = 7'000,
+                                         .dur_ns = 0});
+    builder.set_parent(call, launch);
+    builder.set_parent(kernel, call);
+  }
+  Made made{std::move(builder).finish()};
+  const Table table = serving_steps(made.run);
+  EXPECT_EQ(cell(table, "launch ms", 0), "0.003");
+  EXPECT_EQ(cell(table, "launches", 0), "1");
+}
+
 TEST(ServingPhases, WhatModelsHardlyKnowHasNoRates) {
   Serving s;
   s.step(annotation({.running = 2, .keys = 153}), 0, 40);
