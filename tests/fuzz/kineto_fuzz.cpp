@@ -16,7 +16,9 @@ void check_places(std::string_view bytes) {
   using namespace tracelens;
   io::Stream in = io::Stream::over("fuzz", bytes);
   if (!is_kineto(in.peek(4096))) return;
-  const auto [trace, places] = index_kineto(in, {.threads = 2, .block_bytes = 90});
+  const TextIndex index = index_kineto(in, {.threads = 2, .block_bytes = 90});
+  const Trace& trace = index.trace;
+  const EventPlaces& places = index.places;
   TL_CHECK(places.begins.size() == trace.size() && places.sizes.size() == trace.size());
   std::uint64_t end = 0;
   for (std::size_t row = 0; row < trace.size(); ++row) {
