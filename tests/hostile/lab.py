@@ -47,6 +47,7 @@ def strict_json(data, what):
         raise Failure(f"{what} is no JSON: {error}") from error
 
 
+CI_COMMAND = re.compile(rb"(?m)^\s*::.*|##[a-z]*\[.*")
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff]")
 
 
@@ -149,8 +150,10 @@ class Lab:
             raise Failure(f"exit status {done.status}: {done.stderr[-300:]!r}")
         if done.status == 2 and not re.search(rb"error: \S+ ?\S", done.stderr):
             raise Failure(f"status 2 without a sentence: {done.stderr[-300:]!r}")
-        check_plain(done.stdout, "stdout")
-        check_plain(done.stderr, "stderr")
+        for text, what in ((done.stdout, "stdout"), (done.stderr, "stderr")):
+            check_plain(text, what)
+            if found := CI_COMMAND.search(text):
+                raise Failure(f"a command of a CI system in {what}: {found.group()!r}")
 
     def check_files(self, before, outputs):
         after = self.snapshot()

@@ -9,7 +9,7 @@ from lab import Failure
 NAMES = ["\x1b[31mred\x1b[0m", "\x1b]0;title\x07", "over\rwritten", "two\nlines", "tab\there", "nul\0in",
          "=cmd|'/c calc'!A1", "+1+1", "-1+1", "@SUM(A1)", "[click](http://evil.example)",
          "![x](http://evil.example/x.png)", "<script>alert(1)</script>", "a|b|c", "`code`", "\ufffe\uffff",
-         "\u202eright", "\x7f\x9b31m", "::error::ci", "]]>", "&amp;", "\ud800", "\u2028", "''\"\"\\"]
+         "\u202eright", "\x7f\x9b31m", "::error::ci", "##vso[task.setvariable]x", "##[error]x", "]]>", "&amp;", "\ud800", "\u2028", "''\"\"\\"]
 
 
 def name_of(lab):
