@@ -244,13 +244,18 @@ class Resolution(unittest.TestCase):
 
     def test_the_cache_is_as_recorded(self):
         def measured(recorded):
-            return replay.profiled(None, {"trace": {"kernel_time_us_mean": recorded}}, options())["kernel_us"]
+            result = replay.profiled(None, {"trace": {"kernel_time_us_mean": recorded}}, options())
+            return result["kernel_us"], result["cache"], len(result["kernel_us_by_cache"])
 
-        found = {True: (["k"], 8.0), False: (["k"], 12.0)}
-        with mock.patch.object(replay, "kernels_of_calls", lambda _, before: found[before() is None]), \
-                mock.patch.object(replay, "flush_buffer", lambda _: None), \
-                mock.patch.object(replay, "flush", lambda _: "cold"):
-            self.assertEqual([measured(recorded) for recorded in (7, 9, 11, 0)], [8, 8, 12, 12])
+        found = {"read": (["k"], 12.0), None: (["k"], 8.0), "written": (["k"], 15.0)}
+        buffer = types.SimpleNamespace(max=lambda: "read", add_=lambda _: "written")
+        with mock.patch.object(replay, "kernels_of_calls", lambda _, before: found[before()]), \
+                mock.patch.object(replay, "flush_buffer", lambda _: buffer), \
+                mock.patch.object(replay, "flush", lambda buffer: buffer.max()):
+            self.assertEqual(measured(11.5), (12, "cold", 1))
+            self.assertEqual(measured(8.5), (8, "warm", 2))
+            self.assertEqual(measured(17), (15, "written", 3))
+            self.assertEqual(measured(0), (12, "cold", 1))  # nothing to compare with
 
     def test_large_blocks_on_the_host_are_fresh(self):
         with mock.patch("ctypes.CDLL") as library:
