@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,11 +43,12 @@ struct ReplayRecord {
   std::vector<std::string> kernels = {};       // by their time, longest first
   // What a replay needs and the arguments do not say; empty: nothing.
   std::string list_type = {};                   // of the tensors in lists: "float"
-  std::string copy = {};                        // "HtoD pinned": where the tensors were
+  std::string copy = {};                        // "HtoD pinned", "DtoH fresh": where tensors were
   std::string autocast = {};                    // the type that autocast worked in: "c10::BFloat16"
   std::string attention = {};                   // what attention was left to: "flash", "math"
   std::string source = {};                      // file name of a kernel that torch.compile made
   std::optional<ReplayArguments> forward = {};  // the op this is the backward of
+  std::map<std::string, std::uint64_t> below = {};  // PyTorch's ops a node of autograd called
   // Of a JAX profile: the HLO instruction with all it calls, as JSON without names or sources.
   std::string hlo = {};
 };

@@ -7,7 +7,10 @@ PyTorch: overloads, values and statuses are those PyTorch would be called with.
 
 import argparse
 import json
+import sys
+import types
 import unittest
+from unittest import mock
 
 import generated
 from generated import ROOT, ScriptTest, loaded
@@ -161,6 +164,12 @@ class Resolution(unittest.TestCase):
         result = replay.run_record({**entry, "attention": "cudnn"}, options())
         self.assertIn("cannot be chosen", result["notes"][0])  # the stub has none
 
+    def test_attention_may_need_another_back_end_here(self):
+        entry = record("aten::scaled_dot_product_attention", ["c10::BFloat16"] * 3, [[1, 2, 8, 512]] * 3,
+                       attention="flash")
+        result = replay.run_record(entry, options())
+        self.assertEqual((result["status"], "left to PyTorch" in result["notes"][-1]), ("ok", True), result)
+
     def backward(self, op, dims, forward, **more):
         return record(op, ["float"], [dims], forward=forward, strides=[[0] * len(dims)], **more)
 
@@ -181,10 +190,80 @@ class Resolution(unittest.TestCase):
         self.assertEqual(self.call(self.backward("NativeBatchNormBackward0", [2, 3, 4, 4], forward))[0],
                          "NativeBatchNormBackward0")
 
+    def test_backward_makes_the_recorded_gradients(self):
+        forward = record("aten::addmm", ["float"] * 3, [[16], [4, 8], [8, 16]])
+
+        def products(**recorded):
+            self.call(self.backward("AddmmBackward0", [4, 16], forward, **recorded))
+            nodes = [i for i, (name, _, _) in enumerate(torch.calls) if name == "AddmmBackward0"]
+            return [name for name, _, _ in torch.calls[nodes[-2] + 1:nodes[-1]]]
+
+        self.assertEqual(products(below={"aten::mm": 2, "aten::t": 4}), ["aten::mm"] * 2)
+        self.assertEqual(products(below={"aten::mm": 1, "aten::t": 2}), ["aten::mm"])
+        self.assertEqual(products(trace={"launches": 2}), ["aten::mm"] * 2)
+
+    def test_kernels_tell_gradients_only_where_ops_do_not(self):
+        entry = {"below": {"aten::mm": 2}, "trace": {"launches": 2, "kernels": ["a", "b"]}}
+        whole = ({"aten::mm": 2, "aten::conj": 4}, ["a", "b"])
+        self.assertEqual(replay.unlike(whole, entry), (0, False))
+        with_split = ({"aten::mm": 2}, ["a", "b", "reduce"])
+        self.assertLess(replay.unlike(with_split, entry), replay.unlike(({"aten::mm": 1}, ["a", "r"]), entry))
+        self.assertEqual(replay.unlike(({"aten::mm": 2}, ["other vendor's", "b"]), entry), (0, True))
+
     def test_gradients_are_accumulated(self):
-        entry = record("torch::autograd::AccumulateGrad", ["float"], [[4, 8]], trace={"launches": 1})
+        entry = record("torch::autograd::AccumulateGrad", ["float"], [[4, 8]], below={"aten::add_": 1})
         name, (gradient,), _ = self.call(entry)
         self.assertEqual((name, gradient.shape), ("torch::autograd::AccumulateGrad", (4, 8)))
+        self.assertTrue(replay.AccumulateCall(entry, options()).adds)
+        self.assertFalse(replay.AccumulateCall({**entry, "below": {"aten::clone": 1}}, options()).adds)
+
+    def test_the_memory_is_as_large_as_a_view_needs(self):
+        _, (tensor, *_), _ = self.call(
+            record("aten::as_strided", ["float", "ScalarList", "ScalarList", "Scalar"], [[4, 8], [], [], []],
+                   ["", "[4, 7]", "[8, 1]", "100"]))
+        self.assertEqual((tensor.shape, tensor.elements), ((4, 8), 100 + 3 * 8 + 7))
+
+    def test_inputs_are_no_views(self):  # which cannot be detached in place
+        _, (tensor,), _ = self.call(record("aten::detach_", ["float"], [[4, 8]], strides=[[1, 4]]))
+        self.assertEqual((tensor.strides, tensor.is_view), ((1, 4), False))
+
+    def test_copies_to_memory_of_their_own(self):
+        entry = record("aten::copy_", ["float", "float", "Scalar"], [[4], [4], []], ["", "", "False"],
+                       copy="DtoH fresh")
+        self.assertEqual(self.call(entry)[1][0].fill, "empty")
+        self.assertEqual(self.call({**entry, "copy": "DtoH"})[1][0].fill, "zeros")
+
+    def test_kernels_of_an_op_count_once(self):
+        def event(name, start, kernels=()):
+            return types.SimpleNamespace(name=name, device_type="DeviceType.CPU", kernels=kernels,
+                                         time_range=types.SimpleNamespace(start=start, end=start + 10))
+
+        gemm = types.SimpleNamespace(name="gemm", duration=5)
+        self.assertEqual(replay.kernels_by_call([event("replayed", 0), event("aten::mm", 1, [gemm]),
+                                                 event("cudaLaunchKernel", 2, [gemm])]), (["gemm"], 5))
+
+    def test_the_cache_is_as_recorded(self):
+        def measured(recorded):
+            result = replay.profiled(None, {"trace": {"kernel_time_us_mean": recorded}}, options())
+            return result["kernel_us"], result["cache"], len(result["kernel_us_by_cache"])
+
+        found = {"read": (["k"], 12.0), None: (["k"], 8.0), "written": (["k"], 15.0)}
+        buffer = types.SimpleNamespace(max=lambda: "read", add_=lambda _: "written")
+        with mock.patch.object(replay, "kernels_of_calls", lambda _, before: found[before()]), \
+                mock.patch.object(replay, "flush_buffer", lambda _: buffer), \
+                mock.patch.object(replay, "flush", lambda buffer: buffer.max()):
+            self.assertEqual(measured(11.5), (12, "cold", 1))
+            self.assertEqual(measured(8.5), (8, "warm", 2))
+            self.assertEqual(measured(17), (15, "written", 3))
+            self.assertEqual(measured(0), (12, "cold", 1))  # nothing to compare with
+
+    def test_large_blocks_on_the_host_are_fresh(self):
+        with mock.patch("ctypes.CDLL") as library:
+            replay.take_fresh_memory()
+            if sys.platform.startswith("linux"):
+                library.return_value.mallopt.assert_called_once_with(-3, 128 * 1024)
+        with mock.patch("ctypes.CDLL", side_effect=OSError):
+            replay.take_fresh_memory()
 
     def test_names_without_a_namespace_are_pytorchs(self):
         self.assertEqual(self.call(record("detach", ["float"], [[2]]))[0], "aten::detach.default")

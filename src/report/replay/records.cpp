@@ -142,6 +142,17 @@ std::string RecordBuilder::attention_of(NodeId node) const {
   return "";
 }
 
+// By name, how often this called PyTorch's ops itself: which gradients it made.
+std::map<std::string, std::uint64_t> RecordBuilder::ops_below(NodeId node) const {
+  std::map<std::string, std::uint64_t> found;
+  for (std::uint32_t row = node.row + 1; row < tree_.end(node).row;) {
+    const std::string_view name = trace_.name(tree_.event({row}));
+    if (tree_.is_op({row}) && name.starts_with("aten::")) ++found[std::string{name}];
+    row = tree_.is_op({row}) ? tree_.end({row}).row : row + 1;
+  }
+  return found;
+}
+
 // Which kernels ran, not which took longest: of two that take equally long it may be either.
 RecordBuilder::Key RecordBuilder::key_of(NodeId node) const {
   Key key;
@@ -182,6 +193,11 @@ ReplayRecord RecordBuilder::first_seen(NodeId node) const {
     if (record.list_type.empty() && has_list(record.call.types))
       record.list_type = element_type(trace_.name(gpu));
   }
+  // Memory of its own that the host touches for the first time, which takes longer.
+  const NodeId caller = tree_.nearest_op(node);
+  if (record.copy == "DtoH" && record.call.op == "aten::copy_" && caller.valid() &&
+      trace_.name(tree_.event(caller)) == "aten::_to_copy")
+    record.copy += " fresh";
   const bool converts = record.call.op == "aten::to" || record.call.op == "aten::_to_copy";
   if (!converts && casts_before_[tree_.end(node).row] > casts_before_[node.row])
     record.autocast = autocast_;
@@ -191,6 +207,8 @@ ReplayRecord RecordBuilder::first_seen(NodeId node) const {
       record.source = file_name(file->as_text());
   if (const EventId forward = forward_of(node); forward.valid())
     record.forward = arguments_of(trace_, forward);
+  if (record.forward || record.call.op == "torch::autograd::AccumulateGrad")
+    record.below = ops_below(node);
   return record;
 }
 

@@ -41,6 +41,7 @@ class RecordBuilder {
   [[nodiscard]] std::size_t find_or_add(NodeId node);
   [[nodiscard]] EventId forward_of(NodeId node) const;
   [[nodiscard]] std::string attention_of(NodeId node) const;
+  [[nodiscard]] std::map<std::string, std::uint64_t> ops_below(NodeId node) const;
   // Where the HLO instruction of a node stands.
   struct HloPlace {
     const hlo::Module* module = nullptr;  // null: the node is no HLO op with a module

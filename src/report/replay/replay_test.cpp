@@ -280,13 +280,35 @@ TEST(Replay, BackwardsOfOtherForwardsAreOtherRecords) {
     t.builder().set_sequence(
         t.op("autograd::engine::evaluate_function: MmBackward0", ts + 10, 20, engine), number);
     t.op("MmBackward0", ts + 11, 15, one_tensor(R"(["", ""])"), engine);
-    t.launch("cudaLaunchKernel", ts + 12, 1, {.name = "gemm", .ts = ts + 15, .dur = 8}, engine);
+    for (const double at : {ts + 12, ts + 16}) {
+      t.op("aten::mm", at, 3, mm_arguments(), engine);
+      t.op("aten::empty", at + 0.5, 1, mm_arguments(), engine);
+    }
+    t.op("SECRETop", ts + 20, 1, mm_arguments(), engine);
+    t.launch("cudaLaunchKernel", ts + 22, 1, {.name = "gemm", .ts = ts + 25, .dur = 8}, engine);
     ts += 100, ++number;
   }
   const Replay replay = choose_replay(t.finish(), {.names = {"MmBackward0"}});
   ASSERT_EQ(replay.records.size(), 2u);
   ASSERT_TRUE(replay.records[0].forward && replay.records[1].forward);
   EXPECT_NE(json_text(replay.records[0].forward->dims), json_text(replay.records[1].forward->dims));
+  EXPECT_NE(replay_data(replay).find(R"("below": {"aten::mm": 2}, )"), std::string::npos);
+}
+
+TEST(Replay, CopiesToTheHostMayBeToFreshMemory) {
+  const auto copy_below = [](std::string_view caller) {
+    TestTrace t;
+    t.op(caller, 0, 20, one_tensor(R"(["", "6"])"));
+    t.op("aten::copy_", 1, 10, one_tensor(R"(["", "0"])"));
+    t.launch("cudaMemcpyAsync", 2, 1,
+             {.name = "Memcpy DtoH (Device -> Pageable)",
+              .ts = 4,
+              .dur = 2,
+              .category = Category::kGpuMemcpy});
+    return choose_replay(t.finish(), {.names = {"aten::copy_"}}).records[0].copy;
+  };
+  EXPECT_EQ(copy_below("aten::_to_copy"), "DtoH fresh");
+  EXPECT_EQ(copy_below("aten::stack"), "DtoH");
 }
 
 TEST(Replay, AttentionKeepsItsBackend) {
@@ -401,6 +423,19 @@ TEST(Replay, ScaledGemmsGiveAnotherType) {
   // AMD's own 8-bit type does not exist for cuBLASLt.
   EXPECT_EQ(commands("c10::Float8_e4m3fnuz", GemmBench::kHipblaslt).size(), 1u);
   EXPECT_TRUE(commands("c10::Float8_e4m3fnuz", GemmBench::kCublaslt).empty());
+}
+
+TEST(Replay, VerifyTakesEitherOfTwoLongKernels) {
+  TestTrace t;
+  t.op("aten::mm", 0, 50, mm_arguments());
+  t.launch("cudaLaunchKernel", 1, 1, {.name = "first", .ts = 5, .dur = 21});
+  t.launch("cudaLaunchKernel", 3, 1, {.name = "second", .ts = 30, .dur = 20});
+  const Table table = verify_replay(t.finish(),
+                                    R"({"format": "tracelens replay results 1", "results": [
+        {"id": 0, "uid": 0, "op": "aten::mm", "status": "ok", "kernel_us": 41,
+         "kernels": ["second", "first"]}]})",
+                                    "results.json");
+  EXPECT_EQ(table.column("verdict").texts()[0], "reproduced");
 }
 
 TEST(Replay, VerifyTellsReproducedFromTheRest) {

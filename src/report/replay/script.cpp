@@ -98,6 +98,15 @@ void append_record(std::string& out, const ReplayRecord& record, std::size_t id,
     append_arguments(out, *record.forward);
     out += '}';
   }
+  if (!record.below.empty()) {
+    out += R"(, "below": {)";
+    for (const auto& [name, count] : record.below) {
+      if (out.back() != '{') out += ", ";
+      append_json_text(out, name);
+      out += fmt::format(": {}", count);
+    }
+    out += '}';
+  }
   out += ", ";
   append_trace_figures(out, record, with_names);
   out += '}';

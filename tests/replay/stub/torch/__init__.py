@@ -39,6 +39,7 @@ class Tensor:
         self.shape, self.strides, self.dtype = tuple(shape), tuple(strides), kind
         self.device, self.fill, self.high = device(where), fill, high
         self.requires_grad, self.grad_fn, self.grad = False, None, None
+        self.elements, self.is_view = max(self.numel(), 1), False  # of its memory
 
     def dim(self):
         return len(self.shape)
@@ -65,7 +66,11 @@ class Tensor:
         return Tensor(self.shape, self.strides, globals()["bool"], self.device, "first", limit)
 
     def view(self, shape):
-        return Tensor(shape, self.strides, self.dtype, self.device, "view")
+        return Tensor(shape, self.strides, self.dtype, self.device, "view")._as_view()
+
+    def _as_view(self):
+        self.is_view = True
+        return self
 
     def clamp(self, max):
         return Tensor(self.shape, self.strides, self.dtype, self.device, "upto", max)
@@ -98,21 +103,27 @@ class Tensor:
         return view
 
     def as_strided(self, shape, strides):
+        return Tensor(shape, strides, self.dtype, self.device, self.fill, self.high)._as_view()
+
+    def as_strided_(self, shape, strides):
         needed = 1 + sum((size - 1) * step for size, step in zip(shape, strides)) if 0 not in shape else 0
-        assert needed <= max(self.numel(), 1), "the view reaches beyond its buffer"
-        return Tensor(shape, strides, self.dtype, self.device, self.fill, self.high)
+        assert needed <= self.elements, "the tensor reaches beyond its buffer"
+        self.shape, self.strides = tuple(shape), tuple(strides)
+        return self
 
 
 class Node:
-    """Of autograd: calling it notes the gradients."""
+    """Of autograd: calling it notes the gradients, after one product for each matrix that needs one."""
 
-    def __init__(self, name, following):
+    def __init__(self, name, following, matrices=0):
         self._name, self.next_functions = name, [(each, 0) for each in following]
+        self.matrices = matrices
 
     def name(self):
         return self._name
 
     def __call__(self, *gradients):
+        calls.extend([("aten::mm", gradients, {})] * self.matrices)
         calls.append((self._name, gradients, {}))
 
 
@@ -136,6 +147,10 @@ def arange(count, dtype=None, device="cpu"):
 
 def full(shape, value, dtype=None, device="cpu"):
     return Tensor(shape, [1], dtype, device, "all", value)
+
+
+def empty_like(other):
+    return Tensor(other.shape, other.strides, other.dtype, other.device, "empty")
 
 
 def cat(tensors, dim=0):
@@ -228,7 +243,8 @@ class _Overload:
         base = self.name.split("::")[1].split(".")[0].rstrip("_")
         result = given[0].detach()
         result.grad_fn = Node("".join(map(str.capitalize, base.split("_"))) + "Backward0",
-                              [each.grad_fn for each in given if each.grad_fn])
+                              [each.grad_fn for each in given if each.grad_fn],
+                              sum(each.requires_grad and each.dim() == 2 for each in given))
         return result
 
 
