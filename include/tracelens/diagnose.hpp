@@ -34,17 +34,17 @@ enum class Confidence : std::uint8_t {
 
 // A number that proves a finding, and where it stands in the tables.
 struct Evidence {
-  std::string table;
+  std::string table = {};
   std::vector<std::pair<std::string, std::string>> key = {};  // the row: columns and their texts
-  std::string column;
+  std::string column = {};
   double value = 0;
   std::string unit = {};  // "ms", "%", "GB/s"; empty: a count
 };
 
 // A thing that is to be changed.
 struct FindingPlace {
-  std::string kind;  // "op", "kernel", "range", "call", "module"
-  std::string name;
+  std::string kind = {};  // "op", "kernel", "range", "call", "module"
+  std::string name = {};
   std::string python = {}, module = {}, shape = {};  // empty: not known
   std::int64_t time_ns = 0, count = 0;
 };
@@ -65,9 +65,9 @@ struct Verification {
 };
 
 struct Finding {
-  std::string id, title;
+  std::string id = {}, title = {};
   Severity severity = Severity::kInfo;
-  std::string verdict;             // a sentence; every number in it is evidence
+  std::string verdict = {};        // a sentence; every number in it is evidence
   std::int64_t saving_ns = 0;      // once the findings before it are mended
   double saving_percent = 0;       // of the window
   SavingRange alone = {};          // this finding mended and no other
@@ -85,29 +85,29 @@ struct Finding {
 
 // What is to be known about the trace before the findings are believed.
 struct QualityNote {
-  std::string id, text;
+  std::string id = {}, text = {};
 };
 
 struct Diagnosis {
-  std::vector<std::string> files;
-  std::string format, gpu;
+  std::vector<std::string> files = {};
+  std::string format = {}, gpu = {};
   std::int64_t devices = 0, ranks = 1;
 
   // The part of the trace it is about.
   std::int64_t start_ns = 0;      // from the first event on
   std::int64_t length_ns = 0;     // as recorded
   std::int64_t corrected_ns = 0;  // without the time that recording took; shares refer to it
-  std::vector<std::string> steps, dropped_steps;
+  std::vector<std::string> steps = {}, dropped_steps = {};
 
   std::int64_t gpu_busy_ns = 0, gpu_idle_ns = 0;
-  std::vector<std::pair<std::string, std::int64_t>> path;  // what bounds it, the longest first
-  std::int64_t saving_all_ns = 0;                          // of all findings together
+  std::vector<std::pair<std::string, std::int64_t>> path = {};  // what bounds it, the longest first
+  std::int64_t saving_all_ns = 0;                               // of all findings together
 
-  std::string verdict;  // the run in a sentence
-  std::vector<QualityNote> quality;
-  std::vector<Finding> findings;    // in the order in which they are best mended
-  std::size_t below_minimum = 0;    // findings that save less than was asked for; not in the list
-  std::vector<std::string> tables;  // that the evidence is from
+  std::string verdict = {};  // the run in a sentence
+  std::vector<QualityNote> quality = {};
+  std::vector<Finding> findings = {};  // in the order in which they are best mended
+  std::size_t below_minimum = 0;  // findings that save less than was asked for; not in the list
+  std::vector<std::string> tables = {};  // that the evidence is from
 };
 
 struct DiagnoseOptions {

@@ -67,10 +67,10 @@ class Notes {
       all += trace_.dur_ns()[event.row];
       if (!c_.tree().is_linked(event)) unlinked += trace_.dur_ns()[event.row];
     }
-    if (percent_of(unlinked, all) > kUnlinked)
+    if (percentage(unlinked, all) > kUnlinked)
       add(4, fmt::format("{} of the GPU time has no launch in the trace: ops, gaps and path lack "
                          "it; record from before the first launch",
-                         figure(percent_of(unlinked, all), "%")));
+                         figure(percentage(unlinked, all), "%")));
   }
 
   void names() {
@@ -81,10 +81,10 @@ class Notes {
       all += group.busy_ns;
       if (!has_shapes) without += group.busy_ns;
     }
-    if (percent_of(without, all) > kNoShapes)
+    if (percentage(without, all) > kNoShapes)
       add(5, fmt::format("ops without shapes hold {} of the GPU time of ops: record with "
                          "record_shapes=True",
-                         figure(percent_of(without, all), "%")));
+                         figure(percentage(without, all), "%")));
     bool has_frames = false, has_modules = false;
     for (std::uint32_t i = 0; i < c_.tree().size() && !has_modules; ++i) {
       has_frames |= trace_.category(c_.tree().event({i})) == Category::kPythonFunction;
@@ -125,10 +125,10 @@ class Notes {
     if (c_.busy_share(wrong) >= kTooEfficientShare)
       add(9, fmt::format("faster than the roof allows, so model or peak is wrong for: {}",
                          fmt::join(wrong_names, ", ")));
-    if (percent_of(unmodelled, all) > kUnmodelled)
+    if (percentage(unmodelled, all) > kUnmodelled)
       add(10,
           fmt::format("{} of the GPU time of ops has no model, most of it in: {}",
-                      figure(percent_of(unmodelled, all), "%"), fmt::join(unknown_names, ", ")));
+                      figure(percentage(unmodelled, all), "%"), fmt::join(unknown_names, ", ")));
   }
 
   void clocks() {
@@ -170,7 +170,7 @@ class Notes {
       longest = std::max(longest, length(span));
       shortest = shortest == 0 ? length(span) : std::min(shortest, length(span));
     }
-    if (percent_of(longest - shortest, longest) > kUnevenDevices)
+    if (percentage(longest - shortest, longest) > kUnevenDevices)
       add(13, fmt::format("the GPUs work for {} to {}: look at each", ms_text(shortest),
                           ms_text(longest)));
   }

@@ -39,7 +39,7 @@ std::pair<std::string_view, double> largest_side(const Diagnosis& diagnosis) {
   std::int64_t all = 0;
   for (const auto& [name, ns] : diagnosis.path) times[side_of(name)] += ns, all += ns;
   const auto most = static_cast<std::size_t>(std::ranges::max_element(times) - times.begin());
-  return {kSides[most].words, percent_of(times[most], all)};
+  return {kSides[most].words, percentage(times[most], all)};
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ std::string verdict_on(const DiagnosisContext& context, const Diagnosis& diagnos
   if (context.gpu_events().empty()) return "The trace has no GPU work: nothing to diagnose.";
   const std::int64_t span = diagnosis.gpu_busy_ns + diagnosis.gpu_idle_ns;
   const std::string busy =
-      fmt::format("the GPU is busy {:.1f}% of its span", percent_of(diagnosis.gpu_busy_ns, span));
+      fmt::format("the GPU is busy {:.1f}% of its span", percentage(diagnosis.gpu_busy_ns, span));
   const auto [side, share] = largest_side(diagnosis);
   const std::string bound =
       diagnosis.path.empty()

@@ -69,7 +69,7 @@ std::int64_t DiagnosisContext::length_ns() const {
   return path().usable() ? path().length_ns() : gpu_times().span_ns;
 }
 
-double DiagnosisContext::share(std::int64_t ns) const { return percent_of(ns, length_ns()); }
+double DiagnosisContext::share(std::int64_t ns) const { return percentage(ns, length_ns()); }
 
 std::size_t DiagnosisContext::steps() const {
   return std::max<std::size_t>(1, window.steps.size());
@@ -160,7 +160,7 @@ const DeviceTimes& DiagnosisContext::gpu_times() const {
   return gpu_times_.get([this] { return make_gpu_times(); });
 }
 
-double DiagnosisContext::busy_share(std::int64_t ns) const { return percent_of(ns, busy_ns()); }
+double DiagnosisContext::busy_share(std::int64_t ns) const { return percentage(ns, busy_ns()); }
 
 std::int64_t DiagnosisContext::gpu_sum_ns(std::span<const EventId> events) const {
   std::int64_t sum = 0;

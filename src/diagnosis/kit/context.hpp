@@ -37,11 +37,11 @@ namespace tracelens {
 // One call of an op with its GPU work; together they hold every linked GPU event of the window once,
 // communication left out.
 struct OpUse {
-  std::string name;
-  std::string_view category;         // "GEMM"
-  EventId event;                     // the op; of what no op launched, the call
-  NodeId node;                       // invalid: not in the tree
-  std::span<const EventId> kernels;  // its GPU events
+  std::string name = {};
+  std::string_view category = {};         // "GEMM"
+  EventId event = {};                     // the op; of what no op launched, the call
+  NodeId node = {};                       // invalid: not in the tree
+  std::span<const EventId> kernels = {};  // its GPU events
   std::int64_t busy_ns = 0;
   const Work* work = nullptr;  // of the model; null: none, or it could not say
   const Roof* roof = nullptr;  // the best possible time; null: no model or no peaks
@@ -52,10 +52,10 @@ struct OpUse {
 
 // All calls of an op with the same arguments and the same work: a row of unified_perf_summary.
 struct OpGroup {
-  std::string name;
-  std::string_view category;
-  SignatureId signature;            // invalid: not recorded
-  std::vector<std::uint32_t> uses;  // places in DiagnosisContext::op_uses()
+  std::string name = {};
+  std::string_view category = {};
+  SignatureId signature = {};            // invalid: not recorded
+  std::vector<std::uint32_t> uses = {};  // places in DiagnosisContext::op_uses()
   std::int64_t busy_ns = 0;
   const Work* work = nullptr;
   const Roof* roof = nullptr;
@@ -137,7 +137,7 @@ class DiagnosisContext {
   [[nodiscard]] const CallKinds& calls() const;
   [[nodiscard]] const HostRanges& ranges() const;
   [[nodiscard]] const HostWork& host() const;
-  [[nodiscard]] const GpuGaps& gaps() const;  // sums alone, of the whole trace, as recorded
+  [[nodiscard]] const GpuGaps& gaps() const;     // sums alone, of the whole trace, as recorded
   [[nodiscard]] const SyncCalls& syncs() const;  // of the whole trace
   // The call no longer waits, the op it is for takes no longer than this, its copy goes.
   void remove_wait(const SyncCall& sync, std::int64_t left_ns, PathEdit& edit) const;

@@ -12,7 +12,7 @@ namespace tracelens {
 [[nodiscard]] std::string ms_text(std::int64_t ns);  // figure(..., "ms")
 
 [[nodiscard]] constexpr double in_ms(std::int64_t ns) { return static_cast<double>(ns) / 1e6; }
-[[nodiscard]] constexpr double percent_of(std::int64_t part, std::int64_t whole) {
+[[nodiscard]] constexpr double percentage(std::int64_t part, std::int64_t whole) {
   return whole <= 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
 

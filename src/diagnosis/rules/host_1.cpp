@@ -42,9 +42,8 @@ const DeviceGaps* idlest(const GpuGaps& gaps) {
 
 std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (!c.path().usable()) return std::nullopt;
-  const double idle = percent_of(c.gpu_times().idle_ns(), c.gpu_times().span_ns);
-  const std::int64_t on_path = c.on_path_ns(BoundBy::kHostOp) +
-                               c.on_path_ns(BoundBy::kHostOther) +
+  const double idle = percentage(c.gpu_times().idle_ns(), c.gpu_times().span_ns);
+  const std::int64_t on_path = c.on_path_ns(BoundBy::kHostOp) + c.on_path_ns(BoundBy::kHostOther) +
                                c.on_path_ns(BoundBy::kHostRuntime);
   const double launches =
       static_cast<double>(c.gpu_events().size()) / static_cast<double>(c.steps());
@@ -58,7 +57,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
     host += gaps->part_ns[part.part];
     if (gaps->part_ns[part.part] > gaps->part_ns[largest->part]) largest = &part;
   }
-  if (percent_of(host, gaps->idle_ns) < n["least_host_pct"]) return std::nullopt;
+  if (percentage(host, gaps->idle_ns) < n["least_host_pct"]) return std::nullopt;
 
   Draft draft;
   draft.edit.scale_all_host(n["factor"]);
@@ -70,7 +69,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
       draft.prove("gpu_gap_summary", "idle of span without the profiler", idle, "%"),
       largest->words,
       draft.prove("gpu_gap_summary", "pct_of_idle",
-                  percent_of(gaps->part_ns[largest->part], gaps->idle_ns), "%",
+                  percentage(gaps->part_ns[largest->part], gaps->idle_ns), "%",
                   {{"part", std::string{kGapPartNames[static_cast<std::size_t>(largest->part)]}}}),
       draft.prove("critical_path_summary", "pct_of_window", c.share(on_path), "%",
                   {{"bound_by", "host_*"}}));

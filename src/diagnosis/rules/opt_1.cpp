@@ -22,7 +22,7 @@ constexpr Number kNumbers[] = {
     {"gpu_factor", 0.5, "what is left of its GPU time where the elements are not known"},
 };
 
-struct Work {
+struct OptimizerWork {
   std::vector<EventId> kernels;
   std::int64_t gpu_ns = 0, host_ns = 0, steps = 0;
   std::size_t ops = 0, lists = 0;
@@ -34,8 +34,8 @@ bool is_in(const DiagnosisContext& c, EventId event) {
   return in_ranges(c.ranges().optimizer(), c.trace.tracks()[event.row], c.trace.ts_ns()[event.row]);
 }
 
-Work work_of(const DiagnosisContext& c) {
-  Work work;
+OptimizerWork work_of(const DiagnosisContext& c) {
+  OptimizerWork work;
   for (const HostRange& range : c.ranges().optimizer())
     if (c.in_window(range.start_ns)) work.host_ns += range.end_ns - range.start_ns, ++work.steps;
   if (work.steps == 0) return work;
@@ -61,7 +61,7 @@ Work work_of(const DiagnosisContext& c) {
 }
 
 std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
-  const Work work = work_of(c);
+  const OptimizerWork work = work_of(c);
   if (work.steps == 0 || work.is_fused) return std::nullopt;
   const double kernels = static_cast<double>(work.kernels.size()) / static_cast<double>(c.steps());
   if (kernels < n["least_kernels"]) return std::nullopt;

@@ -86,10 +86,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.tries = {"non_blocking=True copies from pinned memory",
                  "keep values on the GPU; wait for an event where one is needed",
                  "synchronise every n steps"};
-  draft.verify = {.table = "sync_summary",
-                  .column = "waited_us",
-                  .now = in_ms(waited) * 1e3,
-                  .expected = "0"};
+  draft.verify = {
+      .table = "sync_summary", .column = "waited_us", .now = in_ms(waited) * 1e3, .expected = "0"};
   draft.confidence = Confidence::kMedium;
   return draft;
 }
@@ -97,9 +95,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
 }  // namespace
 
 extern const Rule kSync1;
-constinit const Rule kSync1 = {.id = "SYNC-1",
-                               .title = "Synchronisation drains the queue",
-                               .numbers = kNumbers,
-                               .find = find};
+constinit const Rule kSync1 = {
+    .id = "SYNC-1", .title = "Synchronisation drains the queue", .numbers = kNumbers, .find = find};
 
 }  // namespace tracelens

@@ -52,9 +52,10 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
       draft.prove("sync_summary", "range time per step", in_ms(c.per_step(host)), "ms",
                   {{"round_trip", "True"}}));
   draft.formula = fmt::format("waits removed, each read-back -> {} us", n["left_us"]);
-  draft.tries = {"keep values on the GPU: torch.where instead of if, no .item() or float() in the loop",
-                 "log every n steps, and read the value of the step before",
-                 "masks of a fixed size instead of nonzero() and boolean indexing"};
+  draft.tries = {
+      "keep values on the GPU: torch.where instead of if, no .item() or float() in the loop",
+      "log every n steps, and read the value of the step before",
+      "masks of a fixed size instead of nonzero() and boolean indexing"};
   draft.verify = {.table = "sync_summary", .column = "count", .now = per_step, .expected = "< 1"};
   draft.confidence = has_stacks ? Confidence::kHigh : Confidence::kMedium;
   return draft;

@@ -27,7 +27,7 @@ std::string run_of(const Diagnosis& diagnosis) {
   if (!diagnosis.gpu.empty()) text += ": " + diagnosis.gpu;
   text += fmt::format("   window {}", ms_text(diagnosis.length_ns));
   const std::int64_t change = diagnosis.length_ns - diagnosis.corrected_ns;
-  if (percent_of(change < 0 ? -change : change, diagnosis.length_ns) > kWorthTelling)
+  if (percentage(change < 0 ? -change : change, diagnosis.length_ns) > kWorthTelling)
     text +=
         fmt::format(" recorded, about {} without the profiler", ms_text(diagnosis.corrected_ns));
   if (!diagnosis.steps.empty())
@@ -39,7 +39,7 @@ std::string gpu_time_of(const Diagnosis& diagnosis) {
   const std::int64_t span = diagnosis.gpu_busy_ns + diagnosis.gpu_idle_ns;
   if (span == 0) return {};
   return fmt::format("GPU busy {} ({} of its span), idle {}", ms_text(diagnosis.gpu_busy_ns),
-                     figure(percent_of(diagnosis.gpu_busy_ns, span), "%"),
+                     figure(percentage(diagnosis.gpu_busy_ns, span), "%"),
                      ms_text(diagnosis.gpu_idle_ns));
 }
 
@@ -49,12 +49,12 @@ std::string path_of(const Diagnosis& diagnosis) {
   if (all == 0) return {};
   std::string text = "critical path:";
   for (const auto& [name, ns] : diagnosis.path) {
-    if (percent_of(ns, all) < 5) break;
-    text += fmt::format("  {} {:.0f}%", name, percent_of(ns, all));
+    if (percentage(ns, all) < 5) break;
+    text += fmt::format("  {} {:.0f}%", name, percentage(ns, all));
     told += ns;
   }
-  if (percent_of(all - told, all) >= 0.5)
-    text += fmt::format("  other {:.0f}%", percent_of(all - told, all));
+  if (percentage(all - told, all) >= 0.5)
+    text += fmt::format("  other {:.0f}%", percentage(all - told, all));
   return text;
 }
 
@@ -101,7 +101,7 @@ std::string closing_of(const Diagnosis& diagnosis, std::size_t shown) {
   if (left_out > 0) text += fmt::format("Not shown: {}. ", counted(left_out, "smaller finding"));
   if (diagnosis.saving_all_ns > 0)
     text += fmt::format("All together {} ({:.1f}%): {} -> {}.", ms_text(diagnosis.saving_all_ns),
-                        percent_of(diagnosis.saving_all_ns, diagnosis.corrected_ns),
+                        percentage(diagnosis.saving_all_ns, diagnosis.corrected_ns),
                         ms_text(diagnosis.corrected_ns),
                         ms_text(diagnosis.corrected_ns - diagnosis.saving_all_ns));
   return text;
