@@ -8,6 +8,7 @@
 // recorded. Several threads may ask at the same time; facts must outlive the model.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -61,10 +62,11 @@ class PathModel {
   [[nodiscard]] bool usable() const;
   [[nodiscard]] std::string_view why_not() const;  // a sentence; empty when usable
 
-  [[nodiscard]] Interval window() const;           // in times of the trace
-  [[nodiscard]] std::size_t steps() const;         // in the window; at least 1
-  [[nodiscard]] std::int64_t recorded_ns() const;  // from the window's start to its last work
-  [[nodiscard]] std::int64_t length_ns() const;    // the same without profiler and backlog: T
+  [[nodiscard]] Interval window() const;    // in times of the trace
+  [[nodiscard]] std::size_t steps() const;  // in the window; at least 1
+  // From the window's start to its last work: as recorded, but without backlog; without profiler, too.
+  [[nodiscard]] std::int64_t recorded_ns() const;
+  [[nodiscard]] std::int64_t length_ns() const;  // T
   [[nodiscard]] std::int64_t length_with(std::span<const PathEdit* const> edits) const;
   [[nodiscard]] std::int64_t length_with(const PathEdit& edit) const;
   // Shapes and Python frames were recorded, as when the costs of recording were measured.
