@@ -1,6 +1,7 @@
 #include "analysis/path/model.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 #include <tuple>
@@ -139,11 +140,26 @@ struct PathModel::Parts {
         if (edit.no_launch_latency()) set_extra(point, EdgeKind::kLaunch, 0, lags);
       }
     }
+    if (!edit.classes().empty()) apply_classes(edit, lags);
     if (edit.no_launch_calls())
       for (const PathPoint point : order)
         if (graph.is_host(point) && graph.lane_owner(point).valid() &&
             graph.launches(graph.start_of(graph.lane_owner(point))))
           lower(lags.lane[point], 0);
+  }
+
+  void apply_classes(const PathEdit& edit, PathLags& lags) const {
+    const auto drop = [&](const Predecessor& before, PathPoint point, std::int64_t& lag) {
+      if (std::ranges::find(edit.classes(), classes.of(before, point)) != edit.classes().end())
+        lag = std::min<std::int64_t>(lag, 0);
+    };
+    for (const PathPoint point : order) {
+      if (graph.follows(point))
+        drop({point - 1, graph.lane_kind(point), graph.lane_owner(point)}, point, lags.lane[point]);
+      std::uint32_t number = graph.extra_begin(point);
+      for (const PathGraph::Edge& edge : graph.extra(point))
+        drop({edge.from, edge.kind, {}}, point, lags.extra[number++]);
+    }
   }
 
   [[nodiscard]] PathPoint gpu_end(EventId event) const {
@@ -202,9 +218,9 @@ struct PathModel::Parts {
     double cut = 0;
     const auto flush = [&] {
       if (pending != kNoPoint)
-        lags.lane[pending] =
-            std::min(lags.lane[pending],
-                     std::max<std::int64_t>(0, scaled(base.lane[pending], 1 - std::min(cut, 1.0))));
+        lags.lane[pending] = std::min<std::int64_t>(
+            lags.lane[pending],
+            std::llround(static_cast<double>(base.lane[pending]) * (1 - std::min(cut, 1.0))));
       pending = kNoPoint;
     };
     const PathEdit::HostChange* before = nullptr;
@@ -358,7 +374,9 @@ struct PathModel::Parts {
                           .end_ns = times[point],
                           .kind = best.kind,
                           .bound_by = classes.of(best, point),
-                          .owner = best.owner});
+                          .owner = best.owner,
+                          .from = graph.event(best.from),
+                          .to = graph.event(point)});
       bound_by[static_cast<std::size_t>(segments.back().bound_by)] +=
           times[point] - times[best.from];
       point = best.from;
@@ -460,6 +478,12 @@ TrackId PathModel::launching_track() const {
     }
   }
   return busiest;
+}
+
+const PathGraph& PathModel::graph() const { return parts_->graph; }
+const HostRanges& PathModel::host_ranges() const { return parts_->ranges; }
+CriticalPath PathModel::recorded_path() const {
+  return critical_path(parts_->graph, parts_->classes, std::nullopt);
 }
 
 Resources PathModel::resources(std::span<const PathEdit* const> edits) const {

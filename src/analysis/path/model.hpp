@@ -25,6 +25,9 @@
 
 namespace tracelens {
 
+class HostRanges;
+class PathGraph;
+
 // What recording an event costs the host.
 struct RecordingCosts {
   std::int64_t op_ns = 6500, call_ns = 2300, memory_ns = 350, python_ns = 200;
@@ -84,6 +87,11 @@ class PathModel {
   [[nodiscard]] std::int64_t host_ns(TrackId track, std::int64_t from_ns, std::int64_t to_ns) const;
   // The thread that most GPU work of the window is launched from.
   [[nodiscard]] TrackId launching_track() const;
+
+  // The critical path of the whole trace as recorded, nothing left out.
+  [[nodiscard]] CriticalPath recorded_path() const;
+  [[nodiscard]] const PathGraph& graph() const;  // of the whole trace
+  [[nodiscard]] const HostRanges& host_ranges() const;
 
   [[nodiscard]] Resources resources(std::span<const PathEdit* const> edits = {}) const;
 

@@ -106,7 +106,9 @@ CriticalPath critical_path(const PathGraph& graph, const BoundByClasses& classes
                              .end_ns = graph.time(point),
                              .kind = before.kind,
                              .bound_by = classes.of(before, point),
-                             .owner = before.owner});
+                             .owner = before.owner,
+                             .from = graph.event(before.from),
+                             .to = graph.event(point)});
     path.bound_by[static_cast<std::size_t>(path.segments.back().bound_by)] +=
         graph.time(point) - start;
     path.time.start = start;

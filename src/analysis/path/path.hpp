@@ -16,13 +16,6 @@
 
 namespace tracelens {
 
-struct CriticalPath {
-  std::vector<PathSegment> segments;  // in order of time; each begins where the one before ends
-  Interval time;                      // that they fill
-  std::int64_t unattributed_ns = 0;   // of the window, before the first
-  BoundByTimes bound_by{};
-};
-
 // A predecessor of a point.
 struct Predecessor {
   PathPoint from = kNoPoint;  // none
