@@ -52,6 +52,8 @@ HostRanges::HostRanges(const Trace& trace) {
       kind = &loading_;
       if (name.find("_SingleProcessDataLoaderIter") != std::string_view::npos)
         loads_in_main_process_ = true;
+      if (name.find("_MultiProcessingDataLoaderIter") != std::string_view::npos)
+        loads_in_workers_ = true;
     } else if (name.starts_with("Optimizer.step#")) {
       kind = &optimizer_;
     } else if (name.starts_with("Optimizer.zero_grad#")) {

@@ -27,12 +27,14 @@ class HostRanges {
   [[nodiscard]] std::span<const HostRange> data_loading() const { return loading_; }
   [[nodiscard]] std::span<const HostRange> optimizer() const { return optimizer_; }
   [[nodiscard]] std::span<const HostRange> zero_grad() const { return zero_grad_; }
-  // The loader says that it has no worker processes.
+  // What the loader says of itself: whether batches are made by this process or by others. Neither,
+  // where it says nothing.
   [[nodiscard]] bool loads_in_main_process() const { return loads_in_main_process_; }
+  [[nodiscard]] bool loads_in_workers() const { return loads_in_workers_; }
 
  private:
   std::vector<HostRange> loading_, optimizer_, zero_grad_;
-  bool loads_in_main_process_ = false;
+  bool loads_in_main_process_ = false, loads_in_workers_ = false;
 };
 
 // Whether some range of the track is open at a time; a range does not hold its end.

@@ -22,6 +22,7 @@ TEST(HostRanges, AnnotationsNameThem) {
   EXPECT_EQ(ranges.data_loading()[0].event, fetch);
   EXPECT_EQ(ranges.data_loading()[0].end_ns, 30000);
   EXPECT_TRUE(ranges.loads_in_main_process());
+  EXPECT_FALSE(ranges.loads_in_workers());
   ASSERT_EQ(ranges.optimizer().size(), 1u);
   EXPECT_EQ(ranges.optimizer()[0].event, step);
   ASSERT_EQ(ranges.zero_grad().size(), 1u);
@@ -40,6 +41,14 @@ TEST(HostRanges, WithoutAnnotationsTheLoadersFrameCounts) {
   ASSERT_EQ(ranges.data_loading().size(), 1u);
   EXPECT_EQ(ranges.data_loading()[0].event, fetch);
   EXPECT_FALSE(ranges.loads_in_main_process());
+}
+
+TEST(HostRanges, LoadersWithWorkersSaySo) {
+  TestTrace t;
+  t.event(kAnnotation, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", 0, 1);
+  const Trace trace = t.finish();
+  EXPECT_TRUE(HostRanges{trace}.loads_in_workers());
+  EXPECT_FALSE(HostRanges{trace}.loads_in_main_process());
 }
 
 TEST(HostRanges, ATimeIsInARangeOfItsThreadOnly) {

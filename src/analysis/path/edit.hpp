@@ -15,6 +15,8 @@
 #include <tracelens/trace.hpp>
 #include <vector>
 
+#include "analysis/path/segment.hpp"
+
 namespace tracelens {
 
 class PathEdit {
@@ -53,6 +55,9 @@ class PathEdit {
   // The same, and launch calls take no time.
   void drop_launch_cost() { no_launch_latency_ = no_launch_calls_ = true; }
 
+  // All that a path may be bound by in this way takes no time; waits themselves stay.
+  void drop_class(BoundBy bound_by) { classes_.push_back(bound_by); }
+
   // --- what was asked for ---
   struct GpuChange {
     EventId event;
@@ -76,6 +81,7 @@ class PathEdit {
   [[nodiscard]] std::span<const EventId> syncs() const { return syncs_; }
   [[nodiscard]] std::optional<double> all_gpu() const { return all_gpu_; }
   [[nodiscard]] std::optional<double> all_host() const { return all_host_; }
+  [[nodiscard]] std::span<const BoundBy> classes() const { return classes_; }
   [[nodiscard]] bool no_syncs() const { return no_syncs_; }
   [[nodiscard]] bool no_launch_latency() const { return no_launch_latency_; }
   [[nodiscard]] bool no_launch_calls() const { return no_launch_calls_; }
@@ -85,6 +91,7 @@ class PathEdit {
   std::vector<LagChange> launches_, kernel_gaps_;
   std::vector<HostChange> host_;
   std::vector<EventId> syncs_;
+  std::vector<BoundBy> classes_;
   std::optional<double> all_gpu_, all_host_;
   bool no_syncs_ = false, no_launch_latency_ = false, no_launch_calls_ = false;
 };

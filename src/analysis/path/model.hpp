@@ -8,6 +8,7 @@
 // recorded. Several threads may ask at the same time; facts must outlive the model.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -23,6 +24,9 @@
 #include "facts/trace_facts.hpp"
 
 namespace tracelens {
+
+class HostRanges;
+class PathGraph;
 
 // What recording an event costs the host.
 struct RecordingCosts {
@@ -61,10 +65,11 @@ class PathModel {
   [[nodiscard]] bool usable() const;
   [[nodiscard]] std::string_view why_not() const;  // a sentence; empty when usable
 
-  [[nodiscard]] Interval window() const;           // in times of the trace
-  [[nodiscard]] std::size_t steps() const;         // in the window; at least 1
-  [[nodiscard]] std::int64_t recorded_ns() const;  // from the window's start to its last work
-  [[nodiscard]] std::int64_t length_ns() const;    // the same without profiler and backlog: T
+  [[nodiscard]] Interval window() const;    // in times of the trace
+  [[nodiscard]] std::size_t steps() const;  // in the window; at least 1
+  // From the window's start to its last work: as recorded, but without backlog; without profiler, too.
+  [[nodiscard]] std::int64_t recorded_ns() const;
+  [[nodiscard]] std::int64_t length_ns() const;  // T
   [[nodiscard]] std::int64_t length_with(std::span<const PathEdit* const> edits) const;
   [[nodiscard]] std::int64_t length_with(const PathEdit& edit) const;
   // Shapes and Python frames were recorded, as when the costs of recording were measured.
@@ -82,6 +87,11 @@ class PathModel {
   [[nodiscard]] std::int64_t host_ns(TrackId track, std::int64_t from_ns, std::int64_t to_ns) const;
   // The thread that most GPU work of the window is launched from.
   [[nodiscard]] TrackId launching_track() const;
+
+  // The critical path of the whole trace as recorded, nothing left out.
+  [[nodiscard]] CriticalPath recorded_path() const;
+  [[nodiscard]] const PathGraph& graph() const;  // of the whole trace
+  [[nodiscard]] const HostRanges& host_ranges() const;
 
   [[nodiscard]] Resources resources(std::span<const PathEdit* const> edits = {}) const;
 

@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <tracelens/intervals.hpp>
 #include <tracelens/trace.hpp>
+#include <vector>
 
 namespace tracelens {
 
@@ -54,7 +56,15 @@ struct PathSegment {
   std::int64_t start_ns = 0, end_ns = 0;
   EdgeKind kind{};
   BoundBy bound_by{};
-  EventId owner;  // whose time it is: a GPU event, op or call; invalid: nobody's
+  EventId owner;     // whose time it is: a GPU event, op or call; invalid: nobody's
+  EventId from, to;  // whose start or end it leads from and to
+};
+
+struct CriticalPath {
+  std::vector<PathSegment> segments;  // in order of time; each begins where the one before ends
+  Interval time;                      // that they fill
+  std::int64_t unattributed_ns = 0;   // of the window, before the first
+  BoundByTimes bound_by{};
 };
 
 }  // namespace tracelens

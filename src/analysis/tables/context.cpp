@@ -95,6 +95,10 @@ const IdleTables& TableContext::idle() {
   });
 }
 
+const PathModel& TableContext::path() {
+  return path_.get([this] { return PathModel{facts}; });
+}
+
 const GraphStitching& TableContext::stitching() {
   if (options.stitching != nullptr) return *options.stitching;
   return unstitched_.get([this] { return unstitched_graphs(trace); });

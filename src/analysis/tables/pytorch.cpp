@@ -7,6 +7,7 @@
 #include "analysis/ops/op_tables.hpp"
 #include "analysis/ops/step_tables.hpp"
 #include "analysis/ops/unified.hpp"
+#include "analysis/path/tables.hpp"
 #include "analysis/ranks/single.hpp"
 #include "analysis/serving/context.hpp"
 #include "analysis/serving/phases.hpp"
@@ -144,6 +145,53 @@ std::vector<Table> collectives(TableContext& c) {
   return tables(coll_analysis(c.trace, c.options.edition));
 }
 
+std::vector<Table> path_summary(TableContext& c) {
+  if (!c.is_extended() || !c.path().usable()) return {};
+  return tables(critical_path_summary(c.facts, c.path()));
+}
+
+std::vector<Table> path_segments(TableContext& c) {
+  return with_rows(tables(critical_path_table(c.facts, c.path())));
+}
+
+// The costliest categories and ops.
+std::vector<WhatIfGroup> what_if_groups(OpInput& ops) {
+  constexpr std::size_t kMost = 10;
+  std::vector<WhatIfGroup> groups;
+  const auto add = [&](std::string_view what, std::span<const Launcher> launchers,
+                       const auto& name_of) {
+    struct Sum {
+      WhatIfGroup group;
+      std::int64_t ns = 0;
+    };
+    std::map<std::string, Sum> sums;
+    for (const Launcher& op : launchers) {
+      std::string name{name_of(op)};
+      Sum& sum = sums[name];
+      sum.group.name = std::string{what} + name;
+      sum.ns += op.direct_ns;
+      for (const GpuPosition at : ops.launches.own(op))
+        sum.group.gpu_events.push_back(ops.launches.gpu_events()[at].event);
+    }
+    std::vector<Sum> sorted;
+    for (auto& [name, sum] : sums) sorted.push_back(std::move(sum));
+    std::ranges::stable_sort(sorted, std::ranges::greater{}, &Sum::ns);
+    if (sorted.size() > kMost) sorted.resize(kMost);
+    for (Sum& sum : sorted) groups.push_back(std::move(sum.group));
+  };
+  add("category ", ops.launches.parts(), [&](const Launcher& op) {
+    return std::string_view{ops.launches.categories().text(op.category)};
+  });
+  add("op ", ops.launches.launchers(),
+      [&](const Launcher& op) { return ops.trace.name(op.event); });
+  return groups;
+}
+
+std::vector<Table> path_what_if(TableContext& c) {
+  if (c.tree().stats().gpu_only) return {};
+  return with_rows(tables(what_if_table(c.facts, c.path(), what_if_groups(c.ops()))));
+}
+
 // What a reader wants of a sheet of fifty columns.
 constexpr std::string_view kUniqueArgsColumns =
     "name | Input Dims | operation_count | total_direct_kernel_time_sum | Percentage (%) | total_direct_kernel_time_mean | Input type | op category | num_kernels | is_recompute | overlapping_kernel_names | overlap_pct_mean";
@@ -187,6 +235,29 @@ constexpr TableInfo kTables[] = {
      .screen = {.place = 4, .rows = 8, .columns = kIdleHostColumns},
      .in_background = true,
      .make = idle_tables},
+    {.name = "critical_path_summary",
+     .description = "What the run was bound by, along its critical path",
+     .group = "path",
+     .on = Default::kExtended,
+     .screen = {.columns = "bound_by | name | time_ms | pct_of_window | segments"},
+     .in_background = true,
+     .make = path_summary},
+    {.name = "critical_path",
+     .description = "What had to wait for what, from end to end",
+     .group = "path",
+     .on = Default::kOff,
+     .needs = Needs::kFrames,
+     .screen =
+         {.columns =
+              "segment | start_ms | dur_us | bound_by | name | op | module | python | step | kind"},
+     .make = path_segments},
+    {.name = "what_if",
+     .description = "What the steps would gain if work took no time",
+     .group = "path",
+     .on = Default::kOff,
+     .needs = Needs::kOps,
+     .screen = {.columns = "edit | saving_ms | saving_pct | new_window_ms"},
+     .make = path_what_if},
     {.name = "serving_phases",
      .description = "Prefill, mixed and decode side by side",
      .group = "serving",

@@ -43,6 +43,8 @@ constexpr TableFlag kFlags[] = {
      "Also a table of what the kernels of each op or graph launch do, by their names"},
     {"overlap", "Also the tables of what ran beside each op"},
     {"by-module", "Also tables of GPU time by nn.Module (needs Python stacks in the trace)"},
+    {"path",
+     "Also the critical path, stretch by stretch, and what the run would gain without parts of it"},
     {"by-step", "Also tables that put the steps of the loop side by side"},
     {"kernel-details", "Also every dispatch of rocprofv3 results with its grid, registers and LDS"},
 };
