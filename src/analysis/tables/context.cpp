@@ -95,6 +95,10 @@ const IdleTables& TableContext::idle() {
   });
 }
 
+const HostWork& TableContext::host_work() {
+  return host_work_.get([this] { return HostWork{facts}; });
+}
+
 const GraphStitching& TableContext::stitching() {
   if (options.stitching != nullptr) return *options.stitching;
   return unstitched_.get([this] { return unstitched_graphs(trace); });

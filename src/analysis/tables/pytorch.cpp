@@ -12,6 +12,7 @@
 #include "analysis/serving/phases.hpp"
 #include "analysis/tables/compare_rules.hpp"
 #include "analysis/tables/context.hpp"
+#include "analysis/tables/host.hpp"
 #include "analysis/tables/lists.hpp"
 #include "perf/registry/sheets.hpp"
 
@@ -187,6 +188,22 @@ constexpr TableInfo kTables[] = {
      .screen = {.place = 4, .rows = 8, .columns = kIdleHostColumns},
      .in_background = true,
      .make = idle_tables},
+    kGapSummaryTable,
+    kStepPhasesTable,
+    kGapsTable,
+    kSyncSummaryTable,
+    kSyncCallsTable,
+    kGapsByStreamTable,
+    kUtilizationTable,
+    kLaunchSummaryTable,
+    kLaunchStatsTable,
+    kQueueLengthTable,
+    kQueueSeriesTable,
+    kQueueBlockedTable,
+    kCopyBandwidthTable,
+    kCopySeriesTable,
+    kCopyLevelsTable,
+    kAnnotationsTable,
     {.name = "serving_phases",
      .description = "Prefill, mixed and decode side by side",
      .group = "serving",

@@ -44,6 +44,8 @@ constexpr TableFlag kFlags[] = {
     {"overlap", "Also the tables of what ran beside each op"},
     {"by-module", "Also tables of GPU time by nn.Module (needs Python stacks in the trace)"},
     {"by-step", "Also tables that put the steps of the loop side by side"},
+    {"host",
+     "Also the tables of what the host asked of the GPU: launches, queues, copies, waits, gaps"},
     {"kernel-details", "Also every dispatch of rocprofv3 results with its grid, registers and LDS"},
 };
 
