@@ -99,6 +99,10 @@ const PathModel& TableContext::path() {
   return path_.get([this] { return PathModel{facts}; });
 }
 
+const HostWork& TableContext::host_work() {
+  return host_work_.get([this] { return HostWork{facts}; });
+}
+
 const GraphStitching& TableContext::stitching() {
   if (options.stitching != nullptr) return *options.stitching;
   return unstitched_.get([this] { return unstitched_graphs(trace); });

@@ -13,6 +13,7 @@
 #include "analysis/serving/phases.hpp"
 #include "analysis/tables/compare_rules.hpp"
 #include "analysis/tables/context.hpp"
+#include "analysis/tables/host.hpp"
 #include "analysis/tables/lists.hpp"
 #include "perf/registry/sheets.hpp"
 
@@ -258,6 +259,22 @@ constexpr TableInfo kTables[] = {
      .needs = Needs::kOps,
      .screen = {.columns = "edit | saving_ms | saving_pct | new_window_ms"},
      .make = path_what_if},
+    kGapSummaryTable,
+    kStepPhasesTable,
+    kGapsTable,
+    kSyncSummaryTable,
+    kSyncCallsTable,
+    kGapsByStreamTable,
+    kUtilizationTable,
+    kLaunchSummaryTable,
+    kLaunchStatsTable,
+    kQueueLengthTable,
+    kQueueSeriesTable,
+    kQueueBlockedTable,
+    kCopyBandwidthTable,
+    kCopySeriesTable,
+    kCopyLevelsTable,
+    kAnnotationsTable,
     {.name = "serving_phases",
      .description = "Prefill, mixed and decode side by side",
      .group = "serving",

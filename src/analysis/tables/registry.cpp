@@ -46,6 +46,8 @@ constexpr TableFlag kFlags[] = {
     {"path",
      "Also the critical path, stretch by stretch, and what the run would gain without parts of it"},
     {"by-step", "Also tables that put the steps of the loop side by side"},
+    {"host",
+     "Also the tables of what the host asked of the GPU: launches, queues, copies, waits, gaps"},
     {"kernel-details", "Also every dispatch of rocprofv3 results with its grid, registers and LDS"},
 };
 
