@@ -193,6 +193,7 @@ Trace TraceBuilder::finish() && {
     column->shrink();
   for (auto* column : {&trace_.call_stacks_, &trace_.details_, &trace_.other_categories_})
     column->shrink();
+  trace_.memory_.shrink();
   auto texts = std::move(*strings_).take();
   trace_.strings_ = std::move(texts.views);
   trace_.text_blocks_ = std::move(texts.blocks);
