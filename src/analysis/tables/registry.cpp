@@ -44,6 +44,8 @@ constexpr TableFlag kFlags[] = {
     {"overlap", "Also the tables of what ran beside each op"},
     {"by-module", "Also tables of GPU time by nn.Module (needs Python stacks in the trace)"},
     {"by-step", "Also tables that put the steps of the loop side by side"},
+    {"memory", "Also tables of memory over time, and by the ops that asked for it"},
+    {"sequences", "Also a table of the sequences of kernels that ops and nn.Modules launch"},
     {"kernel-details", "Also every dispatch of rocprofv3 results with its grid, registers and LDS"},
 };
 
@@ -60,6 +62,7 @@ constexpr std::pair<Needs, std::string_view> kNeeds[] = {
     {Needs::kCollectives, "collectives"},
     {Needs::kOverlap, "kernels that overlap"},
     {Needs::kServing, "steps of a serving engine"},
+    {Needs::kMemory, "memory events"},
 };
 
 bool contains(const std::vector<std::string>& names, std::string_view name) {
