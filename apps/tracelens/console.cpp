@@ -138,6 +138,20 @@ void Console::warn(std::string_view sentence) const {
 }
 void Console::error(std::string_view sentence) const { line("error: ", sentence); }
 
+bool Console::tell_gates(std::span<const GateOutcome> gates) const {
+  bool all_passed = true;
+  for (const GateOutcome& gate : gates) {
+    all_passed = all_passed && gate.passed;
+    if (gate.passed) {
+      note(fmt::format("ok: {} ({})", gate.gate, gate.summary));
+      continue;
+    }
+    error(fmt::format("gate failed: {}", gate.gate));
+    for (const std::string& sentence : gate.evidence) error("  " + sentence);
+  }
+  return all_passed;
+}
+
 std::function<void(const ReadProgress&)> Console::progress_bar() const {
   if (quiet || !stderr_is_terminal_) return nullptr;
   struct State {

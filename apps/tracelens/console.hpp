@@ -6,7 +6,9 @@
 
 #include <cstddef>
 #include <functional>
+#include <span>
 #include <string_view>
+#include <tracelens/compare.hpp>
 #include <tracelens/read_trace.hpp>
 #include <tracelens/report.hpp>
 #include <tracelens/table.hpp>
@@ -39,6 +41,9 @@ class Console {
   void detail(std::string_view sentence) const;                            // stderr, with --verbose
   void warn(std::string_view sentence) const;                              // stderr, unless --quiet
   void error(std::string_view sentence) const;                             // stderr, always
+
+  // Those that failed with what they are about, the others as notes. Whether all passed.
+  [[nodiscard]] bool tell_gates(std::span<const GateOutcome> gates) const;
 
   // Called while an exception is handled: says what went wrong and returns the exit status for it.
   [[nodiscard]] int tell_exception() const;

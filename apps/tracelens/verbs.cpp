@@ -6,6 +6,8 @@ namespace tracelens::app {
 static constexpr VerbKind kVerbs[] = {
     {"report", "Where the GPU time went: timeline, idle time, kernels, as tables",
      make_verb<class ReportVerb>},
+    {"diagnose", "What slows the run down, what each cause costs, and what to try",
+     make_verb<class DiagnoseVerb>},
     {"roofline", "How close each op comes to the limits of the GPU, as a picture and a table",
      make_verb<class RooflineVerb>},
     {"model", "What an op has to compute and move, and the best possible time, without a trace",

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <tracelens/edition.hpp>
 #include <tracelens/report.hpp>
@@ -63,6 +64,7 @@ void write_comparison(const Comparison& comparison, const std::string& output);
 
 // The outcome of the gates for CI systems: JUnit XML, or JSON when the name ends in .json.
 void write_gates(const Comparison& comparison, const std::string& output);
+void write_gates(std::span<const GateOutcome> gates, const std::string& output);
 
 // Two traces aligned call by call.
 struct DiffOptions {

@@ -1,7 +1,6 @@
 #include "facts/launchers.hpp"
 
 namespace tracelens {
-namespace {
 
 NodeId find_launcher(const Trace& trace, const Tree& tree, NodeId gpu_node) {
   const NodeId call = tree.parent(gpu_node);
@@ -14,8 +13,6 @@ NodeId find_launcher(const Trace& trace, const Tree& tree, NodeId gpu_node) {
   }
   return call;
 }
-
-}  // namespace
 
 std::vector<NodeId> find_launchers(const Trace& trace, const Tree& tree) {
   std::vector<NodeId> launchers;

@@ -10,6 +10,9 @@
 
 namespace tracelens {
 
+// The launcher of one linked GPU event.
+[[nodiscard]] NodeId find_launcher(const Trace& trace, const Tree& tree, NodeId gpu_node);
+
 // The launchers of tree.linked_gpu_events(), in the same order.
 [[nodiscard]] std::vector<NodeId> find_launchers(const Trace& trace, const Tree& tree);
 

@@ -110,15 +110,7 @@ class CompareVerb : public Verb {
 
   int tell_gates(const Comparison& comparison, Console& console) const {
     if (!gate_results_.empty()) write_gates(comparison, gate_results_);
-    for (const GateOutcome& gate : comparison.gates) {
-      if (gate.passed) {
-        console.note(fmt::format("ok: {} ({})", gate.gate, gate.summary));
-        continue;
-      }
-      console.error(fmt::format("gate failed: {}", gate.gate));
-      for (const std::string& sentence : gate.evidence) console.error("  " + sentence);
-    }
-    return comparison.passed() ? kExitOk : kExitCheckFailed;
+    return console.tell_gates(comparison.gates) ? kExitOk : kExitCheckFailed;
   }
 
   std::vector<std::string> inputs_;

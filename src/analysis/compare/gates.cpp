@@ -62,9 +62,18 @@ std::optional<Amount> parse_amount(std::string_view text) {
   return std::nullopt;
 }
 
-// Whether `text` is `pattern`, in which each * stands for anything. Linear: after a * the shortest
-// match of what follows is always good enough.
-bool matches(std::string_view pattern, std::string_view text) {
+// Time of each thing the gate is about, in ms.
+std::map<std::string, double> times_of(const Gate& gate, const ComparedReport& report,
+                                       std::string_view sheet) {
+  std::map<std::string, double> times = sheet_times(report, sheet);
+  std::erase_if(times, [&gate](const auto& entry) { return !matches_pattern(gate.name, entry.first); });
+  return times;
+}
+
+}  // namespace
+
+// Linear: after a * the shortest match of what follows is always good enough.
+bool matches_pattern(std::string_view pattern, std::string_view text) {
   std::size_t p = 0, t = 0, star = pattern.npos, resume = 0;
   while (t < text.size()) {
     if (p < pattern.size() && pattern[p] == '*') {
@@ -81,16 +90,6 @@ bool matches(std::string_view pattern, std::string_view text) {
   }
   return pattern.find_first_not_of('*', p) == pattern.npos;
 }
-
-// Time of each thing the gate is about, in ms.
-std::map<std::string, double> times_of(const Gate& gate, const ComparedReport& report,
-                                       std::string_view sheet) {
-  std::map<std::string, double> times = sheet_times(report, sheet);
-  std::erase_if(times, [&gate](const auto& entry) { return !matches(gate.name, entry.first); });
-  return times;
-}
-
-}  // namespace
 
 Gate parse_gate(std::string_view text) {
   Gate gate{.text = std::string{text}};

@@ -30,6 +30,9 @@ struct Gate {
 // Throws Error that says what was expected.
 [[nodiscard]] Gate parse_gate(std::string_view text);
 
+// Whether the text is the pattern, in which each * stands for anything.
+[[nodiscard]] bool matches_pattern(std::string_view pattern, std::string_view text);
+
 // Every report but the first is held against the first. Throws Error when no report has such a
 // sheet, or a thing of that name: a limit on nothing would always hold.
 [[nodiscard]] GateOutcome check_gate(const Gate& gate, std::span<const ComparedReport> reports);

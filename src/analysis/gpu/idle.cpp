@@ -33,24 +33,6 @@ constexpr std::array<SizeClass, 5> kSizeClasses = {{
     {">= 5 ms", std::numeric_limits<std::int64_t>::max()},
 }};
 
-std::vector<IdleGap> find_gaps(const Trace& trace, std::vector<EventId> events) {
-  const auto by_start = [&](EventId a, EventId b) {
-    return trace.ts_ns()[a.row] != trace.ts_ns()[b.row]
-               ? trace.ts_ns()[a.row] < trace.ts_ns()[b.row]
-               : a < b;
-  };
-  if (!std::ranges::is_sorted(events, by_start)) std::ranges::sort(events, by_start);
-  std::vector<IdleGap> gaps;
-  gaps.reserve(events.size());  // growing would take three times as much for a moment
-  std::int64_t busy_until = 0;
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    const Interval time = interval_of(trace, events[i]);
-    if (i > 0 && time.start > busy_until) gaps.push_back({{busy_until, time.start}, events[i]});
-    busy_until = i == 0 ? time.end : std::max(busy_until, time.end);
-  }
-  return gaps;
-}
-
 Table table_by_size(std::span<const IdleGap> gaps, std::int64_t idle_ns) {
   const ColumnSpec columns[] = {
       {"gap size", Kind::kText, "", "length of the gap between two stretches of GPU work"},

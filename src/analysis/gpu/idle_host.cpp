@@ -11,7 +11,8 @@
 #include <utility>
 
 #include "analysis/gpu/busy_time.hpp"
-#include "facts/launchers.hpp"
+#include "analysis/gpu/launch_calls.hpp"
+#include "analysis/gpu/thread_walk.hpp"
 #include "tree/host_rows.hpp"
 #include "tree/time_math.hpp"
 
@@ -70,105 +71,6 @@ class Ledger {
   std::unordered_map<std::string, StringId> first_by_text_;
   std::unordered_map<std::uint64_t, std::size_t> index_;
   std::vector<IdleCharge> charges_;
-};
-
-// Idle time that a thread is asked about.
-struct Part {
-  Interval time;
-  std::uint32_t gap;  // its place among the gaps
-};
-
-// Walks the call stack of one thread along the parts, both in order of time. Those in which the
-// thread did nothing are returned.
-class ThreadWalk {
- public:
-  ThreadWalk(const Trace& trace, HostStates& states, std::span<const Part> parts, Ledger& ledger)
-      : trace_{trace}, states_{states}, parts_{parts}, ledger_{ledger} {}
-
-  // Events of the thread in tree order.
-  void enter(EventId event) {
-    const Interval time = interval_of(trace_, event);
-    while (!open_.empty() && open_.back().end_ns <= time.start) leave();
-    pass_until(time.start);
-    const HostState caller = open_.empty() ? HostState{} : open_.back().state;
-    open_.push_back({time.end, trace_.names()[event.row], states_.in(caller, event)});
-  }
-  std::vector<Part> finish() && {
-    while (!open_.empty()) leave();
-    pass_until(std::numeric_limits<std::int64_t>::max());
-    return std::move(unexplained_);
-  }
-
- private:
-  struct Open {
-    std::int64_t end_ns;
-    StringId name;
-    HostState state;
-  };
-  void leave() {
-    pass_until(open_.back().end_ns);
-    open_.pop_back();
-  }
-  // From where we are to `time` the innermost open event stays the same.
-  void pass_until(std::int64_t time) {
-    while (next_ < parts_.size() && parts_[next_].time.start < time) {
-      const Part& part = parts_[next_];
-      const Interval passed{std::max(part.time.start, now_), std::min(part.time.end, time)};
-      if (!open_.empty())
-        ledger_.charge(part.gap, open_.back().state, open_.back().name, passed);
-      else if (passed.start < passed.end)
-        unexplained_.push_back({passed, part.gap});
-      if (part.time.end > time) break;
-      ++next_;
-    }
-    now_ = std::max(now_, time);
-  }
-
-  const Trace& trace_;
-  HostStates& states_;
-  std::span<const Part> parts_;
-  Ledger& ledger_;
-  std::vector<Open> open_;
-  std::vector<Part> unexplained_;
-  std::size_t next_ = 0;
-  std::int64_t now_ = std::numeric_limits<std::int64_t>::min();
-};
-
-// The calls that launched GPU events: as the tree has them, or else (the tree of a JAX profile has
-// HLO ops in their place, ROCm traces have no flows) the first call with the same correlation id.
-class LaunchCalls {
- public:
-  LaunchCalls(const Trace& trace, const Tree& tree) : trace_{trace}, tree_{tree} {}
-
-  [[nodiscard]] EventId of(EventId gpu_event) {
-    const EventId launch = recorded_launch_of(trace_, tree_, gpu_event);
-    if (launch.valid() && is_runtime(trace_.category(launch))) return launch;
-    const std::int64_t id = trace_.correlations()[gpu_event.row];
-    if (id == kAbsent) return {};
-    if (!is_indexed_) index();
-    const auto found = first_by_id_.find(id);
-    return found == first_by_id_.end() ? EventId{} : found->second;
-  }
-
- private:
-  void index() {
-    is_indexed_ = true;
-    for (const EventId event : trace_.all_events()) {
-      const std::int64_t id = trace_.correlations()[event.row];
-      if (id == kAbsent || !is_runtime(trace_.category(event)) ||
-          trace_.phase(event) != Phase::kComplete || trace_.ts_ns()[event.row] == kAbsent ||
-          trace_.dur_ns()[event.row] == kAbsent)
-        continue;
-      const auto [entry, is_new] = first_by_id_.try_emplace(id, event);
-      if (!is_new && trace_.ts_ns()[event.row] < trace_.ts_ns()[entry->second.row])
-        entry->second = event;
-    }
-  }
-
-  const Trace& trace_;
-  const Tree& tree_;
-  std::unordered_map<std::int64_t, EventId> first_by_id_;
-  bool is_indexed_ = false;
 };
 
 // Charges the part of a gap from the beginning of the launching call on; returns the part before.
@@ -265,7 +167,7 @@ std::vector<IdleCharge> charge_gaps(const Trace& trace, const Tree& tree,
                                     std::span<const IdleGap> gaps) {
   Ledger ledger{trace};
   LaunchCalls launches{trace, tree};
-  std::vector<std::vector<Part>> of_thread(trace.track_table().size());
+  std::vector<std::vector<Stretch>> of_thread(trace.track_table().size());
   for (std::uint32_t i = 0; i < gaps.size(); ++i) {
     const EventId launch = launches.of(gaps[i].ended_by);
     if (!launch.valid()) {
@@ -277,21 +179,32 @@ std::vector<IdleCharge> charge_gaps(const Trace& trace, const Tree& tree,
   }
   const HostRows host = rows_to_walk(trace);
   HostStates states{trace};
-  const auto walk = [&](std::uint32_t track, std::span<const Part> parts) {
-    ThreadWalk thread{trace, states, parts, ledger};
-    for (const std::uint32_t row : host.of(track)) thread.enter({row});
-    return std::move(thread).finish();
+  // Charges what the thread was doing; returns the stretches in which it did nothing.
+  const auto walk = [&](std::uint32_t track, std::span<const Stretch> stretches) {
+    std::vector<Stretch> unexplained;
+    walk_thread(
+        trace, host.of(track), stretches, HostState{},
+        [&](HostState caller, EventId event) { return states.in(caller, event); },
+        [&](const Stretch& stretch, Interval time, const OpenEvent<HostState>* innermost) {
+          if (innermost != nullptr)
+            ledger.charge(stretch.gap, innermost->state, trace.names()[innermost->event.row], time);
+          else
+            unexplained.push_back({time, stretch.gap});
+        });
+    return unexplained;
   };
   const MainThreads main_threads{trace, host};
-  std::map<std::uint32_t, std::vector<Part>> of_main;  // what the launching threads do not explain
+  std::map<std::uint32_t, std::vector<Stretch>>
+      of_main;  // what the launching threads do not explain
   for (std::uint32_t track = 0; track < host.tracks(); ++track) {
     if (of_thread[track].empty()) continue;
-    for (const Part& part : walk(track, of_thread[track]))
-      of_main[main_threads.of({track})].push_back(part);
+    for (const Stretch& stretch : walk(track, of_thread[track]))
+      of_main[main_threads.of({track})].push_back(stretch);
   }
-  for (auto& [track, parts] : of_main) {
-    std::ranges::sort(parts, {}, [](const Part& part) { return part.time.start; });
-    for (const Part& part : walk(track, parts)) ledger.charge(part.gap, {}, {}, part.time);
+  for (auto& [track, stretches] : of_main) {
+    std::ranges::sort(stretches, {}, [](const Stretch& stretch) { return stretch.time.start; });
+    for (const Stretch& stretch : walk(track, stretches))
+      ledger.charge(stretch.gap, {}, {}, stretch.time);
   }
   return std::move(ledger).take();
 }

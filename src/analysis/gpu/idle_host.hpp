@@ -5,20 +5,14 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <tracelens/intervals.hpp>
 #include <tracelens/trace.hpp>
 #include <tracelens/tree.hpp>
 #include <vector>
 
+#include "analysis/gpu/idle_gaps.hpp"
 #include "analysis/gpu/idle_state.hpp"
 
 namespace tracelens {
-
-// A stretch without GPU work.
-struct IdleGap {
-  Interval time;
-  EventId ended_by;  // the GPU event that ends it
-};
 
 // The idle time of one line of gpu_idle_host.
 struct IdleCharge {

@@ -18,9 +18,11 @@
 #include "analysis/gpu/idle.hpp"
 #include "analysis/gpu/kernels.hpp"
 #include "analysis/gpu/timeline.hpp"
+#include "analysis/host/host_work.hpp"
 #include "analysis/jax/kernels.hpp"
 #include "analysis/jax/ops.hpp"
 #include "analysis/ops/input.hpp"
+#include "analysis/path/model.hpp"
 #include "analysis/rocm/api_latency.hpp"
 #include "analysis/rocm/memory_copy.hpp"
 #include "analysis/rocm/pftrace_activity.hpp"
@@ -57,7 +59,9 @@ class TableContext {
   [[nodiscard]] const Tree& tree() const { return facts.tree(); }
   // gpu_timeline of all GPUs together.
   [[nodiscard]] const Timeline& timeline();
-  [[nodiscard]] const IdleTables& idle();           // of the same GPU events
+  [[nodiscard]] const IdleTables& idle();  // of the same GPU events
+  [[nodiscard]] const PathModel& path();   // of all GPU events that have a launch
+  [[nodiscard]] const HostWork& host_work();
   [[nodiscard]] const GraphStitching& stitching();  // of the options; else nothing was stitched
 
   [[nodiscard]] const Gpu* gpu() const { return gpu_ ? &*gpu_ : nullptr; }
@@ -90,6 +94,8 @@ class TableContext {
   std::vector<std::string> warnings_;
   Once<Timeline> timeline_;
   Once<IdleTables> idle_;
+  Once<PathModel> path_;
+  Once<HostWork> host_work_;
   Once<GraphStitching> unstitched_;
   Once<OpInput> ops_;
   Once<KernelRows> kernels_;

@@ -11,6 +11,7 @@
 #include "analysis/jax/timeline.hpp"
 #include "analysis/tables/compare_rules.hpp"
 #include "analysis/tables/context.hpp"
+#include "analysis/tables/host.hpp"
 #include "analysis/tables/lists.hpp"
 #include "facts/kernel_names.hpp"
 #include "io/ascii.hpp"
@@ -93,6 +94,21 @@ constexpr TableInfo kTables[] = {
      .on = Default::kExtended,
      .screen = {.place = 4, .rows = 8, .columns = kIdleHostColumns},
      .make = idle},
+    kGapSummaryTable,
+    kGapsTable,
+    kSyncSummaryTable,
+    kSyncCallsTable,
+    kGapsByStreamTable,
+    kUtilizationTable,
+    kLaunchSummaryTable,
+    kLaunchStatsTable,
+    kQueueLengthTable,
+    kQueueSeriesTable,
+    kQueueBlockedTable,
+    kCopyBandwidthTable,
+    kCopySeriesTable,
+    kCopyLevelsTable,
+    kAnnotationsTable,
     {.name = "jax_steps",
      .description = "Steps of the program: host time and the GPU work they launched",
      .on = Default::kExtended,

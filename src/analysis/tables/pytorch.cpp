@@ -1,17 +1,22 @@
 // The tables of a PyTorch trace, in report order.
+#include "analysis/fusion/fusible_table.hpp"
+#include "analysis/fusion/sequences.hpp"
 #include "analysis/gpu/graph_launches.hpp"
 #include "analysis/gpu/idle.hpp"
 #include "analysis/gpu/kernel_categories.hpp"
+#include "analysis/memory/tables.hpp"
 #include "analysis/ops/category_sheets.hpp"
 #include "analysis/ops/module_tables.hpp"
 #include "analysis/ops/op_tables.hpp"
 #include "analysis/ops/step_tables.hpp"
 #include "analysis/ops/unified.hpp"
+#include "analysis/path/tables.hpp"
 #include "analysis/ranks/single.hpp"
 #include "analysis/serving/context.hpp"
 #include "analysis/serving/phases.hpp"
 #include "analysis/tables/compare_rules.hpp"
 #include "analysis/tables/context.hpp"
+#include "analysis/tables/host.hpp"
 #include "analysis/tables/lists.hpp"
 #include "perf/registry/sheets.hpp"
 
@@ -139,9 +144,85 @@ std::vector<Table> short_kernels(TableContext& c) {
                 short_kernels_summary(c.facts, c.kernels(), c.timeline().total_ns, options));
 }
 
+// Of the profiler's own timeline where one is given; nothing of a trace without memory events.
+std::vector<Table> memory_tables(TableContext& c) {
+  if (!c.options.memory_timeline_file.empty())
+    return raw_memory_tables(read_raw_timeline(c.options.memory_timeline_file));
+  const std::vector<DeviceMemory> devices = memory_devices(c.trace);
+  if (devices.empty()) return {};
+  std::vector<Table> made = tables(memory_summary(c.facts, devices));
+  if (c.wants("memory_timeline")) made.push_back(memory_timeline(c.trace, devices));
+  if (c.wants("memory_peak") || c.wants("memory_churn")) {
+    MemoryOwnerTables owners = memory_owners(c.facts, devices);
+    made.push_back(std::move(owners.peak));
+    made.push_back(std::move(owners.churn));
+  }
+  return made;
+}
+
+std::vector<Table> sequences(TableContext& c) {
+  if (c.tree().stats().gpu_only) return {};
+  SequenceOptions options{.of = c.options.sequences_of,
+                          .short_kernel_us = c.options.short_kernel_us};
+  if (c.options.sequences_as_hta) return with_rows(tables(hta_kernel_sequences(c.facts, options)));
+  constexpr std::size_t kLongestAskedFor = 1024;
+  if (!options.of.empty()) options.longest = kLongestAskedFor;
+  const HostRanges ranges{c.trace};
+  const OpPlaces places{c.trace, c.tree(), ranges};
+  const FusionInput input{c.facts, c.ops(), places};
+  return with_rows(tables(kernel_sequences(input, options), fusible_kernels(input, c.gpu())));
+}
+
 std::vector<Table> collectives(TableContext& c) {
   if (c.tree().stats().gpu_only) return {};
   return tables(coll_analysis(c.trace, c.options.edition));
+}
+
+std::vector<Table> path_summary(TableContext& c) {
+  if (!c.is_extended() || !c.path().usable()) return {};
+  return tables(critical_path_summary(c.facts, c.path()));
+}
+
+std::vector<Table> path_segments(TableContext& c) {
+  return with_rows(tables(critical_path_table(c.facts, c.path())));
+}
+
+// The costliest categories and ops.
+std::vector<WhatIfGroup> what_if_groups(OpInput& ops) {
+  constexpr std::size_t kMost = 10;
+  std::vector<WhatIfGroup> groups;
+  const auto add = [&](std::string_view what, std::span<const Launcher> launchers,
+                       const auto& name_of) {
+    struct Sum {
+      WhatIfGroup group;
+      std::int64_t ns = 0;
+    };
+    std::map<std::string, Sum> sums;
+    for (const Launcher& op : launchers) {
+      std::string name{name_of(op)};
+      Sum& sum = sums[name];
+      sum.group.name = std::string{what} + name;
+      sum.ns += op.direct_ns;
+      for (const GpuPosition at : ops.launches.own(op))
+        sum.group.gpu_events.push_back(ops.launches.gpu_events()[at].event);
+    }
+    std::vector<Sum> sorted;
+    for (auto& [name, sum] : sums) sorted.push_back(std::move(sum));
+    std::ranges::stable_sort(sorted, std::ranges::greater{}, &Sum::ns);
+    if (sorted.size() > kMost) sorted.resize(kMost);
+    for (Sum& sum : sorted) groups.push_back(std::move(sum.group));
+  };
+  add("category ", ops.launches.parts(), [&](const Launcher& op) {
+    return std::string_view{ops.launches.categories().text(op.category)};
+  });
+  add("op ", ops.launches.launchers(),
+      [&](const Launcher& op) { return ops.trace.name(op.event); });
+  return groups;
+}
+
+std::vector<Table> path_what_if(TableContext& c) {
+  if (c.tree().stats().gpu_only) return {};
+  return with_rows(tables(what_if_table(c.facts, c.path(), what_if_groups(c.ops()))));
 }
 
 // What a reader wants of a sheet of fifty columns.
@@ -187,6 +268,45 @@ constexpr TableInfo kTables[] = {
      .screen = {.place = 4, .rows = 8, .columns = kIdleHostColumns},
      .in_background = true,
      .make = idle_tables},
+    {.name = "critical_path_summary",
+     .description = "What the run was bound by, along its critical path",
+     .group = "path",
+     .on = Default::kExtended,
+     .screen = {.columns = "bound_by | name | time_ms | pct_of_window | segments"},
+     .in_background = true,
+     .make = path_summary},
+    {.name = "critical_path",
+     .description = "What had to wait for what, from end to end",
+     .group = "path",
+     .on = Default::kOff,
+     .needs = Needs::kFrames,
+     .screen =
+         {.columns =
+              "segment | start_ms | dur_us | bound_by | name | op | module | python | step | kind"},
+     .make = path_segments},
+    {.name = "what_if",
+     .description = "What the steps would gain if work took no time",
+     .group = "path",
+     .on = Default::kOff,
+     .needs = Needs::kOps,
+     .screen = {.columns = "edit | saving_ms | saving_pct | new_window_ms"},
+     .make = path_what_if},
+    kGapSummaryTable,
+    kStepPhasesTable,
+    kGapsTable,
+    kSyncSummaryTable,
+    kSyncCallsTable,
+    kGapsByStreamTable,
+    kUtilizationTable,
+    kLaunchSummaryTable,
+    kLaunchStatsTable,
+    kQueueLengthTable,
+    kQueueSeriesTable,
+    kQueueBlockedTable,
+    kCopyBandwidthTable,
+    kCopySeriesTable,
+    kCopyLevelsTable,
+    kAnnotationsTable,
     {.name = "serving_phases",
      .description = "Prefill, mixed and decode side by side",
      .group = "serving",
@@ -403,6 +523,68 @@ constexpr TableInfo kTables[] = {
      .needs = Needs::kOps | Needs::kCollectives,
      .in_background = true,
      .make = collectives},
+    {.name = "memory_summary",
+     .description = "Memory in use and held by the allocator of each device",
+     .group = "memory",
+     .on = Default::kExtended,
+     .needs = Needs::kMemory,
+     .screen =
+         {.place = 16,
+          .rows = 4,
+          .columns =
+              "device | peak_allocated_mb | peak_reserved_mb | initial_mb | fragmentation_pct | peak_pct_of_capacity | peak_at_ms | step | allocs"},
+     .in_background = true,
+     .make = memory_tables},
+    {.name = "memory_peak",
+     .description = "Who owned the memory in use at the peak",
+     .group = "memory",
+     .on = Default::kOff,
+     .needs = Needs::kMemory | Needs::kFrames,
+     .screen =
+         {.place = 17,
+          .rows = 10,
+          .columns =
+              "category | top op | op | module | bytes | pct_of_peak | count | line | device"},
+     .in_background = true,
+     .make = memory_tables},
+    {.name = "memory_churn",
+     .description = "Who asked for memory, and how often",
+     .group = "memory",
+     .on = Default::kOff,
+     .needs = Needs::kMemory | Needs::kFrames,
+     .screen =
+         {.columns =
+              "category | top op | op | module | count | bytes | mean_life_ms | line | device"},
+     .in_background = true,
+     .make = memory_tables},
+    {.name = "memory_timeline",
+     .description = "Memory in use over time",
+     .group = "memory",
+     .on = Default::kOff,
+     .needs = Needs::kMemory,
+     .in_background = true,
+     .make = memory_tables},
+    {.name = "kernel_sequences",
+     .description = "Sequences of kernels that ops and nn.Modules launch",
+     .group = "sequences",
+     .on = Default::kOff,
+     .needs = Needs::kOps | Needs::kFrames,
+     .screen =
+         {.place = 18,
+          .rows = 10,
+          .columns =
+              "unit | sequence | kernels | count | gpu_ms | saving_ms | fusible | host_ms | gap_ms | short_kernels"},
+     .make = sequences},
+    {.name = "fusible_kernels",
+     .description = "Chains of kernels that one could do, by nn.Module and phase",
+     .group = "sequences",
+     .on = Default::kOff,
+     .needs = Needs::kOps | Needs::kFrames | Needs::kModules,
+     .screen = {.place = 19,
+                .rows = 10,
+                .columns =
+                    "unit | phase | kind | count | kernels | time_ms | fused_ms | saving_ms | ops"},
+     .make = sequences},
     kWarningsTable,
 };
 

@@ -43,7 +43,13 @@ constexpr TableFlag kFlags[] = {
      "Also a table of what the kernels of each op or graph launch do, by their names"},
     {"overlap", "Also the tables of what ran beside each op"},
     {"by-module", "Also tables of GPU time by nn.Module (needs Python stacks in the trace)"},
+    {"path",
+     "Also the critical path, stretch by stretch, and what the run would gain without parts of it"},
     {"by-step", "Also tables that put the steps of the loop side by side"},
+    {"host",
+     "Also the tables of what the host asked of the GPU: launches, queues, copies, waits, gaps"},
+    {"memory", "Also tables of memory over time, and by the ops that asked for it"},
+    {"sequences", "Also a table of the sequences of kernels that ops and nn.Modules launch"},
     {"kernel-details", "Also every dispatch of rocprofv3 results with its grid, registers and LDS"},
 };
 
@@ -60,6 +66,7 @@ constexpr std::pair<Needs, std::string_view> kNeeds[] = {
     {Needs::kCollectives, "collectives"},
     {Needs::kOverlap, "kernels that overlap"},
     {Needs::kServing, "steps of a serving engine"},
+    {Needs::kMemory, "memory events"},
 };
 
 bool contains(const std::vector<std::string>& names, std::string_view name) {

@@ -10,6 +10,7 @@
 #include "analysis/rocm/rocprof_tables.hpp"
 #include "analysis/tables/compare_rules.hpp"
 #include "analysis/tables/context.hpp"
+#include "analysis/tables/host.hpp"
 #include "analysis/tables/lists.hpp"
 
 namespace tracelens {
@@ -196,6 +197,20 @@ constexpr TableInfo kTimelineTables[] = {
     kByDevice,
     kIdle,
     kIdleHost,
+    in_view(kGapSummaryTable, "activity"),
+    in_view(kGapsTable, "activity"),
+    in_view(kSyncSummaryTable, "activity"),
+    in_view(kSyncCallsTable, "activity"),
+    in_view(kGapsByStreamTable, "activity"),
+    in_view(kUtilizationTable, "activity"),
+    in_view(kLaunchSummaryTable, "activity"),
+    in_view(kLaunchStatsTable, "activity"),
+    in_view(kQueueLengthTable, "activity"),
+    in_view(kQueueSeriesTable, "activity"),
+    in_view(kQueueBlockedTable, "activity"),
+    in_view(kCopyBandwidthTable, "activity"),
+    in_view(kCopySeriesTable, "activity"),
+    in_view(kCopyLevelsTable, "activity"),
     kStreams,
     {.name = "category_summary",
      .description = "GPU time by kind of kernel; communication hidden behind compute",
@@ -243,6 +258,20 @@ constexpr TableInfo kResultTables[] = {
     kByDevice,
     kIdle,
     kIdleHost,
+    in_view(kGapSummaryTable, "activity"),
+    in_view(kGapsTable, "activity"),
+    in_view(kSyncSummaryTable, "activity"),
+    in_view(kSyncCallsTable, "activity"),
+    in_view(kGapsByStreamTable, "activity"),
+    in_view(kUtilizationTable, "activity"),
+    in_view(kLaunchSummaryTable, "activity"),
+    in_view(kLaunchStatsTable, "activity"),
+    in_view(kQueueLengthTable, "activity"),
+    in_view(kQueueSeriesTable, "activity"),
+    in_view(kQueueBlockedTable, "activity"),
+    in_view(kCopyBandwidthTable, "activity"),
+    in_view(kCopySeriesTable, "activity"),
+    in_view(kCopyLevelsTable, "activity"),
     {.name = "processes",
      .description = "What each process of the profile ran",
      .needs = Needs::kSeveralProcesses,

@@ -138,11 +138,14 @@ void write_comparison(const Comparison& comparison, const std::string& output) {
                 .csv_raw = report.csv_raw});
 }
 
-void write_gates(const Comparison& comparison, const std::string& output) {
+void write_gates(std::span<const GateOutcome> gates, const std::string& output) {
   io::OutputFile file{output};
-  file.write(output.ends_with(".json") ? gates_json(comparison.gates)
-                                       : junit_xml(comparison.gates));
+  file.write(output.ends_with(".json") ? gates_json(gates) : junit_xml(gates));
   file.commit();
+}
+
+void write_gates(const Comparison& comparison, const std::string& output) {
+  write_gates(comparison.gates, output);
 }
 
 }  // namespace tracelens

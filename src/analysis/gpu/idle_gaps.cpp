@@ -1,0 +1,27 @@
+#include "analysis/gpu/idle_gaps.hpp"
+
+#include <algorithm>
+
+#include "analysis/gpu/busy_time.hpp"
+
+namespace tracelens {
+
+std::vector<IdleGap> find_gaps(const Trace& trace, std::vector<EventId> gpu_events) {
+  const auto by_start = [&](EventId a, EventId b) {
+    return trace.ts_ns()[a.row] != trace.ts_ns()[b.row]
+               ? trace.ts_ns()[a.row] < trace.ts_ns()[b.row]
+               : a < b;
+  };
+  if (!std::ranges::is_sorted(gpu_events, by_start)) std::ranges::sort(gpu_events, by_start);
+  std::vector<IdleGap> gaps;
+  gaps.reserve(gpu_events.size());  // growing would take three times as much for a moment
+  std::int64_t busy_until = 0;
+  for (std::size_t i = 0; i < gpu_events.size(); ++i) {
+    const Interval time = interval_of(trace, gpu_events[i]);
+    if (i > 0 && time.start > busy_until) gaps.push_back({{busy_until, time.start}, gpu_events[i]});
+    busy_until = i == 0 ? time.end : std::max(busy_until, time.end);
+  }
+  return gaps;
+}
+
+}  // namespace tracelens

@@ -1,0 +1,137 @@
+#include "analysis/host/host_work.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "analysis/gpu/busy_time.hpp"
+#include "analysis/gpu/launch_calls.hpp"
+#include "facts/launchers.hpp"
+#include "facts/serving_steps.hpp"
+#include "tree/time_math.hpp"
+
+namespace tracelens {
+namespace {
+
+std::vector<EventId> complete_calls(const Trace& trace) {
+  std::vector<EventId> calls;
+  for (const EventId event : trace.recorded_events())
+    if (is_runtime(trace.category(event)) && trace.phase(event) == Phase::kComplete &&
+        trace.ts_ns()[event.row] != kAbsent && trace.dur_ns()[event.row] != kAbsent)
+      calls.push_back(event);
+  return calls;
+}
+
+// The start of the first event that was measured; the span the profiler gives itself is not one.
+std::int64_t first_start(const Trace& trace) {
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  for (const EventId event : trace.recorded_events())
+    if (trace.phase(event) == Phase::kComplete && trace.category(event) != Category::kTraceSpan &&
+        trace.ts_ns()[event.row] != kAbsent)
+      first = std::min(first, trace.ts_ns()[event.row]);
+  return first == std::numeric_limits<std::int64_t>::max() ? 0 : first;
+}
+
+std::vector<HostStep> find_host_steps(const TraceFacts& facts) {
+  const Trace& trace = facts.trace();
+  std::vector<HostStep> steps;
+  for (const EventId event : trace.recorded_events())
+    if (trace.category(event) == Category::kUserAnnotation &&
+        trace.phase(event) == Phase::kComplete && trace.ts_ns()[event.row] != kAbsent &&
+        trace.name(event).starts_with("ProfilerStep#"))
+      steps.push_back({trace.name(event), trace.ts_ns()[event.row], end_of(trace, event)});
+  if (steps.empty())
+    for (const EventId event : find_step_roots(trace))
+      steps.push_back({trace.name(event), trace.ts_ns()[event.row], end_of(trace, event)});
+  if (steps.empty())
+    for (const IterationRoot& root : find_iterations(trace, facts.tree()))
+      steps.push_back({trace.name(root.first), root.ts_ns, end_of(root.ts_ns, root.dur_ns)});
+  if (steps.empty()) {
+    const TraceSpan span = trace_span(trace);
+    steps.push_back({"whole trace", span.start_ns, span.end_ns});
+  }
+  std::ranges::stable_sort(steps, {}, &HostStep::start_ns);
+  return steps;
+}
+
+}  // namespace
+
+HostWork::HostWork(const TraceFacts& facts)
+    : facts_{facts}, kinds_{facts.trace()}, calls_{complete_calls(facts.trace())} {
+  const Trace& trace = facts.trace();
+  origin_ns_ = first_start(trace);
+  const std::vector<EventId>& events = facts.gpu_events(true).events;
+  const std::vector<std::int64_t> devices = gather(trace.devices(), events);
+  const std::vector<std::int64_t> streams = gather(trace.streams(), events);
+  LaunchCalls launches{trace, facts.tree()};
+  jobs_.reserve(events.size());
+  has_work_.resize(trace.size());
+  is_staged_.resize(trace.size());
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const Track& track = trace.track(events[i]);
+    const EventId call = launches.of(events[i]);
+    jobs_.push_back({events[i], call, devices[i] == kAbsent ? track.pid.as_int() : devices[i],
+                     streams[i] == kAbsent ? track.tid.as_int() : streams[i]});
+    several_devices_ = several_devices_ || jobs_[i].device != jobs_[0].device;
+    if (!call.valid()) continue;
+    launched_.push_back(static_cast<std::uint32_t>(i));
+    has_work_[call.row] = true;
+    if (trace.category(events[i]) == Category::kGpuMemcpy &&
+        is_pageable_copy(trace.name(events[i])))
+      is_staged_[call.row] = true;
+  }
+  std::ranges::stable_sort(launched_, {}, [this](std::uint32_t job) { return jobs_[job].call; });
+  for (const EventId call : calls_)
+    if (class_of(call) == CallClass::kSync) sync_calls_.push_back(call);
+  std::ranges::stable_sort(sync_calls_, {}, [&](EventId call) { return trace.ts_ns()[call.row]; });
+}
+
+std::span<const std::uint32_t> HostWork::launched_by(EventId call) const {
+  const auto [first, last] = std::ranges::equal_range(
+      launched_, call, {}, [this](std::uint32_t job) { return jobs_[job].call; });
+  return {first, last};
+}
+
+EventId HostWork::call_of(EventId gpu_event) const {
+  const auto found = std::ranges::lower_bound(jobs_, gpu_event, {}, &GpuJob::gpu);
+  return found == jobs_.end() || found->gpu != gpu_event ? EventId{} : found->call;
+}
+
+EventId HostWork::op_of(const GpuJob& job) const {
+  const Tree& tree = facts_.tree();
+  NodeId op;
+  if (const NodeId node = tree.node(job.gpu); node.valid())
+    op = find_launcher(trace(), tree, node);
+  else if (const NodeId call = job.call.valid() ? tree.node(job.call) : NodeId{}; call.valid())
+    op = tree.nearest_op(call);
+  if (!op.valid() || trace().category(tree.event(op)) != Category::kCpuOp) return {};
+  return tree.event(op);
+}
+
+CallClass HostWork::class_of(EventId call) const {
+  const CallClass by_name = kinds_.of(call);
+  if (by_name == CallClass::kSync || is_staged_[call.row]) return CallClass::kSync;
+  if (by_name == CallClass::kAlloc || by_name == CallClass::kFree) return by_name;
+  if (has_work_[call.row]) return CallClass::kLaunch;
+  return by_name == CallClass::kLaunch && !launched_.empty() ? CallClass::kOther : by_name;
+}
+
+std::span<const HostStep> HostWork::steps() const {
+  return steps_.get([this] { return find_host_steps(facts_); });
+}
+
+std::size_t HostWork::step_at(std::int64_t ns) const {
+  const std::span<const HostStep> all = steps();
+  const auto after = std::ranges::upper_bound(all, ns, {}, &HostStep::start_ns);
+  if (after == all.begin() || (after - 1)->end_ns < ns) return all.size();
+  return static_cast<std::size_t>(after - 1 - all.begin());
+}
+
+const HostRanges& HostWork::ranges() const {
+  return ranges_.get([this] { return HostRanges{trace()}; });
+}
+
+const HostRows& HostWork::rows() const {
+  return rows_.get([this] { return called_rows(trace(), {.python_frames = true}); });
+}
+
+}  // namespace tracelens

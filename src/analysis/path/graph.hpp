@@ -1,0 +1,113 @@
+// graph.hpp: what had to wait for what: the starts and ends of host and GPU events as points, and
+// between them why one comes after another.
+//   const PathGraph graph{trace, HostRanges{trace}};
+//   for (const PathPoint p : graph.order()) ...   // every point after all that it waits for
+// A lane is a thread or a stream of a GPU; its points stand side by side in order of time. Most
+// points follow the one before in their lane; only some have further predecessors. Python frames
+// and annotations are no points. Linear in the events, but for sorting.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <tracelens/trace.hpp>
+#include <vector>
+
+#include "analysis/path/segment.hpp"
+#include "facts/host_ranges.hpp"
+
+namespace tracelens {
+
+using PathPoint = std::uint32_t;
+inline constexpr PathPoint kNoPoint = std::numeric_limits<PathPoint>::max();
+
+class PathGraph {
+ public:
+  struct Edge {
+    PathPoint from = kNoPoint;
+    EdgeKind kind{};
+  };
+  struct HostLane {
+    TrackId track;
+    PathPoint first = 0, end = 0;
+  };
+
+  PathGraph(const Trace& trace, const HostRanges& ranges);
+
+  [[nodiscard]] const Trace& trace() const { return trace_; }
+  [[nodiscard]] std::size_t size() const { return times_.size(); }
+  [[nodiscard]] bool is_host(PathPoint point) const { return point < gpu_begin_; }
+  [[nodiscard]] std::int64_t time(PathPoint point) const { return times_[point]; }
+  [[nodiscard]] std::span<const std::int64_t> times() const { return times_; }
+  [[nodiscard]] EventId event(PathPoint point) const { return events_[point]; }
+  [[nodiscard]] bool is_start(PathPoint point) const { return is_start_[point]; }
+
+  // --- predecessors ---
+  // The point before in the lane: host and gap between points of a thread, gpu from a GPU event's
+  // start to its end.
+  [[nodiscard]] bool follows(PathPoint point) const { return follows_[point]; }
+  [[nodiscard]] EdgeKind lane_kind(PathPoint point) const {
+    if (!is_host(point)) return EdgeKind::kGpu;
+    return owners_[point].valid() ? EdgeKind::kHost : EdgeKind::kGap;
+  }
+  // Whose time it is from the point before to this one; invalid: nobody's.
+  [[nodiscard]] EventId lane_owner(PathPoint point) const { return owners_[point]; }
+  // All others. extra_begin() numbers them throughout.
+  [[nodiscard]] std::span<const Edge> extra(PathPoint point) const {
+    return std::span{extra_}.subspan(extra_begin_[point],
+                                     extra_begin_[point + 1] - extra_begin_[point]);
+  }
+  [[nodiscard]] std::uint32_t extra_begin(PathPoint point) const { return extra_begin_[point]; }
+  [[nodiscard]] std::size_t extra_count() const { return extra_.size(); }
+  [[nodiscard]] std::span<const Edge> all_extra() const { return extra_; }
+
+  [[nodiscard]] std::span<const PathPoint> order() const { return order_; }
+  [[nodiscard]] std::span<const HostLane> host_lanes() const { return host_lanes_; }  // by track
+  [[nodiscard]] const HostLane* lane_of(TrackId track) const;                         // null: none
+
+  // --- GPU events, numbered stream by stream ---
+  [[nodiscard]] std::size_t gpu_count() const { return calls_.size(); }
+  [[nodiscard]] PathPoint gpu_start(std::size_t gpu) const {
+    return gpu_begin_ + 2 * static_cast<PathPoint>(gpu);
+  }
+  [[nodiscard]] PathPoint gpu_end(std::size_t gpu) const { return gpu_start(gpu) + 1; }
+  [[nodiscard]] std::size_t gpu_of(PathPoint point) const { return (point - gpu_begin_) / 2; }
+  [[nodiscard]] PathPoint call_of(std::size_t gpu) const { return calls_[gpu]; }  // its start
+  [[nodiscard]] std::int64_t device_of(std::size_t gpu) const { return devices_[gpu]; }
+
+  // The start of an event; kNoPoint: it is none of the graph's.
+  [[nodiscard]] PathPoint start_of(EventId event) const {
+    return event.row < starts_.size() ? starts_[event.row] : kNoPoint;
+  }
+  // The end that belongs to a start.
+  [[nodiscard]] PathPoint end_of(PathPoint start) const {
+    return is_host(start) ? host_ends_[start] : start + 1;
+  }
+  // Whether a host event has GPU work.
+  [[nodiscard]] bool launches(PathPoint start) const { return launches_[start]; }
+
+  // Predecessors left out because they come after what waits for them.
+  [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
+
+ private:
+  friend class PathGraphBuilder;
+
+  const Trace& trace_;
+  PathPoint gpu_begin_ = 0;
+  std::vector<std::int64_t> times_;
+  std::vector<EventId> events_, owners_;
+  std::vector<bool> is_start_, follows_;
+  std::vector<std::uint32_t> extra_begin_;  // one more than points
+  std::vector<Edge> extra_;
+  std::vector<PathPoint> order_;
+  std::vector<HostLane> host_lanes_;
+  std::vector<PathPoint> calls_;       // by GPU event
+  std::vector<std::int64_t> devices_;  // by GPU event
+  std::vector<PathPoint> starts_;      // by event row
+  std::vector<PathPoint> host_ends_;   // by host point that is a start
+  std::vector<bool> launches_;         // the same
+  std::uint64_t dropped_ = 0;
+};
+
+}  // namespace tracelens

@@ -1,0 +1,117 @@
+#include "analysis/path/overhead.hpp"
+
+#include <algorithm>
+
+#include "tree/time_math.hpp"
+
+namespace tracelens {
+namespace {
+
+constexpr int kFewCalls = 3;  // an op with no more, one of which waits, is a round trip
+
+// Half of what recording costs, by the point that ends the stretch the mark lies in.
+std::vector<std::int64_t> costs_of_marks(const PathGraph& graph, const RecordingCosts& costs,
+                                         Interval window) {
+  std::vector<std::int64_t> by_point(graph.size());
+  const Trace& trace = graph.trace();
+  const std::int64_t op = is_recorded_in_full(trace) ? costs.op_ns : costs.plain_op_ns;
+  std::vector<const PathGraph::HostLane*> lanes(trace.track_table().size());
+  for (const PathGraph::HostLane& lane : graph.host_lanes()) lanes[lane.track.row] = &lane;
+  const auto add = [&](const PathGraph::HostLane& lane, std::int64_t time, std::int64_t cost) {
+    if (time <= window.start) return;
+    const std::span<const std::int64_t> times =
+        graph.times().subspan(lane.first, lane.end - lane.first);
+    const auto after = std::ranges::lower_bound(times, time);
+    if (after != times.end())
+      by_point[lane.first + static_cast<std::size_t>(after - times.begin())] += cost;
+  };
+  for (const EventId event : trace.recorded_events()) {
+    const PathGraph::HostLane* lane = lanes[trace.tracks()[event.row].row];
+    const std::int64_t start = trace.ts_ns()[event.row];
+    if (lane == nullptr || start == kAbsent) continue;
+    const Category category = trace.category(event);
+    if (category == Category::kCpuInstant) {
+      if (trace.name(event) == "[memory]") add(*lane, start, costs.memory_ns);
+      continue;
+    }
+    if (trace.phase(event) != Phase::kComplete) continue;
+    std::int64_t cost = 0;
+    if (category == Category::kCpuOp)
+      cost = op;
+    else if (is_runtime(category))
+      cost = costs.call_ns;
+    else if (category == Category::kPythonFunction)
+      cost = costs.python_ns;
+    if (cost == 0) continue;
+    add(*lane, start, cost / 2);
+    add(*lane, end_of(trace, event), cost / 2);
+  }
+  return by_point;
+}
+
+// Calls that wait for the GPU, and ops around one with few other calls, by their start.
+std::vector<bool> round_trips(const PathGraph& graph, const CallKinds& calls) {
+  struct Below {
+    PathPoint start;
+    int calls = 0;
+    bool waits = false;
+  };
+  std::vector<bool> found(graph.size());
+  std::vector<Below> open;
+  for (PathPoint point = 0; point < graph.size() && graph.is_host(point); ++point) {
+    if (graph.is_start(point)) {
+      open.push_back({point});
+      continue;
+    }
+    Below done = open.back();
+    open.pop_back();
+    const EventId event = graph.event(point);
+    if (is_runtime(graph.trace().category(event))) {
+      ++done.calls;
+      const bool waits_for_copy = std::ranges::any_of(graph.extra(point),
+                                                      [](const PathGraph::Edge& edge) {
+                                                        return edge.kind == EdgeKind::kSync;
+                                                      }) &&
+                                  calls.of(event) == CallClass::kLaunch;
+      done.waits = done.waits || calls.of(event) == CallClass::kSync || waits_for_copy;
+    }
+    found[done.start] = done.waits && done.calls <= kFewCalls;
+    if (!open.empty()) {
+      open.back().calls += done.calls;
+      open.back().waits = open.back().waits || done.waits;
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+bool is_recorded_in_full(const Trace& trace) {
+  const bool has_shapes =
+      std::ranges::any_of(trace.signature_table(),
+                          [](const Signature& signature) { return !signature.dims.is_null(); });
+  return has_shapes && std::ranges::find(trace.categories(), Category::kPythonFunction) !=
+                           trace.categories().end();
+}
+
+void correct_overhead(const PathGraph& graph, const CallKinds& calls, const RecordingCosts& costs,
+                      Interval window, PathLags& lags) {
+  const std::vector<std::int64_t> marks = costs_of_marks(graph, costs, window);
+  const std::vector<bool> is_round_trip = round_trips(graph, calls);
+  for (const PathGraph::HostLane& lane : graph.host_lanes()) {
+    std::int64_t carry = 0;
+    for (PathPoint point = lane.first + 1; point < lane.end; ++point) {
+      if (graph.time(point) <= window.start || graph.time(point) > window.end) continue;
+      const EventId owner = graph.lane_owner(point);
+      if (owner.valid() && is_round_trip[graph.start_of(owner)]) continue;
+      const std::int64_t want = carry + marks[point];
+      const auto most =
+          static_cast<std::int64_t>(costs.largest_share * static_cast<double>(lags.lane[point]));
+      const std::int64_t cut = std::min(want, most);
+      lags.lane[point] -= cut;
+      carry = std::min(want - cut, costs.carry_limit_ns);
+    }
+  }
+}
+
+}  // namespace tracelens

@@ -1,0 +1,34 @@
+// tables.hpp: the critical path as tables, and what a run would gain by changes to it.
+//   critical_path_summary(facts, model)          // what the run is bound by
+//   what_if(model, groups)                       // what it would gain if kinds of work took no time
+#pragma once
+
+#include <span>
+#include <string>
+#include <tracelens/table.hpp>
+#include <tracelens/trace.hpp>
+#include <vector>
+
+#include "analysis/path/model.hpp"
+#include "facts/trace_facts.hpp"
+
+namespace tracelens {
+
+// Every segment of the path of the whole trace, in order of time. Modules and Python frames where
+// the tree has them.
+[[nodiscard]] Table critical_path_table(const TraceFacts& facts, const PathModel& model);
+
+// The same by what it is bound by, the costliest first, each followed by the names that it is
+// charged to most.
+[[nodiscard]] Table critical_path_summary(const TraceFacts& facts, const PathModel& model);
+
+// GPU events that are asked about together.
+struct WhatIfGroup {
+  std::string name;  // "category GEMM"
+  std::vector<EventId> gpu_events;
+};
+// What the steps would take without each kind of work; of the window of the model.
+[[nodiscard]] Table what_if_table(const TraceFacts& facts, const PathModel& model,
+                                  std::span<const WhatIfGroup> groups);
+
+}  // namespace tracelens

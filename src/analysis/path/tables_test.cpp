@@ -1,0 +1,93 @@
+#include "analysis/path/tables.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tree/test_trace.hpp"
+
+namespace tracelens {
+namespace {
+
+struct Made {
+  explicit Made(Trace a_trace)
+      : trace{std::move(a_trace)},
+        facts{trace, {.python_frames = true}},
+        model{facts, {.window = {}, .correct_overhead = false, .costs = {}}} {}
+  Trace trace;
+  TraceFacts facts;
+  PathModel model;
+};
+
+// A module's op launches a kernel, which the step waits for.
+Trace one_step(EventId* kernel = nullptr) {
+  TestTrace t;
+  t.event(Category::kUserAnnotation, "ProfilerStep#3", 0, 150);
+  t.python("nn.Module: Linear_0", 0, 30);
+  t.op("aten::mm", 5, 20);
+  const auto launch = t.launch("cudaLaunchKernel", 10, 5, {.name = "gemm", .ts = 20, .dur = 100});
+  t.runtime("cudaDeviceSynchronize", 40, 85);
+  if (kernel != nullptr) *kernel = launch.gpu;
+  return t.finish();
+}
+
+std::string row_of(const Table& table, std::size_t row) {
+  std::string text;
+  for (std::size_t i = 0; i < table.columns().size(); ++i) {
+    const Cell cell = table.cell(row, i);
+    if (const auto* word = std::get_if<std::string>(&cell)) text += *word;
+    if (const auto* number = std::get_if<double>(&cell)) text += std::to_string(*number);
+    if (const auto* count = std::get_if<std::int64_t>(&cell)) text += std::to_string(*count);
+    text += '|';
+  }
+  return text;
+}
+
+TEST(PathTables, EverySegmentSaysWhoseTimeItIs) {
+  const Made made{one_step()};
+  const Table table = critical_path_table(made.facts, made.model);
+  ASSERT_EQ(table.rows(), 4u);
+  EXPECT_EQ(row_of(table, 0),
+            "0|0.000000|5.000000|host|host_op||aten::mm|aten::mm|nn.Module: Linear_0|nn.Module: "
+            "Linear_0|ProfilerStep#3|");
+  EXPECT_EQ(row_of(table, 1),
+            "1|0.005000|10.000000|launch|launch_latency||gemm|aten::mm|nn.Module: "
+            "Linear_0|nn.Module: Linear_0|ProfilerStep#3|");
+  EXPECT_EQ(table.column("bound_by").texts()[2], "gpu_compute");
+  EXPECT_EQ(table.column("name").texts()[3], "cudaDeviceSynchronize");
+  EXPECT_TRUE(table.column("op").is_missing(3));
+}
+
+TEST(PathTables, TheSummaryHasClassesAndTheirNames) {
+  const Made made{one_step()};
+  const Table table = critical_path_summary(made.facts, made.model);
+  ASSERT_EQ(table.rows(), 8u);
+  EXPECT_EQ(row_of(table, 0), "gpu_compute||0.100000|83.333333|1|");
+  EXPECT_EQ(row_of(table, 1), "gpu_compute|gemm|0.100000|83.333333|1|");
+  EXPECT_EQ(row_of(table, 2), "launch_latency||0.010000|8.333333|1|");
+}
+
+TEST(PathTables, WhatIfTellsEachKindOfWork) {
+  EventId kernel;
+  const Made made{one_step(&kernel)};
+  const WhatIfGroup groups[] = {{"op aten::mm", {kernel}}};
+  const Table table = what_if_table(made.facts, made.model, groups);
+  const auto saving = [&](std::string_view edit) {
+    for (std::size_t row = 0; row < table.rows(); ++row)
+      if (table.column("edit").texts()[row] == edit) return table.column("saving_ms").reals()[row];
+    return -1.0;
+  };
+  EXPECT_DOUBLE_EQ(saving("op aten::mm = 0"), 0.085);  // the call itself begins at 40
+  EXPECT_DOUBLE_EQ(saving("gpu_compute = 0"), 0.085);
+  EXPECT_DOUBLE_EQ(saving("sync_return = 0"), 0.005);
+  EXPECT_DOUBLE_EQ(saving("no sync"), 0.005);  // the kernel still ends at 120
+  EXPECT_DOUBLE_EQ(saving("no communication"), -1);
+}
+
+TEST(PathTables, NothingOfAnEmptyTrace) {
+  const Made made{TestTrace{}.finish()};
+  EXPECT_EQ(critical_path_table(made.facts, made.model).rows(), 0u);
+  EXPECT_EQ(critical_path_summary(made.facts, made.model).rows(), 0u);
+  EXPECT_EQ(what_if_table(made.facts, made.model, {}).rows(), 0u);
+}
+
+}  // namespace
+}  // namespace tracelens

@@ -1,0 +1,299 @@
+// One run, all rules: what they found becomes findings in the order in which they are best mended.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tracelens/diagnose.hpp>
+#include <tracelens/error.hpp>
+#include <utility>
+
+#include "analysis/compare/gates.hpp"
+#include "diagnosis/engine/quality.hpp"
+#include "diagnosis/engine/savings.hpp"
+#include "diagnosis/engine/verdict.hpp"
+#include "diagnosis/kit/context.hpp"
+#include "diagnosis/kit/figures.hpp"
+#include "diagnosis/kit/overhead_numbers.hpp"
+#include "diagnosis/rules/list.hpp"
+
+namespace tracelens {
+namespace {
+
+constexpr std::size_t kMostPlaces = 5;
+constexpr double kOnePercent = 0.01;
+
+constexpr std::string_view kEngineId = "engine";
+constexpr Number kEngineNumbers[] = {
+    {"specific_pct", 5, "% of the window: specific causes that save this much come first"},
+    {"unlocked_pct", 1, "% of the window: less is not worth mending, for what is locked"},
+    {"one_off_pct", 5, "% of the window: what is seen once counts from here on"},
+};
+
+// --- options ---
+
+bool is_known_key(std::string_view key) {
+  const auto dot = key.rfind('.');
+  if (dot == key.npos) return false;
+  const std::string_view id = key.substr(0, dot), name = key.substr(dot + 1);
+  const auto has = [name](std::span<const Number> numbers) {
+    return std::ranges::find(numbers, name, &Number::key) != numbers.end();
+  };
+  if (id == kOverheadId) return has(overhead_numbers());
+  if (id == kEngineId) return has(kEngineNumbers);
+  return std::ranges::any_of(all_rules(), [&](const Rule* rule) {
+    return rule->id == id && (name == "title" || name == "try" || has(rule->numbers));
+  });
+}
+
+void check_settings(const RuleSettings& settings) {
+  const auto check = [&](const auto& map) {
+    for (const auto& [key, value] : map)
+      if (!is_known_key(key))
+        throw Error{settings.file,
+                    fmt::format("there is no number '{}'; tracelens diagnose --list-rules shows "
+                                "them all",
+                                key)};
+  };
+  check(settings.numbers);
+  check(settings.texts);
+  check(settings.lists);
+}
+
+void check_ids(const std::vector<std::string>& patterns, std::string_view flag) {
+  for (const std::string& pattern : patterns)
+    if (std::ranges::none_of(all_rules(),
+                             [&](const Rule* rule) { return matches_pattern(pattern, rule->id); }))
+      throw Error{flag, fmt::format("no rule is called '{}'", pattern)};
+}
+
+bool is_wanted(const Rule& rule, const DiagnoseOptions& options) {
+  const auto named = [&](const std::string& pattern) { return matches_pattern(pattern, rule.id); };
+  if (std::ranges::any_of(options.skip, named)) return false;
+  return options.only.empty() || std::ranges::any_of(options.only, named);
+}
+
+// --- from drafts to findings ---
+
+bool changes_anything(const PathEdit& edit) {
+  return !edit.gpu().empty() || !edit.host().empty() || !edit.syncs().empty() ||
+         !edit.launches().empty() || !edit.kernel_gaps().empty() || edit.all_gpu() ||
+         edit.all_host() || edit.no_syncs() || edit.no_launch_latency() || edit.no_launch_calls();
+}
+
+// Seen in fewer than half of three steps or more.
+bool is_in_few_steps(const DiagnosisContext& context, const Draft& draft) {
+  if (context.window.steps.size() < 3) return false;
+  if (draft.edit.all_gpu() || draft.edit.all_host() || draft.edit.no_syncs() ||
+      draft.edit.no_launch_latency())
+    return false;
+  std::set<std::size_t> steps;
+  const auto add = [&](std::int64_t ts_ns) {
+    if (const auto step = context.step_at(ts_ns)) steps.insert(*step);
+  };
+  const auto add_gpu = [&](EventId event) {
+    const EventId call = context.tree().launch_of(event);
+    add(context.trace.ts_ns()[call.valid() ? call.row : event.row]);
+  };
+  for (const auto& change : draft.edit.gpu()) add_gpu(change.event);
+  for (const auto& change : draft.edit.launches()) add_gpu(change.event);
+  for (const auto& change : draft.edit.kernel_gaps()) add_gpu(change.event);
+  for (const auto& change : draft.edit.host()) add(change.from_ns);
+  for (const EventId call : draft.edit.syncs()) add(context.trace.ts_ns()[call.row]);
+  return !steps.empty() && steps.size() * 2 < context.window.steps.size();
+}
+
+Confidence lower(Confidence confidence) {
+  return confidence == Confidence::kHigh ? Confidence::kMedium : Confidence::kLow;
+}
+
+Severity severity_of(double percent) {
+  if (percent >= 20) return Severity::kCritical;
+  if (percent >= 5) return Severity::kMajor;
+  return percent >= 1 ? Severity::kMinor : Severity::kInfo;
+}
+
+Finding finding_of(const DiagnosisContext& context, Candidate& candidate) {
+  Draft& draft = candidate.draft;
+  const std::string id{candidate.rule->id};
+  const auto title = context.settings.texts.find(id + ".title");
+  const auto tries = context.settings.lists.find(id + ".try");
+  Finding finding{
+      .id = id,
+      .title = title == context.settings.texts.end() ? std::string{candidate.rule->title}
+                                                     : title->second,
+      .verdict = std::move(draft.verdict),
+      .saving_ns = candidate.saving_ns,
+      .saving_percent = context.share(candidate.saving_ns),
+      .alone = candidate.alone,
+      .gpu_saving_ns = candidate.gpu_saving_ns,
+      .impact = draft.impact,
+      .confidence = draft.confidence,
+      .is_one_off = candidate.is_one_off,
+      .locked_by = candidate.locked_by,
+      .formula = std::move(draft.formula),
+      .where = std::move(draft.where),
+      .evidence = std::move(draft.evidence),
+      .tries = tries == context.settings.lists.end() ? std::move(draft.tries) : tries->second,
+      .verify = std::move(draft.verify)};
+  finding.severity = severity_of(finding.saving_percent);
+  if (!candidate.is_for_information() && !candidate.estimates_agree)
+    finding.confidence = std::min(finding.confidence, Confidence::kMedium);
+  constexpr std::int64_t kLittleGpuTime = 1'000'000;
+  const bool is_short = context.steps() < 3 || context.busy_ns() < kLittleGpuTime;
+  if (is_short) finding.confidence = lower(finding.confidence);
+  if (!context.path().usable()) finding.confidence = lower(finding.confidence);
+  std::ranges::stable_sort(finding.where, std::ranges::greater{}, &FindingPlace::time_ns);
+  if (finding.where.size() > kMostPlaces) finding.where.resize(kMostPlaces);
+  return finding;
+}
+
+std::vector<Candidate> ask_rules(DiagnosisContext& context, bool graphs_are_whole) {
+  std::vector<Candidate> candidates;
+  for (const Rule* const rule : all_rules()) {
+    if (!is_wanted(*rule, context.options)) continue;
+    if (rule->needs_whole_graphs && !graphs_are_whole) continue;
+    auto draft = rule->find(context, Numbers{rule->id, rule->numbers, context.settings});
+    if (!draft) continue;
+    for (const auto& change : draft->edit.gpu()) context.take(change.event);
+    for (const EventId event : draft->owned) context.take(event);
+    candidates.push_back({.rule = rule, .draft = *std::move(draft)});
+  }
+  return candidates;
+}
+
+// Whether a finding that was never reached is still to be shown.
+bool is_worth_showing(const DiagnosisContext& context, const Candidate& candidate,
+                      double least_percent) {
+  if (!changes_anything(candidate.draft.edit) || candidate.is_one_off) return true;
+  if (candidate.rule->is_generic) return false;
+  return context.share(candidate.alone.mid_ns) >= least_percent || !candidate.locked_by.empty();
+}
+
+// GPU time that is worth saving, once something else no longer hides it.
+void lock_hidden(const DiagnosisContext& context, std::vector<Candidate>& candidates) {
+  const auto first = std::ranges::find_if(
+      candidates, [](const Candidate& candidate) { return candidate.place == 0; });
+  for (Candidate& candidate : candidates) {
+    const bool is_hidden = context.share(candidate.alone.mid_ns) < 1 &&
+                           context.busy_share(candidate.gpu_saving_ns) >= 1;
+    if (!is_hidden)
+      candidate.locked_by.clear();
+    else if (candidate.locked_by.empty() && first != candidates.end() && &candidate != &*first)
+      candidate.locked_by = first->rule->id;
+  }
+}
+
+void fill_in_run(const DiagnosisContext& context, Diagnosis& diagnosis) {
+  const Trace& trace = context.trace;
+  diagnosis.files = {trace.source().name};
+  diagnosis.format = trace.source().format;
+  diagnosis.gpu = device_name(trace);
+  if (diagnosis.gpu.empty() && context.gpu() != nullptr) diagnosis.gpu = context.gpu()->name;
+  std::set<std::int64_t> devices;
+  for (const EventId event : context.gpu_events())
+    devices.insert(trace.devices().at(event).value_or(0));
+  diagnosis.devices = static_cast<std::int64_t>(devices.size());
+  diagnosis.start_ns = context.time().start - trace_span(trace).start_ns;
+  diagnosis.corrected_ns = context.length_ns();
+  diagnosis.length_ns =
+      context.path().usable() ? context.path().recorded_ns() : diagnosis.corrected_ns;
+  for (const Step& step : context.window.steps) diagnosis.steps.push_back(step.name);
+  for (const DroppedStep& step : context.window.dropped)
+    diagnosis.dropped_steps.push_back(step.name);
+  diagnosis.gpu_busy_ns = context.gpu_times().busy_ns;
+  diagnosis.gpu_idle_ns = context.gpu_times().idle_ns();
+  if (context.path().usable())
+    for (std::size_t i = 0; i < kBoundByNames.size(); ++i)
+      if (const std::int64_t ns = context.path().bound_by()[i]; ns > 0)
+        diagnosis.path.emplace_back(kBoundByNames[i], ns);
+  std::ranges::stable_sort(diagnosis.path, std::ranges::greater{},
+                           &std::pair<std::string, std::int64_t>::second);
+}
+
+void list_tables(Diagnosis& diagnosis) {
+  for (const Finding& finding : diagnosis.findings)
+    for (const Evidence& row : finding.evidence)
+      if (std::ranges::find(diagnosis.tables, row.table) == diagnosis.tables.end())
+        diagnosis.tables.push_back(row.table);
+}
+
+}  // namespace
+
+void check_options(const DiagnoseOptions& options) {
+  check_step_choice(options.steps);
+  check_ids(options.only, "--only");
+  check_ids(options.skip, "--skip");
+  (void)chosen_gpu(options.gpu, nullptr);
+  check_settings(read_rule_settings(options.rules_file));
+}
+
+Diagnosis diagnose(const Trace& trace, const DiagnoseOptions& options) {
+  check_step_choice(options.steps);
+  check_ids(options.only, "--only");
+  check_ids(options.skip, "--skip");
+  const RuleSettings settings = read_rule_settings(options.rules_file);
+  check_settings(settings);
+  DiagnosisContext context{trace, options, settings};
+  Diagnosis diagnosis;
+  fill_in_run(context, diagnosis);
+  std::vector<Candidate> candidates;
+  if (!context.gpu_events().empty() && context.length_ns() > 0)
+    candidates = ask_rules(context, are_graphs_whole(context));
+  diagnosis.quality = quality_notes(context);
+  const Numbers n{kEngineId, kEngineNumbers, settings};
+  const auto part = [&](double percent) {
+    return static_cast<std::int64_t>(percent * kOnePercent *
+                                     static_cast<double>(context.length_ns()));
+  };
+  for (Candidate& candidate : candidates) {
+    estimate_alone(context, candidate);
+    candidate.is_one_off = is_in_few_steps(context, candidate.draft) &&
+                           candidate.alone.mid_ns < part(n["one_off_pct"]);
+  }
+  diagnosis.saving_all_ns = order_by_savings(context, candidates,
+                                             {.least_ns = part(options.min_saving_percent),
+                                              .specific_ns = part(n["specific_pct"]),
+                                              .unlocked_ns = part(n["unlocked_pct"])});
+  lock_hidden(context, candidates);
+  // The reached ones in their order; behind them those that others swallowed or hide, by what they
+  // save alone.
+  std::ranges::stable_sort(candidates, [](const Candidate& a, const Candidate& b) {
+    if (a.place.has_value() != b.place.has_value()) return a.place.has_value();
+    if (a.place) return *a.place < *b.place;
+    return a.alone.mid_ns > b.alone.mid_ns;
+  });
+  for (Candidate& candidate : candidates) {
+    if (candidate.place || is_worth_showing(context, candidate, options.min_saving_percent))
+      diagnosis.findings.push_back(finding_of(context, candidate));
+    else
+      ++diagnosis.below_minimum;
+  }
+  diagnosis.verdict = verdict_on(context, diagnosis);
+  list_tables(diagnosis);
+  return diagnosis;
+}
+
+Table rule_list() {
+  const ColumnSpec columns[] = {
+      {"rule", Kind::kText, "", "id of the rule"},
+      {"title", Kind::kText, "", "what it is about"},
+      {"number", Kind::kText, "", "key of a number that a file of rules may set"},
+      {"value", Kind::kReal, "", "its value"},
+      {"meaning", Kind::kText, "text", "what it limits or scales"},
+  };
+  Table table{"rules", "The rules of diagnose and their numbers", columns};
+  const auto add = [&](std::string_view id, std::string_view title,
+                       std::span<const Number> numbers) {
+    if (numbers.empty()) table.add_row(id, title, kMissing, kMissing, kMissing);
+    for (const Number& number : numbers)
+      table.add_row(id, title, fmt::format("{}.{}", id, number.key), number.value, number.meaning);
+  };
+  for (const Rule* const rule : all_rules()) add(rule->id, rule->title, rule->numbers);
+  table.sort_by("rule");
+  add(kEngineId, "how findings are put in order", kEngineNumbers);
+  add(kOverheadId, "what recording costs the host", overhead_numbers());
+  return table;
+}
+
+}  // namespace tracelens

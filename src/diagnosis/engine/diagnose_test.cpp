@@ -1,0 +1,117 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <tracelens/diagnose.hpp>
+#include <tracelens/error.hpp>
+#include <tracelens/files.hpp>
+
+#include "diagnosis/kit/figures.hpp"
+#include "diagnosis/kit/test_run.hpp"
+
+namespace tracelens {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// A batch is fetched, 50 small ops run, 150 more of an optimizer.
+Trace slow_run(int steps) {
+  TestTrace t;
+  double start = 0;
+  for (int step = 0; step < steps; ++step) {
+    t.event(Category::kUserAnnotation,
+            "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", start, 1500);
+    const double forward = add_ops(t, start + 1500, 50, 2);
+    const double end = add_ops(t, forward, 150, 2, "aten::mul_");
+    t.event(Category::kUserAnnotation, "Optimizer.step#SGD.step", forward, end - forward);
+    add_step(t, step, start, end);
+    start = end;
+  }
+  return t.finish();
+}
+
+std::vector<std::string> ids_of(const Diagnosis& diagnosis) {
+  std::vector<std::string> ids;
+  for (const Finding& finding : diagnosis.findings) ids.push_back(finding.id);
+  return ids;
+}
+
+TEST(Diagnose, SpecificCausesComeBeforeTheGenericOne) {
+  const Diagnosis diagnosis = diagnose(slow_run(3));
+  EXPECT_THAT(ids_of(diagnosis), testing::ElementsAre("DATA-1", "OPT-1", "HOST-1"));
+}
+
+TEST(Diagnose, NoTimeIsSavedTwice) {
+  const Diagnosis diagnosis = diagnose(slow_run(3));
+  std::int64_t sum = 0;
+  for (const Finding& finding : diagnosis.findings) {
+    sum += finding.saving_ns;
+    EXPECT_LE(finding.alone.low_ns, finding.alone.mid_ns);
+    EXPECT_LE(finding.alone.mid_ns, finding.alone.high_ns);
+  }
+  EXPECT_EQ(sum, diagnosis.saving_all_ns);
+  EXPECT_LE(sum, diagnosis.corrected_ns);
+}
+
+// Every number of a verdict is the text of some evidence.
+TEST(Diagnose, NumbersOfVerdictsAreEvidence) {
+  for (const Finding& finding : diagnose(slow_run(3)).findings) {
+    std::string text = finding.verdict;
+    for (std::size_t at = 0; (at = text.find_first_of("0123456789", at)) != text.npos;) {
+      const std::size_t end = std::min(text.find_first_not_of("0123456789.", at), text.size());
+      std::string number = text.substr(at, end - at);
+      while (number.ends_with('.')) number.pop_back();
+      const bool is_proved = std::ranges::any_of(finding.evidence, [&](const Evidence& row) {
+        return figure(row.value, row.unit).starts_with(number);
+      });
+      EXPECT_TRUE(is_proved) << finding.id << ": " << number << " in " << text;
+      at = end;
+    }
+  }
+}
+
+TEST(Diagnose, RulesAreChosenByName) {
+  EXPECT_THAT(ids_of(diagnose(slow_run(3), {.only = {"DATA-*"}})), testing::ElementsAre("DATA-1"));
+  EXPECT_THAT(ids_of(diagnose(slow_run(3), {.skip = {"DATA-1", "OPT-1"}})),
+              testing::ElementsAre("HOST-1"));
+  EXPECT_THROW((void)diagnose(slow_run(3), {.only = {"NONE-1"}}), Error);
+}
+
+TEST(Diagnose, AFileOfRulesSetsNumbersAndNothingElse) {
+  const std::string file = testing::TempDir() + "diagnose_rules.json";
+  write_text_file(file, R"({"DATA-1.least_pct": 90})");
+  EXPECT_THAT(ids_of(diagnose(slow_run(3), {.rules_file = file})),
+              testing::Not(testing::Contains("DATA-1")));
+  write_text_file(file, R"({"DATA-1.most_pct": 90})");
+  EXPECT_THROW(check_options(DiagnoseOptions{.rules_file = file}), Error);
+}
+
+TEST(Diagnose, FewStepsLowerTheConfidence) {
+  const Diagnosis two = diagnose(slow_run(2)), three = diagnose(slow_run(3));
+  ASSERT_FALSE(two.findings.empty());
+  EXPECT_LT(two.findings.front().confidence, three.findings.front().confidence);
+  EXPECT_EQ(two.quality.front().id, "TQ-1");
+}
+
+TEST(Diagnose, TracesWithoutGpuWorkHaveNoFindings) {
+  EXPECT_THAT(diagnose(TestTrace{}.finish()).findings, IsEmpty());
+  TestTrace host;
+  host.op("aten::add", 0, 10);
+  EXPECT_THAT(diagnose(host.finish()).verdict, HasSubstr("no GPU work"));
+  TestTrace one;
+  one.gpu({.ts = 0, .dur = 5});
+  EXPECT_THAT(diagnose(one.finish()).findings, IsEmpty());
+}
+
+TEST(Diagnose, AHealthyRunSaysWhatBoundsIt) {
+  TestTrace t;
+  const double end = add_ops(t, 0, 100, 200);
+  add_step(t, 1, 0, end);
+  const Diagnosis diagnosis = diagnose(t.finish());
+  EXPECT_THAT(diagnosis.findings, IsEmpty());
+  EXPECT_THAT(diagnosis.verdict, HasSubstr("Nothing worth changing above 5%"));
+}
+
+}  // namespace
+}  // namespace tracelens

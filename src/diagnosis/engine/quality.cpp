@@ -1,0 +1,208 @@
+#include "diagnosis/engine/quality.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tracelens/intervals.hpp>
+#include <utility>
+
+#include "diagnosis/kit/figures.hpp"
+
+namespace tracelens {
+namespace {
+
+constexpr std::size_t kFewSteps = 3;
+constexpr std::int64_t kLittleGpuTime = 10'000'000;
+constexpr double kUnlinked = 5, kNoShapes = 20, kTooEfficient = 110, kTooEfficientShare = 1;
+constexpr double kUnmodelled = 25, kRecording = 1, kUnevenDevices = 5, kInflated = 1.2;
+
+class Notes {
+ public:
+  explicit Notes(const DiagnosisContext& context) : c_{context}, trace_{context.trace} {}
+
+  std::vector<QualityNote> take() {
+    if (c_.gpu_events().empty()) return {};
+    steps();
+    links();
+    names();
+    streams();
+    if (!are_graphs_whole(c_))
+      add(8,
+          "graph launches were recorded without their kernels: idle time and graph coverage are "
+          "not reliable, findings about them are withheld");
+    models();
+    clocks();
+    return std::move(notes_);
+  }
+
+ private:
+  void add(int number, std::string text) {
+    notes_.push_back({fmt::format("TQ-{}", number), std::move(text)});
+  }
+
+  void steps() {
+    const std::size_t steps = c_.window.steps.size();
+    if (steps > 0 && steps < kFewSteps)
+      add(1, fmt::format("only {} step{}: shares may not be representative; record 3 steady ones",
+                         steps, steps == 1 ? "" : "s"));
+    else if (c_.busy_ns() < kLittleGpuTime)
+      add(1, fmt::format("only {} of GPU time: shares may not be representative",
+                         ms_text(c_.busy_ns())));
+    if (steps == 0) add(2, "no steps are marked or found: shares refer to the whole trace");
+    if (c_.window.dropped.empty()) return;
+    std::string list;
+    for (const DroppedStep& step : c_.window.dropped)
+      list += fmt::format("{}{} ({})", list.empty() ? "" : ", ", step.name, step.why);
+    add(3, "left out as warm-up: " + list);
+  }
+
+  void links() {
+    std::int64_t all = 0, unlinked = 0;
+    for (const EventId event : trace_.recorded_events()) {
+      if (!is_gpu(trace_.category(event)) || trace_.dur_ns()[event.row] == kAbsent) continue;
+      all += trace_.dur_ns()[event.row];
+      if (!c_.tree().is_linked(event)) unlinked += trace_.dur_ns()[event.row];
+    }
+    if (percentage(unlinked, all) > kUnlinked)
+      add(4, fmt::format("{} of the GPU time has no launch in the trace: ops, gaps and path lack "
+                         "it; record from before the first launch",
+                         figure(percentage(unlinked, all), "%")));
+  }
+
+  // Not a call or a graph launch that stands for the op it has none of.
+  [[nodiscard]] bool is_op(const OpGroup& group) const {
+    const EventId event = c_.op_uses()[group.uses.front()].event;
+    return event.valid() && trace_.category(event) == Category::kCpuOp;
+  }
+
+  void names() {
+    std::int64_t all = 0, without = 0;
+    for (const OpGroup& group : c_.op_groups()) {
+      const bool has_shapes =
+          group.signature.valid() && !trace_.signature(group.signature).dims.is_null();
+      if (!is_op(group)) continue;
+      all += group.busy_ns;
+      if (!has_shapes) without += group.busy_ns;
+    }
+    if (percentage(without, all) > kNoShapes)
+      add(5, fmt::format("ops without shapes hold {} of the GPU time of ops: record with "
+                         "record_shapes=True",
+                         figure(percentage(without, all), "%")));
+    bool has_frames = false, has_modules = false;
+    for (std::uint32_t i = 0; i < c_.tree().size() && !has_modules; ++i) {
+      has_frames |= trace_.category(c_.tree().event({i})) == Category::kPythonFunction;
+      has_modules |= c_.tree().is_module({i});
+    }
+    if (!has_frames)
+      add(6, "no Python frames: causes have no line of code; record with with_stack=True");
+    else if (!has_modules)
+      add(6, "no module frames: record with with_modules=True");
+  }
+
+  void streams() {
+    std::set<std::pair<std::int64_t, std::int64_t>> lanes;
+    for (const EventId event : c_.gpu_events())
+      lanes.emplace(trace_.devices().at(event).value_or(0), trace_.streams().at(event).value_or(0));
+    std::set<std::int64_t> devices;
+    for (const auto& [device, stream] : lanes) devices.insert(device);
+    if (lanes.size() == devices.size()) return;
+    const bool has_waits = std::ranges::any_of(trace_.recorded_events(), [&](EventId event) {
+      return trace_.category(event) == Category::kOtherCategory &&
+             trace_.category_text(event) == "cuda_sync";
+    });
+    if (!has_waits) add(7, "no records of streams waiting for each other: such waits are inferred");
+  }
+
+  void models() {
+    std::int64_t all = 0, unmodelled = 0, wrong = 0;
+    std::vector<std::string> wrong_names, unknown_names;
+    const auto name = [](std::vector<std::string>& list, const std::string& op) {
+      if (list.size() < 3 && std::ranges::find(list, op) == list.end()) list.push_back(op);
+    };
+    for (const OpGroup& group : c_.op_groups()) {
+      all += group.busy_ns;
+      if (group.work == nullptr) unmodelled += group.busy_ns, name(unknown_names, group.name);
+      if (group.percent_of_roof() > kTooEfficient)
+        wrong += group.busy_ns, name(wrong_names, group.name);
+    }
+    if (c_.busy_share(wrong) >= kTooEfficientShare)
+      add(9, fmt::format("faster than the roof allows, so model or peak is wrong for: {}",
+                         fmt::join(wrong_names, ", ")));
+    if (percentage(unmodelled, all) > kUnmodelled)
+      add(10,
+          fmt::format("{} of the GPU time of ops has no model, most of it in: {}",
+                      figure(percentage(unmodelled, all), "%"), fmt::join(unknown_names, ", ")));
+  }
+
+  void clocks() {
+    if (!c_.path().usable())
+      add(11, fmt::format("no critical path, so savings are plain sums: {}", c_.path().why_not()));
+    std::vector<Interval> recording;
+    for (const EventId event : trace_.recorded_events())
+      if (trace_.category(event) == Category::kOverhead && trace_.dur_ns()[event.row] != kAbsent &&
+          c_.in_window(trace_.ts_ns()[event.row]))
+        recording.push_back({trace_.ts_ns()[event.row], trace_.end_ns(event)});
+    const std::int64_t overhead = length(merge(std::move(recording)));
+    if (c_.share(overhead) >= kRecording)
+      add(12, fmt::format("the profiler itself took {} inside the window", ms_text(overhead)));
+    devices();
+    if (c_.gpu() == nullptr)
+      add(15,
+          "the GPU is not known: rules about rates compare the run with itself; choose one with "
+          "--gpu");
+    if (!c_.path().usable() || !c_.options.corrects_overhead) return;
+    const std::int64_t recorded = c_.path().recorded_ns(), corrected = c_.length_ns();
+    if (static_cast<double>(recorded) >= kInflated * static_cast<double>(corrected))
+      add(16,
+          fmt::format("recording slows the host: a step of {} takes about {} without it{}; shares "
+                      "refer to that",
+                      ms_text(c_.per_step(recorded)), ms_text(c_.per_step(corrected)),
+                      c_.path().costs_are_calibrated() ? "" : " (not calibrated)"));
+  }
+
+  void devices() {
+    std::map<std::int64_t, Interval> spans;
+    for (const EventId event : c_.gpu_events()) {
+      const Interval when{trace_.ts_ns()[event.row], trace_.end_ns(event)};
+      auto [at, is_new] = spans.try_emplace(trace_.devices().at(event).value_or(0), when);
+      at->second.start = std::min(at->second.start, when.start);
+      at->second.end = std::max(at->second.end, when.end);
+    }
+    std::int64_t shortest = 0, longest = 0;
+    for (const auto& [device, span] : spans) {
+      longest = std::max(longest, length(span));
+      shortest = shortest == 0 ? length(span) : std::min(shortest, length(span));
+    }
+    if (percentage(longest - shortest, longest) > kUnevenDevices)
+      add(13, fmt::format("the GPUs work for {} to {}: look at each", ms_text(shortest),
+                          ms_text(longest)));
+  }
+
+  const DiagnosisContext& c_;
+  const Trace& trace_;
+  std::vector<QualityNote> notes_;
+};
+
+}  // namespace
+
+bool are_graphs_whole(const DiagnosisContext& context) {
+  const Trace& trace = context.trace;
+  for (const EventId event : trace.recorded_events()) {
+    if (!is_runtime(trace.category(event)) || trace.ts_ns()[event.row] == kAbsent) continue;
+    if (!context.in_window(trace.ts_ns()[event.row])) continue;
+    if (trace.name(event).find("GraphLaunch") == std::string_view::npos) continue;
+    const NodeId node = context.tree().node(event);
+    if (node.valid() && context.tree().gpu_count(node) == 0) return false;
+  }
+  return true;
+}
+
+std::vector<QualityNote> quality_notes(const DiagnosisContext& context) {
+  return Notes{context}.take();
+}
+
+}  // namespace tracelens

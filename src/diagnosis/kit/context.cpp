@@ -1,0 +1,339 @@
+#include "diagnosis/kit/context.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tracelens/intervals.hpp>
+#include <tracelens/table_text.hpp>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "analysis/host/user_frames.hpp"
+#include "diagnosis/kit/estimate.hpp"
+#include "diagnosis/kit/figures.hpp"
+#include "diagnosis/kit/overhead_numbers.hpp"
+
+namespace tracelens {
+namespace {
+
+// What counts as a fair measure of bandwidth, and how much of the data sheet can be reached.
+constexpr double kLargeBytes = 128.0 * (1 << 20), kFairBytes = 32.0 * (1 << 20);
+constexpr double kMostOfPeak = 0.9, kUsualOfPeak = 0.8;
+
+double percent_of_roof(const Roof* roof, std::int64_t busy_ns) {
+  if (roof == nullptr || busy_ns <= 0) return 0;
+  return 100 * roof->best_us * 1e3 / static_cast<double>(busy_ns);
+}
+
+bool is_elementwise(std::string_view category) {
+  return category.find("lementwise") != category.npos;
+}
+
+}  // namespace
+
+double OpUse::percent_of_roof() const { return tracelens::percent_of_roof(roof, busy_ns); }
+double OpGroup::percent_of_roof() const { return tracelens::percent_of_roof(roof, mean_ns()); }
+double OpGroup::terabytes_per_second() const {
+  if (work == nullptr || busy_ns <= 0) return 0;
+  return work->bytes.value_or(0) * static_cast<double>(uses.size()) / static_cast<double>(busy_ns) /
+         1e3;
+}
+double OpGroup::teraflops() const {
+  if (work == nullptr || busy_ns <= 0) return 0;
+  return work->flops * static_cast<double>(uses.size()) / static_cast<double>(busy_ns) / 1e3;
+}
+
+DiagnosisContext::DiagnosisContext(const Trace& a_trace, const DiagnoseOptions& an_options,
+                                   const RuleSettings& a_settings)
+    : trace{a_trace},
+      options{an_options},
+      settings{a_settings},
+      facts{trace, {.python_frames = true, .link_by_correlation = true}},
+      window{choose_window(facts, options.steps)},
+      gpu_{chosen_gpu(options.gpu, &trace)},
+      own_models_{perf::load_user_models(options.models, {})},
+      taken_(trace.size()) {}
+
+// --- the window ---
+
+const PathModel& DiagnosisContext::path() const {
+  return path_.get([this] {
+    return PathModel{facts,
+                     {.window = window.time,
+                      .correct_overhead = options.corrects_overhead,
+                      .costs = recording_costs(settings)}};
+  });
+}
+
+std::int64_t DiagnosisContext::length_ns() const {
+  return path().usable() ? path().length_ns() : gpu_times().span_ns;
+}
+
+double DiagnosisContext::share(std::int64_t ns) const { return percentage(ns, length_ns()); }
+
+std::size_t DiagnosisContext::steps() const {
+  return std::max<std::size_t>(1, window.steps.size());
+}
+
+Interval DiagnosisContext::time() const {
+  if (window.time) return *window.time;
+  const TraceSpan span = trace_span(trace);
+  return {span.start_ns, span.end_ns + 1};
+}
+
+std::optional<std::size_t> DiagnosisContext::step_at(std::int64_t ts_ns) const {
+  const auto after = std::ranges::upper_bound(window.steps, ts_ns, {}, &Step::ts_ns);
+  if (after == window.steps.begin()) return std::nullopt;
+  const auto at = static_cast<std::size_t>(after - window.steps.begin()) - 1;
+  const Step& step = window.steps[at];
+  return ts_ns < step.ts_ns + step.dur_ns ? std::optional{at} : std::nullopt;
+}
+
+std::int64_t DiagnosisContext::on_path_ns(BoundBy what) const {
+  return path().usable() ? path().bound_by()[static_cast<std::size_t>(what)] : 0;
+}
+
+std::int64_t DiagnosisContext::saving_ns(const PathEdit& edit) const {
+  if (!path().usable()) return gpu_time_saved(trace, edit);
+  const PathEdit* const one = &edit;
+  return estimate(path(), {&one, 1}).expected_ns();
+}
+
+// --- GPU events ---
+
+std::vector<EventId> DiagnosisContext::launched_in_window() const {
+  std::vector<EventId> events;
+  const Interval when = time();
+  for (const EventId event : tree().linked_gpu_events()) {
+    const EventId call = tree().launch_of(event);
+    const std::int64_t ts = trace.ts_ns()[call.valid() ? call.row : event.row];
+    if (ts != kAbsent && ts >= when.start && ts < when.end && dur_ns(event) != kAbsent)
+      events.push_back(event);
+  }
+  if (!events.empty()) return events;
+  // Nothing is linked: a trace of the GPU alone.
+  for (const EventId event : facts.gpu_events(true).events)
+    if (in_window(trace.ts_ns()[event.row])) events.push_back(event);
+  return events;
+}
+
+std::span<const EventId> DiagnosisContext::gpu_events() const {
+  return gpu_events_.get([this] { return launched_in_window(); });
+}
+
+std::size_t DiagnosisContext::launches_between(std::int64_t from_ns, std::int64_t to_ns) const {
+  const std::vector<std::int64_t>& times = launch_times_.get([this] {
+    std::vector<std::int64_t> starts;
+    for (const EventId event : gpu_events())
+      if (const EventId call = tree().launch_of(event); call.valid())
+        starts.push_back(trace.ts_ns()[call.row]);
+    std::ranges::sort(starts);
+    return starts;
+  });
+  const auto first = std::ranges::lower_bound(times, from_ns);
+  return static_cast<std::size_t>(std::ranges::lower_bound(first, times.end(), to_ns) - first);
+}
+
+DeviceTimes DiagnosisContext::make_gpu_times() const {
+  std::map<std::int64_t, std::vector<Interval>> by_device;
+  const bool simulated = path().usable();
+  for (const EventId event : gpu_events()) {
+    Interval when{trace.ts_ns()[event.row], trace.end_ns(event)};
+    if (simulated) {
+      const auto moved = path().simulated(event);
+      if (!moved) continue;
+      when = *moved;
+    }
+    by_device[trace.devices().at(event).value_or(0)].push_back(when);
+  }
+  DeviceTimes worst;
+  for (auto& [device, times] : by_device) {
+    const std::vector<Interval> merged = merge(std::move(times));
+    const DeviceTimes one{.span_ns = merged.back().end - merged.front().start,
+                          .busy_ns = length(merged)};
+    if (worst.span_ns == 0 || one.idle_ns() > worst.idle_ns()) worst = one;
+  }
+  return worst;
+}
+
+const DeviceTimes& DiagnosisContext::gpu_times() const {
+  return gpu_times_.get([this] { return make_gpu_times(); });
+}
+
+double DiagnosisContext::busy_share(std::int64_t ns) const { return percentage(ns, busy_ns()); }
+
+std::int64_t DiagnosisContext::gpu_sum_ns(std::span<const EventId> events) const {
+  std::int64_t sum = 0;
+  for (const EventId event : events) sum += dur_ns(event);
+  return sum;
+}
+
+// --- ops ---
+
+OpInput& DiagnosisContext::ops() const {
+  return ops_.get([this] {
+    return OpInput{facts,
+                   {.edition = Edition::kExtended, .own_models = &own_models_, .gpu = gpu()}};
+  });
+}
+
+DiagnosisContext::Uses DiagnosisContext::make_uses() const {
+  OpInput& input = ops();
+  const std::vector<UnifiedOp> all = collect_unified_ops(input);
+  const std::span<const GpuEvent> gpu_events = input.launches.gpu_events();
+  std::vector<const UnifiedOp*> kept;
+  std::size_t kernel_count = 0;
+  for (const UnifiedOp& op : all) {
+    const auto kernels = input.ops.kernels(op.row);
+    if (kernels.empty()) continue;
+    const EventId call = tree().launch_of(gpu_events[kernels.front()].event);
+    if (!call.valid() || !in_window(trace.ts_ns()[call.row])) continue;
+    kept.push_back(&op);
+    kernel_count += kernels.size();
+  }
+  Uses made;
+  made.kernels.reserve(kernel_count);  // spans point into it
+  made.uses.reserve(kept.size());
+  made.roofs.resize(input.models.size());
+  if (gpu() != nullptr)
+    for (std::uint32_t answer = 0; answer < input.models.size(); ++answer)
+      if (const OrReason<Work>& work = input.models[answer]; work)
+        made.roofs[answer] = roofline(*work, *gpu(), Edition::kExtended);
+  using Key = std::tuple<StringId, StringId, SignatureId, std::uint32_t, std::uint32_t>;
+  std::map<Key, std::uint32_t> groups;
+  for (const UnifiedOp* const op : kept) {
+    const std::size_t first = made.kernels.size();
+    for (const GpuPosition at : input.ops.kernels(op->row))
+      made.kernels.push_back(gpu_events[at].event);
+    OpUse use{.name = unified_name(trace, *op),
+              .category = input.launches.categories().text(op->category),
+              .event = op->row.event,
+              .node = op->row.node,
+              .kernels = std::span{made.kernels}.subspan(first),
+              .busy_ns = op->row.busy_ns};
+    const OpModels::Answer answer = op->answered ? op->row.answer : OpModels::kNotAsked;
+    if (answer != OpModels::kNotAsked && input.models[answer]) {
+      use.work = &*input.models[answer];
+      if (made.roofs[answer]) use.roof = &*made.roofs[answer];
+    }
+    const SignatureId signature =
+        use.event.valid() ? trace.signatures()[use.event.row] : SignatureId{};
+    const auto [at, is_new] =
+        groups.try_emplace({op->name, op->kernel, signature, answer, op->category},
+                           static_cast<std::uint32_t>(made.groups.size()));
+    if (is_new)
+      made.groups.push_back({.name = use.name,
+                             .category = use.category,
+                             .signature = signature,
+                             .uses = {},
+                             .work = use.work,
+                             .roof = use.roof});
+    OpGroup& group = made.groups[at->second];
+    group.uses.push_back(static_cast<std::uint32_t>(made.uses.size()));
+    group.busy_ns += use.busy_ns;
+    use.group = at->second;
+    made.uses.push_back(std::move(use));
+  }
+  // The costliest group first; uses follow their groups.
+  std::vector<std::uint32_t> order(made.groups.size()), place(made.groups.size());
+  for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::stable_sort(order, std::ranges::greater{},
+                           [&](std::uint32_t i) { return made.groups[i].busy_ns; });
+  std::vector<OpGroup> sorted;
+  sorted.reserve(order.size());
+  for (const std::uint32_t from : order) {
+    place[from] = static_cast<std::uint32_t>(sorted.size());
+    sorted.push_back(std::move(made.groups[from]));
+  }
+  made.groups = std::move(sorted);
+  for (OpUse& use : made.uses) use.group = place[use.group];
+  return made;
+}
+
+const DiagnosisContext::Uses& DiagnosisContext::uses() const {
+  return uses_.get([this] { return make_uses(); });
+}
+std::span<const OpUse> DiagnosisContext::op_uses() const { return uses().uses; }
+std::span<const OpGroup> DiagnosisContext::op_groups() const { return uses().groups; }
+
+// --- the GPU's figures ---
+
+std::optional<double> DiagnosisContext::peak_flops(std::string_view compute_spec) const {
+  if (!gpu_) return std::nullopt;
+  const auto found = gpu_->peak_tflops.find(std::string{compute_spec});
+  return found == gpu_->peak_tflops.end() ? std::nullopt : std::optional{found->second * 1e12};
+}
+
+std::optional<double> DiagnosisContext::bandwidth() const {
+  if (!gpu_ || !gpu_->memory_gbps) return std::nullopt;
+  return *gpu_->memory_gbps * 1e9;
+}
+
+std::optional<double> DiagnosisContext::reached_bandwidth() const {
+  double large = 0, fair = 0;
+  for (const OpGroup& group : op_groups()) {
+    if (!is_elementwise(group.category) || group.work == nullptr) continue;
+    const double bytes = group.work->bytes.value_or(0), rate = group.terabytes_per_second() * 1e12;
+    if (bytes >= kLargeBytes) large = std::max(large, rate);
+    if (bytes >= kFairBytes) fair = std::max(fair, rate);
+  }
+  const double reached = large > 0 ? large : fair;
+  const auto peak = bandwidth();
+  if (reached > 0) return peak ? std::min(reached, kMostOfPeak * *peak) : reached;
+  return peak ? std::optional{kUsualOfPeak * *peak} : std::nullopt;
+}
+
+// --- the host ---
+
+const CallKinds& DiagnosisContext::calls() const {
+  return calls_.get([this] { return CallKinds{trace}; });
+}
+const HostRanges& DiagnosisContext::ranges() const {
+  return ranges_.get([this] { return HostRanges{trace}; });
+}
+
+const HostWork& DiagnosisContext::host() const {
+  return host_.get([this] { return HostWork{facts}; });
+}
+const GpuGaps& DiagnosisContext::gaps() const {
+  return gaps_.get([this] { return gpu_gaps_of(host(), -1); });
+}
+
+const SyncCalls& DiagnosisContext::syncs() const {
+  return syncs_.get([this] { return sync_calls_of(host(), gaps()); });
+}
+
+void DiagnosisContext::remove_wait(const SyncCall& sync, std::int64_t left_ns,
+                                   PathEdit& edit) const {
+  edit.drop_sync(sync.call);
+  const EventId range = sync.range.valid() ? sync.range : sync.call;
+  edit.set_host(trace.tracks()[range.row], trace.ts_ns()[range.row], trace.end_ns(range), left_ns);
+  if (sync.copy.valid()) edit.set_gpu(sync.copy, 0);
+}
+
+// --- places in the program ---
+
+std::string DiagnosisContext::python_line(EventId event) const {
+  for (NodeId node = tree().node(event); node.valid(); node = tree().parent(node)) {
+    const EventId caller = tree().event(node);
+    if (trace.category(caller) == Category::kPythonFunction && is_user_frame(trace.name(caller)))
+      return std::string{trace.name(caller)};
+  }
+  return {};
+}
+
+std::string DiagnosisContext::module_of(EventId event) const {
+  const NodeId node = tree().node(event);
+  if (!node.valid()) return {};
+  const NodeId module = tree().nearest_module(node);
+  return module.valid() ? std::string{trace.name(tree().event(module))} : std::string{};
+}
+
+std::string DiagnosisContext::shape_of(EventId op) const {
+  const SignatureId signature = op.valid() ? trace.signatures()[op.row] : SignatureId{};
+  if (!signature.valid()) return {};
+  const Value& dims = trace.signature(signature).dims;
+  return dims.is_null() ? std::string{} : python_repr(dims);
+}
+
+}  // namespace tracelens

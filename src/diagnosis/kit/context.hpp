@@ -1,0 +1,179 @@
+// context.hpp: what the rules ask about one run, each made when first asked for.
+//   const std::int64_t loading = c.path().bound_by()[...];
+//   if (c.share(loading) < 5) return std::nullopt;
+//   for (const OpUse& use : c.op_uses()) if (use.category == "GEMM") ...
+// One thread asks. The trace, the options and the settings must outlive it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tracelens/diagnose.hpp>
+#include <tracelens/gpu.hpp>
+#include <tracelens/roofline.hpp>
+#include <tracelens/trace.hpp>
+#include <tracelens/tree.hpp>
+#include <vector>
+
+#include "analysis/host/gaps.hpp"
+#include "analysis/host/host_work.hpp"
+#include "analysis/host/syncs.hpp"
+#include "analysis/ops/input.hpp"
+#include "analysis/ops/unified_ops.hpp"
+#include "analysis/path/model.hpp"
+#include "diagnosis/kit/numbers.hpp"
+#include "diagnosis/kit/window.hpp"
+#include "facts/calls.hpp"
+#include "facts/host_ranges.hpp"
+#include "facts/once.hpp"
+#include "facts/trace_facts.hpp"
+#include "perf/registry/user_models.hpp"
+
+namespace tracelens {
+
+// One call of an op with its GPU work; together they hold every linked GPU event of the window once,
+// communication left out.
+struct OpUse {
+  std::string name = {};
+  std::string_view category = {};         // "GEMM"
+  EventId event = {};                     // the op; of what no op launched, the call
+  NodeId node = {};                       // invalid: not in the tree
+  std::span<const EventId> kernels = {};  // its GPU events
+  std::int64_t busy_ns = 0;
+  const Work* work = nullptr;  // of the model; null: none, or it could not say
+  const Roof* roof = nullptr;  // the best possible time; null: no model or no peaks
+  std::uint32_t group = 0;     // OpGroup it belongs to
+
+  [[nodiscard]] double percent_of_roof() const;  // 0 without a roof
+};
+
+// All calls of an op with the same arguments and the same work: a row of unified_perf_summary.
+struct OpGroup {
+  std::string name = {};
+  std::string_view category = {};
+  SignatureId signature = {};            // invalid: not recorded
+  std::vector<std::uint32_t> uses = {};  // places in DiagnosisContext::op_uses()
+  std::int64_t busy_ns = 0;
+  const Work* work = nullptr;
+  const Roof* roof = nullptr;
+
+  [[nodiscard]] double percent_of_roof() const;       // 0 without a roof
+  [[nodiscard]] double terabytes_per_second() const;  // 0 when the bytes are not known
+  [[nodiscard]] double teraflops() const;             // per second
+  [[nodiscard]] std::int64_t mean_ns() const {
+    return uses.empty() ? 0 : busy_ns / static_cast<std::int64_t>(uses.size());
+  }
+};
+
+// Busy and idle time of a device within the window, in simulated times.
+struct DeviceTimes {
+  std::int64_t span_ns = 0, busy_ns = 0;
+  [[nodiscard]] std::int64_t idle_ns() const { return span_ns > busy_ns ? span_ns - busy_ns : 0; }
+};
+
+class DiagnosisContext {
+ public:
+  // Throws Error when an option is wrong.
+  DiagnosisContext(const Trace& a_trace, const DiagnoseOptions& an_options,
+                   const RuleSettings& a_settings);
+  DiagnosisContext(const DiagnosisContext&) = delete;
+  DiagnosisContext& operator=(const DiagnosisContext&) = delete;
+
+  const Trace& trace;
+  const DiagnoseOptions& options;
+  const RuleSettings& settings;
+  const TraceFacts facts;  // Python frames take part in its tree
+  const DiagnosisWindow window;
+  [[nodiscard]] const Tree& tree() const { return facts.tree(); }
+
+  // --- the window ---
+  [[nodiscard]] const PathModel& path() const;
+  // T: how long the window takes without the profiler; shares are of it.
+  [[nodiscard]] std::int64_t length_ns() const;
+  [[nodiscard]] double share(std::int64_t ns) const;  // in percent of it
+  [[nodiscard]] std::size_t steps() const;            // at least 1
+  [[nodiscard]] std::int64_t per_step(std::int64_t ns) const {
+    return ns / static_cast<std::int64_t>(steps());
+  }
+  [[nodiscard]] Interval time() const;  // in times of the trace
+  [[nodiscard]] bool in_window(std::int64_t ts_ns) const {
+    return ts_ns >= time().start && ts_ns < time().end;
+  }
+  // The step a time lies in: a place in window.steps; none: in no step.
+  [[nodiscard]] std::optional<std::size_t> step_at(std::int64_t ts_ns) const;
+  [[nodiscard]] std::int64_t on_path_ns(BoundBy what) const;
+  // What an edit alone saves, as the engine will estimate it: X of the rules, in ns.
+  [[nodiscard]] std::int64_t saving_ns(const PathEdit& edit) const;
+
+  // --- GPU events whose launch lies in the window, in tree order ---
+  [[nodiscard]] std::span<const EventId> gpu_events() const;
+  // Launches of GPU work that start in a stretch of the trace.
+  [[nodiscard]] std::size_t launches_between(std::int64_t from_ns, std::int64_t to_ns) const;
+  [[nodiscard]] const DeviceTimes& gpu_times() const;  // of the device that idles most
+  [[nodiscard]] std::int64_t busy_ns() const { return gpu_times().busy_ns; }  // Bz
+  [[nodiscard]] double busy_share(std::int64_t ns) const;                     // in percent of Bz
+  [[nodiscard]] std::int64_t gpu_sum_ns(std::span<const EventId> events) const;
+  [[nodiscard]] std::int64_t dur_ns(EventId event) const { return trace.dur_ns()[event.row]; }
+  // Whether no rule before has taken the event.
+  [[nodiscard]] bool is_free(EventId gpu_event) const { return taken_[gpu_event.row] == 0; }
+  void take(EventId gpu_event) { taken_[gpu_event.row] = 1; }  // for the engine
+
+  // --- ops ---
+  [[nodiscard]] OpInput& ops() const;
+  [[nodiscard]] std::span<const OpUse> op_uses() const;
+  [[nodiscard]] std::span<const OpGroup> op_groups() const;  // by busy time
+
+  // --- the GPU's figures; none: the GPU is not known ---
+  [[nodiscard]] const Gpu* gpu() const { return gpu_ ? &*gpu_ : nullptr; }
+  [[nodiscard]] std::optional<double> peak_flops(std::string_view compute_spec) const;  // per s
+  [[nodiscard]] std::optional<double> bandwidth() const;  // bytes per s
+  // What elementwise work reaches in this run, within what the GPU can do.
+  [[nodiscard]] std::optional<double> reached_bandwidth() const;  // bytes per s
+
+  // --- the host ---
+  [[nodiscard]] const CallKinds& calls() const;
+  [[nodiscard]] const HostRanges& ranges() const;
+  [[nodiscard]] const HostWork& host() const;
+  [[nodiscard]] const GpuGaps& gaps() const;     // sums alone, of the whole trace, as recorded
+  [[nodiscard]] const SyncCalls& syncs() const;  // of the whole trace
+  // The call no longer waits, the op it is for takes no longer than this, its copy goes.
+  void remove_wait(const SyncCall& sync, std::int64_t left_ns, PathEdit& edit) const;
+
+  // --- places in the program ---
+  // The innermost Python frame around an event that is the user's: neither built in nor PyTorch's.
+  [[nodiscard]] std::string python_line(EventId event) const;
+  [[nodiscard]] std::string module_of(EventId event) const;  // "nn.Module: Linear_12"; may be empty
+  [[nodiscard]] std::string shape_of(EventId op) const;      // "[[8, 4], [4, 2]]"; may be empty
+
+ private:
+  struct Uses {
+    std::vector<OpUse> uses;
+    std::vector<EventId> kernels;
+    std::vector<std::optional<Roof>> roofs;  // by answer
+    std::vector<OpGroup> groups;
+  };
+  [[nodiscard]] const Uses& uses() const;
+  [[nodiscard]] Uses make_uses() const;
+  [[nodiscard]] std::vector<EventId> launched_in_window() const;
+  [[nodiscard]] DeviceTimes make_gpu_times() const;
+
+  const std::optional<Gpu> gpu_;
+  const perf::UserModels own_models_;
+  std::vector<std::uint8_t> taken_;  // by event
+  mutable Once<PathModel> path_;
+  mutable Once<std::vector<EventId>> gpu_events_;
+  mutable Once<std::vector<std::int64_t>> launch_times_;  // ascending
+  mutable Once<DeviceTimes> gpu_times_;
+  mutable Once<OpInput> ops_;
+  mutable Once<Uses> uses_;
+  mutable Once<CallKinds> calls_;
+  mutable Once<HostRanges> ranges_;
+  mutable Once<HostWork> host_;
+  mutable Once<GpuGaps> gaps_;
+  mutable Once<SyncCalls> syncs_;
+};
+
+}  // namespace tracelens

@@ -1,0 +1,45 @@
+#include "diagnosis/kit/estimate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+namespace tracelens {
+namespace {
+
+constexpr double kAgree = 1.5;
+
+}  // namespace
+
+bool Estimate::agree() const {
+  return static_cast<double>(most_ns()) <= kAgree * static_cast<double>(least_ns());
+}
+
+std::int64_t Estimate::expected_ns() const {
+  return agree() || path_ns > arithmetic_ns ? path_ns : arithmetic_ns;
+}
+
+Estimate estimate(const PathModel& path, std::span<const PathEdit* const> edits) {
+  const std::int64_t whole = path.length_ns();
+  const std::int64_t by_resources = path.resources().total_ns() - path.resources(edits).total_ns();
+  return {.path_ns = std::clamp<std::int64_t>(whole - path.length_with(edits), 0, whole),
+          .arithmetic_ns = std::clamp<std::int64_t>(by_resources, 0, whole)};
+}
+
+std::int64_t gpu_time_saved(const Trace& trace, const PathEdit& edit) {
+  std::unordered_map<std::uint32_t, std::int64_t> left;  // what each event keeps
+  for (const PathEdit::GpuChange& change : edit.gpu()) {
+    const std::int64_t before = trace.dur_ns()[change.event.row];
+    const std::int64_t after =
+        change.set_ns != kAbsent
+            ? change.set_ns
+            : static_cast<std::int64_t>(std::floor(static_cast<double>(before) * change.factor));
+    const auto [at, is_new] = left.try_emplace(change.event.row, before);
+    at->second = std::clamp<std::int64_t>(after, 0, at->second);
+  }
+  std::int64_t saved = 0;
+  for (const auto& [row, after] : left) saved += trace.dur_ns()[row] - after;
+  return saved;
+}
+
+}  // namespace tracelens

@@ -1,0 +1,36 @@
+// estimate.hpp: what some edits together would save, by two ways of looking at the run.
+//   const Estimate both = estimate(path, edits);
+//   both.expected_ns()
+// The path's simulation is exact about the past and brittle about the future: near the balance of
+// host and GPU a small error decides which side binds. The arithmetic of bottlenecks (what is
+// removed from the busiest resource is saved) knows nothing of order and errs less there.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "analysis/path/model.hpp"
+
+namespace tracelens {
+
+struct Estimate {
+  std::int64_t path_ns = 0, arithmetic_ns = 0;
+
+  // Whether the larger is within a factor of 1.5 of the smaller.
+  [[nodiscard]] bool agree() const;
+  // The arithmetic's where the path is far below it, else the path's. Where the path is far above,
+  // waits chain the resources to each other: then the arithmetic, which takes them for parallel, is
+  // the one that is wrong.
+  [[nodiscard]] std::int64_t expected_ns() const;
+  [[nodiscard]] std::int64_t least_ns() const { return std::min(path_ns, arithmetic_ns); }
+  [[nodiscard]] std::int64_t most_ns() const { return std::max(path_ns, arithmetic_ns); }
+};
+
+// Of a usable model.
+[[nodiscard]] Estimate estimate(const PathModel& path, std::span<const PathEdit* const> edits);
+
+// GPU time that an edit takes away, of durations added up.
+[[nodiscard]] std::int64_t gpu_time_saved(const Trace& trace, const PathEdit& edit);
+
+}  // namespace tracelens

@@ -1,0 +1,70 @@
+// SYNC-2: values read back from the GPU, one by one: item(), nonzero(), masks.
+#include <fmt/format.h>
+
+#include <set>
+#include <string>
+
+#include "diagnosis/kit/figures.hpp"
+#include "diagnosis/kit/rule.hpp"
+
+namespace tracelens {
+namespace {
+
+constexpr Number kNumbers[] = {
+    {"least_pct", 0.5, "% of the window that mending saves"},
+    {"least_per_step", 1, "read-backs per step"},
+    {"left_us", 2, "us that are left of a read-back on the host"},
+};
+
+std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
+  Draft draft;
+  const auto left_ns = static_cast<std::int64_t>(n["left_us"] * 1e3);
+  std::set<EventId> reads;  // copy and wait of one op count once
+  std::int64_t host = 0;
+  bool has_stacks = false;
+  for (const SyncGroup& group : c.syncs().groups) {
+    FindingPlace place{.kind = "op"};
+    for (const std::uint32_t at : group.calls) {
+      const SyncCall& sync = c.syncs().calls[at];
+      if (!sync.round_trip || !c.in_window(c.trace.ts_ns()[sync.call.row])) continue;
+      c.remove_wait(sync, left_ns, draft.edit);
+      const EventId range = sync.range.valid() ? sync.range : sync.call;
+      if (!reads.insert(range).second) continue;
+      place.time_ns += c.dur_ns(range);
+      if (++place.count > 1) continue;
+      place.name = std::string{c.trace.name(range)};
+      place.python = c.python_line(range);
+      place.module = c.module_of(range);
+      has_stacks |= !place.python.empty();
+    }
+    if (place.count == 0) continue;
+    host += place.time_ns;
+    draft.where.push_back(std::move(place));
+  }
+  const double per_step = static_cast<double>(reads.size()) / static_cast<double>(c.steps());
+  if (reads.empty() || per_step < n["least_per_step"] ||
+      c.share(c.saving_ns(draft.edit)) < n["least_pct"])
+    return std::nullopt;
+  draft.verdict = fmt::format(
+      "The host reads a value back from the GPU {} times a step, which takes {} of host time a step "
+      "and keeps launches from running ahead.",
+      draft.prove("sync_summary", "ranges per step", per_step, "", {{"round_trip", "True"}}),
+      draft.prove("sync_summary", "range time per step", in_ms(c.per_step(host)), "ms",
+                  {{"round_trip", "True"}}));
+  draft.formula = fmt::format("waits removed, each read-back -> {} us", n["left_us"]);
+  draft.tries = {
+      "keep values on the GPU: torch.where instead of if, no .item() or float() in the loop",
+      "log every n steps, and read the value of the step before",
+      "masks of a fixed size instead of nonzero() and boolean indexing"};
+  draft.verify = {.table = "sync_summary", .column = "count", .now = per_step, .expected = "< 1"};
+  draft.confidence = has_stacks ? Confidence::kHigh : Confidence::kMedium;
+  return draft;
+}
+
+}  // namespace
+
+extern const Rule kSync2;
+constinit const Rule kSync2 = {
+    .id = "SYNC-2", .title = "Scalar read-backs", .numbers = kNumbers, .find = find};
+
+}  // namespace tracelens

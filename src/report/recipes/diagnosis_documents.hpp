@@ -1,0 +1,16 @@
+// diagnosis_documents.hpp: a diagnosis as each kind of document that is no table.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <tracelens/diagnose.hpp>
+
+namespace tracelens {
+
+inline constexpr std::string_view kVerifyCommand = "tracelens diagnose NEW --against OLD";
+
+[[nodiscard]] std::string diagnosis_json(const Diagnosis& diagnosis);
+[[nodiscard]] std::string diagnosis_markdown(const Diagnosis& diagnosis);
+[[nodiscard]] std::string diagnosis_html(const Diagnosis& diagnosis);
+
+}  // namespace tracelens

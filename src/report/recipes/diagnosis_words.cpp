@@ -1,0 +1,110 @@
+#include "report/recipes/diagnosis_words.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <string_view>
+
+#include "diagnosis/kit/figures.hpp"
+
+namespace tracelens {
+namespace {
+
+constexpr double kWorthTelling = 2;  // percent that the correction changes the window by
+
+std::string counted(std::size_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::string run_of(const Diagnosis& diagnosis) {
+  std::string text = diagnosis.files.empty()
+                         ? std::string{}
+                         : std::filesystem::path{diagnosis.files.front()}.filename().string();
+  if (diagnosis.files.size() > 1) text += fmt::format(" and {} more", diagnosis.files.size() - 1);
+  text += fmt::format("   {}", counted(static_cast<std::size_t>(diagnosis.devices), "GPU"));
+  if (!diagnosis.gpu.empty()) text += ": " + diagnosis.gpu;
+  text += fmt::format("   window {}", ms_text(diagnosis.length_ns));
+  const std::int64_t change = diagnosis.length_ns - diagnosis.corrected_ns;
+  if (percentage(change < 0 ? -change : change, diagnosis.length_ns) > kWorthTelling)
+    text +=
+        fmt::format(" recorded, about {} without the profiler", ms_text(diagnosis.corrected_ns));
+  if (!diagnosis.steps.empty())
+    text += fmt::format(" ({})", counted(diagnosis.steps.size(), "step"));
+  return text;
+}
+
+std::string gpu_time_of(const Diagnosis& diagnosis) {
+  const std::int64_t span = diagnosis.gpu_busy_ns + diagnosis.gpu_idle_ns;
+  if (span == 0) return {};
+  return fmt::format("GPU busy {} ({} of its span), idle {}", ms_text(diagnosis.gpu_busy_ns),
+                     figure(percentage(diagnosis.gpu_busy_ns, span), "%"),
+                     ms_text(diagnosis.gpu_idle_ns));
+}
+
+std::string path_of(const Diagnosis& diagnosis) {
+  std::int64_t all = 0, told = 0;
+  for (const auto& [name, ns] : diagnosis.path) all += ns;
+  if (all == 0) return {};
+  std::string text = "critical path:";
+  for (const auto& [name, ns] : diagnosis.path) {
+    if (percentage(ns, all) < 5) break;
+    text += fmt::format("  {} {:.0f}%", name, percentage(ns, all));
+    told += ns;
+  }
+  if (percentage(all - told, all) >= 0.5)
+    text += fmt::format("  other {:.0f}%", percentage(all - told, all));
+  return text;
+}
+
+std::string headline(const Finding& finding) {
+  if (finding.saving_ns == 0 && !finding.locked_by.empty())
+    return fmt::format("after {}   confidence {}", finding.locked_by,
+                       confidence_name(finding.confidence));
+  if (finding.alone.high_ns == 0) return "for information";
+  return fmt::format("saves {}  {:.1f}%   confidence {}", ms_text(finding.saving_ns),
+                     finding.saving_percent, confidence_name(finding.confidence));
+}
+
+std::string place_of(const Evidence& evidence) {
+  std::string text = evidence.table;
+  for (const auto& [column, value] : evidence.key) text += " " + value;
+  return text + " " + evidence.column;
+}
+
+std::string text_of(const FindingPlace& place) {
+  std::string text = place.name;
+  if (!place.shape.empty()) text += " " + place.shape;
+  if (!place.module.empty()) text += " in " + place.module;
+  if (!place.python.empty()) text += " at " + place.python;
+  if (place.time_ns > 0) text += "   " + ms_text(place.time_ns);
+  if (place.count > 0)
+    text += fmt::format("{} times {}", place.time_ns > 0 ? "," : "  ", place.count);
+  return text;
+}
+
+std::string estimate_of(const Finding& finding) {
+  return fmt::format("{}: alone {} (low {}, high {})", finding.formula,
+                     ms_text(finding.alone.mid_ns), ms_text(finding.alone.low_ns),
+                     ms_text(finding.alone.high_ns));
+}
+
+std::string check_of(const Finding& finding) {
+  return fmt::format("{}.{} {} -> {}", finding.verify.table, finding.verify.column,
+                     figure(finding.verify.now, ""), finding.verify.expected);
+}
+
+std::string closing_of(const Diagnosis& diagnosis, std::size_t shown) {
+  std::string text;
+  const std::size_t left_out = diagnosis.findings.size() - shown + diagnosis.below_minimum;
+  if (left_out > 0) text += fmt::format("Not shown: {}. ", counted(left_out, "smaller finding"));
+  if (diagnosis.saving_all_ns > 0)
+    text += fmt::format("All together {} ({:.1f}%): {} -> {}.", ms_text(diagnosis.saving_all_ns),
+                        percentage(diagnosis.saving_all_ns, diagnosis.corrected_ns),
+                        ms_text(diagnosis.corrected_ns),
+                        ms_text(diagnosis.corrected_ns - diagnosis.saving_all_ns));
+  return text;
+}
+
+}  // namespace tracelens
