@@ -88,6 +88,7 @@ class HtaGraph {
       if (window_ && (start(event.row) < window_->start || start(event.row) > window_->end))
         continue;
       host_.push_back(event.row);
+      if (loads_data) loading_.push_back(event.row);
       if (trace_.correlations()[event.row] != kAbsent)
         kept_.insert(trace_.correlations()[event.row]);
     }
@@ -104,7 +105,10 @@ class HtaGraph {
   [[nodiscard]] bool is_on_stream(std::uint32_t sync) const {
     constexpr std::int64_t kNoStream = 0xffffffff;
     const std::int64_t stream = trace_.streams().at({sync}).value_or(-1);
-    return stream >= 0 && stream < kNoStream && kept_.contains(trace_.correlations()[sync]);
+    const std::int64_t correlation = trace_.correlations()[sync];
+    return stream >= 0 && stream < kNoStream &&
+           (name(sync) == "Stream Wait Event" ? calls_.contains(correlation)
+                                              : kept_.contains(correlation));
   }
 
   void add_nodes() {
@@ -180,14 +184,40 @@ class HtaGraph {
     return {*autograd.begin(), *forward.begin()};
   }
 
+  // A range opened by record_function begins inside the Python frame that opens it; its stack ends
+  // with that frame.
+  void find_clipped() {
+    std::ranges::sort(loading_, {}, [&](std::uint32_t row) {
+      return std::pair{trace_.tracks()[row], start(row)};
+    });
+    if (loading_.empty()) return;
+    for (const EventId event : trace_.recorded_events()) {
+      if (trace_.category(event) != Category::kPythonFunction ||
+          trace_.phase(event) != Phase::kComplete || trace_.ts_ns()[event.row] == kAbsent ||
+          trace_.name(event).find("_record_function_enter") == std::string_view::npos)
+        continue;
+      const TrackId track = trace_.tracks()[event.row];
+      for (auto found =
+               std::ranges::lower_bound(loading_, std::pair{track, start(event.row)}, {},
+                                        [&](std::uint32_t row) {
+                                          return std::pair{trace_.tracks()[row], start(row)};
+                                        });
+           found != loading_.end() && trace_.tracks()[*found] == track &&
+           start(*found) < end(event.row);
+           ++found)
+        if (end(*found) > end(event.row)) clipped_.insert(*found);
+    }
+  }
+
   void add_stack_edges() {
+    find_clipped();
     const auto [from, to] = merged_tracks();
     std::map<TrackId, std::vector<Node>> threads;
     for (const std::uint32_t row : host_) {
       TrackId track = trace_.tracks()[row];
       if (from.valid() && track == from) track = to;
       threads[track].push_back({start(row), row, true});
-      threads[track].push_back({end(row), row, false});
+      if (!clipped_.contains(row)) threads[track].push_back({end(row), row, false});
     }
     for (auto& [track, records] : threads) {
       std::ranges::sort(records, [&](const Node& a, const Node& b) {
@@ -204,7 +234,7 @@ class HtaGraph {
   void follow_stack(const std::vector<Node>& records) {
     std::vector<std::uint32_t> open;  // rows
     std::uint32_t last = kNoNode;
-    for (const Node& record : records) {
+    const auto visit = [&](const Node& record) {
       const std::uint32_t node = record.is_start ? starts_[record.row] : ends_[record.row];
       if (last != kNoNode) {
         const Node& before = nodes_[last];
@@ -227,6 +257,10 @@ class HtaGraph {
       else if (const auto found = std::ranges::find(open, record.row); found != open.end())
         open.erase(found);
       last = node;
+    };
+    for (const Node& record : records) {
+      visit(record);
+      if (clipped_.contains(record.row)) visit({end(record.row), record.row, false});
     }
   }
   [[nodiscard]] bool is_lock_call(std::uint32_t row) const {
@@ -416,6 +450,8 @@ class HtaGraph {
   std::unordered_map<std::int64_t, std::uint32_t> calls_;  // by correlation: the first
   std::set<std::int64_t> kept_;                            // correlations of calls in the window
   std::vector<std::uint32_t> host_, gpu_, all_gpu_;        // rows; gpu_: kept, with sync events
+  std::vector<std::uint32_t> loading_;                     // of host_: ranges of data loading
+  std::set<std::uint32_t> clipped_;                        // of those
   std::vector<Node> nodes_;
   std::vector<std::uint32_t> starts_, ends_;  // nodes, by row
   std::uint32_t edge_count_ = 0;

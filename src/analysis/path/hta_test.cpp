@@ -33,6 +33,16 @@ TEST(HtaPath, AKernelFollowsItsLaunchWhenNothingWaits) {
   EXPECT_EQ(path.edges_by_kind[static_cast<std::size_t>(HtaEdgeKind::kKernelGap)], 1u);
 }
 
+TEST(HtaPath, LoadingDataCountsBesideWhatItCalls) {
+  TestTrace t;
+  t.python("torch/_ops.py(1): _record_function_enter_new", 0, 3);
+  t.event(Category::kUserAnnotation, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
+          1, 50);
+  t.op("aten::stack", 10, 10);
+  const Trace trace = t.finish();
+  EXPECT_EQ(find_hta_critical_path(trace, std::nullopt).length_ns, 60000);
+}
+
 TEST(HtaPath, OnlyTheWindowTakesPart) {
   TestTrace t;
   t.op("aten::mm", 0, 10);
