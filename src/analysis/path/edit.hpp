@@ -5,8 +5,7 @@
 //   edit.scale_host(track, op_start_ns, op_end_ns, 0);
 //   const std::int64_t saved = model.length_ns() - model.length_with(edit);
 // An edit knows events, threads and times, nothing of the graph. Times are those of the trace. Where
-// several changes, of one edit or of several, meet, the one that leaves least counts; none makes
-// anything longer.
+// several changes, of one edit or of several, meet, the one that leaves least counts.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +23,9 @@ class PathEdit {
   // --- GPU events ---
   void scale_gpu(EventId gpu_event, double factor) { gpu_.push_back({gpu_event, factor, kAbsent}); }
   void set_gpu(EventId gpu_event, std::int64_t ns) { gpu_.push_back({gpu_event, 1, ns}); }
+  // The same for work that is done otherwise, as on another GPU: the one change that may make
+  // something longer.
+  void retime_gpu(EventId gpu_event, double factor) { retimed_.push_back({gpu_event, factor}); }
   // From the launch call's start to this event's start, when nothing else holds it up.
   void set_launch_latency(EventId gpu_event, std::int64_t ns) {
     launches_.push_back({gpu_event, ns});
@@ -64,6 +66,10 @@ class PathEdit {
     double factor;
     std::int64_t set_ns;  // kAbsent: by the factor
   };
+  struct GpuFactor {
+    EventId event;
+    double factor;
+  };
   struct LagChange {
     EventId event;
     std::int64_t ns;
@@ -75,6 +81,7 @@ class PathEdit {
     std::int64_t total_ns;  // kAbsent: by the factor
   };
   [[nodiscard]] std::span<const GpuChange> gpu() const { return gpu_; }
+  [[nodiscard]] std::span<const GpuFactor> retimed() const { return retimed_; }
   [[nodiscard]] std::span<const LagChange> launches() const { return launches_; }
   [[nodiscard]] std::span<const LagChange> kernel_gaps() const { return kernel_gaps_; }
   [[nodiscard]] std::span<const HostChange> host() const { return host_; }
@@ -88,6 +95,7 @@ class PathEdit {
 
  private:
   std::vector<GpuChange> gpu_;
+  std::vector<GpuFactor> retimed_;
   std::vector<LagChange> launches_, kernel_gaps_;
   std::vector<HostChange> host_;
   std::vector<EventId> syncs_;

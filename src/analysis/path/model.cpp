@@ -117,6 +117,12 @@ struct PathModel::Parts {
       if (const PathPoint end = gpu_end(change.event); end != kNoPoint)
         lower(lags.lane[end],
               change.set_ns != kAbsent ? change.set_ns : scaled(base.lane[end], change.factor));
+    for (const PathEdit::GpuFactor& change : edit.retimed())
+      if (const PathPoint end = gpu_end(change.event); end != kNoPoint && base.lane[end] > 0) {
+        std::int64_t& lag = lags.lane[end];
+        const std::int64_t to = scaled(base.lane[end], change.factor);
+        lag = lag == base.lane[end] ? to : std::min(lag, to);
+      }
     const auto change_extra = [&](const PathEdit::LagChange& change, EdgeKind kind) {
       if (const PathPoint end = gpu_end(change.event); end != kNoPoint)
         set_extra(end - 1, kind, change.ns, lags);

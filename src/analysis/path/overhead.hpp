@@ -1,7 +1,8 @@
 // overhead.hpp: what recording costs the host, taken from its lags.
 //   correct_overhead(graph, calls, {}, window, lags);
 // Every recorded host event leaves two marks on its thread, its start and its end; what it costs to
-// record is spread over them, and taken from the stretch of host time that holds the mark.
+// record is spread over them, and taken from the stretch of host time that holds the mark. Code that
+// a compiler generated is slowed down more, and by what it does; there all but a little goes.
 #pragma once
 
 #include <tracelens/intervals.hpp>

@@ -111,11 +111,13 @@ inline constexpr std::string_view kDetailKeys[] = {
     // other producers' names for a kernel and its GPU
     "KernelName", "symbol", "symbol_name", "funcName", "device_id", "deviceId", "dev_id", "DevId",
     "gpu_id", "gpuId",
+    // cuda_sync events: what a call or stream waits for
+    "wait_on_stream", "wait_on_cuda_event_record_corr_id", "wait_on_cuda_event_id",
     // the name of the track in a Perfetto trace: a GPU queue or stream
     "perfetto_track"};
 
 inline constexpr auto kDetailLetters = [] {  // by length: the first letters that occur
-  std::array<std::uint64_t, 32> letters{};
+  std::array<std::uint64_t, 40> letters{};
   for (const std::string_view key : kDetailKeys)
     letters[key.size()] |= std::uint64_t{1} << (static_cast<unsigned char>(key[0]) & 63);
   return letters;

@@ -1,0 +1,61 @@
+#include <gtest/gtest.h>
+
+#include <tracelens/critical_path.hpp>
+#include <tracelens/error.hpp>
+
+#include "tree/test_trace.hpp"
+
+namespace tracelens {
+namespace {
+
+// A step of an op of 20 us with a kernel of 100 us, which it waits for.
+Trace one_step() {
+  TestTrace t;
+  t.event(Category::kUserAnnotation, "ProfilerStep#1", 0, 200);
+  t.op("aten::mm", 0, 20);
+  t.launch("cudaLaunchKernel", 5, 5, {.name = "sgemm_128", .ts = 20, .dur = 100});
+  t.runtime("cudaDeviceSynchronize", 30, 95);
+  return t.finish();
+}
+
+double then_us(const Trace& trace, const WhatIfOptions::Scale& scale) {
+  return what_if(trace, {.scales = {scale}, .correct_overhead = false}).then_ms * 1000;
+}
+
+TEST(WhatIf, NamesAreOpsKernelsOrAllOfAKind) {
+  const Trace trace = one_step();
+  EXPECT_DOUBLE_EQ(then_us(trace, {"aten::mm", 0.5}), 75);
+  EXPECT_DOUBLE_EQ(then_us(trace, {"sgemm", 0.5}), 75);
+  EXPECT_DOUBLE_EQ(then_us(trace, {"gpu", 0.5}), 75);
+  EXPECT_DOUBLE_EQ(then_us(trace, {"aten::mm", 2}), 225);  // slower is possible, too
+  EXPECT_DOUBLE_EQ(then_us(trace, {"host", 0}), 120);
+  EXPECT_THROW((void)then_us(trace, {"aten::conv2d", 0.5}), Error);
+}
+
+TEST(WhatIf, WhatIsGoneTakesNoHostTime) {
+  const Trace trace = one_step();
+  const WhatIfAnswer answer =
+      what_if(trace, {.scales = {{"aten::mm", 0, true}}, .correct_overhead = false});
+  EXPECT_DOUBLE_EQ(answer.recorded_ms * 1000, 125);
+  EXPECT_DOUBLE_EQ(answer.then_ms * 1000, 20);  // launch latency 15, return of the call 5
+  ASSERT_EQ(answer.edits.rows(), 2u);
+  EXPECT_EQ(answer.edits.column("edit").texts()[1], "without aten::mm");
+  EXPECT_FALSE(answer.assumptions.empty());
+}
+
+TEST(WhatIf, TracesWithoutLaunchesAreRefused) {
+  const Trace trace = TestTrace{}.finish();
+  EXPECT_THROW((void)what_if(trace, {.no_sync = true}), Error);
+  EXPECT_THROW((void)find_critical_path(trace), Error);
+}
+
+TEST(CriticalPath, SaysWhatItIsBoundBy) {
+  const CriticalPathAnswer answer = find_critical_path(one_step());
+  ASSERT_EQ(answer.sentences.size(), 2u);
+  EXPECT_NE(answer.sentences[0].find("80% computing on the GPU"), std::string::npos)
+      << answer.sentences[0];
+  EXPECT_EQ(answer.tables.size(), 2u);
+}
+
+}  // namespace
+}  // namespace tracelens
