@@ -4,6 +4,7 @@
 #include <cctype>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tracelens/table_text.hpp>
@@ -98,16 +99,15 @@ Interval charge_launch(const Trace& trace, std::uint32_t number, const IdleGap& 
 }
 
 // Host rows by thread, in tree order, with the annotations of data loaders, which tell of them where
-// no Python frames were recorded.
-HostRows rows_to_walk(const Trace& trace) {
-  HostRows host = called_rows(trace, {.python_frames = true});
+// no Python frames were recorded. None: there are no such annotations.
+std::optional<HostRows> with_loading(const Trace& trace, const HostRows& host) {
   std::map<std::uint32_t, std::vector<std::uint32_t>> loading;  // by track
   for (const EventId event : trace.all_events())
     if (trace.category(event) == Category::kUserAnnotation &&
         trace.phase(event) == Phase::kComplete && trace.ts_ns()[event.row] != kAbsent &&
         trace.dur_ns()[event.row] != kAbsent && is_data_loading(trace.name(event)))
       loading[trace.tracks()[event.row].row].push_back(event.row);
-  if (loading.empty()) return host;
+  if (loading.empty()) return std::nullopt;
   const auto outer_first = [&](std::uint32_t a, std::uint32_t b) {
     const Interval first = interval_of(trace, {a}), second = interval_of(trace, {b});
     return first.start != second.start ? first.start < second.start : first.end > second.end;
@@ -117,7 +117,7 @@ HostRows rows_to_walk(const Trace& trace) {
   for (std::uint32_t track = 0; track < host.tracks(); ++track) {
     std::vector<std::uint32_t>& added = loading[track];
     std::ranges::stable_sort(added, outer_first);
-    const std::span<std::uint32_t> rows = host.of(track);
+    const std::span<const std::uint32_t> rows = host.of(track);
     std::merge(rows.begin(), rows.end(), added.begin(), added.end(),
                std::back_inserter(merged.rows), outer_first);
     merged.bounds.push_back(static_cast<std::uint32_t>(merged.rows.size()));
@@ -164,7 +164,7 @@ class MainThreads {
 }  // namespace
 
 std::vector<IdleCharge> charge_gaps(const Trace& trace, const Tree& tree,
-                                    std::span<const IdleGap> gaps) {
+                                    std::span<const IdleGap> gaps, const HostRows* known_rows) {
   Ledger ledger{trace};
   LaunchCalls launches{trace, tree};
   std::vector<std::vector<Stretch>> of_thread(trace.track_table().size());
@@ -177,7 +177,11 @@ std::vector<IdleCharge> charge_gaps(const Trace& trace, const Tree& tree,
     const Interval before = charge_launch(trace, i, gaps[i], launch, ledger);
     if (before.start < before.end) of_thread[trace.tracks()[launch.row].row].push_back({before, i});
   }
-  const HostRows host = rows_to_walk(trace);
+  std::optional<HostRows> own_rows;
+  if (known_rows == nullptr)
+    known_rows = &own_rows.emplace(called_rows(trace, {.python_frames = true}));
+  const std::optional<HostRows> more_rows = with_loading(trace, *known_rows);
+  const HostRows& host = more_rows ? *more_rows : *known_rows;
   HostStates states{trace};
   // Charges what the thread was doing; returns the stretches in which it did nothing.
   const auto walk = [&](std::uint32_t track, std::span<const Stretch> stretches) {

@@ -11,6 +11,7 @@
 
 #include "analysis/gpu/idle_gaps.hpp"
 #include "analysis/gpu/idle_state.hpp"
+#include "tree/host_rows.hpp"
 
 namespace tracelens {
 
@@ -25,8 +26,10 @@ struct IdleCharge {
 };
 
 // Every instant of the gaps, which stand in order of time, is charged once. In order of appearance.
+// `known_rows`: called_rows() with Python frames; null: they are made here.
 [[nodiscard]] std::vector<IdleCharge> charge_gaps(const Trace& trace, const Tree& tree,
-                                                  std::span<const IdleGap> gaps);
+                                                  std::span<const IdleGap> gaps,
+                                                  const HostRows* known_rows = nullptr);
 
 // "<built-in method mul_ of Tensor object at 0x7f4ddba08410>": the address tells nothing.
 [[nodiscard]] std::string without_address(std::string_view name);

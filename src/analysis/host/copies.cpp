@@ -180,7 +180,7 @@ Table copy_bandwidth(const HostWork& work, const std::vector<Copy>& copies) {
        [](const Row& row) { return text_of(row.memory); }},
       {{"count", Kind::kInteger, "", "copies"}, &Row::count},
       {{"bytes", Kind::kInteger, "bytes", "moved, as far as recorded"},
-       [](const Row& row) { return row.sized == 0 ? Cell{kMissing} : Cell{row.bytes}; }},
+       [](const Row& row) { return row.sized == 0 ? std::nullopt : std::optional{row.bytes}; }},
       {{"time_ms", Kind::kReal, "ms", "time in which at least one of them ran"},
        [](const Row& row) { return ms(row.busy_ns); }},
       {{"exposed_ms", Kind::kReal, "ms", "of this while no kernel ran on the GPU"},

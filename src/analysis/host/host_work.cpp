@@ -33,11 +33,13 @@ std::int64_t first_start(const Trace& trace) {
 
 std::vector<HostStep> find_host_steps(const TraceFacts& facts) {
   const Trace& trace = facts.trace();
+  const bool is_jax = trace.source().recorder == Recorder::kJax;  // numbers its steps
   std::vector<HostStep> steps;
   for (const EventId event : trace.recorded_events())
     if (trace.category(event) == Category::kUserAnnotation &&
         trace.phase(event) == Phase::kComplete && trace.ts_ns()[event.row] != kAbsent &&
-        trace.name(event).starts_with("ProfilerStep#"))
+        (trace.name(event).starts_with("ProfilerStep#") ||
+         (is_jax && trace.sequence_numbers().at(event))))
       steps.push_back({trace.name(event), trace.ts_ns()[event.row], end_of(trace, event)});
   if (steps.empty())
     for (const EventId event : find_step_roots(trace))

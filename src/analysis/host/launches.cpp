@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -101,9 +102,9 @@ Table launch_stats(const HostWork& work, const std::vector<Launch>& launches) {
   };
   ColumnSet<Row> columns{
       {{"correlation", Kind::kInteger, "id", "the id that call and GPU event share"},
-       [](const Row& row) -> Cell {
+       [](const Row& row) {
          const std::int64_t id = row.trace.correlations()[row.launch.call.row];
-         return id == kAbsent ? Cell{kMissing} : Cell{id};
+         return id == kAbsent ? std::nullopt : std::optional{id};
        }},
       {{"call", Kind::kText, "", "the runtime or driver call"},
        [](const Row& row) { return row.trace.name(row.launch.call); }},

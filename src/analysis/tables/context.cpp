@@ -93,7 +93,8 @@ const Timeline& TableContext::timeline() {
 
 const IdleTables& TableContext::idle() {
   return idle_.get([this] {
-    return gpu_idle(facts, {.include_unlinked = timeline_options().include_unlinked});
+    return gpu_idle(facts, {.include_unlinked = timeline_options().include_unlinked,
+                            .rows = is_extended() ? &host_work().rows() : nullptr});
   });
 }
 

@@ -65,6 +65,12 @@ constexpr TableInfo kTables[] = {
     {.name = "kernel_summary",
      .description = "GPU time by kernel in both traces",
      .screen = {.place = 10, .rows = 15}},
+    {.name = "diff_counts",
+     .description =
+         "How often each op, call and kernel ran in both traces, the largest change first",
+     .screen =
+         {.columns =
+              "name | device | diff_counts | diff_duration | control_counts | test_counts | control_total_duration | test_total_duration | change"}},
     kWarningsTable,
 };
 

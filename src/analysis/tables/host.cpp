@@ -6,6 +6,7 @@
 
 #include "analysis/host/annotations.hpp"
 #include "analysis/host/copies.hpp"
+#include "analysis/host/counters.hpp"
 #include "analysis/host/gaps.hpp"
 #include "analysis/host/launches.hpp"
 #include "analysis/host/queue.hpp"
@@ -39,8 +40,9 @@ std::vector<Table> steps(TableContext& c) {
 }
 
 std::vector<Table> more(TableContext& c) {
-  if (!has_work(c)) return {};
   const HostWork& work = c.host_work();
+  // While CUPTI measures kernels they are not recorded otherwise.
+  if (!has_work(c)) return c.wants("counters") ? tables(counters(work)) : std::vector<Table>{};
   const auto wants = [&](std::initializer_list<std::string_view> names) {
     return std::ranges::any_of(names, [&](std::string_view name) { return c.wants(name); });
   };
@@ -76,6 +78,8 @@ std::vector<Table> more(TableContext& c) {
     if (wants({"copy_bandwidth_levels"})) made.push_back(copy_bandwidth_levels(work, copies));
   }
   if (wants({"annotations"})) made.push_back(annotations(work));
+  if (wants({"counters"}))
+    for (Table& table : tables(counters(work))) made.push_back(std::move(table));
   return with_rows(std::move(made));
 }
 

@@ -83,6 +83,8 @@ inline constexpr TableInfo kCopyLevelsTable =
     host_table("copy_bandwidth_levels", "How the bandwidth of copies and fills is spread");
 inline constexpr TableInfo kAnnotationsTable = host_table(
     "annotations", "Ranges the program named: their time on the host, and the GPU work in them");
+inline constexpr TableInfo kCountersTable =
+    host_table("counters", "Hardware counters of single kernels");
 
 // The same table where tables belong to a view.
 constexpr TableInfo in_view(TableInfo table, std::string_view view) {

@@ -307,6 +307,7 @@ constexpr TableInfo kTables[] = {
     kCopySeriesTable,
     kCopyLevelsTable,
     kAnnotationsTable,
+    kCountersTable,
     {.name = "serving_phases",
      .description = "Prefill, mixed and decode side by side",
      .group = "serving",

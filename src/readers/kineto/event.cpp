@@ -414,7 +414,9 @@ const char* EventParser::parse_args(const char* p, const char* end, Fields& fiel
     const char* const value = skip_space(p + 1, end);
     p = parse_arg(key, value, end, fields);
     if (p == nullptr) return nullptr;
-    if (!is_index_ && (is_detail_key(key) || is_counter(key, between(value, p))))
+    if (!is_index_ &&
+        (is_detail_key(key) || is_counter(key, between(value, p)) ||
+         (fields.category == Category::kOtherCategory && fields.category_text == kProfilerRange)))
       details_.push_back(between(key_start, p));
     p = skip_space(p, end);
     if (*p != ',') break;

@@ -155,6 +155,9 @@ inline bool is_counter(std::string_view key, std::string_view value) {
   return std::ranges::any_of(value, is_of_real) && is_counter_name(key);
 }
 
+// The category of what CUPTI's range profiler measured: every argument is a counter of the kernel.
+inline constexpr std::string_view kProfilerRange = "cuda_profiler_range";
+
 // What a metadata event may say about its process or thread.
 inline bool is_label_name(std::string_view name) {
   return name == "process_name" || name == "process_labels" || name == "process_sort_index" ||

@@ -13,6 +13,7 @@
 #include "analysis/diff/stats.hpp"
 #include "analysis/diff/summary.hpp"
 #include "analysis/gpu/timeline.hpp"
+#include "analysis/host/diff_counts.hpp"
 #include "facts/trace_facts.hpp"
 #include "io/output_file.hpp"
 #include "report/recipes/diff_note.hpp"
@@ -135,6 +136,8 @@ TraceDiff diff_traces(const Trace& trace1, const Trace& trace2, const DiffOption
   const ComparedRuns runs{first, second};
   if (tree1.op_roots().empty() || tree2.op_roots().empty()) {
     compare_without_trees(runs, diff);
+    if (options.edition == Edition::kExtended)
+      diff.report.tables.push_back(diff_counts(trace1, trace2));
     return diff;
   }
   if (options.edition == Edition::kReference) {
@@ -145,6 +148,8 @@ TraceDiff diff_traces(const Trace& trace1, const Trace& trace2, const DiffOption
   const DiffInput input{trace1, tree1, trace2, tree2, extended};
   if (options.edition == Edition::kExtended) add_reference_tables(input, options, diff);
   add_own_tables(input, runs, options, diff);
+  if (options.edition == Edition::kExtended)
+    diff.report.tables.push_back(diff_counts(trace1, trace2));
   return diff;
 }
 
