@@ -9,21 +9,35 @@ namespace {
 
 constexpr int kFewCalls = 3;  // an op with no more, one of which waits, is a round trip
 
-// Half of what recording costs, by the point that ends the stretch the mark lies in.
-std::vector<std::int64_t> costs_of_marks(const PathGraph& graph, const RecordingCosts& costs,
-                                         Interval window) {
-  std::vector<std::int64_t> by_point(graph.size());
+struct Marks {
+  std::int64_t cost = 0;
+  bool compiled = false;  // some are of launches in compiled code
+};
+
+// What recording costs, by the point that ends the stretch the marks lie in.
+std::vector<Marks> costs_of_marks(const PathGraph& graph, const RecordingCosts& costs,
+                                  Interval window) {
+  std::vector<Marks> by_point(graph.size());
   const Trace& trace = graph.trace();
   const std::int64_t op = is_recorded_in_full(trace) ? costs.op_ns : costs.plain_op_ns;
   std::vector<const PathGraph::HostLane*> lanes(trace.track_table().size());
   for (const PathGraph::HostLane& lane : graph.host_lanes()) lanes[lane.track.row] = &lane;
-  const auto add = [&](const PathGraph::HostLane& lane, std::int64_t time, std::int64_t cost) {
+  std::vector<char> compiled_names(trace.string_count());  // 1: of compiled code, 2: no such
+  const auto is_compiled = [&](EventId event) {
+    char& known = compiled_names[trace.names()[event.row].row];
+    if (known == 0) known = trace.name(event).starts_with("triton_") ? 1 : 2;
+    return known == 1;
+  };
+  const auto add = [&](const PathGraph::HostLane& lane, std::int64_t time, std::int64_t cost,
+                       bool compiled = false) {
     if (time <= window.start) return;
     const std::span<const std::int64_t> times =
         graph.times().subspan(lane.first, lane.end - lane.first);
     const auto after = std::ranges::lower_bound(times, time);
-    if (after != times.end())
-      by_point[lane.first + static_cast<std::size_t>(after - times.begin())] += cost;
+    if (after == times.end()) return;
+    Marks& marks = by_point[lane.first + static_cast<std::size_t>(after - times.begin())];
+    marks.cost += cost;
+    marks.compiled = marks.compiled || compiled;
   };
   for (const EventId event : trace.recorded_events()) {
     const PathGraph::HostLane* lane = lanes[trace.tracks()[event.row].row];
@@ -36,15 +50,16 @@ std::vector<std::int64_t> costs_of_marks(const PathGraph& graph, const Recording
     }
     if (trace.phase(event) != Phase::kComplete) continue;
     std::int64_t cost = 0;
+    const bool compiled = category == Category::kCpuOp && is_compiled(event);
     if (category == Category::kCpuOp)
-      cost = op;
+      cost = compiled ? op + costs.compiled_ns : op;
     else if (is_runtime(category))
       cost = costs.call_ns;
     else if (category == Category::kPythonFunction)
       cost = costs.python_ns;
     if (cost == 0) continue;
-    add(*lane, start, cost / 2);
-    add(*lane, end_of(trace, event), cost / 2);
+    add(*lane, start, cost / 2, compiled);
+    add(*lane, end_of(trace, event), cost / 2, compiled);
   }
   return by_point;
 }
@@ -96,17 +111,17 @@ bool is_recorded_in_full(const Trace& trace) {
 
 void correct_overhead(const PathGraph& graph, const CallKinds& calls, const RecordingCosts& costs,
                       Interval window, PathLags& lags) {
-  const std::vector<std::int64_t> marks = costs_of_marks(graph, costs, window);
+  const std::vector<Marks> marks = costs_of_marks(graph, costs, window);
   const std::vector<bool> is_round_trip = round_trips(graph, calls);
   for (const PathGraph::HostLane& lane : graph.host_lanes()) {
     std::int64_t carry = 0;
-    for (PathPoint point = lane.first + 1; point < lane.end; ++point) {
+    for (PathPoint point = lane.first; point < lane.end; ++point) {
       if (graph.time(point) <= window.start || graph.time(point) > window.end) continue;
       const EventId owner = graph.lane_owner(point);
       if (owner.valid() && is_round_trip[graph.start_of(owner)]) continue;
-      const std::int64_t want = carry + marks[point];
-      const auto most =
-          static_cast<std::int64_t>(costs.largest_share * static_cast<double>(lags.lane[point]));
+      const std::int64_t want = carry + marks[point].cost;
+      const double share = marks[point].compiled ? costs.compiled_share : costs.largest_share;
+      const auto most = static_cast<std::int64_t>(share * static_cast<double>(lags.lane[point]));
       const std::int64_t cut = std::min(want, most);
       lags.lane[point] -= cut;
       carry = std::min(want - cut, costs.carry_limit_ns);
