@@ -50,9 +50,11 @@ DiagnosisContext::DiagnosisContext(const Trace& a_trace, const DiagnoseOptions& 
 
 const PathModel& DiagnosisContext::path() const {
   return path_.get([this] {
+    // What recording costs is known of PyTorch's profiler alone.
+    const bool is_known = facts.kind() == TraceKind::kPyTorch;
     return PathModel{facts,
                      {.window = window.time,
-                      .correct_overhead = options.corrects_overhead,
+                      .correct_overhead = options.corrects_overhead && is_known,
                       .costs = recording_costs(settings)}};
   });
 }
