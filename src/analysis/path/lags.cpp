@@ -27,7 +27,10 @@ PathLags recorded_lags(const PathGraph& graph) {
   std::vector<PathPoint> bound_from(graph.size(), kNoPoint);
   for (PathPoint point = 0; point < graph.size(); ++point) {
     const Predecessor before = binding(graph, point);
-    if (before.from == kNoPoint) continue;
+    if (before.from == kNoPoint) {
+      lags.lane[point] = graph.time(point);
+      continue;
+    }
     bound[point] = before.kind;
     bound_from[point] = before.from;
     const std::int64_t lag = graph.time(point) - graph.time(before.from);
@@ -71,7 +74,7 @@ void simulate(const PathGraph& graph, const PathLags& lags, std::span<const Path
     const std::int64_t* lag = lags.extra.data() + graph.extra_begin(point);
     for (const PathGraph::Edge& edge : graph.extra(point))
       time = std::max(time, times[edge.from] + *lag++);
-    times[point] = time > kNoEdge / 2 ? time : graph.time(point);
+    times[point] = time > kNoEdge / 2 ? time : times[point] + lags.lane[point];
   }
 }
 

@@ -19,7 +19,8 @@ namespace tracelens {
 inline constexpr std::int64_t kNoEdge = std::numeric_limits<std::int64_t>::min() / 4;
 
 struct PathLags {
-  std::vector<std::int64_t> lane;   // by point: from the one before in the lane
+  // By point: from the one before in the lane; without predecessors, from the beginning of time.
+  std::vector<std::int64_t> lane;
   std::vector<std::int64_t> extra;  // by number of the extra edge
 };
 
@@ -28,7 +29,7 @@ struct PathLags {
 [[nodiscard]] PathLags recorded_lags(const PathGraph& graph);
 
 // Writes the times of the points in `order`, which stand in the order of the graph; all others keep
-// what `times` says. Points without predecessors keep the time of the trace.
+// what `times` says. Points without predecessors follow what `times` says of them.
 void simulate(const PathGraph& graph, const PathLags& lags, std::span<const PathPoint> order,
               std::span<std::int64_t> times);
 

@@ -77,6 +77,7 @@ struct PathModel::Parts {
       }
       if (!is_active[point]) continue;
       order.push_back(point);
+      if (!graph.follows(point)) base.lane[point] = graph.time(point) - window.start;
       if (graph.follows(point) && !is_active[point - 1])
         base.lane[point] = std::min(base.lane[point], graph.time(point) - window.start);
       for (std::uint32_t i = 0; i < graph.extra(point).size(); ++i)
@@ -138,7 +139,7 @@ struct PathModel::Parts {
     if (edit.all_gpu() || edit.all_host())
       for (const PathPoint point : order)
         if (const auto factor = graph.is_host(point) ? edit.all_host() : edit.all_gpu();
-            factor && graph.follows(point))
+            factor && (graph.follows(point) || graph.is_host(point)))
           lower(lags.lane[point], scaled(base.lane[point], *factor));
     if (edit.no_syncs() || edit.no_launch_latency()) {
       for (const PathPoint point : order) {
@@ -190,8 +191,9 @@ struct PathModel::Parts {
     const auto begin = times_of.begin();
     auto point = static_cast<PathPoint>(
         std::upper_bound(begin + lane->first, begin + lane->end, from) - begin);
-    for (point = std::max(point, lane->first + 1); point < lane->end; ++point) {
-      const std::int64_t start = std::max(times_of[point - 1], window.start), end = times_of[point];
+    for (; point < lane->end; ++point) {
+      const std::int64_t before = point == lane->first ? window.start : times_of[point - 1],
+                         start = std::max(before, window.start), end = times_of[point];
       if (start >= to) return;
       if (end > start && is_active[point])
         use(point, static_cast<double>(std::min(end, to) - std::max(start, from)) /
@@ -315,7 +317,8 @@ struct PathModel::Parts {
   }
 
   [[nodiscard]] Resources resources(std::span<const PathEdit* const> edits) const {
-    const Resources now = resources_of(base, length_ns, loader_ns(base), 1);
+    const Resources& now = base_resources.get(
+        [this] { return resources_of(base, length_ns, loader_ns(base), 1); });
     if (edits.empty()) return now;
     const PathLags lags = with(edits);
     const std::int64_t loader = loader_ns(base), waits = waits_ns(base);
@@ -426,6 +429,7 @@ struct PathModel::Parts {
   std::vector<PathSegment> segments;
   BoundByTimes bound_by{};
   Once<std::vector<std::int64_t>> latest;
+  mutable Once<Resources> base_resources;
 };
 
 PathModel::PathModel(const TraceFacts& facts, const PathOptions& options)

@@ -30,9 +30,13 @@ class PathGraph;
 
 // What recording an event costs the host.
 struct RecordingCosts {
-  std::int64_t op_ns = 6500, call_ns = 2300, memory_ns = 350, python_ns = 200;
+  std::int64_t op_ns = 6500, call_ns = 2300, memory_ns = 350, python_ns = 500;
   std::int64_t plain_op_ns = 2000;  // of op_ns, in traces without shapes or without Python frames
-  double largest_share = 0.6;       // of any stretch of host time
+  // Of a kernel launch in compiled code, besides its op: the launcher describes its arguments to the
+  // profiler, and every call out of a long generated function looks for its line.
+  std::int64_t compiled_ns = 100000;
+  double largest_share = 0.6;           // of any stretch of host time
+  double compiled_share = 0.9;          // of one beside such a launch
   std::int64_t carry_limit_ns = 20000;  // what one stretch cannot give is taken from the next ones
 };
 

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
+#include <cstdio>
 #include <tracelens/diagnose.hpp>
 #include <tracelens/error.hpp>
 #include <tracelens/files.hpp>
@@ -85,6 +85,7 @@ TEST(Diagnose, AFileOfRulesSetsNumbersAndNothingElse) {
               testing::Not(testing::Contains("DATA-1")));
   write_text_file(file, R"({"DATA-1.most_pct": 90})");
   EXPECT_THROW(check_options(DiagnoseOptions{.rules_file = file}), Error);
+  std::remove(file.c_str());
 }
 
 TEST(Diagnose, FewStepsLowerTheConfidence) {

@@ -150,6 +150,8 @@ class Notes {
     if (c_.share(overhead) >= kRecording)
       add(12, fmt::format("the profiler itself took {} inside the window", ms_text(overhead)));
     devices();
+    if (std::ranges::any_of(c_.memory(), [](const DeviceMemory& m) { return m.violations > 0; }))
+      add(14, "allocations were lost while recording: memory figures are incomplete");
     if (c_.gpu() == nullptr)
       add(15,
           "the GPU is not known: rules about rates compare the run with itself; choose one with "

@@ -13,7 +13,10 @@ constexpr Number kNumbers[] = {
     {"memory_us", us(kUsual.memory_ns), "us that recording an allocation takes"},
     {"python_us", us(kUsual.python_ns), "us that recording a Python frame takes"},
     {"plain_op_us", us(kUsual.plain_op_ns), "us of an op without shapes or Python frames"},
+    {"compiled_us", us(kUsual.compiled_ns),
+     "us of a kernel launch in compiled code, besides its op"},
     {"largest_share", kUsual.largest_share, "most of any stretch of host time that is taken away"},
+    {"compiled_share", kUsual.compiled_share, "the same beside launches of compiled code"},
     {"carry_us", us(kUsual.carry_limit_ns), "us that are taken from later stretches instead"},
 };
 
@@ -29,7 +32,9 @@ RecordingCosts recording_costs(const RuleSettings& settings) {
           .memory_ns = ns("memory_us"),
           .python_ns = ns("python_us"),
           .plain_op_ns = ns("plain_op_us"),
+          .compiled_ns = ns("compiled_us"),
           .largest_share = n["largest_share"],
+          .compiled_share = n["compiled_share"],
           .carry_limit_ns = ns("carry_us")};
 }
 

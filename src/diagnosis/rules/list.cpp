@@ -3,7 +3,8 @@
 namespace tracelens {
 
 // Each is defined in the file of its id: kData1 in data_1.cpp.
-extern const Rule kData1, kGemm5, kHost1, kOpt1, kSync1, kSync2;
+extern const Rule kComp1, kData1, kData2, kData3, kData4, kData5, kGemm5, kGraph1, kHost1, kHost6,
+    kMem3, kOpt1, kRecomp1, kSync1, kSync2, kSync3;
 
 namespace {
 
@@ -11,12 +12,22 @@ namespace {
 // norms, softmax, casts, layouts, elementwise, gathers, reductions, compiled kernels, the rest.
 // What only changes the host or waits does not depend on the place, but reads are before waits.
 constexpr const Rule* kRules[] = {
-    &kOpt1,   //
-    &kGemm5,  //
-    &kData1,  //
-    &kSync2,  //
-    &kSync1,  //
-    &kHost1,  //
+    &kRecomp1,  //
+    &kOpt1,     //
+    &kGemm5,    //
+    &kData1,    //
+    &kData2,    //
+    &kData4,    //
+    &kData5,    //
+    &kData3,    //
+    &kSync2,    //
+    &kSync3,    //
+    &kSync1,    //
+    &kMem3,     //
+    &kComp1,    //
+    &kHost6,    //
+    &kGraph1,   //
+    &kHost1,    //
 };
 
 }  // namespace

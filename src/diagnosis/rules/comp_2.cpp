@@ -1,0 +1,78 @@
+// COMP-2: code is compiled while the run is measured.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diagnosis/kit/figures.hpp"
+#include "diagnosis/kit/rule.hpp"
+
+namespace tracelens {
+namespace {
+
+constexpr Number kNumbers[] = {
+    {"least_pct", 1, "% of the window in compilers"},
+};
+
+bool is_compiler(std::string_view frame) {
+  constexpr std::string_view kFiles[] = {"torch/_dynamo/convert_frame.py",
+                                         "torch/_inductor/compile_fx.py", "triton/compiler"};
+  return std::ranges::any_of(kFiles,
+                             [&](std::string_view file) { return frame.find(file) != frame.npos; });
+}
+
+std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
+  std::vector<char> known(c.trace.string_count());  // 1: a compiler's, 2: no such
+  std::map<TrackId, std::int64_t> until;            // the outermost frames count
+  std::map<std::string, FindingPlace> places;
+  Draft draft;
+  std::int64_t time = 0, count = 0;
+  for (std::uint32_t row = 0; row < c.tree().size(); ++row) {
+    const EventId event = c.tree().event(NodeId{row});
+    if (c.trace.category(event) != Category::kPythonFunction) continue;
+    char& kind = known[c.trace.names()[event.row].row];
+    if (kind == 0) kind = is_compiler(c.trace.name(event)) ? 1 : 2;
+    const std::int64_t start = c.trace.ts_ns()[event.row], end = c.trace.end_ns(event);
+    if (kind == 2 || !c.in_window(start)) continue;
+    const TrackId track = c.trace.tracks()[event.row];
+    const auto [outer, is_new] = until.try_emplace(track, end);
+    if (!is_new && start < outer->second) continue;
+    outer->second = end;
+    draft.edit.set_host(track, start, end, 0);
+    time += end - start;
+    ++count;
+    const std::string line = c.python_line(event);
+    FindingPlace& place = places[line];
+    place.time_ns += end - start;
+    if (++place.count > 1) continue;
+    place.kind = "range";
+    place.name = std::string{c.trace.name(event)};
+    place.python = line;
+  }
+  if (count == 0 || c.share(time) < n["least_pct"]) return std::nullopt;
+  for (auto& [line, place] : places) draft.where.push_back(std::move(place));
+  draft.verdict =
+      fmt::format("Code is compiled {} times inside the window, for {}.",
+                  draft.prove("step_phases", "compilations", static_cast<double>(count), ""),
+                  draft.prove("step_phases", "time in compilers", in_ms(time), "ms"));
+  draft.formula = "time in compilers -> 0";
+  draft.tries = {
+      "run a few steps before the profiler starts",
+      "TORCH_LOGS=recompiles names what changed: mark_dynamic(), padded or bucketed shapes",
+      "keep the compiler's cache between runs (TORCHINDUCTOR_CACHE_DIR)"};
+  draft.verify = {
+      .table = "step_phases", .column = "time in compilers", .now = in_ms(time), .expected = "0"};
+  draft.confidence = Confidence::kHigh;
+  return draft;
+}
+
+}  // namespace
+
+extern const Rule kComp2;
+constinit const Rule kComp2 = {
+    .id = "COMP-2", .title = "Compilation inside the window", .numbers = kNumbers, .find = find};
+
+}  // namespace tracelens

@@ -1,0 +1,34 @@
+// graph_launches.hpp: how much of the GPU's work graphs launch.
+#pragma once
+
+#include <set>
+#include <string_view>
+
+#include "diagnosis/kit/context.hpp"
+#include "diagnosis/kit/figures.hpp"
+
+namespace tracelens {
+
+struct GraphLaunches {
+  std::size_t launches = 0, gpu_events = 0;  // in the window
+  double coverage_pct = 0;                   // of GPU time
+  std::set<EventId> calls = {};
+};
+
+[[nodiscard]] inline GraphLaunches graph_launches_of(const DiagnosisContext& c) {
+  GraphLaunches found;
+  std::int64_t by_graphs = 0, all = 0;
+  for (const EventId event : c.gpu_events()) {
+    const EventId call = c.tree().launch_of(event);
+    all += c.dur_ns(event);
+    if (!call.valid() || c.trace.name(call).find("GraphLaunch") == std::string_view::npos) continue;
+    by_graphs += c.dur_ns(event);
+    found.calls.insert(call);
+    ++found.gpu_events;
+  }
+  found.launches = found.calls.size();
+  found.coverage_pct = percentage(by_graphs, all);
+  return found;
+}
+
+}  // namespace tracelens

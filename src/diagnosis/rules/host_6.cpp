@@ -1,0 +1,162 @@
+// HOST-6: the host computes while the GPU waits: tensor ops on the CPU, or plain Python.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analysis/host/user_frames.hpp"
+#include "analysis/path/graph.hpp"
+#include "diagnosis/kit/figures.hpp"
+#include "diagnosis/kit/rule.hpp"
+
+namespace tracelens {
+namespace {
+
+constexpr Number kNumbers[] = {
+    {"least_us", 200, "us of an op, or of a stretch of Python, without the profiler"},
+    {"least_pct", 1, "% of the window that mending saves"},
+};
+
+// A stretch of a thread in which it launches nothing.
+struct Stretch {
+  TrackId track;
+  Interval time;
+  std::int64_t work_ns = 0;  // without the profiler and without waits
+  EventId op = {};           // invalid: no op was open
+  EventId frame = {};        // the user's code; invalid: not recorded
+  bool is_profilers = false;
+};
+
+bool is_loading(const DiagnosisContext& c, TrackId track, std::int64_t ts_ns) {
+  return in_ranges(c.ranges().data_loading(), track, ts_ns);
+}
+
+void add_ops(const DiagnosisContext& c, std::int64_t least_ns, std::vector<Stretch>& found) {
+  for (const EventId op : c.tree().op_roots()) {
+    const TrackId track = c.trace.tracks()[op.row];
+    const std::int64_t start = c.trace.ts_ns()[op.row];
+    if (c.dur_ns(op) < least_ns || !c.in_window(start) || is_loading(c, track, start)) continue;
+    const NodeId node = c.tree().node(op);
+    bool calls = false;
+    for (std::uint32_t at = node.row; at < c.tree().end(node).row && !calls; ++at)
+      calls = is_runtime(c.trace.category(c.tree().event(NodeId{at})));
+    if (calls) continue;
+    const std::int64_t work = c.path().host_ns(track, start, c.trace.end_ns(op));
+    if (work >= least_ns)
+      found.push_back(
+          {.track = track, .time = {start, c.trace.end_ns(op)}, .work_ns = work, .op = op});
+  }
+}
+
+// Where no op and no call is open. A thread that waits for another one does no work.
+void add_python(const DiagnosisContext& c, std::int64_t least_ns, std::vector<Stretch>& found) {
+  const PathGraph& graph = c.path().graph();
+  for (const PathGraph::HostLane& lane : graph.host_lanes()) {
+    bool launches = false;
+    for (PathPoint point = lane.first; point < lane.end && !launches; ++point)
+      launches = graph.is_start(point) && graph.launches(point);
+    if (!launches) continue;
+    for (PathPoint point = lane.first; point < lane.end; ++point) {
+      if (graph.lane_owner(point).valid()) continue;
+      const Interval time{
+          std::max(c.time().start, point == lane.first ? c.time().start : graph.time(point - 1)),
+          graph.time(point)};
+      if (time.end - time.start < least_ns || time.end > c.time().end ||
+          is_loading(c, lane.track, time.start))
+        continue;
+      const std::int64_t work = c.path().host_ns(lane.track, time.start, time.end);
+      if (work >= least_ns) found.push_back({.track = lane.track, .time = time, .work_ns = work});
+    }
+  }
+}
+
+// The innermost frame of the user's code that holds most of a stretch.
+void name_frames(const DiagnosisContext& c, std::int64_t least_ns, std::vector<Stretch>& found) {
+  std::ranges::sort(found, {}, [](const Stretch& s) { return std::pair{s.track, s.time.start}; });
+  UserFrames frames{c.trace};
+  for (const EventId event : c.trace.recorded_events()) {
+    if (c.trace.category(event) != Category::kPythonFunction || c.dur_ns(event) < least_ns / 2 ||
+        c.trace.ts_ns()[event.row] == kAbsent)
+      continue;
+    const bool is_profilers = c.trace.name(event).starts_with("torch/profiler/");
+    if (!is_profilers && !frames.is_own(event)) continue;
+    const std::int64_t start = c.trace.ts_ns()[event.row], end = c.trace.end_ns(event);
+    const TrackId track = c.trace.tracks()[event.row];
+    auto at = std::ranges::lower_bound(found, std::pair{track, start}, {}, [](const Stretch& s) {
+      return std::pair{s.track, s.time.end};
+    });
+    for (; at != found.end() && at->track == track && at->time.start < end; ++at) {
+      const std::int64_t both = std::min(end, at->time.end) - std::max(start, at->time.start);
+      if (both * 2 < at->time.end - at->time.start) continue;
+      if (is_profilers)
+        at->is_profilers = true;
+      else if (!at->frame.valid() || c.dur_ns(event) < c.dur_ns(at->frame))
+        at->frame = event;
+    }
+  }
+}
+
+std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
+  if (!c.path().usable()) return std::nullopt;
+  const auto least_ns = static_cast<std::int64_t>(n["least_us"] * 1e3);
+  std::vector<Stretch> found;
+  add_ops(c, least_ns, found);
+  add_python(c, least_ns, found);
+  name_frames(c, least_ns, found);
+
+  Draft draft;
+  std::map<std::pair<std::string, std::string>, FindingPlace> places;
+  std::int64_t in_ops = 0, in_python = 0;
+  for (const Stretch& stretch : found) {
+    if (stretch.is_profilers || (!stretch.op.valid() && !stretch.frame.valid())) continue;
+    draft.edit.set_host(stretch.track, stretch.time.start, stretch.time.end, 0);
+    (stretch.op.valid() ? in_ops : in_python) += stretch.work_ns;
+    const std::string line = stretch.frame.valid() ? std::string{c.trace.name(stretch.frame)} : "";
+    const std::string name = stretch.op.valid() ? std::string{c.trace.name(stretch.op)} : line;
+    FindingPlace& place = places[{name, line}];
+    place.time_ns += stretch.work_ns;
+    if (++place.count > 1) continue;
+    place.kind = stretch.op.valid() ? "op" : "range";
+    place.name = name;
+    place.python = line;
+    if (stretch.op.valid()) place.shape = c.shape_of(stretch.op);
+  }
+  if (places.empty() || c.share(c.saving_ns(draft.edit)) < n["least_pct"]) return std::nullopt;
+  const FindingPlace* largest = nullptr;
+  for (auto& [key, place] : places) {
+    if (largest == nullptr || place.time_ns > largest->time_ns) largest = &place;
+    draft.where.push_back(place);
+  }
+  const bool is_python = in_python > in_ops;
+  const std::int64_t per_step = c.per_step(in_ops + in_python);
+  draft.verdict = fmt::format(
+      "For {} a step the host computes by itself and launches nothing; {} of it in {}{}.",
+      draft.prove("gpu_gaps", is_python ? "python_during" : "op_during", in_ms(per_step), "ms"),
+      draft.prove("gpu_gaps", "largest of them", in_ms(c.per_step(largest->time_ns)), "ms"),
+      largest->name,
+      largest->kind == "op" && !largest->python.empty() ? ", " + largest->python : "");
+  draft.formula = "these ops and stretches of Python -> 0";
+  if (in_ops > 0)
+    draft.tries.push_back("make these tensors on the GPU: device='cuda' from the start");
+  if (in_python > 0)
+    draft.tries.push_back("take the Python work out of the loop, or do it with tensor ops");
+  draft.tries.push_back("do it in a worker process (DataLoader, num_workers > 0), one batch ahead");
+  draft.verify = {.table = "gpu_gaps",
+                  .column = is_python ? "python_during" : "op_during",
+                  .now = in_ms(per_step),
+                  .expected = "0"};
+  draft.confidence = Confidence::kMedium;
+  return draft;
+}
+
+}  // namespace
+
+extern const Rule kHost6;
+constinit const Rule kHost6 = {.id = "HOST-6",
+                               .title = "Work on the CPU that the GPU waits for",
+                               .numbers = kNumbers,
+                               .find = find};
+
+}  // namespace tracelens

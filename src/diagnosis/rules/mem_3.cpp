@@ -1,0 +1,105 @@
+// MEM-3: memory taken from the driver, or given back to it, step after step.
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+
+#include "diagnosis/kit/figures.hpp"
+#include "diagnosis/kit/rule.hpp"
+
+namespace tracelens {
+namespace {
+
+constexpr Number kNumbers[] = {
+    {"least_per_step", 1, "such calls per step, after the first step"},
+    {"least_pct", 0.5, "% of the window that mending saves"},
+};
+
+bool takes_memory(CallClass kind) { return kind == CallClass::kAlloc || kind == CallClass::kFree; }
+
+// The outermost call that empties the allocator's cache around a call of the driver; else the call.
+EventId whole_of(const DiagnosisContext& c, EventId call) {
+  EventId whole = call;
+  for (NodeId node = c.tree().node(call); node.valid(); node = c.tree().parent(node)) {
+    const EventId caller = c.tree().event(node);
+    if (c.trace.category(caller) == Category::kPythonFunction &&
+        c.trace.name(caller).ends_with(": empty_cache"))
+      whole = caller;
+  }
+  return whole;
+}
+
+std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
+  Draft draft;
+  const std::int64_t first_end = c.window.steps.empty()
+                                     ? c.time().start
+                                     : c.window.steps.front().ts_ns + c.window.steps.front().dur_ns;
+  std::map<std::string, FindingPlace> places;
+  std::int64_t later = 0, calls = 0, host = 0;
+  bool empties = false, retries = false;
+  EventId before;
+  for (const EventId call : c.host().calls()) {
+    const std::int64_t start = c.trace.ts_ns()[call.row];
+    const CallClass kind = c.host().class_of(call);
+    if (!takes_memory(kind) || !c.in_window(start) ||
+        in_ranges(c.ranges().data_loading(), c.trace.tracks()[call.row], start))
+      continue;
+    const EventId whole = whole_of(c, call);
+    empties |= whole != call;
+    if (kind == CallClass::kFree) draft.edit.drop_sync(call);
+    // An allocation that found no room frees what is cached, and tries again.
+    retries |= kind == CallClass::kAlloc && before.valid() && whole == call &&
+               c.host().class_of(before) == CallClass::kFree && whole_of(c, before) == before;
+    before = call;
+    draft.edit.set_host(c.trace.tracks()[whole.row], c.trace.ts_ns()[whole.row],
+                        c.trace.end_ns(whole), 0);
+    ++calls;
+    later += start >= first_end;
+    host += c.dur_ns(call);
+    FindingPlace& place = places[std::string{c.trace.name(call)}];
+    place.time_ns += c.dur_ns(call);
+    if (++place.count > 1) continue;
+    place.kind = "call";
+    place.name = std::string{c.trace.name(call)};
+    place.python = c.python_line(call);
+  }
+  // What empties the cache waits for the GPU by itself, too.
+  for (const SyncCall& sync : c.syncs().calls)
+    if (c.in_window(c.trace.ts_ns()[sync.call.row]) && whole_of(c, sync.call) != sync.call)
+      draft.edit.drop_sync(sync.call);
+  const double later_steps = static_cast<double>(c.steps() > 1 ? c.steps() - 1 : 1);
+  if (calls == 0 || static_cast<double>(later) < n["least_per_step"] * later_steps ||
+      c.share(c.saving_ns(draft.edit)) < n["least_pct"])
+    return std::nullopt;
+  for (auto& [name, place] : places) draft.where.push_back(std::move(place));
+  draft.verdict =
+      fmt::format("{} calls a step take memory from the driver or give it back, for {} a step{}.",
+                  draft.prove("step_phases", "host_allocs",
+                              static_cast<double>(calls) / static_cast<double>(c.steps()), "",
+                              {{"step", "mean"}}),
+                  draft.prove("step_phases", "host_allocs time", in_ms(c.per_step(host)), "ms"),
+                  empties ? "; the cache of the allocator is emptied each time"
+                          : (retries ? "; the allocator had to empty its cache to find room" : ""));
+  draft.formula = "these calls -> 0, their waits removed";
+  if (empties) draft.tries.push_back("no torch.cuda.empty_cache() in the loop");
+  draft.tries.push_back("shapes that repeat, buffers made once before the loop");
+  draft.tries.push_back(
+      "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, or fewer splits; a smaller batch where "
+      "memory is full");
+  draft.verify = {.table = "step_phases",
+                  .column = "host_allocs",
+                  .now = static_cast<double>(calls) / static_cast<double>(c.steps()),
+                  .expected = "0"};
+  draft.confidence = Confidence::kHigh;
+  return draft;
+}
+
+}  // namespace
+
+extern const Rule kMem3;
+constinit const Rule kMem3 = {.id = "MEM-3",
+                              .title = "Memory from the driver in every step",
+                              .numbers = kNumbers,
+                              .find = find};
+
+}  // namespace tracelens
