@@ -41,7 +41,9 @@ struct PathModel::Parts {
     if (options.correct_overhead) correct_overhead(graph, calls, options.costs, window, base);
     length_ns = options.correct_overhead ? simulate_base() : recorded_ns;
     find_gpu_busy();
-    walk_back();
+    walk_back([&](const PathSegment& segment) {
+      bound_by[static_cast<std::size_t>(segment.bound_by)] += segment.end_ns - segment.start_ns;
+    });
   }
 
   void choose_window(const TraceFacts& facts, const PathOptions& options) {
@@ -351,7 +353,9 @@ struct PathModel::Parts {
     return found;
   }
 
-  void walk_back() {
+  // From the last segment of the path to the first.
+  template <class Take>
+  void walk_back(const Take& take) const {
     PathPoint point = kNoPoint;
     for (const PathPoint p : order)
       if (point == kNoPoint || times[p] > times[point] || (times[p] == times[point] && p > point))
@@ -376,18 +380,24 @@ struct PathModel::Parts {
               edge.kind == EdgeKind::kHandoff ? EventId{} : graph.event(point));
       }
       if (best.from == kNoPoint) break;
-      segments.push_back({.start_ns = times[best.from],
-                          .end_ns = times[point],
-                          .kind = best.kind,
-                          .bound_by = classes.of(best, point),
-                          .owner = best.owner,
-                          .from = graph.event(best.from),
-                          .to = graph.event(point)});
-      bound_by[static_cast<std::size_t>(segments.back().bound_by)] +=
-          times[point] - times[best.from];
+      take(PathSegment{.start_ns = times[best.from],
+                       .end_ns = times[point],
+                       .kind = best.kind,
+                       .bound_by = classes.of(best, point),
+                       .owner = best.owner,
+                       .from = graph.event(best.from),
+                       .to = graph.event(point)});
       point = best.from;
     }
-    std::ranges::reverse(segments);
+  }
+
+  const std::vector<PathSegment>& all_segments() {
+    return segments.get([&] {
+      std::vector<PathSegment> found;
+      walk_back([&](const PathSegment& segment) { found.push_back(segment); });
+      std::ranges::reverse(found);
+      return found;
+    });
   }
 
   const std::vector<std::int64_t>& latest_times() {
@@ -423,7 +433,7 @@ struct PathModel::Parts {
   std::vector<std::int64_t> times;  // simulated
   std::int64_t recorded_ns = 0, length_ns = 0;
   std::vector<std::int64_t> gpu_busy;  // by GPU event
-  std::vector<PathSegment> segments;
+  Once<std::vector<PathSegment>> segments;
   BoundByTimes bound_by{};
   Once<std::vector<std::int64_t>> latest;
 };
@@ -454,7 +464,7 @@ std::int64_t PathModel::length_with(const PathEdit& edit) const {
   return length_with(std::span{&only, 1});
 }
 
-std::span<const PathSegment> PathModel::segments() const { return parts_->segments; }
+std::span<const PathSegment> PathModel::segments() const { return parts_->all_segments(); }
 const BoundByTimes& PathModel::bound_by() const { return parts_->bound_by; }
 
 std::optional<Interval> PathModel::simulated(EventId gpu_event) const {

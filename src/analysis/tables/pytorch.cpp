@@ -146,8 +146,8 @@ std::vector<Table> collectives(TableContext& c) {
 }
 
 std::vector<Table> path_summary(TableContext& c) {
-  if (!c.is_extended() || !c.path().usable()) return {};
-  return tables(critical_path_summary(c.facts, c.path()));
+  if (!c.is_extended()) return {};
+  return with_rows(tables(critical_path_summary(c.facts)));
 }
 
 std::vector<Table> path_segments(TableContext& c) {
