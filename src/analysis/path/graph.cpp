@@ -176,6 +176,18 @@ class PathGraphBuilder {
       gpu_lanes_.push_back(event.lane);
     }
     g_.calls_.assign(events.size(), kNoPoint);
+    clip_overlaps();
+  }
+
+  // A kernel may begin while the one before on its stream drains. It still follows that one, whose
+  // last part, in which both run, is its own.
+  void clip_overlaps() {
+    for (std::size_t gpu = 0; gpu + 1 < g_.gpu_count(); ++gpu) {
+      const PathPoint end = g_.gpu_end(gpu), next = g_.gpu_start(gpu + 1);
+      if (gpu_lanes_[gpu] == gpu_lanes_[gpu + 1] && g_.times_[end] > g_.times_[next] &&
+          g_.times_[next] > g_.times_[end - 1] && g_.times_[next + 1] >= g_.times_[end])
+        g_.times_[end] = g_.times_[next];
+    }
   }
 
   // --- edges ---

@@ -41,6 +41,9 @@ struct PathModel::Parts {
     if (options.correct_overhead) correct_overhead(graph, calls, options.costs, window, base);
     length_ns = options.correct_overhead ? simulate_base() : recorded_ns;
     find_gpu_busy();
+    // Work that ran beside the backlog, which is gone, may be more than fits into the window.
+    if (const std::int64_t busy = busiest_device(base); busy > length_ns)
+      gpu_share = static_cast<double>(length_ns) / static_cast<double>(busy);
     walk_back([&](const PathSegment& segment) {
       bound_by[static_cast<std::size_t>(segment.bound_by)] += segment.end_ns - segment.start_ns;
     });
@@ -267,13 +270,14 @@ struct PathModel::Parts {
     for (std::size_t gpu = 0; gpu < graph.gpu_count(); ++gpu)
       if (is_active[graph.gpu_start(gpu)]) by_start.push_back(gpu);
     std::ranges::stable_sort(by_start, {}, [&](std::size_t gpu) {
-      return std::tuple{graph.device_of(gpu), times[graph.gpu_start(gpu)]};
+      return std::tuple{graph.device_of(gpu), graph.time(graph.gpu_start(gpu))};
     });
     std::int64_t busy_until = kAbsent;
     for (std::size_t i = 0; i < by_start.size(); ++i) {
       const std::size_t gpu = by_start[i];
       if (i == 0 || graph.device_of(gpu) != graph.device_of(by_start[i - 1])) busy_until = kAbsent;
-      const std::int64_t start = times[graph.gpu_start(gpu)], end = times[graph.gpu_end(gpu)];
+      const std::int64_t start = graph.time(graph.gpu_start(gpu)),
+                         end = graph.time(graph.gpu_end(gpu));
       gpu_busy[gpu] = std::max<std::int64_t>(0, end - std::max(start, busy_until));
       busy_until = std::max(busy_until, end);
     }
@@ -290,7 +294,7 @@ struct PathModel::Parts {
     }
     double most = 0;
     for (const auto& [device, ns] : devices) most = std::max(most, ns);
-    return static_cast<std::int64_t>(most);
+    return static_cast<std::int64_t>(most * gpu_share);
   }
 
   // Host time spent at synchronising calls, by what is left of their edges.
@@ -433,6 +437,7 @@ struct PathModel::Parts {
   std::vector<std::int64_t> times;  // simulated
   std::int64_t recorded_ns = 0, length_ns = 0;
   std::vector<std::int64_t> gpu_busy;  // by GPU event
+  double gpu_share = 1;
   Once<std::vector<PathSegment>> segments;
   BoundByTimes bound_by{};
   Once<std::vector<std::int64_t>> latest;

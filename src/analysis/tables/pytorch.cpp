@@ -240,8 +240,7 @@ constexpr TableInfo kTables[] = {
      .group = "path",
      .on = Default::kExtended,
      .screen = {.columns = "bound_by | name | time_ms | pct_of_window | segments"},
-     .in_background = true,
-     .make = path_summary},
+     .make = path_summary},  // before the ops and not beside them: both take memory
     {.name = "critical_path",
      .description = "What had to wait for what, from end to end",
      .group = "path",
