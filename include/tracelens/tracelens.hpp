@@ -9,6 +9,7 @@
 #include <tracelens/collectives.hpp>
 #include <tracelens/compare.hpp>
 #include <tracelens/convert.hpp>
+#include <tracelens/critical_path.hpp>
 #include <tracelens/diagnose.hpp>
 #include <tracelens/edition.hpp>
 #include <tracelens/error.hpp>

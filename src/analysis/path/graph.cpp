@@ -47,14 +47,10 @@ class PathGraphBuilder {
   }
 
  private:
-  struct HostEvent {
-    std::int64_t start, end;
+  struct Open {
     std::uint32_t row;
-    std::uint8_t rank;  // of events with the same times the outer one has the smaller rank
+    std::int64_t end;
   };
-  static bool is_open_before(const HostEvent& a, const HostEvent& b) {
-    return std::tuple{a.start, -a.end, a.rank, a.row} < std::tuple{b.start, -b.end, b.rank, b.row};
-  }
   struct Timed {
     std::int64_t time;
     PathPoint point;
@@ -75,20 +71,27 @@ class PathGraphBuilder {
   }
 
   void add_host_lanes() {
-    std::vector<std::vector<HostEvent>> lanes(trace_.track_table().size());
-    const auto add = [&](EventId event, std::uint8_t rank) {
-      lanes[trace_.tracks()[event.row].row].push_back(
-          {trace_.ts_ns()[event.row], end_of(trace_, event), event.row, rank});
-    };
-    for (const HostRange& range : ranges_.data_loading()) add(range.event, 0);
+    std::vector<std::vector<std::uint32_t>> lanes(trace_.track_table().size());  // rows
+    for (const HostRange& range : ranges_.data_loading())
+      lanes[range.track.row].push_back(range.event.row);
+    std::size_t count = ranges_.data_loading().size(), gpu_events = 0;
     for (const EventId event : trace_.recorded_events()) {
       const Category category = trace_.category(event);
-      if ((category == Category::kCpuOp || is_runtime(category)) &&
-          trace_.phase(event) == Phase::kComplete && trace_.ts_ns()[event.row] != kAbsent)
-        add(event, category == Category::kCpuOp ? 1 : 2);
+      if (is_gpu(category)) ++gpu_events;
+      if ((category != Category::kCpuOp && !is_runtime(category)) ||
+          trace_.phase(event) != Phase::kComplete || trace_.ts_ns()[event.row] == kAbsent)
+        continue;
+      lanes[trace_.tracks()[event.row].row].push_back(event.row);
+      ++count;
     }
-    for (std::uint32_t track = 0; track < lanes.size(); ++track)
+    const std::size_t points = 2 * (count + gpu_events);  // room for all, so that nothing moves
+    g_.times_.reserve(points);
+    g_.events_.reserve(points);
+    g_.owners_.reserve(points);
+    for (std::uint32_t track = 0; track < lanes.size(); ++track) {
       if (!lanes[track].empty()) add_host_lane(TrackId{track}, lanes[track]);
+      lanes[track] = {};
+    }
     g_.gpu_begin_ = static_cast<PathPoint>(g_.size());
     g_.host_ends_.assign(g_.size(), kNoPoint);
     g_.launches_.assign(g_.size(), false);
@@ -103,23 +106,35 @@ class PathGraphBuilder {
     }
   }
 
+  // Callers before what they call, also when both have the same times.
+  [[nodiscard]] bool is_open_before(std::uint32_t a, std::uint32_t b) const {
+    const auto rank = [&](std::uint32_t row) {
+      const Category category = trace_.categories()[row];
+      return is_runtime(category) ? 2 : category == Category::kCpuOp ? 1 : 0;
+    };
+    if (trace_.ts_ns()[a] != trace_.ts_ns()[b]) return trace_.ts_ns()[a] < trace_.ts_ns()[b];
+    return std::tuple{-end_of(trace_, {a}), rank(a), a} <
+           std::tuple{-end_of(trace_, {b}), rank(b), b};
+  }
+
   // A call that outlasts its caller ends with it.
-  void add_host_lane(TrackId track, std::vector<HostEvent>& events) {
+  void add_host_lane(TrackId track, std::vector<std::uint32_t>& rows) {
     const auto first = static_cast<PathPoint>(g_.size());
-    std::ranges::sort(events, is_open_before);
-    std::vector<HostEvent> open;
+    std::ranges::sort(rows, [&](std::uint32_t a, std::uint32_t b) { return is_open_before(a, b); });
+    std::vector<Open> open;
     const auto owner = [&] { return open.empty() ? EventId{} : EventId{open.back().row}; };
-    const auto follows = [&] { return g_.size() > first; };
     const auto close = [&] {
       add_point(open.back().end, owner(), false, true, owner());
       open.pop_back();
     };
-    for (HostEvent& event : events) {
-      while (!open.empty() && open.back().end <= event.start) close();
-      if (!open.empty()) event.end = std::min(event.end, open.back().end);
-      g_.starts_[event.row] = static_cast<PathPoint>(g_.size());
-      add_point(event.start, {event.row}, true, follows(), owner());
-      open.push_back(event);
+    for (const std::uint32_t row : rows) {
+      const std::int64_t start = trace_.ts_ns()[row];
+      std::int64_t end = end_of(trace_, {row});
+      while (!open.empty() && open.back().end <= start) close();
+      if (!open.empty()) end = std::min(end, open.back().end);
+      g_.starts_[row] = static_cast<PathPoint>(g_.size());
+      add_point(start, {row}, true, g_.size() > first, owner());
+      open.push_back({row, end});
     }
     while (!open.empty()) close();
     g_.host_lanes_.push_back({track, first, static_cast<PathPoint>(g_.size())});
@@ -161,6 +176,18 @@ class PathGraphBuilder {
       gpu_lanes_.push_back(event.lane);
     }
     g_.calls_.assign(events.size(), kNoPoint);
+    clip_overlaps();
+  }
+
+  // A kernel may begin while the one before on its stream drains. It still follows that one, whose
+  // last part, in which both run, is its own.
+  void clip_overlaps() {
+    for (std::size_t gpu = 0; gpu + 1 < g_.gpu_count(); ++gpu) {
+      const PathPoint end = g_.gpu_end(gpu), next = g_.gpu_start(gpu + 1);
+      if (gpu_lanes_[gpu] == gpu_lanes_[gpu + 1] && g_.times_[end] > g_.times_[next] &&
+          g_.times_[next] > g_.times_[end - 1] && g_.times_[next + 1] >= g_.times_[end])
+        g_.times_[end] = g_.times_[next];
+    }
   }
 
   // --- edges ---

@@ -7,6 +7,7 @@
 // and annotations are no points. Linear in the events, but for sorting.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -83,6 +84,9 @@ class PathGraph {
   // The end that belongs to a start.
   [[nodiscard]] PathPoint end_of(PathPoint start) const {
     return is_host(start) ? host_ends_[start] : start + 1;
+  }
+  [[nodiscard]] bool has_launches() const {
+    return std::ranges::find(launches_, true) != launches_.end();
   }
   // Whether a host event has GPU work.
   [[nodiscard]] bool launches(PathPoint start) const { return launches_[start]; }

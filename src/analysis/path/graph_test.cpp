@@ -97,6 +97,17 @@ TEST(PathGraph, EventsOfAStreamFollowTheOneThatEndedLast) {
   EXPECT_TRUE(a.replays());
 }
 
+TEST(PathGraph, AKernelThatBeginsWhileTheOneBeforeDrainsFollowsIt) {
+  TestTrace t;
+  t.launch("cuLaunchKernelEx", 0, 1, {.ts = 5, .dur = 50});
+  const auto second = t.launch("cuLaunchKernelEx", 2, 1, {.ts = 50, .dur = 20});
+  const auto inside = t.launch("cuLaunchKernelEx", 4, 1, {.ts = 60, .dur = 5});
+  const Analysed a{t.finish()};
+  EXPECT_EQ(a.sources(second.gpu, EdgeKind::kKernelGap, false), Times{50});
+  EXPECT_EQ(a.sources(inside.gpu, EdgeKind::kKernelGap, false), Times{});  // at the same time
+  EXPECT_TRUE(a.replays());
+}
+
 TEST(PathGraph, AStreamThatStartsRightAfterAnotherWaitedForIt) {
   TestTrace t;
   t.launch("cudaLaunchKernel", 0, 1, {.ts = 5, .dur = 95, .stream = 7});

@@ -23,16 +23,10 @@ PathLags recorded_lags(const PathGraph& graph) {
   PathLags lags{std::vector<std::int64_t>(graph.size()),
                 std::vector<std::int64_t>(graph.extra_count())};
   std::vector<std::int64_t> launches, kernel_gaps;
-  std::vector<EdgeKind> bound(graph.size(), EdgeKind::kGap);
-  std::vector<PathPoint> bound_from(graph.size(), kNoPoint);
-  for (PathPoint point = 0; point < graph.size(); ++point) {
+  for (std::size_t gpu = 0; gpu < graph.gpu_count(); ++gpu) {
+    const PathPoint point = graph.gpu_start(gpu);
     const Predecessor before = binding(graph, point);
-    if (before.from == kNoPoint) {
-      lags.lane[point] = graph.time(point);
-      continue;
-    }
-    bound[point] = before.kind;
-    bound_from[point] = before.from;
+    if (before.from == kNoPoint) continue;
     const std::int64_t lag = graph.time(point) - graph.time(before.from);
     if (before.kind == EdgeKind::kLaunch) launches.push_back(lag);
     if (before.kind == EdgeKind::kKernelGap) kernel_gaps.push_back(lag);
@@ -41,13 +35,14 @@ PathLags recorded_lags(const PathGraph& graph) {
                      kernel_gap = median(kernel_gaps, kUsualKernelGapNs);
   for (PathPoint point = 0; point < graph.size(); ++point) {
     const std::int64_t time = graph.time(point);
+    const Predecessor bound = binding(graph, point);
+    if (bound.from == kNoPoint) lags.lane[point] = time;
     if (graph.follows(point)) {
-      const bool is_bound =
-          bound_from[point] == point - 1 && bound[point] == graph.lane_kind(point);
+      const bool is_bound = bound.from == point - 1 && bound.kind == graph.lane_kind(point);
       const EdgeKind kind = graph.lane_kind(point);
       // In a call that waited for the GPU the host did nothing, and a thread outside of all events
       // that went on with the other's result had waited for it.
-      const bool waited = !is_bound && (kind == EdgeKind::kGap || bound[point] == EdgeKind::kSync);
+      const bool waited = !is_bound && (kind == EdgeKind::kGap || bound.kind == EdgeKind::kSync);
       lags.lane[point] = waited ? 0 : time - graph.time(point - 1);
     }
     const std::uint32_t first = graph.extra_begin(point);
@@ -55,7 +50,7 @@ PathLags recorded_lags(const PathGraph& graph) {
       const PathGraph::Edge& edge = graph.extra(point)[i];
       const std::int64_t slack = time - graph.time(edge.from);
       std::int64_t& lag = lags.extra[first + i];
-      if (bound_from[point] == edge.from && bound[point] == edge.kind)
+      if (bound.from == edge.from && bound.kind == edge.kind)
         lag = slack;
       else if (edge.kind == EdgeKind::kLaunch)
         lag = std::min(slack, launch);

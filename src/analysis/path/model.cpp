@@ -41,7 +41,12 @@ struct PathModel::Parts {
     if (options.correct_overhead) correct_overhead(graph, calls, options.costs, window, base);
     length_ns = options.correct_overhead ? simulate_base() : recorded_ns;
     find_gpu_busy();
-    walk_back();
+    // Work that ran beside the backlog, which is gone, may be more than fits into the window.
+    if (const std::int64_t busy = busiest_device(base); busy > length_ns)
+      gpu_share = static_cast<double>(length_ns) / static_cast<double>(busy);
+    walk_back([&](const PathSegment& segment) {
+      bound_by[static_cast<std::size_t>(segment.bound_by)] += segment.end_ns - segment.start_ns;
+    });
   }
 
   void choose_window(const TraceFacts& facts, const PathOptions& options) {
@@ -267,13 +272,14 @@ struct PathModel::Parts {
     for (std::size_t gpu = 0; gpu < graph.gpu_count(); ++gpu)
       if (is_active[graph.gpu_start(gpu)]) by_start.push_back(gpu);
     std::ranges::stable_sort(by_start, {}, [&](std::size_t gpu) {
-      return std::tuple{graph.device_of(gpu), times[graph.gpu_start(gpu)]};
+      return std::tuple{graph.device_of(gpu), graph.time(graph.gpu_start(gpu))};
     });
     std::int64_t busy_until = kAbsent;
     for (std::size_t i = 0; i < by_start.size(); ++i) {
       const std::size_t gpu = by_start[i];
       if (i == 0 || graph.device_of(gpu) != graph.device_of(by_start[i - 1])) busy_until = kAbsent;
-      const std::int64_t start = times[graph.gpu_start(gpu)], end = times[graph.gpu_end(gpu)];
+      const std::int64_t start = graph.time(graph.gpu_start(gpu)),
+                         end = graph.time(graph.gpu_end(gpu));
       gpu_busy[gpu] = std::max<std::int64_t>(0, end - std::max(start, busy_until));
       busy_until = std::max(busy_until, end);
     }
@@ -290,7 +296,7 @@ struct PathModel::Parts {
     }
     double most = 0;
     for (const auto& [device, ns] : devices) most = std::max(most, ns);
-    return static_cast<std::int64_t>(most);
+    return static_cast<std::int64_t>(most * gpu_share);
   }
 
   // Host time spent at synchronising calls, by what is left of their edges.
@@ -354,7 +360,9 @@ struct PathModel::Parts {
     return found;
   }
 
-  void walk_back() {
+  // From the last segment of the path to the first.
+  template <class Take>
+  void walk_back(const Take& take) const {
     PathPoint point = kNoPoint;
     for (const PathPoint p : order)
       if (point == kNoPoint || times[p] > times[point] || (times[p] == times[point] && p > point))
@@ -379,18 +387,24 @@ struct PathModel::Parts {
               edge.kind == EdgeKind::kHandoff ? EventId{} : graph.event(point));
       }
       if (best.from == kNoPoint) break;
-      segments.push_back({.start_ns = times[best.from],
-                          .end_ns = times[point],
-                          .kind = best.kind,
-                          .bound_by = classes.of(best, point),
-                          .owner = best.owner,
-                          .from = graph.event(best.from),
-                          .to = graph.event(point)});
-      bound_by[static_cast<std::size_t>(segments.back().bound_by)] +=
-          times[point] - times[best.from];
+      take(PathSegment{.start_ns = times[best.from],
+                       .end_ns = times[point],
+                       .kind = best.kind,
+                       .bound_by = classes.of(best, point),
+                       .owner = best.owner,
+                       .from = graph.event(best.from),
+                       .to = graph.event(point)});
       point = best.from;
     }
-    std::ranges::reverse(segments);
+  }
+
+  const std::vector<PathSegment>& all_segments() {
+    return segments.get([&] {
+      std::vector<PathSegment> found;
+      walk_back([&](const PathSegment& segment) { found.push_back(segment); });
+      std::ranges::reverse(found);
+      return found;
+    });
   }
 
   const std::vector<std::int64_t>& latest_times() {
@@ -426,7 +440,8 @@ struct PathModel::Parts {
   std::vector<std::int64_t> times;  // simulated
   std::int64_t recorded_ns = 0, length_ns = 0;
   std::vector<std::int64_t> gpu_busy;  // by GPU event
-  std::vector<PathSegment> segments;
+  double gpu_share = 1;
+  Once<std::vector<PathSegment>> segments;
   BoundByTimes bound_by{};
   Once<std::vector<std::int64_t>> latest;
   mutable Once<Resources> base_resources;
@@ -458,7 +473,7 @@ std::int64_t PathModel::length_with(const PathEdit& edit) const {
   return length_with(std::span{&only, 1});
 }
 
-std::span<const PathSegment> PathModel::segments() const { return parts_->segments; }
+std::span<const PathSegment> PathModel::segments() const { return parts_->all_segments(); }
 const BoundByTimes& PathModel::bound_by() const { return parts_->bound_by; }
 
 std::optional<Interval> PathModel::simulated(EventId gpu_event) const {

@@ -91,8 +91,9 @@ BoundBy BoundByClasses::of(const Predecessor& from, PathPoint to) const {
   return is_runtime(trace.category(from.owner)) ? BoundBy::kHostRuntime : BoundBy::kHostOp;
 }
 
-CriticalPath critical_path(const PathGraph& graph, const BoundByClasses& classes,
-                           std::optional<Interval> window) {
+CriticalPath walk_critical_path(const PathGraph& graph, const BoundByClasses& classes,
+                                std::optional<Interval> window,
+                                const std::function<void(const PathSegment&)>& take) {
   CriticalPath path;
   PathPoint point = last_point(graph, window);
   if (point == kNoPoint) return path;
@@ -102,25 +103,34 @@ CriticalPath critical_path(const PathGraph& graph, const BoundByClasses& classes
     if (before.from == kNoPoint) break;
     std::int64_t start = graph.time(before.from);
     if (window) start = std::max(start, window->start);
-    path.segments.push_back({.start_ns = start,
-                             .end_ns = graph.time(point),
-                             .kind = before.kind,
-                             .bound_by = classes.of(before, point),
-                             .owner = before.owner,
-                             .from = graph.event(before.from),
-                             .to = graph.event(point)});
-    path.bound_by[static_cast<std::size_t>(path.segments.back().bound_by)] +=
-        graph.time(point) - start;
+    const PathSegment segment{.start_ns = start,
+                              .end_ns = graph.time(point),
+                              .kind = before.kind,
+                              .bound_by = classes.of(before, point),
+                              .owner = before.owner,
+                              .from = graph.event(before.from),
+                              .to = graph.event(point)};
+    path.bound_by[static_cast<std::size_t>(segment.bound_by)] += graph.time(point) - start;
+    take(segment);
     path.time.start = start;
     point = before.from;
   }
-  std::ranges::reverse(path.segments);
   std::int64_t from = path.time.start;
   if (window)
     from = window->start;
   else
     for (const std::int64_t time : graph.times()) from = std::min(from, time);
   path.unattributed_ns = path.time.start - from;
+  return path;
+}
+
+CriticalPath critical_path(const PathGraph& graph, const BoundByClasses& classes,
+                           std::optional<Interval> window) {
+  std::vector<PathSegment> segments;
+  CriticalPath path = walk_critical_path(
+      graph, classes, window, [&](const PathSegment& segment) { segments.push_back(segment); });
+  std::ranges::reverse(segments);
+  path.segments = std::move(segments);
   return path;
 }
 

@@ -4,6 +4,7 @@
 //   for (const PathSegment& segment : path.segments) ...
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <tracelens/intervals.hpp>
 #include <vector>
@@ -45,5 +46,11 @@ class BoundByClasses {
 // GPU events launched in it.
 [[nodiscard]] CriticalPath critical_path(const PathGraph& graph, const BoundByClasses& classes,
                                          std::optional<Interval> window);
+
+// The same without keeping the segments, which may be as many as there are points: hands them over
+// from the last to the first. The result has none.
+CriticalPath walk_critical_path(const PathGraph& graph, const BoundByClasses& classes,
+                                std::optional<Interval> window,
+                                const std::function<void(const PathSegment&)>& take);
 
 }  // namespace tracelens

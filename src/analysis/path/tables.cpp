@@ -10,6 +10,7 @@
 #include "analysis/kit/cells.hpp"
 #include "analysis/kit/column_set.hpp"
 #include "analysis/path/graph.hpp"
+#include "analysis/path/path.hpp"
 #include "facts/gpu_work.hpp"
 
 namespace tracelens {
@@ -113,7 +114,7 @@ Table critical_path_table(const TraceFacts& facts, const PathModel& model) {
   return table;
 }
 
-Table critical_path_summary(const TraceFacts& facts, const PathModel& model) {
+Table critical_path_summary(const TraceFacts& facts) {
   struct Row {
     std::string_view bound_by;
     std::optional<std::string_view> name;
@@ -134,23 +135,27 @@ Table critical_path_summary(const TraceFacts& facts, const PathModel& model) {
       {{"segments", Kind::kInteger, "", "stretches of the path"}, &Row::segments}};
   Table table = columns.make_table("critical_path_summary",
                                    "What the run was bound by, along its critical path");
-  const CriticalPath path = model.recorded_path();
-  const std::int64_t window = path.time.end - path.time.start + path.unattributed_ns;
+  const HostRanges ranges{facts.trace()};
+  const PathGraph graph{facts.trace(), ranges};
+  if (!graph.has_launches()) return table;
   struct Sum {
     std::int64_t ns = 0, segments = 0;
     std::map<StringId, std::pair<std::int64_t, std::int64_t>> names;  // time, segments
   };
   std::array<Sum, kBoundByNames.size()> sums;
-  for (const PathSegment& segment : path.segments) {
-    const std::int64_t ns = segment.end_ns - segment.start_ns;
-    Sum& sum = sums[static_cast<std::size_t>(segment.bound_by)];
-    sum.ns += ns;
-    ++sum.segments;
-    if (!segment.owner.valid()) continue;
-    auto& [name_ns, count] = sum.names[facts.trace().names()[segment.owner.row]];
-    name_ns += ns;
-    ++count;
-  }
+  const CriticalPath path = walk_critical_path(
+      graph, BoundByClasses{graph, facts.work(), ranges}, std::nullopt,
+      [&](const PathSegment& segment) {
+        const std::int64_t ns = segment.end_ns - segment.start_ns;
+        Sum& sum = sums[static_cast<std::size_t>(segment.bound_by)];
+        sum.ns += ns;
+        ++sum.segments;
+        if (!segment.owner.valid()) return;
+        auto& [name_ns, count] = sum.names[facts.trace().names()[segment.owner.row]];
+        name_ns += ns;
+        ++count;
+      });
+  const std::int64_t window = path.time.end - path.time.start + path.unattributed_ns;
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < sums.size(); ++i)
     if (sums[i].segments > 0) order.push_back(i);

@@ -1,5 +1,5 @@
 // tables.hpp: the critical path as tables, and what a run would gain by changes to it.
-//   critical_path_summary(facts, model)          // what the run is bound by
+//   critical_path_summary(facts)                 // what the run is bound by
 //   what_if(model, groups)                       // what it would gain if kinds of work took no time
 #pragma once
 
@@ -19,8 +19,9 @@ namespace tracelens {
 [[nodiscard]] Table critical_path_table(const TraceFacts& facts, const PathModel& model);
 
 // The same by what it is bound by, the costliest first, each followed by the names that it is
-// charged to most.
-[[nodiscard]] Table critical_path_summary(const TraceFacts& facts, const PathModel& model);
+// charged to most. Needs no model, which takes more time and memory; no rows where no call in the
+// trace launched GPU work.
+[[nodiscard]] Table critical_path_summary(const TraceFacts& facts);
 
 // GPU events that are asked about together.
 struct WhatIfGroup {

@@ -58,7 +58,7 @@ TEST(PathTables, EverySegmentSaysWhoseTimeItIs) {
 
 TEST(PathTables, TheSummaryHasClassesAndTheirNames) {
   const Made made{one_step()};
-  const Table table = critical_path_summary(made.facts, made.model);
+  const Table table = critical_path_summary(made.facts);
   ASSERT_EQ(table.rows(), 8u);
   EXPECT_EQ(row_of(table, 0), "gpu_compute||0.100000|83.333333|1|");
   EXPECT_EQ(row_of(table, 1), "gpu_compute|gemm|0.100000|83.333333|1|");
@@ -85,7 +85,7 @@ TEST(PathTables, WhatIfTellsEachKindOfWork) {
 TEST(PathTables, NothingOfAnEmptyTrace) {
   const Made made{TestTrace{}.finish()};
   EXPECT_EQ(critical_path_table(made.facts, made.model).rows(), 0u);
-  EXPECT_EQ(critical_path_summary(made.facts, made.model).rows(), 0u);
+  EXPECT_EQ(critical_path_summary(made.facts).rows(), 0u);
   EXPECT_EQ(what_if_table(made.facts, made.model, {}).rows(), 0u);
 }
 

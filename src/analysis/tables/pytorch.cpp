@@ -179,8 +179,8 @@ std::vector<Table> collectives(TableContext& c) {
 }
 
 std::vector<Table> path_summary(TableContext& c) {
-  if (!c.is_extended() || !c.path().usable()) return {};
-  return tables(critical_path_summary(c.facts, c.path()));
+  if (!c.is_extended()) return {};
+  return with_rows(tables(critical_path_summary(c.facts)));
 }
 
 std::vector<Table> path_segments(TableContext& c) {
@@ -273,8 +273,7 @@ constexpr TableInfo kTables[] = {
      .group = "path",
      .on = Default::kExtended,
      .screen = {.columns = "bound_by | name | time_ms | pct_of_window | segments"},
-     .in_background = true,
-     .make = path_summary},
+     .make = path_summary},  // before the ops and not beside them: both take memory
     {.name = "critical_path",
      .description = "What had to wait for what, from end to end",
      .group = "path",
