@@ -150,7 +150,7 @@ class WaitedFor {
     auto at = std::ranges::upper_bound(by_end_, time.end, {},
                                        [this](std::uint32_t job) { return end_ns(job); });
     // Nearly always the first is it; a file made to be slow is not searched to its beginning.
-    constexpr int kMostTries = 10'000;
+    constexpr int kMostTries = 1000;
     for (int tries = 0; at != by_end_.begin() && tries < kMostTries; ++tries) {
       const GpuJob& job = work_.jobs()[*--at];
       if (end_of(trace, job.gpu) <= time.start) break;
