@@ -47,9 +47,9 @@ class Waits {
 class RangesOfThread {
  public:
   RangesOfThread(std::span<const HostRange> ranges, TrackId track) {
-    const auto [first, last] = std::ranges::equal_range(ranges, track, {}, &HostRange::track);
-    for (const HostRange& range : std::span{first, last})
-      merged_.push_back({range.start_ns, range.end_ns});
+    auto range = std::ranges::lower_bound(ranges, track, {}, &HostRange::track);
+    for (; range != ranges.end() && range->track == track; ++range)
+      merged_.push_back({range->start_ns, range->end_ns});
     merged_ = merge(std::move(merged_));
   }
   [[nodiscard]] std::int64_t covered_ns(const Interval& time) {

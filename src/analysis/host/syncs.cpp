@@ -206,7 +206,7 @@ std::vector<SyncGroup> group_calls(const HostWork& work, std::vector<SyncCall>& 
     std::vector<EventId> ranges;
     for (const std::uint32_t call : group.calls) ranges.push_back(calls[call].range);
     std::ranges::sort(ranges);
-    group.ranges = std::ranges::unique(ranges).begin() - ranges.begin();
+    group.ranges = std::unique(ranges.begin(), ranges.end()) - ranges.begin();
   }
   std::vector<std::uint32_t> order(groups.size());
   for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
