@@ -12,7 +12,7 @@
 namespace tracelens {
 namespace {
 
-constexpr std::size_t kMostCounters = 500;  // no profiler measures as many at once
+constexpr std::size_t kMostCounters = 100;  // no profiler measures as many at once
 
 std::vector<EventId> measured_kernels(const Trace& trace) {
   std::vector<EventId> events;

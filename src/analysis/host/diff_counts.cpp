@@ -42,7 +42,7 @@ std::string_view word_for(const Counted& row) {
 Table diff_counts(const Trace& control, const Trace& test) {
   std::vector<Counted> rows;
   std::unordered_map<std::string_view, std::size_t> on_host, on_gpu;  // by name
-  for (const std::size_t side : {0, 1}) {
+  for (std::size_t side = 0; side < 2; ++side) {
     const Trace& trace = side == 0 ? control : test;
     std::vector<std::array<std::uint32_t, 2>> known(trace.string_count());  // by name: row + 1
     for (const EventId event : trace.recorded_events()) {

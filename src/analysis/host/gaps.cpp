@@ -21,47 +21,43 @@
 namespace tracelens {
 namespace {
 
-// The last call that waits for the GPU around a time, give or take what clocks differ by.
+// The last call that waits for the GPU around a time, give or take what clocks differ by. Times are
+// asked about in order.
 class Waits {
  public:
-  explicit Waits(const HostWork& work) : work_{work} {
-    std::int64_t latest = std::numeric_limits<std::int64_t>::min();
-    for (const EventId call : work.sync_calls())
-      latest_ends_.push_back(latest = std::max(latest, end_of(work.trace(), call)));
-  }
-  [[nodiscard]] EventId around(std::int64_t ns) const {
+  explicit Waits(const HostWork& work) : work_{work} {}
+  [[nodiscard]] EventId around(std::int64_t ns) {
     constexpr std::int64_t kOff = 2000;
     const std::span<const EventId> calls = work_.sync_calls();
-    const auto after = std::ranges::upper_bound(calls, plus_ns(ns, kOff), {}, [&](EventId call) {
-      return work_.trace().ts_ns()[call.row];
-    });
-    for (auto i = after - calls.begin() - 1; i >= 0; --i) {
-      const auto at = static_cast<std::size_t>(i);
-      if (latest_ends_[at] < minus_ns(ns, kOff)) break;
-      if (end_of(work_.trace(), calls[at]) >= minus_ns(ns, kOff)) return calls[at];
-    }
-    return {};
+    const Trace& trace = work_.trace();
+    while (next_ < calls.size() && trace.ts_ns()[calls[next_].row] <= plus_ns(ns, kOff))
+      begun_.push_back(calls[next_++]);
+    // What has ended by now is over for all later times, too.
+    while (!begun_.empty() && end_of(trace, begun_.back()) < minus_ns(ns, kOff)) begun_.pop_back();
+    return begun_.empty() ? EventId{} : begun_.back();
   }
 
  private:
   const HostWork& work_;
-  std::vector<std::int64_t> latest_ends_;  // of the calls up to here
+  std::size_t next_ = 0;        // among the calls
+  std::vector<EventId> begun_;  // the last of them is not over
 };
 
 // Stretches of time of one thread that is asked about in order of time.
 class RangesOfThread {
  public:
   RangesOfThread(std::span<const HostRange> ranges, TrackId track) {
-    const auto [first, last] = std::ranges::equal_range(ranges, track, {}, &HostRange::track);
-    for (const HostRange& range : std::span{first, last})
-      merged_.push_back({range.start_ns, range.end_ns});
+    auto range = std::ranges::lower_bound(ranges, track, {}, &HostRange::track);
+    for (; range != ranges.end() && range->track == track; ++range)
+      merged_.push_back({range->start_ns, range->end_ns});
     merged_ = merge(std::move(merged_));
   }
   [[nodiscard]] std::int64_t covered_ns(const Interval& time) {
     while (next_ < merged_.size() && merged_[next_].end <= time.start) ++next_;
     std::int64_t ns = 0;
     for (std::size_t i = next_; i < merged_.size() && merged_[i].start < time.end; ++i)
-      ns += std::min(merged_[i].end, time.end) - std::max(merged_[i].start, time.start);
+      ns = plus_ns(
+          ns, length({std::max(merged_[i].start, time.start), std::min(merged_[i].end, time.end)}));
     return ns;
   }
 
@@ -100,7 +96,9 @@ class GapsOfDevice {
   GapsOfDevice(const HostWork& work, UserFrames& frames, std::int64_t from_ns)
       : work_{work}, trace_{work.trace()}, frames_{frames}, from_ns_{from_ns} {}
 
-  void run(std::int64_t device, std::vector<EventId> events, const Waits& waits, GpuGaps& out) {
+  // `looks_at_host`: else all time before a launch counts as none.
+  void run(std::int64_t device, std::vector<EventId> events, bool looks_at_host, GpuGaps& out) {
+    Waits waits{work_};
     sums_.device = device;
     sums_.span = interval_of(trace_, events.front());
     for (const EventId event : events) {
@@ -142,7 +140,10 @@ class GapsOfDevice {
         const std::int64_t returned = std::clamp(end_of(trace_, call), called, gap.time.end);
         charge(i, GapPart::kLaunchCall, minus_ns(returned, called), out);
         charge(i, GapPart::kLaunchLatency, minus_ns(gap.time.end, returned), out);
-        before_launch[trace_.tracks()[call.row]].push_back({{gap.time.start, called}, i});
+        if (looks_at_host)
+          before_launch[trace_.tracks()[call.row]].push_back({{gap.time.start, called}, i});
+        else
+          charge(i, GapPart::kNone, minus_ns(called, gap.time.start), out);
       }
     }
     for (const auto& [track, stretches] : before_launch) divide(track, stretches, out);
@@ -264,10 +265,12 @@ GpuGaps gpu_gaps_of(const HostWork& work, std::int64_t from_ns) {
   std::map<std::int64_t, std::vector<EventId>> events;  // by device
   for (const GpuJob& job : work.jobs()) events[job.device].push_back(job.gpu);
   GpuGaps out;
-  const Waits waits{work};
   UserFrames frames{work.trace()};
+  // Threads are walked once for each GPU. A file with more of them is made to be slow.
+  constexpr std::size_t kMostDevices = 256;
   for (auto& [device, of_device] : events)
-    GapsOfDevice{work, frames, from_ns}.run(device, std::move(of_device), waits, out);
+    GapsOfDevice{work, frames, from_ns}.run(device, std::move(of_device),
+                                            out.devices.size() < kMostDevices, out);
   return out;
 }
 

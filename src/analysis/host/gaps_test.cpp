@@ -76,6 +76,21 @@ TEST(GpuGaps, AGapThatBeginsInAWaitWasDrainedByTheLastSuchCall) {
   EXPECT_EQ(gaps.gaps[2].parts[GapPart::kNone], 5'000);
 }
 
+TEST(GpuGaps, ACallThatOutlastsLaterOnesStillWaits) {
+  TestTrace t;
+  const EventId outlasts = t.runtime("cudaEventSynchronize", 0, 500, kAbsent, 2);
+  for (int i = 0; i < 3; ++i) {
+    t.launch("cudaLaunchKernel", 100 * i, 1, {.ts = 100.0 * i + 5, .dur = 50});
+    t.runtime("cudaStreamSynchronize", 100 * i + 10, 10);  // over before the gap begins
+  }
+  const Trace trace = t.finish();
+  const TraceFacts facts{trace};
+  const GpuGaps gaps = gpu_gaps_of(HostWork{facts}, 0);
+  ASSERT_EQ(gaps.drained.size(), 2u);
+  EXPECT_EQ(gaps.drained[0].call, outlasts);
+  EXPECT_EQ(gaps.drained[1].call, outlasts);
+}
+
 TEST(GpuGaps, EveryGpuHasItsOwnAndPartsAddUp) {
   std::mt19937 random{5};
   const auto upto = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };

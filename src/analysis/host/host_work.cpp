@@ -88,8 +88,9 @@ HostWork::HostWork(const TraceFacts& facts)
 }
 
 std::span<const std::uint32_t> HostWork::launched_by(EventId call) const {
-  const auto [first, last] = std::ranges::equal_range(
-      launched_, call, {}, [this](std::uint32_t job) { return jobs_[job].call; });
+  const auto call_of_job = [this](std::uint32_t job) { return jobs_[job].call; };
+  const auto first = std::ranges::lower_bound(launched_, call, {}, call_of_job);
+  const auto last = std::ranges::upper_bound(launched_, call, {}, call_of_job);
   return {first, last};
 }
 

@@ -150,7 +150,7 @@ class WaitedFor {
     auto at = std::ranges::upper_bound(by_end_, time.end, {},
                                        [this](std::uint32_t job) { return end_ns(job); });
     // Nearly always the first is it; a file made to be slow is not searched to its beginning.
-    constexpr int kMostTries = 10'000;
+    constexpr int kMostTries = 1000;
     for (int tries = 0; at != by_end_.begin() && tries < kMostTries; ++tries) {
       const GpuJob& job = work_.jobs()[*--at];
       if (end_of(trace, job.gpu) <= time.start) break;
@@ -206,7 +206,7 @@ std::vector<SyncGroup> group_calls(const HostWork& work, std::vector<SyncCall>& 
     std::vector<EventId> ranges;
     for (const std::uint32_t call : group.calls) ranges.push_back(calls[call].range);
     std::ranges::sort(ranges);
-    group.ranges = std::ranges::unique(ranges).begin() - ranges.begin();
+    group.ranges = std::unique(ranges.begin(), ranges.end()) - ranges.begin();
   }
   std::vector<std::uint32_t> order(groups.size());
   for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;

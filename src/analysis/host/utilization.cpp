@@ -25,7 +25,7 @@ constexpr std::int64_t kChunks = 30;
 struct Chunk {
   Interval time;
   std::int64_t busy_ns = 0;
-  [[nodiscard]] bool is_low() const { return busy_ns < length(time) - busy_ns; }
+  [[nodiscard]] bool is_low() const { return busy_ns < minus_ns(length(time), busy_ns); }
 };
 
 std::vector<Chunk> chunks_of(const std::vector<Interval>& busy) {
@@ -37,12 +37,12 @@ std::vector<Chunk> chunks_of(const std::vector<Interval>& busy) {
     Chunk chunk{{start, std::min(end_of(start, size), span.end)}};
     while (at < busy.size() && busy[at].end <= start) ++at;
     for (std::size_t i = at; i < busy.size() && busy[i].start < chunk.time.end; ++i)
-      chunk.busy_ns +=
-          std::min(busy[i].end, chunk.time.end) - std::max(busy[i].start, chunk.time.start);
+      chunk.busy_ns = plus_ns(chunk.busy_ns, length({std::max(busy[i].start, chunk.time.start),
+                                                     std::min(busy[i].end, chunk.time.end)}));
     start = chunk.time.end;
     if (!chunks.empty() && chunks.back().is_low() && chunk.is_low()) {
       chunks.back().time.end = chunk.time.end;
-      chunks.back().busy_ns += chunk.busy_ns;
+      chunks.back().busy_ns = plus_ns(chunks.back().busy_ns, chunk.busy_ns);
     } else {
       chunks.push_back(chunk);
     }

@@ -136,8 +136,7 @@ TraceDiff diff_traces(const Trace& trace1, const Trace& trace2, const DiffOption
   const ComparedRuns runs{first, second};
   if (tree1.op_roots().empty() || tree2.op_roots().empty()) {
     compare_without_trees(runs, diff);
-    if (options.edition == Edition::kExtended)
-      diff.report.tables.push_back(diff_counts(trace1, trace2));
+    diff.report.tables.push_back(diff_counts(trace1, trace2));
     return diff;
   }
   if (options.edition == Edition::kReference) {
@@ -148,8 +147,7 @@ TraceDiff diff_traces(const Trace& trace1, const Trace& trace2, const DiffOption
   const DiffInput input{trace1, tree1, trace2, tree2, extended};
   if (options.edition == Edition::kExtended) add_reference_tables(input, options, diff);
   add_own_tables(input, runs, options, diff);
-  if (options.edition == Edition::kExtended)
-    diff.report.tables.push_back(diff_counts(trace1, trace2));
+  diff.report.tables.push_back(diff_counts(trace1, trace2));
   return diff;
 }
 
