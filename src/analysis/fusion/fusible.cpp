@@ -122,6 +122,9 @@ class Runs {
                       .fused_ns = std::llround(fused_ns),
                       .bytes = bytes,
                       .bytes_fused = fused.total});
+    std::vector<std::string_view> names;
+    for (const GpuPosition at : open_) names.push_back(input_.op_name(at));
+    found_.back().pattern = pattern_of(found_.back().unit, names, first.phase);
   }
 
   const FusionInput& input_;
