@@ -108,8 +108,8 @@ class Runs {
       return;
     const FusedBytes fused = fused_bytes(input_, open_);
     const double fused_ns = fused.total / bytes_per_ns_;
-    // Ops that move less than the fused kernel would do not work on one tensor.
-    if (fused.largest_tensor < kSmallestTensor || fused.total >= bytes ||
+    // Where the ops move hardly more than the fused kernel would, they do not share a tensor.
+    if (fused.largest_tensor < kSmallestTensor || fused.total >= kWorthwhile * bytes ||
         !(fused_ns < kWorthwhile * static_cast<double>(time_ns)))
       return;
     const FusionKernel& first = input_[open_.front()];
