@@ -23,7 +23,7 @@ PAGE = ROOT / "docs" / "tables.md"
 TRACES = ("*.json.gz", "*.xplane.pb.gz", "pftrace/*.pftrace")
 EVERYTHING = ["--overlap", "--call-stack", "--recompute", "--group-by-kernel-count",
               "--first-occurrence", "--kernel-categories", "--micro-idle", "5", "--gpu", "H200",
-              "--by-module", "--by-step", "--host", "--kernel-details"]
+              "--by-module", "--by-step", "--host", "--kernel-details", "--memory", "--sequences"]
 OPTION_SETS = [[], EVERYTHING, [*EVERYTHING, "--categories", "reference"]]
 PAIRS = [("h200_pair_base.json.gz", "h200_pair_math.json.gz")]
 

@@ -108,8 +108,8 @@ class Runs {
       return;
     const FusedBytes fused = fused_bytes(input_, open_);
     const double fused_ns = fused.total / bytes_per_ns_;
-    // Ops that move less than the fused kernel would do not work on one tensor.
-    if (fused.largest_tensor < kSmallestTensor || fused.total >= bytes ||
+    // Where the ops move hardly more than the fused kernel would, they do not share a tensor.
+    if (fused.largest_tensor < kSmallestTensor || fused.total >= kWorthwhile * bytes ||
         !(fused_ns < kWorthwhile * static_cast<double>(time_ns)))
       return;
     const FusionKernel& first = input_[open_.front()];
@@ -122,6 +122,9 @@ class Runs {
                       .fused_ns = std::llround(fused_ns),
                       .bytes = bytes,
                       .bytes_fused = fused.total});
+    std::vector<std::string_view> names;
+    for (const GpuPosition at : open_) names.push_back(input_.op_name(at));
+    found_.back().pattern = pattern_of(found_.back().unit, names, first.phase);
   }
 
   const FusionInput& input_;

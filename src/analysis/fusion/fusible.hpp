@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/fusion/fusion_input.hpp"
+#include "analysis/fusion/patterns.hpp"
 
 namespace tracelens {
 
@@ -24,6 +25,7 @@ struct FusibleRun {
   std::int64_t time_ns = 0;  // of the kernels
   std::int64_t fused_ns = 0;
   double bytes = 0, bytes_fused = 0;
+  ChainPattern pattern = {};
   [[nodiscard]] std::int64_t saved_ns() const { return time_ns - fused_ns; }
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -21,6 +22,7 @@ struct Row {
   std::string unit;
   ProgramPhase phase = ProgramPhase::kForward;
   std::string kernels = {};  // of the first run
+  std::string_view pattern = {};
   std::int64_t runs = 0, count = 0, time_ns = 0, fused_ns = 0;
   double bytes = 0, bytes_fused = 0;
 
@@ -77,6 +79,7 @@ Table fusible_kernels(const FusionInput& input, const Gpu* gpu) {
   for (const FusibleRun& run : fusible_runs(input, fused_bandwidth(gpu))) {
     Row& row = rows.at("chain", run.unit, run.phase, run.kernels);
     row.add(run.kernels.size(), run.time_ns, run.fused_ns);
+    row.pattern = run.pattern.name;
     row.bytes += run.bytes;
     row.bytes_fused += run.bytes_fused;
   }
@@ -94,6 +97,10 @@ Table fusible_kernels(const FusionInput& input, const Gpu* gpu) {
        [](const Row& r) { return phase_name(r.phase); }},
       {{"ops", Kind::kText, "", "ops of the first of them"},
        [](const Row& r) { return r.kernels; }},
+      {{"pattern", Kind::kText, "",
+        "what it probably is, by the module's name or its ops: norm, rotary embedding, GELU, scale "
+        "and shift"},
+       [](const Row& r) { return r.pattern.empty() ? std::nullopt : std::optional{r.pattern}; }},
       {{"count", Kind::kInteger, "", "how many chains or epilogues"}, &Row::runs},
       {{"kernels", Kind::kInteger, "", "kernels in all of them"}, &Row::count},
       {{"time_ms", Kind::kReal, "ms", "time of those kernels"},

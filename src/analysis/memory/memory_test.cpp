@@ -77,6 +77,21 @@ TEST(Memory, EventsCountByTheirTimesAndALostOneShows) {
   EXPECT_TRUE(memory_devices(TestTrace{}.finish()).empty());
 }
 
+TEST(Memory, TheHostComesAfterTheGpus) {
+  TraceBuilder builder;
+  for (const std::int16_t type : std::initializer_list<std::int16_t>{0, 6, 1}) {
+    const EventId event =
+        builder.append({.phase = Phase::kInstant, .category = Category::kCpuInstant, .ts_ns = 1});
+    const std::int16_t device = type == 0 ? -1 : 2;
+    builder.set_memory_change(event,
+                              {.bytes = 8, .allocated = 8, .device_type = type, .device = device});
+  }
+  const Trace trace = std::move(builder).finish();
+  std::vector<std::string> names;
+  for (const DeviceMemory& device : memory_devices(trace)) names.push_back(device.name());
+  EXPECT_EQ(names, (std::vector<std::string>{"cuda:2", "hip:2", "cpu"}));
+}
+
 // A training step: each use of memory once.
 TEST(Memory, WhatABlockIsForFollowsFromWhereItComesAndGoes) {
   MemoryTrace t;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 namespace tracelens {
@@ -62,12 +63,13 @@ std::string DeviceMemory::name() const {
 }
 
 std::vector<DeviceMemory> memory_devices(const Trace& trace) {
-  std::map<std::pair<std::int16_t, std::int16_t>, DeviceMemory> found;
+  std::map<std::tuple<bool, std::int16_t, std::int16_t>, DeviceMemory> found;
   const auto changes = trace.memory_changes().values();
   for (std::uint32_t at = 0; at < changes.size(); ++at) {
-    DeviceMemory& memory = found[{changes[at].device_type, changes[at].device}];
-    memory.type = changes[at].device_type;
-    memory.device = changes[at].device;
+    const std::int16_t type = changes[at].device_type, device = changes[at].device;
+    DeviceMemory& memory = found[{type == kCpu, type, device}];
+    memory.type = type;
+    memory.device = device;
     memory.order.push_back(at);
   }
   std::vector<DeviceMemory> devices;

@@ -29,7 +29,7 @@ struct DeviceMemory {
   [[nodiscard]] std::string name() const;  // "cuda:0", "hip:1", "cpu"
 };
 
-// By device type and number; none of a trace recorded without profile_memory.
+// By device type and number, the host last; none of a trace recorded without profile_memory.
 [[nodiscard]] std::vector<DeviceMemory> memory_devices(const Trace& trace);
 
 }  // namespace tracelens

@@ -580,10 +580,11 @@ constexpr TableInfo kTables[] = {
      .group = "sequences",
      .on = Default::kOff,
      .needs = Needs::kOps | Needs::kFrames | Needs::kModules,
-     .screen = {.place = 19,
-                .rows = 10,
-                .columns =
-                    "unit | phase | kind | count | kernels | time_ms | fused_ms | saving_ms | ops"},
+     .screen =
+         {.place = 19,
+          .rows = 10,
+          .columns =
+              "unit | phase | kind | count | kernels | time_ms | fused_ms | saving_ms | pattern | ops"},
      .make = sequences},
     kWarningsTable,
 };
