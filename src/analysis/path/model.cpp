@@ -64,8 +64,19 @@ struct PathModel::Parts {
   // Leaves only the window: what the host did before has just ended, the GPU has nothing left to do.
   void keep_window() {
     is_active.assign(graph.size(), false);
+    // Threads that launch nothing, such as one that pins memory, run beside the others: what they do
+    // at which time decides nothing.
+    std::vector<bool> is_idle(graph.size());
+    for (const PathGraph::HostLane& lane : graph.host_lanes()) {
+      bool launches = false;
+      for (PathPoint point = lane.first; point < lane.end && !launches; ++point)
+        launches = graph.is_start(point) && graph.launches(point);
+      if (!launches)
+        for (PathPoint point = lane.first; point < lane.end; ++point) is_idle[point] = true;
+    }
     const auto is_inside = [&](PathPoint point) {
-      return graph.time(point) >= window.start && graph.time(point) <= window.end;
+      return graph.time(point) >= window.start && graph.time(point) <= window.end &&
+             !is_idle[point];
     };
     for (const PathPoint point : graph.order()) {
       if (graph.is_host(point)) {
