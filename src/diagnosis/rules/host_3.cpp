@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tracelens/table_text.hpp>
 #include <vector>
 
 #include "diagnosis/kit/figures.hpp"
@@ -32,15 +33,35 @@ struct Loop {
   [[nodiscard]] std::size_t end() const { return first + period * repeats; }
 };
 
-// Stretches in which the same ops with the same arguments come again and again. Short periods first:
+// Numbers for the shapes of the arguments of ops: an index or a slice differs from piece to piece.
+class Shapes {
+ public:
+  explicit Shapes(const Trace& trace) : trace_{trace}, of_(trace.signature_table().size()) {}
+  [[nodiscard]] std::size_t of(EventId op) {
+    const SignatureId signature = trace_.signatures()[op.row];
+    if (!signature.valid()) return 0;
+    std::size_t& known = of_[signature.row];
+    if (known == 0)
+      known = ids_.try_emplace(python_repr(trace_.signature(signature).dims), ids_.size() + 1)
+                  .first->second;
+    return known;
+  }
+
+ private:
+  const Trace& trace_;
+  std::vector<std::size_t> of_;  // by signature; 0: not met yet
+  std::map<std::string, std::size_t> ids_;
+};
+
+// Stretches in which the same ops with arguments of the same shapes come again and again. Short periods first:
 // what they cover is no part of a longer one.
-std::vector<Loop> loops_in(const DiagnosisContext& c, const Ops& ops, std::size_t least,
-                           std::size_t longest) {
+std::vector<Loop> loops_in(const DiagnosisContext& c, Shapes& shapes, const Ops& ops,
+                           std::size_t least, std::size_t longest) {
   std::vector<Loop> found;
   std::vector<bool> covered(ops.size());
   const auto same = [&](std::size_t a, std::size_t b) {
     return c.trace.names()[ops[a].row] == c.trace.names()[ops[b].row] &&
-           c.trace.signatures()[ops[a].row] == c.trace.signatures()[ops[b].row];
+           shapes.of(ops[a]) == shapes.of(ops[b]);
   };
   for (std::size_t period = 1; period <= longest; ++period) {
     std::size_t run = 0;  // places before this one that are as those one period later
@@ -95,13 +116,19 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   // The way back repeats what the way forward did, as often.
   std::map<TrackId, std::vector<Loop>> loops;
   std::set<std::size_t> counts;
+  Shapes shapes{c.trace};
   for (const auto& [track, ops] : threads) {
-    loops[track] = loops_in(c, ops, least, longest);
+    loops[track] = loops_in(c, shapes, ops, least, longest);
     for (const Loop& loop : loops[track])
       if (is_independent(c, ops, loop)) counts.insert(loop.repeats);
   }
   const auto is_backward = [&](EventId op) {
     return c.trace.name(op).starts_with("autograd::engine::evaluate_function");
+  };
+  // The first and last repetition may have other neighbours on the way back.
+  const auto was_forward = [&](std::size_t repeats) {
+    const auto at = counts.lower_bound(repeats > 2 ? repeats - 2 : 0);
+    return at != counts.end() && *at <= repeats + 2;
   };
   Draft draft;
   std::map<std::pair<std::string, std::string>, FindingPlace> places;
@@ -109,8 +136,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   for (const auto& [track, ops] : threads) {
     for (const Loop& loop : loops[track]) {
       const bool back = is_backward(ops[loop.first]);
-      const bool is_one = back ? counts.contains(loop.repeats) || counts.contains(loop.repeats + 1)
-                               : is_independent(c, ops, loop);
+      const bool is_one = back ? was_forward(loop.repeats) : is_independent(c, ops, loop);
       if (!is_one) continue;
       const double left = 1 / static_cast<double>(loop.repeats);
       const std::int64_t start = c.trace.ts_ns()[ops[loop.first].row],

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -108,30 +109,37 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   add_python(c, least_ns, found);
   name_frames(c, least_ns, found);
 
-  Draft draft;
-  std::map<std::pair<std::string, std::string>, FindingPlace> places;
-  std::int64_t in_ops = 0, in_python = 0;
+  struct Place {
+    std::vector<const Stretch*> stretches;
+    std::set<std::size_t> steps;
+  };
+  std::map<std::pair<std::string, std::string>, Place> places;
   for (const Stretch& stretch : found) {
     if (stretch.work_ns == 0 || (!stretch.op.valid() && !stretch.frame.valid())) continue;
-    draft.edit.set_host(stretch.track, stretch.time.start, stretch.time.end, 0);
-    (stretch.op.valid() ? in_ops : in_python) += stretch.work_ns;
     const std::string line =
         stretch.op.valid() ? c.python_line(stretch.op) : std::string{c.trace.name(stretch.frame)};
     const std::string name = stretch.op.valid() ? std::string{c.trace.name(stretch.op)} : line;
-    FindingPlace& place = places[{name, line}];
-    place.time_ns += stretch.work_ns;
-    if (++place.count > 1) continue;
-    place.kind = stretch.op.valid() ? "op" : "range";
-    place.name = name;
-    place.python = line;
-    if (stretch.op.valid()) place.shape = c.shape_of(stretch.op);
+    Place& place = places[{name, line}];
+    place.stretches.push_back(&stretch);
+    place.steps.insert(c.step_at((stretch.time.start + stretch.time.end) / 2).value_or(c.steps()));
   }
-  if (places.empty() || c.share(c.saving_ns(draft.edit)) < n["least_pct"]) return std::nullopt;
-  const FindingPlace* largest = nullptr;
-  for (auto& [key, place] : places) {
-    if (largest == nullptr || place.time_ns > largest->time_ns) largest = &place;
-    draft.where.push_back(place);
+  Draft draft;
+  std::int64_t in_ops = 0, in_python = 0;
+  for (const auto& [key, place] : places) {
+    if (c.steps() > 1 && place.steps.size() * 2 <= c.steps()) continue;  // no habit of the loop
+    const EventId op = place.stretches.front()->op;
+    FindingPlace& shown = draft.where.emplace_back(
+        FindingPlace{.kind = op.valid() ? "op" : "range", .name = key.first, .python = key.second});
+    if (op.valid()) shown.shape = c.shape_of(op);
+    for (const Stretch* const stretch : place.stretches) {
+      draft.edit.set_host(stretch->track, stretch->time.start, stretch->time.end, 0);
+      (stretch->op.valid() ? in_ops : in_python) += stretch->work_ns;
+      shown.time_ns += stretch->work_ns;
+      ++shown.count;
+    }
   }
+  if (draft.where.empty() || c.share(c.saving_ns(draft.edit)) < n["least_pct"]) return std::nullopt;
+  const auto largest = std::ranges::max_element(draft.where, {}, &FindingPlace::time_ns);
   const bool is_python = in_python > in_ops;
   const std::int64_t per_step = c.per_step(in_ops + in_python);
   draft.verdict = fmt::format(

@@ -16,7 +16,8 @@ constexpr Number kNumbers[] = {
     {"least_pct", 0.5, "% of the window that mending saves"},
     {"least_per_step", 1, "read-backs per step"},
     {"left_us", 2, "us that are left of a read-back on the host"},
-    {"mask_us", 20, "us that are left of an op with a mask: torch.where instead"},
+    {"mask_gpu_factor", 0.3, "what is left of the GPU time of such an op"},
+    {"mask_us", 10, "us that are left of an op with a mask: torch.where instead"},
 };
 
 // The op that a mask was given to, which looks for its set elements first; invalid: none.
@@ -29,7 +30,7 @@ EventId masked_op(const DiagnosisContext& c, EventId range) {
     const EventId caller = c.tree().event(node);
     if (c.trace.category(caller) != Category::kCpuOp) continue;
     const std::string_view name = c.trace.name(caller);
-    if (std::ranges::any_of(kOps, [&](std::string_view op) { return name.starts_with(op); }))
+    if (std::ranges::any_of(kOps, [&](std::string_view op) { return name.find(op) != name.npos; }))
       outermost = caller;
   }
   return outermost;
@@ -52,6 +53,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
         range = masked;
         draft.edit.set_host(c.trace.tracks()[range.row], c.trace.ts_ns()[range.row],
                             c.trace.end_ns(range), static_cast<std::int64_t>(n["mask_us"] * 1e3));
+        for (const EventId kernel : c.tree().gpu_events(c.tree().node(range)))
+          if (c.is_free(kernel)) draft.edit.scale_gpu(kernel, n["mask_gpu_factor"]);
       }
       if (!reads.insert(range).second) continue;
       place.time_ns += c.dur_ns(range);
