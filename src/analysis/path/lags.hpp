@@ -28,6 +28,24 @@ struct PathLags {
 // keeps the usual latency of its kind: the median of those that were waited for.
 [[nodiscard]] PathLags recorded_lags(const PathGraph& graph);
 
+// The host time that ends at a point of a thread: from the point before on, or where the thread had
+// waited for another one, from that one's end on.
+struct HostStretch {
+  std::int64_t start_ns = 0;
+  std::uint32_t handoff = 0;  // number of the edge
+  bool has_handoff = false;
+
+  [[nodiscard]] std::int64_t& lag(PathLags& lags, PathPoint point) const {
+    return has_handoff ? lags.extra[handoff] : lags.lane[point];
+  }
+  [[nodiscard]] std::int64_t lag(const PathLags& lags, PathPoint point) const {
+    return has_handoff ? lags.extra[handoff] : lags.lane[point];
+  }
+};
+// Of a point in a lane; `begin_ns`: when the first point's stretch begins.
+[[nodiscard]] HostStretch host_stretch(const PathGraph& graph, const PathLags& lags,
+                                       PathPoint point, std::int64_t begin_ns);
+
 // Writes the times of the points in `order`, which stand in the order of the graph; all others keep
 // what `times` says. Points without predecessors follow what `times` says of them.
 void simulate(const PathGraph& graph, const PathLags& lags, std::span<const PathPoint> order,

@@ -69,8 +69,19 @@ struct PathModel::Parts {
   // Leaves only the window: what the host did before has just ended, the GPU has nothing left to do.
   void keep_window() {
     is_active.assign(graph.size(), false);
+    // Threads that launch nothing, such as one that pins memory, run beside the others: what they do
+    // at which time decides nothing.
+    std::vector<bool> is_idle(graph.size());
+    for (const PathGraph::HostLane& lane : graph.host_lanes()) {
+      bool launches = false;
+      for (PathPoint point = lane.first; point < lane.end && !launches; ++point)
+        launches = graph.is_start(point) && graph.launches(point);
+      if (!launches)
+        for (PathPoint point = lane.first; point < lane.end; ++point) is_idle[point] = true;
+    }
     const auto is_inside = [&](PathPoint point) {
-      return graph.time(point) >= window.start && graph.time(point) <= window.end;
+      return graph.time(point) >= window.start && graph.time(point) <= window.end &&
+             !is_idle[point];
     };
     for (const PathPoint point : graph.order()) {
       if (graph.is_host(point)) {
@@ -141,11 +152,15 @@ struct PathModel::Parts {
       if (const PathPoint start = graph.start_of(call); start != kNoPoint && graph.is_host(start))
         set_extra(graph.end_of(start), EdgeKind::kSync, kNoEdge, lags);
     apply_host(edit, lags);
-    if (edit.all_gpu() || edit.all_host())
-      for (const PathPoint point : order)
-        if (const auto factor = graph.is_host(point) ? edit.all_host() : edit.all_gpu();
-            factor && (graph.follows(point) || graph.is_host(point)))
-          lower(lags.lane[point], scaled(base.lane[point], *factor));
+    if (edit.all_gpu() || edit.all_host()) {
+      for (const PathPoint point : order) {
+        const auto factor = graph.is_host(point) ? edit.all_host() : edit.all_gpu();
+        if (!factor || (!graph.is_host(point) && !graph.follows(point))) continue;
+        const HostStretch stretch =
+            graph.is_host(point) ? host_stretch(graph, base, point, window.start) : HostStretch{};
+        lower(stretch.lag(lags, point), scaled(stretch.lag(base, point), *factor));
+      }
+    }
     if (edit.no_syncs() || edit.no_launch_latency()) {
       for (const PathPoint point : order) {
         if (edit.no_syncs()) set_extra(point, EdgeKind::kSync, kNoEdge, lags);
@@ -187,7 +202,7 @@ struct PathModel::Parts {
     }
   }
 
-  // Calls `use(point, share)` for each stretch of a thread that lies in the range in part.
+  // Calls `use(point, stretch, share)` for each stretch of a thread that lies in the range in part.
   template <class Use>
   void for_host(TrackId track, std::int64_t from, std::int64_t to, const Use& use) const {
     const PathGraph::HostLane* lane = graph.lane_of(track);
@@ -197,20 +212,21 @@ struct PathModel::Parts {
     auto point = static_cast<PathPoint>(
         std::upper_bound(begin + lane->first, begin + lane->end, from) - begin);
     for (; point < lane->end; ++point) {
-      const std::int64_t before = point == lane->first ? window.start : times_of[point - 1],
-                         start = std::max(before, window.start), end = times_of[point];
-      if (start >= to) return;
-      if (end > start && is_active[point])
-        use(point, static_cast<double>(std::min(end, to) - std::max(start, from)) /
-                       static_cast<double>(end - start));
+      if (point > lane->first && times_of[point - 1] >= to) return;
+      if (!is_active[point]) continue;
+      const HostStretch stretch = host_stretch(graph, base, point, window.start);
+      const std::int64_t start = std::max(stretch.start_ns, window.start), end = times_of[point];
+      const std::int64_t both = std::min(end, to) - std::max(start, from);
+      if (both > 0)
+        use(point, stretch, static_cast<double>(both) / static_cast<double>(end - start));
     }
   }
 
   [[nodiscard]] double host_ns(TrackId track, std::int64_t from, std::int64_t to,
                                const PathLags& lags) const {
     double sum = 0;
-    for_host(track, from, to, [&](PathPoint point, double share) {
-      sum += share * static_cast<double>(lags.lane[point]);
+    for_host(track, from, to, [&](PathPoint point, const HostStretch& stretch, double share) {
+      sum += share * static_cast<double>(stretch.lag(lags, point));
     });
     return sum;
   }
@@ -228,12 +244,15 @@ struct PathModel::Parts {
       return std::tuple{change.factor, change.track, change.from_ns, change.to_ns};
     });
     PathPoint pending = kNoPoint;
+    HostStretch stretch;
     double cut = 0;
     const auto flush = [&] {
-      if (pending != kNoPoint)
-        lags.lane[pending] = std::min<std::int64_t>(
-            lags.lane[pending],
-            std::llround(static_cast<double>(base.lane[pending]) * (1 - std::min(cut, 1.0))));
+      if (pending != kNoPoint) {
+        std::int64_t& lag = stretch.lag(lags, pending);
+        lag = std::min<std::int64_t>(lag,
+                                     std::llround(static_cast<double>(stretch.lag(base, pending)) *
+                                                  (1 - std::min(cut, 1.0))));
+      }
       pending = kNoPoint;
     };
     const PathEdit::HostChange* before = nullptr;
@@ -245,14 +264,16 @@ struct PathModel::Parts {
       const std::int64_t from = continues ? std::max(change.from_ns, covered) : change.from_ns;
       covered = continues ? std::max(covered, change.to_ns) : change.to_ns;
       before = &change;
-      for_host(change.track, from, change.to_ns, [&](PathPoint point, double share) {
+      const auto use = [&](PathPoint point, const HostStretch& of, double share) {
         if (point != pending) {
           flush();
           pending = point;
+          stretch = of;
           cut = 0;
         }
         cut += (1 - std::clamp(change.factor, 0.0, 1.0)) * share;
-      });
+      };
+      for_host(change.track, from, change.to_ns, use);
     }
     flush();
   }

@@ -121,9 +121,10 @@ void correct_overhead(const PathGraph& graph, const CallKinds& calls, const Reco
       if (owner.valid() && is_round_trip[graph.start_of(owner)]) continue;
       const std::int64_t want = carry + marks[point].cost;
       const double share = marks[point].compiled ? costs.compiled_share : costs.largest_share;
-      const auto most = static_cast<std::int64_t>(share * static_cast<double>(lags.lane[point]));
+      std::int64_t& lag = host_stretch(graph, lags, point, window.start).lag(lags, point);
+      const auto most = static_cast<std::int64_t>(share * static_cast<double>(lag));
       const std::int64_t cut = std::min(want, most);
-      lags.lane[point] -= cut;
+      lag -= cut;
       carry = std::min(want - cut, costs.carry_limit_ns);
     }
   }

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tracelens/intervals.hpp>
 #include <vector>
 
 #include "diagnosis/kit/figures.hpp"
@@ -18,7 +19,7 @@ namespace {
 constexpr Number kNumbers[] = {
     {"least_regions", 2, "different compiled regions per step"},
     {"least_pct", 1, "% of the window that mending saves"},
-    {"eager_factor", 0.3, "what is left between two regions where other ops launch work"},
+    {"factor", 0, "what is left of the time from the launch before a region to its first one"},
 };
 
 constexpr std::string_view kRegion = "Torch-Compiled Region: ",
@@ -29,36 +30,31 @@ std::string_view function_of(std::string_view region) {
   return which.substr(0, which.find('/'));
 }
 
-struct Region {
-  EventId op;
-  std::int64_t start_ns = 0, end_ns = 0, launch_ns = 0;  // launch: the first in it
-};
-
-// The outermost regions of each thread by time.
-using Regions = std::map<TrackId, std::vector<Region>>;
+// Compiled regions of each thread, also those inside of others: what follows a break is called from
+// there. By time.
+using Regions = std::map<TrackId, std::vector<EventId>>;
 
 Regions regions_of(const DiagnosisContext& c) {
   Regions found;
   for (const EventId op : c.trace.recorded_events()) {
     if (c.trace.category(op) != Category::kCpuOp || !c.in_window(c.trace.ts_ns()[op.row])) continue;
     const std::string_view name = c.trace.name(op);
-    if (!name.starts_with(kRegion) && name != kBackward) continue;
-    found[c.trace.tracks()[op.row]].push_back(
-        {.op = op, .start_ns = c.trace.ts_ns()[op.row], .end_ns = c.trace.end_ns(op)});
+    if (name.starts_with(kRegion) || name == kBackward)
+      found[c.trace.tracks()[op.row]].push_back(op);
   }
-  for (auto& [track, regions] : found) {
-    std::ranges::stable_sort(regions, {}, &Region::start_ns);
-    std::vector<Region> outer;
-    for (Region& region : regions) {
-      if (!outer.empty() && region.start_ns < outer.back().end_ns) continue;
-      const NodeId node = c.tree().node(region.op);
-      const auto launched = node.valid() ? c.tree().gpu_events(node) : std::span<const EventId>{};
-      region.launch_ns =
-          launched.empty() ? region.end_ns : c.trace.ts_ns()[c.tree().launch_of(launched[0]).row];
-      outer.push_back(region);
-    }
-    regions = std::move(outer);
-  }
+  for (auto& [track, regions] : found)
+    std::ranges::stable_sort(regions, {}, [&](EventId op) { return c.trace.ts_ns()[op.row]; });
+  return found;
+}
+
+// Launch calls of each thread, by time.
+std::map<TrackId, std::vector<Interval>> launches_of(const DiagnosisContext& c) {
+  std::map<TrackId, std::vector<Interval>> found;
+  for (const EventId event : c.gpu_events())
+    if (const EventId call = c.tree().launch_of(event); call.valid())
+      found[c.trace.tracks()[call.row]].push_back(
+          {c.trace.ts_ns()[call.row], c.trace.end_ns(call)});
+  for (auto& [track, calls] : found) std::ranges::sort(calls, {}, &Interval::start);
   return found;
 }
 
@@ -67,8 +63,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   std::set<std::string_view> functions;
   std::size_t count = 0;
   for (const auto& [track, regions] : found)
-    for (const Region& region : regions)
-      if (const std::string_view name = c.trace.name(region.op); name.starts_with(kRegion)) {
+    for (const EventId region : regions)
+      if (const std::string_view name = c.trace.name(region); name.starts_with(kRegion)) {
         functions.insert(function_of(name));
         ++count;
       }
@@ -79,21 +75,29 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   Draft draft;
   std::map<std::string, FindingPlace> places;
   std::int64_t between = 0;
+  const auto launches = launches_of(c);
   for (const auto& [track, regions] : found) {
+    const auto calls = launches.find(track);
+    if (calls == launches.end()) continue;
+    std::int64_t until = c.time().start;  // where the stretch before ends
     for (std::size_t i = 1; i < regions.size(); ++i) {
-      const Region &before = regions[i - 1], &region = regions[i];
-      if (c.step_at(before.start_ns) != c.step_at(region.start_ns)) continue;
-      const bool is_eager = c.launches_between(before.end_ns, region.start_ns) > 0;
-      draft.edit.scale_host(track, before.end_ns, region.launch_ns,
-                            is_eager ? n["eager_factor"] : 0);
-      between += region.launch_ns - before.end_ns;
-      FindingPlace& place = places[std::string{c.trace.name(region.op)}];
-      place.time_ns += region.launch_ns - before.end_ns;
+      const std::int64_t start = c.trace.ts_ns()[regions[i].row];
+      if (c.step_at(c.trace.ts_ns()[regions[i - 1].row]) != c.step_at(start)) continue;
+      // From the launch before to the one after, nothing but wrappers, guards and Python runs.
+      const auto next = std::ranges::lower_bound(calls->second, start, {}, &Interval::start);
+      if (next == calls->second.begin() || next == calls->second.end()) continue;
+      const Interval time{std::max(until, std::prev(next)->end), next->start};
+      if (time.end <= time.start || c.step_at(time.start) != c.step_at(time.end)) continue;
+      until = time.end;
+      draft.edit.scale_host(track, time.start, time.end, n["factor"]);
+      between += time.end - time.start;
+      FindingPlace& place = places[std::string{c.trace.name(regions[i])}];
+      place.time_ns += time.end - time.start;
       if (++place.count > 1) continue;
       place.kind = "op";
-      place.name = std::string{c.trace.name(region.op)};
-      place.python = c.python_line(region.op);
-      place.module = c.module_of(region.op);
+      place.name = std::string{c.trace.name(regions[i])};
+      place.python = c.python_line(regions[i]);
+      place.module = c.module_of(regions[i]);
     }
   }
   if (c.share(c.saving_ns(draft.edit)) < n["least_pct"]) return std::nullopt;
@@ -106,9 +110,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
                   static_cast<double>(functions.size()), ""),
       draft.prove("step_phases", "time between compiled regions", in_ms(c.per_step(between)),
                   "ms"));
-  draft.formula = fmt::format(
-      "from the end of a region to the first launch of the next -> 0; x {} where ops launch between",
-      n["eager_factor"]);
+  draft.formula =
+      fmt::format("from the launch before a further region to its first one x {}", n["factor"]);
   draft.tries = {
       "TORCH_LOGS=graph_breaks names each break and its line",
       "take print(), .item(), data-dependent if and unsupported calls out of the compiled "

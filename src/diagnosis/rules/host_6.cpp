@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,6 @@ struct Stretch {
   std::int64_t work_ns = 0;  // without the profiler and without waits
   EventId op = {};           // invalid: no op was open
   EventId frame = {};        // the user's code; invalid: not recorded
-  bool is_profilers = false;
 };
 
 bool is_loading(const DiagnosisContext& c, TrackId track, std::int64_t ts_ns) {
@@ -72,16 +72,14 @@ void add_python(const DiagnosisContext& c, std::int64_t least_ns, std::vector<St
   }
 }
 
-// The innermost frame of the user's code that holds most of a stretch.
+// The innermost frame that holds most of a stretch, where that is the user's code and not the
+// framework's or the profiler's.
 void name_frames(const DiagnosisContext& c, std::int64_t least_ns, std::vector<Stretch>& found) {
   std::ranges::sort(found, {}, [](const Stretch& s) { return std::pair{s.track, s.time.start}; });
-  UserFrames frames{c.trace};
   for (const EventId event : c.trace.recorded_events()) {
     if (c.trace.category(event) != Category::kPythonFunction || c.dur_ns(event) < least_ns / 2 ||
-        c.trace.ts_ns()[event.row] == kAbsent)
+        c.trace.ts_ns()[event.row] == kAbsent || c.trace.name(event).starts_with('<'))
       continue;
-    const bool is_profilers = c.trace.name(event).starts_with("torch/profiler/");
-    if (!is_profilers && !frames.is_own(event)) continue;
     const std::int64_t start = c.trace.ts_ns()[event.row], end = c.trace.end_ns(event);
     const TrackId track = c.trace.tracks()[event.row];
     auto at = std::ranges::lower_bound(found, std::pair{track, start}, {}, [](const Stretch& s) {
@@ -90,11 +88,16 @@ void name_frames(const DiagnosisContext& c, std::int64_t least_ns, std::vector<S
     for (; at != found.end() && at->track == track && at->time.start < end; ++at) {
       const std::int64_t both = std::min(end, at->time.end) - std::max(start, at->time.start);
       if (both * 2 < at->time.end - at->time.start) continue;
-      if (is_profilers)
-        at->is_profilers = true;
-      else if (!at->frame.valid() || c.dur_ns(event) < c.dur_ns(at->frame))
-        at->frame = event;
+      if (!at->frame.valid() || c.dur_ns(event) < c.dur_ns(at->frame)) at->frame = event;
     }
+  }
+  for (Stretch& stretch : found) {
+    if (!stretch.frame.valid() || is_user_frame(c.trace.name(stretch.frame))) continue;
+    if (stretch.op.valid()) {
+      stretch.frame = {};
+      continue;
+    }
+    stretch.work_ns = 0;
   }
 }
 
@@ -106,29 +109,37 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   add_python(c, least_ns, found);
   name_frames(c, least_ns, found);
 
-  Draft draft;
-  std::map<std::pair<std::string, std::string>, FindingPlace> places;
-  std::int64_t in_ops = 0, in_python = 0;
+  struct Place {
+    std::vector<const Stretch*> stretches;
+    std::set<std::size_t> steps;
+  };
+  std::map<std::pair<std::string, std::string>, Place> places;
   for (const Stretch& stretch : found) {
-    if (stretch.is_profilers || (!stretch.op.valid() && !stretch.frame.valid())) continue;
-    draft.edit.set_host(stretch.track, stretch.time.start, stretch.time.end, 0);
-    (stretch.op.valid() ? in_ops : in_python) += stretch.work_ns;
-    const std::string line = stretch.frame.valid() ? std::string{c.trace.name(stretch.frame)} : "";
+    if (stretch.work_ns == 0 || (!stretch.op.valid() && !stretch.frame.valid())) continue;
+    const std::string line =
+        stretch.op.valid() ? c.python_line(stretch.op) : std::string{c.trace.name(stretch.frame)};
     const std::string name = stretch.op.valid() ? std::string{c.trace.name(stretch.op)} : line;
-    FindingPlace& place = places[{name, line}];
-    place.time_ns += stretch.work_ns;
-    if (++place.count > 1) continue;
-    place.kind = stretch.op.valid() ? "op" : "range";
-    place.name = name;
-    place.python = line;
-    if (stretch.op.valid()) place.shape = c.shape_of(stretch.op);
+    Place& place = places[{name, line}];
+    place.stretches.push_back(&stretch);
+    place.steps.insert(c.step_at((stretch.time.start + stretch.time.end) / 2).value_or(c.steps()));
   }
-  if (places.empty() || c.share(c.saving_ns(draft.edit)) < n["least_pct"]) return std::nullopt;
-  const FindingPlace* largest = nullptr;
-  for (auto& [key, place] : places) {
-    if (largest == nullptr || place.time_ns > largest->time_ns) largest = &place;
-    draft.where.push_back(place);
+  Draft draft;
+  std::int64_t in_ops = 0, in_python = 0;
+  for (const auto& [key, place] : places) {
+    if (c.steps() > 1 && place.steps.size() * 2 <= c.steps()) continue;  // no habit of the loop
+    const EventId op = place.stretches.front()->op;
+    FindingPlace& shown = draft.where.emplace_back(
+        FindingPlace{.kind = op.valid() ? "op" : "range", .name = key.first, .python = key.second});
+    if (op.valid()) shown.shape = c.shape_of(op);
+    for (const Stretch* const stretch : place.stretches) {
+      draft.edit.set_host(stretch->track, stretch->time.start, stretch->time.end, 0);
+      (stretch->op.valid() ? in_ops : in_python) += stretch->work_ns;
+      shown.time_ns += stretch->work_ns;
+      ++shown.count;
+    }
   }
+  if (draft.where.empty() || c.share(c.saving_ns(draft.edit)) < n["least_pct"]) return std::nullopt;
+  const auto largest = std::ranges::max_element(draft.where, {}, &FindingPlace::time_ns);
   const bool is_python = in_python > in_ops;
   const std::int64_t per_step = c.per_step(in_ops + in_python);
   draft.verdict = fmt::format(

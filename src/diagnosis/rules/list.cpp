@@ -3,8 +3,9 @@
 namespace tracelens {
 
 // Each is defined in the file of its id: kData1 in data_1.cpp.
-extern const Rule kComp1, kData1, kData2, kData3, kData4, kData5, kGemm5, kGraph1, kHost1, kHost6,
-    kMem3, kOpt1, kRecomp1, kSync1, kSync2, kSync3;
+extern const Rule kComp1, kComp2, kData1, kData2, kData3, kData4, kData5, kGemm5, kGraph1, kGraph2,
+    kHost1, kHost2, kHost3, kHost4, kHost5, kHost6, kMem3, kOpt1, kOpt2, kRecomp1, kSync1, kSync2,
+    kSync3;
 
 namespace {
 
@@ -14,6 +15,8 @@ namespace {
 constexpr const Rule* kRules[] = {
     &kRecomp1,  //
     &kOpt1,     //
+    &kOpt2,     //
+    &kHost3,    //
     &kGemm5,    //
     &kData1,    //
     &kData2,    //
@@ -25,8 +28,13 @@ constexpr const Rule* kRules[] = {
     &kSync1,    //
     &kMem3,     //
     &kComp1,    //
+    &kComp2,    //
+    &kHost4,    //
     &kHost6,    //
     &kGraph1,   //
+    &kGraph2,   //
+    &kHost2,    //
+    &kHost5,    //
     &kHost1,    //
 };
 

@@ -1,8 +1,10 @@
 // SYNC-2: values read back from the GPU, one by one: item(), nonzero(), masks.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "diagnosis/kit/figures.hpp"
 #include "diagnosis/kit/rule.hpp"
@@ -14,7 +16,25 @@ constexpr Number kNumbers[] = {
     {"least_pct", 0.5, "% of the window that mending saves"},
     {"least_per_step", 1, "read-backs per step"},
     {"left_us", 2, "us that are left of a read-back on the host"},
+    {"mask_gpu_factor", 0.3, "what is left of the GPU time of such an op"},
+    {"mask_us", 10, "us that are left of an op with a mask: torch.where instead"},
 };
+
+// The op that a mask was given to, which looks for its set elements first; invalid: none.
+EventId masked_op(const DiagnosisContext& c, EventId range) {
+  constexpr std::string_view kOps[] = {"aten::index",      "aten::_index_put_impl_",
+                                       "aten::masked_",    "IndexBackward",
+                                       "IndexPutBackward", "MaskedSelectBackward"};
+  EventId outermost;
+  for (NodeId node = c.tree().node(range); node.valid(); node = c.tree().parent(node)) {
+    const EventId caller = c.tree().event(node);
+    if (c.trace.category(caller) != Category::kCpuOp) continue;
+    const std::string_view name = c.trace.name(caller);
+    if (std::ranges::any_of(kOps, [&](std::string_view op) { return name.find(op) != name.npos; }))
+      outermost = caller;
+  }
+  return outermost;
+}
 
 std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   Draft draft;
@@ -28,7 +48,14 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
       const SyncCall& sync = c.syncs().calls[at];
       if (!sync.round_trip || !c.in_window(c.trace.ts_ns()[sync.call.row])) continue;
       c.remove_wait(sync, left_ns, draft.edit);
-      const EventId range = sync.range.valid() ? sync.range : sync.call;
+      EventId range = sync.range.valid() ? sync.range : sync.call;
+      if (const EventId masked = masked_op(c, range); masked.valid()) {
+        range = masked;
+        draft.edit.set_host(c.trace.tracks()[range.row], c.trace.ts_ns()[range.row],
+                            c.trace.end_ns(range), static_cast<std::int64_t>(n["mask_us"] * 1e3));
+        for (const EventId kernel : c.tree().gpu_events(c.tree().node(range)))
+          if (c.is_free(kernel)) draft.edit.scale_gpu(kernel, n["mask_gpu_factor"]);
+      }
       if (!reads.insert(range).second) continue;
       place.time_ns += c.dur_ns(range);
       if (++place.count > 1) continue;
