@@ -10,6 +10,9 @@
 namespace tracelens {
 
 [[nodiscard]] double elements_of(const Signature& signature, std::size_t argument);
+// Of the last dimension 0, of the one before it 1; 0: there is none.
+[[nodiscard]] double size_from_last(const Signature& signature, std::size_t argument,
+                                    std::size_t from_last);
 [[nodiscard]] std::string_view type_of(const Signature& signature, std::size_t argument);
 
 }  // namespace tracelens

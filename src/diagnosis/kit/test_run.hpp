@@ -5,10 +5,12 @@
 //   const std::optional<Draft> draft = run.find(kData1);
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "diagnosis/kit/rule.hpp"
 #include "tree/test_trace.hpp"
@@ -53,6 +55,62 @@ inline double add_ops(TestTrace& t, double start, int ops, double gpu_us,
   }
   return host;
 }
+// An op with its arguments and the one kernel it launches; `parents` are ops around it.
+struct TestOp {
+  std::string_view name;
+  std::vector<Value> dims = {};
+  std::vector<Value> types = {};
+  std::string_view kernel = "kernel";
+  double us = 100;
+  std::vector<std::string_view> parents = {};
+};
+inline Signature arguments_of(const TestOp& op) {
+  Signature call;
+  std::vector<Value> strides, concrete;
+  for (const Value& shape : op.dims) {
+    std::vector<Value> steps;
+    double step = 1;
+    for (auto size = shape.items().rbegin(); size != shape.items().rend(); ++size) {
+      steps.insert(steps.begin(), Value{static_cast<std::int64_t>(step)});
+      step *= size->as_real();
+    }
+    strides.push_back(Value::tuple(std::move(steps)));
+    concrete.emplace_back("");
+  }
+  call.dims = Value::tuple(op.dims);
+  call.types = Value::tuple(op.types);
+  call.strides = Value::tuple(std::move(strides));
+  call.concrete = Value::tuple(std::move(concrete));
+  return call;
+}
+// A step in which these ops run one after the other, so many times, and the GPU is always busy.
+// `module`: the nn.Module around each turn; empty: none.
+inline Trace run_of(const std::vector<TestOp>& ops, int turns = 10, std::string_view module = {}) {
+  TestTrace t;
+  double host = 10, gpu = 100;
+  for (int turn = 0; turn < turns; ++turn) {
+    if (!module.empty()) t.python(module, host - 1, 2 + 10 * static_cast<double>(ops.size()));
+    for (const TestOp& op : ops) {
+      const auto depth = static_cast<double>(op.parents.size());
+      for (double i = 0; i < depth; ++i)
+        t.op(op.parents[static_cast<std::size_t>(i)], host + 0.1 * i, 9 - 0.2 * i,
+             arguments_of(op));
+      t.op(op.name, host + 0.1 * depth, 9 - 0.2 * depth, arguments_of(op));
+      t.launch("cudaLaunchKernel", host + 2, 4, {.name = op.kernel, .ts = gpu, .dur = op.us});
+      gpu += op.us;
+      host += 10;
+    }
+    host += 2;
+  }
+  t.event(Category::kUserAnnotation, "ProfilerStep#1", 0, gpu + 10);
+  return t.finish();
+}
+inline Value shape(std::initializer_list<int> sizes) {
+  std::vector<Value> all;
+  for (const int size : sizes) all.emplace_back(size);
+  return Value::tuple(std::move(all));
+}
+
 inline void add_step(TestTrace& t, int number, double start, double end) {
   t.event(Category::kUserAnnotation, "ProfilerStep#" + std::to_string(number), start, end - start);
 }

@@ -1,0 +1,36 @@
+// ELEM-1: elementwise ops on large tensors far below the memory bandwidth.
+#include "diagnosis/kit/collected.hpp"
+#include "diagnosis/kit/rule.hpp"
+#include "diagnosis/rules/slow_rows.hpp"
+
+namespace tracelens {
+namespace {
+
+constexpr Number kNumbers[] = {
+    {"least_gpu_pct", 2, "% of the GPU's busy time in slow ones"},
+    {"slow_pct", 50, "% of the bandwidth that the run reaches: below is slow"},
+    {"target", 0.7, "of that bandwidth: what they should reach"},
+    {"least_bytes", 8e6, "bytes that a call moves; smaller ones are bound by launching"},
+};
+
+std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
+  std::optional<Draft> draft = find_slow_rows(
+      c, {.is_one = [](const OpGroup& group) { return has_text(group.category, "lementwise"); },
+          .slow_pct = n["slow_pct"],
+          .target = n["target"],
+          .least_bytes = n["least_bytes"],
+          .least_gpu_pct = n["least_gpu_pct"],
+          .what = "Elementwise ops on large tensors"});
+  if (!draft) return std::nullopt;
+  draft->tries = {"contiguous arguments of one layout", "a type that loads in wide pieces",
+                  "fuse them (torch.compile)"};
+  return draft;
+}
+
+}  // namespace
+
+extern const Rule kElem1;
+constinit const Rule kElem1 = {
+    .id = "ELEM-1", .title = "Elementwise work below bandwidth", .numbers = kNumbers, .find = find};
+
+}  // namespace tracelens

@@ -1,0 +1,89 @@
+// GEMM-6: products too small for the GPU, one after the other, or with hardly any rows.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diagnosis/kit/collected.hpp"
+#include "diagnosis/kit/figures.hpp"
+#include "diagnosis/kit/rule.hpp"
+#include "diagnosis/rules/product_loops.hpp"
+
+namespace tracelens {
+namespace {
+
+constexpr Number kNumbers[] = {
+    {"least_pct", 2, "% of the window that mending saves"},
+    {"least_turns", 8, "products of one shape in one call of a module that make a loop"},
+    {"most_flops", 1e9, "FLOPs of a product that is small"},
+    {"of_peak", 0.5, "of the matrix peak that the batched products reach"},
+    {"most_rows", 16, "rows of a product that is skinny"},
+    {"least_of_bandwidth", 0.7, "of the bandwidth: skinny products above are fast enough"},
+};
+
+std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
+  Draft draft;
+  Collected found{c, draft};
+  std::int64_t products = 0, in_loops = 0;
+  for (const ProductLoop& loop :
+       product_loops(c, {.least_turns = static_cast<std::size_t>(n["least_turns"]),
+                        .most_flops = n["most_flops"]})) {
+    if (loop.is_of_experts) continue;
+    for (const std::uint32_t at : loop.uses) in_loops += is_product(c.op_uses()[at].category);
+    batch(c, loop, n["of_peak"], found);
+  }
+  const auto bandwidth = c.reached_bandwidth();
+  for (const OpGroup& group : c.op_groups()) {
+    if (!is_product(group.category) || group.work == nullptr || !group.work->bytes || !bandwidth ||
+        group.roof == nullptr || group.roof->bound != Bound::kMemory ||
+        std::min(param_of(*group.work, "M"), param_of(*group.work, "N")) > n["most_rows"])
+      continue;
+    const double reached = group.terabytes_per_second() * 1e12 / *bandwidth;
+    if (reached >= n["least_of_bandwidth"]) continue;
+    for (const std::uint32_t at : group.uses) {
+      const OpUse& use = c.op_uses()[at];
+      if (!found.may_take(use)) continue;
+      found.scale(use, reached / n["least_of_bandwidth"]);
+      ++products;
+    }
+  }
+  if (found.uses() == 0 || c.share(c.saving_ns(draft.edit)) < n["least_pct"]) return std::nullopt;
+  found.finish();
+  const auto steps = static_cast<double>(c.steps());
+  if (in_loops >= products)
+    draft.verdict = fmt::format(
+        "{} small matrix products a step stand in loops over products of one shape; batched, the "
+        "loops' {} of GPU time a step become about {}, and their host time that of one turn.",
+        draft.prove("unified_perf_summary", "products in loops per step",
+                    static_cast<double>(in_loops) / steps, ""),
+        draft.prove("unified_perf_summary", "GPU time per step",
+                    in_ms(c.per_step(found.before_ns())), "ms"),
+        draft.prove("roofline", "time per step", in_ms(c.per_step(found.after_ns())), "ms"));
+  else
+    draft.verdict = fmt::format(
+        "{} matrix products a step have at most {} rows or columns and take {} a step; at the "
+        "memory bandwidth they would take about {}.",
+        draft.prove("unified_perf_summary", "skinny products per step",
+                    static_cast<double>(products) / steps, ""),
+        draft.prove("rule", "most_rows", n["most_rows"], ""),
+        draft.prove("unified_perf_summary", "GPU time per step",
+                    in_ms(c.per_step(found.before_ns())), "ms"),
+        draft.prove("roofline", "time per step", in_ms(c.per_step(found.after_ns())), "ms"));
+  draft.formula = "loops -> one turn with all the products' work; skinny products -> bandwidth";
+  draft.tries = {"one product for all: stack the weights and use bmm, einsum or a wider Linear",
+                 "fuse products of the same input (query, key and value; gate and up)",
+                 "a larger batch when decoding"};
+  draft.verify = {.table = "unified_perf_summary",
+                  .column = "GPU time per step",
+                  .now = in_ms(c.per_step(found.before_ns())),
+                  .expected = fmt::format("about {}", ms_text(c.per_step(found.after_ns())))};
+  draft.confidence = Confidence::kMedium;
+  return draft;
+}
+
+}  // namespace
+
+extern const Rule kGemm6;
+constinit const Rule kGemm6 = {
+    .id = "GEMM-6", .title = "Skinny or tiny GEMMs", .numbers = kNumbers, .find = find};
+
+}  // namespace tracelens

@@ -1,0 +1,66 @@
+// UNM-1: ops that take much of the GPU's time and that nobody has a model for.
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+
+#include "diagnosis/kit/collected.hpp"
+#include "diagnosis/kit/figures.hpp"
+#include "diagnosis/kit/rule.hpp"
+
+namespace tracelens {
+namespace {
+
+constexpr Number kNumbers[] = {
+    {"least_gpu_pct", 3, "% of the GPU's busy time in an op of one name"},
+    {"factor", 0.7, "what is left of it"},
+};
+
+// What is known to be fused, or no work of the GPU's own.
+bool is_of_no_use(const OpGroup& group) {
+  return group.category == "Optimizer" ||
+         has_any(group.name, {"_fused_", "memcpy", "Memcpy", "Memset", "nccl", "copy_"});
+}
+
+std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
+  std::map<std::string_view, std::int64_t> by_name;
+  const auto counts = [&](const OpGroup& group) {
+    return group.work == nullptr && !is_of_no_use(group);
+  };
+  for (const OpGroup& group : c.op_groups())
+    if (counts(group)) by_name[group.name] += group.busy_ns;
+  Draft draft;
+  Collected found{c, draft, {.low = 0.5, .high = 1.5}};
+  for (const OpGroup& group : c.op_groups()) {
+    if (!counts(group) || c.busy_share(by_name[group.name]) < n["least_gpu_pct"]) continue;
+    for (const std::uint32_t at : group.uses)
+      if (found.may_take(c.op_uses()[at])) found.scale(c.op_uses()[at], n["factor"]);
+  }
+  if (found.uses() == 0 || c.busy_share(found.before_ns()) < n["least_gpu_pct"])
+    return std::nullopt;
+  found.finish();
+  draft.verdict = fmt::format(
+      "Ops without a model of their work take {} a step, {} of the GPU's busy time: whether they are "
+      "slow cannot be said from the trace.",
+      draft.prove("unified_perf_summary", "GPU time per step", in_ms(c.per_step(found.before_ns())),
+                  "ms"),
+      draft.prove("unified_perf_summary", "share of busy time", c.busy_share(found.before_ns()),
+                  "%"));
+  draft.formula = fmt::format("those ops x {}, a rule of thumb", n["factor"]);
+  draft.tries = {"describe their work in a file for --models",
+                 "measure them alone, with hardware counters"};
+  draft.verify = {.table = "unified_perf_summary",
+                  .column = "share of busy time",
+                  .now = c.busy_share(found.before_ns()),
+                  .expected = "less"};
+  draft.confidence = Confidence::kLow;
+  return draft;
+}
+
+}  // namespace
+
+extern const Rule kUnm1;
+constinit const Rule kUnm1 = {
+    .id = "UNM-1", .title = "Significant ops without a model", .numbers = kNumbers, .find = find};
+
+}  // namespace tracelens
