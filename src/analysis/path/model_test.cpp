@@ -256,5 +256,54 @@ TEST(PathModel, ThePathFillsTheWindow) {
   EXPECT_EQ(at, m.model.length_ns());
 }
 
+TEST(PathModel, HostTimeBeforeTheFirstOpIsTimeOfTheRun) {
+  TestTrace t;
+  t.event(Category::kUserAnnotation, "ProfilerStep#1", 0, 200);
+  t.op("aten::mul", 100, 10);
+  const EventId call = t.launch("cudaLaunchKernel", 104, 2, {.ts = 108, .dur = 4}).call;
+  const Modelled m{t.finish()};
+  EXPECT_EQ(m.us(), 112);
+  PathEdit edit;
+  edit.scale_host(m.track(call), 0, 100, 0.5);
+  EXPECT_EQ(m.us_with(edit), 62);
+  EXPECT_EQ(m.model.host_ns(m.track(call), 0, 100000), 100000);
+}
+
+TEST(PathModel, WhatFollowsAHandoverIsHostTime) {
+  TestTrace t;
+  t.op("aten::mul", 0, 10);
+  t.launch("cudaLaunchKernel", 2, 2, {.ts = 6, .dur = 2});
+  t.op("autograd::engine::evaluate_function: MulBackward0", 20, 30, 2);
+  t.launch("cudaLaunchKernel", 22, 2, {.ts = 26, .dur = 2}, 2);
+  const EventId last = t.op("aten::add_", 90, 10);  // 40 us after the way back has ended
+  t.launch("cudaLaunchKernel", 92, 2, {.ts = 96, .dur = 2});
+  const Modelled m{t.finish()};
+  EXPECT_EQ(m.us(), 100);
+  EXPECT_EQ(m.model.host_ns(m.track(last), 10000, 90000), 40000);
+  PathEdit edit;
+  edit.scale_host(m.track(last), 60000, 90000, 0);  // the wait before stays
+  EXPECT_EQ(m.us_with(edit), 70);
+}
+
+TEST(PathModel, ThreadsThatLaunchNothingDecideNothing) {
+  HostBound run;
+  run.t.op("aten::pin_memory", 500, 100, 9);
+  const Modelled m{run.t.finish()};
+  EXPECT_EQ(m.us(), 108);
+}
+
+TEST(PathModel, LaunchesOfCompiledCodeCostMore) {
+  const auto length = [](std::string_view name) {
+    TestTrace t;
+    for (int i = 0; i < 4; ++i) {
+      t.op(name, 200 * i + 150, 50);
+      t.launch("cuLaunchKernel", 200 * i + 160, 4, {.ts = 200.0 * i + 165, .dur = 4});
+    }
+    const PathOptions corrected;
+    return Modelled{t.finish(), corrected}.us();
+  };
+  EXPECT_LT(length("triton_poi_fused_add_0"), length("aten::add") - 200);
+}
+
 }  // namespace
 }  // namespace tracelens

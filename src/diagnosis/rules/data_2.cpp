@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "diagnosis/kit/figures.hpp"
+#include "diagnosis/kit/path_saving.hpp"
 #include "diagnosis/kit/rule.hpp"
 #include "diagnosis/rules/uploads.hpp"
 
@@ -83,7 +84,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
     }
   }
   const double mb = static_cast<double>(bytes) / static_cast<double>(c.steps()) / 1e6;
-  if (mb < n["least_mb"] && c.share(c.saving_ns(draft.edit)) < n["least_pct"]) return std::nullopt;
+  if (mb < n["least_mb"] && path_saving_pct(c, draft.edit) < n["least_pct"]) return std::nullopt;
   draft.verdict = fmt::format(
       "{} copies a step, {} in all, come from memory that is not pinned; the host is held {} a step "
       "by them.",

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "diagnosis/kit/figures.hpp"
+#include "diagnosis/kit/path_saving.hpp"
 #include "diagnosis/kit/rule.hpp"
 #include "diagnosis/rules/uploads.hpp"
 
@@ -60,7 +61,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
     if (place.count > 0) draft.where.push_back(std::move(place));
   }
   if (seen.empty()) return std::nullopt;
-  const double saves = c.share(c.saving_ns(draft.edit));
+  const double saves = path_saving_pct(c, draft.edit);
   if (saves < n["least_pct"]) draft.edit = {};
   const double per_step = static_cast<double>(seen.size()) / static_cast<double>(c.steps());
   draft.verdict = fmt::format(

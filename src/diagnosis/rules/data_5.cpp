@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "diagnosis/kit/figures.hpp"
+#include "diagnosis/kit/path_saving.hpp"
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
@@ -69,7 +70,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
       c.remove_wait(*sync, left_ns, draft.edit);
       draft.low->drop_sync(sync->call);
     }
-  if (c.share(c.saving_ns(draft.edit)) < n["least_pct"]) return std::nullopt;
+  if (path_saving_pct(c, draft.edit) < n["least_pct"]) return std::nullopt;
   const double mb = bytes / static_cast<double>(c.steps()) / 1e6;
   draft.verdict = fmt::format(
       "{} tensors a step, {} in all, are copied to the host{}; that holds the host for {} a step.",

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "diagnosis/kit/figures.hpp"
+#include "diagnosis/kit/path_saving.hpp"
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
@@ -70,7 +71,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   }
   const double per_step = static_cast<double>(reads.size()) / static_cast<double>(c.steps());
   if (reads.empty() || per_step < n["least_per_step"] ||
-      c.share(c.saving_ns(draft.edit)) < n["least_pct"])
+      path_saving_pct(c, draft.edit) < n["least_pct"])
     return std::nullopt;
   draft.verdict = fmt::format(
       "The host reads a value back from the GPU {} times a step, which takes {} of host time a step "

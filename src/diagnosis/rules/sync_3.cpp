@@ -6,6 +6,7 @@
 #include <string>
 
 #include "diagnosis/kit/figures.hpp"
+#include "diagnosis/kit/path_saving.hpp"
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
@@ -62,7 +63,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   }
   const double per_step = static_cast<double>(calls) / static_cast<double>(c.steps());
   if (calls == 0 || per_step < n["least_per_step"] ||
-      c.share(c.saving_ns(draft.edit)) < n["least_pct"])
+      path_saving_pct(c, draft.edit) < n["least_pct"])
     return std::nullopt;
   for (auto& [line, place] : places) {
     place.kind = "call";
