@@ -1,8 +1,8 @@
 // overhead.hpp: what recording costs the host, taken from its lags.
 //   correct_overhead(graph, calls, {}, window, lags);
 // Every recorded host event leaves two marks on its thread, its start and its end; what it costs to
-// record is spread over them, and taken from the stretch of host time that holds the mark. Code that
-// a compiler generated is slowed down more, and by what it does; there all but a little goes.
+// record is spread over them, and taken from the stretch of host time that holds the mark. Launches in
+// compiled code cost more: their launcher describes its arguments to the profiler.
 #pragma once
 
 #include <tracelens/intervals.hpp>
