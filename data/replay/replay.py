@@ -532,12 +532,28 @@ class Call:
         self.is_fresh = is_fresh  # what it writes to is memory that nobody has touched
 
     def __call__(self):
+        return self.inside(self.run)
+
+    def inside(self, work):
+        """Does it in the contexts that the call ran in."""
         if not self.around:
-            return self.run()
+            return work()
         with contextlib.ExitStack() as stack:
             for context in self.around:
                 stack.enter_context(context())
-            return self.run()
+            return work()
+
+    def by_name(self):
+        """The arguments that are passed, by their names in the schema."""
+        names = [argument.name for argument in self.overload._schema.arguments]
+        return {**dict(zip(names, self.positional)), **self.keywords}
+
+    def changed(self, changes):
+        """The same call with other values for some arguments."""
+        names = [argument.name for argument in self.overload._schema.arguments]
+        positional = [changes.get(name, each) for name, each in zip(names, self.positional)]
+        keywords = {name: changes.get(name, each) for name, each in self.keywords.items()}
+        return Call(self.overload, positional, keywords, [], self.around, self.is_fresh)
 
     def run(self):
         if not self.reshapes and not self.is_fresh:
@@ -1176,34 +1192,70 @@ def rounded_up(value, step):
     return (value + step - 1) // step * step
 
 
+# The arguments that are multiplied, and the one that is added.
+GEMM_ARGUMENTS = {"mm": ("self", "mat2", None), "addmm": ("mat1", "mat2", "self"),
+                  "bmm": ("self", "mat2", None), "baddbmm": ("batch1", "batch2", "self"),
+                  "linear": ("input", "weight", "bias"), "matmul": ("self", "other", None)}
+
+
+def low_types(record):
+    """The types worth trying: under autocast, inputs of another type than its own are converted anyway."""
+    return [dtype_of(record["autocast"])] if record.get("autocast") else [torch.bfloat16, torch.float16]
+
+
+def padded_addend(addend, old, new):
+    """What is added, for a result of the new (rows, columns); sizes of one stay."""
+    shape = list(addend.shape)
+    for at in range(1, min(len(shape), 2) + 1):
+        if shape[-at] == old[-at]:
+            shape[-at] = new[-at]
+    return make_tensor(shape, [], addend.dtype, addend.device)
+
+
 def gemm_variants(record, call, options):
+    """Each is the recorded call with other matrices: what is added and how it is scaled stay."""
     base = base_name(record["op"])
-    if base not in ("mm", "addmm", "bmm", "baddbmm", "linear", "matmul"):
+    given = call.by_name()
+    if base not in GEMM_ARGUMENTS or given.get("out") is not None:
         return
-    matrices = [each for each in call.positional if torch.is_tensor(each) and each.dim() >= 2][-2:]
-    if len(matrices) < 2:
+    name_a, name_b, name_c = GEMM_ARGUMENTS[base]
+    a, b, c = given[name_a], given[name_b], given.get(name_c)
+    if a.dim() < 2 or b.dim() < 2:
         return
-    a, b = matrices
-    if base == "linear":
+    turned = base == "linear"  # its weight is stored as the transpose
+    if turned:
         b = b.transpose(-1, -2)
-    multiply = torch.matmul
-    m, k, n = a.shape[-2], a.shape[-1], b.shape[-1]
+
+    def product(x, y, addend=c):
+        changes = {name_a: x, name_b: y.transpose(-1, -2) if turned else y}
+        return call.changed(changes if addend is None else {**changes, name_c: addend})
+
+    k, n = b.shape[-2], b.shape[-1]
+    batch = list(a.shape[:-2]) if b.dim() > 2 else []  # else all rows are one matrix's
+    m = math.prod(a.shape[:-1]) if b.dim() == 2 else a.shape[-2]
     for step in (8, 64, 128, 256):
-        padded = [rounded_up(size, step) for size in (m, k, n)]
-        if padded != [m, k, n] and math.prod(padded) <= 1.5 * m * k * n:
-            big_a = torch.randn(*a.shape[:-2], padded[0], padded[1], dtype=a.dtype, device=a.device)
-            big_b = torch.randn(*b.shape[:-2], padded[1], padded[2], dtype=b.dtype, device=b.device)
-            yield f"sizes padded to {step}", lambda x=big_a, y=big_b: multiply(x, y)
+        rows, depth, columns = (rounded_up(size, step) for size in (m, k, n))
+        if (rows, depth, columns) != (m, k, n) and rows * depth * columns <= 1.5 * m * k * n:
+            yield f"sizes padded to {step}", product(
+                in_shape(a, [*batch, rows, depth]), in_shape(b, [*b.shape[:-2], depth, columns]),
+                None if c is None else padded_addend(c, (m, n), (rows, columns)))
     for name, x, y in (("A row-major, B row-major", a.contiguous(), b.contiguous()),
                        ("A row-major, B column-major", a.contiguous(), column_major(b)),
                        ("A column-major, B row-major", column_major(a), b.contiguous())):
         if x.stride() != a.stride() or y.stride() != b.stride():
-            yield name, lambda x=x, y=y: multiply(x, y)
-    for dtype in (torch.bfloat16, torch.float16):
+            yield name, product(x, y)
+    for dtype in low_types(record):
         if a.dtype != dtype and a.dtype.is_floating_point:
-            yield f"in {str(dtype)[6:]}", lambda x=a.to(dtype), y=b.to(dtype): multiply(x, y)
-    if a.dtype == torch.float32:
-        yield "with TF32", lambda: with_tf32(lambda: multiply(a, b))
+            yield f"in {str(dtype)[6:]}", product(a.to(dtype), b.to(dtype),
+                                                  None if c is None else c.to(dtype))
+    if a.dtype == torch.float32 and not record.get("autocast"):
+        yield "with TF32", lambda: with_tf32(call)
+
+
+def in_shape(matrix, shape):
+    """Another matrix that lies in memory in the same order."""
+    made = make_tensor(shape, [], matrix.dtype, matrix.device)
+    return column_major(made) if matrix.stride()[-2] == 1 != matrix.stride()[-1] else made
 
 
 def column_major(matrix):
@@ -1226,17 +1278,34 @@ def attention_variants(record, call, options):
         from torch.nn.attention import SDPBackend, sdpa_kernel
     except ImportError:
         return
-    q, k, v = [each for each in call.positional if torch.is_tensor(each)][:3]
-    causal = any(each is True for each in call.positional)
+    query, keywords, needs_grad = attention_arguments(call.by_name())
 
     def attention(backend):
-        with sdpa_kernel(backend):
-            return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
+        # Within the recorded back-end, which the inner choice replaces.
+        with sdpa_kernel(backend), torch.set_grad_enabled(needs_grad):
+            return torch.nn.functional.scaled_dot_product_attention(query, **keywords)
 
     for name in ("FLASH_ATTENTION", "EFFICIENT_ATTENTION", "CUDNN_ATTENTION", "MATH"):
         backend = getattr(SDPBackend, name, None)
         if backend is not None:
-            yield f"SDPA {name.lower()}", lambda backend=backend: attention(backend)
+            yield f"SDPA {name.lower()}", lambda backend=backend: call.inside(lambda: attention(backend))
+
+
+def attention_arguments(given):
+    """(query, the other arguments of SDPA, whether a backward is to follow) of any op of attention."""
+    keywords = {"key": given["key"], "value": given["value"], "is_causal": bool(given.get("is_causal")),
+                "dropout_p": given.get("dropout_p") or 0.0, "attn_mask": first_of(given, "attn_mask", "attn_bias")}
+    query, scale = given["query"], given.get("scale")
+    if scale is not None:  # PyTorch 2.0 has no such argument
+        keywords["scale"] = scale
+    # Back-ends share heads without being told.
+    if given.get("enable_gqa") or (query.dim() > 3 and query.shape[-3] != given["key"].shape[-3]):
+        keywords["enable_gqa"] = True
+    needs_grad = bool(given.get("compute_log_sumexp"))  # which is kept for the backward
+    if needs_grad:
+        query = query.detach()
+        query.requires_grad_()
+    return query, keywords, needs_grad
 
 
 def convolution_variants(record, call, options):
@@ -1248,15 +1317,15 @@ def convolution_variants(record, call, options):
         return
 
     def with_tensors(change):
-        positional = [change(each) if torch.is_tensor(each) else each for each in call.positional]
-        return lambda: call.overload(*positional, **call.keywords)
+        return call.changed({name: change(each) for name, each in call.by_name().items()
+                             if torch.is_tensor(each)})
 
     def last(each):
         return each.contiguous(memory_format=torch.channels_last) if each.dim() == 4 else each
 
     if not tensors[0].is_contiguous(memory_format=torch.channels_last):
         yield "channels_last", with_tensors(last)
-    for dtype in (torch.bfloat16, torch.float16):
+    for dtype in low_types(record):
         if tensors[0].dtype == torch.float32:
             yield f"in {str(dtype)[6:]}", with_tensors(lambda each, dtype=dtype: each.to(dtype))
             yield f"in {str(dtype)[6:]}, channels_last", with_tensors(
@@ -1267,7 +1336,7 @@ def compiled_variant(record, call, options):
     if isinstance(call, Call) and hasattr(torch, "compile"):
         compiled = torch.compile(lambda *tensors: call.overload(*tensors, **call.keywords),
                                  mode="max-autotune-no-cudagraphs")
-        yield "torch.compile", lambda: compiled(*call.positional)
+        yield "torch.compile", lambda: call.inside(lambda: compiled(*call.positional))
 
 
 def tuned(record, call, measured, options):

@@ -303,6 +303,74 @@ class Resolution(unittest.TestCase):
         self.assertEqual(replay.run_record(entry, options())["status"], "ok")
         self.assertIn(("autocast", [torch.bfloat16], {}), torch.calls)
 
+    def variants(self, entry):
+        """What each variant calls: {its name: [(op, positional, keywords), ...]}."""
+        call, found = replay.make_call(entry, options()), {}
+        for variants in (replay.gemm_variants, replay.attention_variants):
+            for name, work in variants(entry, call, options()):
+                torch.calls.clear()
+                work()
+                found[name] = list(torch.calls)
+        return found
+
+    def test_attention_variants_do_the_same_work(self):
+        efficient = record("aten::_scaled_dot_product_efficient_attention",
+                           ["c10::BFloat16"] * 4 + ["Scalar"] * 4,
+                           [[1, 4, 8, 16], [1, 2, 8, 16], [1, 2, 8, 16], [1, 4, 8, 8], [], [], [], []],
+                           [""] * 4 + ["True", "0.1", "False", "0.25"])
+        calls = self.variants(efficient)["SDPA math"]
+        self.assertIn(("set_grad_enabled", [True], {}), calls)  # the log-sum-exp is for a backward
+        _, (query,), keywords = calls[-1]
+        self.assertTrue(query.requires_grad)
+        self.assertEqual((keywords["is_causal"], keywords["dropout_p"], keywords["scale"],
+                          keywords["enable_gqa"], keywords["attn_mask"].shape),
+                         (False, 0.1, 0.25, True, (1, 4, 8, 8)))
+        top = record("aten::scaled_dot_product_attention", ["c10::BFloat16"] * 3 + [""] + ["Scalar"] * 4,
+                     [[1, 2, 8, 4]] * 3 + [[]] * 5, [""] * 4 + ["0.0", "False", "0.5", "True"],
+                     autocast="c10::BFloat16", attention="math")
+        calls = self.variants(top)["SDPA flash_attention"]
+        self.assertEqual([name for name, _, _ in calls],
+                         ["autocast", "sdpa_kernel", "sdpa_kernel", "set_grad_enabled", "sdpa"])
+        self.assertEqual(calls[2][1], ["flash"])
+        self.assertFalse(calls[-1][1][0].requires_grad)
+        keywords = calls[-1][2]
+        self.assertEqual((keywords["is_causal"], keywords["scale"], keywords["enable_gqa"],
+                          keywords["attn_mask"]), (False, 0.5, True, None))
+        causal = record("aten::scaled_dot_product_attention", ["float"] * 3 + [""] + ["Scalar"] * 2,
+                        [[1, 2, 8, 4]] * 3 + [[]] * 3, [""] * 4 + ["0.0", "True"])
+        self.assertTrue(self.variants(causal)["SDPA math"][-1][2]["is_causal"])
+
+    def test_gemm_variants_do_the_same_work(self):
+        found = self.variants(record("aten::addmm", ["float"] * 3 + ["Scalar"] * 2,
+                                     [[100], [60, 63], [63, 100], [], []], ["", "", "", "1", "0.5"],
+                                     [[1], [63, 1], [1, 63], [], []]))
+        (name, (bias, a, b), keywords), = found["sizes padded to 8"]
+        self.assertEqual((name, bias.shape, a.shape, b.shape, b.strides),
+                         ("aten::addmm.default", (104,), (64, 64), (64, 104), (1, 64)))
+        self.assertEqual(keywords, {"beta": 1, "alpha": 0.5})
+        (_, (bias, a, b), _), = found["A row-major, B row-major"]
+        self.assertEqual((bias.shape, a.strides, b.strides), ((100,), (63, 1), (100, 1)))
+        self.assertEqual({each.dtype for each in found["in float16"][0][1]}, {torch.float16})
+        (_, (bias, *_), _), = found["with TF32"]
+        self.assertEqual(bias.shape, (100,))
+        (_, (added, *_), _), = self.variants(
+            record("aten::baddbmm", ["float"] * 3 + ["Scalar"] * 2,
+                   [[2, 60, 100], [2, 60, 63], [2, 63, 100], [], []], ["", "", "", "1", "1"])
+        )["sizes padded to 8"]
+        self.assertEqual(added.shape, (2, 64, 104))
+
+    def test_linear_variants_keep_autocast_and_bias(self):
+        found = self.variants(record("aten::linear", ["float"] * 3, [[3, 20, 63], [100, 63], [100]],
+                                     autocast="c10::BFloat16"))
+        self.assertNotIn("with TF32", found)
+        self.assertNotIn("in float16", found)  # autocast would convert it
+        for name, calls in found.items():
+            self.assertEqual([each for each, _, _ in calls], ["autocast", "aten::linear.default"], name)
+        _, (x, weight, bias), _ = found["sizes padded to 8"][-1]
+        self.assertEqual((x.shape, weight.shape, bias.shape), ((64, 64), (104, 64), (104,)))
+        _, (x, weight, bias), _ = found["in bfloat16"][-1]
+        self.assertEqual((x.dtype, weight.dtype, bias.dtype), (torch.bfloat16,) * 3)
+
     def test_strings_are_asked_for(self):
         entry = record("aten::einsum", ["", "TensorList", ""], [[], [[2, 3], [3, 4]], []])
         self.assertIn("equation", self.skipped(entry))
