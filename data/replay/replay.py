@@ -2,7 +2,7 @@
 # @HEADER@
 #
 # Inputs are random. No model code, no weights, no names of modules, files or hosts are in here: only the
-# names of operators, the shapes, strides, types and scalars of their arguments, and recorded GPU times.
+# names of PyTorch's operators (others' classes are custom_1, custom_2, ...), the shapes, strides, types and scalars of their arguments, and recorded GPU times.
 #
 #   python replay.py                 run everything, each op timed and compared with the recording
 #   python replay.py --list          what would run, and with which overload
@@ -30,7 +30,7 @@ except ImportError:
     torch = None
 
 from common import (Skip, argument_parser, beside, chosen, finish, first_line, outcome, print_result,
-                    recorded_us, repeat, run_all, summary, work)
+                    recorded_us, repeat, run_all, say, summary, work)
 
 DATA = json.loads(r'''{"records": []}''')
 
@@ -1015,20 +1015,29 @@ def unlike(ran, record):
 
 # ---------------------------------------------------------------- Triton kernels of torch.compile
 
+def hashed(name):
+    """What stands for a name that is not told: see --no-kernel-names of tracelens."""
+    number = 14695981039346656037
+    for byte in name.encode():
+        number = (number ^ byte) * 1099511628211 % 2**64
+    return f"{number:016x}"
+
+
 class TritonCall:
     """A kernel that torch.compile made, from the source file that the trace names."""
 
     def __init__(self, record, options):
         if not options.triton_source:
             raise Skip(f"a Triton kernel: give the folder of {record['source']} with --triton-source")
-        path = next((os.path.join(folder, record["source"])
-                     for folder, _, files in os.walk(options.triton_source)
-                     if record["source"] in files), None)
+        path = next((os.path.join(folder, name) for folder, _, files in os.walk(options.triton_source)
+                     for name in files if record["source"] in (name, hashed(name) + ".py")), None)
         if path is None:
             raise Skip(f"{record['source']} is not below {options.triton_source}")
         from torch._inductor.codecache import PyCodeCache
-        module = PyCodeCache.load_by_key_path(record["source"][:-len(".py")], path)
-        self.kernel = getattr(module, record["op"], None) or getattr(module, "triton_")
+        module = PyCodeCache.load_by_key_path(os.path.basename(path)[:-len(".py")], path)
+        self.kernel = next((getattr(module, name) for name in dir(module)
+                            if record["op"] in (name, "triton_" + hashed(name))), None)
+        self.kernel = self.kernel or getattr(module, "triton_")
         self.notes, self.overload = [], record["source"]
         self.arguments = []
         for text, dims, strides, concrete in zip(record["Input type"], record["Input Dims"],
@@ -1294,7 +1303,8 @@ def attention_variants(record, call, options):
 def attention_arguments(given):
     """(query, the other arguments of SDPA, whether a backward is to follow) of any op of attention."""
     keywords = {"key": given["key"], "value": given["value"], "is_causal": bool(given.get("is_causal")),
-                "dropout_p": given.get("dropout_p") or 0.0, "attn_mask": first_of(given, "attn_mask", "attn_bias")}
+                "dropout_p": given.get("dropout_p") or 0.0,
+                "attn_mask": first_of(given, "attn_mask", "attn_bias")}
     query, scale = given["query"], given.get("scale")
     if scale is not None:  # PyTorch 2.0 has no such argument
         keywords["scale"] = scale
@@ -1452,14 +1462,15 @@ def show(record, result):
     print_result(record, result, shapes_text(record))
     ours, theirs = result.get("kernels"), record.get("trace", {}).get("kernels")
     if ours and theirs and ours[0] != theirs[0]:
-        print(f"      another kernel: {ours[0][:90]}\n      recorded:       {theirs[0][:90]}")
+        say(f"      another kernel: {ours[0][:90]}")
+        say(f"      recorded:       {theirs[0][:90]}")
     for variant in result.get("variants", []):
         if "error" in variant:
-            print(f"      {variant['variant']}: {variant['error']}")
+            say(f"      {variant['variant']}: {variant['error']}")
         else:
             verdict = "pays" if variant["speedup"] > 1.05 else "does not pay"
-            print(f"      {variant['variant']}: {variant['median_us']:.2f} us, "
-                  f"x {variant['speedup']:.2f} ({verdict})")
+            say(f"      {variant['variant']}: {variant['median_us']:.2f} us, "
+                f"x {variant['speedup']:.2f} ({verdict})")
 
 
 def list_records(records, options):
@@ -1473,8 +1484,8 @@ def list_records(records, options):
                 what = record.get("source") or str(resolve(record, options)[0])
         except Skip as skip:
             what = f"skipped: {skip}"
-        print(f"{record['id']:>4}  {record['op']}  {shapes_text(record)}  {record['count']} calls  "
-              f"recorded {recorded_us(record):.2f} us  {what}")
+        say(f"{record['id']:>4}  {record['op']}  {shapes_text(record)}  {record['count']} calls  "
+            f"recorded {recorded_us(record):.2f} us  {what}")
 
 
 def name_and_value(text):
@@ -1513,23 +1524,23 @@ def run_sequences(options):
         try:
             result = run_sequence(sequence, options)
         except Exception as error:  # the results of single ops are worth keeping
-            print(f"{sequence['name']}: failed: {first_line(error)}")
+            say(f"{sequence['name']}: failed: {first_line(error)}")
             continue
         results.append(result)
         recorded = result["recorded_us"]
-        print(f"{result['name']}: {result['ops']} ops in order: {result['median_us']:.2f} us" +
-              (f", recorded kernels {recorded:.2f} us" if recorded else ""))
+        say(f"{result['name']}: {result['ops']} ops in order: {result['median_us']:.2f} us" +
+            (f", recorded kernels {recorded:.2f} us" if recorded else ""))
     return results
 
 
 def main():
     options = parse_arguments()
     if torch is None:
-        print("replay: PyTorch is needed: pip install torch", file=sys.stderr)
+        say("replay: PyTorch is needed: pip install torch", sys.stderr)
         return 3
     options.device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
     if options.device == "cuda" and not torch.cuda.is_available():
-        print("replay: no GPU here; use --device cpu", file=sys.stderr)
+        say("replay: no GPU here; use --device cpu", sys.stderr)
         return 2
     take_fresh_memory()
     for module in options.imports:
@@ -1544,7 +1555,7 @@ def main():
     if options.list:
         list_records(records, options)
         return 0
-    print(f"seed {options.seed}, device {options.device}, PyTorch {torch.__version__}")
+    say(f"seed {options.seed}, device {options.device}, PyTorch {torch.__version__}")
     results = run_all(records, run, show, options, in_child=options.device == "cuda")
     is_whole = len(records) == len(DATA["records"])
     sequences = run_sequences(options) if is_whole else []

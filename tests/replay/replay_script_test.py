@@ -15,6 +15,7 @@ from unittest import mock
 import generated
 from generated import ROOT, ScriptTest, loaded
 
+import common  # noqa: E402
 import torch  # noqa: E402  the stub
 
 replay = loaded(ROOT / "data" / "replay" / "replay.py")
@@ -391,6 +392,45 @@ class Resolution(unittest.TestCase):
         self.assertIn("GiB", self.skipped(record("aten::mm", ["float"] * 2, [[2**15] * 2] * 2)))
 
 
+CHILD = """
+import ctypes, os, sys, time
+sys.path.insert(0, {common!r})
+from common import work
+
+def run(record):
+    print("said by Python")
+    ctypes.CDLL(None).puts(b"{{}} said by C")
+    ctypes.CDLL(None).fflush(None)
+    os.write(1, b'"and by the system"\\n')
+    if record["id"] == 1:
+        time.sleep(60)
+    if record["id"] == 2:
+        os._exit(7)
+    return {{"id": record["id"], "status": "ok"}}
+
+print("said before, on a line that does not end", end="")
+sys.exit(work([{{"id": 0}}, {{"id": 1}}, {{"id": 2}}], run))
+"""
+
+
+class Workers(ScriptTest):
+    def test_results_come_through_what_libraries_print(self):
+        self.path.write_text(CHILD.format(common=str(ROOT / "data" / "replay")))
+        worker = common.Worker([], argparse.Namespace(verbose=False, timeout=20))
+        with mock.patch.object(sys, "argv", [str(self.path)]):
+            def result(number):
+                return worker.run({"id": number, "op": "aten::mm"})
+
+            self.assertEqual(result(0), {"id": 0, "status": "ok"})
+            self.assertEqual(result(0), {"id": 0, "status": "ok"})
+            worker.options.timeout = 1
+            self.assertIn("not run: timed out after 1 s", result(1)["reason"])
+            worker.options.timeout = 20
+            self.assertEqual(result(0), {"id": 0, "status": "ok"})  # a new child
+            self.assertEqual(result(2)["reason"], "the process ended with status 7")
+        worker.close()
+
+
 class Script(ScriptTest):
     TRACE = "h200_gpt_train_amp.json.gz"
 
@@ -417,6 +457,12 @@ class Script(ScriptTest):
     def test_wrong_usage(self):
         self.generate(self.TRACE, "--top", "1")
         self.check_usage("cuda")
+
+    def test_hostile_names_are_printed_escaped(self):
+        self.generate(self.TRACE, "--top", "2")
+        self.rewrite_records(lambda each: each.update(op=generated.HOSTILE))
+        for arguments in (["--list"], ["--rounds", "1", "--verbose"]):
+            self.check_hostile(self.run_script("--device", "cpu", *arguments))
 
     def test_says_so_without_pytorch(self):
         self.generate(self.TRACE, "--top", "1")
