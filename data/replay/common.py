@@ -283,7 +283,8 @@ def chosen(records, options):
     found = [record for record in records if options.filter in record["op"] and
              (not options.ids or record["id"] in options.ids)][:options.limit]
     if records and not found:
-        wrong_usage(f"--filter: no op that is left has '{options.filter}' in its name: see --list")
+        wrong_usage(f"--filter: no op that is left has '{options.filter}' in its name: see --list"
+                    if options.filter else "--limit leaves nothing to run")
     for path in filter(None, [] if options.list else [options.json, options.csv]):
         try:
             open(path, "a", encoding="utf-8").close()

@@ -2,7 +2,8 @@
 # @HEADER@
 #
 # Inputs are random. No model code, no weights, no names of modules, files or hosts are in here: only the
-# names of PyTorch's operators (others' classes are custom_1, custom_2, ...), the shapes, strides, types and scalars of their arguments, and recorded GPU times.
+# names of operators (classes of the model are custom_1, ...), the shapes, strides, types and scalars of
+# their arguments, and recorded GPU times.
 #
 #   python replay.py                 run everything, each op timed and compared with the recording
 #   python replay.py --list          what would run, and with which overload
@@ -1228,8 +1229,8 @@ def gemm_variants(record, call, options):
     if base not in GEMM_ARGUMENTS or given.get("out") is not None:
         return
     name_a, name_b, name_c = GEMM_ARGUMENTS[base]
-    a, b, c = given[name_a], given[name_b], given.get(name_c)
-    if a.dim() < 2 or b.dim() < 2:
+    a, b, c = given.get(name_a), given.get(name_b), given.get(name_c)
+    if not all(torch.is_tensor(each) and each.dim() >= 2 for each in (a, b)):  # somebody else's
         return
     turned = base == "linear"  # its weight is stored as the transpose
     if turned:
@@ -1287,7 +1288,10 @@ def attention_variants(record, call, options):
         from torch.nn.attention import SDPBackend, sdpa_kernel
     except ImportError:
         return
-    query, keywords, needs_grad = attention_arguments(call.by_name())
+    given = call.by_name()
+    if not all(torch.is_tensor(given.get(name)) for name in ("query", "key", "value")):
+        return
+    query, keywords, needs_grad = attention_arguments(given)
 
     def attention(backend):
         # Within the recorded back-end, which the inner choice replaces.

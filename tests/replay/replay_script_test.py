@@ -372,6 +372,9 @@ class Resolution(unittest.TestCase):
         _, (x, weight, bias), _ = found["in bfloat16"][-1]
         self.assertEqual((x.dtype, weight.dtype, bias.dtype), (torch.bfloat16,) * 3)
 
+    def test_ops_of_others_have_no_variants(self):
+        self.assertEqual(self.variants(record("engine::linear", ["float"] * 2, [[4, 8], [8, 4]])), {})
+
     def test_strings_are_asked_for(self):
         entry = record("aten::einsum", ["", "TensorList", ""], [[], [[2, 3], [3, 4]], []])
         self.assertIn("equation", self.skipped(entry))
@@ -411,6 +414,27 @@ def run(record):
 print("said before, on a line that does not end", end="")
 sys.exit(work([{{"id": 0}}, {{"id": 1}}, {{"id": 2}}], run))
 """
+
+
+class Triton(ScriptTest):
+    def test_kernels_are_found_by_name_and_by_hash(self):
+        self.assertEqual(replay.hashed("triton_poi_fused_SECRET_0"), "efdf7bfbbebe1dc6")  # as tracelens has it
+        self.path.with_name("cabc.py").touch()
+        loads = []
+
+        def load(key, path):
+            loads.append((key, path))
+            return types.SimpleNamespace(other=0, triton_poi_0="the kernel")
+
+        cache = types.SimpleNamespace(PyCodeCache=types.SimpleNamespace(load_by_key_path=load))
+        modules = {"torch._inductor": types.ModuleType("inductor"), "torch._inductor.codecache": cache}
+        with mock.patch.dict(sys.modules, modules):
+            hashes = "triton_" + replay.hashed("triton_poi_0"), replay.hashed("cabc.py") + ".py"
+            for op, source in (("triton_poi_0", "cabc.py"), hashes):
+                call = replay.TritonCall(record(op, [], [], source=source),
+                                         options(triton_source=self.folder.name))
+                self.assertEqual(call.kernel, "the kernel")
+        self.assertEqual(loads, [("cabc", str(self.path.with_name("cabc.py")))] * 2)
 
 
 class Workers(ScriptTest):
