@@ -5,9 +5,13 @@ import argparse
 import csv
 import json
 import os
+import queue
+import re
 import statistics
 import subprocess
 import sys
+import threading
+import time
 import traceback
 
 
@@ -23,6 +27,18 @@ def beside(name):
 def first_line(error):
     lines = str(error).strip().splitlines()
     return (lines[0] if lines else type(error).__name__)[:200]
+
+
+def escaped(text):
+    """Names in a trace may hold anything: codes of terminals, marks that turn the reading direction, line
+    breaks, what CI systems take for a command. Here they are printable ASCII."""
+    text = re.sub(r"[^ -~]", lambda found: ascii(found[0])[1:-1], str(text))
+    return re.sub(r"##(?=\[|vso\[)", "# #", re.sub(r"^(\s*):(?=:)", r"\1: ", text))
+
+
+def say(text, file=None):
+    """All that a script prints, line by line."""
+    print(escaped(text), file=file)
 
 
 def repeat(call, times):
@@ -54,35 +70,58 @@ def outcome(record, run, verbose):
     except Exception as error:
         result.update(status="failed", reason=f"{type(error).__name__}: {first_line(error)}")
         if verbose:
-            traceback.print_exc()
+            for line in traceback.format_exc().splitlines():
+                say(line, sys.stderr)
     return result
 
 
 class Worker:
-    """A child process that runs records until one of them ruins its GPU context."""
+    """A child process that runs records until one of them ruins its GPU context, or never ends."""
 
-    def __init__(self, arguments, verbose):
-        self.arguments, self.verbose, self.process = arguments, verbose, None
+    def __init__(self, arguments, options):
+        self.arguments, self.options, self.process = arguments, options, None
+
+    def start(self):
+        self.process = subprocess.Popen([sys.executable, sys.argv[0], "--worker", *self.arguments],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        encoding="utf-8", errors="replace",
+                                        stderr=None if self.options.verbose else subprocess.DEVNULL)
+        self.lines = queue.Queue()
+        threading.Thread(target=pass_on, args=(self.process.stdout, self.lines), daemon=True).start()
 
     def run(self, record):
         if self.process is None:
-            self.process = subprocess.Popen([sys.executable, sys.argv[0], "--worker", *self.arguments],
-                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                            stderr=None if self.verbose else subprocess.DEVNULL)
+            self.start()
+        failed = {"id": record["id"], "uid": record.get("uid"), "op": record["op"], "status": "failed"}
         try:
             self.process.stdin.write(f"{record['id']}\n")
             self.process.stdin.flush()
-            line = self.process.stdout.readline()
+            result = self.result_of(record["id"])
         except BrokenPipeError:
-            line = ""
-        if not line:
-            status = self.close()
-            return {"id": record["id"], "uid": record.get("uid"), "op": record["op"], "status": "failed",
-                    "reason": f"the process ended with status {status}"}
-        result = json.loads(line)
+            result = None
+        except queue.Empty:
+            self.process.kill()
+            self.close()
+            return {**failed, "reason": f"not run: timed out after {self.options.timeout:g} s (--timeout)"}
+        if result is None:
+            return {**failed, "reason": f"the process ended with status {self.close()}"}
         if result["status"] == "failed":  # what a failed kernel leaves behind may fail the next one
             self.close()
         return result
+
+    def result_of(self, number):
+        """What the child says about a record; nothing when it ended. Other lines are what libraries print."""
+        end = time.monotonic() + self.options.timeout
+        while True:
+            line = self.lines.get(timeout=max(end - time.monotonic(), 0))
+            if line is None:
+                return None
+            try:
+                result = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(result, dict) and result.get("id") == number and "status" in result:
+                return result
 
     def close(self):
         if self.process is None:
@@ -91,15 +130,30 @@ class Worker:
             self.process.stdin.close()
         except BrokenPipeError:
             pass
-        self.process.stdout.close()
-        status = self.process.wait()
+        try:
+            status = self.process.wait(timeout=60)
+        except subprocess.TimeoutExpired:  # hung on its way out
+            self.process.kill()
+            status = "unknown"
         self.process = None
         return status
 
 
+def pass_on(stream, lines):
+    """Puts the lines of a stream into a queue, and None at its end."""
+    with stream:
+        for line in stream:
+            lines.put(line)
+    lines.put(None)
+
+
 def work(records, run):
     """The child's side: ids in, results out."""
-    results, sys.stdout = sys.stdout, sys.stderr  # what libraries print must not get in between
+    # What libraries print must not get in between, those in C neither: they write to number 1.
+    sys.stdout.flush()
+    results = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    results.write("\n")  # ends what was printed until now
     by_id = {record["id"]: record for record in records}
     for line in sys.stdin:
         print(json.dumps(run(by_id[int(line)])), file=results, flush=True)
@@ -108,7 +162,7 @@ def work(records, run):
 
 def run_all(records, run, show, options, in_child):
     """The results of all records, each shown when it is there."""
-    worker = Worker(sys.argv[1:], options.verbose) if in_child and not options.in_process else None
+    worker = Worker(sys.argv[1:], options) if in_child and not options.in_process else None
     results = []
     for record in records:
         result = worker.run(record) if worker else run(record)
@@ -135,14 +189,14 @@ def compared_us(result):
 def print_result(record, result, shapes):
     head = f"{record['id']:>4}  {record['op']}"
     if result["status"] != "ok":
-        print(f"{head}: {result['status']}: {result['reason']}")
+        say(f"{head}: {result['status']}: {result['reason']}")
         return
     recorded, now = recorded_us(record), compared_us(result)
     against = f"  recorded {recorded:.2f} us, x {now / recorded:.2f}" if recorded else ""
-    print(f"{head}  {shapes}  {now:.2f} us{against}"
-          f"  {record['count']} calls, {now * record['count'] / 1000:.3f} ms in all")
+    say(f"{head}  {shapes}  {now:.2f} us{against}"
+        f"  {record['count']} calls, {now * record['count'] / 1000:.3f} ms in all")
     for note in result["notes"]:
-        print(f"      note: {note}")
+        say(f"      note: {note}")
 
 
 def print_totals(records, results):
@@ -152,13 +206,14 @@ def print_totals(records, results):
     by_id = {record["id"]: record for record in records}
     ran, failed, skipped = by_status["ok"], by_status["failed"], by_status["skipped"]
     total = sum(compared_us(result) * by_id[result["id"]]["count"] for result in ran)
-    print(f"\n{len(ran) + len(failed)} attempted, {len(ran)} ran, {len(failed)} failed, "
-          f"{len(skipped)} skipped; {total / 1000:.3f} ms in the workload")
+    say("")
+    say(f"{len(ran) + len(failed)} attempted, {len(ran)} ran, {len(failed)} failed, "
+        f"{len(skipped)} skipped; {total / 1000:.3f} ms in the workload")
     reasons = {}
     for result in skipped:
         reasons[result["reason"]] = reasons.get(result["reason"], 0) + 1
     for reason, count in sorted(reasons.items(), key=lambda item: -item[1]):
-        print(f"  skipped {count}: {reason}")
+        say(f"  skipped {count}: {reason}")
 
 
 def write_json(path, results, sequences, about):
@@ -179,7 +234,8 @@ def write_csv(path, records, results):
             record = by_id[result["id"]]
             recorded = recorded_us(record)
             ratio = compared_us(result) / recorded if recorded and result["status"] == "ok" else ""
-            writer.writerow({**result, "count": record["count"], "recorded_us": recorded or "",
+            texts = {key: escaped(result[key]) for key in ("op", "overload", "reason") if key in result}
+            writer.writerow({**result, **texts, "count": record["count"], "recorded_us": recorded or "",
                              "ratio": ratio})
 
 
@@ -210,6 +266,8 @@ def argument_parser(description, gpu):
     parser.add_argument("--rounds", type=int, default=20, help="measurements per op")
     parser.add_argument("--kernels", action="store_true", help="which kernels ran, and their time alone")
     parser.add_argument("--in-process", action="store_true", help="no child process")
+    parser.add_argument("--timeout", type=float, default=600, metavar="SECONDS",
+                        help="ends a child process whose op takes longer; default: %(default)g")
     parser.add_argument("--csv", metavar="FILE")
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
@@ -217,5 +275,24 @@ def argument_parser(description, gpu):
 
 
 def chosen(records, options):
-    return [record for record in records if options.filter in record["op"] and
-            (not options.ids or record["id"] in options.ids)][:options.limit]
+    """The records that were asked for; wrong usage when there are none, or results could not be written."""
+    known = {record["id"] for record in records}
+    for number in options.ids:
+        if number not in known:
+            wrong_usage(f"--ids: there is no record {number}: see --list")
+    found = [record for record in records if options.filter in record["op"] and
+             (not options.ids or record["id"] in options.ids)][:options.limit]
+    if records and not found:
+        wrong_usage(f"--filter: no op that is left has '{options.filter}' in its name: see --list"
+                    if options.filter else "--limit leaves nothing to run")
+    for path in filter(None, [] if options.list else [options.json, options.csv]):
+        try:
+            open(path, "a", encoding="utf-8").close()
+        except OSError as error:  # better now than after all has run
+            wrong_usage(f"cannot write {path}: {error.strerror}")
+    return found
+
+
+def wrong_usage(problem):
+    say(f"replay: {problem}", sys.stderr)
+    sys.exit(2)

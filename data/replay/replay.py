@@ -2,7 +2,8 @@
 # @HEADER@
 #
 # Inputs are random. No model code, no weights, no names of modules, files or hosts are in here: only the
-# names of operators, the shapes, strides, types and scalars of their arguments, and recorded GPU times.
+# names of operators (classes of the model are custom_1, ...), the shapes, strides, types and scalars of
+# their arguments, and recorded GPU times.
 #
 #   python replay.py                 run everything, each op timed and compared with the recording
 #   python replay.py --list          what would run, and with which overload
@@ -30,7 +31,7 @@ except ImportError:
     torch = None
 
 from common import (Skip, argument_parser, beside, chosen, finish, first_line, outcome, print_result,
-                    recorded_us, repeat, run_all, summary, work)
+                    recorded_us, repeat, run_all, say, summary, work)
 
 DATA = json.loads(r'''{"records": []}''')
 
@@ -532,12 +533,28 @@ class Call:
         self.is_fresh = is_fresh  # what it writes to is memory that nobody has touched
 
     def __call__(self):
+        return self.inside(self.run)
+
+    def inside(self, work):
+        """Does it in the contexts that the call ran in."""
         if not self.around:
-            return self.run()
+            return work()
         with contextlib.ExitStack() as stack:
             for context in self.around:
                 stack.enter_context(context())
-            return self.run()
+            return work()
+
+    def by_name(self):
+        """The arguments that are passed, by their names in the schema."""
+        names = [argument.name for argument in self.overload._schema.arguments]
+        return {**dict(zip(names, self.positional)), **self.keywords}
+
+    def changed(self, changes):
+        """The same call with other values for some arguments."""
+        names = [argument.name for argument in self.overload._schema.arguments]
+        positional = [changes.get(name, each) for name, each in zip(names, self.positional)]
+        keywords = {name: changes.get(name, each) for name, each in self.keywords.items()}
+        return Call(self.overload, positional, keywords, [], self.around, self.is_fresh)
 
     def run(self):
         if not self.reshapes and not self.is_fresh:
@@ -999,20 +1016,29 @@ def unlike(ran, record):
 
 # ---------------------------------------------------------------- Triton kernels of torch.compile
 
+def hashed(name):
+    """What stands for a name that is not told: see --no-kernel-names of tracelens."""
+    number = 14695981039346656037
+    for byte in name.encode():
+        number = (number ^ byte) * 1099511628211 % 2**64
+    return f"{number:016x}"
+
+
 class TritonCall:
     """A kernel that torch.compile made, from the source file that the trace names."""
 
     def __init__(self, record, options):
         if not options.triton_source:
             raise Skip(f"a Triton kernel: give the folder of {record['source']} with --triton-source")
-        path = next((os.path.join(folder, record["source"])
-                     for folder, _, files in os.walk(options.triton_source)
-                     if record["source"] in files), None)
+        path = next((os.path.join(folder, name) for folder, _, files in os.walk(options.triton_source)
+                     for name in files if record["source"] in (name, hashed(name) + ".py")), None)
         if path is None:
             raise Skip(f"{record['source']} is not below {options.triton_source}")
         from torch._inductor.codecache import PyCodeCache
-        module = PyCodeCache.load_by_key_path(record["source"][:-len(".py")], path)
-        self.kernel = getattr(module, record["op"], None) or getattr(module, "triton_")
+        module = PyCodeCache.load_by_key_path(os.path.basename(path)[:-len(".py")], path)
+        self.kernel = next((getattr(module, name) for name in dir(module)
+                            if record["op"] in (name, "triton_" + hashed(name))), None)
+        self.kernel = self.kernel or getattr(module, "triton_")
         self.notes, self.overload = [], record["source"]
         self.arguments = []
         for text, dims, strides, concrete in zip(record["Input type"], record["Input Dims"],
@@ -1176,34 +1202,70 @@ def rounded_up(value, step):
     return (value + step - 1) // step * step
 
 
+# The arguments that are multiplied, and the one that is added.
+GEMM_ARGUMENTS = {"mm": ("self", "mat2", None), "addmm": ("mat1", "mat2", "self"),
+                  "bmm": ("self", "mat2", None), "baddbmm": ("batch1", "batch2", "self"),
+                  "linear": ("input", "weight", "bias"), "matmul": ("self", "other", None)}
+
+
+def low_types(record):
+    """The types worth trying: under autocast, inputs of another type than its own are converted anyway."""
+    return [dtype_of(record["autocast"])] if record.get("autocast") else [torch.bfloat16, torch.float16]
+
+
+def padded_addend(addend, old, new):
+    """What is added, for a result of the new (rows, columns); sizes of one stay."""
+    shape = list(addend.shape)
+    for at in range(1, min(len(shape), 2) + 1):
+        if shape[-at] == old[-at]:
+            shape[-at] = new[-at]
+    return make_tensor(shape, [], addend.dtype, addend.device)
+
+
 def gemm_variants(record, call, options):
+    """Each is the recorded call with other matrices: what is added and how it is scaled stay."""
     base = base_name(record["op"])
-    if base not in ("mm", "addmm", "bmm", "baddbmm", "linear", "matmul"):
+    given = call.by_name()
+    if base not in GEMM_ARGUMENTS or given.get("out") is not None:
         return
-    matrices = [each for each in call.positional if torch.is_tensor(each) and each.dim() >= 2][-2:]
-    if len(matrices) < 2:
+    name_a, name_b, name_c = GEMM_ARGUMENTS[base]
+    a, b, c = given.get(name_a), given.get(name_b), given.get(name_c)
+    if not all(torch.is_tensor(each) and each.dim() >= 2 for each in (a, b)):  # somebody else's
         return
-    a, b = matrices
-    if base == "linear":
+    turned = base == "linear"  # its weight is stored as the transpose
+    if turned:
         b = b.transpose(-1, -2)
-    multiply = torch.matmul
-    m, k, n = a.shape[-2], a.shape[-1], b.shape[-1]
+
+    def product(x, y, addend=c):
+        changes = {name_a: x, name_b: y.transpose(-1, -2) if turned else y}
+        return call.changed(changes if addend is None else {**changes, name_c: addend})
+
+    k, n = b.shape[-2], b.shape[-1]
+    batch = list(a.shape[:-2]) if b.dim() > 2 else []  # else all rows are one matrix's
+    m = math.prod(a.shape[:-1]) if b.dim() == 2 else a.shape[-2]
     for step in (8, 64, 128, 256):
-        padded = [rounded_up(size, step) for size in (m, k, n)]
-        if padded != [m, k, n] and math.prod(padded) <= 1.5 * m * k * n:
-            big_a = torch.randn(*a.shape[:-2], padded[0], padded[1], dtype=a.dtype, device=a.device)
-            big_b = torch.randn(*b.shape[:-2], padded[1], padded[2], dtype=b.dtype, device=b.device)
-            yield f"sizes padded to {step}", lambda x=big_a, y=big_b: multiply(x, y)
+        rows, depth, columns = (rounded_up(size, step) for size in (m, k, n))
+        if (rows, depth, columns) != (m, k, n) and rows * depth * columns <= 1.5 * m * k * n:
+            yield f"sizes padded to {step}", product(
+                in_shape(a, [*batch, rows, depth]), in_shape(b, [*b.shape[:-2], depth, columns]),
+                None if c is None else padded_addend(c, (m, n), (rows, columns)))
     for name, x, y in (("A row-major, B row-major", a.contiguous(), b.contiguous()),
                        ("A row-major, B column-major", a.contiguous(), column_major(b)),
                        ("A column-major, B row-major", column_major(a), b.contiguous())):
         if x.stride() != a.stride() or y.stride() != b.stride():
-            yield name, lambda x=x, y=y: multiply(x, y)
-    for dtype in (torch.bfloat16, torch.float16):
+            yield name, product(x, y)
+    for dtype in low_types(record):
         if a.dtype != dtype and a.dtype.is_floating_point:
-            yield f"in {str(dtype)[6:]}", lambda x=a.to(dtype), y=b.to(dtype): multiply(x, y)
-    if a.dtype == torch.float32:
-        yield "with TF32", lambda: with_tf32(lambda: multiply(a, b))
+            yield f"in {str(dtype)[6:]}", product(a.to(dtype), b.to(dtype),
+                                                  None if c is None else c.to(dtype))
+    if a.dtype == torch.float32 and not record.get("autocast"):
+        yield "with TF32", lambda: with_tf32(call)
+
+
+def in_shape(matrix, shape):
+    """Another matrix that lies in memory in the same order."""
+    made = make_tensor(shape, [], matrix.dtype, matrix.device)
+    return column_major(made) if matrix.stride()[-2] == 1 != matrix.stride()[-1] else made
 
 
 def column_major(matrix):
@@ -1226,17 +1288,38 @@ def attention_variants(record, call, options):
         from torch.nn.attention import SDPBackend, sdpa_kernel
     except ImportError:
         return
-    q, k, v = [each for each in call.positional if torch.is_tensor(each)][:3]
-    causal = any(each is True for each in call.positional)
+    given = call.by_name()
+    if not all(torch.is_tensor(given.get(name)) for name in ("query", "key", "value")):
+        return
+    query, keywords, needs_grad = attention_arguments(given)
 
     def attention(backend):
-        with sdpa_kernel(backend):
-            return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
+        # Within the recorded back-end, which the inner choice replaces.
+        with sdpa_kernel(backend), torch.set_grad_enabled(needs_grad):
+            return torch.nn.functional.scaled_dot_product_attention(query, **keywords)
 
     for name in ("FLASH_ATTENTION", "EFFICIENT_ATTENTION", "CUDNN_ATTENTION", "MATH"):
         backend = getattr(SDPBackend, name, None)
         if backend is not None:
-            yield f"SDPA {name.lower()}", lambda backend=backend: attention(backend)
+            yield f"SDPA {name.lower()}", lambda backend=backend: call.inside(lambda: attention(backend))
+
+
+def attention_arguments(given):
+    """(query, the other arguments of SDPA, whether a backward is to follow) of any op of attention."""
+    keywords = {"key": given["key"], "value": given["value"], "is_causal": bool(given.get("is_causal")),
+                "dropout_p": given.get("dropout_p") or 0.0,
+                "attn_mask": first_of(given, "attn_mask", "attn_bias")}
+    query, scale = given["query"], given.get("scale")
+    if scale is not None:  # PyTorch 2.0 has no such argument
+        keywords["scale"] = scale
+    # Back-ends share heads without being told.
+    if given.get("enable_gqa") or (query.dim() > 3 and query.shape[-3] != given["key"].shape[-3]):
+        keywords["enable_gqa"] = True
+    needs_grad = bool(given.get("compute_log_sumexp"))  # which is kept for the backward
+    if needs_grad:
+        query = query.detach()
+        query.requires_grad_()
+    return query, keywords, needs_grad
 
 
 def convolution_variants(record, call, options):
@@ -1248,15 +1331,15 @@ def convolution_variants(record, call, options):
         return
 
     def with_tensors(change):
-        positional = [change(each) if torch.is_tensor(each) else each for each in call.positional]
-        return lambda: call.overload(*positional, **call.keywords)
+        return call.changed({name: change(each) for name, each in call.by_name().items()
+                             if torch.is_tensor(each)})
 
     def last(each):
         return each.contiguous(memory_format=torch.channels_last) if each.dim() == 4 else each
 
     if not tensors[0].is_contiguous(memory_format=torch.channels_last):
         yield "channels_last", with_tensors(last)
-    for dtype in (torch.bfloat16, torch.float16):
+    for dtype in low_types(record):
         if tensors[0].dtype == torch.float32:
             yield f"in {str(dtype)[6:]}", with_tensors(lambda each, dtype=dtype: each.to(dtype))
             yield f"in {str(dtype)[6:]}, channels_last", with_tensors(
@@ -1267,7 +1350,7 @@ def compiled_variant(record, call, options):
     if isinstance(call, Call) and hasattr(torch, "compile"):
         compiled = torch.compile(lambda *tensors: call.overload(*tensors, **call.keywords),
                                  mode="max-autotune-no-cudagraphs")
-        yield "torch.compile", lambda: compiled(*call.positional)
+        yield "torch.compile", lambda: call.inside(lambda: compiled(*call.positional))
 
 
 def tuned(record, call, measured, options):
@@ -1383,14 +1466,15 @@ def show(record, result):
     print_result(record, result, shapes_text(record))
     ours, theirs = result.get("kernels"), record.get("trace", {}).get("kernels")
     if ours and theirs and ours[0] != theirs[0]:
-        print(f"      another kernel: {ours[0][:90]}\n      recorded:       {theirs[0][:90]}")
+        say(f"      another kernel: {ours[0][:90]}")
+        say(f"      recorded:       {theirs[0][:90]}")
     for variant in result.get("variants", []):
         if "error" in variant:
-            print(f"      {variant['variant']}: {variant['error']}")
+            say(f"      {variant['variant']}: {variant['error']}")
         else:
             verdict = "pays" if variant["speedup"] > 1.05 else "does not pay"
-            print(f"      {variant['variant']}: {variant['median_us']:.2f} us, "
-                  f"x {variant['speedup']:.2f} ({verdict})")
+            say(f"      {variant['variant']}: {variant['median_us']:.2f} us, "
+                f"x {variant['speedup']:.2f} ({verdict})")
 
 
 def list_records(records, options):
@@ -1404,8 +1488,8 @@ def list_records(records, options):
                 what = record.get("source") or str(resolve(record, options)[0])
         except Skip as skip:
             what = f"skipped: {skip}"
-        print(f"{record['id']:>4}  {record['op']}  {shapes_text(record)}  {record['count']} calls  "
-              f"recorded {recorded_us(record):.2f} us  {what}")
+        say(f"{record['id']:>4}  {record['op']}  {shapes_text(record)}  {record['count']} calls  "
+            f"recorded {recorded_us(record):.2f} us  {what}")
 
 
 def name_and_value(text):
@@ -1444,23 +1528,23 @@ def run_sequences(options):
         try:
             result = run_sequence(sequence, options)
         except Exception as error:  # the results of single ops are worth keeping
-            print(f"{sequence['name']}: failed: {first_line(error)}")
+            say(f"{sequence['name']}: failed: {first_line(error)}")
             continue
         results.append(result)
         recorded = result["recorded_us"]
-        print(f"{result['name']}: {result['ops']} ops in order: {result['median_us']:.2f} us" +
-              (f", recorded kernels {recorded:.2f} us" if recorded else ""))
+        say(f"{result['name']}: {result['ops']} ops in order: {result['median_us']:.2f} us" +
+            (f", recorded kernels {recorded:.2f} us" if recorded else ""))
     return results
 
 
 def main():
     options = parse_arguments()
     if torch is None:
-        print("replay: PyTorch is needed: pip install torch", file=sys.stderr)
+        say("replay: PyTorch is needed: pip install torch", sys.stderr)
         return 3
     options.device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
     if options.device == "cuda" and not torch.cuda.is_available():
-        print("replay: no GPU here; use --device cpu", file=sys.stderr)
+        say("replay: no GPU here; use --device cpu", sys.stderr)
         return 2
     take_fresh_memory()
     for module in options.imports:
@@ -1475,7 +1559,7 @@ def main():
     if options.list:
         list_records(records, options)
         return 0
-    print(f"seed {options.seed}, device {options.device}, PyTorch {torch.__version__}")
+    say(f"seed {options.seed}, device {options.device}, PyTorch {torch.__version__}")
     results = run_all(records, run, show, options, in_child=options.device == "cuda")
     is_whole = len(records) == len(DATA["records"])
     sequences = run_sequences(options) if is_whole else []

@@ -30,7 +30,7 @@ except ImportError:
     jax = None
 
 from common import (Skip, argument_parser, beside, chosen, finish, outcome, print_result, recorded_us,
-                    repeat, run_all, summary, work)
+                    repeat, run_all, say, summary, work)
 
 DATA = json.loads(r'''{"records": []}''')
 
@@ -728,14 +728,14 @@ def shapes_text(record):
 def list_records(records):
     for record in records:
         instructions = sum(len(each["body"]) for each in record["hlo"]["computations"])
-        print(f"{record['id']:>4}  {record['op']}  {shapes_text(record)}  {instructions} instructions  "
-              f"{record['count']} runs  recorded {recorded_us(record):.2f} us")
+        say(f"{record['id']:>4}  {record['op']}  {shapes_text(record)}  {instructions} instructions  "
+            f"{record['count']} runs  recorded {recorded_us(record):.2f} us")
 
 
 def main():
     options = argument_parser("Runs recorded HLO ops again, with random inputs.", "gpu").parse_args()
     if jax is None:
-        print("replay: JAX is needed: pip install jax", file=sys.stderr)
+        say("replay: JAX is needed: pip install jax", sys.stderr)
         return 3
     records = chosen(DATA["records"], options)
     if options.list:
@@ -748,7 +748,7 @@ def main():
     jax.config.update("jax_enable_x64", True)  # types are as recorded, also those of 64 bits
     has_gpu = jax.devices()[0].platform in ("gpu", "cuda", "rocm")
     if options.device == "gpu" and not has_gpu:
-        print("replay: no GPU here; use --device cpu", file=sys.stderr)
+        say("replay: no GPU here; use --device cpu", sys.stderr)
         return 2
     options.device = options.device or ("gpu" if has_gpu else "cpu")
 
@@ -760,7 +760,7 @@ def main():
 
     if options.worker:
         return work(DATA["records"], run)
-    print(f"seed {options.seed}, device {options.device}, JAX {jax.__version__}")
+    say(f"seed {options.seed}, device {options.device}, JAX {jax.__version__}")
     results = run_all(records, run, show, options, in_child=options.device == "gpu")
     about = {"jax": jax.__version__, "device": jax.devices()[0].device_kind, "seed": options.seed}
     return finish(records, results, [], about, options)

@@ -2,7 +2,8 @@
 //   const Replay replay = choose_replay(trace, {.top = 20});
 //   write_text_file("replay.py", replay_script(replay));
 // The script needs PyTorch, or for a JAX profile JAX, and nothing else. What leaves the trace is
-// what ReplayRecord holds: no stacks, no module names, no paths, no hosts.
+// what ReplayRecord holds: no stacks, no module names, no paths, no hosts. Classes of autograd
+// functions are custom_1, custom_2, ...
 #pragma once
 
 #include <cstddef>
@@ -67,9 +68,10 @@ struct Replay {
   double graph_share = 0;
   std::vector<ReplayRecord> records;
   std::vector<ReplaySequence> sequences;
+  std::vector<std::string> warnings = {};  // names that were asked for and that no call has
 };
 
-// Throws Error when a number, a name or a module is not in the trace, or nothing is left.
+// Throws Error when a number, all names or a module are not in the trace, or nothing is left.
 [[nodiscard]] Replay choose_replay(const Trace& trace, const ReplayChoice& choice);
 
 // The same from a table of a report: a CSV file or workbook with the columns name, Input Dims,
@@ -91,7 +93,7 @@ inline constexpr std::size_t kMaxDataInScript = 1 << 20;  // more makes a file o
 
 // The records as the batched runner of the Python TraceLens reads them. Names and types of arguments
 // are not in a trace: `schemas` has one operator of PyTorch per line, "aten::mm(Tensor self, Tensor
-// mat2) -> Tensor". What fits none is named in `left_out`.
+// mat2) -> Tensor". What fits none is named in `left_out`. Throws Error when no line is one.
 [[nodiscard]] std::string replay_ir(const Replay& replay, std::string_view schemas,
                                     std::vector<std::string>& left_out);
 
@@ -104,7 +106,8 @@ enum class GemmBench : std::uint8_t { kHipblaslt, kRocblas, kCutlass, kCublaslt 
 // Throws Error naming `where` when the text is not such a file, or of another trace.
 [[nodiscard]] Table verify_replay(const Trace& trace, std::string_view results,
                                   std::string_view where);
-// One sentence about that table: how many ran, how many of the long ones were reproduced.
+// One sentence about that table: how many ran, how many of the long ones were reproduced, and how
+// many with a cold cache alone.
 [[nodiscard]] std::string verify_summary(const Table& verified);
 
 }  // namespace tracelens

@@ -2,6 +2,7 @@
 
 import argparse
 import importlib.util
+import json
 import pathlib
 import subprocess
 import sys
@@ -26,6 +27,10 @@ def loaded(path):
     return module
 
 
+# Codes of a terminal, commands of CI systems, a line break, and a mark that turns the reading direction.
+HOSTILE = "aten::x\n::error::a\x1b[2J##[error]b##vso[c]\u202e\u009b\ud800"
+
+
 class ScriptTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -39,14 +44,35 @@ class ScriptTest(unittest.TestCase):
                        check=True)
         return self.path
 
+    def rewrite_records(self, change):
+        """Changes the records that lie in the script."""
+        text = self.path.read_text()
+        begin = text.index("json.loads(r'''") + len("json.loads(r'''")
+        end = text.index("''')", begin)
+        data = json.loads(text[begin:end])
+        for record in data["records"]:
+            change(record)
+        self.path.write_text(text[:begin] + json.dumps(data).replace("'", "\\u0027") + text[end:])
+
     def run_script(self, *arguments, stub=True):
         path = str(HERE / "stub") if stub else self.folder.name
         return subprocess.run([sys.executable, "-B", self.path, *arguments], capture_output=True,
                               text=True, env={"PYTHONPATH": path, "PATH": "/usr/bin:/bin"})
 
     def check_usage(self, gpu):
+        for *arguments, words in (("--ids", "999", "no record 999"), ("--filter", "nope", "'nope'"),
+                                  ("--json", "/nowhere/out.json", "cannot write /nowhere/out.json"),
+                                  ("--csv", self.folder.name, "cannot write")):
+            ran = self.run_script("--device", "cpu", *arguments)
+            self.assertEqual((ran.returncode, words in ran.stderr, ran.stdout), (2, True, ""), ran.stderr)
         self.assertEqual(self.run_script("--nonsense").returncode, 2)
         self.assertEqual(self.run_script("--device", gpu).returncode, 2)
+
+    def check_hostile(self, ran):
+        """What was printed is plain ASCII and no command of a CI system."""
+        self.assertIn(r"aten::x\n::error::a\x1b[2J# #[error]b# #vso[c]\u202e\x9b\ud800", ran.stdout)
+        for line in (ran.stdout + ran.stderr).split("\n"):
+            self.assertRegex(line, r"^(?!::)(?!.*##\[)(?!.*##vso)[ -~]*$")
 
     def check_without(self, library, name):
         probe = subprocess.run([sys.executable, "-c", f"import {library}"], capture_output=True,

@@ -169,6 +169,12 @@ class Script(ScriptTest):
         self.generate(profile_of("fp8"))
         self.check_usage("gpu")
 
+    def test_hostile_names_are_printed_escaped(self):
+        self.generate(profile_of("fp8"))
+        self.rewrite_records(lambda each: each.update(op=generated.HOSTILE))
+        for arguments in (["--list"], ["--rounds", "1"]):
+            self.check_hostile(self.run_script(*arguments))
+
     def test_says_so_without_jax(self):
         self.generate(profile_of("fp8"))
         self.check_without("jax", "JAX")

@@ -15,6 +15,7 @@ from unittest import mock
 import generated
 from generated import ROOT, ScriptTest, loaded
 
+import common  # noqa: E402
 import torch  # noqa: E402  the stub
 
 replay = loaded(ROOT / "data" / "replay" / "replay.py")
@@ -303,6 +304,77 @@ class Resolution(unittest.TestCase):
         self.assertEqual(replay.run_record(entry, options())["status"], "ok")
         self.assertIn(("autocast", [torch.bfloat16], {}), torch.calls)
 
+    def variants(self, entry):
+        """What each variant calls: {its name: [(op, positional, keywords), ...]}."""
+        call, found = replay.make_call(entry, options()), {}
+        for variants in (replay.gemm_variants, replay.attention_variants):
+            for name, work in variants(entry, call, options()):
+                torch.calls.clear()
+                work()
+                found[name] = list(torch.calls)
+        return found
+
+    def test_attention_variants_do_the_same_work(self):
+        efficient = record("aten::_scaled_dot_product_efficient_attention",
+                           ["c10::BFloat16"] * 4 + ["Scalar"] * 4,
+                           [[1, 4, 8, 16], [1, 2, 8, 16], [1, 2, 8, 16], [1, 4, 8, 8], [], [], [], []],
+                           [""] * 4 + ["True", "0.1", "False", "0.25"])
+        calls = self.variants(efficient)["SDPA math"]
+        self.assertIn(("set_grad_enabled", [True], {}), calls)  # the log-sum-exp is for a backward
+        _, (query,), keywords = calls[-1]
+        self.assertTrue(query.requires_grad)
+        self.assertEqual((keywords["is_causal"], keywords["dropout_p"], keywords["scale"],
+                          keywords["enable_gqa"], keywords["attn_mask"].shape),
+                         (False, 0.1, 0.25, True, (1, 4, 8, 8)))
+        top = record("aten::scaled_dot_product_attention", ["c10::BFloat16"] * 3 + [""] + ["Scalar"] * 4,
+                     [[1, 2, 8, 4]] * 3 + [[]] * 5, [""] * 4 + ["0.0", "False", "0.5", "True"],
+                     autocast="c10::BFloat16", attention="math")
+        calls = self.variants(top)["SDPA flash_attention"]
+        self.assertEqual([name for name, _, _ in calls],
+                         ["autocast", "sdpa_kernel", "sdpa_kernel", "set_grad_enabled", "sdpa"])
+        self.assertEqual(calls[2][1], ["flash"])
+        self.assertFalse(calls[-1][1][0].requires_grad)
+        keywords = calls[-1][2]
+        self.assertEqual((keywords["is_causal"], keywords["scale"], keywords["enable_gqa"],
+                          keywords["attn_mask"]), (False, 0.5, True, None))
+        causal = record("aten::scaled_dot_product_attention", ["float"] * 3 + [""] + ["Scalar"] * 2,
+                        [[1, 2, 8, 4]] * 3 + [[]] * 3, [""] * 4 + ["0.0", "True"])
+        self.assertTrue(self.variants(causal)["SDPA math"][-1][2]["is_causal"])
+
+    def test_gemm_variants_do_the_same_work(self):
+        found = self.variants(record("aten::addmm", ["float"] * 3 + ["Scalar"] * 2,
+                                     [[100], [60, 63], [63, 100], [], []], ["", "", "", "1", "0.5"],
+                                     [[1], [63, 1], [1, 63], [], []]))
+        (name, (bias, a, b), keywords), = found["sizes padded to 8"]
+        self.assertEqual((name, bias.shape, a.shape, b.shape, b.strides),
+                         ("aten::addmm.default", (104,), (64, 64), (64, 104), (1, 64)))
+        self.assertEqual(keywords, {"beta": 1, "alpha": 0.5})
+        (_, (bias, a, b), _), = found["A row-major, B row-major"]
+        self.assertEqual((bias.shape, a.strides, b.strides), ((100,), (63, 1), (100, 1)))
+        self.assertEqual({each.dtype for each in found["in float16"][0][1]}, {torch.float16})
+        (_, (bias, *_), _), = found["with TF32"]
+        self.assertEqual(bias.shape, (100,))
+        (_, (added, *_), _), = self.variants(
+            record("aten::baddbmm", ["float"] * 3 + ["Scalar"] * 2,
+                   [[2, 60, 100], [2, 60, 63], [2, 63, 100], [], []], ["", "", "", "1", "1"])
+        )["sizes padded to 8"]
+        self.assertEqual(added.shape, (2, 64, 104))
+
+    def test_linear_variants_keep_autocast_and_bias(self):
+        found = self.variants(record("aten::linear", ["float"] * 3, [[3, 20, 63], [100, 63], [100]],
+                                     autocast="c10::BFloat16"))
+        self.assertNotIn("with TF32", found)
+        self.assertNotIn("in float16", found)  # autocast would convert it
+        for name, calls in found.items():
+            self.assertEqual([each for each, _, _ in calls], ["autocast", "aten::linear.default"], name)
+        _, (x, weight, bias), _ = found["sizes padded to 8"][-1]
+        self.assertEqual((x.shape, weight.shape, bias.shape), ((64, 64), (104, 64), (104,)))
+        _, (x, weight, bias), _ = found["in bfloat16"][-1]
+        self.assertEqual((x.dtype, weight.dtype, bias.dtype), (torch.bfloat16,) * 3)
+
+    def test_ops_of_others_have_no_variants(self):
+        self.assertEqual(self.variants(record("engine::linear", ["float"] * 2, [[4, 8], [8, 4]])), {})
+
     def test_strings_are_asked_for(self):
         entry = record("aten::einsum", ["", "TensorList", ""], [[], [[2, 3], [3, 4]], []])
         self.assertIn("equation", self.skipped(entry))
@@ -321,6 +393,66 @@ class Resolution(unittest.TestCase):
         self.assertIn("AMD", self.skipped(record("aten::_scaled_mm", ["c10::Float8_e4m3fnuz"] * 2,
                                                  [[16, 16]] * 2)))
         self.assertIn("GiB", self.skipped(record("aten::mm", ["float"] * 2, [[2**15] * 2] * 2)))
+
+
+CHILD = """
+import ctypes, os, sys, time
+sys.path.insert(0, {common!r})
+from common import work
+
+def run(record):
+    print("said by Python")
+    ctypes.CDLL(None).puts(b"{{}} said by C")
+    ctypes.CDLL(None).fflush(None)
+    os.write(1, b'"and by the system"\\n')
+    if record["id"] == 1:
+        time.sleep(60)
+    if record["id"] == 2:
+        os._exit(7)
+    return {{"id": record["id"], "status": "ok"}}
+
+print("said before, on a line that does not end", end="")
+sys.exit(work([{{"id": 0}}, {{"id": 1}}, {{"id": 2}}], run))
+"""
+
+
+class Triton(ScriptTest):
+    def test_kernels_are_found_by_name_and_by_hash(self):
+        self.assertEqual(replay.hashed("triton_poi_fused_SECRET_0"), "efdf7bfbbebe1dc6")  # as tracelens has it
+        self.path.with_name("cabc.py").touch()
+        loads = []
+
+        def load(key, path):
+            loads.append((key, path))
+            return types.SimpleNamespace(other=0, triton_poi_0="the kernel")
+
+        cache = types.SimpleNamespace(PyCodeCache=types.SimpleNamespace(load_by_key_path=load))
+        modules = {"torch._inductor": types.ModuleType("inductor"), "torch._inductor.codecache": cache}
+        with mock.patch.dict(sys.modules, modules):
+            hashes = "triton_" + replay.hashed("triton_poi_0"), replay.hashed("cabc.py") + ".py"
+            for op, source in (("triton_poi_0", "cabc.py"), hashes):
+                call = replay.TritonCall(record(op, [], [], source=source),
+                                         options(triton_source=self.folder.name))
+                self.assertEqual(call.kernel, "the kernel")
+        self.assertEqual(loads, [("cabc", str(self.path.with_name("cabc.py")))] * 2)
+
+
+class Workers(ScriptTest):
+    def test_results_come_through_what_libraries_print(self):
+        self.path.write_text(CHILD.format(common=str(ROOT / "data" / "replay")))
+        worker = common.Worker([], argparse.Namespace(verbose=False, timeout=20))
+        with mock.patch.object(sys, "argv", [str(self.path)]):
+            def result(number):
+                return worker.run({"id": number, "op": "aten::mm"})
+
+            self.assertEqual(result(0), {"id": 0, "status": "ok"})
+            self.assertEqual(result(0), {"id": 0, "status": "ok"})
+            worker.options.timeout = 1
+            self.assertIn("not run: timed out after 1 s", result(1)["reason"])
+            worker.options.timeout = 20
+            self.assertEqual(result(0), {"id": 0, "status": "ok"})  # a new child
+            self.assertEqual(result(2)["reason"], "the process ended with status 7")
+        worker.close()
 
 
 class Script(ScriptTest):
@@ -349,6 +481,12 @@ class Script(ScriptTest):
     def test_wrong_usage(self):
         self.generate(self.TRACE, "--top", "1")
         self.check_usage("cuda")
+
+    def test_hostile_names_are_printed_escaped(self):
+        self.generate(self.TRACE, "--top", "2")
+        self.rewrite_records(lambda each: each.update(op=generated.HOSTILE))
+        for arguments in (["--list"], ["--rounds", "1", "--verbose"]):
+            self.check_hostile(self.run_script("--device", "cpu", *arguments))
 
     def test_says_so_without_pytorch(self):
         self.generate(self.TRACE, "--top", "1")

@@ -1,6 +1,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ctime>
 #include <filesystem>
 #include <tracelens/error.hpp>
@@ -32,14 +33,16 @@ class ReplayVerb : public Verb {
     flags.add("--module", choice_.module,
               "All that runs below the first nn.Module of this name, also as one sequence");
     flags.add("--no-kernel-names", no_kernel_names_,
-              "Leave the names of kernels out of the script");
+              "Leave the names of kernels out of the script, and of what torch.compile made");
     flags.add("-o,--output", output_, "The script to write; with --verify, the table");
     add_csv_raw(flags, csv_raw_);
     flags.add("--ir", ir_, "Write the batched format of the Python TraceLens; needs --schemas");
     flags.add("--schemas", schemas_,
               "Text file with a PyTorch operator per line, as torch._C._jit_get_all_schemas() "
               "prints them");
-    flags.add("--gemm-bench", bench_, "Print a vendor's benchmark command line for each GEMM")
+    flags
+        .add("--gemm-bench", bench_,
+             "Print a vendor's benchmark command line for each GEMM; --top counts these")
         .check(one_of({"hipblaslt", "rocblas", "cutlass", "cublaslt"}));
     flags.add("--verify", verify_, "Compare a script's --json results with the trace instead");
     flags.footer(
@@ -68,10 +71,11 @@ class ReplayVerb : public Verb {
           "--ir",
           "argument names are not in a trace: give PyTorch's operators with --schemas FILE"};
     const std::string schemas = schemas_.empty() ? "" : read_text_file(schemas_);
-    const Replay replay =
-        is_replay_sheet(input_.path())
-            ? choose_replay_from_sheet(input_.path(), choice())
-            : choose_replay(input_.read_stitched(console, !choice_.module.empty()), choice());
+    ReplayChoice wanted = choice();
+    const std::optional<std::size_t> top = wanted.top;
+    if (!bench_.empty()) wanted.top.reset();  // of which it counts GEMMs
+    Replay replay = chosen(console, wanted);
+    for (const std::string& warning : replay.warnings) console.warn(warning);
     if (replay.is_jax && !(ir_.empty() && bench_.empty()))
       throw Error{input_.path(), "--ir and --gemm-bench are about ops of PyTorch"};
     if (input_.captures().empty() && replay.graph_share > 0.05)
@@ -79,9 +83,13 @@ class ReplayVerb : public Verb {
           "graph launches hold {:.0f}% of the GPU time, their ops unknown: name the traces of their "
           "captures with --capture",
           100 * replay.graph_share));
+    if (!bench_.empty()) {
+      print_commands(console, replay, top);
+      if (top && replay.sequences.empty() && replay.records.size() > *top)
+        replay.records.resize(*top);
+    }
     if (!output_.empty()) write_script(console, replay);
     if (!ir_.empty()) write_ir(console, replay, schemas);
-    if (!bench_.empty()) print_commands(console, replay);
     return kExitOk;
   }
 
@@ -97,6 +105,14 @@ class ReplayVerb : public Verb {
                          !choice.uids.empty() || !choice.module.empty();
     if (!choice.top && !is_told) choice.top = 20;
     return choice;
+  }
+
+  [[nodiscard]] Replay chosen(Console& console, const ReplayChoice& wanted) const {
+    if (!is_replay_sheet(input_.path()))
+      return choose_replay(input_.read_stitched(console, !choice_.module.empty()), wanted);
+    if (!input_.captures().empty())
+      throw Error{"--capture", "a table has no graph launches to fill in: it needs the trace"};
+    return choose_replay_from_sheet(input_.path(), wanted);
   }
 
   // Many records lie beside the script, in a file of their own.
@@ -145,13 +161,17 @@ class ReplayVerb : public Verb {
           left_out.size() > 5 ? ", ..." : ""));
   }
 
-  void print_commands(const Console& console, const Replay& replay) const {
+  // For all GEMMs among the ops, or the costliest of them.
+  void print_commands(const Console& console, const Replay& replay,
+                      std::optional<std::size_t> top) const {
     const GemmBench bench = bench_ == "hipblaslt" ? GemmBench::kHipblaslt
                             : bench_ == "rocblas" ? GemmBench::kRocblas
                             : bench_ == "cutlass" ? GemmBench::kCutlass
                                                   : GemmBench::kCublaslt;
     const std::vector<std::string> commands = gemm_bench_commands(replay, bench);
-    for (const std::string& command : commands) console.print(command + "\n");
+    const std::size_t printed = std::min(top.value_or(commands.size()), commands.size());
+    for (std::size_t i = 0; i < printed; ++i) console.print(commands[i] + "\n");
+    if (top && printed == *top) return;
     if (const std::size_t others = replay.records.size() - commands.size(); others > 0)
       console.note(fmt::format("{} of the {} ops {} no GEMM for which there is such a line", others,
                                replay.records.size(), others == 1 ? "is" : "are"));

@@ -171,20 +171,44 @@ double graph_share(const Trace& trace, const Tree& tree) {
   return all > 0 ? static_cast<double>(in_graphs) / static_cast<double>(all) : 0;
 }
 
-// Names that no call has are a slip of the pen, unless one of them is right.
-void check_names(const Trace& trace, const Tree& tree, const RecordBuilder& builder,
-                 const std::vector<std::string>& names) {
+// A sentence about each name that no call has, which is a slip of the pen; an error when none is right.
+std::vector<std::string> check_names(const Trace& trace, const Tree& tree,
+                                     const RecordBuilder& builder,
+                                     const std::vector<std::string>& names) {
   std::set<std::string_view> known;
+  std::vector<bool> found(names.size());
   for (std::uint32_t row = 0; row < tree.size(); ++row) {
     if (!builder.is_replayable({row})) continue;
     known.insert(trace.name(tree.event({row})));
-    for (const std::string& name : names)
-      if (builder.is_called({row}, name)) return;
+    for (std::size_t i = 0; i < names.size(); ++i)
+      found[i] = found[i] || builder.is_called({row}, names[i]);
   }
-  if (known.empty()) return;  // which is said later
-  throw Error{"--name", fmt::format("no {} '{}' with recorded arguments in the trace{}",
-                                    is_jax(trace) ? "HLO op" : "op", names.front(),
-                                    did_you_mean(names.front(), known))};
+  std::vector<std::string> problems;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (!found[i])
+      problems.push_back(fmt::format("no {} '{}' with recorded arguments in the trace{}",
+                                     is_jax(trace) ? "HLO op" : "op", names[i],
+                                     did_you_mean(names[i], known)));
+  if (!known.empty() && problems.size() == names.size()) throw Error{"--name", problems.front()};
+  return problems;
+}
+
+// Numbers and names together choose calls that fit both.
+void check_calls(const Trace& trace, const Tree& tree, const RecordBuilder& builder,
+                 const std::vector<NodeId>& nodes, const ReplayChoice& choice) {
+  for (const NodeId node : nodes) {
+    const auto is_called = [&](const std::string& name) { return builder.is_called(node, name); };
+    if (builder.is_replayable(node) &&
+        (choice.names.empty() || std::ranges::any_of(choice.names, is_called)))
+      return;
+  }
+  const std::string_view name = trace.name(tree.event(nodes.front()));
+  if (!builder.is_replayable(nodes.front()))
+    throw Error{"--uid", fmt::format("event {} belongs to {}, whose arguments the trace does not "
+                                     "record (it needs record_shapes=True)",
+                                     choice.uids.front(), name)};
+  throw Error{"--uid", fmt::format("event {} belongs to {}, not to {}", choice.uids.front(), name,
+                                   fmt::join(choice.names, " or "))};
 }
 
 }  // namespace
@@ -218,13 +242,15 @@ Replay choose_replay(const Trace& trace, const ReplayChoice& choice) {
       return chooser.builder().is_called(node, name);
     });
   };
-  if (!wanted.empty())
+  std::vector<std::string> warnings;
+  if (!wanted.empty()) {
+    check_calls(trace, tree, chooser.builder(), wanted, choice);
     chooser.add_ops([&](NodeId node) {
       return std::ranges::find(wanted, node) != wanted.end() &&
              (choice.names.empty() || is_named(node));
     });
-  else if (!choice.names.empty()) {
-    check_names(trace, tree, chooser.builder(), choice.names);
+  } else if (!choice.names.empty()) {
+    warnings = check_names(trace, tree, chooser.builder(), choice.names);
     chooser.add_ops(is_named);
   } else if (choice.all_unique || is_jax(trace))  // HLO ops are in a profile by their kernels
     chooser.add_ops([](NodeId) { return true; });
@@ -232,6 +258,7 @@ Replay choose_replay(const Trace& trace, const ReplayChoice& choice) {
     chooser.add_launching();
   Replay replay = std::move(chooser).finish(choice.top);
   replay.graph_share = graph_share(trace, tree);
+  replay.warnings = std::move(warnings);
   if (replay.records.empty())
     throw Error{
         trace.source().name,

@@ -2,7 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <tracelens/replay.hpp>
+#include <utility>
+
+#include "report/replay/records.hpp"
 
 namespace tracelens {
 namespace {
@@ -15,9 +20,11 @@ struct Matrix {
   std::int64_t batch = 1, batch_stride = 0;
 };
 
+// alpha A B + beta C, and then the bias
 struct Gemm {
   Matrix a, b;
-  std::string_view type, out_type;  // "bf16"
+  std::string_view a_type, b_type, out_type;  // "bf16"
+  double alpha = 1, beta = 0;
   bool has_bias = false;
   bool has_scales = false;  // one for each matrix, as 8-bit types need
 };
@@ -88,25 +95,52 @@ std::string_view scaled_out_type(const ReplayArguments& call) {
   return "bf16";
 }
 
+// A factor; 1, which is the default, when it was not recorded.
+double factor_at(const ReplayArguments& call, std::size_t i) {
+  const std::string text{text_at(call.concrete, i)};
+  char* end = nullptr;
+  const double factor = std::strtod(text.c_str(), &end);
+  return text.empty() || *end != '\0' || !std::isfinite(factor) ? 1 : factor;
+}
+
+// What is added: libraries add a vector on the way out, anything else lies in C before.
+void take_addend(Gemm& gemm, const ReplayArguments& call) {
+  constexpr std::size_t kBeta = 3, kAlpha = 4;
+  gemm.alpha = factor_at(call, kAlpha);
+  gemm.beta = factor_at(call, kBeta);
+  if (call.op != "aten::addmm" || call.dims.items()[0].items().size() != 1 || gemm.beta != 1)
+    return;
+  gemm.has_bias = true;
+  gemm.beta = 0;
+}
+
 std::optional<Gemm> gemm_of(const ReplayArguments& call) {
-  std::size_t first = 0;
-  bool has_bias = false;
   const bool is_scaled = call.op == "aten::_scaled_mm";
-  if (call.op == "aten::addmm" || call.op == "aten::baddbmm")
-    first = 1, has_bias = true;
-  else if (call.op != "aten::mm" && call.op != "aten::bmm" && !is_scaled)
+  const bool is_added = call.op == "aten::addmm" || call.op == "aten::baddbmm";
+  if (!is_added && !is_scaled && call.op != "aten::mm" && call.op != "aten::bmm")
     return std::nullopt;
+  const std::size_t first = is_added ? 1 : 0;
   const std::optional<Matrix> a = matrix_of(call, first), b = matrix_of(call, first + 1);
   if (!a || !b || a->columns != b->rows || a->batch != b->batch) return std::nullopt;
-  if (first >= call.types.items().size()) return std::nullopt;
-  const std::string_view type = short_type(call.types.items()[first].as_text());
-  if (type.empty()) return std::nullopt;
-  return Gemm{.a = *a,
-              .b = *b,
-              .type = type,
-              .out_type = is_scaled ? scaled_out_type(call) : type,
-              .has_bias = has_bias,
-              .has_scales = is_scaled};
+  const std::string_view a_type = short_type(text_at(call.types, first)),
+                         b_type = short_type(text_at(call.types, first + 1));
+  if (a_type.empty() || b_type.empty()) return std::nullopt;
+  Gemm gemm{.a = *a,
+            .b = *b,
+            .a_type = a_type,
+            .b_type = b_type,
+            .out_type = is_scaled ? scaled_out_type(call) : a_type,
+            .has_scales = is_scaled};
+  constexpr std::size_t kScaledBias = 4;
+  if (is_scaled) gemm.has_bias = !text_at(call.types, kScaledBias).empty();
+  if (is_added) take_addend(gemm, call);
+  return gemm;
+}
+
+// For programs that add no vector on the way out: PyTorch then copies it to C first.
+Gemm with_bias_in_c(Gemm gemm) {
+  if (std::exchange(gemm.has_bias, false)) gemm.beta = 1;
+  return gemm;
 }
 
 // BLAS counts columns first: C = A B by rows is C' = B' A' by columns.
@@ -115,10 +149,11 @@ std::string blas(const Gemm& gemm, std::string_view program, std::string_view tr
   const Matrix &x = gemm.b, &y = gemm.a;
   std::string out = fmt::format(
       "{} -m {} -n {} -k {} {} {} {} {} --lda {} --ldb {} --ldc {} --ldd {} --a_type {}_r "
-      "--b_type {}_r --c_type {}_r --d_type {}_r --compute_type f32_r --alpha 1 --beta 0",
+      "--b_type {}_r --c_type {}_r --d_type {}_r --compute_type {} --alpha {} --beta {}",
       program, x.columns, y.rows, x.rows, trans_a, x.row_major ? 'N' : 'T', trans_b,
-      y.row_major ? 'N' : 'T', x.leading, y.leading, x.columns, x.columns, gemm.type, gemm.type,
-      gemm.out_type, gemm.out_type);
+      y.row_major ? 'N' : 'T', x.leading, y.leading, x.columns, x.columns, gemm.b_type, gemm.a_type,
+      gemm.out_type, gemm.out_type, gemm.a_type == "f64" ? "f64_r" : "f32_r", gemm.alpha,
+      gemm.beta);
   if (x.batch > 1)
     out += fmt::format(" --batch_count {} --stride_a {} --stride_b {} --stride_c {} --stride_d {}",
                        x.batch, x.batch_stride, y.batch_stride, x.columns * y.rows,
@@ -131,14 +166,32 @@ std::string cublaslt(const Gemm& gemm) {
   const Matrix &x = gemm.b, &y = gemm.a;
   std::string out = fmt::format(
       "cublasLtMatmul m={} n={} k={} transa={} transb={} lda={} ldb={} ldc={} Atype={} Btype={} "
-      "Ctype={} computeType={} alpha=1 beta=0",
+      "Ctype={} computeType={} alpha={} beta={}",
       x.columns, y.rows, x.rows, x.row_major ? 'N' : 'T', y.row_major ? 'N' : 'T', x.leading,
-      y.leading, x.columns, cuda_type(gemm.type), cuda_type(gemm.type), cuda_type(gemm.out_type),
-      gemm.type == "f64" ? "CUBLAS_COMPUTE_64F" : "CUBLAS_COMPUTE_32F");
+      y.leading, x.columns, cuda_type(gemm.b_type), cuda_type(gemm.a_type),
+      cuda_type(gemm.out_type), gemm.a_type == "f64" ? "CUBLAS_COMPUTE_64F" : "CUBLAS_COMPUTE_32F",
+      gemm.alpha, gemm.beta);
   if (x.batch > 1)
     out += fmt::format(" batchCount={} strideA={} strideB={} strideC={}", x.batch, x.batch_stride,
                        y.batch_stride, x.columns * y.rows);
   return out + (gemm.has_bias ? " epilogue=CUBLASLT_EPILOGUE_BIAS" : "");
+}
+
+std::string cutlass(const Gemm& gemm) {
+  const auto layout = [](const Matrix& matrix) { return matrix.row_major ? "row" : "column"; };
+  std::string out = fmt::format(
+      "cutlass_profiler --operation=Gemm --m={} --n={} --k={} --batch_count={} --A={}:{} "
+      "--B={}:{} --C={}:row",
+      gemm.a.rows, gemm.b.columns, gemm.a.columns, gemm.a.batch, gemm.a_type, layout(gemm.a),
+      gemm.b_type, layout(gemm.b), gemm.out_type);
+  if (gemm.alpha != 1 || gemm.beta != 0)
+    out += fmt::format(" --alpha={} --beta={}", gemm.alpha, gemm.beta);
+  return out;
+}
+
+bool is_for_cuda(const Gemm& gemm) {
+  return !cuda_type(gemm.a_type).empty() && !cuda_type(gemm.b_type).empty() &&
+         !cuda_type(gemm.out_type).empty();
 }
 
 std::string command(const Gemm& gemm, GemmBench bench) {
@@ -150,19 +203,14 @@ std::string command(const Gemm& gemm, GemmBench bench) {
                   std::string{gemm.has_scales ? " --scaleA 1 --scaleB 1" : ""} +
                       (gemm.has_bias ? " --bias_vector" : ""));
     case GemmBench::kRocblas:
-      return blas(gemm,
+      return blas(with_bias_in_c(gemm),
                   gemm.a.batch > 1 ? "rocblas-bench -f gemm_strided_batched_ex"
                                    : "rocblas-bench -f gemm_ex",
                   "--transposeA", "--transposeB", "");
     case GemmBench::kCutlass:
-      break;
+      return cutlass(with_bias_in_c(gemm));
   }
-  const auto layout = [](const Matrix& matrix) { return matrix.row_major ? "row" : "column"; };
-  return fmt::format(
-      "cutlass_profiler --operation=Gemm --m={} --n={} --k={} --batch_count={} --A={}:{} "
-      "--B={}:{} --C={}:row",
-      gemm.a.rows, gemm.b.columns, gemm.a.columns, gemm.a.batch, gemm.type, layout(gemm.a),
-      gemm.type, layout(gemm.b), gemm.out_type);
+  return "";
 }
 
 }  // namespace
@@ -171,7 +219,7 @@ std::vector<std::string> gemm_bench_commands(const Replay& replay, GemmBench ben
   std::vector<std::string> commands;
   for (const ReplayRecord& record : replay.records)
     if (const std::optional<Gemm> gemm = gemm_of(record.call);
-        gemm && (bench != GemmBench::kCublaslt || !cuda_type(gemm->type).empty()))
+        gemm && (bench != GemmBench::kCublaslt || is_for_cuda(*gemm)))
       commands.push_back(command(*gemm, bench));
   return commands;
 }

@@ -2,19 +2,17 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <tracelens/error.hpp>
 #include <tracelens/json.hpp>
 #include <tracelens/replay.hpp>
 #include <unordered_map>
 
 #include "io/numbers.hpp"
+#include "report/replay/records.hpp"
 #include "report/replay/schema.hpp"
 
 namespace tracelens {
 namespace {
-
-std::string_view text_at(const Value& list, std::size_t i) {
-  return i < list.items().size() ? std::string_view{list.items()[i].as_text()} : "";
-}
 
 Value item_at(const Value& list, std::size_t i) {
   return i < list.items().size() ? list.items()[i] : Value::list({});
@@ -140,6 +138,10 @@ std::string replay_ir(const Replay& replay, std::string_view schemas,
       by_op[schema->op].push_back(*std::move(schema));
     schemas = end == schemas.npos ? "" : schemas.substr(end + 1);
   }
+  if (by_op.empty())
+    throw Error{"--schemas",
+                "no line of the file is an operator of PyTorch, such as "
+                "aten::mm(Tensor self, Tensor mat2) -> Tensor"};
   std::vector<Value> ops;
   for (const ReplayRecord& record : replay.records) {
     std::optional<Value> ir;

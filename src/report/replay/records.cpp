@@ -25,12 +25,6 @@ constexpr std::string_view kTooMuch =
 constexpr std::array kLowered = {"aten::linear", "aten::matmul", "aten::mm",     "aten::addmm",
                                  "aten::bmm",    "aten::conv1d", "aten::conv2d", "aten::conv3d"};
 
-// The text of an argument that is a plain value; empty when there is none.
-std::string_view concrete_of(const Signature& signature, std::size_t argument) {
-  const std::vector<Value>& items = signature.concrete.items();
-  return argument < items.size() ? std::string_view{items[argument].as_text()} : "";
-}
-
 // The type of the numbers a kernel works on, by the types in its name.
 std::string_view element_type(std::string_view kernel) {
   for (const std::string_view type : {"c10::BFloat16", "c10::Half", "double", "float"})
@@ -78,6 +72,10 @@ std::optional<ReplayArguments> arguments_of(const Trace& trace, EventId event) {
                          .concrete = signature.concrete};
 }
 
+std::string_view text_at(const Value& list, std::size_t i) {
+  return i < list.items().size() ? std::string_view{list.items()[i].as_text()} : "";
+}
+
 RecordBuilder::RecordBuilder(const Trace& trace, const Tree& tree)
     : trace_{trace}, tree_{tree}, modules_{hlo::modules_of(trace)} {
   find_autocast();
@@ -94,7 +92,8 @@ void RecordBuilder::find_autocast() {
     // Without a call below it nothing had to be converted.
     if (tree_.end({row}).row == row + 1 || !trace_.signatures()[event.row].valid()) continue;
     ++casts_before_[row + 1];
-    const std::string_view type = concrete_of(trace_.signature(trace_.signatures()[event.row]), 1);
+    const std::string_view type =
+        text_at(trace_.signature(trace_.signatures()[event.row]).concrete, 1);
     if (type != "15" && type != "5") continue;
     if (std::ranges::find(kLowered, trace_.name(tree_.event(parent))) != kLowered.end())
       autocast_ = type == "15" ? "c10::BFloat16" : "c10::Half";

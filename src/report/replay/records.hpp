@@ -66,4 +66,7 @@ class RecordBuilder {
 // The arguments of an op; nothing when they were not recorded.
 [[nodiscard]] std::optional<ReplayArguments> arguments_of(const Trace& trace, EventId event);
 
+// One of the texts in such a list of arguments; empty where there is none.
+[[nodiscard]] std::string_view text_at(const Value& list, std::size_t i);
+
 }  // namespace tracelens

@@ -5,6 +5,7 @@
 #include <tracelens/error.hpp>
 #include <tracelens/json.hpp>
 #include <tracelens/replay.hpp>
+#include <tuple>
 
 #include "tree/test_trace.hpp"
 
@@ -149,9 +150,9 @@ Trace secrets() {
             .ts = 410,
             .dur = 2,
             .category = Category::kGpuMemcpy});
-  const EventId compiled = t.op("triton_poi_fused_add_0", 500, 10, one_tensor(R"(["", "64"])"));
-  t.builder().set_details(compiled,
-                          t.builder().intern(R"({"kernel_file": "/home/SECRETuser/cache/ab/cabc.py",
+  const EventId compiled = t.op("triton_poi_fused_SECRET_0", 500, 10, one_tensor(R"(["", "64"])"));
+  t.builder().set_details(
+      compiled, t.builder().intern(R"({"kernel_file": "/home/SECRETuser/cache/ab/SECRET.py",
                                        "kernel_kwargs": "SECRET=1"})"));
   t.builder().set_call_stack(compiled, t.builder().intern("SECRETfile.py(7): forward"));
   t.launch("cudaLaunchKernel", 501, 1, {.name = "SECRETtriton", .ts = 510, .dur = 3});
@@ -159,6 +160,13 @@ Trace secrets() {
   t.builder().set_sequence(
       t.op("autograd::engine::evaluate_function: AttentionBackward0", 600, 20, engine), 1);
   t.op("AttentionBackward0", 601, 15, named, engine);
+  // Functions of the model's own, written in Python and in C++.
+  t.builder().set_sequence(t.op("SECRETRouterFn", 700, 10, mm_arguments()), 2);
+  t.launch("cudaLaunchKernel", 701, 1, {.name = "SECRETrouter", .ts = 705, .dur = 30});
+  t.builder().set_sequence(
+      t.op("autograd::engine::evaluate_function: SECRETRouterFnBackward", 800, 20, engine), 2);
+  t.op("SECRETRouterFnBackward", 801, 15, named, engine);
+  t.op("torch::autograd::CppNode<SECRETFunction>", 850, 15, named, engine);
   return t.finish();
 }
 
@@ -175,7 +183,66 @@ TEST(Replay, NothingPrivateLeavesTheTrace) {
   for (const std::string_view key :
        {"list type", "copy", "autocast", "attention", "source", "forward", "launches", "kernels"})
     EXPECT_NE(data.find(fmt::format("\"{}\": ", key)), std::string::npos) << key;
-  EXPECT_NE(data.find("SECRETkernel"), std::string::npos);  // which are asked not to be
+  // Names of kernels, which are asked not to be; classes not even then.
+  for (const std::string_view kernel : {"SECRETkernel", "triton_poi_fused_SECRET_0", "SECRET.py"})
+    EXPECT_NE(data.find(kernel), std::string::npos) << kernel;
+  for (const std::string_view code : {"SECRETRouterFn", "SECRETFunction"})
+    EXPECT_EQ(data.find(code), std::string::npos) << code;
+}
+
+TEST(Replay, CodeOfTheModelIsCounted) {
+  const Trace trace = secrets();
+  const Replay replay =
+      choose_replay(trace, {.names = {"SECRETRouterFn", "SECRETRouterFnBackward", "aten::linear",
+                                      "triton_poi_fused_SECRET_0"}});
+  const Value data = data_of(replay_script(replay, {.kernel_names = false}));
+  const auto record = [&](std::string_view op) {
+    for (std::size_t i = 0; i < replay.records.size(); ++i)
+      if (replay.records[i].call.op == op) return data.find("records")->items().at(i);
+    return Value{};
+  };
+  const Value forward = record("SECRETRouterFn"), backward = record("SECRETRouterFnBackward");
+  EXPECT_EQ(record("aten::linear").find("op")->as_text(), "aten::linear");
+  EXPECT_EQ(forward.find("op")->as_text(), "custom_1");
+  EXPECT_EQ(backward.find("op")->as_text(), "custom_2");
+  EXPECT_EQ(backward.find("forward")->find("op")->as_text(), "custom_1");
+  // As the script's hashed() has it.
+  const Value compiled = record("triton_poi_fused_SECRET_0");
+  EXPECT_EQ(compiled.find("op")->as_text(), "triton_efdf7bfbbebe1dc6");
+  EXPECT_EQ(compiled.find("source")->as_text(), "ce7d2cf824940f3a.py");
+  // Its results are still those of this trace.
+  for (const Value& each : data.find("records")->items()) {
+    const Table verified = verify_replay(
+        trace,
+        fmt::format(R"({{"format": "tracelens replay results 1", "results": [{{"id": 0, "uid": {},
+                        "op": "{}", "status": "skipped", "reason": "x"}}]}})",
+                    each.find("uid")->as_int(), each.find("op")->as_text()),
+        "results.json");
+    EXPECT_EQ(verified.rows(), 1u);
+  }
+}
+
+TEST(Replay, ScriptsArePrintableAscii) {
+  Replay replay;
+  replay.records.push_back(
+      {.call = {.op = "x::y\n::error::\x1b[2J\x7f\xe2\x80\xae\xc2\x9b\xf0\x9f\x9a\x80\xff",
+                .types = {},
+                .dims = {},
+                .strides = {},
+                .concrete = {}},
+       .count = 1,
+       .kernels = {"k'\n\xe2\x80\xae##[error]"}});
+  for (const bool is_jax : {false, true}) {
+    replay.is_jax = is_jax;
+    replay.records[0].hlo = is_jax ? "{}" : "";  // names of HLO ops are not changed
+    const std::string script = replay_script(replay);
+    EXPECT_TRUE(
+        std::ranges::all_of(script, [](char c) { return c == '\n' || (c >= 32 && c < 127); }));
+    const Value record = data_of(script).find("records")->items().at(0);
+    EXPECT_EQ(record.find("op")->as_text(),
+              is_jax ? "x::y\n::error::\x1b[2J\x7f\xe2\x80\xae\xc2\x9b\xf0\x9f\x9a\x80\xef\xbf\xbd"
+                     : "custom_1");
+  }
 }
 
 TEST(Replay, NumbersOfArgumentsStay) {
@@ -353,6 +420,31 @@ TEST(Replay, SuggestsNames) {
             std::string::npos);
 }
 
+TEST(Replay, SaysWhyAChoiceIsEmpty) {
+  const Trace trace = two_products();
+  const auto has = [](const std::string& text, std::string_view words) {
+    return text.find(words) != text.npos;
+  };
+  const std::string other = error_of(trace, {.names = {"aten::view"}, .uids = {0}});
+  EXPECT_TRUE(has(other, "event 0 belongs to aten::mm, not to aten::view")) << other;
+  EXPECT_FALSE(has(other, "record_shapes"));
+  EXPECT_EQ(choose_replay(trace, {.names = {"aten::mm"}, .uids = {0}}).records.size(), 1u);
+  TestTrace t;
+  const EventId bare = t.op("aten::sort", 0, 10);
+  t.op("aten::mm", 20, 10, mm_arguments());
+  const std::string without = error_of(t.finish(), {.uids = {bare.row}});
+  EXPECT_TRUE(has(without, "aten::sort, whose arguments the trace does not record")) << without;
+}
+
+TEST(Replay, WarnsOfEachNameThatNoCallHas) {
+  const Replay replay = choose_replay(two_products(), {.names = {"aten::nm", "aten::mm", "none"}});
+  EXPECT_EQ(replay.records.size(), 1u);
+  ASSERT_EQ(replay.warnings.size(), 2u);
+  EXPECT_NE(replay.warnings[0].find("'aten::nm'"), std::string::npos);
+  EXPECT_NE(replay.warnings[0].find("did you mean 'aten::mm'?"), std::string::npos);
+  EXPECT_NE(replay.warnings[1].find("'none'"), std::string::npos);
+}
+
 TEST(Replay, SaysThatGraphsNeedTheirCapture) {
   TestTrace t;
   const auto [call, kernel] =
@@ -383,6 +475,64 @@ TEST(Replay, IrNamesArgumentsBySchema) {
             R"({"shape": [4, 8], "dtype": "c10::BFloat16", "strides": [8, 1], "init": "normal"})");
 }
 
+TEST(Replay, IrNeedsASchema) {
+  const Replay replay = choose_replay(two_products(), {.all_unique = true});
+  std::vector<std::string> left_out;
+  EXPECT_THROW((void)replay_ir(replay, "import torch\n", left_out), Error);
+  EXPECT_THROW((void)replay_ir(replay, "", left_out), Error);
+}
+
+// The command for one op that adds something to a product of 4 x 8 and 8 x 16.
+std::string added(std::string_view op, std::string_view addend, std::string_view factors,
+                  GemmBench bench, std::string_view type = "float") {
+  const std::string batch = op == "aten::baddbmm" ? "2, " : "";
+  Replay replay;
+  replay.records.push_back(
+      {.call = {.op = std::string{op},
+                .types = list(fmt::format(R"(["{0}", "{0}", "{0}", "Scalar", "Scalar"])", type)),
+                .dims = list(fmt::format("[{0}, [{1}4, 8], [{1}8, 16], [], []]", addend, batch)),
+                .strides = list("[[], [], [], [], []]"),
+                .concrete = list(fmt::format(R"(["", "", "", {}])", factors))}});
+  const std::vector<std::string> lines = gemm_bench_commands(replay, bench);
+  return lines.empty() ? "" : lines.front();
+}
+
+TEST(Replay, WhatAGemmAddsIsABiasOrBetaTimesC) {
+  const auto has = [](const std::string& text, std::string_view words) {
+    return text.find(words) != text.npos;
+  };
+  const std::string bias = added("aten::addmm", "[16]", R"("1", "0.5")", GemmBench::kHipblaslt);
+  EXPECT_TRUE(has(bias, "--alpha 0.5 --beta 0 --bias_vector")) << bias;
+  // Not a vector, or scaled: what PyTorch copies to C.
+  for (const auto& [op, addend, factors] :
+       {std::tuple{"aten::addmm", "[4, 16]", R"("2", "1")"},
+        std::tuple{"aten::addmm", "[16]", R"("2", "1")"},
+        std::tuple{"aten::baddbmm", "[2, 4, 16]", R"("2.0", "1")"}}) {
+    const std::string line = added(op, addend, factors, GemmBench::kHipblaslt);
+    EXPECT_TRUE(has(line, "--alpha 1 --beta 2")) << line;
+    EXPECT_FALSE(has(line, "bias")) << line;
+  }
+  const std::string lt = added("aten::addmm", "[4, 16]", R"("1", "3")", GemmBench::kCublaslt);
+  EXPECT_TRUE(has(lt, "alpha=3 beta=1")) << lt;
+  EXPECT_FALSE(has(lt, "EPILOGUE")) << lt;
+  // These add no vector on the way out.
+  EXPECT_TRUE(has(added("aten::addmm", "[16]", R"("1", "1")", GemmBench::kRocblas), "--beta 1"));
+  EXPECT_TRUE(
+      has(added("aten::addmm", "[16]", R"("1", "1")", GemmBench::kCutlass), "--alpha=1 --beta=1"));
+  // Not recorded, or no number.
+  EXPECT_TRUE(has(added("aten::baddbmm", "[2, 4, 16]", R"("", "x")", GemmBench::kHipblaslt),
+                  "--alpha 1 --beta 1"));
+}
+
+TEST(Replay, DoublesAreComputedAsDoubles) {
+  const auto line = [](GemmBench bench) {
+    return added("aten::addmm", "[16]", R"("1", "1")", bench, "double");
+  };
+  for (const GemmBench bench : {GemmBench::kHipblaslt, GemmBench::kRocblas})
+    EXPECT_NE(line(bench).find("--compute_type f64_r"), std::string::npos) << line(bench);
+  EXPECT_NE(line(GemmBench::kCublaslt).find("CUBLAS_COMPUTE_64F"), std::string::npos);
+}
+
 TEST(Replay, GemmsAsBenchmarkCommands) {
   const Replay replay = choose_replay(two_products(), {.top = 1});
   // C = A B by rows is C' = B' A' by columns: m is the 16 columns of B, which lies by columns.
@@ -403,14 +553,16 @@ TEST(Replay, GemmsAsBenchmarkCommands) {
 }
 
 TEST(Replay, ScaledGemmsGiveAnotherType) {
-  const auto commands = [](std::string_view type, GemmBench bench) {
+  const auto commands = [](std::string_view type, GemmBench bench, std::string_view second = "",
+                           std::string_view bias = "") {
     ReplayRecord record;
-    record.call = {.op = "aten::_scaled_mm",
-                   .types = list(fmt::format(
-                       R"(["{0}", "{0}", "float", "float", "", "", "Scalar", "Scalar"])", type)),
-                   .dims = list("[[16, 64], [64, 32], [], [], [], [], [], []]"),
-                   .strides = list("[[64, 1], [1, 64], [], [], [], [], [], []]"),
-                   .concrete = list(R"(["", "", "", "", "", "", "5", "False"])")};
+    record.call = {
+        .op = "aten::_scaled_mm",
+        .types = list(fmt::format(R"(["{}", "{}", "float", "float", "{}", "", "Scalar", "Scalar"])",
+                                  type, second.empty() ? type : second, bias)),
+        .dims = list("[[16, 64], [64, 32], [], [], [], [], [], []]"),
+        .strides = list("[[64, 1], [1, 64], [], [], [], [], [], []]"),
+        .concrete = list(R"(["", "", "", "", "", "", "5", "False"])")};
     Replay replay;
     replay.records.push_back(std::move(record));
     return gemm_bench_commands(replay, bench);
@@ -420,6 +572,15 @@ TEST(Replay, ScaledGemmsGiveAnotherType) {
   EXPECT_NE(lines[0].find("--a_type f8_r --b_type f8_r --c_type f16_r --d_type f16_r"),
             std::string::npos);
   EXPECT_NE(lines[0].find("--scaleA 1 --scaleB 1"), std::string::npos);
+  // By columns, the second matrix is the first. The types may differ, as in backwards.
+  const std::string mixed =
+      commands("c10::Float8_e5m2", GemmBench::kHipblaslt, "c10::Float8_e4m3fn", "c10::Half").at(0);
+  EXPECT_NE(mixed.find("--a_type f8_r --b_type bf8_r"), std::string::npos) << mixed;
+  EXPECT_NE(mixed.find("--bias_vector"), std::string::npos) << mixed;
+  EXPECT_NE(commands("c10::Float8_e5m2", GemmBench::kCublaslt, "c10::Float8_e4m3fn")
+                .at(0)
+                .find("Atype=CUDA_R_8F_E4M3 Btype=CUDA_R_8F_E5M2"),
+            std::string::npos);
   // AMD's own 8-bit type does not exist for cuBLASLt.
   EXPECT_EQ(commands("c10::Float8_e4m3fnuz", GemmBench::kHipblaslt).size(), 1u);
   EXPECT_TRUE(commands("c10::Float8_e4m3fnuz", GemmBench::kCublaslt).empty());
@@ -464,6 +625,17 @@ TEST(Replay, VerifyTellsReproducedFromTheRest) {
                     {"uid": 0, "op": "aten::mm", "status": "skipped", "reason": "x"}]})",
                                    "results.json")),
       "2 of 3 ops ran; 1 of the 3 above 20 us were reproduced within 15%");
+  const Table cached = verify_replay(
+      trace,
+      R"({"format": "tracelens replay results 1", "results": [)" + mm +
+          R"("kernel_us": 41, "cache": "cold", "kernel_us_by_cache": {"cold": 41}}, )" + mm +
+          R"("kernel_us": 40, "cache": "warm", "kernel_us_by_cache": {"cold": 60, "warm": 40}}]})",
+      "results.json");
+  EXPECT_EQ(cached.column("cache").texts()[1], "warm");
+  EXPECT_EQ(cached.column("replayed cold").reals()[1], 60);
+  EXPECT_EQ(verify_summary(cached),
+            "2 of 2 ops ran; 2 of the 2 above 20 us were reproduced within 15%, 1 with a cold "
+            "cache alone");
   EXPECT_THROW((void)verify_replay(trace, "{}", "x.json"), Error);
   EXPECT_THROW((void)verify_replay(trace, "not json", "x.json"), Error);
 }

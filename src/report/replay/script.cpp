@@ -8,6 +8,8 @@
 #include <tracelens/version.hpp>
 
 #include "io/check.hpp"
+#include "io/code_points.hpp"
+#include "report/replay/names.hpp"
 #include "report/replay/template.hpp"
 
 namespace tracelens {
@@ -51,8 +53,8 @@ Value plain_values(const Value& concrete) {
   return Value::list(std::move(items));
 }
 
-void append_arguments(std::string& out, const ReplayArguments& call) {
-  append_member(out, "op", call.op);
+void append_arguments(std::string& out, const ReplayArguments& call, ScriptNames& names) {
+  append_member(out, "op", names.of(call.op));
   for (const auto& [key, value] :
        {std::pair{"Input type", &call.types}, std::pair{"Input Dims", &call.dims},
         std::pair{"Input Strides", &call.strides}}) {
@@ -77,25 +79,27 @@ void append_trace_figures(std::string& out, const ReplayRecord& record, bool wit
   out += '}';
 }
 
-void append_record(std::string& out, const ReplayRecord& record, std::size_t id, bool with_names) {
+void append_record(std::string& out, const ReplayRecord& record, std::size_t id, ScriptNames& names,
+                   bool with_kernels) {
   out += fmt::format(R"({{"id": {}, "uid": {}, "count": {}, )", id, record.uid, record.count);
   if (record.hlo.empty()) {
-    append_arguments(out, record.call);
+    append_arguments(out, record.call, names);
   } else {
     append_member(out, "op", record.call.op);
     out += ", \"hlo\": " + record.hlo;
   }
+  const std::string source = names.of_file(record.source);
   for (const auto& [key, text] :
        {std::pair{"list type", &record.list_type}, std::pair{"copy", &record.copy},
         std::pair{"autocast", &record.autocast}, std::pair{"attention", &record.attention},
-        std::pair{"source", &record.source}})
+        std::pair{"source", &source}})
     if (!text->empty()) {
       out += ", ";
       append_member(out, key, *text);
     }
   if (record.forward) {
     out += R"(, "forward": {)";
-    append_arguments(out, *record.forward);
+    append_arguments(out, *record.forward, names);
     out += '}';
   }
   if (!record.below.empty()) {
@@ -108,18 +112,28 @@ void append_record(std::string& out, const ReplayRecord& record, std::size_t id,
     out += '}';
   }
   out += ", ";
-  append_trace_figures(out, record, with_names);
+  append_trace_figures(out, record, with_kernels);
   out += '}';
 }
 
-// JSON inside Python's r'''...''': the only thing that could end it is a quote.
-std::string without_quotes(std::string_view json) {
+// JSON in printable ASCII: nothing that a terminal obeys or that turns the reading direction, and no
+// quote, which could end Python's r'''...'''.
+std::string plain_json(std::string_view json) {
+  constexpr char32_t kBeyond16Bits = 0x10000;
   std::string out;
-  for (const char c : json)
-    if (c == '\'')
-      out += "\\u0027";
-    else
-      out += c;
+  for (std::size_t at = 0; at < json.size();) {
+    const auto [value, valid] = io::next_code_point(json, at);
+    if (!valid)
+      out += "\\ufffd";
+    else if (value < 0x7f && value != '\'')
+      out += static_cast<char>(value);
+    else if (value < kBeyond16Bits)
+      out += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(value));
+    else  // in two halves
+      out += fmt::format("\\u{:04x}\\u{:04x}",
+                         0xd800 + (static_cast<std::uint32_t>(value - kBeyond16Bits) >> 10),
+                         0xdc00 + (static_cast<std::uint32_t>(value - kBeyond16Bits) & 0x3ff));
+  }
   return out;
 }
 
@@ -151,10 +165,11 @@ void insert_common(std::string& script) {
 }  // namespace
 
 std::string replay_data(const Replay& replay, bool kernel_names) {
+  ScriptNames names{kernel_names};
   std::string out = "{\"records\": [";
   for (std::size_t i = 0; i < replay.records.size(); ++i) {
     out += i == 0 ? "\n" : ",\n";
-    append_record(out, replay.records[i], i, kernel_names);
+    append_record(out, replay.records[i], i, names, kernel_names);
   }
   out += "\n], \"sequences\": [";
   for (std::size_t i = 0; i < replay.sequences.size(); ++i) {
@@ -164,7 +179,7 @@ std::string replay_data(const Replay& replay, bool kernel_names) {
     out += fmt::format(R"(, "kernel_time_us": {:.3f}, "ids": [{}]}})", us(sequence.kernel_ns),
                        fmt::join(sequence.records, ", "));
   }
-  return out + "]}";
+  return plain_json(out + "]}");
 }
 
 std::string replay_script(const Replay& replay, const ReplayScriptOptions& options) {
@@ -172,8 +187,7 @@ std::string replay_script(const Replay& replay, const ReplayScriptOptions& optio
   insert_common(script);
   replace_once(script, "@HEADER@", header(replay, options));
   if (options.data_file.empty()) {
-    replace_once(script, R"({"records": []})",
-                 without_quotes(replay_data(replay, options.kernel_names)));
+    replace_once(script, R"({"records": []})", replay_data(replay, options.kernel_names));
   } else {
     std::string name;
     append_json_text(name, options.data_file);

@@ -8,6 +8,7 @@
 #include <tracelens/json.hpp>
 #include <tracelens/replay.hpp>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "report/import/csv_reader.hpp"
 #include "report/import/xlsx_reader.hpp"
@@ -125,13 +126,15 @@ Replay choose_replay_from_sheet(const std::string& path, const ReplayChoice& cho
     throw Error{path, "a table has no call tree: --subtree and --module need the trace"};
   const Table table = arguments_table(path);
   const Sheet sheet{table};
-  Replay replay{.gpu = {}, .records = {}, .sequences = {}};
+  Replay replay;
   const auto has = [](const auto& list, const auto& item) {
     return list.empty() || std::ranges::find(list, item) != list.end();
   };
   std::unordered_map<std::string, std::size_t> by_arguments;
+  std::unordered_set<std::string> ops;
   for (std::size_t row = 0; row < table.rows(); ++row) {
     ReplayRecord record = record_of(sheet, row);
+    ops.insert(record.call.op);
     if (record.call.types.items().empty() || !has(choice.names, record.call.op) ||
         !has(choice.uids, record.uid))
       continue;
@@ -146,9 +149,14 @@ Replay choose_replay_from_sheet(const std::string& path, const ReplayChoice& cho
       known.kernel_ns = plus_ns(known.kernel_ns, record.kernel_ns);
     }
   }
+  for (const std::string& name : choice.names)
+    if (!ops.contains(name))
+      replay.warnings.push_back(fmt::format("no op '{}' in the table", name));
   std::ranges::stable_sort(replay.records, std::ranges::greater{}, &ReplayRecord::kernel_ns);
   if (choice.top && replay.records.size() > *choice.top) replay.records.resize(*choice.top);
-  if (replay.records.empty()) throw Error{path, "no op with recorded arguments is left to replay"};
+  if (replay.records.empty())
+    throw Error{path, replay.warnings.empty() ? "no op with recorded arguments is left to replay"
+                                              : replay.warnings.front()};
   return replay;
 }
 

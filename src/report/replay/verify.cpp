@@ -8,6 +8,7 @@
 #include <tracelens/replay.hpp>
 #include <tracelens/tree.hpp>
 
+#include "report/replay/names.hpp"
 #include "report/replay/records.hpp"
 
 namespace tracelens {
@@ -25,6 +26,11 @@ const ColumnSpec kColumns[] = {
     {"replayed", Kind::kReal, "us",
      "GPU time of a call when replayed: of its kernels alone where the script was run with "
      "--kernels, else between two points of the GPU's queue"},
+    {"cache", Kind::kText, "",
+     "what the L2 cache held in the replay that came nearest to the recorded time: nothing of use "
+     "(cold), the inputs (warm), another op's output (written); known where the script was run with "
+     "--kernels"},
+    {"replayed cold", Kind::kReal, "us", "GPU time of a call when replayed with a cold cache"},
     {"ratio", Kind::kReal, "", "replayed time / recorded time"},
     {"same kernel", Kind::kBool, "", "whether the longest kernel of each ran in the other, too"},
     {"verdict", Kind::kText, "",
@@ -79,9 +85,12 @@ void add_row(Table& table, const Value& result, const ReplayRecord& record) {
   const bool comparable = ran && recorded > 0 && replayed > 0;
   std::string_view verdict = ran ? "no GPU work to compare" : "not run";
   if (comparable) verdict = verdict_of(replayed / recorded, same);
+  const Value* const by_cache = result.find("kernel_us_by_cache");
+  const double cold = by_cache == nullptr ? 0 : number_of(*by_cache, "cold");
   const std::string_view why = ran ? "" : text_of(result, "reason");
   table.add_row(static_cast<std::int64_t>(number_of(result, "id")), record.call.op,
                 record.call.dims, record.count, if_any(true, recorded), if_any(ran, replayed),
+                text_of(result, "cache"), if_any(ran, cold),
                 if_any(comparable, comparable ? replayed / recorded : 0), same, verdict, why);
 }
 
@@ -109,7 +118,7 @@ Table verify_replay(const Trace& trace, std::string_view results, std::string_vi
     const EventId event{in_range ? static_cast<std::uint32_t>(uid->as_int()) : 0};
     const NodeId node = in_range ? tree.node(event) : NodeId{};
     const std::size_t index = node.valid() ? by_node[node.row] : kNone;
-    if (index >= records.size() || records[index].call.op != text_of(result, "op"))
+    if (index >= records.size() || !may_be_called(records[index].call.op, text_of(result, "op")))
       throw Error{where, fmt::format("made from another trace: its event {} is no {}",
                                      in_range ? event.row : 0, text_of(result, "op"))};
     add_row(table, result, records[index]);
@@ -120,16 +129,24 @@ Table verify_replay(const Trace& trace, std::string_view results, std::string_vi
 std::string verify_summary(const Table& verified) {
   const std::span verdicts = verified.column("verdict").texts();
   const std::span recorded = verified.column("recorded").reals();
-  std::size_t ran = 0, is_long = 0, reproduced = 0;
+  const std::span cold = verified.column("replayed cold").reals();
+  std::size_t ran = 0, is_long = 0, reproduced = 0, when_cold = 0;
+  bool knows_cold = false;
   for (std::size_t row = 0; row < verified.rows(); ++row) {
     ran += verdicts[row] == "not run" ? 0 : 1;
-    if (!(recorded[row] > kLongUs)) continue;  // a missing one is NaN
+    knows_cold = knows_cold || cold[row] > 0;  // a missing one is NaN
+    if (!(recorded[row] > kLongUs)) continue;
     ++is_long;
     reproduced += verdicts[row] == "reproduced" ? 1 : 0;
+    when_cold += verdicts[row] != "other kernel chosen" && cold[row] > 0 &&
+                         verdict_of(cold[row] / recorded[row], std::nullopt) == "reproduced"
+                     ? 1
+                     : 0;
   }
   return fmt::format(
-      "{} of {} ops ran; {} of the {} above {:.0f} us were reproduced within {:.0f}%", ran,
-      verified.rows(), reproduced, is_long, kLongUs, 100 * kAlike);
+      "{} of {} ops ran; {} of the {} above {:.0f} us were reproduced within {:.0f}%{}", ran,
+      verified.rows(), reproduced, is_long, kLongUs, 100 * kAlike,
+      knows_cold ? fmt::format(", {} with a cold cache alone", when_cold) : "");
 }
 
 }  // namespace tracelens

@@ -53,6 +53,22 @@ class Tensor:
     def is_floating_point(self):
         return self.dtype.is_floating_point
 
+    def stride(self):
+        return self.strides
+
+    def transpose(self, first, second):
+        shape, strides = list(self.shape), list(self.strides)
+        for each in (shape, strides):
+            each[first], each[second] = each[second], each[first]
+        return Tensor(shape, strides, self.dtype, self.device, self.fill, self.high)
+
+    def contiguous(self):
+        strides, step = [], 1
+        for size in reversed(self.shape):
+            strides.insert(0, step)
+            step *= size
+        return Tensor(self.shape, strides, self.dtype, self.device, self.fill, self.high)
+
     def to(self, kind):
         return Tensor(self.shape, self.strides, kind, self.device, self.fill, self.high)
 
@@ -177,6 +193,18 @@ def no_grad():
 
 
 enable_grad = no_grad
+
+
+@contextlib.contextmanager
+def set_grad_enabled(mode):
+    calls.append(("set_grad_enabled", [mode], {}))
+    yield
+
+
+class backends:
+    class cuda:
+        class matmul:
+            allow_tf32 = False
 
 
 @contextlib.contextmanager
