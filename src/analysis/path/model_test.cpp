@@ -245,7 +245,7 @@ TEST(PathModel, HostTimeBeforeTheFirstOpIsTimeOfTheRun) {
   const Modelled m{t.finish()};
   EXPECT_EQ(m.us(), 112);
   PathEdit edit;
-  edit.scale_host(m.track(call), 0, 100, 0.5);
+  edit.scale_host(m.track(call), 0, 100000, 0.5);
   EXPECT_EQ(m.us_with(edit), 62);
   EXPECT_EQ(m.model.host_ns(m.track(call), 0, 100000), 100000);
 }
