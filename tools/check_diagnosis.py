@@ -5,8 +5,8 @@
 
 The folder has pairs NAME.bad.json.gz and NAME.mended.json.gz, and truth.json with the step times of
 both, measured without a profiler, and the saving. The findings that tell the cause of each pair stand
-in diagnosis_expected.json beside this script, or in expected.json of the folder; a pair with none is
-a healthy one. One line per pair: the place of the finding, its saving estimated from the bad trace
+in expected.json of the folder, in truth.json ("rules"), or in diagnosis_expected.json beside this
+script; a pair with none is a healthy one. One line per pair: the place of the finding, its saving estimated from the bad trace
 alone against the measured one, the predicted step time after it against the mended one, and what the
 finding is worth in the mended trace. Exit status 1 when fewer pairs than asked for reach a bar.
 """
@@ -57,9 +57,10 @@ def main():
     args, more = parser.parse_known_args()
 
     truth = json.loads((args.folder / "truth.json").read_text())
-    own = args.folder / "expected.json"
-    expected = json.loads((own if own.exists() else
-                           pathlib.Path(__file__).with_name("diagnosis_expected.json")).read_text())
+    expected = json.loads(pathlib.Path(__file__).with_name("diagnosis_expected.json").read_text())
+    expected.update((name, pair["rules"]) for name, pair in truth.items() if "rules" in pair)
+    if (args.folder / "expected.json").exists():
+        expected.update(json.loads((args.folder / "expected.json").read_text()))
     pairs = [name for name in sorted(truth) if not args.only or name in args.only]
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         sides = {(name, side): pool.submit(diagnose, args.program, args.folder / f"{name}.{side}.json.gz", more)

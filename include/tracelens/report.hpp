@@ -79,6 +79,12 @@ struct ReportOptions {
   int histogram_bins = 100;
   std::optional<std::size_t> top_short_kernels = {};  // rows; all when absent
   std::optional<std::size_t> top_ops = {};  // rows of ops_unique_args and of each family's sheet
+  // Table kernel_sequences: only below ops, modules and ranges whose name has this in it.
+  std::string sequences_of = {};
+  bool sequences_as_hta =
+      false;  // counted as Holistic Trace Analysis does; see docs/differences.md
+  // What the profiler wrote as "raw" memory timeline of the run: its categories are the true ones.
+  std::string memory_timeline_file = {};
   // Of a JAX profile: only kernels whose HLO op has one of these words in its metadata.
   std::vector<std::string> op_keywords = {};
 };

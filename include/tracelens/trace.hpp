@@ -91,6 +91,20 @@ struct Signature {
   Value dims, types, strides, concrete;
 };
 
+// What an event "[memory]" says: the framework's allocator handed out a block or took one back.
+struct MemoryChange {
+  std::int64_t address = 0;
+  std::int64_t bytes = 0;        // negative: taken back
+  std::int64_t allocated = 0;    // in use on the device afterwards
+  std::int64_t reserved = 0;     // what the allocator then holds of the device
+  std::int32_t order = 0;        // among events of the same time ("Ev Idx")
+  std::int16_t device_type = 0;  // 0: CPU, 1: CUDA, 6: HIP
+  std::int16_t device = -1;
+  bool operator==(const MemoryChange&) const = default;
+};
+// More than any machine has: sums of such numbers stay far from the limits of 64 bits.
+inline constexpr std::int64_t kMostMemory = std::int64_t{1} << 46;
+
 // A column that few events have: rows ascending, one value each. Lookup is a binary search;
 // passes over a category walk it with their own cursor instead.
 template <class T>
@@ -229,6 +243,8 @@ class Trace {
   [[nodiscard]] const SparseColumn<std::int64_t>& forward_threads() const { return fwd_threads_; }
   [[nodiscard]] const SparseColumn<std::int64_t>& streams() const { return streams_; }
   [[nodiscard]] const SparseColumn<std::int64_t>& devices() const { return devices_; }
+  // Of events "[memory]"; values beyond kMostMemory are not kept.
+  [[nodiscard]] const SparseColumn<MemoryChange>& memory_changes() const { return memory_; }
   // "Call stack" of ops recorded with_stack: frames separated by ';', innermost first.
   [[nodiscard]] const SparseColumn<StringId>& call_stacks() const { return call_stacks_; }
   // Everything else a report needs (collective metadata, grid, block, bytes, Triton provenance), as
@@ -280,6 +296,7 @@ class Trace {
   std::vector<Phase> phases_;
   SparseColumn<std::int64_t> external_ids_, sequences_, fwd_threads_, streams_, devices_;
   SparseColumn<StringId> call_stacks_, details_, other_categories_;
+  SparseColumn<MemoryChange> memory_;
   SparseColumn<EventId> given_parents_;
   std::vector<EventId> passed_over_;
   std::uint32_t recorded_ = std::numeric_limits<std::uint32_t>::max();  // more than size(): all

@@ -79,6 +79,9 @@ class TraceBuilder {
   void set_forward_thread(EventId event, std::int64_t id) { trace_.fwd_threads_.append(event, id); }
   void set_stream(EventId event, std::int64_t id) { trace_.streams_.append(event, id); }
   void set_device(EventId event, std::int64_t id) { trace_.devices_.append(event, id); }
+  void set_memory_change(EventId event, const MemoryChange& change) {
+    trace_.memory_.append(event, change);
+  }
   void set_call_stack(EventId event, StringId text) { trace_.call_stacks_.append(event, text); }
   void set_details(EventId event, StringId json) { trace_.details_.append(event, json); }
   void set_category_text(EventId event, StringId text) {

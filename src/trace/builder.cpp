@@ -188,6 +188,7 @@ Trace TraceBuilder::finish() && {
   write_given_parents();
   std::ranges::sort(trace_.passed_over_);
   // Columns grow by doubling; the room they did not use would be a tenth of a report's memory.
+  // Not that of the memory events: copying the largest column would take more than it gives.
   for (auto* column : {&trace_.external_ids_, &trace_.sequences_, &trace_.fwd_threads_,
                        &trace_.streams_, &trace_.devices_})
     column->shrink();

@@ -75,6 +75,14 @@ class ReportVerb : public Verb {
     flags.add("--no-pseudo-ops", no_pseudo_ops_,
               "Leave out the ops that are put around the work of serving engines, see "
               "docs/guide/pseudo-ops.md");
+    flags.add(
+        "--memory-timeline", options_.memory_timeline_file,
+        "The raw memory timeline the profiler wrote of the run: the tables of memory are made "
+        "of it");
+    flags.add("--sequences-of", options_.sequences_of,
+              "In table kernel_sequences only ops and modules with this in their name");
+    flags.add("--hta-sequences", options_.sequences_as_hta,
+              "Table kernel_sequences as Holistic Trace Analysis counts, see docs/differences.md");
     flags.add("--call-stack", options_.call_stack,
               "Call stacks in unified_perf_summary (needs Python stacks in the trace)");
     flags.add("--group-by-kernel-count", options_.group_by_kernel_count,
@@ -131,8 +139,12 @@ class ReportVerb : public Verb {
         write_tables({&list, 1}, output_, {.title = "Tables of a report", .version = kVersion});
       return kExitOk;
     }
-    const std::vector<std::string> inputs{input_.path(), captures_, options_.gpu_file,
-                                          options_.models_file, options_.kernel_rules_file};
+    const std::vector<std::string> inputs{input_.path(),
+                                          captures_,
+                                          options_.gpu_file,
+                                          options_.models_file,
+                                          options_.kernel_rules_file,
+                                          options_.memory_timeline_file};
     refuse_overwriting({output_}, inputs);
     if (!output_.empty() && options_.tables.size() == 1) check_sink(output_);
     if (!output_.empty() && options_.tables.size() != 1)

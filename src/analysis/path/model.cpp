@@ -332,7 +332,8 @@ struct PathModel::Parts {
   }
 
   [[nodiscard]] Resources resources(std::span<const PathEdit* const> edits) const {
-    const Resources now = resources_of(base, length_ns, loader_ns(base), 1);
+    const Resources& now = base_resources.get(
+        [this] { return resources_of(base, length_ns, loader_ns(base), 1); });
     if (edits.empty()) return now;
     const PathLags lags = with(edits);
     const std::int64_t loader = loader_ns(base), waits = waits_ns(base);
@@ -443,6 +444,7 @@ struct PathModel::Parts {
   std::vector<PathSegment> segments;
   BoundByTimes bound_by{};
   Once<std::vector<std::int64_t>> latest;
+  mutable Once<Resources> base_resources;
 };
 
 PathModel::PathModel(const TraceFacts& facts, const PathOptions& options)

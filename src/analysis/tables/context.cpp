@@ -4,6 +4,7 @@
 #include <tracelens/gpu.hpp>
 
 #include "analysis/jax/timeline.hpp"
+#include "analysis/memory/raw_timeline.hpp"
 #include "io/threads.hpp"
 
 namespace tracelens {
@@ -53,6 +54,7 @@ void TableContext::check_files(const ReportOptions& options) {
   (void)chosen_gpu({.name = options.gpu, .file = options.gpu_file}, nullptr);
   (void)perf::load_user_models(options.models, options.models_file);
   if (!options.kernel_rules_file.empty()) (void)load_kernel_rules(options.kernel_rules_file);
+  if (!options.memory_timeline_file.empty()) (void)read_raw_timeline(options.memory_timeline_file);
 }
 
 std::string TableContext::gpu_name() const {

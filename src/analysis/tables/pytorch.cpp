@@ -1,7 +1,10 @@
 // The tables of a PyTorch trace, in report order.
+#include "analysis/fusion/fusible_table.hpp"
+#include "analysis/fusion/sequences.hpp"
 #include "analysis/gpu/graph_launches.hpp"
 #include "analysis/gpu/idle.hpp"
 #include "analysis/gpu/kernel_categories.hpp"
+#include "analysis/memory/tables.hpp"
 #include "analysis/ops/category_sheets.hpp"
 #include "analysis/ops/module_tables.hpp"
 #include "analysis/ops/op_tables.hpp"
@@ -139,6 +142,35 @@ std::vector<Table> short_kernels(TableContext& c) {
                                    .top_rows = c.options.top_short_kernels};
   return tables(short_kernel_histogram(c.kernels(), options),
                 short_kernels_summary(c.facts, c.kernels(), c.timeline().total_ns, options));
+}
+
+// Of the profiler's own timeline where one is given; nothing of a trace without memory events.
+std::vector<Table> memory_tables(TableContext& c) {
+  if (!c.options.memory_timeline_file.empty())
+    return raw_memory_tables(read_raw_timeline(c.options.memory_timeline_file));
+  const std::vector<DeviceMemory> devices = memory_devices(c.trace);
+  if (devices.empty()) return {};
+  std::vector<Table> made = tables(memory_summary(c.facts, devices));
+  if (c.wants("memory_timeline")) made.push_back(memory_timeline(c.trace, devices));
+  if (c.wants("memory_peak") || c.wants("memory_churn")) {
+    MemoryOwnerTables owners = memory_owners(c.facts, devices);
+    made.push_back(std::move(owners.peak));
+    made.push_back(std::move(owners.churn));
+  }
+  return made;
+}
+
+std::vector<Table> sequences(TableContext& c) {
+  if (c.tree().stats().gpu_only) return {};
+  SequenceOptions options{.of = c.options.sequences_of,
+                          .short_kernel_us = c.options.short_kernel_us};
+  if (c.options.sequences_as_hta) return with_rows(tables(hta_kernel_sequences(c.facts, options)));
+  constexpr std::size_t kLongestAskedFor = 1024;
+  if (!options.of.empty()) options.longest = kLongestAskedFor;
+  const HostRanges ranges{c.trace};
+  const OpPlaces places{c.trace, c.tree(), ranges};
+  const FusionInput input{c.facts, c.ops(), places};
+  return with_rows(tables(kernel_sequences(input, options), fusible_kernels(input, c.gpu())));
 }
 
 std::vector<Table> collectives(TableContext& c) {
@@ -489,6 +521,68 @@ constexpr TableInfo kTables[] = {
      .needs = Needs::kOps | Needs::kCollectives,
      .in_background = true,
      .make = collectives},
+    {.name = "memory_summary",
+     .description = "Memory in use and held by the allocator of each device",
+     .group = "memory",
+     .on = Default::kExtended,
+     .needs = Needs::kMemory,
+     .screen =
+         {.place = 16,
+          .rows = 4,
+          .columns =
+              "device | peak_allocated_mb | peak_reserved_mb | initial_mb | fragmentation_pct | peak_pct_of_capacity | peak_at_ms | step | allocs"},
+     .in_background = true,
+     .make = memory_tables},
+    {.name = "memory_peak",
+     .description = "Who owned the memory in use at the peak",
+     .group = "memory",
+     .on = Default::kOff,
+     .needs = Needs::kMemory | Needs::kFrames,
+     .screen =
+         {.place = 17,
+          .rows = 10,
+          .columns =
+              "category | top op | op | module | bytes | pct_of_peak | count | line | device"},
+     .in_background = true,
+     .make = memory_tables},
+    {.name = "memory_churn",
+     .description = "Who asked for memory, and how often",
+     .group = "memory",
+     .on = Default::kOff,
+     .needs = Needs::kMemory | Needs::kFrames,
+     .screen =
+         {.columns =
+              "category | top op | op | module | count | bytes | mean_life_ms | line | device"},
+     .in_background = true,
+     .make = memory_tables},
+    {.name = "memory_timeline",
+     .description = "Memory in use over time",
+     .group = "memory",
+     .on = Default::kOff,
+     .needs = Needs::kMemory,
+     .in_background = true,
+     .make = memory_tables},
+    {.name = "kernel_sequences",
+     .description = "Sequences of kernels that ops and nn.Modules launch",
+     .group = "sequences",
+     .on = Default::kOff,
+     .needs = Needs::kOps | Needs::kFrames,
+     .screen =
+         {.place = 18,
+          .rows = 10,
+          .columns =
+              "unit | sequence | kernels | count | gpu_ms | saving_ms | fusible | host_ms | gap_ms | short_kernels"},
+     .make = sequences},
+    {.name = "fusible_kernels",
+     .description = "Chains of kernels that one could do, by nn.Module and phase",
+     .group = "sequences",
+     .on = Default::kOff,
+     .needs = Needs::kOps | Needs::kFrames | Needs::kModules,
+     .screen = {.place = 19,
+                .rows = 10,
+                .columns =
+                    "unit | phase | kind | count | kernels | time_ms | fused_ms | saving_ms | ops"},
+     .make = sequences},
     kWarningsTable,
 };
 

@@ -48,6 +48,8 @@ constexpr TableFlag kFlags[] = {
     {"by-step", "Also tables that put the steps of the loop side by side"},
     {"host",
      "Also the tables of what the host asked of the GPU: launches, queues, copies, waits, gaps"},
+    {"memory", "Also tables of memory over time, and by the ops that asked for it"},
+    {"sequences", "Also a table of the sequences of kernels that ops and nn.Modules launch"},
     {"kernel-details", "Also every dispatch of rocprofv3 results with its grid, registers and LDS"},
 };
 
@@ -64,6 +66,7 @@ constexpr std::pair<Needs, std::string_view> kNeeds[] = {
     {Needs::kCollectives, "collectives"},
     {Needs::kOverlap, "kernels that overlap"},
     {Needs::kServing, "steps of a serving engine"},
+    {Needs::kMemory, "memory events"},
 };
 
 bool contains(const std::vector<std::string>& names, std::string_view name) {

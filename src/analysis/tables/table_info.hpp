@@ -35,6 +35,7 @@ enum class Needs : std::uint16_t {
   kCollectives = 512,  // communication kernels
   kOverlap = 1024,     // kernels that ran at the same time
   kServing = 2048,     // annotations of a serving engine around its steps
+  kMemory = 4096,      // what the allocator did
 };
 constexpr Needs operator|(Needs a, Needs b) {
   return static_cast<Needs>(static_cast<std::uint16_t>(a) | static_cast<std::uint16_t>(b));

@@ -246,8 +246,8 @@ Diagnosis diagnose(const Trace& trace, const DiagnoseOptions& options) {
     return static_cast<std::int64_t>(percent * kOnePercent *
                                      static_cast<double>(context.length_ns()));
   };
+  estimate_alone(context, candidates);
   for (Candidate& candidate : candidates) {
-    estimate_alone(context, candidate);
     candidate.is_one_off = is_in_few_steps(context, candidate.draft) &&
                            candidate.alone.mid_ns < part(n["one_off_pct"]);
   }

@@ -73,11 +73,18 @@ class Notes {
                          figure(percentage(unlinked, all), "%")));
   }
 
+  // Not a call or a graph launch that stands for the op it has none of.
+  [[nodiscard]] bool is_op(const OpGroup& group) const {
+    const EventId event = c_.op_uses()[group.uses.front()].event;
+    return event.valid() && trace_.category(event) == Category::kCpuOp;
+  }
+
   void names() {
     std::int64_t all = 0, without = 0;
     for (const OpGroup& group : c_.op_groups()) {
       const bool has_shapes =
           group.signature.valid() && !trace_.signature(group.signature).dims.is_null();
+      if (!is_op(group)) continue;
       all += group.busy_ns;
       if (!has_shapes) without += group.busy_ns;
     }
@@ -143,6 +150,8 @@ class Notes {
     if (c_.share(overhead) >= kRecording)
       add(12, fmt::format("the profiler itself took {} inside the window", ms_text(overhead)));
     devices();
+    if (std::ranges::any_of(c_.memory(), [](const DeviceMemory& m) { return m.violations > 0; }))
+      add(14, "allocations were lost while recording: memory figures are incomplete");
     if (c_.gpu() == nullptr)
       add(15,
           "the GPU is not known: rules about rates compare the run with itself; choose one with "

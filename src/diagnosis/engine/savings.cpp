@@ -1,10 +1,13 @@
 #include "diagnosis/engine/savings.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <future>
 #include <span>
 
 #include "diagnosis/kit/estimate.hpp"
+#include "io/threads.hpp"
 
 namespace tracelens {
 namespace {
@@ -13,16 +16,31 @@ std::int64_t times(double factor, std::int64_t ns) {
   return static_cast<std::int64_t>(std::floor(factor * static_cast<double>(ns)));
 }
 
+// Every one of them, on a few threads: what is asked of the path can be asked at the same time.
+template <class Work>
+void for_all(std::size_t count, int threads, const Work& work) {
+  constexpr int kMostThreads = 4;  // each copies the run
+  std::atomic<std::size_t> next = 0;
+  const auto run = [&] {
+    for (std::size_t i = next++; i < count; i = next++) work(i);
+  };
+  std::vector<std::future<void>> others;
+  const auto most = std::min(static_cast<int>(count), std::min(threads, kMostThreads));
+  for (int i = 1; i < most; ++i)
+    others.push_back(std::async(std::launch::async | std::launch::deferred, run));
+  run();
+  for (std::future<void>& other : others) other.get();
+}
+
 // Savings of sets of findings, by the path and its resources.
 class PathSavings {
  public:
   explicit PathSavings(const DiagnosisContext& context) : path_{context.path()} {}
 
-  [[nodiscard]] std::int64_t with(const Candidate& candidate) {
-    edits_.push_back(&candidate.draft.edit);
-    const std::int64_t all = estimate(path_, edits_).expected_ns();
-    edits_.pop_back();
-    return all;
+  [[nodiscard]] std::int64_t with(const Candidate& candidate) const {
+    std::vector<const PathEdit*> edits = edits_;
+    edits.push_back(&candidate.draft.edit);
+    return estimate(path_, edits).expected_ns();
   }
   void add(const Candidate& candidate) { edits_.push_back(&candidate.draft.edit); }
 
@@ -44,47 +62,64 @@ class PlainSavings {
   std::int64_t most_, taken_ = 0;
 };
 
+// What each would save next; before the first that is what it saves alone.
+template <class Savings>
+std::vector<std::int64_t> drops_of(const Savings& savings, std::span<Candidate* const> left,
+                                   std::int64_t saved, bool is_first, int threads) {
+  std::vector<std::int64_t> drops(left.size());
+  for_all(left.size(), threads, [&](std::size_t i) {
+    const std::int64_t all = is_first ? left[i]->alone.mid_ns : savings.with(*left[i]);
+    drops[i] = std::max<std::int64_t>(0, all - saved);
+  });
+  return drops;
+}
+
+// The specific cause that saves most, if that is enough; else the generic one; else whatever does.
+std::size_t next_of(std::span<Candidate* const> left, std::span<const std::int64_t> drops,
+                    const SavingLimits& limits) {
+  std::size_t best = 0, specific = left.size(), generic = left.size();
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    if (drops[i] > drops[best]) best = i;
+    std::size_t& kind = left[i]->rule->is_generic ? generic : specific;
+    if (kind == left.size() || drops[i] > drops[kind]) kind = i;
+  }
+  if (specific < left.size() && drops[specific] >= limits.specific_ns) return specific;
+  if (generic < left.size() && drops[generic] >= limits.least_ns) return generic;
+  return best;
+}
+
 template <class Savings>
 std::int64_t order_with(Savings savings, std::vector<Candidate>& candidates,
-                        const SavingLimits& limits) {
+                        const SavingLimits& limits, int threads) {
   std::vector<Candidate*> left;
   for (Candidate& candidate : candidates)
     if (!candidate.is_for_information() && !candidate.is_one_off) left.push_back(&candidate);
   // By id, so that ties go to the smaller one.
   std::ranges::sort(left, {}, [](const Candidate* one) { return one->rule->id; });
-  std::vector<std::int64_t> drops(left.size());
   std::int64_t saved = 0;
+  std::vector<std::int64_t> before(left.size());
+  const Rule* last = nullptr;
   for (std::size_t place = 0; place < limits.most && !left.empty(); ++place) {
-    std::size_t best = 0, specific = left.size(), generic = left.size();
-    for (std::size_t i = 0; i < left.size(); ++i) {
-      const std::int64_t before = drops[i];
-      drops[i] = std::max<std::int64_t>(0, savings.with(*left[i]) - saved);
-      if (place > 0 && before < limits.unlocked_ns && drops[i] >= limits.unlocked_ns)
-        for (const Candidate& last : candidates)
-          if (last.place == place - 1) left[i]->locked_by = last.rule->id;
-      if (drops[i] > drops[best]) best = i;
-      std::size_t& kind = left[i]->rule->is_generic ? generic : specific;
-      if (kind == left.size() || drops[i] > drops[kind]) kind = i;
-    }
-    std::size_t chosen = best;
-    if (specific < left.size() && drops[specific] >= limits.specific_ns)
-      chosen = specific;
-    else if (generic < left.size() && drops[generic] >= limits.least_ns)
-      chosen = generic;
+    std::vector<std::int64_t> drops = drops_of(savings, left, saved, place == 0, threads);
+    for (std::size_t i = 0; i < left.size() && last != nullptr; ++i)
+      if (before[i] < limits.unlocked_ns && drops[i] >= limits.unlocked_ns)
+        left[i]->locked_by = last->id;
+    const std::size_t chosen = next_of(left, drops, limits);
     if (drops[chosen] < std::max<std::int64_t>(1, limits.least_ns)) break;
     left[chosen]->place = place;
     left[chosen]->saving_ns = drops[chosen];
     saved += drops[chosen];
     savings.add(*left[chosen]);
-    left.erase(left.begin() + static_cast<std::ptrdiff_t>(chosen));
-    drops.erase(drops.begin() + static_cast<std::ptrdiff_t>(chosen));
+    last = left[chosen]->rule;
+    const auto at = static_cast<std::ptrdiff_t>(chosen);
+    left.erase(left.begin() + at);
+    drops.erase(drops.begin() + at);
+    before = std::move(drops);
   }
   return saved;
 }
 
-}  // namespace
-
-void estimate_alone(const DiagnosisContext& context, Candidate& candidate) {
+void estimate_one(const DiagnosisContext& context, Candidate& candidate) {
   const Draft& draft = candidate.draft;
   candidate.gpu_saving_ns = gpu_time_saved(context.trace, draft.edit);
   if (!context.path().usable()) {
@@ -107,10 +142,19 @@ void estimate_alone(const DiagnosisContext& context, Candidate& candidate) {
                      .high_ns = std::max(high.most_ns(), mid.expected_ns())};
 }
 
+}  // namespace
+
+void estimate_alone(const DiagnosisContext& context, std::span<Candidate> candidates) {
+  (void)context.gpu_times();  // made by one thread
+  for_all(candidates.size(), io::thread_count(context.options.threads),
+          [&](std::size_t i) { estimate_one(context, candidates[i]); });
+}
+
 std::int64_t order_by_savings(const DiagnosisContext& context, std::vector<Candidate>& candidates,
                               const SavingLimits& limits) {
-  return context.path().usable() ? order_with(PathSavings{context}, candidates, limits)
-                                 : order_with(PlainSavings{context}, candidates, limits);
+  const int threads = io::thread_count(context.options.threads);
+  return context.path().usable() ? order_with(PathSavings{context}, candidates, limits, threads)
+                                 : order_with(PlainSavings{context}, candidates, limits, threads);
 }
 
 }  // namespace tracelens

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,7 +34,7 @@ struct Candidate {
 };
 
 // Each by itself.
-void estimate_alone(const DiagnosisContext& context, Candidate& candidate);
+void estimate_alone(const DiagnosisContext& context, std::span<Candidate> candidates);
 
 struct SavingLimits {
   std::int64_t least_ns = 0;     // smaller savings end the search

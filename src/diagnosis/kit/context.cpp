@@ -16,17 +16,9 @@
 namespace tracelens {
 namespace {
 
-// What counts as a fair measure of bandwidth, and how much of the data sheet can be reached.
-constexpr double kLargeBytes = 128.0 * (1 << 20), kFairBytes = 32.0 * (1 << 20);
-constexpr double kMostOfPeak = 0.9, kUsualOfPeak = 0.8;
-
 double percent_of_roof(const Roof* roof, std::int64_t busy_ns) {
   if (roof == nullptr || busy_ns <= 0) return 0;
   return 100 * roof->best_us * 1e3 / static_cast<double>(busy_ns);
-}
-
-bool is_elementwise(std::string_view category) {
-  return category.find("lementwise") != category.npos;
 }
 
 }  // namespace
@@ -58,9 +50,11 @@ DiagnosisContext::DiagnosisContext(const Trace& a_trace, const DiagnoseOptions& 
 
 const PathModel& DiagnosisContext::path() const {
   return path_.get([this] {
+    // What recording costs is known of PyTorch's profiler alone.
+    const bool is_known = facts.kind() == TraceKind::kPyTorch;
     return PathModel{facts,
                      {.window = window.time,
-                      .correct_overhead = options.corrects_overhead,
+                      .correct_overhead = options.corrects_overhead && is_known,
                       .costs = recording_costs(settings)}};
   });
 }
@@ -256,6 +250,16 @@ const DiagnosisContext::Uses& DiagnosisContext::uses() const {
 std::span<const OpUse> DiagnosisContext::op_uses() const { return uses().uses; }
 std::span<const OpGroup> DiagnosisContext::op_groups() const { return uses().groups; }
 
+const OpPlaces& DiagnosisContext::places() const {
+  return places_.get([this] { return OpPlaces{trace, tree(), ranges()}; });
+}
+const FusionInput& DiagnosisContext::fusion() const {
+  return fusion_.get([this] { return FusionInput{facts, ops(), places()}; });
+}
+std::span<const DeviceMemory> DiagnosisContext::memory() const {
+  return memory_.get([this] { return memory_devices(trace); });
+}
+
 // --- the GPU's figures ---
 
 std::optional<double> DiagnosisContext::peak_flops(std::string_view compute_spec) const {
@@ -270,17 +274,8 @@ std::optional<double> DiagnosisContext::bandwidth() const {
 }
 
 std::optional<double> DiagnosisContext::reached_bandwidth() const {
-  double large = 0, fair = 0;
-  for (const OpGroup& group : op_groups()) {
-    if (!is_elementwise(group.category) || group.work == nullptr) continue;
-    const double bytes = group.work->bytes.value_or(0), rate = group.terabytes_per_second() * 1e12;
-    if (bytes >= kLargeBytes) large = std::max(large, rate);
-    if (bytes >= kFairBytes) fair = std::max(fair, rate);
-  }
-  const double reached = large > 0 ? large : fair;
-  const auto peak = bandwidth();
-  if (reached > 0) return peak ? std::min(reached, kMostOfPeak * *peak) : reached;
-  return peak ? std::optional{kUsualOfPeak * *peak} : std::nullopt;
+  const auto bytes_per_ns = fusion().reached_bandwidth();
+  return bytes_per_ns ? std::optional{*bytes_per_ns * 1e9} : std::nullopt;
 }
 
 // --- the host ---

@@ -18,9 +18,11 @@
 #include <tracelens/tree.hpp>
 #include <vector>
 
+#include "analysis/fusion/fusion_input.hpp"
 #include "analysis/host/gaps.hpp"
 #include "analysis/host/host_work.hpp"
 #include "analysis/host/syncs.hpp"
+#include "analysis/memory/totals.hpp"
 #include "analysis/ops/input.hpp"
 #include "analysis/ops/unified_ops.hpp"
 #include "analysis/path/model.hpp"
@@ -29,6 +31,7 @@
 #include "facts/calls.hpp"
 #include "facts/host_ranges.hpp"
 #include "facts/once.hpp"
+#include "facts/op_places.hpp"
 #include "facts/trace_facts.hpp"
 #include "perf/registry/user_models.hpp"
 
@@ -126,6 +129,10 @@ class DiagnosisContext {
   [[nodiscard]] std::span<const OpUse> op_uses() const;
   [[nodiscard]] std::span<const OpGroup> op_groups() const;  // by busy time
 
+  [[nodiscard]] const OpPlaces& places() const;     // in which module and phase each op stands
+  [[nodiscard]] const FusionInput& fusion() const;  // for fusible_runs() and epilogues()
+  [[nodiscard]] std::span<const DeviceMemory> memory() const;  // of the whole trace
+
   // --- the GPU's figures; none: the GPU is not known ---
   [[nodiscard]] const Gpu* gpu() const { return gpu_ ? &*gpu_ : nullptr; }
   [[nodiscard]] std::optional<double> peak_flops(std::string_view compute_spec) const;  // per s
@@ -169,6 +176,9 @@ class DiagnosisContext {
   mutable Once<DeviceTimes> gpu_times_;
   mutable Once<OpInput> ops_;
   mutable Once<Uses> uses_;
+  mutable Once<OpPlaces> places_;
+  mutable Once<FusionInput> fusion_;
+  mutable Once<std::vector<DeviceMemory>> memory_;
   mutable Once<CallKinds> calls_;
   mutable Once<HostRanges> ranges_;
   mutable Once<HostWork> host_;

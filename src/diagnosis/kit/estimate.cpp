@@ -15,6 +15,10 @@ bool Estimate::agree() const {
   return static_cast<double>(most_ns()) <= kAgree * static_cast<double>(least_ns());
 }
 
+std::int64_t Estimate::expected_ns() const {
+  return agree() || path_ns > arithmetic_ns ? path_ns : arithmetic_ns;
+}
+
 Estimate estimate(const PathModel& path, std::span<const PathEdit* const> edits) {
   const std::int64_t whole = path.length_ns();
   const std::int64_t by_resources = path.resources().total_ns() - path.resources(edits).total_ns();

@@ -6,6 +6,7 @@
 // removed from the busiest resource is saved) knows nothing of order and errs less there.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -18,14 +19,12 @@ struct Estimate {
 
   // Whether the larger is within a factor of 1.5 of the smaller.
   [[nodiscard]] bool agree() const;
-  // The path's where they agree, else the arithmetic's.
-  [[nodiscard]] std::int64_t expected_ns() const { return agree() ? path_ns : arithmetic_ns; }
-  [[nodiscard]] std::int64_t least_ns() const {
-    return path_ns < arithmetic_ns ? path_ns : arithmetic_ns;
-  }
-  [[nodiscard]] std::int64_t most_ns() const {
-    return path_ns < arithmetic_ns ? arithmetic_ns : path_ns;
-  }
+  // The arithmetic's where the path is far below it, else the path's. Where the path is far above,
+  // waits chain the resources to each other: then the arithmetic, which takes them for parallel, is
+  // the one that is wrong.
+  [[nodiscard]] std::int64_t expected_ns() const;
+  [[nodiscard]] std::int64_t least_ns() const { return std::min(path_ns, arithmetic_ns); }
+  [[nodiscard]] std::int64_t most_ns() const { return std::max(path_ns, arithmetic_ns); }
 };
 
 // Of a usable model.

@@ -14,7 +14,7 @@ Trace run_with_optimizer(int ops, std::string_view name) {
   TestTrace t;
   double start = 0;
   for (int step = 0; step < 3; ++step) {
-    const double forward = add_ops(t, start, 100, 3), end = add_ops(t, forward, ops, 2, name);
+    const double forward = add_ops(t, start, 100, 1), end = add_ops(t, forward, ops, 1, name);
     t.event(Category::kUserAnnotation, "Optimizer.step#AdamW.step", forward, end - forward);
     add_step(t, step, start, end);
     start = end;

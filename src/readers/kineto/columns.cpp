@@ -45,6 +45,8 @@ void BlockMerger::append(const ParsedBlock& block) {
   for (const auto& [row, id] : block.forward_threads) builder_.set_forward_thread(event(row), id);
   for (const auto& [row, id] : block.streams) builder_.set_stream(event(row), id);
   for (const auto& [row, id] : block.devices) builder_.set_device(event(row), id);
+  for (const auto& [row, change] : block.memory_changes)
+    builder_.set_memory_change(event(row), change);
   for (const auto& [row, id] : block.call_stacks) builder_.set_call_stack(event(row), string(id));
   for (const auto& [row, id] : block.details) builder_.set_details(event(row), json_text(id));
   for (const auto& [row, id] : block.category_texts)

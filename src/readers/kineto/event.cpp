@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "io/numbers.hpp"
 #include "readers/chrome/json_scan.hpp"
@@ -154,6 +155,53 @@ NumberArg to_number_arg(std::string_view name) {
   return NumberArg::kNone;
 }
 
+// What a "[memory]" event says, as it is written.
+struct RawMemoryArgs {
+  std::int64_t address = kAbsent, bytes = kAbsent, allocated = kAbsent, reserved = kAbsent;
+  std::int64_t order = kAbsent, device_type = kAbsent, device = kAbsent;
+
+  // The number of this name; nullptr for all other names.
+  [[nodiscard]] std::int64_t* find(std::string_view name) {
+    using json::is;
+    switch (name.size()) {
+      case 4:
+        return is(name, "Addr") ? &address : nullptr;
+      case 5:
+        return is(name, "Bytes") ? &bytes : nullptr;
+      case 6:
+        return is(name, "Ev Idx") ? &order : nullptr;
+      case 9:
+        return is(name, "Device Id") ? &device : nullptr;
+      case 11:
+        return is(name, "Device Type") ? &device_type : nullptr;
+      case 14:
+        return is(name, "Total Reserved") ? &reserved : nullptr;
+      case 15:
+        return is(name, "Total Allocated") ? &allocated : nullptr;
+      default:
+        return nullptr;
+    }
+  }
+
+  [[nodiscard]] bool is_usable() const {
+    const auto is_total = [](std::int64_t total) { return total >= 0 && total <= kMostMemory; };
+    return bytes >= -kMostMemory && bytes <= kMostMemory && is_total(allocated) &&
+           (reserved == kAbsent || is_total(reserved));
+  }
+  [[nodiscard]] MemoryChange change() const {
+    const auto fit = []<class T>(std::int64_t value, T other) {
+      return std::in_range<T>(value) ? static_cast<T>(value) : other;
+    };
+    return {.address = address == kAbsent ? 0 : address,
+            .bytes = bytes,
+            .allocated = allocated,
+            .reserved = reserved == kAbsent ? 0 : reserved,
+            .order = fit(order, std::int32_t{0}),
+            .device_type = fit(device_type, std::int16_t{0}),
+            .device = fit(device, std::int16_t{-1})};
+  }
+};
+
 // What has been read of the event at hand. Views point into the block's text.
 struct EventParser::Fields {
   char phase = 0;
@@ -165,6 +213,7 @@ struct EventParser::Fields {
   std::array<std::int64_t, kNumberArgs> numbers = no_numbers();  // by NumberArg
   RawTrack track;
   RawSignature signature;
+  RawMemoryArgs memory;
 
   [[nodiscard]] std::int64_t& number(NumberArg arg) {
     return numbers[static_cast<std::size_t>(arg)];
@@ -209,6 +258,7 @@ void ParsedBlock::clear() {
   for (auto* column : {&external_ids, &sequences, &forward_threads, &streams, &devices})
     column->clear();
   for (auto* column : {&call_stacks, &details, &category_texts}) column->clear();
+  memory_changes.clear();
   labels.clear();
   problems.clear();
   controls = {};
@@ -387,6 +437,9 @@ const char* EventParser::parse_arg(std::string_view key, const char* p, const ch
   };
   if (const NumberArg arg = to_number_arg(key); arg != NumberArg::kNone)
     return parse_integer(p, end, fields.number(arg));
+  // The category may stand behind the arguments.
+  if (fields.category == Category::kCpuInstant || fields.category == Category::kNone)
+    if (std::int64_t* const number = fields.memory.find(key)) return parse_integer(p, end, *number);
   switch (key.size()) {
     case 4:
       if (json::is(key, "name")) return raw_value(fields.label);
@@ -516,6 +569,9 @@ void EventParser::append(const Fields& fields, std::uint64_t byte, ParsedBlock& 
   keep(block.forward_threads, fields.number(NumberArg::kForwardThread));
   keep(block.streams, fields.number(NumberArg::kStream));
   keep(block.devices, fields.any_device());
+  if (!is_index_ && raw.category == Category::kCpuInstant && raw.phase == Phase::kInstant &&
+      fields.memory.is_usable())
+    block.memory_changes.push_back({row, fields.memory.change()});
   if (fields.call_stack != kNoId) block.call_stacks.push_back({row, fields.call_stack});
   if (fields.category_text != category_name(raw.category))
     block.category_texts.push_back({row, strings_.intern(fields.category_text).row});

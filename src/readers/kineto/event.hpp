@@ -57,6 +57,10 @@ struct RawText {
   std::uint32_t row;
   std::uint32_t text;
 };
+struct RawMemory {
+  std::uint32_t row;
+  MemoryChange change;
+};
 struct RawLabel {
   std::uint32_t track, name;
   std::string value;  // JSON as written
@@ -77,6 +81,7 @@ struct ParsedBlock {
   std::vector<RawPlace> places;  // of the rows, if the parser notes them
   std::vector<RawInt> external_ids, sequences, forward_threads, streams, devices;
   std::vector<RawText> call_stacks, details, category_texts;
+  std::vector<RawMemory> memory_changes;
   std::vector<RawLabel> labels;
   std::vector<RawProblem> problems;
   StrayControls controls;

@@ -102,6 +102,30 @@ TEST(KinetoReader, GivesOneSignatureToEqualArgumentsHoweverTheyAreSpaced) {
   EXPECT_EQ(trace.signature_table().size(), 2u);
 }
 
+TEST(KinetoReader, KeepsWhatMemoryEventsSayWhereverTheCategoryStands) {
+  const Trace trace = read(
+      R"([{"ph":"i","cat":"cpu_instant_event","name":"[memory]","ts":3,"s":"t","args":{
+            "Total Reserved":900,"Total Allocated":700,"Device Id":2,"Device Type":1,"Bytes":-512,
+            "Addr":140737488355328,"Ev Idx":17}},
+          {"args":{"Addr":4,"Bytes":8,"Total Allocated":8},"cat":"cpu_instant_event",
+           "name":"[memory]","ph":"i","ts":4},
+          {"ph":"i","cat":"cpu_instant_event","name":"[memory]","ts":5,"args":{"Bytes":8}},
+          {"ph":"i","cat":"cpu_instant_event","name":"[memory]","ts":6,
+           "args":{"Bytes":9223372036854775807,"Total Allocated":1}},
+          {"ph":"X","cat":"cpu_op","name":"op","ts":6,"dur":1,
+           "args":{"Bytes":8,"Total Allocated":8}}])");
+  ASSERT_EQ(trace.memory_changes().rows().size(), 2u);  // no total; more than there is
+  EXPECT_EQ(trace.memory_changes().at({0}), (MemoryChange{.address = 140737488355328,
+                                                          .bytes = -512,
+                                                          .allocated = 700,
+                                                          .reserved = 900,
+                                                          .order = 17,
+                                                          .device_type = 1,
+                                                          .device = 2}));
+  EXPECT_EQ(trace.memory_changes().at({1}),
+            (MemoryChange{.address = 4, .bytes = 8, .allocated = 8}));
+}
+
 TEST(KinetoReader, KnowsEveryPhaseAndCategoryOfKineto) {
   const Trace trace = read(
       R"([{"ph":"s","id":5,"cat":"ac2g","name":"ac2g","ts":1,"pid":1,"tid":1},

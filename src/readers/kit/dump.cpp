@@ -21,6 +21,10 @@ std::string dump(const Trace& trace) {
     for (const auto* column : {&trace.external_ids(), &trace.sequence_numbers(),
                                &trace.forward_threads(), &trace.streams(), &trace.devices()})
       fmt::format_to(out, " {}", column->at(event).value_or(kAbsent));
+    if (const auto change = trace.memory_changes().at(event))
+      fmt::format_to(out, " memory {} {} {} {} {} {} {}", change->address, change->bytes,
+                     change->allocated, change->reserved, change->order, change->device_type,
+                     change->device);
     if (const auto stack = trace.call_stacks().at(event))
       fmt::format_to(out, " stack {}", trace.text(*stack));
     if (const auto json = trace.detail_texts().at(event))

@@ -185,6 +185,15 @@ class Writer {
     integer("correlation", trace_.correlations()[event.row]);
     integer("device", trace_.devices().at(event).value_or(kAbsent));
     integer("stream", trace_.streams().at(event).value_or(kAbsent));
+    if (const auto memory = trace_.memory_changes().at(event)) {
+      integer("Addr", memory->address);
+      integer("Bytes", memory->bytes);
+      integer("Total Allocated", memory->allocated);
+      integer("Total Reserved", memory->reserved);
+      integer("Ev Idx", memory->order);
+      integer("Device Type", memory->device_type);
+      integer("Device Id", memory->device);
+    }
     if (const SignatureId id = trace_.signatures()[event.row]; id.valid()) {
       const Signature& signature = trace_.signature(id);
       const auto part = [&](std::string_view key, const Value& value) {

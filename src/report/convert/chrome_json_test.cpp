@@ -31,6 +31,9 @@ constexpr std::string_view kTrace = R"({"traceEvents": [
   {"ph":"i","name":"marker","pid":10,"tid":"Spans","ts":6,"s":"t"},
   {"ph":"s","cat":"ac2g","name":"ac2g","id":9,"pid":10,"tid":11,"ts":1},
   {"ph":"f","cat":"ac2g","name":"ac2g","id":9,"pid":0,"tid":7,"ts":5},
+  {"ph":"i","cat":"cpu_instant_event","name":"[memory]","pid":10,"tid":11,"ts":7,"s":"t",
+   "args":{"Addr":64,"Bytes":-8,"Total Allocated":56,"Total Reserved":99,"Ev Idx":3,
+           "Device Type":1,"Device Id":0}},
   {"ph":"C","name":"counter","pid":10,"tid":11,"ts":1}]})";
 
 TEST(ChromeJson, KeepsWhatTheFileSaysBesideItsEvents) {
@@ -63,6 +66,7 @@ TEST(ChromeJson, ReadsBackAsTheSameTrace) {
       EXPECT_EQ(after.correlations()[event.row], before.correlations()[event.row]);
       EXPECT_EQ(after.streams().at(event), before.streams().at(event));
       EXPECT_EQ(after.details(event), before.details(event));
+      EXPECT_EQ(after.memory_changes().at(event), before.memory_changes().at(event));
       ASSERT_EQ(after.signatures()[event.row].valid(), before.signatures()[event.row].valid());
       if (after.signatures()[event.row].valid()) {
         EXPECT_EQ(after.signature(after.signatures()[event.row]).dims,

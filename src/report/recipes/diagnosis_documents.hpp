@@ -7,7 +7,7 @@
 
 namespace tracelens {
 
-inline constexpr std::string_view kVerifyCommand = "tracelens diagnose NEW --against OLD";
+inline constexpr std::string_view kVerifyCommand = "tracelens compare OLD NEW";
 
 [[nodiscard]] std::string diagnosis_json(const Diagnosis& diagnosis);
 [[nodiscard]] std::string diagnosis_markdown(const Diagnosis& diagnosis);
