@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tracelens/collectives.hpp>
 #include <tracelens/compare.hpp>
 #include <tracelens/gpu.hpp>
 #include <tracelens/model.hpp>
@@ -120,6 +121,9 @@ struct DiagnoseOptions {
   std::optional<double> link_gbps = {}, host_gbps = {};  // peaks that no trace tells
   bool corrects_overhead = true;
   const ModelSet* models = nullptr;  // one's own, asked first; not owned
+  // A run of the same program that shows what is possible: the rules CMP-* tell what is slower than
+  // there. Not owned.
+  const Trace* against = nullptr;
 };
 
 // Throws what diagnose() would throw about the options alone.
@@ -127,6 +131,12 @@ void check_options(const DiagnoseOptions& options);
 
 // Throws Error when the options are wrong. Any trace will do; one without GPU work has no findings.
 [[nodiscard]] Diagnosis diagnose(const Trace& trace, const DiagnoseOptions& options = {});
+
+// A job of several ranks: one that waits as long as most do is diagnosed, and what the others tell
+// about it, who is late and what slows that rank down, joins in. Throws Error when no file can be
+// read. In src/report.
+[[nodiscard]] Diagnosis diagnose_ranks(const std::vector<RankFile>& files,
+                                       const DiagnoseOptions& options = {});
 
 // The rules: id, title, family, and every number that rules_file may set.
 [[nodiscard]] Table rule_list();

@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <tracelens/collectives.hpp>
 #include <tracelens/diagnose.hpp>
 #include <tracelens/error.hpp>
 #include <tracelens/sinks.hpp>
@@ -7,6 +10,27 @@
 #include "verb.hpp"
 
 namespace tracelens::app {
+namespace {
+
+// The ranks of a job that a folder, an archive or a pattern stands for; empty: it is one trace. Of JAX a
+// folder is one run of all its hosts.
+std::vector<RankFile> ranks_of(const std::string& path) {
+  const bool is_pattern = path.find_first_of("*?") != std::string::npos;
+  std::error_code error;
+  if (!is_pattern && !std::filesystem::is_directory(path, error)) return {};
+  try {
+    std::vector<RankFile> files = find_rank_files({path});
+    const bool is_jax = std::ranges::any_of(files, [](const RankFile& file) {
+      return file.path.find(".xplane.pb") != std::string::npos;
+    });
+    return is_jax && !is_pattern ? std::vector<RankFile>{} : files;
+  } catch (const Error&) {
+    if (is_pattern) throw;
+    return {};  // the reader says what the folder lacks
+  }
+}
+
+}  // namespace
 
 class DiagnoseVerb : public Verb {
  public:
@@ -47,6 +71,11 @@ class DiagnoseVerb : public Verb {
         .add("--host-gbps", options_.host_gbps,
              "Peak of the link to the host, in GB/s, for findings about copies")
         .check(number_above(0));
+    flags
+        .add("--against", against_,
+             "Another trace of the same program, which shows what is possible: findings CMP-* tell "
+             "what takes longer than there")
+        .check(existing_file());
     flags.add("--no-overhead-correction", no_correction_,
               "Take times as recorded, with what recording costs the host");
     flags
@@ -60,6 +89,8 @@ class DiagnoseVerb : public Verb {
         "before it\nas mended. Exit status 1 when a gate fails.\n"
         "Examples:\n"
         "  tracelens diagnose trace.json.gz                       verdict, findings, what to try\n"
+        "  tracelens diagnose traces/                             the ranks of a job: who is late\n"
+        "  tracelens diagnose slow.json.gz --against fast.json.gz    what the other does better\n"
         "  tracelens diagnose trace.json.gz -o findings.json      for programs\n"
         "  tracelens diagnose trace.json.gz --fail-if 'saving > 10%'   a gate for CI");
   }
@@ -74,16 +105,15 @@ class DiagnoseVerb : public Verb {
       return kExitOk;
     }
     refuse_overwriting({output_, gate_results_},
-                       {input_.path(), options_.gpu.file, options_.rules_file});
+                       {input_.path(), options_.gpu.file, options_.rules_file, against_});
     if (!output_.empty() && !output_.ends_with(".txt")) check_sink_for_several(output_);
     if (!gate_results_.empty() && gates_.empty())
       throw Error{"--gate-results", "there is no --fail-if whose outcome it could tell"};
     check_gate_texts(gates_);
     check_options(options_);
-    const Trace trace = input_.read(console);
     options_.threads = input_.threads();
     options_.corrects_overhead = !no_correction_;
-    const Diagnosis diagnosis = diagnose(trace, options_);
+    const Diagnosis diagnosis = make(console);
     if (!console.quiet)
       console.print(diagnosis_text(diagnosis, {.width = console.style().width, .top = top_}));
     if (!output_.empty()) {
@@ -94,13 +124,24 @@ class DiagnoseVerb : public Verb {
   }
 
  private:
+  Diagnosis make(Console& console) {
+    Trace other;
+    if (!against_.empty()) {
+      other = read_with_warnings(against_, console);
+      options_.against = &other;
+    }
+    if (const std::vector<RankFile> ranks = ranks_of(input_.path()); !ranks.empty())
+      return diagnose_ranks(ranks, options_);
+    return diagnose(input_.read(console), options_);
+  }
+
   int tell_gates(const std::vector<GateOutcome>& outcomes, const Console& console) const {
     if (!gate_results_.empty()) write_gates(outcomes, gate_results_);
     return console.tell_gates(outcomes) ? kExitOk : kExitCheckFailed;
   }
 
   TraceInput input_;
-  std::string output_, gate_results_;
+  std::string output_, gate_results_, against_;
   DiagnoseOptions options_;
   std::vector<std::string> gates_;
   std::size_t top_ = 10;

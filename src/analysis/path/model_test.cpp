@@ -177,8 +177,8 @@ TEST(PathModel, LaunchesOfCompiledCodeAreSlowOnlyWhileTheyAreRecorded) {
                                 .call_ns = 0,
                                 .memory_ns = 0,
                                 .python_ns = 0,
-                                .compiled_ns = 40000,
-                                .plain_op_ns = 0}}};
+                                .plain_op_ns = 0,
+                                .compiled_ns = 40000}}};
     EXPECT_EQ(m.us() < 100, is_compiled);
     EXPECT_GE(m.us(), 60);
   }

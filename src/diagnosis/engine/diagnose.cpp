@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analysis/compare/gates.hpp"
+#include "diagnosis/engine/diagnose_rank.hpp"
 #include "diagnosis/engine/quality.hpp"
 #include "diagnosis/engine/savings.hpp"
 #include "diagnosis/engine/verdict.hpp"
@@ -229,12 +230,16 @@ void check_options(const DiagnoseOptions& options) {
 }
 
 Diagnosis diagnose(const Trace& trace, const DiagnoseOptions& options) {
+  return diagnose_rank(trace, options, nullptr);
+}
+
+Diagnosis diagnose_rank(const Trace& trace, const DiagnoseOptions& options, const JobFacts* job) {
   check_step_choice(options.steps);
   check_ids(options.only, "--only");
   check_ids(options.skip, "--skip");
   const RuleSettings settings = read_rule_settings(options.rules_file);
   check_settings(settings);
-  DiagnosisContext context{trace, options, settings};
+  DiagnosisContext context{trace, options, settings, job};
   Diagnosis diagnosis;
   fill_in_run(context, diagnosis);
   std::vector<Candidate> candidates;

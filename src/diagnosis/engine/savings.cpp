@@ -124,7 +124,8 @@ void estimate_one(const DiagnosisContext& context, Candidate& candidate) {
   candidate.gpu_saving_ns = gpu_time_saved(context.trace, draft.edit);
   if (!context.path().usable()) {
     const auto saved = [&](const std::optional<PathEdit>& edit) {
-      return std::min(context.busy_ns(), gpu_time_saved(context.trace, edit ? *edit : draft.edit));
+      return draft.idle_ns +
+             std::min(context.busy_ns(), gpu_time_saved(context.trace, edit ? *edit : draft.edit));
     };
     candidate.alone = {saved(draft.low), saved(draft.edit), saved(draft.high)};
     return;

@@ -36,15 +36,32 @@ double OpGroup::teraflops() const {
 }
 
 DiagnosisContext::DiagnosisContext(const Trace& a_trace, const DiagnoseOptions& an_options,
-                                   const RuleSettings& a_settings)
+                                   const RuleSettings& a_settings, const JobFacts* a_job)
     : trace{a_trace},
       options{an_options},
       settings{a_settings},
       facts{trace, {.python_frames = true, .link_by_correlation = true}},
       window{choose_window(facts, options.steps)},
+      job_{a_job},
       gpu_{chosen_gpu(options.gpu, &trace)},
       own_models_{perf::load_user_models(options.models, {})},
       taken_(trace.size()) {}
+
+const DiagnosisContext* DiagnosisContext::other() const {
+  if (options.against == nullptr) return nullptr;
+  return other_
+      .get([this] {
+        const DiagnoseOptions& theirs = other_options_.get([this] {
+          DiagnoseOptions copy = options;
+          copy.against = nullptr;
+          copy.gpu = {};
+          copy.steps = "steady";
+          return copy;
+        });
+        return std::make_unique<DiagnosisContext>(*options.against, theirs, settings);
+      })
+      .get();
+}
 
 // --- the window ---
 
@@ -152,6 +169,14 @@ DeviceTimes DiagnosisContext::make_gpu_times() const {
 
 const DeviceTimes& DiagnosisContext::gpu_times() const {
   return gpu_times_.get([this] { return make_gpu_times(); });
+}
+
+const Communication& DiagnosisContext::communication() const {
+  return communication_.get([this] { return communication_of(facts, gpu_events()); });
+}
+
+const ServingRun& DiagnosisContext::serving() const {
+  return serving_.get([this] { return ServingRun{facts, false}; });
 }
 
 double DiagnosisContext::busy_share(std::int64_t ns) const { return percentage(ns, busy_ns()); }

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,6 +27,9 @@
 #include "analysis/ops/input.hpp"
 #include "analysis/ops/unified_ops.hpp"
 #include "analysis/path/model.hpp"
+#include "analysis/serving/run.hpp"
+#include "diagnosis/kit/communication.hpp"
+#include "diagnosis/kit/job.hpp"
 #include "diagnosis/kit/numbers.hpp"
 #include "diagnosis/kit/window.hpp"
 #include "facts/calls.hpp"
@@ -79,9 +83,9 @@ struct DeviceTimes {
 
 class DiagnosisContext {
  public:
-  // Throws Error when an option is wrong.
+  // Throws Error when an option is wrong. `a_job`: the trace is one rank of it.
   DiagnosisContext(const Trace& a_trace, const DiagnoseOptions& an_options,
-                   const RuleSettings& a_settings);
+                   const RuleSettings& a_settings, const JobFacts* a_job = nullptr);
   DiagnosisContext(const DiagnosisContext&) = delete;
   DiagnosisContext& operator=(const DiagnosisContext&) = delete;
 
@@ -91,6 +95,10 @@ class DiagnosisContext {
   const TraceFacts facts;  // Python frames take part in its tree
   const DiagnosisWindow window;
   [[nodiscard]] const Tree& tree() const { return facts.tree(); }
+
+  [[nodiscard]] const JobFacts* job() const { return job_; }  // null: one trace alone
+  // The run that this one is held against; null: none.
+  [[nodiscard]] const DiagnosisContext* other() const;
 
   // --- the window ---
   [[nodiscard]] const PathModel& path() const;
@@ -123,6 +131,11 @@ class DiagnosisContext {
   // Whether no rule before has taken the event.
   [[nodiscard]] bool is_free(EventId gpu_event) const { return taken_[gpu_event.row] == 0; }
   void take(EventId gpu_event) { taken_[gpu_event.row] = 1; }  // for the engine
+
+  [[nodiscard]] const Communication& communication() const;
+
+  // --- steps of a serving engine, of the whole trace; none where there is no such engine ---
+  [[nodiscard]] const ServingRun& serving() const;
 
   // --- ops ---
   [[nodiscard]] OpInput& ops() const;
@@ -167,6 +180,7 @@ class DiagnosisContext {
   [[nodiscard]] std::vector<EventId> launched_in_window() const;
   [[nodiscard]] DeviceTimes make_gpu_times() const;
 
+  const JobFacts* const job_;
   const std::optional<Gpu> gpu_;
   const perf::UserModels own_models_;
   std::vector<std::uint8_t> taken_;  // by event
@@ -174,6 +188,10 @@ class DiagnosisContext {
   mutable Once<std::vector<EventId>> gpu_events_;
   mutable Once<std::vector<std::int64_t>> launch_times_;  // ascending
   mutable Once<DeviceTimes> gpu_times_;
+  mutable Once<Communication> communication_;
+  mutable Once<ServingRun> serving_;
+  mutable Once<DiagnoseOptions> other_options_;
+  mutable Once<std::unique_ptr<DiagnosisContext>> other_;
   mutable Once<OpInput> ops_;
   mutable Once<Uses> uses_;
   mutable Once<OpPlaces> places_;

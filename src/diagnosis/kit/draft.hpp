@@ -23,6 +23,9 @@ struct Draft {
   PathEdit edit = {};
   // The same, if less or more comes true than expected; the edit itself where there is none.
   std::optional<PathEdit> low = {}, high = {};
+  // Time in which the GPU idles that goes too. Counts where there is no path to simulate; an edit
+  // says the same of a path.
+  std::int64_t idle_ns = 0;
   double low_factor = 1;  // of the lowest estimate, where the edit is an upper bound
 
   std::string verdict = {};  // a sentence; every number in it comes from prove()

@@ -3,10 +3,11 @@
 namespace tracelens {
 
 // Each is defined in the file of its id: kData1 in data_1.cpp.
-extern const Rule kAttn1, kCast1, kComp1, kComp2, kConv2, kConv3, kData1, kData2, kData3, kData4,
-    kData5, kFuse1, kGemm1, kGemm2, kGemm5, kGemm6, kGraph1, kGraph2, kHost1, kHost2, kHost3,
-    kHost4, kHost5, kHost6, kLay1, kMem3, kMoe2, kOpt1, kOpt2, kRecomp1, kSoft1, kSync1, kSync2,
-    kSync3;
+extern const Rule kAttn1, kCast1, kCmp1, kCmp2, kCmp3, kCmp4, kCmp5, kComm1, kComm2, kComm3, kComm4,
+    kComm5, kComm6, kComm7, kComp1, kComp2, kConv2, kConv3, kData1, kData2, kData3, kData4, kData5,
+    kFuse1, kGemm1, kGemm2, kGemm5, kGemm6, kGraph1, kGraph2, kHost1, kHost2, kHost3, kHost4,
+    kHost5, kHost6, kJax1, kJax2, kJax3, kLay1, kMem1, kMem2, kMem3, kMem4, kMoe1, kMoe2, kMoe3,
+    kOpt1, kOpt2, kRecomp1, kServe1, kServe2, kServe3, kServe4, kSoft1, kSync1, kSync2, kSync3;
 
 namespace {
 
@@ -15,8 +16,17 @@ namespace {
 // What only changes the host or waits does not depend on the place, but reads are before waits.
 constexpr const Rule* kRules[] = {
     &kRecomp1,  //
+    &kComm4,    //
+    &kComm2,    //
+    &kComm1,    //
+    &kComm3,    //
+    &kComm5,    //
+    &kComm6,    //
+    &kComm7,    //
     &kOpt1,     //
     &kOpt2,     //
+    &kMoe1,     //
+    &kMoe3,     //
     &kMoe2,     //
     &kAttn1,    //
     &kConv2,    //
@@ -30,6 +40,9 @@ constexpr const Rule* kRules[] = {
     &kSoft1,    //
     &kCast1,    //
     &kLay1,     //
+    &kJax2,     //
+    &kJax3,     //
+    &kJax1,     //
     &kData1,    //
     &kData2,    //
     &kData4,    //
@@ -38,16 +51,29 @@ constexpr const Rule* kRules[] = {
     &kSync2,    //
     &kSync3,    //
     &kSync1,    //
+    &kMem1,     //
+    &kMem2,     //
     &kMem3,     //
+    &kMem4,     //
     &kComp1,    //
     &kComp2,    //
     &kHost4,    //
     &kHost6,    //
+    &kServe1,   //
+    &kServe2,   //
+    &kServe3,   //
+    &kServe4,   //
     &kGraph1,   //
     &kGraph2,   //
     &kHost2,    //
     &kHost5,    //
     &kHost1,    //
+    // Against another run: they may tell of what others have taken.
+    &kCmp1,  //
+    &kCmp2,  //
+    &kCmp4,  //
+    &kCmp3,  //
+    &kCmp5,  //
 };
 
 }  // namespace

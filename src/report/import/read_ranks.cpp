@@ -15,6 +15,7 @@
 #include <tracelens/read_trace.hpp>
 
 #include "io/threads.hpp"
+#include "tree/time_math.hpp"
 
 namespace tracelens {
 namespace {
@@ -310,6 +311,21 @@ void assign_ranks(std::vector<RankTrace>& ranks, std::span<const RankFile> files
   }
   if (!ranks.empty() && options.only_ranks.empty())
     warn_of_gaps(ranks, options.world_size, warnings);
+}
+
+void align_bases(std::span<RankTrace> ranks, Edition edition, std::vector<std::string>& warnings) {
+  const auto differs = std::ranges::find_if(ranks, [&](const RankTrace& rank) {
+    return rank.base_ns != kAbsent && ranks.front().base_ns != kAbsent &&
+           rank.base_ns != ranks.front().base_ns;
+  });
+  if (differs == ranks.end()) return;
+  const bool shifts = edition == Edition::kExtended;
+  warnings.push_back(fmt::format(
+      "{}: its times count from another moment (baseTimeNanoseconds) than those of {}{}",
+      differs->file, ranks.front().file, shifts ? "; shifted" : "; compared as they are"));
+  if (!shifts) return;
+  for (RankTrace& rank : ranks)
+    if (rank.base_ns != kAbsent) shift_times(rank, minus_ns(rank.base_ns, ranks.front().base_ns));
 }
 
 void warn_of_absent(std::vector<std::int64_t> asked_for, std::span<const std::int64_t> found,

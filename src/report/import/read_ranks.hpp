@@ -45,6 +45,10 @@ struct RankAssignment {
 void assign_ranks(std::vector<RankTrace>& ranks, std::span<const RankFile> files,
                   const RankAssignment& options, std::vector<std::string>& warnings);
 
+// Times of traces that count from different moments are shifted to those of the first one; in the
+// reference edition that is only told.
+void align_bases(std::span<RankTrace> ranks, Edition edition, std::vector<std::string>& warnings);
+
 // Tells those of the ranks asked for that are not among the `found`.
 void warn_of_absent(std::vector<std::int64_t> asked_for, std::span<const std::int64_t> found,
                     std::vector<std::string>& warnings);

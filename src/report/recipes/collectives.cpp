@@ -95,23 +95,6 @@ std::vector<RankTrace> read_together(const std::vector<RankFile>& files,
   return all;
 }
 
-// Times of traces that count from different moments are shifted to those of the first one.
-void align_bases(std::vector<RankTrace>& ranks, const CollectiveReportOptions& options,
-                 std::vector<std::string>& warnings) {
-  const auto differs = std::ranges::find_if(ranks, [&](const RankTrace& rank) {
-    return rank.base_ns != kAbsent && ranks.front().base_ns != kAbsent &&
-           rank.base_ns != ranks.front().base_ns;
-  });
-  if (differs == ranks.end()) return;
-  const bool shifts = options.edition == Edition::kExtended;
-  warnings.push_back(fmt::format(
-      "{}: its times count from another moment (baseTimeNanoseconds) than those of {}{}",
-      differs->file, ranks.front().file, shifts ? "; shifted" : "; compared as they are"));
-  if (!shifts) return;
-  for (RankTrace& rank : ranks)
-    if (rank.base_ns != kAbsent) shift_times(rank, minus_ns(rank.base_ns, ranks.front().base_ns));
-}
-
 class ReportMaker {
  public:
   ReportMaker(CollectiveRun& run, const CollectiveReportOptions& options,
@@ -246,7 +229,7 @@ std::optional<Report> make_collective_report(const std::vector<RankFile>& files,
     throw Error{"collectives", warnings.empty() ? "no rank is left to report on"
                                                 : "no trace could be read: " + warnings.front()};
   resolve_device_groups(ranks, options.world_size);
-  align_bases(ranks, options, warnings);
+  align_bases(ranks, options.edition, warnings);
   CollectiveRun run{std::move(ranks),
                     {.edition = options.edition, .gpus_per_node = options.gpus_per_node}};
   return ReportMaker{run, options, std::move(warnings)}.make();

@@ -1,0 +1,41 @@
+// CMP-2: the other run does the same with fewer kernels, and faster.
+#include <fmt/format.h>
+
+#include "diagnosis/kit/figures.hpp"
+#include "diagnosis/kit/rule.hpp"
+#include "diagnosis/rules/cmp_changes.hpp"
+
+namespace tracelens {
+namespace {
+
+constexpr Number kNumbers[] = {
+    {"least_pct", 1, "% of the window that an op or module loses"},
+};
+
+std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
+  CmpLosses losses = losses_of_kind(c, CmpChange::Kind::kMoreKernels, n["least_pct"]);
+  if (losses.count == 0) return std::nullopt;
+  Draft draft = std::move(losses.draft);
+  draft.verdict = fmt::format(
+      "Here {} GPU events take {}, where the other run needs {} that take {}, in as many steps.",
+      draft.prove("ops_diff", "kernels_trace1", losses.kernels, ""),
+      draft.prove("ops_diff", "time_trace1", in_ms(losses.ns), "ms"),
+      draft.prove("ops_diff", "kernels_trace2", losses.other_kernels, ""),
+      draft.prove("ops_diff", "time_trace2", in_ms(losses.other_ns), "ms"));
+  draft.formula = "these kernels -> the time of those in the other run";
+  draft.tries = {"the fused op, library or compiler that the other run uses"};
+  draft.verify = {.table = "ops_diff",
+                  .column = "kernels_trace1",
+                  .now = losses.kernels,
+                  .expected = fmt::format("about {}", figure(losses.other_kernels, ""))};
+  draft.confidence = Confidence::kMedium;
+  return draft;
+}
+
+}  // namespace
+
+extern const Rule kCmp2;
+constinit const Rule kCmp2 = {
+    .id = "CMP-2", .title = "Fewer kernels in the other run", .numbers = kNumbers, .find = find};
+
+}  // namespace tracelens

@@ -1,0 +1,46 @@
+// CMP-5: a step takes longer than in the other run. For information, and for gates: the causes are
+// findings of their own.
+#include <fmt/format.h>
+
+#include "diagnosis/kit/figures.hpp"
+#include "diagnosis/kit/rule.hpp"
+
+namespace tracelens {
+namespace {
+
+constexpr Number kNumbers[] = {
+    {"least_pct", 1, "% that a step takes longer than in the other run"},
+};
+
+std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
+  const DiagnosisContext* const other = c.other();
+  if (other == nullptr || other->length_ns() <= 0) return std::nullopt;
+  const std::int64_t here = c.per_step(c.length_ns()), there = other->per_step(other->length_ns());
+  const double longer = percentage(here - there, there);
+  if (longer <= n["least_pct"]) return std::nullopt;
+  Draft draft;
+  draft.verdict = fmt::format(
+      "A step takes {}, in the other run {}: {} longer.",
+      draft.prove("step_phases", "wall_corrected_ms", in_ms(here), "ms", {{"step", "mean"}}),
+      draft.prove("step_phases", "wall_corrected_ms, other run", in_ms(there), "ms",
+                  {{"step", "mean"}}),
+      draft.prove("step_phases", "wall_corrected_ms, difference", longer, "%", {{"step", "mean"}}));
+  draft.formula = "none: the causes are other findings";
+  draft.tries = {"the findings CMP-1 to CMP-4 first"};
+  draft.verify = {.table = "step_phases",
+                  .column = "wall_corrected_ms",
+                  .now = in_ms(here),
+                  .expected = fmt::format("about {}", figure(in_ms(there), "ms"))};
+  draft.confidence = Confidence::kHigh;
+  return draft;
+}
+
+}  // namespace
+
+extern const Rule kCmp5;
+constinit const Rule kCmp5 = {.id = "CMP-5",
+                              .title = "Slower steps than in the other run",
+                              .numbers = kNumbers,
+                              .find = find};
+
+}  // namespace tracelens

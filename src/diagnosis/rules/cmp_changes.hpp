@@ -1,0 +1,41 @@
+// cmp_changes.hpp: what this run does otherwise than the one it is held against, point by point.
+//   for (const CmpChange& change : changes_against_other(c)) ...
+// A point is a lowest node of the call trees that both have and below which they part, or a pair of
+// kernels. Times of the other run are those of as many steps as this one's window has.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "diagnosis/kit/context.hpp"
+#include "diagnosis/kit/draft.hpp"
+
+namespace tracelens {
+
+struct CmpChange {
+  enum class Kind : std::uint8_t { kSlower, kMoreKernels, kOnlyHere };
+  Kind kind = Kind::kSlower;
+  std::string name = {};              // of the op, module or frame
+  std::vector<EventId> kernels = {};  // of this run
+  std::int64_t ns = 0, other_ns = 0;
+  double count = 0, other_count = 0;  // GPU events
+  std::int64_t roof_ns = 0;           // the best this run's GPU could do; 0: not known
+  [[nodiscard]] std::int64_t lost_ns() const { return ns - other_ns; }
+};
+
+// Nothing without a run to compare with, or where the call trees cannot be laid over each other. Those
+// that this run loses most by first.
+[[nodiscard]] std::vector<CmpChange> changes_against_other(const DiagnosisContext& c);
+
+// The findings of one kind whose loss is at least this share of the window: places, edit, sums.
+struct CmpLosses {
+  Draft draft;
+  std::int64_t ns = 0, other_ns = 0, count = 0;
+  double kernels = 0, other_kernels = 0;
+  bool is_capped = false;  // some take longer on this GPU, whatever is done
+};
+[[nodiscard]] CmpLosses losses_of_kind(const DiagnosisContext& c, CmpChange::Kind kind,
+                                       double least_pct);
+
+}  // namespace tracelens

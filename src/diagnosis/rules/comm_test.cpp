@@ -1,0 +1,163 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "analysis/ranks/test_ranks.hpp"
+#include "diagnosis/kit/test_run.hpp"
+
+namespace tracelens {
+
+extern const Rule kComm1, kComm2, kComm3, kComm4, kComm5, kComm6, kComm7;
+
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kAllReduce = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL";
+
+// A GPU-bound run: computation on stream 7, collectives on stream 20.
+class CommTrace : public TestTrace {
+ public:
+  void compute(double ts, double dur) {
+    op("aten::mm", host_, 2);
+    launch("cudaLaunchKernel", host_, 1, {.name = "gemm", .ts = ts, .dur = dur});
+    host_ += 2;
+  }
+  void reduce(double ts, double dur, double elements = 4e6, std::string_view name = "allreduce") {
+    const Launch made = launch("cudaLaunchKernel", host_, 1,
+                               {.name = kAllReduce, .ts = ts, .dur = dur, .stream = 20});
+    host_ += 2;
+    builder().set_details(
+        made.gpu,
+        builder().intern(
+            R"({"Collective name": ")" + std::string{name} +
+            R"(", "Process Group Name": "0", "Group size": 8, "dtype": "Float",)" +
+            R"( "In msg nelems": )" + std::to_string(static_cast<long long>(elements)) +
+            R"(, "Out msg nelems": )" + std::to_string(static_cast<long long>(elements)) + "}"));
+  }
+
+ private:
+  double host_ = 0;
+};
+
+TEST(Comm1, WhatComputationDoesNotHideIsExposed) {
+  CommTrace t;
+  t.compute(10, 1000);
+  t.reduce(510, 1000);  // half of it beside the product
+  t.compute(1510, 1000);
+  TestRun run{t.finish()};
+  const auto draft = run.find(kComm1);
+  ASSERT_TRUE(draft);
+  EXPECT_NEAR(run.saving_percent(*draft), 20, 2);
+  EXPECT_THAT(draft->verdict, HasSubstr("500.0"));  // us, as 0.5 ms
+}
+
+TEST(Comm1, HiddenCommunicationIsNoFinding) {
+  CommTrace t;
+  t.compute(10, 1000);
+  t.reduce(100, 500);
+  t.compute(1010, 1000);
+  TestRun run{t.finish()};
+  EXPECT_FALSE(run.find(kComm1));
+}
+
+TEST(Comm3, TheSameCollectiveWasFasterElsewhere) {
+  CommTrace t;
+  double at = 10;
+  for (int i = 0; i < 4; ++i) {
+    t.compute(at, 100);
+    t.reduce(at + 100, i == 0 ? 100 : 400);
+    at += i == 0 ? 200 : 500;
+  }
+  TestRun run{t.finish()};
+  const auto draft = run.find(kComm3);
+  ASSERT_TRUE(draft);
+  EXPECT_EQ(draft->confidence, Confidence::kLow);  // the other ranks are not known
+  EXPECT_EQ(draft->where.front().count, 3);
+}
+
+TEST(Comm5, ManySmallOnesCouldBeOne) {
+  CommTrace t;
+  double at = 10;
+  for (int i = 0; i < 60; ++i, at += 20) t.reduce(at, 10, 1000);
+  t.compute(at, 100);
+  TestRun run{t.finish()};
+  const auto draft = run.find(kComm5);
+  ASSERT_TRUE(draft);
+  EXPECT_GT(run.saving_percent(*draft), 20);
+}
+
+TEST(Comm6, ARepeatWithoutWorkBetweenIsToldAndALayersGatherIsNot) {
+  CommTrace t;
+  t.compute(10, 100);
+  t.reduce(110, 50);
+  t.reduce(160, 50);
+  t.compute(210, 100);
+  t.reduce(310, 50);
+  TestRun run{t.finish()};
+  const auto draft = run.find(kComm6);
+  ASSERT_TRUE(draft);
+  EXPECT_EQ(draft->edit.gpu().size(), 1u);
+  CommTrace layers;
+  layers.compute(10, 100);
+  layers.reduce(110, 50, 4e6, "all_gather");
+  layers.reduce(160, 50, 4e6, "all_gather");
+  TestRun other{layers.finish()};
+  EXPECT_FALSE(other.find(kComm6));
+}
+
+TEST(Comm7, DataParallelIsObsoleteAndDistributedIsNot) {
+  TestTrace t;
+  t.event(Category::kUserAnnotation, "DataParallel.forward", 0, 100);
+  add_ops(t, 0, 10, 5);
+  TestRun run{t.finish()};
+  ASSERT_TRUE(run.find(kComm7));
+  TestTrace newer;
+  newer.event(Category::kUserAnnotation, "DistributedDataParallel.forward", 0, 100);
+  add_ops(newer, 0, 10, 5);
+  TestRun other{newer.finish()};
+  EXPECT_FALSE(other.find(kComm7));
+}
+
+// Three ranks; the last one comes 300 us late to every collective.
+TEST(Comm4, OneRankIsLateAndTheOthersWait) {
+  CommTrace t;
+  std::vector<std::vector<TestKernel>> kernels(3);
+  double at = 10;
+  for (int i = 0; i < 25; ++i, at += 500) {
+    t.compute(at, 100);
+    t.reduce(at + 100, 400);
+    for (int rank = 0; rank < 3; ++rank)
+      kernels[static_cast<std::size_t>(rank)].push_back({.ts = at + 100 + (rank == 2 ? 300 : 0),
+                                                         .dur = rank == 2 ? 100.0 : 400.0,
+                                                         .members = "[0, 1, 2]",
+                                                         .group_size = 3,
+                                                         .seq = i});
+  }
+  const CollectiveRun job_run = test_run(kernels);
+  const JobFacts job{.run = job_run, .rank = 0};
+  const Trace trace = t.finish();
+  const DiagnoseOptions options;
+  const RuleSettings settings;
+  const DiagnosisContext c{trace, options, settings, &job};
+  for (const Rule* rule : {&kComm4, &kComm2}) {
+    const auto draft = rule->find(c, Numbers{rule->id, rule->numbers, settings});
+    ASSERT_TRUE(draft) << rule->id;
+    EXPECT_NEAR(c.share(c.saving_ns(draft->edit)), 60, 3) << rule->id;
+  }
+  EXPECT_THAT(kComm4.find(c, Numbers{kComm4.id, kComm4.numbers, settings})->verdict,
+              HasSubstr("Rank 2 comes last to 25"));
+}
+
+TEST(Comm4, NothingIsSaidOfOneRankAlone) {
+  CommTrace t;
+  t.compute(10, 100);
+  t.reduce(110, 400);
+  TestRun run{t.finish()};
+  EXPECT_FALSE(run.find(kComm4));
+  EXPECT_FALSE(run.find(kComm2));
+}
+
+}  // namespace
+}  // namespace tracelens

@@ -1,0 +1,61 @@
+// JAX-1: the GPU waits for programs to be dispatched.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "analysis/jax/kernels.hpp"
+#include "diagnosis/kit/figures.hpp"
+#include "diagnosis/kit/rule.hpp"
+
+namespace tracelens {
+namespace {
+
+constexpr Number kNumbers[] = {
+    {"least_idle_pct", 15, "% of the GPU's span that it idles"},
+    {"most_latency_us", 50, "us between launch and start, in the middle: more means a full queue"},
+    {"factor", 0.8, "of the idle time that goes"},
+};
+
+std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
+  if (c.facts.kind() != TraceKind::kJax || c.path().usable()) return std::nullopt;
+  const double idle = percentage(c.gpu_times().idle_ns(), c.gpu_times().span_ns);
+  if (idle < n["least_idle_pct"]) return std::nullopt;
+  const JaxOps ops{c.trace};
+  std::vector<std::int64_t> latencies;
+  for (const JaxKernel& kernel : JaxKernels{c.trace, c.tree(), ops}.all())
+    if (kernel.latency_ns) latencies.push_back(*kernel.latency_ns);
+  if (latencies.size() < 2) return std::nullopt;
+  const auto middle = latencies.begin() + static_cast<std::ptrdiff_t>(latencies.size() / 2);
+  std::ranges::nth_element(latencies, middle);
+  if (static_cast<double>(*middle) >= n["most_latency_us"] * 1e3) return std::nullopt;
+  Draft draft;
+  const std::int64_t idle_ns = c.gpu_times().idle_ns();
+  draft.idle_ns = static_cast<std::int64_t>(n["factor"] * static_cast<double>(idle_ns));
+  draft.where = {{.kind = "range", .name = "between kernels", .time_ns = idle_ns, .count = 1}};
+  draft.verdict = fmt::format(
+      "The GPU idles {} ({} of its span), and kernels start {} after their launch, in the middle: "
+      "the host launches late.",
+      draft.prove("gpu_timeline", "idle_time", in_ms(idle_ns), "ms"),
+      draft.prove("gpu_timeline", "idle_time of span", idle, "%"),
+      draft.prove("kernel_launchers", "GPU_kernel_launch_latency median",
+                  static_cast<double>(*middle) / 1e3, "us"));
+  draft.formula = fmt::format("{:.0f}% of the idle time goes", 100 * n["factor"]);
+  draft.tries = {"jit larger parts of the program; lax.scan for loops",
+                 "donate buffers, and do not wait for results inside the loop",
+                 "keep Python work and logging out of the loop"};
+  draft.verify = {.table = "gpu_timeline",
+                  .column = "idle_time",
+                  .now = idle,
+                  .expected = fmt::format("< {}", figure(n["least_idle_pct"], "%"))};
+  draft.confidence = Confidence::kLow;
+  return draft;
+}
+
+}  // namespace
+
+extern const Rule kJax1;
+constinit const Rule kJax1 = {
+    .id = "JAX-1", .title = "Dispatch gaps", .numbers = kNumbers, .find = find};
+
+}  // namespace tracelens

@@ -1,0 +1,81 @@
+// JAX-3: copies between host and GPU that no computation hides.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tracelens/intervals.hpp>
+#include <vector>
+
+#include "diagnosis/kit/figures.hpp"
+#include "diagnosis/kit/rule.hpp"
+
+namespace tracelens {
+namespace {
+
+constexpr Number kNumbers[] = {
+    {"least_pct", 5, "% of the window in which the GPU only copies from or to the host"},
+};
+
+bool is_host_copy(std::string_view name) {
+  for (const std::string_view word : {"H2D", "D2H", "HtoD", "DtoH"})
+    if (name.find(word) != name.npos) return true;
+  return false;
+}
+
+std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
+  if (c.facts.kind() != TraceKind::kJax) return std::nullopt;
+  std::map<std::int64_t, std::vector<Interval>> others;  // by device: all but these copies
+  std::vector<EventId> copies;
+  const auto when = [&](EventId event) {
+    return Interval{c.trace.ts_ns()[event.row], c.trace.end_ns(event)};
+  };
+  for (const EventId event : c.gpu_events()) {
+    if (is_host_copy(c.trace.name(event)))
+      copies.push_back(event);
+    else
+      others[c.trace.devices().at(event).value_or(0)].push_back(when(event));
+  }
+  for (auto& [device, times] : others) times = merge(std::move(times));
+  Draft draft;
+  std::map<std::string, FindingPlace> places;
+  std::int64_t exposed = 0;
+  for (const EventId copy : copies) {
+    const Interval one = when(copy);
+    const std::int64_t alone =
+        length(subtract({&one, 1}, others[c.trace.devices().at(copy).value_or(0)]));
+    draft.edit.set_gpu(copy, c.dur_ns(copy) - alone);
+    exposed += alone;
+    FindingPlace& place = places[std::string{c.trace.name(copy)}];
+    place.time_ns += alone;
+    ++place.count;
+  }
+  if (c.share(exposed) < n["least_pct"]) return std::nullopt;
+  for (auto& [name, place] : places) {
+    place.kind = "kernel";
+    place.name = name;
+    draft.where.push_back(std::move(place));
+  }
+  draft.verdict = fmt::format(
+      "{} copies between host and GPU keep it from computing for {} ({}).",
+      draft.prove("gpu_timeline", "copies", static_cast<double>(copies.size()), ""),
+      draft.prove("gpu_timeline", "exposed_memcpy_time", in_ms(exposed), "ms"),
+      draft.prove("gpu_timeline", "exposed_memcpy_time of window", c.share(exposed), "%"));
+  draft.formula = "exposed copies -> 0";
+  draft.tries = {"keep arrays on the GPU (jax.device_put once, not in the loop)",
+                 "fetch the next batch while this one is computed", "asynchronous offload"};
+  draft.verify = {.table = "gpu_timeline",
+                  .column = "exposed_memcpy_time",
+                  .now = in_ms(exposed),
+                  .expected = "about 0"};
+  draft.confidence = Confidence::kLow;
+  return draft;
+}
+
+}  // namespace
+
+extern const Rule kJax3;
+constinit const Rule kJax3 = {
+    .id = "JAX-3", .title = "Copies between host and GPU", .numbers = kNumbers, .find = find};
+
+}  // namespace tracelens

@@ -1,0 +1,50 @@
+// MEM-2: the allocator holds much more than is in use, in pieces that do not fit. For information.
+#include <fmt/format.h>
+
+#include "diagnosis/kit/figures.hpp"
+#include "diagnosis/kit/rule.hpp"
+#include "diagnosis/rules/memory_words.hpp"
+
+namespace tracelens {
+namespace {
+
+constexpr Number kNumbers[] = {
+    {"least_mib", 1024, "MiB held and not in use when most is in use"},
+    {"least_pct", 20, "% of what is held then"},
+};
+
+std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
+  for (const DeviceMemory& device : c.memory()) {
+    const double share = percentage(device.fragmentation(), device.reserved_at_peak);
+    if (!is_gpu_memory(device) || in_mib(device.fragmentation()) < n["least_mib"] ||
+        share < n["least_pct"])
+      continue;
+    Draft draft;
+    const Draft::Key key{{"device", device.name()}};
+    draft.verdict = fmt::format(
+        "When most is in use, the allocator holds {} more than that: {} of what it holds.",
+        draft.prove("memory_summary", "fragmentation_mb", in_mib(device.fragmentation()), "MiB",
+                    key),
+        draft.prove("memory_summary", "fragmentation_pct", share, "%", key));
+    draft.where = {{.kind = "device", .name = device.name(), .count = device.allocs}};
+    draft.formula = "none: for information";
+    draft.tries = {"PYTORCH_ALLOC_CONF=expandable_segments:True",
+                   "shapes that repeat: pad or bucket sequence lengths",
+                   "free large tensors before a phase that needs other sizes"};
+    draft.verify = {.table = "memory_summary",
+                    .column = "fragmentation_mb",
+                    .now = in_mib(device.fragmentation()),
+                    .expected = fmt::format("< {}", figure(n["least_mib"], "MiB"))};
+    draft.confidence = Confidence::kHigh;
+    return draft;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+extern const Rule kMem2;
+constinit const Rule kMem2 = {
+    .id = "MEM-2", .title = "Fragmented memory", .numbers = kNumbers, .find = find};
+
+}  // namespace tracelens

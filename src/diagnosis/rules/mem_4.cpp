@@ -1,0 +1,61 @@
+// MEM-4: what one op hands out and takes back within the step makes the peak. For information.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diagnosis/kit/figures.hpp"
+#include "diagnosis/kit/rule.hpp"
+#include "diagnosis/rules/memory_words.hpp"
+
+namespace tracelens {
+namespace {
+
+constexpr Number kNumbers[] = {
+    {"least_pct", 30, "% of the peak that belongs to one op and goes within the step"},
+};
+
+std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
+  for (const DeviceMemory& device : c.memory()) {
+    if (!is_gpu_memory(device) || device.peak_allocated <= 0) continue;
+    for (const MemoryOwner& owner : owners_of_peak(c, device)) {
+      const double share = percentage(owner.freed_in_step, device.peak_allocated);
+      if (owner.use == BlockUse::kBeforeTrace || owner.op.empty() || share < n["least_pct"])
+        continue;
+      Draft draft;
+      const std::string op{owner.op};
+      const Draft::Key key{{"device", device.name()}, {"op", op}};
+      draft.verdict = fmt::format(
+          "At the peak {} of {} in use ({}) were handed out by {} and are taken back within the "
+          "step.",
+          draft.prove("memory_peak", "bytes", in_mib(owner.freed_in_step), "MiB", key),
+          draft.prove("memory_summary", "peak_allocated_mb", in_mib(device.peak_allocated), "MiB",
+                      {{"device", device.name()}}),
+          draft.prove("memory_peak", "pct_of_peak", share, "%", key), op);
+      draft.where = {{.kind = "op",
+                      .name = op,
+                      .python = std::string{owner.line},
+                      .module = owner.module,
+                      .count = owner.count}};
+      draft.formula = "none: for information";
+      draft.tries = {
+          "a fused op that never writes it: scaled_dot_product_attention for scores, a "
+          "chunked linear cross entropy for logits (see ATTN-1, SOFT-1)",
+          "compute it in chunks", "recompute it in the backward pass"};
+      draft.verify = {.table = "memory_peak",
+                      .column = "pct_of_peak",
+                      .now = share,
+                      .expected = fmt::format("< {}", figure(n["least_pct"], "%"))};
+      draft.confidence = Confidence::kMedium;
+      return draft;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+extern const Rule kMem4;
+constinit const Rule kMem4 = {
+    .id = "MEM-4", .title = "One tensor dominates the peak", .numbers = kNumbers, .find = find};
+
+}  // namespace tracelens
