@@ -4,8 +4,8 @@ namespace tracelens {
 
 // Each is defined in the file of its id: kData1 in data_1.cpp.
 extern const Rule kComp1, kComp2, kData1, kData2, kData3, kData4, kData5, kGemm5, kGraph1, kGraph2,
-    kHost1, kHost2, kHost3, kHost4, kHost5, kHost6, kMem3, kOpt1, kOpt2, kRecomp1, kSync1, kSync2,
-    kSync3;
+    kHost1, kHost2, kHost3, kHost4, kHost5, kHost6, kMem1, kMem2, kMem3, kMem4, kOpt1, kOpt2,
+    kRecomp1, kSync1, kSync2, kSync3;
 
 namespace {
 
@@ -35,6 +35,9 @@ constexpr const Rule* kRules[] = {
     &kGraph2,   //
     &kHost2,    //
     &kHost5,    //
+    &kMem1,     //
+    &kMem2,     //
+    &kMem4,     //
     &kHost1,    //
 };
 
