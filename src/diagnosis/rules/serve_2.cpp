@@ -25,6 +25,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
       case ServingPhase::kDecode:
         ++decodes, decode_ns += one.step->wall_ns;
         break;
+      case ServingPhase::kDenoise:
       case ServingPhase::kNone:
         break;
     }
