@@ -31,7 +31,10 @@ struct Attention {
   std::string_view compute_spec = {};
 };
 
-bool is_softmax(const OpUse& use) { return use.name == "aten::_softmax"; }
+bool is_softmax(const OpUse& use) {
+  return use.name == "aten::_softmax" || use.name == "aten::softmax" ||
+         use.name == "aten::_safe_softmax";
+}
 
 double softmax_size(const DiagnosisContext& c, const OpUse& use, std::size_t from_last) {
   const SignatureId id = c.trace.signatures()[use.event.row];

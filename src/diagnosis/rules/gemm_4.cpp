@@ -26,7 +26,7 @@ bool splits_evenly(const DiagnosisContext& c, const OpUse& use) {
 }
 
 std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
-  const double units = compute_units(c.trace);
+  const double units = compute_unit_count(c.trace);
   if (units <= 0) return std::nullopt;
   Draft draft;
   Collected found{c, draft};

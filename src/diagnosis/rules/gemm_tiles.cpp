@@ -57,7 +57,7 @@ GemmTile tile_of(const DiagnosisContext& c, const OpUse& use) {
   return {};
 }
 
-double compute_units(const Trace& trace) {
+double compute_unit_count(const Trace& trace) {
   const Value* const devices = trace.metadata("deviceProperties");
   if (devices == nullptr || !devices->is_sequence() || devices->items().empty()) return 0;
   const Value* const units = devices->items().front().find("numSms");

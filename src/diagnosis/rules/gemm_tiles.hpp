@@ -20,6 +20,6 @@ struct GemmTile {
 // Of a use: by its first kernel that tells, else tiles of 128 x 128.
 [[nodiscard]] GemmTile tile_of(const DiagnosisContext& c, const OpUse& use);
 // Compute units of the GPU, as the trace tells; 0: it does not.
-[[nodiscard]] double compute_units(const Trace& trace);
+[[nodiscard]] double compute_unit_count(const Trace& trace);
 
 }  // namespace tracelens

@@ -31,17 +31,53 @@ bool is_copy(const DiagnosisContext& c, const OpUse& use) {
   return true;
 }
 
+// The host time of a call, and of the autograd nodes it left for the backward pass.
+void drop(const DiagnosisContext& c, NodeId call, double factor, Collected& found) {
+  found.scale_host(c.tree().event(call), factor);
+  for (NodeId node = call; node.row < c.tree().end(call).row; ++node.row)
+    if (c.tree().is_op(node))
+      for (const EventId backward : c.tree().backward_of(c.tree().event(node)))
+        found.scale_host(backward, factor);
+}
+
+// The call right before one, of the same caller; invalid: none.
+NodeId call_before(const DiagnosisContext& c, NodeId call) {
+  const Tree& tree = c.tree();
+  NodeId outer = call;
+  if (const NodeId above = tree.parent(call);
+      above.valid() && c.trace.name(tree.event(above)).starts_with("<built-in method"))
+    outer = above;
+  if (outer.row == 0) return {};
+  const NodeId caller = tree.parent(outer);
+  NodeId before{outer.row - 1};
+  while (before.valid() && tree.parent(before) != caller) before = tree.parent(before);
+  return before != caller ? before : NodeId{};
+}
+
+// x.transpose(1, 2).contiguous(): the view is only there for the copy.
+bool is_view(const DiagnosisContext& c, NodeId call) {
+  for (NodeId node = call; node.row < c.tree().end(call).row; ++node.row)
+    if (c.tree().is_op(node)) {
+      const std::string_view name = c.trace.name(c.tree().event(node));
+      return name == "aten::transpose" || name == "aten::permute" || name == "aten::t" ||
+             name == "aten::movedim";
+    }
+  return false;
+}
+
 std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   Draft draft;
   Collected found{c, draft, {.low = n["low_share"]}};
   for (const OpUse& use : c.op_uses()) {
     if (!use.node.valid() || !found.may_take(use) || !is_copy(c, use)) continue;
     found.scale(use, n["factor"]);
-    found.scale_host(
-        c.tree().event(outermost(c, use.node,
-                                 {"aten::clone", "aten::contiguous", "aten::reshape",
-                                  "aten::flatten", "aten::_reshape_copy", "aten::copy_"})),
-        n["factor"]);
+    const NodeId whole = outermost(c, use.node,
+                                   {"aten::clone", "aten::contiguous", "aten::reshape",
+                                    "aten::flatten", "aten::_reshape_copy", "aten::copy_"});
+    drop(c, whole, n["factor"], found);
+    if (c.trace.name(c.tree().event(whole)) == "aten::contiguous")
+      if (const NodeId view = call_before(c, whole); view.valid() && is_view(c, view))
+        drop(c, view, n["factor"], found);
   }
   if (found.uses() == 0 || c.busy_share(found.before_ns()) < n["least_gpu_pct"])
     return std::nullopt;

@@ -3,11 +3,13 @@
 namespace tracelens {
 
 // Each is defined in the file of its id: kData1 in data_1.cpp.
-extern const Rule kAttn1, kCast1, kCmp1, kCmp2, kCmp3, kCmp4, kCmp5, kComm1, kComm2, kComm3, kComm4,
-    kComm5, kComm6, kComm7, kComp1, kComp2, kConv2, kConv3, kData1, kData2, kData3, kData4, kData5,
-    kFuse1, kGemm1, kGemm2, kGemm5, kGemm6, kGraph1, kGraph2, kHost1, kHost2, kHost3, kHost4,
-    kHost5, kHost6, kJax1, kJax2, kJax3, kLay1, kMem1, kMem2, kMem3, kMem4, kMoe1, kMoe2, kMoe3,
-    kOpt1, kOpt2, kRecomp1, kServe1, kServe2, kServe3, kServe4, kSoft1, kSync1, kSync2, kSync3;
+extern const Rule kAttn1, kAttn2, kAttn3, kAttn4, kCast1, kCmp1, kCmp2, kCmp3, kCmp4, kCmp5, kComm1,
+    kComm2, kComm3, kComm4, kComm5, kComm6, kComm7, kComp1, kComp2, kConv1, kConv2, kConv3, kData1,
+    kData2, kData3, kData4, kData5, kElem1, kEmb1, kFuse1, kFuse2, kGemm1, kGemm2, kGemm3, kGemm4,
+    kGemm5, kGemm6, kGemm7, kGraph1, kGraph2, kHost1, kHost2, kHost3, kHost4, kHost5, kHost6, kJax1,
+    kJax2, kJax3, kLay1, kMem1, kMem2, kMem3, kMem4, kMoe1, kMoe2, kMoe3, kNorm1, kOpt1, kOpt2,
+    kRecomp1, kRed1, kRocm1, kRocm2, kServe1, kServe2, kServe3, kServe4, kSoft1, kSync1, kSync2,
+    kSync3, kTri1, kUnm1, kVar1;
 
 namespace {
 
@@ -29,17 +31,34 @@ constexpr const Rule* kRules[] = {
     &kMoe3,     //
     &kMoe2,     //
     &kAttn1,    //
+    &kAttn3,    //
+    &kAttn2,    //
+    &kAttn4,    //
     &kConv2,    //
     &kConv3,    //
+    &kConv1,    //
     &kGemm2,    //
+    &kGemm3,    //
+    &kGemm4,    //
     &kGemm5,    //
     &kGemm6,    //
+    &kGemm7,    //
     &kHost3,    //
     &kGemm1,    //
     &kFuse1,    //
+    &kFuse2,    //
+    &kNorm1,    //
     &kSoft1,    //
     &kCast1,    //
     &kLay1,     //
+    &kElem1,    //
+    &kEmb1,     //
+    &kRed1,     //
+    &kTri1,     //
+    &kRocm1,    //
+    &kRocm2,    //
+    &kUnm1,     //
+    &kVar1,     //
     &kJax2,     //
     &kJax3,     //
     &kJax1,     //

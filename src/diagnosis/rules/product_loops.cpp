@@ -64,11 +64,14 @@ class Finder {
   }
 
   void add(NodeId module, const std::vector<std::uint32_t>& uses) {
-    if (uses.size() < limits_.least_turns) return;
+    if (uses.size() < std::max<std::size_t>(2, limits_.least_turns)) return;
     const EventId last = c_.op_uses()[uses.back()].event;
+    // What follows the last product belongs to its turn, which is as long as the others.
+    const std::int64_t turn =
+        (ts(uses.back()) - ts(uses.front())) / static_cast<std::int64_t>(uses.size() - 1);
     found_.push_back({.track = c_.trace.tracks()[last.row],
                       .start_ns = ts(uses.front()),
-                      .end_ns = c_.trace.end_ns(last),
+                      .end_ns = std::max(c_.trace.end_ns(last), ts(uses.back()) + turn),
                       .module = module,
                       .turns = uses.size()});
   }
