@@ -1,12 +1,18 @@
 #include "outputs.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <set>
+#include <string_view>
 #include <system_error>
 #include <tracelens/error.hpp>
 #include <tracelens/files.hpp>
+#include <utility>
 
 namespace tracelens::app {
 namespace {
@@ -44,15 +50,16 @@ bool is_below(const fs::path& file, const fs::path& folder) {
   return false;
 }
 
+// What a folder of inputs may hold: tables, traces, profiles, packed or not.
+bool may_be_input(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.find(".csv") != name.npos || name.find(".json") != name.npos ||
+         name.find(".xplane.pb") != name.npos || name.find(".pftrace") != name.npos;
+}
+
 bool would_replace(const fs::path& output, const fs::path& input) {
   if (is_same(output, input)) return true;
   const auto is_csv = [](const fs::path& path) { return path.extension() == ".csv"; };
-  // What a folder of inputs may hold: tables, traces, profiles, packed or not.
-  const auto may_be_input = [](const fs::path& path) {
-    const std::string name = path.filename().string();
-    return name.find(".csv") != name.npos || name.find(".json") != name.npos ||
-           name.find(".xplane.pb") != name.npos || name.find(".pftrace") != name.npos;
-  };
   if (is_there(output) && may_be_input(output) && is_below(output, input)) return true;
   return is_csv(input) && is_below(input, output) && is_same(input.parent_path(), output);
 }
@@ -64,6 +71,25 @@ bool is_table_of(const fs::path& file, const std::string& folder) {
   return is_folder && file.extension() == ".csv" &&
          file_behind(file.parent_path().string()) ==
              file_behind(fs::path{folder}.lexically_normal().parent_path().string());
+}
+
+bool is_standard_input(const std::string& path) {
+  constexpr std::string_view kNames[] = {"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"};
+  return std::ranges::find(kNames, path) != std::end(kNames);
+}
+
+void refuse_reading_twice(const std::vector<std::string>& inputs) {
+  std::set<std::pair<dev_t, ino_t>> streams;
+  for (const std::string& input : inputs) {
+    const bool is_stdin = is_standard_input(input);
+    struct stat found {};
+    if ((is_stdin ? fstat(STDIN_FILENO, &found) : stat(input.c_str(), &found)) != 0) continue;
+    // A file may be read as often as one likes, though not by way of standard input.
+    const bool is_once = is_stdin || S_ISFIFO(found.st_mode) || S_ISSOCK(found.st_mode);
+    if (is_once && !streams.emplace(found.st_dev, found.st_ino).second)
+      throw Error{input, fmt::format("{} can be read only once; give the other one as a file",
+                                     is_stdin ? "standard input" : "a pipe")};
+  }
 }
 
 }  // namespace
@@ -80,14 +106,12 @@ void add_csv_raw(Flags& flags, bool& csv_raw) {
             "as a formula get a ' in front");
 }
 
-void refuse_reading_twice(const std::vector<std::string>& inputs) {
-  const auto is_stdin = [](const std::string& path) { return path == "-" || path == "/dev/stdin"; };
-  if (std::ranges::count_if(inputs, is_stdin) > 1)
-    throw Error{"-", "standard input can be read only once; give the other trace as a file"};
-}
-
-void refuse_overwriting(const std::vector<std::string>& outputs,
-                        const std::vector<std::string>& inputs) {
+void refuse_overwriting(const std::vector<std::string>& outputs, std::vector<std::string> inputs,
+                        const std::vector<std::string>& captures) {
+  if (std::ranges::any_of(captures, is_standard_input))
+    throw Error{"--capture", "cannot be standard input; give a folder or a file"};
+  refuse_reading_twice(inputs);
+  inputs.insert(inputs.end(), captures.begin(), captures.end());
   for (auto output = outputs.begin(); output != outputs.end(); ++output) {
     if (output->empty()) continue;
     const fs::path file = file_of(*output, "/dev/stdout");
@@ -101,6 +125,11 @@ void refuse_overwriting(const std::vector<std::string>& outputs,
       if (is_same(file, beside) || is_table_of(file, *other) || is_table_of(beside, *output))
         throw Error{*output, "two outputs have this name; choose another for one of them"};
     }
+    for (const std::string& capture : captures)
+      if (may_be_input(file) && is_below(file, capture))
+        throw Error{
+            *output,
+            fmt::format("would be taken for a capture in {}; choose another folder", capture)};
   }
 }
 

@@ -1,4 +1,5 @@
-// outputs.hpp: what verbs that write have in common. A result never replaces what it is made from, nor another result of the same run.
+// outputs.hpp: what verbs that write have in common. A result never replaces what it is made from,
+// nor another result of the same run.
 //   refuse_overwriting({output_, gate_results_}, {before_, after_, models_});
 #pragma once
 
@@ -14,15 +15,15 @@ namespace tracelens::app {
 // to it. Call it before anything is read or written. Paths that were not given are empty; "-" is
 // standard output or input. A folder that is read stands for the CSV files and profiles in it, one
 // that is written for its CSV files. Pipes and devices are never the same.
-void refuse_overwriting(const std::vector<std::string>& outputs,
-                        const std::vector<std::string>& inputs);
+//
+// Captures are inputs as well. They cannot be standard input; and when they are a folder, an output
+// in it that the next run would take for a capture is refused. So is a pipe that is to be read more
+// than once, by whatever name: there is nothing left the second time.
+void refuse_overwriting(const std::vector<std::string>& outputs, std::vector<std::string> inputs,
+                        const std::vector<std::string>& captures = {});
 
 // --csv-raw, for verbs that write tables.
 void add_csv_raw(Flags& flags, bool& csv_raw);
-
-// Throws Error when standard input is to be read more than once: there is nothing left the second
-// time.
-void refuse_reading_twice(const std::vector<std::string>& inputs);
 
 // The inputs of a run of many ranks.
 [[nodiscard]] std::vector<std::string> paths_of(const std::vector<RankFile>& files);

@@ -1,4 +1,5 @@
 """damage.py: files that are not as they were written."""
+import json
 import os
 import threading
 import time
@@ -36,10 +37,17 @@ def bit_flips(lab):
     read(lab, name, bytes(data))
 
 
+def fused_events(lab, trace):
+    lab.run(["fuse", trace, "--python", "-o", "fused.json"], statuses=(0,), outputs=["fused.json"])
+    return len(json.loads(lab.path("fused.json").read_bytes())["traceEvents"])
+
+
 def nul_pages(lab):
-    """What a crash leaves of a sparse file. A page inside the events must not pass in silence."""
+    """What a crash leaves of a sparse file. A page inside the events must not pass in silence, and only the events
+    that it stands in are lost, to those who read events and to those who copy them."""
     name = lab.random.choice([n for n in traces.OWN if n.startswith("h200")])
-    data = bytearray(traces.unpacked(name))
+    whole = traces.unpacked(name)
+    data = bytearray(whole)
     page = lab.random.choice((64, 512, 4096))
     at = lab.random.randrange(len(data) - page)
     data[at:at + page] = bytes(page)
@@ -47,6 +55,14 @@ def nul_pages(lab):
     done = lab.run(["report", "trace.json", "-o", "out.json"], outputs=["out.json"])
     if done.status == 0 and b"warning:" not in done.stderr:
         raise Failure(f"{page} NUL bytes at byte {at} of {name} went unnoticed")
+    if not whole.index(b'"traceEvents"') + 20 < at < whole.rindex(b"]") - page:
+        return
+    if b"NUL byte" not in done.stderr:
+        raise Failure(f"{page} NUL bytes at byte {at} of {name} are called something else")
+    lab.write("whole.json", whole)
+    before, after = fused_events(lab, "whole.json"), fused_events(lab, "trace.json")
+    if before - after > whole[at:at + page].count(b'"ph"') + 2:
+        raise Failure(f"{page} NUL bytes at byte {at} of {name}: {after} of {before} events are left")
 
 
 _large = []

@@ -115,7 +115,6 @@ class CollectivesVerb : public Verb {
 
   std::vector<RankFile> files_to_read() const {
     std::vector<RankFile> files = find_rank_files(inputs_);
-    refuse_reading_twice(paths_of(files));
     refuse_overwriting({output_}, paths_of(files));
     return files;
   }

@@ -67,11 +67,8 @@ class CompareVerb : public Verb {
   int run(Console& console) override {
     part_names_from_inputs();
     if (!output_.empty()) check_sink(output_);
-    refuse_reading_twice(inputs_);
     captures_.check(inputs_.size());
-    std::vector<std::string> inputs = inputs_;
-    inputs.insert(inputs.end(), captures_.all().begin(), captures_.all().end());
-    refuse_overwriting({output_, gate_results_}, inputs);
+    refuse_overwriting({output_, gate_results_}, inputs_, captures_.all());
     if (!gate_results_.empty() && options_.gates.empty())
       throw Error{"--gate-results", "there is no --fail-if whose outcome it could tell"};
     options_.read = [&](const std::string& path) {

@@ -37,11 +37,8 @@ class DiffVerb : public Verb {
     if (!output_.empty()) check_sink_for_several(output_);
     // People read a page, no script does.
     if (improved_ || output_.ends_with(".html")) options_.edition = Edition::kExtended;
-    refuse_reading_twice({before_, after_});
     captures_.check(2);
-    std::vector<std::string> inputs{before_, after_};
-    inputs.insert(inputs.end(), captures_.all().begin(), captures_.all().end());
-    refuse_overwriting({output_}, inputs);
+    refuse_overwriting({output_}, {before_, after_}, captures_.all());
     const auto read = [&](const std::string& path, std::size_t which) {
       return stitched(read_with_warnings(path, console), captures_.of(which),
                       {.python_frames = options_.python_frames}, console);

@@ -53,7 +53,6 @@ class FuseVerb : public Verb {
   int run(Console& console) override {
     options_.window = window();
     const std::vector<RankFile> files = find_rank_files(inputs_);
-    refuse_reading_twice(paths_of(files));
     refuse_overwriting({output_}, paths_of(files));
     const FuseResult result = fuse_traces(files, output_, options_);
     for (const std::string& sentence : result.warnings) console.warn(sentence);

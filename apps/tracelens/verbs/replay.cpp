@@ -62,7 +62,7 @@ class ReplayVerb : public Verb {
   }
 
   int run(Console& console) override {
-    refuse_overwriting({output_, ir_}, {input_.path(), input_.captures(), schemas_, verify_});
+    refuse_overwriting({output_, ir_}, {input_.path(), schemas_, verify_}, {input_.captures()});
     if (!verify_.empty()) return verify(console);
     if (output_.empty() && ir_.empty() && bench_.empty())
       throw Error{"replay", "name the script to write with -o replay.py"};

@@ -138,13 +138,10 @@ class ReportVerb : public Verb {
                      {.title = "Tables of a report", .version = kVersion, .csv_raw = csv_raw_});
       return kExitOk;
     }
-    const std::vector<std::string> inputs{input_.path(),
-                                          input_.captures(),
-                                          options_.gpu_file,
-                                          options_.models_file,
+    const std::vector<std::string> inputs{input_.path(), options_.gpu_file, options_.models_file,
                                           options_.kernel_rules_file,
                                           options_.memory_timeline_file};
-    refuse_overwriting({output_}, inputs);
+    refuse_overwriting({output_}, inputs, {input_.captures()});
     if (!output_.empty() && options_.tables.size() == 1) check_sink(output_);
     if (!output_.empty() && options_.tables.size() != 1)
       check_sink_for_several(output_, "choose it with --tables NAME");
@@ -170,7 +167,7 @@ class ReportVerb : public Verb {
                                                    fmt::join(report.warnings, ". "))};
     const std::string output =
         output_.empty() ? stem_of(trace.source().name) + "_report.xlsx" : output_;
-    refuse_overwriting({output}, inputs);  // the default one
+    refuse_overwriting({output}, inputs, {input_.captures()});  // the default one
     // What Excel cannot hold matters to those who asked for a workbook; to others the sheet of
     // warnings says it.
     const std::vector<std::string> warnings = report.warnings;

@@ -42,7 +42,7 @@ class RooflineVerb : public Verb {
   }
 
   int run(Console& console) override {
-    refuse_overwriting({output_}, {input_.path(), input_.captures(), models_, choice_.file});
+    refuse_overwriting({output_}, {input_.path(), models_, choice_.file}, {input_.captures()});
     ModelSet own;
     if (!models_.empty()) own.add_file(models_);
     const bool picture = std::filesystem::path{output_}.extension() == ".svg";

@@ -51,7 +51,6 @@ class SplitVerb : public Verb {
   }
 
   int run(Console& console) override {
-    refuse_reading_twice({input_.path(), other_});
     refuse_overwriting({folder_}, {input_.path(), other_});
     if (!other_.empty()) return match(console);
     if (!options_.steady_state &&

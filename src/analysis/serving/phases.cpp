@@ -118,14 +118,15 @@ ColumnSet<PhaseRow> phase_columns() {
   using Row = PhaseRow;
   return {
       {{"phase", Kind::kText, "",
-        "prefill: steps of new prompts; decode: of one more token for each request; mixed: of both; "
-        "denoise: of images; none: of no requests; outside: what was launched in no step; all: the "
-        "sum"},
+        "prefill: steps of new prompts; decode: of one more token for each request; mixed: of "
+        "both; denoise: of images; none: of no requests; outside: what was launched in no step; "
+        "all: the sum"},
        &Row::name},
       {{"steps", Kind::kInteger, "", "steps of the engine"},
        [](const Row& row) { return row.of_steps(row.steps); }},
       {{"wall ms", Kind::kReal, "ms",
-        "from the start of each step to that of the next; of the last one until its GPU work is done"},
+        "from the start of each step to that of the next; of the last one until its GPU work is "
+        "done"},
        [](const Row& row) { return row.of_steps(ms(row.wall_ns)); }},
       {{"percent of wall", Kind::kReal, "%", "share of the wall time of all steps"},
        [](const Row& row) {

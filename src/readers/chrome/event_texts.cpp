@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "readers/chrome/holes.hpp"
 #include "readers/chrome/json_scan.hpp"
 
 namespace tracelens {
@@ -41,13 +42,36 @@ void EventTexts::count_controls(const char* from, const char* to) {
                   StrayControls::kNoWhiteSpace);
 }
 
+// Goes on to the next event behind NUL bytes; false when more text must be read, or there is none.
+bool EventTexts::leave_hole() {
+  const auto [at, found] = find_event_after_hole(text_.view(), at_);
+  count_controls(text_.view().data() + at_, text_.view().data() + at);
+  at_ = at;
+  in_hole_ = !found;
+  if (found) return true;
+  if (!at_end_) {
+    text_.erase_front(text_.size() - at_ > kLongEvent ? text_.size() : at_);
+    at_ = 0;
+    read_more();
+    return false;
+  }
+  const std::size_t end = find_list_end_after_hole(text_.view().substr(at_));
+  is_cut_ = end == std::string_view::npos;
+  if (!is_cut_) at_ += end;
+  finish(!is_cut_);
+  return false;
+}
+
 std::optional<std::string_view> EventTexts::next() {
   while (!is_closed_) {
+    if (in_hole_ && !leave_hole()) continue;
     const char* const begin = text_.view().data();
     const char* const end = begin + text_.size();
     const char* p = begin + at_;
     do p = json::skip_space(p, end);
     while (*p == ',' && p++ < end);
+    in_hole_ = find_nul(begin + at_, p) != nullptr;
+    if (in_hole_) continue;
     count_controls(begin + at_, p);
     at_ = static_cast<std::size_t>(p - begin);
     if (p < end && *p == ']') {
@@ -56,6 +80,14 @@ std::optional<std::string_view> EventTexts::next() {
       break;
     }
     const char* const after = p < end ? json::skip_value(p, end) : nullptr;
+    if (p < end && (*p == '{' || *p == '[' || *p == '"'))
+      if (const char* const nul = find_nul(p, after == nullptr ? end : after); nul != nullptr) {
+        ++skipped_;
+        count_controls(p, nul);
+        at_ = static_cast<std::size_t>(nul - begin);
+        in_hole_ = true;
+        continue;
+      }
     const bool may_go_on = after == nullptr || after == end;
     const std::string_view rest = text_.view().substr(at_);
     if (may_go_on && !at_end_ && (rest.size() <= patience_ || may_still_end(rest, patience_))) {
@@ -74,7 +106,7 @@ std::optional<std::string_view> EventTexts::next() {
     patience_ = kLongEvent;
     count_controls(p, after);
     const std::string_view element{p, static_cast<std::size_t>(after - p)};
-    if (*p == '{' && element.find('\0') == std::string_view::npos) return element;
+    if (*p == '{') return element;
     ++skipped_;
   }
   return std::nullopt;

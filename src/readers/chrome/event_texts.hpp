@@ -42,6 +42,7 @@ class EventTexts {
  private:
   bool read_more();
   void count_controls(const char* from, const char* to);
+  bool leave_hole();
   void finish(bool has_tail);
   [[nodiscard]] std::uint64_t first_byte() const { return read_bytes_ - text_.size(); }
 
@@ -53,7 +54,7 @@ class EventTexts {
   std::size_t patience_ = kLongEvent;
   StrayControls controls_;
   std::uint64_t read_bytes_ = 0, skipped_ = 0;
-  bool at_end_ = false, is_closed_ = false, is_cut_ = false;
+  bool at_end_ = false, in_hole_ = false, is_closed_ = false, is_cut_ = false;
   std::optional<Trace> head_;  // made when the file is read: holds its members
 };
 

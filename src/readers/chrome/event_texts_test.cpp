@@ -86,16 +86,36 @@ TEST(SplitObject, GivesKeysAndValuesAsWritten) {
 
 TEST(EventTexts, NulBytesAreToldAndWhatTheyJoinIsNoEvent) {
   using namespace std::string_literals;
-  const std::string file = "[{\"a\":1},\0{\"b\":2},{\"c\":\"\0\0\"},{\"d\":4}]\n\0"s;
+  const std::string file = "[{\"a\":1},\0{\"ph\":2},{\"c\":\"\0\0\"},{\"ph\":4}]\n\0"s;
   io::Stream in = io::Stream::over("test.json", file);
   EventTexts events{in};
   std::vector<std::string> texts;
   while (const auto text = events.next()) texts.emplace_back(*text);
-  EXPECT_THAT(texts, ElementsAre(R"({"a":1})", R"({"b":2})", R"({"d":4})"));
+  EXPECT_THAT(texts, ElementsAre(R"({"a":1})", R"({"ph":2})", R"({"ph":4})"));
   EXPECT_EQ(events.skipped(), 1u);
   ASSERT_FALSE(events.warnings().empty());
   EXPECT_EQ(events.warnings()[0].count, 4u);
   EXPECT_EQ(events.warnings()[0].first_byte, 9u);
+}
+
+TEST(EventTexts, APageOfNulBytesCostsOnlyTheEventsItStandsIn) {
+  const std::string event = R"({"ph": "X", "name": "a, {b}", "args": {"x": [[1], {"y": 2}]}})";
+  const std::string file =
+      "{\"traceEvents\": [" + event + ", " + event + ", " + event + "], \"schemaVersion\": 3}";
+  const std::size_t first = file.find('[') + 1, period = event.size() + 2;
+  for (const std::size_t page : {1u, 20u, 90u})
+    for (std::size_t at = first; at + page <= first + 3 * period - 2; ++at) {
+      std::string holed = file;
+      holed.replace(at, page, page, '\0');
+      std::size_t whole = 0;
+      for (std::size_t i = 0; i < 3; ++i)
+        whole += first + i * period >= at + page || first + i * period + event.size() <= at;
+      const Texts texts = texts_of(holed);
+      ASSERT_THAT(texts.events, testing::AllOf(testing::SizeIs(whole), testing::Each(event)))
+          << page << ' ' << at;
+      ASSERT_FALSE(texts.is_cut) << page << ' ' << at;
+      ASSERT_EQ(texts.version, Value{3}) << page << ' ' << at;
+    }
 }
 
 TEST(EventTexts, AnEventOfManyMegabytesIsRead) {

@@ -139,13 +139,20 @@ TEST(KinetoBlocks, AMissingQuoteCostsTheSameEventsWhereverTheCutsAre) {
     EXPECT_EQ(dump_read(text, {.threads = 2, .block_bytes = bytes}), expected);
 }
 
-TEST(KinetoBlocks, APageOfNulBytesIsNeverOverlooked) {
+TEST(KinetoBlocks, APageOfNulBytesIsNeverOverlookedAndCostsOnlyTheEventsItStandsIn) {
   std::string text = "{\"schemaVersion\": 1, \"traceEvents\": [\n";
-  for (int i = 0; i < 10; ++i)
+  const std::size_t list = text.size();
+  std::vector<std::pair<std::size_t, std::size_t>> events;  // begin, end
+  for (int i = 0; i < 10; ++i) {
+    if (i > 0) text += ",\n";
+    events.push_back({text.size(), 0});
     text += fmt::format(
-        R"({}{{"ph": "X", "cat": "cpu_op", "name": "aten::op_{}", "pid": 1, "tid": 1, "ts": {},
- "dur": 2, "args": {{"Input Dims": [[{}, 2], []], "x": {{"y": ["z", {}]}}}}}})",
-        i > 0 ? ",\n" : "", i % 7, 10 * i, i, i);
+        R"({{"ph": "X", "cat": "cpu_op", "name": "aten::op_{}", "pid": 1, "tid": 1, "ts": {},
+ "dur": 2, "args": {{"Input Dims": [[{}, 2], []], "x": [{{"y": ["}}, {{z", {}]}}, {{"w": 1}}]}}}})",
+        i, 10 * i, i, i);
+    events.back().second = text.size();
+  }
+  const std::size_t list_end = text.size() + 1;
   text += "\n], \"traceName\": \"x\"}\n";
   for (const std::size_t page : std::initializer_list<std::size_t>{1, 16, 300})
     for (std::size_t at = 0; at < text.size(); ++at) {
@@ -153,6 +160,26 @@ TEST(KinetoBlocks, APageOfNulBytesIsNeverOverlooked) {
       for (std::size_t i = at; i < std::min(at + page, text.size()); ++i) holed[i] = '\0';
       const std::string one = dump_read(holed, {.threads = 1});
       ASSERT_EQ(dump_read(holed, {.threads = 1, .block_bytes = 500}), one) << page << ' ' << at;
+      ASSERT_EQ(dump_read(holed, {.threads = 1, .block_bytes = 37}), one) << page << ' ' << at;
+      if (at % 16 == 0) {
+        ASSERT_EQ(dump_read(holed, {.threads = 3, .block_bytes = 90}), one) << page << ' ' << at;
+      }
+      if (at >= list && at + page <= list_end) {
+        const Trace trace = read_trace_bytes("holed", holed, {.threads = 1});
+        EXPECT_EQ(trace.warnings().count(
+                      "NUL byte: here the file holds no text, and what stood there is lost"),
+                  page)
+            << at;
+        EXPECT_FALSE(trace.source().cut_short) << page << ' ' << at;
+        EXPECT_NE(trace.metadata("traceName"), nullptr) << page << ' ' << at;
+        for (std::size_t i = 0; i < events.size(); ++i) {
+          std::size_t found = 0;
+          for (std::uint32_t row = 0; row < trace.size(); ++row)
+            found += trace.name({row}) == fmt::format("aten::op_{}", i) ? 1 : 0;
+          const bool is_hit = events[i].first < at + page && events[i].second > at;
+          ASSERT_EQ(found, is_hit ? 0u : 1u) << page << ' ' << at << ' ' << i;
+        }
+      }
       // Either no trace at all, or a warning.
       try {
         ASSERT_FALSE(read_trace_bytes("holed", holed, {.threads = 1}).warnings().entries().empty())

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "io/numbers.hpp"
+#include "readers/chrome/holes.hpp"
 #include "readers/chrome/json_scan.hpp"
 #include "readers/kineto/words.hpp"
 #include "readers/kit/time_limits.hpp"
@@ -265,7 +266,7 @@ void ParsedBlock::clear() {
 }
 
 EventParser::Outcome EventParser::parse(std::string_view text, std::uint64_t first_byte,
-                                        ParsedBlock& block) {
+                                        ParsedBlock& block, bool in_hole) {
   const char* const begin = text.data();
   const char* const end = begin + text.size();
   const auto offset = [begin](const char* p) { return static_cast<std::size_t>(p - begin); };
@@ -279,6 +280,14 @@ EventParser::Outcome EventParser::parse(std::string_view text, std::uint64_t fir
     block.controls.count(between(from, to), first_byte + offset(from), which);
   };
   const char* p = begin;
+  // From an element, or a gap, with a NUL byte at `nul` to the next event. False: not in this text.
+  const auto leave_hole = [&](const char* from, const char* nul) {
+    const auto [at, found] = find_event_after_hole(text, offset(nul));
+    p = begin + at;
+    count_controls(from, p, StrayControls::kNoWhiteSpace);
+    return found;
+  };
+  if (in_hole && !leave_hole(begin, begin)) return {End::kInHole, offset(p)};
   for (;;) {
     const char* const from = p;
     do p = skip_space(p, end);
@@ -286,6 +295,10 @@ EventParser::Outcome EventParser::parse(std::string_view text, std::uint64_t fir
     if (json::is_control(*p) && p < end) [[unlikely]] {
       do p = json::skip_space(p, end);
       while (*p == ',' && p++ < end);
+      if (const char* const nul = find_nul(from, p); nul != nullptr) {
+        if (!leave_hole(from, nul)) return {End::kInHole, offset(p)};
+        continue;
+      }
       // Looked at by itself, so that the count does not depend on where blocks end.
       count_controls(from, p, StrayControls::kNoWhiteSpace);
     }
@@ -302,6 +315,11 @@ EventParser::Outcome EventParser::parse(std::string_view text, std::uint64_t fir
         continue;
       }
       p = json::skip_container(start, end);
+      if (const char* const nul = find_nul(start, p == nullptr ? end : p); nul != nullptr) {
+        damaged(Problem::kBadEvent, start);
+        if (!leave_hole(start, nul)) return {End::kInHole, offset(p)};
+        continue;
+      }
       if (p == nullptr) return {End::kIncomplete, offset(start)};
       const bool is_mended = parse_mended(between(start, p), first_byte + offset(start), block);
       if (!is_mended) damaged(Problem::kBadEvent, start);
@@ -311,6 +329,12 @@ EventParser::Outcome EventParser::parse(std::string_view text, std::uint64_t fir
     } else {
       p = json::skip_value(start, end);
       const bool opens = *start == '"' || *start == '[';
+      if (const char* const nul = opens ? find_nul(start, p == nullptr ? end : p) : nullptr;
+          nul != nullptr) {
+        damaged(Problem::kNotAnObject, start);
+        if (!leave_hole(start, nul)) return {End::kInHole, offset(p)};
+        continue;
+      }
       if (p == nullptr && !opens) p = start + 1;  // a stray byte such as ':' or '}'
       // Text that ends here may still go on with the same number or word.
       if (p == nullptr || p == end) return {End::kIncomplete, offset(start)};
@@ -320,10 +344,9 @@ EventParser::Outcome EventParser::parse(std::string_view text, std::uint64_t fir
   }
 }
 
-// Where NUL bytes stand, text is lost: what is around them may belong to two events. Beside a
-// number, a control character may have been its last digit.
+// Beside a number, a control character may have been its last digit.
 bool EventParser::parse_mended(std::string_view element, std::uint64_t byte, ParsedBlock& block) {
-  if (element.find('\0') != std::string_view::npos || cuts_a_value(element)) return false;
+  if (cuts_a_value(element)) return false;
   std::string mended = with_escaped_controls(element);
   const std::size_t size = mended.size();
   mended.append(json::kPadding, '\0');

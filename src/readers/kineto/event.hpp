@@ -165,16 +165,20 @@ class EventParser {
     kClean,       // the text ends between two elements
     kIncomplete,  // the text ends inside an element
     kListClosed,  // the ']' of the event list was found
+    kInHole,      // the text ends behind NUL bytes, before an event was found again
   };
   struct Outcome {
     End end;
-    std::size_t stop;  // kIncomplete: start of that element; kListClosed: after the ']'
+    // kIncomplete: start of that element; kListClosed: after the ']'; kInHole: the text from which
+    // the next event is still looked for.
+    std::size_t stop;
   };
 
-  // Decodes elements from the start of `text`, which must begin between two elements. `text` must
-  // be followed by json::kPadding readable bytes, the first of them '\0'. `first_byte` is its
-  // position in the whole file, for messages.
-  Outcome parse(std::string_view text, std::uint64_t first_byte, ParsedBlock& block);
+  // Decodes elements from the start of `text`, which must begin between two elements, or where the
+  // text before it ended kInHole. `text` must be followed by json::kPadding readable bytes, the
+  // first of them '\0'. `first_byte` is its position in the whole file, for messages.
+  Outcome parse(std::string_view text, std::uint64_t first_byte, ParsedBlock& block,
+                bool in_hole = false);
 
   // One event of another format, kept as if it had been read from JSON: the same arguments become
   // columns. A begin or end is not joined to another event.

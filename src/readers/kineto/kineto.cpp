@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "io/threads.hpp"
+#include "readers/chrome/holes.hpp"
 #include "readers/chrome/long_events.hpp"
 #include "readers/chrome/padded_text.hpp"
 #include "readers/chrome/strict_json.hpp"
@@ -166,17 +167,18 @@ class Assembly {
       keep_behind(block.text.view());
     } else if (is_given_up_) {
       // Counted; nothing more can be read.
-    } else if (unended_.empty()) {
+    } else if (unended_.empty() && !in_hole_) {
       take(worker, block.text.view(), block.first_byte, worker.outcome);
     } else {
-      // The block before ended inside an element, so this one was decoded from a wrong start.
+      // The block before ended inside an element or hole: this one was decoded from a wrong start.
       unended_.append(block.text.view());
       if (unended_.size() >= retry_bytes_ || block.is_last) decode_unended(worker);
     }
-    if (!list_closed_ && !unended_.empty() &&
+    if (!list_closed_ && !in_hole_ && !unended_.empty() &&
         (block.is_last ||
          (unended_.size() > patience_ && !may_still_end(unended_.view(), patience_))))
       give_up_unended(worker, block.is_last);
+    if (in_hole_) end_hole(worker, block.is_last);
     if (block.is_last && !list_closed_) {
       if (!is_given_up_)
         builder_.warnings().add("file ends before its event list is closed",
@@ -206,6 +208,7 @@ class Assembly {
     append(worker);
     controls_.add(worker.parsed.controls);
     const std::string_view rest = text.substr(outcome.stop);
+    in_hole_ = outcome.end == EventParser::End::kInHole;
     if (outcome.end == EventParser::End::kListClosed) {
       list_closed_ = true;
       if (places_ != nullptr) places_->list_end = first_byte + outcome.stop - 1;
@@ -224,13 +227,14 @@ class Assembly {
 
   void decode_unended(Worker& worker) {
     worker.parsed.clear();
-    const auto outcome = worker.parser.parse(unended_.view(), unended_byte_, worker.parsed);
+    const auto outcome =
+        worker.parser.parse(unended_.view(), unended_byte_, worker.parsed, in_hole_);
     take(worker, unended_.view(), unended_byte_, outcome);
   }
 
   // The element at the front of unended_ has no end: go on with whatever looks like the next one.
   void give_up_unended(Worker& worker, bool at_end) {
-    while (!list_closed_ && !unended_.empty()) {
+    while (!list_closed_ && !in_hole_ && !unended_.empty()) {
       const std::size_t next = next_object(unended_.view());
       retried_bytes_ += unended_.size();
       if (next == std::string_view::npos || retried_bytes_ > kRetryBytes) {
@@ -246,6 +250,19 @@ class Assembly {
       unended_.erase_front(next);
       unended_byte_ += next;
       decode_unended(worker);
+    }
+  }
+
+  // No event has been found yet behind NUL bytes.
+  void end_hole(Worker& worker, bool at_end) {
+    worker.parsed.clear();
+    if (const std::size_t end =
+            at_end ? find_list_end_after_hole(unended_.view()) : std::string_view::npos;
+        end != std::string_view::npos) {
+      take(worker, unended_.view(), unended_byte_, {EventParser::End::kListClosed, end});
+    } else if (unended_.size() > kLongEvent) {
+      unended_byte_ += unended_.size();
+      unended_.clear();
     }
   }
 
@@ -281,7 +298,7 @@ class Assembly {
   std::uint64_t unended_byte_ = 0;
   std::size_t retry_bytes_ = 0, patience_ = kLongEvent;
   std::uint64_t retried_bytes_ = 0;
-  bool is_given_up_ = false;
+  bool is_given_up_ = false, in_hole_ = false;
   PaddedText behind_;  // text after the event list
   StrayControls controls_;
   bool list_closed_ = false, has_reserved_ = false;

@@ -68,8 +68,9 @@ struct SteadyOptions {
                                                  std::span<const Region> regions,
                                                  const SteadyOptions& options);
 
-// Runs of steps of the same phase; steps of none are left out. The reference edition knows two, with new requests or without,
-// and a run goes on across idle steps and from one region to the next.
+// Runs of steps of the same phase; steps of none are left out. The reference edition knows two,
+// with new requests or without, and a run goes on across idle steps and from one region to the
+// next.
 [[nodiscard]] std::vector<Window> phase_windows(std::span<const StepDetails> steps,
                                                 std::span<const Region> regions, Edition edition);
 
