@@ -63,6 +63,32 @@ TEST(StrictJson, RefusesWhatOnlySomeReadersTake) {
   EXPECT_FALSE(is_strict_json(std::string(600, '[') + std::string(600, ']')));
 }
 
+// As split has them: what stands behind the list is a '\0' and any bytes.
+bool is_list(std::string text) {
+  const std::size_t size = text.size();
+  text += '\0';
+  text += R"("], 1, {"a": 12345678901234567890123456789)";
+  return is_strict_list({text.data(), size});
+}
+
+TEST(StrictJson, AListHasCommasBetweenItsValues) {
+  for (const std::string text :
+       {"{}", "1", R"({"a": 1})", "{},{}", R"({"ts": 17.25, "args": {"a": [[1, 2], []]}} ,
+                {"b": "c"})",
+        "1 , [] \n ", "\t\r\n {}"})
+    EXPECT_TRUE(is_list(text)) << text;
+  for (const std::string text :
+       {"", " ", ",", "{},", ",{}", "{} {}", "{}]", "{}}", "[{}", R"({"a": 1)", R"({"a)",
+        R"({"a": "b)", R"({"a": "\ud83d)", "1.", "{}\f,{}", "tru"})
+    EXPECT_FALSE(is_list(text)) << text;
+  EXPECT_FALSE(is_list(std::string("{},\0{}", 6)));
+  for (std::size_t spaces = 0; spaces < 70; ++spaces) {
+    const std::string gap(spaces, ' ');
+    EXPECT_TRUE(is_list("{" + gap + "}," + gap + "\n" + gap + "{\"a\"" + gap + ":" + gap + "1}"));
+    EXPECT_FALSE(is_list("{" + gap + "\v}"));
+  }
+}
+
 TEST(StrictJson, TheBeginningOfAValueMayGoOn) {
   const std::string value = R"({"a": [1.5, "x\ud83d\ude00\n", true], "b": {"c": null}, "d": "é"})";
   for (std::size_t size = 0; size < value.size(); ++size)
