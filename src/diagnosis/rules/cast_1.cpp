@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "diagnosis/kit/collected.hpp"
 #include "diagnosis/kit/figures.hpp"
@@ -15,8 +16,8 @@ namespace {
 constexpr Number kNumbers[] = {
     {"least_gpu_pct", 3, "% of the GPU's busy time in conversions"},
     {"least_pct", 3, "% of the window that mending saves, where the GPU's share is smaller"},
-    {"weight_factor", 0, "what is left of conversions of weights that autocast makes"},
-    {"activation_factor", 1, "the same of activations"},
+    {"weight_factor", 0.5, "what is left of conversions of weights that autocast makes"},
+    {"heavy_pct", 15, "% of the GPU's busy time in those from which on none are left"},
 };
 
 NodeId whole_conversion(const DiagnosisContext& c, NodeId op) {
@@ -49,6 +50,7 @@ Caster caster_of(const DiagnosisContext& c, NodeId conversion) {
 std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   Draft draft;
   Collected found{c, draft, {.low = 0.5}};
+  std::vector<std::pair<const OpUse*, Caster>> conversions;
   std::int64_t by_autocast = 0;
   for (const OpUse& use : c.op_uses()) {
     if ((use.name != "aten::copy_" && use.name != "aten::_to_copy") || !use.node.valid() ||
@@ -59,13 +61,16 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
     const std::string_view to = type_of(*arguments, 0), from = type_of(*arguments, 1);
     if (to.empty() || from.empty() || to == from) continue;
     const Caster caster = caster_of(c, use.node);
-    const double factor = caster == Caster::kUser     ? 0
-                          : caster == Caster::kWeight ? n["weight_factor"]
-                                                      : n["activation_factor"];
-    if (factor >= 1) continue;
-    found.scale(use, factor);
-    found.scale_host(c.tree().event(whole_conversion(c, use.node)), factor);
-    if (caster != Caster::kUser) by_autocast += use.busy_ns;
+    if (caster == Caster::kActivation) continue;  // 16 bit is what autocast is for
+    conversions.emplace_back(&use, caster);
+    if (caster == Caster::kWeight) by_autocast += use.busy_ns;
+  }
+  // Every run under autocast converts its weights; it pays to avoid that where it takes much.
+  const double weight_factor = c.busy_share(by_autocast) >= n["heavy_pct"] ? 0 : n["weight_factor"];
+  for (const auto& [use, caster] : conversions) {
+    const double factor = caster == Caster::kUser ? 0 : weight_factor;
+    found.scale(*use, factor);
+    found.scale_host(c.tree().event(whole_conversion(c, use->node)), factor);
   }
   if (found.uses() == 0 || (c.busy_share(found.before_ns()) < n["least_gpu_pct"] &&
                             c.share(c.saving_ns(draft.edit)) < n["least_pct"]))
@@ -81,7 +86,9 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
                   "ms"),
       draft.prove("unified_perf_summary", "share below other ops",
                   percentage(by_autocast, found.before_ns()), "%"));
-  draft.formula = "their kernels and host time -> 0 (low: half)";
+  draft.formula = fmt::format(
+      "kernels and host time of the user's conversions -> 0, of weights x {} (low: half of that)",
+      weight_factor);
   if (by_autocast * 2 > found.before_ns())
     draft.tries = {
         "keep the weights in 16 bit (model.bfloat16()) with an optimizer that holds fp32 "

@@ -25,7 +25,8 @@ bool is_of_no_use(const OpGroup& group) {
 std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   std::map<std::string_view, std::int64_t> by_name;
   const auto counts = [&](const OpGroup& group) {
-    return group.work == nullptr && !is_of_no_use(group);
+    // Without arguments no op has a model: that says something about the trace, not about the op.
+    return group.work == nullptr && group.signature.valid() && !is_of_no_use(group);
   };
   for (const OpGroup& group : c.op_groups())
     if (counts(group)) by_name[group.name] += group.busy_ns;
