@@ -73,6 +73,17 @@ Trace stitched(Trace trace, const std::string& captures, const StitchOptions& op
   return std::move(result.trace);
 }
 
+void PseudoOps::declare(Flags& flags) {
+  flags.add("--no-pseudo-ops", left_out_,
+            "Leave out the ops that are put around the work of serving engines, see "
+            "docs/guide/pseudo-ops.md");
+}
+
+Trace PseudoOps::put_into(Trace trace) const {
+  if (left_out_) return trace;
+  return add_pseudo_ops(std::move(trace), pseudo_op_options(Edition::kExtended));
+}
+
 void CaptureFolders::declare(Flags& flags) {
   flags
       .add("--capture", folders_,
@@ -94,6 +105,15 @@ std::string CaptureFolders::of(std::size_t trace) const {
 }
 
 void TraceInput::declare_captures(Flags& flags) { flags.add("--capture", captures_, kCaptureHelp); }
+
+void TraceInput::declare_ops(Flags& flags) {
+  declare_captures(flags);
+  pseudo_ops_.declare(flags);
+}
+
+Trace TraceInput::read_ops(Console& console, bool python_frames) const {
+  return pseudo_ops_.put_into(read_stitched(console, python_frames));
+}
 
 Trace TraceInput::read_stitched(Console& console, bool python_frames) const {
   return stitched(read(console), captures_, {.threads = threads_, .python_frames = python_frames},

@@ -54,6 +54,17 @@ class CaptureFolders {
   std::vector<std::string> folders_;
 };
 
+// The ops that are put around the work of serving engines. Every verb that is about ops has them,
+// or the verbs would not agree about a trace; --no-pseudo-ops leaves them out.
+class PseudoOps {
+ public:
+  void declare(Flags& flags);
+  [[nodiscard]] Trace put_into(Trace trace) const;
+
+ private:
+  bool left_out_ = false;
+};
+
 // What traces of DeepSeek-V4 do not tell stands in the environment: TL_MODEL and TL_TP, as for the
 // Python TraceLens.
 [[nodiscard]] PseudoOpOptions pseudo_op_options(Edition edition);
@@ -62,13 +73,17 @@ class CaptureFolders {
 class TraceInput {
  public:
   void declare(Flags& flags);
-  void declare_captures(Flags& flags);  // --capture, for verbs that are about ops
+  void declare_captures(Flags& flags);  // --capture, for verbs that are about recorded ops
+  void declare_ops(Flags& flags);       // and --no-pseudo-ops: for verbs that are about all ops
   // Reads it, with a progress bar. Without a trace on the command line: the demo trace, and says
   // so. Warnings of the reader go to stderr.
   [[nodiscard]] Trace read(Console& console) const;
   // The same, with the kernels of graph launches below their captured ops where --capture is given.
   // `python_frames`: with those of the capture.
   [[nodiscard]] Trace read_stitched(Console& console, bool python_frames) const;
+  // The same, with pseudo-ops.
+  [[nodiscard]] Trace read_ops(Console& console, bool python_frames) const;
+  [[nodiscard]] const PseudoOps& pseudo_ops() const { return pseudo_ops_; }
   [[nodiscard]] int threads() const { return threads_; }
   [[nodiscard]] const std::string& captures() const { return captures_; }  // empty: none
   // What is read: as given, or the demo trace. Throws Error when there is neither.
@@ -76,6 +91,7 @@ class TraceInput {
 
  private:
   std::string path_, captures_;
+  PseudoOps pseudo_ops_;
   int threads_ = 0;
 };
 

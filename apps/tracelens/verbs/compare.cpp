@@ -52,6 +52,7 @@ class CompareVerb : public Verb {
     flags.add("--gate-results", gate_results_,
               "Also write the outcome of the gates: JUnit XML, or JSON for a name in .json");
     captures_.declare(flags);
+    pseudo_ops_.declare(flags);
     flags.footer(
         "The total comes first, then what explains it; -v also shows the kernels. A replaced op is "
         "one\n"
@@ -73,9 +74,9 @@ class CompareVerb : public Verb {
       throw Error{"--gate-results", "there is no --fail-if whose outcome it could tell"};
     options_.read = [&](const std::string& path) {
       const auto which = std::ranges::find(inputs_, path) - inputs_.begin();
-      return stitched(read_with_warnings(path, console),
-                      captures_.of(static_cast<std::size_t>(which)), {.python_frames = false},
-                      console);
+      return pseudo_ops_.put_into(stitched(read_with_warnings(path, console),
+                                           captures_.of(static_cast<std::size_t>(which)),
+                                           {.python_frames = false}, console));
     };
     Comparison comparison = compare_reports(inputs_, options_);
     comparison.report.csv_raw = csv_raw_;
@@ -113,6 +114,7 @@ class CompareVerb : public Verb {
   std::vector<std::string> inputs_;
   std::string output_, gate_results_;
   CaptureFolders captures_;
+  PseudoOps pseudo_ops_;
   bool csv_raw_ = false;
   CompareOptions options_;
 };

@@ -26,6 +26,7 @@ class DiffVerb : public Verb {
     flags.add("--prune-non-gpu", options_.prune_idle_roots,
               "Leave calls at the top without GPU work out of the merged tree");
     captures_.declare(flags);
+    pseudo_ops_.declare(flags);
     flags.footer(
         "ops_diff and substitutions, and the note, always use the improved alignment.\n"
         "Examples:\n"
@@ -40,8 +41,8 @@ class DiffVerb : public Verb {
     captures_.check(2);
     refuse_overwriting({output_}, {before_, after_}, captures_.all());
     const auto read = [&](const std::string& path, std::size_t which) {
-      return stitched(read_with_warnings(path, console), captures_.of(which),
-                      {.python_frames = options_.python_frames}, console);
+      return pseudo_ops_.put_into(stitched(read_with_warnings(path, console), captures_.of(which),
+                                           {.python_frames = options_.python_frames}, console));
     };
     const Trace before = read(before_, 0), after = read(after_, 1);
     TraceDiff diff = diff_traces(before, after, options_);
@@ -64,6 +65,7 @@ class DiffVerb : public Verb {
   std::string before_, after_, output_;
   bool summary_ = false, improved_ = false, csv_raw_ = false;
   CaptureFolders captures_;
+  PseudoOps pseudo_ops_;
   DiffOptions options_;
 };
 

@@ -18,7 +18,7 @@ class ReplayVerb : public Verb {
  public:
   void declare(Flags& flags) override {
     input_.declare(flags);
-    input_.declare_captures(flags);
+    input_.declare_captures(flags);  // no pseudo-ops: PyTorch has no function of their names
     flags.add("--top", choice_.top, "The calls that take the most GPU time; by default 20")
         .check(count_from(1));
     flags

@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <tracelens/error.hpp>
 #include <tracelens/graph_stitching.hpp>
-#include <tracelens/pseudo_ops.hpp>
 #include <tracelens/report.hpp>
 #include <tracelens/sinks.hpp>
 #include <tracelens/version.hpp>
@@ -49,7 +48,7 @@ class ReportVerb : public Verb {
     flags.add("--gpu", options_.gpu,
               "GPU whose peaks the roofline columns use, e.g. MI300X; by default the trace's");
     flags.add("--gpu-arch", options_.gpu_file, "The same from a JSON file").check(existing_file());
-    input_.declare_captures(flags);
+    input_.declare_ops(flags);
     flags.add("--models", options_.models_file,
               "Your own op models, see docs/how-to/own-models.md");
     flags.add("--kernel-rules", options_.kernel_rules_file,
@@ -70,9 +69,6 @@ class ReportVerb : public Verb {
     flags.add("--list-tables", list_tables_, "Show the names of all tables, and read nothing");
     flags.add("--phases", phases_,
               "Also show prefill, mixed and decode of a serving run side by side");
-    flags.add("--no-pseudo-ops", no_pseudo_ops_,
-              "Leave out the ops that are put around the work of serving engines, see "
-              "docs/guide/pseudo-ops.md");
     flags.add(
         "--memory-timeline", options_.memory_timeline_file,
         "The raw memory timeline the profiler wrote of the run: the tables of memory are made "
@@ -158,8 +154,8 @@ class ReportVerb : public Verb {
       options_.stitching = &stitching;
     }
     if (categories_ == "reference") options_.edition = Edition::kReference;
-    if (!no_pseudo_ops_ && options_.edition == Edition::kExtended)
-      trace = add_pseudo_ops(std::move(trace), pseudo_op_options(options_.edition));
+    if (options_.edition == Edition::kExtended)
+      trace = input_.pseudo_ops().put_into(std::move(trace));
     Report report = make_report(trace, options_);
     report.csv_raw = csv_raw_;
     if (!options_.tables.empty() && report.tables.empty())
@@ -204,7 +200,7 @@ class ReportVerb : public Verb {
 
   TraceInput input_;
   std::string output_, categories_ = "extended";
-  bool list_tables_ = false, phases_ = false, no_pseudo_ops_ = false, csv_raw_ = false;
+  bool list_tables_ = false, phases_ = false, csv_raw_ = false;
   ReportOptions options_;
 };
 

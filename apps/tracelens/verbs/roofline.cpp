@@ -19,7 +19,7 @@ class RooflineVerb : public Verb {
  public:
   void declare(Flags& flags) override {
     input_.declare(flags);
-    input_.declare_captures(flags);
+    input_.declare_ops(flags);
     flags
         .add("-o,--output", output_,
              "Where to write: the picture (.svg), or the points as a table (.csv, .xlsx, "
@@ -48,7 +48,7 @@ class RooflineVerb : public Verb {
     const bool picture = std::filesystem::path{output_}.extension() == ".svg";
     if (!picture) check_sink(output_);
     (void)chosen_gpu(choice_, nullptr);  // an unknown one is told before the trace is read
-    const Trace trace = input_.read_stitched(console, false);
+    const Trace trace = input_.read_ops(console, false);
     const std::optional<Gpu> gpu = chosen_gpu(choice_, &trace);
     if (!gpu)
       throw Error{trace.source().name,

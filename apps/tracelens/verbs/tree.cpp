@@ -13,7 +13,7 @@ class TreeVerb : public Verb {
  public:
   void declare(Flags& flags) override {
     input_.declare(flags);
-    input_.declare_captures(flags);
+    input_.declare_ops(flags);
     flags.add("--modules", modules_, "Show nn.Modules");
     flags.add("--ops", ops_, "Show ops");
     flags.add("--kernels", kernels_, "Show GPU kernels, copies and fills");
@@ -55,7 +55,7 @@ class TreeVerb : public Verb {
 
   int run(Console& console) override {
     refuse_overwriting({output_}, {input_.path()}, {input_.captures()});
-    const Trace trace = input_.read_stitched(console, true);
+    const Trace trace = input_.read_ops(console, true);
     const Tree tree = build_tree(trace, {.python_frames = true});
     const auto print = [&console](std::string_view text) { console.print(text); };
     if (path_) {

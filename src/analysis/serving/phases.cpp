@@ -67,7 +67,8 @@ struct PhaseRow {
   [[nodiscard]] std::int64_t tokens() const {
     return add_counts(context_tokens, generation_tokens);
   }
-  [[nodiscard]] std::int64_t gpu_ns() const { return plus_ns(gpu.busy_ns, gpu.idle_ns); }
+  [[nodiscard]] std::int64_t gpu_ns() const { return plus_ns(gpu.busy_ns, not_busy_ns()); }
+  [[nodiscard]] std::int64_t not_busy_ns() const { return plus_ns(gpu.idle_ns, gpu.wait_ns); }
   template <class T>
   [[nodiscard]] std::optional<T> of_steps(T value) const {
     return has_steps ? std::optional{value} : std::nullopt;
@@ -104,9 +105,9 @@ struct PhaseRow {
   }
   [[nodiscard]] std::optional<std::string_view> bound() const {
     constexpr double kMuch = 25;  // percent of the GPU's time
-    if (!has_steps || gpu_ns() <= 0) return std::nullopt;
+    if (!has_steps || gpu.gpu_events == 0) return std::nullopt;
     const auto share = [&](std::int64_t ns) { return percent_of(ns, gpu_ns()).value_or(0); };
-    if (share(gpu.idle_ns) >= kMuch && gpu.idle_ns >= gpu.exposed_comm_ns) return "host";
+    if (share(not_busy_ns()) >= kMuch && not_busy_ns() >= gpu.exposed_comm_ns) return "host";
     if (share(gpu.exposed_comm_ns) >= kMuch) return "communication";
     const std::int64_t judged = plus_ns(modelled.memory_bound_ns, modelled.compute_bound_ns);
     if (judged < gpu.busy_ns / 4) return "GPU";
@@ -140,6 +141,10 @@ ColumnSet<PhaseRow> phase_columns() {
        [](const Row& row) { return percent_of(row.gpu.busy_ns, row.all_busy_ns); }},
       {{"GPU idle ms", Kind::kReal, "ms", "time in which the GPU waited for work of these steps"},
        [](const Row& row) { return ms(row.gpu.idle_ns); }},
+      {{"GPU wait ms", Kind::kReal, "ms",
+        "time of the steps before the first GPU work of the trace and after the last: busy, idle and "
+        "wait of all are the wall time, where the GPU works in no time outside the steps"},
+       [](const Row& row) { return ms(row.gpu.wait_ns); }},
       {{"exposed comm ms", Kind::kReal, "ms", "communication while nothing computed"},
        [](const Row& row) { return ms(row.gpu.exposed_comm_ns); }},
       {{"launch ms", Kind::kReal, "ms", "host time of the calls that launched the work"},
@@ -194,7 +199,7 @@ ColumnSet<PhaseRow> phase_columns() {
       {{"TB/s", Kind::kReal, "TB/s", "memory rate while these ops ran"}, &Row::terabytes},
       {{"MBU %", Kind::kReal, "%",
         "model bandwidth utilisation: the bytes these ops have to move, as a share of what the "
-        "memory could have moved in the GPU's time, idle time included"},
+        "memory could have moved in the GPU's time, idle time and waits included"},
        [](const Row& row) { return row.of_bandwidth(); }},
       {{"percent of compute roof", Kind::kReal, "%",
         "the same of the arithmetic and the GPU's peak rates, as far as they are known"},
@@ -243,6 +248,9 @@ Table serving_steps(const ServingRun& run) {
        [](const Row& row) { return ms(row.step.gpu.busy_ns); }},
       {{"GPU idle ms", Kind::kReal, "ms", "time in which the GPU waited for work of the step"},
        [](const Row& row) { return ms(row.step.gpu.idle_ns); }},
+      {{"GPU wait ms", Kind::kReal, "ms",
+        "time of the step before the first GPU work of the trace, or after the last"},
+       [](const Row& row) { return ms(row.step.gpu.wait_ns); }},
       {{"exposed comm ms", Kind::kReal, "ms", "communication while nothing computed"},
        [](const Row& row) { return ms(row.step.gpu.exposed_comm_ns); }},
       {{"first kernel ms", Kind::kReal, "ms",
@@ -328,7 +336,8 @@ Table serving_ops_by_phase(const ServingRun& run, const ServedOps& ops) {
                            [](const Row& row) { return row.ns[kAll]; });
   const auto column = [](std::string_view phase, std::string_view of) {
     return std::pair{
-        ColumnSpec{std::string{phase} + " ms", Kind::kReal, "ms", "busy time " + std::string{of}},
+        ColumnSpec{std::string{phase} + " ms", Kind::kReal, "ms",
+                   "busy time " + std::string{of} + "; empty: none"},
         ColumnSpec{std::string{phase} + " %", Kind::kReal, "%", "share of this kind in it"}};
   };
   std::vector<ColumnSpec> columns{
@@ -352,7 +361,8 @@ Table serving_ops_by_phase(const ServingRun& run, const ServedOps& ops) {
     cells.clear();
     cells.add(ops.text(row.category));
     for (const auto& [at, specs] : parts) {
-      cells.add(ms(row.ns[at]));
+      const bool occurs = whole.ns[at] > 0;  // a phase that does not has no place on the screen
+      cells.add(occurs ? std::optional{ms(row.ns[at])} : std::nullopt);
       cells.add(percent_of(row.ns[at], whole.ns[at]));
     }
     table.append(cells.cells());

@@ -21,6 +21,7 @@ std::int64_t add_counts(std::int64_t a, std::int64_t b) {
 void ServedTimes::add(const ServedTimes& more) {
   busy_ns = plus_ns(busy_ns, more.busy_ns);
   idle_ns = plus_ns(idle_ns, more.idle_ns);
+  wait_ns = plus_ns(wait_ns, more.wait_ns);
   exposed_comm_ns = plus_ns(exposed_comm_ns, more.exposed_comm_ns);
   launch_ns = plus_ns(launch_ns, more.launch_ns);
   gpu_events += more.gpu_events;
@@ -109,6 +110,18 @@ void ServingRun::divide_time(std::span<const EventId> events) {
     if (work.step < steps_.size() && !steps_[work.step].first_gpu_ns)
       steps_[work.step].first_gpu_ns = start;
   }
+  if (!work_.empty()) add_waits(covered);
+}
+
+void ServingRun::add_waits(std::int64_t gpu_end_ns) {
+  const std::int64_t start = steps_.front().start_ns;
+  const std::int64_t end = plus_ns(steps_.back().start_ns, steps_.back().wall_ns);
+  const auto wait = [](ServedTimes& times, std::int64_t from, std::int64_t to) {
+    if (to > from) times.wait_ns = plus_ns(times.wait_ns, minus_ns(to, from));
+  };
+  const std::int64_t first_ns = trace_.ts_ns()[work_.front().event.row];
+  wait(times_of(work_.front().step), start, std::min(first_ns, end));
+  wait(steps_.back().gpu, std::max(gpu_end_ns, start), end);
 }
 
 void ServingRun::divide_exposed_communication() {

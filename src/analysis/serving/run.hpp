@@ -5,7 +5,8 @@
 // GPU work belongs to the step in which it was launched, graph launches included, whenever it ran.
 // Every instant in which the GPU works belongs to the work that started first, every instant in which
 // it waits to the work that ends the wait: so the times of all steps and of what is outside them add
-// up to those of gpu_timeline, to the nanosecond.
+// up to those of gpu_timeline, to the nanosecond. That begins and ends with GPU work; what the steps
+// take before and after it is wait_ns, of the step with the first work and of the last one.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +26,8 @@ namespace tracelens {
 
 struct ServedTimes {
   std::int64_t busy_ns = 0, idle_ns = 0, exposed_comm_ns = 0;
+  // While the GPU waits for the first work of the trace, or has done the last, but a step is open.
+  std::int64_t wait_ns = 0;
   std::int64_t launch_ns = 0;  // host time of the calls that launched the work
   std::int64_t gpu_events = 0, launches = 0, graph_launches = 0;
   void add(const ServedTimes& more);
@@ -73,6 +76,7 @@ class ServingRun {
  private:
   void find_steps();
   void divide_time(std::span<const EventId> events);
+  void add_waits(std::int64_t gpu_end_ns);
   void divide_exposed_communication();
   void add_launches();
   ServedTimes& times_of(std::size_t step) {

@@ -100,6 +100,8 @@ TEST(ServingSteps, WorkBelongsToTheStepThatLaunchedIt) {
   EXPECT_THAT(column(table, "GPU busy ms"), ElementsAre("0.12", "0.03", "0.02", "0.01"));
   // Before 210 and 270; the wait before 250 ends with what is outside.
   EXPECT_THAT(column(table, "GPU idle ms"), ElementsAre("0.0", "0.0", "0.04", "0.015"));
+  // Before the first kernel and after the last, as far as steps are open.
+  EXPECT_THAT(column(table, "GPU wait ms"), ElementsAre("0.02", "0.0", "0.0", "0.01"));
   EXPECT_EQ(cell(table, "exposed comm ms", 2), "0.008");  // [220, 225) and [227, 230)
   EXPECT_THAT(column(table, "first kernel ms"), ElementsAre("0.02", "0.03", "0.01", "0.01"));
   EXPECT_THAT(column(table, "launch ms"), ElementsAre("0.002", "0.004", "0.003", "0.003"));
@@ -118,6 +120,9 @@ TEST(ServingPhases, AddUpToTheWholeGpuTime) {
   EXPECT_EQ(whole.total, 260'000);
   EXPECT_DOUBLE_EQ(sum(table, "GPU busy ms", 4), 0.185);
   EXPECT_DOUBLE_EQ(sum(table, "GPU busy ms", 4) + sum(table, "GPU idle ms", 4), 0.26);
+  EXPECT_DOUBLE_EQ(0.26 + sum(table, "GPU wait ms", 4), sum(table, "wall ms", 3));
+  EXPECT_EQ(cell(table, "wall ms", 4), "0.29");
+  EXPECT_EQ(cell(table, "GPU wait ms", 4), "0.03");
   EXPECT_DOUBLE_EQ(sum(table, "exposed comm ms", 4) * 1e6, static_cast<double>(whole.exposed_comm));
   EXPECT_DOUBLE_EQ(sum(table, "percent of GPU busy", 4), 100);
   EXPECT_DOUBLE_EQ(sum(table, "percent of wall", 3), 100);
@@ -138,6 +143,24 @@ TEST(ServingPhases, ARequestWaitsForItsNextTokenAsLongAsAStepLasts) {
   EXPECT_EQ(cell(table, "KV tokens per request", 2), "77.0");
   EXPECT_EQ(cell(table, "bound", 0), "GPU");
   EXPECT_EQ(cell(table, "bound", 2), "host");  // 55 of 85 us
+}
+
+// The GPU has no gap between its kernels, but gets the first one late.
+TEST(ServingPhases, AStepWhoseFirstKernelComesLateIsBoundByTheHost) {
+  Serving s;
+  s.step(annotation({.running = 2, .keys = 153}), 0, 60);
+  s.graph(30,
+          {{.name = "attn_fwd", .ts = 40, .dur = 30}, {.name = "my_gemm", .ts = 70, .dur = 20}});
+  Made made{s.t.finish()};
+  const Table table = made.phases();
+  EXPECT_EQ(cell(table, "wall ms", 0), "0.09");
+  EXPECT_EQ(cell(table, "GPU busy ms", 0), "0.05");
+  EXPECT_EQ(cell(table, "GPU idle ms", 0), "0.0");
+  EXPECT_EQ(cell(table, "GPU wait ms", 0), "0.04");
+  EXPECT_EQ(cell(table, "bound", 0), "host");
+  const Table ops = serving_ops_by_phase(made.run, made.ops);
+  EXPECT_EQ(cell(ops, "prefill ms", 0), "");  // there is none
+  EXPECT_EQ(cell(ops, "decode ms", 0), "0.03");
 }
 
 // Attention takes 5 us and a nanosecond for each key, a product always the same.
@@ -181,7 +204,7 @@ TEST(ServingSteps, TheLastOneLastsUntilItsWorkIsDone) {
   EXPECT_EQ(cell(serving_steps(made.run), "wall ms", 0), "0.05");
 }
 
-// A product of 6e6 bytes and 2e9 FLOPs in 8 us, after a wait of 2.
+// A product of 6e6 bytes and 2e9 FLOPs in 8 us, in a step of 40.
 TEST(ServingPhases, RatesAreOfTheTimeOfModelledOpsAndUtilisationOfAllTime) {
   Serving s;
   s.step(annotation({.running = 2, .keys = 153}), 0, 40);
@@ -195,7 +218,7 @@ TEST(ServingPhases, RatesAreOfTheTimeOfModelledOpsAndUtilisationOfAllTime) {
   EXPECT_EQ(cell(table, "percent modelled", 0), "80.0");
   EXPECT_EQ(cell(table, "TFLOP/s", 0), "250.0");
   EXPECT_EQ(cell(table, "TB/s", 0), "0.75");
-  EXPECT_EQ(cell(table, "MBU %", 0), "50.0");  // 6 us of [10, 22)
+  EXPECT_EQ(cell(table, "MBU %", 0), "15.0");  // 6 us of [0, 40)
   EXPECT_EQ(cell(made.phases(), "MBU %", 0), "");
 }
 

@@ -316,7 +316,7 @@ constexpr TableInfo kTables[] = {
          {.place = 1,
           .rows = 8,
           .columns =
-              "phase | steps | wall ms | percent of wall | GPU busy ms | GPU idle ms | bound | tokens/s of wall | output tokens/s | time per output token ms median | time per output token ms p99 | TFLOP/s | TB/s | MBU % | percent modelled | context tokens | output tokens | KV tokens per request | requests per step"},
+              "phase | steps | wall ms | percent of wall | GPU busy ms | GPU idle ms | GPU wait ms | bound | tokens/s of wall | output tokens/s | time per output token ms median | time per output token ms p99 | TFLOP/s | TB/s | MBU % | percent modelled | context tokens | output tokens | KV tokens per request | requests per step"},
      .compare = &kComparePhases,
      .make = serving},
     {.name = "serving_steps",
@@ -326,7 +326,7 @@ constexpr TableInfo kTables[] = {
      .needs = Needs::kServing,
      .screen =
          {.columns =
-              "step | phase | requests | context tokens | output tokens | KV tokens per request | wall ms | GPU busy ms | GPU idle ms | launch ms | graph launches | tokens/s of wall | exposed comm ms | first kernel ms"},
+              "step | phase | requests | context tokens | output tokens | KV tokens per request | wall ms | GPU busy ms | GPU idle ms | GPU wait ms | launch ms | graph launches | tokens/s of wall | exposed comm ms | first kernel ms"},
      .make = serving},
     {.name = "serving_ops_by_phase",
      .description = "GPU time by category of op, the phases side by side",
@@ -337,7 +337,7 @@ constexpr TableInfo kTables[] = {
          {.place = 1,
           .rows = 12,
           .columns =
-              "op category | prefill ms | prefill % | mixed ms | mixed % | decode ms | decode % | denoise ms | outside ms | all ms"},
+              "op category | all ms | prefill ms | mixed ms | decode ms | denoise ms | none ms | outside ms | all % | prefill % | mixed % | decode % | denoise % | none % | outside %"},
      .compare = &kCompareOpsByPhase,
      .make = serving},
     {.name = "context_growth",

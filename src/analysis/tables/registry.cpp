@@ -135,8 +135,12 @@ const TableInfo* row_of(const Table& table, std::string_view verb) {
 
 Excerpt excerpt_by(const TableInfo* row, const Table& table) {
   if (row == nullptr) return {table.name(), kUsualRows, {}};
-  return {table.name(), row->screen.rows == 0 ? kUsualRows : row->screen.rows,
-          row->screen_columns()};
+  std::vector<std::string_view> columns = row->screen_columns();
+  std::erase_if(columns, [&](std::string_view name) {  // they would take the room of others
+    return table.rows() > 0 && table.has_column(name) &&
+           std::ranges::find(table.column(name).present(), 1) == table.column(name).present().end();
+  });
+  return {table.name(), row->screen.rows == 0 ? kUsualRows : row->screen.rows, std::move(columns)};
 }
 
 // "--by-module", "always", ...

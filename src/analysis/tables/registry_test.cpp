@@ -140,6 +140,19 @@ TEST(Excerpts, OfSeveralLayoutsOfATableTheFittingOneIsTaken) {
   EXPECT_THAT(excerpt_of(Table{"one of your own", "", columns}).columns, testing::IsEmpty());
 }
 
+TEST(Excerpts, PhasesThatDoNotOccurTakeNoRoom) {
+  const ColumnSpec columns[] = {{"op category", Kind::kText, "", ""},
+                                {"all ms", Kind::kReal, "ms", ""},
+                                {"prefill ms", Kind::kReal, "ms", ""},
+                                {"decode ms", Kind::kReal, "ms", ""}};
+  Table table{"serving_ops_by_phase", "", columns};
+  table.add_row("GEMM", 2.0, std::optional<double>{}, 2.0);
+  const std::vector<std::string_view> shown = excerpt_of(table).columns;
+  EXPECT_EQ(shown[1], "all ms");
+  EXPECT_THAT(shown, testing::Not(testing::Contains(std::string_view{"prefill ms"})));
+  EXPECT_THAT(shown, testing::Contains(std::string_view{"decode ms"}));
+}
+
 TEST(Excerpts, AVerbOfSeveralTracesHasItsOwn) {
   Report report;
   const ColumnSpec columns[] = {{"type", Kind::kText, "", ""}};
