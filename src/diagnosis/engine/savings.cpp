@@ -49,17 +49,28 @@ class PathSavings {
   std::vector<const PathEdit*> edits_;
 };
 
-// Without a path: GPU time that nobody else took, never more than the window.
+// Without a path: GPU time that goes away, each event's once, and idle time that findings name; never
+// more than the window.
 class PlainSavings {
  public:
-  explicit PlainSavings(const DiagnosisContext& context) : most_{context.length_ns()} {}
-  [[nodiscard]] std::int64_t with(const Candidate& candidate) const {
-    return std::min(most_, taken_ + candidate.alone.mid_ns);
+  explicit PlainSavings(const DiagnosisContext& context) : context_{context} {}
+  [[nodiscard]] std::int64_t with(const Candidate& candidate) {
+    edits_.push_back(&candidate.draft.edit);
+    const std::int64_t gpu = std::min(context_.busy_ns(), gpu_time_saved(context_.trace, edits_));
+    edits_.pop_back();
+    const std::int64_t idle =
+        std::min(context_.gpu_times().idle_ns(), idle_ns_ + candidate.draft.idle_ns);
+    return std::min(context_.length_ns(), gpu + idle);
   }
-  void add(const Candidate& candidate) { taken_ = with(candidate); }
+  void add(const Candidate& candidate) {
+    edits_.push_back(&candidate.draft.edit);
+    idle_ns_ += candidate.draft.idle_ns;
+  }
 
  private:
-  std::int64_t most_, taken_ = 0;
+  const DiagnosisContext& context_;
+  std::vector<const PathEdit*> edits_;
+  std::int64_t idle_ns_ = 0;
 };
 
 // What each would save next; before the first that is what it saves alone.

@@ -27,16 +27,22 @@ Estimate estimate(const PathModel& path, std::span<const PathEdit* const> edits)
 }
 
 std::int64_t gpu_time_saved(const Trace& trace, const PathEdit& edit) {
+  const PathEdit* const one = &edit;
+  return gpu_time_saved(trace, {&one, 1});
+}
+
+std::int64_t gpu_time_saved(const Trace& trace, std::span<const PathEdit* const> edits) {
   std::unordered_map<std::uint32_t, std::int64_t> left;  // what each event keeps
-  for (const PathEdit::GpuChange& change : edit.gpu()) {
-    const std::int64_t before = trace.dur_ns()[change.event.row];
-    const std::int64_t after =
-        change.set_ns != kAbsent
-            ? change.set_ns
-            : static_cast<std::int64_t>(std::floor(static_cast<double>(before) * change.factor));
-    const auto [at, is_new] = left.try_emplace(change.event.row, before);
-    at->second = std::clamp<std::int64_t>(after, 0, at->second);
-  }
+  for (const PathEdit* const edit : edits)
+    for (const PathEdit::GpuChange& change : edit->gpu()) {
+      const std::int64_t before = trace.dur_ns()[change.event.row];
+      const std::int64_t after =
+          change.set_ns != kAbsent
+              ? change.set_ns
+              : static_cast<std::int64_t>(std::floor(static_cast<double>(before) * change.factor));
+      const auto [at, is_new] = left.try_emplace(change.event.row, before);
+      at->second = std::clamp<std::int64_t>(after, 0, at->second);
+    }
   std::int64_t saved = 0;
   for (const auto& [row, after] : left) saved += trace.dur_ns()[row] - after;
   return saved;

@@ -30,7 +30,9 @@ struct Estimate {
 // Of a usable model.
 [[nodiscard]] Estimate estimate(const PathModel& path, std::span<const PathEdit* const> edits);
 
-// GPU time that an edit takes away, of durations added up.
+// GPU time that edits take away, of durations added up; no event gives more than it has.
+[[nodiscard]] std::int64_t gpu_time_saved(const Trace& trace,
+                                          std::span<const PathEdit* const> edits);
 [[nodiscard]] std::int64_t gpu_time_saved(const Trace& trace, const PathEdit& edit);
 
 }  // namespace tracelens

@@ -4,6 +4,7 @@
 #include <map>
 #include <string_view>
 #include <tracelens/error.hpp>
+#include <tracelens/gpu.hpp>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -146,7 +147,11 @@ class Changes {
     return static_cast<std::int64_t>(ns);
   }
 
+  // What the other run reaches on the same GPU needs no bound: it may compute in another type.
   void learn_roofs() {
+    if (const std::string gpu = device_name(c_.trace);
+        !gpu.empty() && gpu == device_name(other_.trace))
+      return;
     for (const OpUse& use : c_.op_uses())
       if (use.roof != nullptr && use.busy_ns > 0)
         for (const EventId kernel : use.kernels)

@@ -20,7 +20,8 @@ struct CmpChange {
   std::vector<EventId> kernels = {};  // of this run
   std::int64_t ns = 0, other_ns = 0;
   double count = 0, other_count = 0;  // GPU events
-  std::int64_t roof_ns = 0;           // the best this run's GPU could do; 0: not known
+  std::int64_t roof_ns =
+      0;  // the best this run's GPU could do; 0: not known, or the other's GPU is the same
   [[nodiscard]] std::int64_t lost_ns() const { return ns - other_ns; }
 };
 

@@ -18,12 +18,13 @@ constexpr Number kNumbers[] = {
 };
 
 std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
-  if (c.facts.kind() != TraceKind::kJax || c.path().usable()) return std::nullopt;
+  if (c.facts.kind() != TraceKind::kJax) return std::nullopt;
   const double idle = percentage(c.gpu_times().idle_ns(), c.gpu_times().span_ns);
   if (idle < n["least_idle_pct"]) return std::nullopt;
   const JaxOps ops{c.trace};
   std::vector<std::int64_t> latencies;
-  for (const JaxKernel& kernel : JaxKernels{c.trace, c.tree(), ops}.all())
+  const JaxKernels kernels{c.trace, c.tree(), ops};
+  for (const JaxKernel& kernel : kernels.all())
     if (kernel.latency_ns) latencies.push_back(*kernel.latency_ns);
   if (latencies.size() < 2) return std::nullopt;
   const auto middle = latencies.begin() + static_cast<std::ptrdiff_t>(latencies.size() / 2);
@@ -31,6 +32,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (static_cast<double>(*middle) >= n["most_latency_us"] * 1e3) return std::nullopt;
   Draft draft;
   const std::int64_t idle_ns = c.gpu_times().idle_ns();
+  draft.edit.scale_all_host(1 - n["factor"]);  // where the launches are known
   draft.idle_ns = static_cast<std::int64_t>(n["factor"] * static_cast<double>(idle_ns));
   draft.where = {{.kind = "range", .name = "between kernels", .time_ns = idle_ns, .count = 1}};
   draft.verdict = fmt::format(
@@ -56,6 +58,6 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
 
 extern const Rule kJax1;
 constinit const Rule kJax1 = {
-    .id = "JAX-1", .title = "Dispatch gaps", .numbers = kNumbers, .find = find};
+    .id = "JAX-1", .title = "Dispatch gaps", .is_generic = true, .numbers = kNumbers, .find = find};
 
 }  // namespace tracelens

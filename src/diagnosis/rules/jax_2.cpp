@@ -36,7 +36,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.low.emplace();
   std::map<std::string, FindingPlace> places;
   std::int64_t alone = 0, fused = 0, rest = 0;
-  for (const JaxKernel& kernel : JaxKernels{c.trace, c.tree(), ops}.all()) {
+  const JaxKernels kernels{c.trace, c.tree(), ops};
+  for (const JaxKernel& kernel : kernels.all()) {
     if (!c.in_window(c.trace.ts_ns()[kernel.event.row])) continue;
     const std::string_view name = c.trace.name(kernel.event);
     const std::string_view op = kernel.op == nullptr ? name : std::string_view{kernel.op->name};
