@@ -54,10 +54,10 @@ class PathSavings {
 class PlainSavings {
  public:
   explicit PlainSavings(const DiagnosisContext& context) : context_{context} {}
-  [[nodiscard]] std::int64_t with(const Candidate& candidate) {
-    edits_.push_back(&candidate.draft.edit);
-    const std::int64_t gpu = std::min(context_.busy_ns(), gpu_time_saved(context_.trace, edits_));
-    edits_.pop_back();
+  [[nodiscard]] std::int64_t with(const Candidate& candidate) const {
+    std::vector<const PathEdit*> edits = edits_;
+    edits.push_back(&candidate.draft.edit);
+    const std::int64_t gpu = std::min(context_.busy_ns(), gpu_time_saved(context_.trace, edits));
     const std::int64_t idle =
         std::min(context_.gpu_times().idle_ns(), idle_ns_ + candidate.draft.idle_ns);
     return std::min(context_.length_ns(), gpu + idle);
