@@ -66,7 +66,8 @@ std::optional<Amount> parse_amount(std::string_view text) {
 std::map<std::string, double> times_of(const Gate& gate, const ComparedReport& report,
                                        std::string_view sheet) {
   std::map<std::string, double> times = sheet_times(report, sheet);
-  std::erase_if(times, [&gate](const auto& entry) { return !matches_pattern(gate.name, entry.first); });
+  std::erase_if(times,
+                [&gate](const auto& entry) { return !matches_pattern(gate.name, entry.first); });
   return times;
 }
 

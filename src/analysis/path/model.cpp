@@ -344,8 +344,8 @@ struct PathModel::Parts {
   }
 
   [[nodiscard]] Resources resources(std::span<const PathEdit* const> edits) const {
-    const Resources& now = base_resources.get(
-        [this] { return resources_of(base, length_ns, loader_ns(base), 1); });
+    const Resources& now =
+        base_resources.get([this] { return resources_of(base, length_ns, loader_ns(base), 1); });
     if (edits.empty()) return now;
     const PathLags lags = with(edits);
     const std::int64_t loader = loader_ns(base), waits = waits_ns(base);
