@@ -5,12 +5,10 @@
 #include <string_view>
 #include <tracelens/error.hpp>
 #include <tuple>
-#include <utility>
 
 #include "io/gzip_pieces.hpp"
 #include "io/stream.hpp"
 #include "io/threads.hpp"
-#include "readers/chrome/json_scan.hpp"
 #include "readers/chrome/strict_json.hpp"
 #include "readers/kit/ordered_work.hpp"
 
@@ -70,9 +68,7 @@ struct Worker {
     std::uint32_t part;
     std::size_t piece;
   };
-  std::string block;     // with json::kPadding bytes behind its text
-  std::size_t size = 0;  // of the text
-  std::string text;
+  std::string block, text;
   std::vector<Piece> pieces;
   std::vector<Cut> cuts;
   std::vector<std::string_view> texts;  // of the pieces
@@ -89,19 +85,11 @@ struct Worker {
     for (const Piece& piece : pieces) {
       std::string_view& own = texts.emplace_back(block);
       own = own.substr(piece.first, piece.size);
-      if (!piece.is_events || is_strict(own)) continue;
+      if (!piece.is_events || json::is_strict_list(own)) continue;
       JsonRepairs found;
       own = repaired.emplace_back(repaired_list(own, found));
       if (piece.is_counted) repairs.add(found);
     }
-  }
-
-  bool is_strict(std::string_view events) {
-    char& behind = block[static_cast<std::size_t>(events.end() - block.data())];
-    const char text_goes_on = std::exchange(behind, '\0');
-    const bool is_fine = json::is_strict_list(events);
-    behind = text_goes_on;
-    return is_fine;
   }
 
   void pack() {
@@ -153,10 +141,9 @@ class Cutter {
     worker.cuts.clear();
     worker.pieces.clear();
     if (at_ >= last_byte_) return false;
-    worker.size = static_cast<std::size_t>(end_of_block() - at_);
-    worker.block.resize(worker.size + json::kPadding);
-    if (in_.read({worker.block.data(), worker.size}) < worker.size) throw changed();
-    const std::uint64_t end = at_ + worker.size;
+    worker.block.resize(static_cast<std::size_t>(end_of_block() - at_));
+    if (in_.read(worker.block) < worker.block.size()) throw changed();
+    const std::uint64_t end = at_ + worker.block.size();
     for (const TextRun& run : open_) cut(run, worker);
     for (; next_ < runs_.size() && runs_[next_].begin < end; ++next_) {
       open_.push_back(runs_[next_]);
@@ -180,7 +167,7 @@ class Cutter {
 
   void cut(const TextRun& run, Worker& worker) {
     auto from = static_cast<std::size_t>(std::max(run.begin, at_) - at_);
-    auto to = static_cast<std::size_t>(std::min<std::uint64_t>(run.end - at_, worker.size));
+    auto to = static_cast<std::size_t>(std::min(run.end - at_, worker.block.size()));
     const bool is_start = run.begin >= at_, is_events = run.kind == TextRun::Kind::kEvents;
     if (is_start && is_events && worker.block[from] != '{') throw changed();
     const auto is_between = [&](std::size_t at) {
