@@ -1,10 +1,19 @@
 #include "diagnosis/kit/collected.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
 #include <utility>
 
+#include "diagnosis/kit/figures.hpp"
+
 namespace tracelens {
+namespace {
+
+constexpr const char *kOps = "unified_perf_summary", *kTime = "GPU time per step";
+
+}  // namespace
 
 Collected::Collected(const DiagnosisContext& c, Draft& draft, const EstimateShares& shares)
     : c_{c}, draft_{draft}, shares_{shares} {
@@ -67,6 +76,22 @@ double Collected::uses_per_step() const {
 void Collected::finish() {
   for (auto& [group, place] : places_) draft_.where.push_back(std::move(place));
   std::ranges::stable_sort(draft_.where, std::ranges::greater{}, &FindingPlace::time_ns);
+}
+
+std::string Collected::prove_time() {
+  return draft_.prove(kOps, kTime, in_ms(c_.per_step(before_ns_)), "ms");
+}
+std::string Collected::prove_share() {
+  return draft_.prove(kOps, "share of busy time", c_.busy_share(before_ns_), "%");
+}
+std::string Collected::prove_time_left() {
+  return draft_.prove("roofline", "time per step", in_ms(c_.per_step(after_ns_)), "ms");
+}
+Verification Collected::verification() const {
+  return {.table = kOps,
+          .column = kTime,
+          .now = in_ms(c_.per_step(before_ns_)),
+          .expected = fmt::format("about {}", ms_text(c_.per_step(after_ns_)))};
 }
 
 NodeId outermost(const DiagnosisContext& c, NodeId op,

@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "diagnosis/kit/context.hpp"
@@ -44,6 +45,13 @@ class Collected {
   [[nodiscard]] std::int64_t uses() const { return uses_; }
   [[nodiscard]] double uses_per_step() const;
   void finish();  // the places, the largest first
+
+  // For the verdict, each with its row of evidence: what the ops take a step, their share of the GPU's
+  // busy time, what they would take.
+  std::string prove_time();
+  std::string prove_share();
+  std::string prove_time_left();
+  [[nodiscard]] Verification verification() const;  // by those times
 
  private:
   const DiagnosisContext& c_;

@@ -197,10 +197,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
       "that takes {} of the GPU's busy time, {} a step, where fused kernels would take about {}.",
       draft.prove("unified_perf_summary", "softmaxes between products per step",
                   count / static_cast<double>(c.steps()), ""),
-      draft.prove("unified_perf_summary", "share of busy time", c.busy_share(found.before_ns()),
-                  "%"),
-      draft.prove("unified_perf_summary", "GPU time per step", in_ms(c.per_step(found.before_ns())),
-                  "ms"),
+      found.prove_share(), found.prove_time(),
       draft.prove("roofline", "time per step of fused attention",
                   in_ms(c.per_step(found.after_ns())), "ms"));
   draft.prove("unified_perf_summary", "GPU time per step, backward", in_ms(c.per_step(backward_ns)),

@@ -1,11 +1,8 @@
 // ATTN-2: fused attention below what is usual for the length of its keys.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "diagnosis/kit/attention.hpp"
 #include "diagnosis/kit/collected.hpp"
-#include "diagnosis/kit/figures.hpp"
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
@@ -36,19 +33,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verdict = fmt::format(
       "Fused attention takes {} a step, {} of the GPU's busy time, below what is usual for keys of "
       "this length; at the usual rate it would take about {}.",
-      draft.prove("unified_perf_summary", "GPU time per step", in_ms(c.per_step(found.before_ns())),
-                  "ms"),
-      draft.prove("unified_perf_summary", "share of busy time", c.busy_share(found.before_ns()),
-                  "%"),
-      draft.prove("roofline", "time per step", in_ms(c.per_step(found.after_ns())), "ms"));
+      found.prove_time(), found.prove_share(), found.prove_time_left());
   draft.formula = "attention -> the usual share of the roof for its keys, 5% (512) to 50% (4096)";
   draft.tries = {"another backend (torch.nn.attention.sdpa_kernel)",
                  "a head size that is a multiple of 64, at most 128",
                  "a layout that the kernel takes without copies"};
-  draft.verify = {.table = "unified_perf_summary",
-                  .column = "GPU time per step",
-                  .now = in_ms(c.per_step(found.before_ns())),
-                  .expected = fmt::format("about {}", ms_text(c.per_step(found.after_ns())))};
+  draft.verify = found.verification();
   draft.confidence = Confidence::kMedium;
   return draft;
 }

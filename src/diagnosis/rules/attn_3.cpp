@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include "diagnosis/kit/collected.hpp"
-#include "diagnosis/kit/figures.hpp"
 #include "diagnosis/kit/rule.hpp"
 #include "diagnosis/kit/shapes.hpp"
 
@@ -69,10 +68,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
       "{} copies a step of queries, keys, values or results stand beside fused attention; they take "
       "{} a step, {} of the GPU's busy time.",
       draft.prove("unified_perf_summary", "copies per step", found.uses_per_step(), ""),
-      draft.prove("unified_perf_summary", "GPU time per step", in_ms(c.per_step(found.before_ns())),
-                  "ms"),
-      draft.prove("unified_perf_summary", "share of busy time", c.busy_share(found.before_ns()),
-                  "%"));
+      found.prove_time(), found.prove_share());
   draft.formula = "those copies and their host time -> 0 (low: half)";
   draft.tries = {"pass strided tensors: attention does not need contiguous ones",
                  "write the projection of the output for (batch, sequence, heads, size)"};

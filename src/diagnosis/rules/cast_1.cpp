@@ -80,10 +80,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
       "{} kernels a step only convert tensors to another type; they take {} of the GPU's busy time "
       "({} a step), {} of that for weights that autocast converts each time.",
       draft.prove("unified_perf_summary", "conversions per step", found.uses_per_step(), ""),
-      draft.prove("unified_perf_summary", "share of busy time", c.busy_share(found.before_ns()),
-                  "%"),
-      draft.prove("unified_perf_summary", "GPU time per step", in_ms(c.per_step(found.before_ns())),
-                  "ms"),
+      found.prove_share(), found.prove_time(),
       draft.prove("unified_perf_summary", "share below other ops",
                   percentage(by_autocast, found.before_ns()), "%"));
   draft.formula = fmt::format(

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "diagnosis/kit/collected.hpp"
-#include "diagnosis/kit/figures.hpp"
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
@@ -59,20 +58,13 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verdict = fmt::format(
       "Convolutions take {} a step, {} of the GPU's busy time, below what such convolutions reach; "
       "at that rate they would take about {}.",
-      draft.prove("unified_perf_summary", "GPU time per step", in_ms(c.per_step(found.before_ns())),
-                  "ms"),
-      draft.prove("unified_perf_summary", "share of busy time", c.busy_share(found.before_ns()),
-                  "%"),
-      draft.prove("roofline", "time per step", in_ms(c.per_step(found.after_ns())), "ms"));
+      found.prove_time(), found.prove_share(), found.prove_time_left());
   draft.formula = fmt::format("convolutions -> {}% of the roof (window 1: {}, depthwise: {})",
                               n["target_pct"], n["pointwise_pct"], n["depthwise_pct"]);
   draft.tries = {"torch.backends.cudnn.benchmark = True", "channels_last for model and input",
                  "convolution, bias and activation as one op (torch.compile)",
                  "depthwise ones: little runs in parallel, expect less"};
-  draft.verify = {.table = "unified_perf_summary",
-                  .column = "GPU time per step",
-                  .now = in_ms(c.per_step(found.before_ns())),
-                  .expected = fmt::format("about {}", ms_text(c.per_step(found.after_ns())))};
+  draft.verify = found.verification();
   draft.confidence = Confidence::kMedium;
   return draft;
 }

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "diagnosis/kit/collected.hpp"
-#include "diagnosis/kit/figures.hpp"
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
@@ -50,13 +49,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   found.finish();
   draft.verdict = fmt::format(
       "Convolutions {} take {} a step, {} of the GPU's busy time; {} they would take about {}.{}",
-      is_wide ? "in fp32" : "by kernels of last resort",
-      draft.prove("unified_perf_summary", "GPU time per step", in_ms(c.per_step(found.before_ns())),
-                  "ms"),
-      draft.prove("unified_perf_summary", "share of busy time", c.busy_share(found.before_ns()),
-                  "%"),
-      is_wide ? "in TF32" : "by others",
-      draft.prove("roofline", "time per step", in_ms(c.per_step(found.after_ns())), "ms"),
+      is_wide ? "in fp32" : "by kernels of last resort", found.prove_time(), found.prove_share(),
+      is_wide ? "in TF32" : "by others", found.prove_time_left(),
       is_wide ? " Whether the accuracy allows it is for you to decide." : "");
   draft.formula = is_wide
                       ? fmt::format("convolutions at {:.0f}% of the TF32 peak", 100 * n["of_peak"])
@@ -66,10 +60,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
                    "torch.autocast('cuda', dtype=torch.bfloat16)"};
   if (falls_back)
     draft.tries.emplace_back("a larger workspace, or torch.backends.cudnn.benchmark = True");
-  draft.verify = {.table = "unified_perf_summary",
-                  .column = "GPU time per step",
-                  .now = in_ms(c.per_step(found.before_ns())),
-                  .expected = fmt::format("about {}", ms_text(c.per_step(found.after_ns())))};
+  draft.verify = found.verification();
   draft.confidence = Confidence::kLow;
   return draft;
 }

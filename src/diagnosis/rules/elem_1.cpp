@@ -15,12 +15,8 @@ constexpr Number kNumbers[] = {
 
 std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   std::optional<Draft> draft = find_slow_rows(
-      c, {.is_one = [](const OpGroup& group) { return has_text(group.category, "lementwise"); },
-          .slow_pct = n["slow_pct"],
-          .target = n["target"],
-          .least_bytes = n["least_bytes"],
-          .least_gpu_pct = n["least_gpu_pct"],
-          .what = "Elementwise ops on large tensors"});
+      c, n, [](const OpGroup& group) { return has_text(group.category, "lementwise"); },
+      "Elementwise ops on large tensors");
   if (!draft) return std::nullopt;
   draft->tries = {"contiguous arguments of one layout", "a type that loads in wide pieces",
                   "fuse them (torch.compile)"};

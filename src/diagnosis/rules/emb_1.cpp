@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "diagnosis/kit/collected.hpp"
-#include "diagnosis/kit/figures.hpp"
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
@@ -36,10 +35,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   found.finish();
   draft.verdict = fmt::format(
       "Gathers, scatters, embeddings and sorts take {} a step, {} of the GPU's busy time.",
-      draft.prove("unified_perf_summary", "GPU time per step", in_ms(c.per_step(found.before_ns())),
-                  "ms"),
-      draft.prove("unified_perf_summary", "share of busy time", c.busy_share(found.before_ns()),
-                  "%"));
+      found.prove_time(), found.prove_share());
   draft.formula = fmt::format("those ops x {}, a rule of thumb", n["factor"]);
   draft.tries = {"sorted indices, so that neighbours read the same rows",
                  "sparse gradients for large embeddings", "a fused lookup of the library"};

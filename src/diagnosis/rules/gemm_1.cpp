@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "diagnosis/kit/collected.hpp"
-#include "diagnosis/kit/figures.hpp"
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
@@ -53,21 +52,14 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verdict = fmt::format(
       "Matrix products that take {} a step, {} of the GPU's busy time, are below what such products "
       "reach; at that rate they would take {}.",
-      draft.prove("unified_perf_summary", "GPU time per step", in_ms(c.per_step(found.before_ns())),
-                  "ms"),
-      draft.prove("unified_perf_summary", "share of busy time", c.busy_share(found.before_ns()),
-                  "%"),
-      draft.prove("roofline", "time per step", in_ms(c.per_step(found.after_ns())), "ms"));
+      found.prove_time(), found.prove_share(), found.prove_time_left());
   draft.formula = fmt::format(
       "products -> {}% of the roof (bound by memory), the run's own best up to {}% (by computing)",
       n["target_pct"], n["most_target_pct"]);
   draft.tries = {"another library or a newer one; tuning of its choice of kernels",
                  "tracelens replay measures single products",
                  "other sizes: batch, sequence or hidden size in multiples of 64 or 128"};
-  draft.verify = {.table = "unified_perf_summary",
-                  .column = "GPU time per step",
-                  .now = in_ms(c.per_step(found.before_ns())),
-                  .expected = fmt::format("about {}", ms_text(c.per_step(found.after_ns())))};
+  draft.verify = found.verification();
   draft.confidence = Confidence::kMedium;
   return draft;
 }

@@ -87,21 +87,14 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verdict = fmt::format(
       "Matrix products with a size that is no multiple of {} bytes take {} a step, {} of the GPU's "
       "busy time; padded ones would take about {}.",
-      draft.prove("rule", "alignment", n["alignment"], ""),
-      draft.prove("unified_perf_summary", "GPU time per step", in_ms(c.per_step(found.before_ns())),
-                  "ms"),
-      draft.prove("unified_perf_summary", "share of busy time", c.busy_share(found.before_ns()),
-                  "%"),
+      draft.prove("rule", "alignment", n["alignment"], ""), found.prove_time(), found.prove_share(),
       draft.prove("roofline", "time per step of aligned products",
                   in_ms(c.per_step(found.after_ns())), "ms"));
   draft.formula = "products -> what aligned ones of their size reach of the roof";
   draft.tries = {
       "pad the vocabulary, the hidden size or the sequence to a multiple of 8 (16 bit) or 16 (8 "
       "bit), better 64; cut the result afterwards"};
-  draft.verify = {.table = "unified_perf_summary",
-                  .column = "GPU time per step",
-                  .now = in_ms(c.per_step(found.before_ns())),
-                  .expected = fmt::format("about {}", ms_text(c.per_step(found.after_ns())))};
+  draft.verify = found.verification();
   draft.confidence = told ? Confidence::kHigh : Confidence::kMedium;
   return draft;
 }

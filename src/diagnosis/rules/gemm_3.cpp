@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "diagnosis/kit/collected.hpp"
-#include "diagnosis/kit/figures.hpp"
 #include "diagnosis/kit/rule.hpp"
 #include "diagnosis/rules/gemm_tiles.hpp"
 
@@ -42,19 +41,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verdict = fmt::format(
       "Matrix products whose result has fewer tiles than the GPU has compute units ({}) take {} a "
       "step, {} of the GPU's busy time; with all units at work they would take about {}.",
-      draft.prove("deviceProperties", "numSms", units, ""),
-      draft.prove("unified_perf_summary", "GPU time per step", in_ms(c.per_step(found.before_ns())),
-                  "ms"),
-      draft.prove("unified_perf_summary", "share of busy time", c.busy_share(found.before_ns()),
-                  "%"),
-      draft.prove("roofline", "time per step", in_ms(c.per_step(found.after_ns())), "ms"));
+      draft.prove("deviceProperties", "numSms", units, ""), found.prove_time(), found.prove_share(),
+      found.prove_time_left());
   draft.formula = fmt::format("products -> {}% of the roof", n["target_pct"]);
   draft.tries = {"kernels that split the sum (split-K, stream-K): another library or its tuning",
                  "several such products as one batch"};
-  draft.verify = {.table = "unified_perf_summary",
-                  .column = "GPU time per step",
-                  .now = in_ms(c.per_step(found.before_ns())),
-                  .expected = fmt::format("about {}", ms_text(c.per_step(found.after_ns())))};
+  draft.verify = found.verification();
   draft.confidence = Confidence::kMedium;
   return draft;
 }

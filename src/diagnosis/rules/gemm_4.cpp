@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "diagnosis/kit/collected.hpp"
-#include "diagnosis/kit/figures.hpp"
 #include "diagnosis/kit/rule.hpp"
 #include "diagnosis/rules/gemm_tiles.hpp"
 
@@ -47,19 +46,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verdict = fmt::format(
       "Matrix products that take {} a step, {} of the GPU's busy time, have a last wave of tiles "
       "that leaves most of the {} compute units without work; filled waves would take about {}.",
-      draft.prove("unified_perf_summary", "GPU time per step", in_ms(c.per_step(found.before_ns())),
-                  "ms"),
-      draft.prove("unified_perf_summary", "share of busy time", c.busy_share(found.before_ns()),
-                  "%"),
-      draft.prove("deviceProperties", "numSms", units, ""),
-      draft.prove("roofline", "time per step", in_ms(c.per_step(found.after_ns())), "ms"));
+      found.prove_time(), found.prove_share(), draft.prove("deviceProperties", "numSms", units, ""),
+      found.prove_time_left());
   draft.formula = "products x tiles / (waves x compute units)";
   draft.tries = {"a batch, sequence or hidden size whose tiles fill the waves",
                  "kernels with other tiles, or stream-K"};
-  draft.verify = {.table = "unified_perf_summary",
-                  .column = "GPU time per step",
-                  .now = in_ms(c.per_step(found.before_ns())),
-                  .expected = fmt::format("about {}", ms_text(c.per_step(found.after_ns())))};
+  draft.verify = found.verification();
   draft.confidence = Confidence::kLow;
   return draft;
 }

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "diagnosis/kit/collected.hpp"
-#include "diagnosis/kit/figures.hpp"
 #include "diagnosis/kit/rule.hpp"
 #include "diagnosis/rules/product_loops.hpp"
 
@@ -55,27 +54,20 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
         "loops' {} of GPU time a step become about {}, and their host time that of one turn.",
         draft.prove("unified_perf_summary", "products in loops per step",
                     static_cast<double>(in_loops) / steps, ""),
-        draft.prove("unified_perf_summary", "GPU time per step",
-                    in_ms(c.per_step(found.before_ns())), "ms"),
-        draft.prove("roofline", "time per step", in_ms(c.per_step(found.after_ns())), "ms"));
+        found.prove_time(), found.prove_time_left());
   else
     draft.verdict = fmt::format(
         "{} matrix products a step have at most {} rows or columns and take {} a step; at the "
         "memory bandwidth they would take about {}.",
         draft.prove("unified_perf_summary", "skinny products per step",
                     static_cast<double>(products) / steps, ""),
-        draft.prove("rule", "most_rows", n["most_rows"], ""),
-        draft.prove("unified_perf_summary", "GPU time per step",
-                    in_ms(c.per_step(found.before_ns())), "ms"),
-        draft.prove("roofline", "time per step", in_ms(c.per_step(found.after_ns())), "ms"));
+        draft.prove("rule", "most_rows", n["most_rows"], ""), found.prove_time(),
+        found.prove_time_left());
   draft.formula = "loops -> one turn with all the products' work; skinny products -> bandwidth";
   draft.tries = {"one product for all: stack the weights and use bmm, einsum or a wider Linear",
                  "fuse products of the same input (query, key and value; gate and up)",
                  "a larger batch when decoding"};
-  draft.verify = {.table = "unified_perf_summary",
-                  .column = "GPU time per step",
-                  .now = in_ms(c.per_step(found.before_ns())),
-                  .expected = fmt::format("about {}", ms_text(c.per_step(found.after_ns())))};
+  draft.verify = found.verification();
   draft.confidence = Confidence::kMedium;
   return draft;
 }

@@ -51,16 +51,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verdict = fmt::format(
       "Matrix products that take {} a step run with operands in another layout in this run, too, "
       "and faster: all in that layout would take {}.",
-      draft.prove("unified_perf_summary", "GPU time per step", in_ms(c.per_step(found.before_ns())),
-                  "ms"),
+      found.prove_time(),
       draft.prove("unified_perf_summary", "time per step at the faster rate",
                   in_ms(c.per_step(found.after_ns())), "ms"));
   draft.formula = "products -> the mean time of the faster layout";
   draft.tries = {"store the weight transposed", "change the order of the contraction"};
-  draft.verify = {.table = "unified_perf_summary",
-                  .column = "GPU time per step",
-                  .now = in_ms(c.per_step(found.before_ns())),
-                  .expected = fmt::format("about {}", ms_text(c.per_step(found.after_ns())))};
+  draft.verify = found.verification();
   draft.confidence = Confidence::kMedium;
   return draft;
 }

@@ -86,10 +86,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
       "{} copies a step only bring tensors into another layout; they take {} a step, {} of the "
       "GPU's busy time.",
       draft.prove("unified_perf_summary", "copies per step", found.uses_per_step(), ""),
-      draft.prove("unified_perf_summary", "GPU time per step", in_ms(c.per_step(found.before_ns())),
-                  "ms"),
-      draft.prove("unified_perf_summary", "share of busy time", c.busy_share(found.before_ns()),
-                  "%"));
+      found.prove_time(), found.prove_share());
   draft.formula = fmt::format("copies and their host time x {} (low: half of that)", n["factor"]);
   draft.tries = {"leave out .contiguous() and .clone(), or reshape where the layout fits already",
                  "choose the order of dimensions once, so that nothing has to be permuted",

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include "diagnosis/kit/collected.hpp"
-#include "diagnosis/kit/figures.hpp"
 #include "diagnosis/kit/rule.hpp"
 #include "diagnosis/rules/product_loops.hpp"
 
@@ -36,10 +35,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
       "about {}.",
       draft.prove("unified_perf_summary", "loops per step", loops / static_cast<double>(c.steps()),
                   ""),
-      draft.prove("unified_perf_summary", "turns per loop", turns / loops, ""),
-      draft.prove("unified_perf_summary", "GPU time per step", in_ms(c.per_step(found.before_ns())),
-                  "ms"),
-      draft.prove("roofline", "time per step", in_ms(c.per_step(found.after_ns())), "ms"));
+      draft.prove("unified_perf_summary", "turns per loop", turns / loops, ""), found.prove_time(),
+      found.prove_time_left());
   draft.formula = "loops -> one turn with all the products' work";
   draft.tries = {"bmm over all experts where they get the same number of tokens",
                  "a grouped GEMM (torch._grouped_mm) or a fused MoE kernel where they do not"};

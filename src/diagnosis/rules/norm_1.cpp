@@ -15,12 +15,8 @@ constexpr Number kNumbers[] = {
 
 std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   std::optional<Draft> draft = find_slow_rows(
-      c, {.is_one = [](const OpGroup& group) { return group.category.starts_with("NORM"); },
-          .slow_pct = n["slow_pct"],
-          .target = n["target"],
-          .least_bytes = n["least_bytes"],
-          .least_gpu_pct = n["least_gpu_pct"],
-          .what = "Normalisations"});
+      c, n, [](const OpGroup& group) { return group.category.starts_with("NORM"); },
+      "Normalisations");
   if (!draft) return std::nullopt;
   draft->tries = {"the fused layer_norm or rms_norm of a library, or torch.compile",
                   "for batch norms of convolutions: channels_last"};

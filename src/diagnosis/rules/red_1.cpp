@@ -14,13 +14,9 @@ constexpr Number kNumbers[] = {
 };
 
 std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
-  std::optional<Draft> draft =
-      find_slow_rows(c, {.is_one = [](const OpGroup& group) { return group.category == "reduce"; },
-                         .slow_pct = n["slow_pct"],
-                         .target = n["target"],
-                         .least_bytes = n["least_bytes"],
-                         .least_gpu_pct = n["least_gpu_pct"],
-                         .what = "Reductions of large tensors"});
+  std::optional<Draft> draft = find_slow_rows(
+      c, n, [](const OpGroup& group) { return group.category == "reduce"; },
+      "Reductions of large tensors");
   if (!draft) return std::nullopt;
   draft->tries = {"reduce over the last, contiguous dimension",
                   "fuse the reduction with what comes before it (torch.compile)"};

@@ -1,9 +1,6 @@
 // ROCM-1: copies and fills by the runtime's old kernels.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
-
 #include "diagnosis/kit/figures.hpp"
 #include "diagnosis/kit/rule.hpp"
 #include "diagnosis/rules/kernel_share.hpp"

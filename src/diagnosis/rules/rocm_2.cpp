@@ -1,9 +1,6 @@
 // ROCM-2: kernels of autotuning, or of last resort.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
-
 #include "diagnosis/kit/figures.hpp"
 #include "diagnosis/kit/rule.hpp"
 #include "diagnosis/rules/kernel_share.hpp"

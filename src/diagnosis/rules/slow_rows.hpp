@@ -10,16 +10,10 @@
 
 namespace tracelens {
 
-struct SlowRows {
-  bool (*is_one)(const OpGroup& group);
-  double slow_pct = 50;      // % of the bandwidth that the run reaches: below is slow
-  double target = 0.7;       // of that bandwidth: what the ops should reach
-  double least_bytes = 8e6;  // of a call; smaller ones are bound by launching
-  double least_gpu_pct = 2;
-  std::string_view what;  // "Normalisations"
-};
-
-// A draft with edit, evidence, places, verdict, formula and what verifies it.
-[[nodiscard]] std::optional<Draft> find_slow_rows(const DiagnosisContext& c, const SlowRows& rows);
+// A draft with edit, evidence, places, verdict, formula and what verifies it, for a rule with the
+// numbers least_gpu_pct, slow_pct, target and least_bytes. `what` is about: "Normalisations".
+[[nodiscard]] std::optional<Draft> find_slow_rows(const DiagnosisContext& c, const Numbers& n,
+                                                  bool (*is_one)(const OpGroup& group),
+                                                  std::string_view what);
 
 }  // namespace tracelens

@@ -112,27 +112,20 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
         "A softmax over wide rows is put together from {} ops a step, which read and write the whole "
         "tensor each; they take {} a step, {} of the GPU's busy time, the library's op about {}.",
         draft.prove("unified_perf_summary", "ops of the formula per step", kernels / steps, ""),
-        draft.prove("unified_perf_summary", "GPU time per step",
-                    in_ms(c.per_step(found.before_ns())), "ms"),
-        draft.prove("unified_perf_summary", "share of busy time", c.busy_share(found.before_ns()),
-                    "%"),
-        draft.prove("roofline", "time per step", in_ms(c.per_step(found.after_ns())), "ms"));
+        found.prove_time(), found.prove_share(), found.prove_time_left());
   else
     draft.verdict = fmt::format(
         "Softmax and loss take {} a step, {} of the GPU's busy time, below half of the bandwidth "
         "that this run reaches elsewhere; at that they would take about {}.",
         draft.prove("unified_perf_summary", "GPU time per step", in_ms(c.per_step(slow_ns)), "ms"),
         draft.prove("unified_perf_summary", "share of busy time", c.busy_share(slow_ns), "%"),
-        draft.prove("roofline", "time per step", in_ms(c.per_step(found.after_ns())), "ms"));
+        found.prove_time_left());
   draft.formula = fmt::format("{} bytes per element forward, {} backward, at {:.0f}% of bandwidth",
                               n["forward_bytes"], n["backward_bytes"], 100 * n["of_bandwidth"]);
   draft.tries = {"torch.nn.functional.cross_entropy or log_softmax instead of the formula",
                  "keep the logits in 16 bit",
                  "a fused linear-cross-entropy that never writes all logits"};
-  draft.verify = {.table = "unified_perf_summary",
-                  .column = "GPU time per step",
-                  .now = in_ms(c.per_step(found.before_ns())),
-                  .expected = fmt::format("about {}", ms_text(c.per_step(found.after_ns())))};
+  draft.verify = found.verification();
   draft.confidence = Confidence::kMedium;
   return draft;
 }

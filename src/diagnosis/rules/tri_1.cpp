@@ -15,12 +15,8 @@ constexpr Number kNumbers[] = {
 
 std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   std::optional<Draft> draft = find_slow_rows(
-      c, {.is_one = [](const OpGroup& group) { return group.name.starts_with("triton_"); },
-          .slow_pct = n["slow_pct"],
-          .target = n["target"],
-          .least_bytes = n["least_bytes"],
-          .least_gpu_pct = n["least_gpu_pct"],
-          .what = "Compiled kernels"});
+      c, n, [](const OpGroup& group) { return group.name.starts_with("triton_"); },
+      "Compiled kernels");
   if (!draft) return std::nullopt;
   draft->tries = {"torch.compile with mode=\"max-autotune\"",
                   "the kernel of a library for norms and reductions"};

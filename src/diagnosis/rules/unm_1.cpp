@@ -5,7 +5,6 @@
 #include <string>
 
 #include "diagnosis/kit/collected.hpp"
-#include "diagnosis/kit/figures.hpp"
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
@@ -43,10 +42,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verdict = fmt::format(
       "Ops without a model of their work take {} a step, {} of the GPU's busy time: whether they are "
       "slow cannot be said from the trace.",
-      draft.prove("unified_perf_summary", "GPU time per step", in_ms(c.per_step(found.before_ns())),
-                  "ms"),
-      draft.prove("unified_perf_summary", "share of busy time", c.busy_share(found.before_ns()),
-                  "%"));
+      found.prove_time(), found.prove_share());
   draft.formula = fmt::format("those ops x {}, a rule of thumb", n["factor"]);
   draft.tries = {"describe their work in a file for --models",
                  "measure them alone, with hardware counters"};

@@ -52,8 +52,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
       draft.prove("unified_perf_summary", "Kernel Time (us)_std of the mean", 100 * widest, "%"),
       draft.prove("unified_perf_summary", "time per step at the median",
                   in_ms(c.per_step(found.after_ns())), "ms"),
-      draft.prove("unified_perf_summary", "GPU time per step", in_ms(c.per_step(found.before_ns())),
-                  "ms"));
+      found.prove_time());
   draft.formula = "calls above the median -> the median";
   draft.tries = {"look at the clocks and the power limit of the GPU",
                  "look for communication that runs at the same time"};
