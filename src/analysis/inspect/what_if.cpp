@@ -217,7 +217,7 @@ class Question {
       columns.append(answer.edits,
                      Row{named.name, answer.now_ms, per_step(model_.length_with(named.edit))});
     }
-    answer.then_ms = per_step(model_.length_with(all));
+    answer.then_ms = per_step(model_.outcome_with(all).length_ns);
     if (edits_.size() > 1)
       columns.append(answer.edits, Row{"all together", answer.now_ms, answer.then_ms});
     return answer;

@@ -104,4 +104,10 @@ class PathEdit {
   bool no_syncs_ = false, no_launch_latency_ = false, no_launch_calls_ = false;
 };
 
+// What an edit changes in the graph of one model, worked out once: lags, and what they become.
+struct PathChanges {
+  std::vector<std::uint32_t> lanes, extras;  // points, and numbers of extra edges
+  std::vector<std::int64_t> lane_lags, extra_lags;
+};
+
 }  // namespace tracelens

@@ -81,6 +81,11 @@ class PathGraph {
   [[nodiscard]] PathPoint start_of(EventId event) const {
     return event.row < starts_.size() ? starts_[event.row] : kNoPoint;
   }
+  // The end of a GPU event; kNoPoint: it is none of the graph's.
+  [[nodiscard]] PathPoint gpu_end_of(EventId event) const {
+    const PathPoint start = start_of(event);
+    return start == kNoPoint || is_host(start) ? kNoPoint : start + 1;
+  }
   // The end that belongs to a start.
   [[nodiscard]] PathPoint end_of(PathPoint start) const {
     return is_host(start) ? host_ends_[start] : start + 1;

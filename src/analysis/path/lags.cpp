@@ -61,18 +61,6 @@ PathLags recorded_lags(const PathGraph& graph) {
   return lags;
 }
 
-HostStretch host_stretch(const PathGraph& graph, const PathLags& lags, PathPoint point,
-                         std::int64_t begin_ns) {
-  if (!graph.follows(point)) return {.start_ns = begin_ns};
-  std::uint32_t number = graph.extra_begin(point);
-  for (const PathGraph::Edge& edge : graph.extra(point)) {
-    if (edge.kind == EdgeKind::kHandoff && lags.extra[number] != kNoEdge)
-      return {.start_ns = graph.time(edge.from), .handoff = number, .has_handoff = true};
-    ++number;
-  }
-  return {.start_ns = graph.time(point - 1)};
-}
-
 void simulate(const PathGraph& graph, const PathLags& lags, std::span<const PathPoint> order,
               std::span<std::int64_t> times) {
   for (const PathPoint point : order) {

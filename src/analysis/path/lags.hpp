@@ -18,6 +18,10 @@ namespace tracelens {
 // The lag of an edge that is not there.
 inline constexpr std::int64_t kNoEdge = std::numeric_limits<std::int64_t>::min() / 4;
 
+[[nodiscard]] inline std::int64_t scaled(std::int64_t ns, double factor) {
+  return static_cast<std::int64_t>(static_cast<double>(ns) * factor);
+}
+
 struct PathLags {
   // By point: from the one before in the lane; without predecessors, from the beginning of time.
   std::vector<std::int64_t> lane;
@@ -43,8 +47,17 @@ struct HostStretch {
   }
 };
 // Of a point in a lane; `begin_ns`: when the first point's stretch begins.
-[[nodiscard]] HostStretch host_stretch(const PathGraph& graph, const PathLags& lags,
-                                       PathPoint point, std::int64_t begin_ns);
+[[nodiscard]] inline HostStretch host_stretch(const PathGraph& graph, const PathLags& lags,
+                                              PathPoint point, std::int64_t begin_ns) {
+  if (!graph.follows(point)) return {.start_ns = begin_ns};
+  std::uint32_t number = graph.extra_begin(point);
+  for (const PathGraph::Edge& edge : graph.extra(point)) {
+    if (edge.kind == EdgeKind::kHandoff && lags.extra[number] != kNoEdge)
+      return {.start_ns = graph.time(edge.from), .handoff = number, .has_handoff = true};
+    ++number;
+  }
+  return {.start_ns = graph.time(point - 1)};
+}
 
 // Writes the times of the points in `order`, which stand in the order of the graph; all others keep
 // what `times` says. Points without predecessors follow what `times` says of them.

@@ -57,6 +57,12 @@ struct Resources {
   }
 };
 
+// The window after some edits.
+struct PathOutcome {
+  std::int64_t length_ns = 0;
+  Resources resources;
+};
+
 class PathModel {
  public:
   explicit PathModel(const TraceFacts& facts, const PathOptions& options = {});
@@ -74,8 +80,11 @@ class PathModel {
   // From the window's start to its last work: as recorded, but without backlog; without profiler, too.
   [[nodiscard]] std::int64_t recorded_ns() const;
   [[nodiscard]] std::int64_t length_ns() const;  // T
-  [[nodiscard]] std::int64_t length_with(std::span<const PathEdit* const> edits) const;
   [[nodiscard]] std::int64_t length_with(const PathEdit& edit) const;
+  [[nodiscard]] PathOutcome outcome_with(std::span<const PathEdit* const> edits) const;
+  // The same for sets of edits that are tried one after the other. Changes are of this model alone.
+  [[nodiscard]] PathChanges changes_of(const PathEdit& edit) const;
+  [[nodiscard]] PathOutcome outcome_of(std::span<const PathChanges* const> changes) const;
   // Shapes and Python frames were recorded, as when the costs of recording were measured.
   [[nodiscard]] bool costs_are_calibrated() const;
 
@@ -97,7 +106,7 @@ class PathModel {
   [[nodiscard]] const PathGraph& graph() const;  // of the whole trace
   [[nodiscard]] const HostRanges& host_ranges() const;
 
-  [[nodiscard]] Resources resources(std::span<const PathEdit* const> edits = {}) const;
+  [[nodiscard]] Resources resources() const;
 
  private:
   struct Parts;

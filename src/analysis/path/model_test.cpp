@@ -95,7 +95,7 @@ TEST(PathModel, SeveralEditsTakeTheSmallestLag) {
   half.scale_host(track, 0, 50000, 0.5);
   fifth.scale_host(track, 0, 10000, 0.2);
   const std::array<const PathEdit*, 2> both = {&half, &fifth};
-  EXPECT_EQ(m.model.length_with(both) / 1000, 108 - 20 - 8);
+  EXPECT_EQ(m.model.outcome_with(both).length_ns / 1000, 108 - 20 - 8);
 }
 
 TEST(PathModel, WithoutTheWaitTheCallReturnsAtOnce) {
@@ -197,7 +197,7 @@ TEST(PathModel, ResourcesAreHostAndGpuTime) {
   edit.scale_all_host(0.1);
   edit.drop_all_syncs();
   const PathEdit* const edits[] = {&edit};
-  const Resources after = m.model.resources(edits);
+  const Resources after = m.model.outcome_with(edits).resources;
   EXPECT_EQ(after.gpu_ns, 20000);
   EXPECT_LT(after.host_ns, 12000);
   EXPECT_EQ(after.rest_ns, 0);
@@ -216,7 +216,7 @@ TEST(PathModel, ALoaderInOtherProcessesSetsThePace) {
   PathEdit edit;
   edit.scale_host(m.track(fetch), 0, 60000, 0);
   const PathEdit* const edits[] = {&edit};
-  EXPECT_EQ(m.model.resources(edits).total_ns(), 20000);
+  EXPECT_EQ(m.model.outcome_with(edits).resources.total_ns(), 20000);
 }
 
 TEST(PathModel, TracesWithoutLinkedWorkAreNotUsable) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <map>
 #include <set>
 #include <tracelens/diagnose.hpp>
@@ -17,6 +18,7 @@
 #include "diagnosis/kit/figures.hpp"
 #include "diagnosis/kit/overhead_numbers.hpp"
 #include "diagnosis/rules/list.hpp"
+#include "io/threads.hpp"
 
 namespace tracelens {
 namespace {
@@ -212,6 +214,18 @@ void fill_in_run(const DiagnosisContext& context, Diagnosis& diagnosis) {
                            &std::pair<std::string, std::int64_t>::second);
 }
 
+// What takes longest to make, by two threads at once; everything else is asked for by one.
+void prepare(const DiagnosisContext& context) {
+  if (io::thread_count(context.options.threads) < 2) return;
+  (void)context.tree();
+  const auto path =
+      std::async(std::launch::async | std::launch::deferred, [&context] { (void)context.path(); });
+  (void)context.op_groups();
+  (void)context.syncs();
+  (void)context.gaps();
+  path.wait();
+}
+
 void list_tables(Diagnosis& diagnosis) {
   for (const Finding& finding : diagnosis.findings)
     for (const Evidence& row : finding.evidence)
@@ -240,6 +254,7 @@ Diagnosis diagnose_rank(const Trace& trace, const DiagnoseOptions& options, cons
   const RuleSettings settings = read_rule_settings(options.rules_file);
   check_settings(settings);
   DiagnosisContext context{trace, options, settings, job};
+  prepare(context);
   Diagnosis diagnosis;
   fill_in_run(context, diagnosis);
   std::vector<Candidate> candidates;

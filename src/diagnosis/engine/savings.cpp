@@ -38,15 +38,15 @@ class PathSavings {
   explicit PathSavings(const DiagnosisContext& context) : path_{context.path()} {}
 
   [[nodiscard]] std::int64_t with(const Candidate& candidate) const {
-    std::vector<const PathEdit*> edits = edits_;
-    edits.push_back(&candidate.draft.edit);
-    return estimate(path_, edits).expected_ns();
+    std::vector<const PathChanges*> all = changes_;
+    all.push_back(&candidate.changes);
+    return estimate(path_, all).expected_ns();
   }
-  void add(const Candidate& candidate) { edits_.push_back(&candidate.draft.edit); }
+  void add(const Candidate& candidate) { changes_.push_back(&candidate.changes); }
 
  private:
   const PathModel& path_;
-  std::vector<const PathEdit*> edits_;
+  std::vector<const PathChanges*> changes_;
 };
 
 // Without a path: GPU time that goes away, each event's once, and idle time that findings name; never
@@ -141,13 +141,12 @@ void estimate_one(const DiagnosisContext& context, Candidate& candidate) {
     candidate.alone = {saved(draft.low), saved(draft.edit), saved(draft.high)};
     return;
   }
-  const auto estimated = [&](const PathEdit& edit) {
-    const PathEdit* const one = &edit;
-    return estimate(context.path(), {&one, 1});
-  };
-  const Estimate mid = estimated(draft.edit);
-  const Estimate low = draft.low ? estimated(*draft.low) : mid;
-  const Estimate high = draft.high ? estimated(*draft.high) : mid;
+  const PathModel& path = context.path();
+  candidate.changes = path.changes_of(draft.edit);
+  const PathChanges* const changes = &candidate.changes;
+  const Estimate mid = estimate(path, {&changes, 1});
+  const Estimate low = draft.low ? estimate(path, *draft.low) : mid;
+  const Estimate high = draft.high ? estimate(path, *draft.high) : mid;
   candidate.estimates_agree = mid.agree();
   candidate.alone = {.low_ns = times(draft.low_factor, std::min(low.least_ns(), mid.expected_ns())),
                      .mid_ns = mid.expected_ns(),

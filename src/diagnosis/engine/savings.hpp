@@ -23,6 +23,7 @@ struct Candidate {
   bool is_one_off = false;  // listed, not counted
 
   // --- filled in by the estimates ---
+  PathChanges changes = {};  // of the draft's edit; none without a path
   SavingRange alone = {};
   bool estimates_agree = false;
   std::int64_t gpu_saving_ns = 0;

@@ -70,6 +70,9 @@ double WindowCollective::bus_gbps() const {
 
 Communication communication_of(const TraceFacts& facts, std::span<const EventId> gpu_events) {
   const Trace& trace = facts.trace();
+  if (std::ranges::none_of(gpu_events,
+                           [&](EventId event) { return facts.work().is_communication(event); }))
+    return {};
   Communication made{.ranks = summarize_ranks(trace, {})};
   // A summary has times and no events: the event of a kernel is the one of its time and length.
   using Key = std::tuple<std::int64_t, std::int64_t, std::uint32_t>;

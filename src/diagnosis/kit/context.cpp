@@ -106,8 +106,7 @@ std::int64_t DiagnosisContext::on_path_ns(BoundBy what) const {
 
 std::int64_t DiagnosisContext::saving_ns(const PathEdit& edit) const {
   if (!path().usable()) return gpu_time_saved(trace, edit);
-  const PathEdit* const one = &edit;
-  return estimate(path(), {&one, 1}).expected_ns();
+  return estimate(path(), edit).expected_ns();
 }
 
 // --- GPU events ---

@@ -19,11 +19,18 @@ std::int64_t Estimate::expected_ns() const {
   return agree() || path_ns > arithmetic_ns ? path_ns : arithmetic_ns;
 }
 
-Estimate estimate(const PathModel& path, std::span<const PathEdit* const> edits) {
+Estimate estimate(const PathModel& path, std::span<const PathChanges* const> changes) {
   const std::int64_t whole = path.length_ns();
-  const std::int64_t by_resources = path.resources().total_ns() - path.resources(edits).total_ns();
-  return {.path_ns = std::clamp<std::int64_t>(whole - path.length_with(edits), 0, whole),
+  const PathOutcome after = path.outcome_of(changes);
+  const std::int64_t by_resources = path.resources().total_ns() - after.resources.total_ns();
+  return {.path_ns = std::clamp<std::int64_t>(whole - after.length_ns, 0, whole),
           .arithmetic_ns = std::clamp<std::int64_t>(by_resources, 0, whole)};
+}
+
+Estimate estimate(const PathModel& path, const PathEdit& edit) {
+  const PathChanges changes = path.changes_of(edit);
+  const PathChanges* const one = &changes;
+  return estimate(path, {&one, 1});
 }
 
 std::int64_t gpu_time_saved(const Trace& trace, const PathEdit& edit) {

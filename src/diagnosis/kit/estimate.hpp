@@ -1,5 +1,5 @@
 // estimate.hpp: what some edits together would save, by two ways of looking at the run.
-//   const Estimate both = estimate(path, edits);
+//   const Estimate both = estimate(path, changes);
 //   both.expected_ns()
 // The path's simulation is exact about the past and brittle about the future: near the balance of
 // host and GPU a small error decides which side binds. The arithmetic of bottlenecks (what is
@@ -28,7 +28,8 @@ struct Estimate {
 };
 
 // Of a usable model.
-[[nodiscard]] Estimate estimate(const PathModel& path, std::span<const PathEdit* const> edits);
+[[nodiscard]] Estimate estimate(const PathModel& path, std::span<const PathChanges* const> changes);
+[[nodiscard]] Estimate estimate(const PathModel& path, const PathEdit& edit);
 
 // GPU time that edits take away, of durations added up; no event gives more than it has.
 [[nodiscard]] std::int64_t gpu_time_saved(const Trace& trace,

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "diagnosis/kit/figures.hpp"
+#include "diagnosis/kit/name_test.hpp"
 #include "diagnosis/kit/rule.hpp"
 #include "diagnosis/rules/kernel_share.hpp"
 
@@ -26,14 +27,17 @@ bool is_join(std::string_view name) {
 
 std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   std::int64_t attention = 0, writes = 0, joins = 0;
+  NameTest writes_cache{c.trace, is_write}, joins_parts{c.trace, is_join};
+  NameTest attends{c.trace, [](std::string_view name) {
+                     return is_write(name) || is_join(name) ||
+                            has_any(name, {"flash", "fmha", "attn", "attention", "mha_"});
+                   }};
   for (const EventId event : c.gpu_events()) {
-    const std::string_view name = c.trace.name(event);
+    if (!attends(event)) continue;
     const std::int64_t ns = c.dur_ns(event);
-    if (is_write(name)) writes += ns;
-    if (is_join(name)) joins += ns;
-    if (has_any(name, {"flash", "fmha", "attn", "attention", "mha_"}) || is_write(name) ||
-        is_join(name))
-      attention += ns;
+    attention += ns;
+    if (writes_cache(event)) writes += ns;
+    if (joins_parts(event)) joins += ns;
   }
   const bool much_written = percentage(writes, attention) >= n["least_write_pct"];
   const bool much_joined = percentage(joins, attention) >= n["least_join_pct"];

@@ -9,16 +9,18 @@
 #include <utility>
 
 #include "diagnosis/kit/collected.hpp"
+#include "diagnosis/kit/name_test.hpp"
 
 namespace tracelens {
 
 // Scales the free kernels of the window that `is_one`, and notes them by name; gives their time.
 inline std::int64_t scale_kernels(const DiagnosisContext& c, bool (*is_one)(std::string_view name),
                                   double factor, Collected& found, Draft& draft) {
+  NameTest is_meant{c.trace, is_one};
   std::map<std::string_view, FindingPlace> places;
   const std::int64_t before = found.before_ns();
   for (const EventId event : c.gpu_events()) {
-    if (!c.is_free(event) || !is_one(c.trace.name(event))) continue;
+    if (!c.is_free(event) || !is_meant(event)) continue;
     found.scale(event, factor);
     FindingPlace& place = places[c.trace.name(event)];
     if (++place.count == 1) {
