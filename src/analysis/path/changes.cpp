@@ -9,6 +9,10 @@ namespace {
 
 void note_changes(std::span<const std::int64_t> before, std::span<const std::int64_t> after,
                   std::vector<std::uint32_t>& places, std::vector<std::int64_t>& lags) {
+  std::size_t count = 0;  // room for just these: edits of all host time change most lags
+  for (std::size_t i = 0; i < before.size(); ++i) count += after[i] != before[i];
+  places.reserve(count);
+  lags.reserve(count);
   for (std::uint32_t i = 0; i < before.size(); ++i) {
     if (after[i] == before[i]) continue;
     places.push_back(i);

@@ -261,6 +261,7 @@ Diagnosis diagnose_rank(const Trace& trace, const DiagnoseOptions& options, cons
   if (!context.gpu_events().empty() && context.length_ns() > 0)
     candidates = ask_rules(context, are_graphs_whole(context));
   diagnosis.quality = quality_notes(context);
+  context.forget_ops_and_host();
   const Numbers n{kEngineId, kEngineNumbers, settings};
   const auto part = [&](double percent) {
     return static_cast<std::int64_t>(percent * kOnePercent *

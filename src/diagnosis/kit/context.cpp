@@ -284,6 +284,16 @@ std::span<const DeviceMemory> DiagnosisContext::memory() const {
   return memory_.get([this] { return memory_devices(trace); });
 }
 
+void DiagnosisContext::forget_ops_and_host() {
+  fusion_.drop();
+  uses_.drop();
+  ops_.drop();
+  places_.drop();
+  syncs_.drop();
+  gaps_.drop();
+  host_.drop();
+}
+
 // --- the GPU's figures ---
 
 std::optional<double> DiagnosisContext::peak_flops(std::string_view compute_spec) const {

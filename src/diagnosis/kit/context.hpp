@@ -132,6 +132,9 @@ class DiagnosisContext {
   [[nodiscard]] bool is_free(EventId gpu_event) const { return taken_[gpu_event.row] == 0; }
   void take(EventId gpu_event) { taken_[gpu_event.row] = 1; }  // for the engine
 
+  // For the engine: the rules have been asked, what they alone need makes room.
+  void forget_ops_and_host();
+
   [[nodiscard]] const Communication& communication() const;
 
   // --- steps of a serving engine, of the whole trace; none where there is no such engine ---
