@@ -28,9 +28,20 @@ struct Overview {
     std::string costliest = {};               // its costliest shape, op or kernel; may be empty
   };
 
+  // What a diagnosis found: something to mend, and what that saves.
+  struct Cause {
+    std::string id, title;       // "OPT-1", "Optimizer not fused"
+    std::int64_t saving_ns = 0;  // of a step; of all the time where there are no steps
+    double percent = 0;          // of the time without the profiler
+    std::string remedy = {};     // what to try first
+  };
+
   std::string run;      // "NVIDIA H200 · 3 steps of 23.2 ms"
   std::string bound;    // "host", "compute", "memory", "communication", ...; may be empty
   std::string verdict;  // "Host-bound: the GPU idles 62.1% of the time, mostly for op dispatch."
+  std::vector<Cause> causes = {};  // the costliest, in the order in which they are best mended
+  std::string causes_title = {};   // "mend first, by 5 of 36 steps"
+  std::string nothing_found = {};  // a sentence: why there are none
   std::vector<Part> split;
   std::vector<Part> idle_causes;
   std::string costs_title = {};  // "costliest kinds of op"

@@ -65,6 +65,7 @@ struct ReportOptions {
   std::vector<std::string> without = {};  // but not these
   // Of a ROCm trace: "activity", "api", "memcpy"; all when empty.
   std::vector<std::string> views = {};
+  bool overview = true;  // Report::overview, for which a few steps are diagnosed
 
   // Of the reference's edition: the sheets of its report of serving traces, which has no backward
   // pass and knows the steps of all attention.
@@ -95,7 +96,7 @@ struct Report {
   std::string gpu;            // whose figures the roofline columns use; may be empty
   std::vector<Table> tables;  // in report order; gpu_timeline is the first of a whole report
   std::vector<std::string> warnings;      // sentences about what the report had to make do with
-  std::optional<Overview> overview = {};  // of a whole report in our own edition
+  std::optional<Overview> overview = {};  // of a whole report in our own edition, if asked for
   Edition edition = Edition::kExtended;
   bool csv_raw = false;                                           // as in DocumentInfo
   [[nodiscard]] const Table* find(std::string_view table) const;  // nullptr: not in this report

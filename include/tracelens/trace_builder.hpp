@@ -126,6 +126,10 @@ class TraceBuilder {
 
   [[nodiscard]] Trace finish() &&;
 
+  // These events of a trace alone, given in ascending order. Its texts are those of `trace`, which
+  // must outlive it.
+  [[nodiscard]] static Trace excerpt(const Trace& trace, std::span<const EventId> kept);
+
  private:
   struct BeginEnd {
     EventId event;

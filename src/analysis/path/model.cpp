@@ -38,8 +38,8 @@ struct PathModel::Parts {
     find_gpu_busy();
     find_waits();
     // Work that ran beside the backlog, which is gone, may be more than fits into the window.
-    if (const std::int64_t busy = busiest_device(base); busy > length_ns)
-      gpu_share = static_cast<double>(length_ns) / static_cast<double>(busy);
+    if (const double busy = busy_with(base).ns; busy > static_cast<double>(length_ns))
+      gpu_share = static_cast<double>(length_ns) / busy;
     walk_back([&](const PathSegment& segment) {
       bound_by[static_cast<std::size_t>(segment.bound_by)] += segment.end_ns - segment.start_ns;
     });
@@ -137,10 +137,15 @@ struct PathModel::Parts {
     }
   }
 
-  [[nodiscard]] std::int64_t busiest_device(const PathLags& lags) const {
-    std::map<std::int64_t, double> devices;
+  struct Busy {
+    double ns = 0;
+    double least_ns = 0;  // if what is cut were all time that nothing else hides
+  };
+  // Of the busiest device.
+  [[nodiscard]] Busy busy_with(const PathLags& lags) const {
+    std::map<std::int64_t, Busy> devices;
     std::int64_t device = kAbsent;
-    double* busy = nullptr;
+    Busy* busy = nullptr;
     for (std::size_t gpu = 0; gpu < graph.gpu_count(); ++gpu) {
       const PathPoint end = graph.gpu_end(gpu);
       if (gpu_busy[gpu] == 0 || base.lane[end] == 0) continue;
@@ -148,12 +153,17 @@ struct PathModel::Parts {
         device = graph.device_of(gpu);
         busy = &devices[device];
       }
-      *busy += static_cast<double>(gpu_busy[gpu]) * static_cast<double>(lags.lane[end]) /
-               static_cast<double>(base.lane[end]);
+      busy->ns += static_cast<double>(gpu_busy[gpu]) * static_cast<double>(lags.lane[end]) /
+                  static_cast<double>(base.lane[end]);
+      busy->least_ns += static_cast<double>(
+          std::max<std::int64_t>(0, gpu_busy[gpu] - (base.lane[end] - lags.lane[end])));
     }
-    double most = 0;
-    for (const auto& [on, ns] : devices) most = std::max(most, ns);
-    return static_cast<std::int64_t>(most * gpu_share);
+    Busy most;
+    for (const auto& [on, time] : devices) {
+      most.ns = std::max(most.ns, time.ns * gpu_share);
+      most.least_ns = std::max(most.least_ns, time.least_ns * gpu_share);
+    }
+    return most;
   }
 
   void find_waits() {
@@ -189,8 +199,8 @@ struct PathModel::Parts {
     PathSkeleton skeleton;
     std::int64_t loader_ns = 0, waits_ns = 0;
     bool waits_for_loader = false;
-    PathChanges no_loader;  // only where it is waited for
-    Resources now;
+    PathChanges no_loader = {};  // only where it is waited for
+    Resources now = {};
   };
   [[nodiscard]] const Frame& frame() const {
     return made_frame.get([this] {
@@ -213,7 +223,9 @@ struct PathModel::Parts {
   // All but the rest. A loader that is waited for sets the pace: its time is that of the steps.
   [[nodiscard]] Resources resources_of(const Frame& known, const PathLags& lags,
                                        double loader_left) const {
-    Resources found{.gpu_ns = busiest_device(lags)};
+    const Busy busy = busy_with(lags);
+    Resources found{.gpu_ns = static_cast<std::int64_t>(busy.ns),
+                    .least_gpu_ns = static_cast<std::int64_t>(busy.least_ns)};
     if (known.waits_for_loader) {
       found.loader_ns = scaled(length_ns, loader_left);
       PathLags without = lags;

@@ -48,10 +48,11 @@ struct PathOptions {
 
 // Bottleneck arithmetic, for the whole window: T = max(host, gpu, loader) + rest.
 struct Resources {
-  std::int64_t host_ns = 0;    // the launching thread's work, without waits
-  std::int64_t gpu_ns = 0;     // busy time of the busiest device
-  std::int64_t loader_ns = 0;  // waiting for batches that other processes make
-  std::int64_t rest_ns = 0;    // what no single resource explains
+  std::int64_t host_ns = 0;       // the launching thread's work, without waits
+  std::int64_t gpu_ns = 0;        // busy time of the busiest device
+  std::int64_t least_gpu_ns = 0;  // after edits: if they cut only time that no other work hides
+  std::int64_t loader_ns = 0;     // waiting for batches that other processes make
+  std::int64_t rest_ns = 0;       // what no single resource explains
   [[nodiscard]] std::int64_t total_ns() const {
     return std::max({host_ns, gpu_ns, loader_ns}) + rest_ns;
   }

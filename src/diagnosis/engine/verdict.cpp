@@ -13,18 +13,19 @@ namespace tracelens {
 namespace {
 
 constexpr double kWorthwhile = 5;  // percent
+constexpr double kBusy = 70;       // percent of its span: a GPU that works more is at its limit
 
 // What a run is bound by, in words, by the classes of its critical path.
 struct Side {
   std::string_view name, words;
 };
 constexpr Side kSides[] = {
-    {"gpu_compute", "the GPU's computing"},
-    {"gpu_communication", "communication"},
-    {"gpu_memcpy", "copies"},
-    {"data_loading", "data loading"},
-    {"host", "the host"},
-    {"waits", "waits and latencies"},
+    {"gpu_compute", "the GPU's computing holds"},
+    {"gpu_communication", "communication holds"},
+    {"gpu_memcpy", "copies hold"},
+    {"data_loading", "data loading holds"},
+    {"host", "the host holds"},
+    {"waits", "waits and latencies hold"},
 };
 
 std::size_t side_of(std::string_view bound_by) {
@@ -47,15 +48,17 @@ std::pair<std::string_view, double> largest_side(const Diagnosis& diagnosis) {
 std::string verdict_on(const DiagnosisContext& context, const Diagnosis& diagnosis) {
   if (context.gpu_events().empty()) return "The trace has no GPU work: nothing to diagnose.";
   const std::int64_t span = diagnosis.gpu_busy_ns + diagnosis.gpu_idle_ns;
-  const std::string busy =
-      fmt::format("the GPU is busy {:.1f}% of its span", percentage(diagnosis.gpu_busy_ns, span));
+  const double busy_share = percentage(diagnosis.gpu_busy_ns, span);
+  const std::string busy = fmt::format("the GPU is busy {:.1f}% of its span", busy_share);
   const auto [side, share] = largest_side(diagnosis);
   const std::string bound =
       diagnosis.path.empty()
           ? busy
-          : fmt::format("{} holds {:.0f}% of the critical path, {}", side, share, busy);
+          : fmt::format("{} {:.0f}% of the critical path, {}", side, share, busy);
   if (diagnosis.findings.empty() || diagnosis.findings.front().saving_percent < kWorthwhile)
-    return fmt::format("Nothing worth changing above {:.0f}%: {}.", kWorthwhile, bound);
+    return fmt::format("{} above {:.0f}%: {}.",
+                       busy_share >= kBusy ? "Nothing worth changing" : "No rule names a cause",
+                       kWorthwhile, bound);
   const Finding& first = diagnosis.findings.front();
   return fmt::format("{} costs {:.1f}% ({}); {}.", first.title, first.saving_percent, first.id,
                      bound);

@@ -15,15 +15,14 @@ bool Estimate::agree() const {
   return static_cast<double>(most_ns()) <= kAgree * static_cast<double>(least_ns());
 }
 
-std::int64_t Estimate::expected_ns() const {
-  return agree() || path_ns > arithmetic_ns ? path_ns : arithmetic_ns;
-}
-
 Estimate estimate(const PathModel& path, std::span<const PathChanges* const> changes) {
   const std::int64_t whole = path.length_ns();
   const PathOutcome after = path.outcome_of(changes);
   const std::int64_t by_resources = path.resources().total_ns() - after.resources.total_ns();
-  return {.path_ns = std::clamp<std::int64_t>(whole - after.length_ns, 0, whole),
+  // Streams that the simulation lets overlap more than before still have their work to do.
+  const Resources& left = after.resources;
+  const std::int64_t least = std::max({left.host_ns, left.least_gpu_ns, left.loader_ns});
+  return {.path_ns = std::clamp<std::int64_t>(whole - std::max(after.length_ns, least), 0, whole),
           .arithmetic_ns = std::clamp<std::int64_t>(by_resources, 0, whole)};
 }
 

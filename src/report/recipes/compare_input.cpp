@@ -30,7 +30,9 @@ bool is_wanted(std::string_view sheet, const CompareOptions& options) {
 void read_trace_report(const std::string& path, const CompareOptions& options,
                        ComparedInput& input) {
   input.trace = options.read ? options.read(path) : read_trace(path);
-  input.report.tables = make_report(*input.trace, options.report).tables;
+  ReportOptions tables_alone = options.report;
+  tables_alone.overview = false;
+  input.report.tables = make_report(*input.trace, tables_alone).tables;
 }
 
 // Whether a profiler wrote into the folder: JAX makes folders in it, with the profiles below.

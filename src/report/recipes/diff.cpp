@@ -47,8 +47,9 @@ void add_reference_tables(const DiffInput& input, const DiffOptions& options, Tr
 std::vector<ComparedReport> reports_of(const Trace& trace1, const Trace& trace2) {
   std::vector<ComparedReport> reports;
   for (const auto& [tag, trace] : {std::pair{"trace1", &trace1}, std::pair{"trace2", &trace2}})
-    reports.push_back(
-        {.tag = tag, .path = trace->source().name, .tables = make_report(*trace).tables});
+    reports.push_back({.tag = tag,
+                       .path = trace->source().name,
+                       .tables = make_report(*trace, {.overview = false}).tables});
   unify_timelines(reports);
   return reports;
 }

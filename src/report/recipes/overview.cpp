@@ -399,8 +399,9 @@ void advise(Overview& overview, const TableContext& context, const Report& repor
     overview.advice.push_back(
         fmt::format("{} reaches {:.0f}% of its roof in {:.0f}% of kernel time: start with {}.",
                     cost->name, *cost->roof_percent, cost->percent, cost->costliest));
-  constexpr std::size_t kMostAdvice = 3;
-  if (overview.advice.size() > kMostAdvice) overview.advice.resize(kMostAdvice);
+  // Causes say what to try, too, with what that saves.
+  const std::size_t most_advice = overview.causes.empty() ? 3 : 0;
+  if (overview.advice.size() > most_advice) overview.advice.resize(most_advice);
   if (const double left_out = percent(gpu.unlinked_ns, gpu.all_ns);
       context.kind == TraceKind::kPyTorch && !context.timeline_options().include_unlinked &&
       left_out >= kNotable / 2 && left_out < 100)
@@ -419,7 +420,10 @@ void add_commands(Overview& overview, const TableContext& context) {
   const std::string captures = stitching == nullptr || stitching->folder.empty()
                                    ? ""
                                    : fmt::format(" --capture {}", shell_word(stitching->folder));
-  overview.commands.push_back(fmt::format("tracelens report {}{} -v", trace, captures));
+  if (overview.causes.empty())
+    overview.commands.push_back(fmt::format("tracelens report {}{} -v", trace, captures));
+  else
+    overview.commands.push_back(fmt::format("tracelens diagnose {}{}", trace, captures));
   if (is_torch && overview.bound == "communication")
     overview.commands.push_back(
         fmt::format("tracelens collectives {}",
@@ -483,13 +487,14 @@ void judge(Overview& overview, const TableContext& context, const Split& split, 
 
 }  // namespace
 
-std::optional<Overview> trace_overview(TableContext& context, const Report& report) {
+std::optional<Overview> trace_overview(TableContext& context, const Report& report,
+                                       Overview found) {
   const Split split = split_of(context, report);
   if (split.total_ns <= 0) return std::nullopt;
   const CostTables& from = cost_tables(context, report);
   const Ran ran = what_ran(context, report.find(from.things), from);
   const GpuEvents gpu = look_at_gpu_events(context);
-  Overview overview;
+  Overview overview = std::move(found);
   overview.run = run_text(context, report, split);
   overview.split = split.parts();
   for (const IdleShare& share : context.idle().causes)

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <sstream>
 #include <string>
+#include <tracelens/diagnose.hpp>
 #include <tracelens/read_trace.hpp>
 #include <tracelens/trace_builder.hpp>
 #include <vector>
@@ -17,6 +18,7 @@ namespace tracelens {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
 Overview overview_of(const std::string& file) {
@@ -76,8 +78,32 @@ TEST(Overview, ATrainingStepThatWaitsForItsHostSaysSo) {
   EXPECT_EQ(overview.costs[1].name, "GEMM");
   EXPECT_THAT(overview.costs[1].costliest, StartsWith("aten::mm "));
   EXPECT_TRUE(overview.costs[1].roof_percent.has_value());
-  EXPECT_FALSE(overview.advice.empty());
-  EXPECT_THAT(overview.commands.front(), HasSubstr("tracelens report "));
+  EXPECT_THAT(overview.commands.front(), HasSubstr("tracelens diagnose "));
+}
+
+TEST(Overview, OpensWithTheCostliestFindingsAsDiagnoseTellsThem) {
+  const Trace trace = read_trace("tests/data/h200_gpt_train_amp.json.gz");
+  const Overview overview = make_report(trace).overview.value_or(Overview{});
+  const Diagnosis diagnosis = diagnose(trace, {.skip = {"UNM-1"}});
+  ASSERT_EQ(overview.causes.size(), 3);
+  for (std::size_t i = 0; i < overview.causes.size(); ++i) {
+    EXPECT_EQ(overview.causes[i].id, diagnosis.findings[i].id);
+    EXPECT_EQ(overview.causes[i].percent, diagnosis.findings[i].saving_percent);
+    EXPECT_EQ(overview.causes[i].remedy, diagnosis.findings[i].tries.front());
+  }
+  EXPECT_THAT(overview.advice, IsEmpty());  // causes say what to try
+  EXPECT_THAT(overview.nothing_found, IsEmpty());
+  const std::vector<std::string> lines = lines_of(overview_text(overview));
+  EXPECT_THAT(lines[3], StartsWith("mend first"));
+  EXPECT_THAT(lines[4], StartsWith(overview.causes.front().id));
+  EXPECT_FALSE(make_report(trace, {.overview = false}).overview);
+}
+
+TEST(Overview, ARunWithNothingToMendSaysWhy) {
+  const Overview overview = overview_of("jax_shard_map.xplane.pb.gz");
+  EXPECT_THAT(overview.causes, IsEmpty());
+  EXPECT_THAT(overview.nothing_found, StartsWith("Nothing worth changing above 5%: "));
+  EXPECT_THAT(overview_text(overview), HasSubstr("\nNothing worth changing above 5%: "));
 }
 
 TEST(Overview, AServingRunOpensWithItsPhases) {

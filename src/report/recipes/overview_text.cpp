@@ -154,11 +154,48 @@ void write_costs(Screen& screen, const Overview& overview) {
   }
 }
 
+void write_causes(Screen& screen, const Overview& overview) {
+  std::size_t id_width = 0, title_width = display_width(overview.causes_title);
+  for (const Overview::Cause& cause : overview.causes) {
+    id_width = std::max(id_width, display_width(cause.id) + 2);
+    title_width = std::max(title_width, id_width + display_width(cause.title));
+  }
+  if (screen.has_edge()) title_width = std::min<std::size_t>(title_width, 40);
+  const auto padded = [](const std::string& text, std::size_t width) {
+    const std::string shown = shorten(text, width);
+    return shown + std::string(width - display_width(shown), ' ');
+  };
+  constexpr std::size_t kWide = 100;  // on a narrow screen the remedy is worth more than the time
+  const bool has_times = !screen.has_edge() || screen.width() >= kWide;
+  screen.line(padded(overview.causes_title, title_width) +
+                  (has_times ? "      saves   share  by" : "   saves  by"),
+              kBold);
+  for (const Overview::Cause& cause : overview.causes) {
+    const std::string time = time_text(cause.saving_ns);
+    std::string row = padded(padded(cause.id, id_width) + cause.title, title_width);
+    if (has_times)
+      row += std::string(11 - std::min<std::size_t>(11, display_width(time)), ' ') + time;
+    row += fmt::format("  {:5.1f}%  ", cause.percent);
+    const std::string remedy = single_line(cause.remedy);
+    const std::size_t used = display_width(row);
+    if (!screen.has_edge())
+      row += remedy;
+    else if (used < screen.width())
+      row += shorten(remedy, screen.width() - used);
+    screen.line(row);
+  }
+}
+
 std::string text_with(const Overview& overview, const OverviewStyle& style, std::size_t advice) {
   Screen screen{style};
   screen.wrapped(single_line(overview.run));
   screen.wrapped(single_line(overview.verdict), kBold);
+  if (!overview.nothing_found.empty()) screen.wrapped(single_line(overview.nothing_found));
   screen.line("");
+  if (!overview.causes.empty()) {
+    write_causes(screen, overview);
+    screen.line("");
+  }
   screen.bar(overview.split);
   screen.wrapped(legend(overview.split), "  ");
   if (!overview.idle_causes.empty()) screen.wrapped(causes_of_idle(overview.idle_causes), " ");

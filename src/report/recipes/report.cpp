@@ -107,6 +107,9 @@ Report make_report(const Trace& trace, const ReportOptions& options) {
                 .tables = {},
                 .warnings = {},
                 .edition = options.edition};
+  const bool wants_overview = options.overview && context.is_extended() && options.tables.empty();
+  std::future<Overview> found;
+  if (wants_overview) found = find_causes(context);
   std::vector<Job> jobs = jobs_of(selection);
   run_all(jobs, context);
   for (Job& job : jobs) std::ranges::move(job.made, std::back_inserter(report.tables));
@@ -116,8 +119,7 @@ Report make_report(const Trace& trace, const ReportOptions& options) {
   if (selection.wants("warnings"))
     if (auto table = warnings_table(trace, report.warnings))
       report.tables.push_back(*std::move(table));
-  if (context.is_extended() && options.tables.empty())
-    report.overview = trace_overview(context, report);
+  if (wants_overview) report.overview = trace_overview(context, report, found.get());
   return report;
 }
 

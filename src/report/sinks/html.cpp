@@ -130,6 +130,8 @@ class HtmlSink final : public Sink {
   void write_overview(const Overview& overview) {
     body_ = fmt::format("<section id=\"overview\">\n<p class=\"verdict\">{}</p>\n<p>{}</p>\n",
                         as_markup(overview.verdict), as_markup(overview.run));
+    if (!overview.nothing_found.empty())
+      body_ += fmt::format("<p>{}</p>\n", as_markup(overview.nothing_found));
     for (const Table& table : overview_tables(overview)) {
       body_ += fmt::format("<h2>{}</h2>\n", as_markup(table.name()));
       write_table(table);

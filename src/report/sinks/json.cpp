@@ -93,6 +93,7 @@ class JsonSink final : public Sink {
     append_json_text(out_, overview.run);
     member("bound", overview.bound);
     member("verdict", overview.verdict);
+    write_causes(overview);
     write_items(",\n \"split\": [", overview.split);
     write_items(",\n \"idle_causes\": [", overview.idle_causes);
     member("costs_title", overview.costs_title);
@@ -100,6 +101,22 @@ class JsonSink final : public Sink {
     texts(",\n \"advice\": [", overview.advice);
     texts(",\n \"commands\": [", overview.commands);
     out_ += "}";
+  }
+
+  void write_causes(const Overview& overview) {
+    member("nothing_found", overview.nothing_found);
+    member("causes_title", overview.causes_title);
+    out_ += ",\n \"causes\": [";
+    for (const Overview::Cause& cause : overview.causes) {
+      out_ += &cause == &overview.causes.front() ? "\n  {\"id\": " : ",\n  {\"id\": ";
+      append_json_text(out_, cause.id);
+      member("title", cause.title);
+      out_ += fmt::format(R"(, "saving_ns": {}, "percent": )", cause.saving_ns);
+      append_number(cause.percent);
+      member("try", cause.remedy);
+      out_ += "}";
+    }
+    out_ += "]";
   }
 
   template <class Item>

@@ -183,6 +183,7 @@ class MarkdownSink final : public Sink {
   void write_overview(const Overview& overview) {
     if (!overview.verdict.empty()) out_ += fmt::format("\n**{}**\n", escaped(overview.verdict));
     write_paragraph(overview.run);
+    write_paragraph(overview.nothing_found);
     for (const Table& table : overview_tables(overview)) {
       const Section section = section_of(table, "###", nullptr);
       out_ += section.head + section.rows;

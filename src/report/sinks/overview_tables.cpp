@@ -41,10 +41,23 @@ Table costs_table(std::string title, const Overview& overview) {
   return table;
 }
 
+Table causes_table(const Overview& overview) {
+  const ColumnSpec columns[] = {{"cause", Kind::kText, "", ""},
+                                {"saves", Kind::kReal, "ms", "of a step"},
+                                {"share", Kind::kReal, "%", "of the time without the profiler"},
+                                {"try", Kind::kText, "", ""}};
+  Table table{overview.causes_title, "", columns};
+  for (const Overview::Cause& cause : overview.causes)
+    table.add_row(cause.id + "  " + cause.title, as_ms(cause.saving_ns), cause.percent,
+                  cause.remedy);
+  return table;
+}
+
 }  // namespace
 
 std::vector<Table> overview_tables(const Overview& overview) {
   std::vector<Table> tables;
+  if (!overview.causes.empty()) tables.push_back(causes_table(overview));
   if (!overview.split.empty())
     tables.push_back(parts_table("Where the GPU's time went", overview.split));
   if (!overview.idle_causes.empty())

@@ -91,6 +91,7 @@ class Cover {
     format_set_font_color(muted, kMuted);
     write_line(overview.verdict, bold(16));
     write_line(overview.run, bold(11));
+    write_line(overview.nothing_found, nullptr);
     write_line(info.title, muted);
     for (const std::string& line : info.source) write_line(line, muted);
     write_line(info.subtitle, muted);
@@ -175,7 +176,7 @@ class Cover {
   void insert_charts(const Overview& overview, lxw_row_t row) {
     std::uint32_t left = 0;
     if (!overview.split.empty()) {
-      const auto& [title, cells] = tables_.front();
+      const auto& [title, cells] = tables_[overview.causes.empty() ? 0 : 1];
       lxw_chart* const chart = workbook_add_chart(workbook_, LXW_CHART_DOUGHNUT);
       lxw_chart_series* const series = add_series(chart, cells);
       chart_series_set_labels(series);

@@ -1,0 +1,102 @@
+#include "diagnosis/engine/glance.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <span>
+#include <tracelens/intervals.hpp>
+#include <tracelens/trace_builder.hpp>
+#include <unordered_set>
+#include <vector>
+
+#include "diagnosis/kit/window.hpp"
+#include "facts/steps.hpp"
+
+namespace tracelens {
+namespace {
+
+constexpr std::size_t kLeastSteps = 3;  // fewer say little
+
+// So many steps in a row that take as long as steps usually do.
+std::span<const Step> typical(std::span<const Step> steps, std::size_t count) {
+  std::vector<std::int64_t> lengths;
+  for (const Step& step : steps) lengths.push_back(step.dur_ns);
+  const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
+  std::ranges::nth_element(lengths, middle);
+  const std::int64_t usual = *middle * static_cast<std::int64_t>(count);
+  std::int64_t sum = 0, nearest = 0;
+  std::size_t best = steps.size();
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    sum += steps[i].dur_ns;
+    if (i + 1 < count) continue;
+    const std::size_t first = i + 1 - count;
+    if (best == steps.size() || std::abs(sum - usual) < nearest) {
+      best = first;
+      nearest = std::abs(sum - usual);
+    }
+    sum -= steps[first].dur_ns;
+  }
+  return steps.subspan(best, count);
+}
+
+// The middle of a trace without steps.
+Interval middle_of(const TraceSpan& all, std::size_t events, std::size_t most_events) {
+  const std::int64_t length = all.end_ns - all.start_ns;
+  const auto part = static_cast<std::int64_t>(
+      static_cast<double>(length) * static_cast<double>(most_events) / static_cast<double>(events));
+  return {all.start_ns + (length - part) / 2, all.start_ns + (length + part) / 2};
+}
+
+// What the host did in that time, and the GPU work that it launched then. Work of which the launch
+// was not recorded counts by its own time.
+std::vector<EventId> events_in(const Trace& trace, Interval time) {
+  const auto is_inside = [&](EventId event) {
+    const std::int64_t start = trace.ts_ns()[event.row], length = trace.dur_ns()[event.row];
+    if (start == kAbsent || start >= time.end) return false;
+    return start >= time.start || (length != kAbsent && start + length > time.start);
+  };
+  std::unordered_set<std::int64_t> launched, launched_outside;
+  for (const EventId event : trace.all_events())
+    if (const std::int64_t id = trace.correlations()[event.row];
+        id != kAbsent && is_runtime(trace.category(event)))
+      (is_inside(event) ? launched : launched_outside).insert(id);
+  std::vector<EventId> kept;
+  for (const EventId event : trace.all_events()) {
+    const std::int64_t id = trace.correlations()[event.row];
+    const bool is_work = is_gpu(trace.category(event)) && id != kAbsent;
+    const bool is_kept = is_work && launched.contains(id)           ? true
+                         : is_work && launched_outside.contains(id) ? false
+                                                                    : is_inside(event);
+    if (is_kept) kept.push_back(event);
+  }
+  return kept;
+}
+
+}  // namespace
+
+Glance glance(const TraceFacts& facts, const DiagnoseOptions& options, std::size_t most_events) {
+  const Trace& trace = facts.trace();
+  const TraceSpan all = trace_span(trace);
+  Glance seen{.all_ns = all.end_ns - all.start_ns};
+  const DiagnosisWindow window = choose_window(facts, options.steps);
+  const std::span<const Step> steps = window.steps;
+  seen.all_steps = steps.size();
+  const std::size_t wanted =
+      std::max(kLeastSteps, steps.size() * most_events / std::max<std::size_t>(1, trace.size()));
+  if (trace.size() <= most_events || (!steps.empty() && wanted >= steps.size())) {
+    seen.diagnosis = diagnose(trace, options);
+    seen.ns = seen.all_ns;
+    seen.steps = seen.all_steps;
+    return seen;
+  }
+  Interval time = middle_of(all, trace.size(), most_events);
+  if (!steps.empty()) {
+    const std::span<const Step> some = typical(steps, wanted);
+    time = {some.front().ts_ns, some.back().ts_ns + some.back().dur_ns};
+    seen.steps = some.size();
+  }
+  seen.ns = time.end - time.start;
+  seen.diagnosis = diagnose(TraceBuilder::excerpt(trace, events_in(trace, time)), options);
+  return seen;
+}
+
+}  // namespace tracelens

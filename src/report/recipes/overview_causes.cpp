@@ -1,0 +1,60 @@
+// The findings of the first screen.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diagnosis/engine/glance.hpp"
+#include "io/threads.hpp"
+#include "report/recipes/overview.hpp"
+#include "report/recipes/overview_parts.hpp"
+
+namespace tracelens {
+namespace {
+
+constexpr std::size_t kMostCauses = 3;
+constexpr double kWorthMending = 5;  // percent: the costliest saves at least this much
+
+std::string title_of(const Glance& seen) {
+  if (!seen.is_part()) return "mend first";
+  if (seen.steps > 0)
+    return fmt::format("mend first, by {} of {} steps", seen.steps, seen.all_steps);
+  return fmt::format("mend first, by {} of {}", time_text(seen.ns), time_text(seen.all_ns));
+}
+
+Overview causes_of(const TableContext& context) {
+  const ReportOptions& options = context.options;
+  const Glance seen = glance(context.facts, {.threads = 1,
+                                             .gpu = {.name = options.gpu, .file = options.gpu_file},
+                                             .skip = {"UNM-1"},  // not known to be slow
+                                             .models = options.models});
+  Overview found;
+  const auto steps =
+      static_cast<std::int64_t>(std::max<std::size_t>(1, seen.diagnosis.steps.size()));
+  const std::vector<Finding>& findings = seen.diagnosis.findings;
+  if (findings.empty() || findings.front().saving_percent < kWorthMending) {
+    found.nothing_found = seen.diagnosis.verdict;
+    return found;
+  }
+  found.causes_title = title_of(seen);
+  for (const Finding& finding : findings) {
+    if (finding.saving_ns == 0 || found.causes.size() == kMostCauses) break;
+    found.causes.push_back({.id = finding.id,
+                            .title = finding.title,
+                            .saving_ns = finding.saving_ns / steps,
+                            .percent = finding.saving_percent,
+                            .remedy = finding.tries.empty() ? "" : finding.tries.front()});
+  }
+  return found;
+}
+
+}  // namespace
+
+std::future<Overview> find_causes(const TableContext& context) {
+  const bool has_threads = io::thread_count(context.options.threads) > 1;
+  // Deferred also when the system gives no thread.
+  return std::async(
+      has_threads ? std::launch::async | std::launch::deferred : std::launch::deferred,
+      [&context] { return causes_of(context); });
+}
+
+}  // namespace tracelens
