@@ -9,6 +9,7 @@
 #include "facts/calls.hpp"
 #include "tree/links.hpp"
 #include "tree/time_math.hpp"
+#include "tree/time_order.hpp"
 
 namespace tracelens {
 namespace {
@@ -106,21 +107,30 @@ class PathGraphBuilder {
     }
   }
 
-  // Callers before what they call, also when both have the same times.
+  // Of events that start at the same time: callers before what they call.
   [[nodiscard]] bool is_open_before(std::uint32_t a, std::uint32_t b) const {
     const auto rank = [&](std::uint32_t row) {
       const Category category = trace_.categories()[row];
       return is_runtime(category) ? 2 : category == Category::kCpuOp ? 1 : 0;
     };
-    if (trace_.ts_ns()[a] != trace_.ts_ns()[b]) return trace_.ts_ns()[a] < trace_.ts_ns()[b];
     return std::tuple{-end_of(trace_, {a}), rank(a), a} <
            std::tuple{-end_of(trace_, {b}), rank(b), b};
+  }
+
+  void sort_by_opening(std::vector<std::uint32_t>& rows) {
+    sort_by_time(rows, trace_.ts_ns(), scratch_);
+    for (auto first = rows.begin(), last = first; first != rows.end(); first = last) {
+      const std::int64_t time = trace_.ts_ns()[*first];
+      while (last != rows.end() && trace_.ts_ns()[*last] == time) ++last;
+      std::sort(first, last,
+                [&](std::uint32_t a, std::uint32_t b) { return is_open_before(a, b); });
+    }
   }
 
   // A call that outlasts its caller ends with it.
   void add_host_lane(TrackId track, std::vector<std::uint32_t>& rows) {
     const auto first = static_cast<PathPoint>(g_.size());
-    std::ranges::sort(rows, [&](std::uint32_t a, std::uint32_t b) { return is_open_before(a, b); });
+    sort_by_opening(rows);
     std::vector<Open> open;
     const auto owner = [&] { return open.empty() ? EventId{} : EventId{open.back().row}; };
     const auto close = [&] {
@@ -374,7 +384,7 @@ class PathGraphBuilder {
   bool sort_points() {
     std::vector<PathPoint> by_time(g_.size());
     for (PathPoint p = 0; p < by_time.size(); ++p) by_time[p] = p;
-    std::ranges::stable_sort(by_time, {}, [&](PathPoint p) { return g_.times_[p]; });
+    sort_by_time(by_time, g_.times_, scratch_);  // each lane is in order already
     enum State : char { kNew, kOpen, kDone };
     std::vector<State> states(g_.size(), kNew);
     g_.order_.clear();
@@ -413,6 +423,7 @@ class PathGraphBuilder {
   std::vector<std::uint32_t> gpu_lanes_;  // by GPU event
   std::vector<Timed> gpu_ends_;           // by time
   std::vector<Found> found_;
+  std::vector<std::uint32_t> scratch_;
 };
 
 PathGraph::PathGraph(const Trace& trace, const HostRanges& ranges) : trace_{trace} {

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <cstdint>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "analysis/kit/cells.hpp"
 #include "analysis/kit/column_set.hpp"
@@ -140,7 +143,7 @@ Table critical_path_summary(const TraceFacts& facts) {
   if (!graph.has_launches()) return table;
   struct Sum {
     std::int64_t ns = 0, segments = 0;
-    std::map<StringId, std::pair<std::int64_t, std::int64_t>> names;  // time, segments
+    std::unordered_map<std::uint32_t, std::pair<std::int64_t, std::int64_t>> names;  // by string id
   };
   std::array<Sum, kBoundByNames.size()> sums;
   const CriticalPath path = walk_critical_path(
@@ -151,7 +154,7 @@ Table critical_path_summary(const TraceFacts& facts) {
         sum.ns += ns;
         ++sum.segments;
         if (!segment.owner.valid()) return;
-        auto& [name_ns, count] = sum.names[facts.trace().names()[segment.owner.row]];
+        auto& [name_ns, count] = sum.names[facts.trace().names()[segment.owner.row].row];
         name_ns += ns;
         ++count;
       });
@@ -163,13 +166,15 @@ Table critical_path_summary(const TraceFacts& facts) {
                            [&](std::size_t i) { return sums[i].ns; });
   for (const std::size_t i : order) {
     columns.append(table, Row{kBoundByNames[i], {}, sums[i].ns, sums[i].segments, window});
-    std::vector<Row> names;
-    for (const auto& [name, cost] : sums[i].names)
-      names.push_back(
-          {kBoundByNames[i], facts.trace().text(name), cost.first, cost.second, window});
-    std::ranges::stable_sort(names, std::ranges::greater{}, &Row::ns);
+    std::vector<std::pair<std::uint32_t, std::pair<std::int64_t, std::int64_t>>> names{
+        sums[i].names.begin(), sums[i].names.end()};
+    std::ranges::sort(names, {}, [](const auto& named) {
+      return std::pair{-named.second.first, named.first};
+    });
     if (names.size() > kNamesPerClass) names.resize(kNamesPerClass);
-    for (Row& row : names) columns.append(table, row);
+    for (const auto& [name, cost] : names)
+      columns.append(table, Row{kBoundByNames[i], facts.trace().text({name}), cost.first,
+                                cost.second, window});
   }
   if (path.unattributed_ns > 0)
     columns.append(table, Row{"unattributed", {}, path.unattributed_ns, 0, window});

@@ -41,12 +41,17 @@ inline constexpr auto kStrayControls = [] {
   return is_control(c) && kStrayControls[static_cast<unsigned char>(c)] != 0;
 }
 
+[[nodiscard]] constexpr bool is_letter(char c) {
+  return static_cast<unsigned char>((c | 0x20) - 'a') < 26;
+}
+
 // With this bit turned over, the quote is the space and the control characters stay below it: one
 // comparison finds both.
 inline constexpr char kQuoteBit = '"' ^ ' ';
 
 // Positions of interest among 16 bytes, as a bit set; kBitsPerByte bits stand for one byte. Those of
-// not_plain() need a second look in a string: quotes, backslashes, controls, what is no ASCII.
+// not_plain() need a second look in a string: quotes, backslashes, controls, what is no ASCII; those
+// of structure() in a list or object: quotes, backslashes, brackets (and '|', which does no harm).
 #if defined(__aarch64__)
 inline constexpr int kBitsPerByte = 4;
 inline uint8x16_t load16(const char* p) {
@@ -56,41 +61,29 @@ inline std::uint64_t to_bits(uint8x16_t matches) {
   const uint8x8_t nibbles = vshrn_n_u16(vreinterpretq_u16_u8(matches), 4);
   return vget_lane_u64(vreinterpret_u64_u8(nibbles), 0) & 0x8888888888888888U;
 }
-// The same with the quote, for a look at both at once.
-inline constexpr auto kStrayOrQuote = [] {
-  std::array<std::uint8_t, 48> found{};
-  std::ranges::copy(kStrayControls, found.begin());
-  found['"'] = 0xff;
-  return found;
-}();
 // 0xff for stray control characters, 0 for all other bytes.
 inline uint8x16_t stray(uint8x16_t bytes) {
   return vqtbl2q_u8(vld1q_u8_x2(kStrayControls.data()), bytes);
 }
 template <bool kStrict>
-std::uint64_t quotes_or_backslashes(const char* p) {
-  const uint8x16_t bytes = load16(p);
-  const uint8x16_t quotes = kStrict
-                                ? vcleq_u8(veorq_u8(bytes, vdupq_n_u8(kQuoteBit)), vdupq_n_u8(' '))
-                                : vceqq_u8(bytes, vdupq_n_u8('"'));
-  return to_bits(vorrq_u8(quotes, vceqq_u8(bytes, vdupq_n_u8('\\'))));
+uint8x16_t quotes(uint8x16_t bytes) {
+  return kStrict ? vcleq_u8(veorq_u8(bytes, vdupq_n_u8(kQuoteBit)), vdupq_n_u8(' '))
+                 : vceqq_u8(bytes, vdupq_n_u8('"'));
 }
 template <bool kStrict>
-std::uint64_t quotes_or_brackets(const char* p) {
+std::uint64_t quotes_or_backslashes(const char* p) {
   const uint8x16_t bytes = load16(p);
-  const uint8x16_t folded = vorrq_u8(bytes, vdupq_n_u8(0x20));  // '[' -> '{' and ']' -> '}'
-  const uint8x16_t brackets =
-      vorrq_u8(vceqq_u8(folded, vdupq_n_u8('{')), vceqq_u8(folded, vdupq_n_u8('}')));
-  const uint8x16_t quotes = kStrict ? vqtbl3q_u8(vld1q_u8_x3(kStrayOrQuote.data()), bytes)
-                                    : vceqq_u8(bytes, vdupq_n_u8('"'));
-  return to_bits(vorrq_u8(brackets, quotes));
+  return to_bits(vorrq_u8(quotes<kStrict>(bytes), vceqq_u8(bytes, vdupq_n_u8('\\'))));
+}
+template <bool kStrict>
+std::uint64_t structure(const char* p) {
+  const uint8x16_t bytes = load16(p);
+  const uint8x16_t folded = vorrq_u8(bytes, vdupq_n_u8(0x20));  // '[' -> '{' and so on
+  const uint8x16_t brackets = vcleq_u8(vsubq_u8(folded, vdupq_n_u8('{')), vdupq_n_u8(2));
+  return to_bits(vorrq_u8(brackets, quotes<kStrict>(bytes)));
 }
 inline std::uint64_t above_space(const char* p) {
   return to_bits(vcgtq_u8(load16(p), vdupq_n_u8(' ')));
-}
-inline std::ptrdiff_t leading_spaces(const char* p) {  // at most 16
-  const uint16x8_t spaces = vreinterpretq_u16_u8(vceqq_u8(load16(p), vdupq_n_u8(' ')));
-  return std::countr_one(vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(spaces, 4)), 0)) / 4;
 }
 inline std::uint64_t stray_controls(const char* p) { return to_bits(stray(load16(p))); }
 inline std::uint64_t not_plain(const char* p) {
@@ -119,28 +112,26 @@ inline __m128i stray(__m128i bytes) {
   return _mm_andnot_si128(spaces, at_most(bytes, 0x1f));
 }
 template <bool kStrict>
-std::uint64_t quotes_or_backslashes(const char* p) {
-  const __m128i bytes = load16(p);
-  const __m128i quotes = kStrict ? at_most(_mm_xor_si128(bytes, _mm_set1_epi8(kQuoteBit)), ' ')
-                                 : _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
-  return to_bits(_mm_or_si128(quotes, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'))));
+__m128i quotes(__m128i bytes) {
+  return kStrict ? at_most(_mm_xor_si128(bytes, _mm_set1_epi8(kQuoteBit)), ' ')
+                 : _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
 }
 template <bool kStrict>
-std::uint64_t quotes_or_brackets(const char* p) {
+std::uint64_t quotes_or_backslashes(const char* p) {
   const __m128i bytes = load16(p);
-  const __m128i folded = _mm_or_si128(bytes, _mm_set1_epi8(0x20));  // '[' -> '{' and ']' -> '}'
-  const __m128i brackets = _mm_or_si128(_mm_cmpeq_epi8(folded, _mm_set1_epi8('{')),
-                                        _mm_cmpeq_epi8(folded, _mm_set1_epi8('}')));
-  const __m128i found = _mm_or_si128(brackets, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')));
-  return to_bits(kStrict ? _mm_or_si128(found, stray(bytes)) : found);
+  return to_bits(_mm_or_si128(quotes<kStrict>(bytes), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'))));
+}
+template <bool kStrict>
+std::uint64_t structure(const char* p) {
+  const __m128i bytes = load16(p);
+  const __m128i folded = _mm_or_si128(bytes, _mm_set1_epi8(0x20));  // '[' -> '{' and so on
+  const __m128i brackets = at_most(_mm_sub_epi8(folded, _mm_set1_epi8('{')), 2);
+  return to_bits(_mm_or_si128(brackets, quotes<kStrict>(bytes)));
 }
 inline std::uint64_t above_space(const char* p) {
   // Unsigned compare by max: bytes > ' ' exactly where max(bytes, '!') is the byte itself.
   const __m128i bytes = load16(p);
   return to_bits(_mm_cmpeq_epi8(_mm_max_epu8(bytes, _mm_set1_epi8('!')), bytes));
-}
-inline std::ptrdiff_t leading_spaces(const char* p) {  // at most 16
-  return std::countr_one(to_bits(_mm_cmpeq_epi8(load16(p), _mm_set1_epi8(' '))));
 }
 inline std::uint64_t stray_controls(const char* p) { return to_bits(stray(load16(p))); }
 inline std::uint64_t not_plain(const char* p) {
@@ -163,17 +154,14 @@ std::uint64_t quotes_or_backslashes(const char* p) {
   return bits_where(p, [](char c) { return c == '"' || c == '\\' || (kStrict && is_control(c)); });
 }
 template <bool kStrict>
-std::uint64_t quotes_or_brackets(const char* p) {
+std::uint64_t structure(const char* p) {
   return bits_where(p, [](char c) {
-    return c == '"' || c == '[' || c == ']' || c == '{' || c == '}' ||
-           (kStrict && is_stray_control(c));
+    const int folded = static_cast<unsigned char>(c) | 0x20;  // '[' -> '{' and so on
+    return c == '"' || (folded >= '{' && folded <= '}') || (kStrict && is_control(c));
   });
 }
 inline std::uint64_t above_space(const char* p) {
   return bits_where(p, [](char c) { return static_cast<unsigned char>(c) > ' '; });
-}
-inline std::ptrdiff_t leading_spaces(const char* p) {  // at most 16
-  return std::countr_one(bits_where(p, [](char c) { return c == ' '; }));
 }
 inline std::uint64_t stray_controls(const char* p) { return bits_where(p, is_stray_control); }
 inline std::uint64_t not_plain(const char* p) {
@@ -217,7 +205,8 @@ inline const char* skip_space(const char* p, const char* end) {
   if (static_cast<unsigned char>(p[1]) > ' ' && (kStrict ? *p == ' ' : p < end)) return p + 1;
   if constexpr (kStrict) {
     if (*p == '\n') [[likely]] {  // with its indentation; behind the text stands a '\0'
-      const char* const next = p + 1 + leading_spaces(p + 1);
+      const char* next = p + 1;
+      while (next[0] == ' ' && next[1] == ' ') next += 2;
       if (static_cast<unsigned char>(*next) > ' ') [[likely]]
         return next;
     }
@@ -246,26 +235,44 @@ inline const char* find_quote(const char* p, const char* end) {
   return nullptr;
 }
 
+// The same for the name of a member. Those of events have two to four letters: comparisons find
+// their ends, because the processor guesses these rightly and goes on, where it would have to wait
+// for what a search finds.
+template <bool kStrict = false>
+inline const char* find_name_end(const char* p, const char* end) {
+  if (is_letter(p[0]) && is_letter(p[1])) {
+    if (p[2] == '"') return p + 2;
+    if (p[3] == '"' && is_letter(p[2])) return p + 3;
+    if (p[4] == '"' && is_letter(p[2]) && is_letter(p[3])) return p + 4;
+  }
+  return find_quote<kStrict>(p, end);
+}
+
 // `p` is at '{' or '['; returns the byte after the bracket that closes it. Brackets are counted,
-// not matched by kind: a mismatch is for the decoder to notice.
+// not matched by kind: a mismatch is for the decoder to notice. Goes on by 16 bytes, in strings and
+// between them, so that the processor need not wait for the end of a string to know where to look.
 template <bool kStrict = false>
 inline const char* skip_container(const char* p, const char* end) {
   std::int64_t depth = 0;
+  bool in_string = false;
   while (p < end) {
-    std::uint64_t bits = quotes_or_brackets<kStrict>(p);
     const char* next = p + 16;
-    while (bits != 0) {
+    for (std::uint64_t bits = structure<kStrict>(p); bits != 0; bits &= bits - 1) {
       const char* const at = p + first_byte(bits);
-      bits &= bits - 1;
-      if (kStrict ? is_control(*at) : at >= end) return nullptr;  // at the end is a '\0'
+      if (!kStrict && at >= end) return nullptr;  // the strict one stops at the '\0' there
       if (*at == '"') {
-        const char* const close = find_quote<kStrict>(at + 1, end);
-        if (close == nullptr) return nullptr;
-        next = close + 1;  // whatever else is in these 16 bytes may be inside the string
+        in_string = !in_string;
+      } else if (kStrict && (in_string ? is_control(*at) : is_stray_control(*at))) {
+        return nullptr;
+      } else if (in_string && *at == '\\') {
+        if (kStrict && is_control(at[1])) return nullptr;
+        next = at + 2;  // a backslash takes the next byte with it, whatever it is
         break;
+      } else if (!in_string && (*at == '{' || *at == '[')) {
+        ++depth;
+      } else if (!in_string && (*at == '}' || *at == ']')) {
+        if (--depth == 0) return at + 1;
       }
-      depth += (*at & 2) != 0 ? 1 : -1;  // '[' 0x5B and '{' 0x7B have this bit, ']' and '}' not
-      if (depth == 0) return at + 1;
     }
     p = next;
   }

@@ -81,6 +81,49 @@ TEST(JsonScan, AgreesWithThePlainScanOnRandomText) {
   }
 }
 
+TEST(JsonScan, TheStrictScanStopsAtControlCharacters) {
+  std::mt19937 random{8};
+  constexpr std::string_view kLetters{"[]{}\"\\,: ax1|\n\t\0\x1f", 17};
+  const auto has_stray = [](std::string_view value) {
+    bool in_string = false;
+    for (std::size_t at = 0; at < value.size(); ++at) {
+      if (in_string ? json::is_control(value[at]) : json::is_stray_control(value[at])) return true;
+      if (in_string && value[at] == '\\') {
+        if (json::is_control(value[++at])) return true;
+      } else if (value[at] == '"') {
+        in_string = !in_string;
+      }
+    }
+    return false;
+  };
+  int sound = 0;
+  for (int round = 0; round < 60'000; ++round) {
+    std::string raw(1 + random() % 60, ' ');
+    // Mostly none of the last four.
+    for (char& c : raw) c = kLetters[random() % (kLetters.size() - (random() % 64 == 0 ? 0 : 4))];
+    raw[0] = "[{\""[random() % 3];
+    const Padded text{raw};
+    const std::size_t plain = text.offset(json::skip_value(text.begin(), text.end()));
+    const bool stops = plain == std::string::npos || has_stray(raw.substr(0, plain));
+    EXPECT_EQ(text.offset(json::skip_value<true>(text.begin(), text.end())),
+              stops ? std::string::npos : plain)
+        << raw;
+    if (!stops) ++sound;
+  }
+  EXPECT_GT(sound, 1000);
+}
+
+TEST(JsonScan, FindsTheEndOfNamesOfAnyLength) {
+  for (const std::string name : {"", "s", "ph", "dur", "name", "A_1", "a\\\"b", "External id"}) {
+    const Padded text{name + "\": 1"};
+    EXPECT_EQ(text.offset(json::find_name_end<true>(text.begin(), text.end())), name.size());
+  }
+  for (const std::string cut : {"", "p", "ph", "dur", "name", "names", "p\n\"", "pid\t\""}) {
+    const Padded text{cut};
+    EXPECT_EQ(json::find_name_end<true>(text.begin(), text.end()), nullptr) << cut;
+  }
+}
+
 TEST(JsonScan, EndsAScalarAtAnyDelimiter) {
   for (const std::string after : {",", "}", "]", " ", "\n", ""}) {
     const Padded text{"-1.5e3" + after};

@@ -25,6 +25,9 @@ inline const char* skip_space(const char* p, const char* end) {
 inline const char* find_quote(const char* p, const char* end) {
   return json::find_quote<kStrict>(p, end);
 }
+inline const char* find_name_end(const char* p, const char* end) {
+  return json::find_name_end<kStrict>(p, end);
+}
 inline const char* skip_value(const char* p, const char* end) {
   return json::skip_value<kStrict>(p, end);
 }
@@ -362,7 +365,7 @@ bool EventParser::parse_mended(std::string_view element, std::uint64_t byte, Par
 const char* EventParser::parse_object(const char* p, const char* end, Fields& fields) {
   p = skip_space(p + 1, end);
   while (*p == '"') {
-    const char* const key_end = find_quote(p + 1, end);
+    const char* const key_end = find_name_end(p + 1, end);
     if (key_end == nullptr) return nullptr;
     const std::string_view key = between(p + 1, key_end);
     p = skip_space(key_end + 1, end);
@@ -384,6 +387,10 @@ const char* EventParser::parse_field(std::string_view key, const char* p, const 
       if (json::is(key, "ts")) return parse_time(p, end, fields.ts_ns);
       if (json::is(key, "id")) return parse_integer(p, end, fields.flow_id);
       if (json::is(key, "ph")) {
+        if (*p == '"' && json::is_letter(p[1]) && p[2] == '"') [[likely]] {
+          fields.phase = p[1];
+          return p + 3;
+        }
         const char* const after = skip_value(p, end);
         if (after != nullptr && *p == '"' && after - p == 3) fields.phase = p[1];
         return after;
@@ -539,7 +546,8 @@ const char* EventParser::parse_track_part(const char* p, const char* end, RawTra
 void EventParser::append(const Fields& fields, std::uint64_t byte, ParsedBlock& block) {
   const auto row = static_cast<std::uint32_t>(block.rows.size());
   const auto problem = [&](Problem kind) { block.problems.push_back({kind, byte}); };
-  RawRow raw{.ts_ns = fields.ts_ns,
+  RawRow& raw = block.rows.emplace_back(
+      RawRow{.ts_ns = fields.ts_ns,
              .dur_ns = fields.dur_ns,
              .correlation = fields.any_correlation(),
              .name = fields.name_id != kNoId ? fields.name_id : strings_.intern({}).row,
@@ -547,7 +555,7 @@ void EventParser::append(const Fields& fields, std::uint64_t byte, ParsedBlock& 
              .signature = kNoId,
              .category = fields.category,
              .phase = fields.phase == 0 ? Phase::kDamaged : to_phase(fields.phase),
-             .begin_end = 0};
+             .begin_end = 0});
   if (fields.phase == 'B' || fields.phase == 'E') raw.begin_end = fields.phase;
   // The end of an asynchronous slice is no work of its own, and must not be counted as a kernel.
   if (fields.phase == 'e') raw.category = Category::kOtherCategory;
@@ -586,7 +594,6 @@ void EventParser::append(const Fields& fields, std::uint64_t byte, ParsedBlock& 
     problem(Problem::kNegativeDuration);
     raw.dur_ns = 0;
   }
-  block.rows.push_back(raw);
   if (raw.category == Category::kPythonFunction) return;  // see parse_field: nothing else is kept
 
   const auto keep = [row](std::vector<RawInt>& column, std::int64_t value) {
