@@ -280,6 +280,7 @@ EventParser::Outcome EventParser::parse(std::string_view text, std::uint64_t fir
     block.controls.count(between(from, to), first_byte + offset(from), which);
   };
   const char* p = begin;
+  skipped_args_ = {};
   // From an element, or a gap, with a NUL byte at `nul` to the next event. False: not in this text.
   const auto leave_hole = [&](const char* from, const char* nul) {
     const auto [at, found] = find_event_after_hole(text, offset(nul));
@@ -355,6 +356,7 @@ bool EventParser::parse_mended(std::string_view element, std::uint64_t byte, Par
   if (parse_object(mended.data(), mended.data() + size, fields) != mended.data() + size)
     return false;
   append(fields, byte, block);
+  skipped_args_ = {};  // they stand in the mended text
   return true;
 }
 
@@ -413,9 +415,8 @@ const char* EventParser::parse_field(std::string_view key, const char* p, const 
       }
       if (json::is(key, "args") && *p == '{') {
         // Python frames, most of a trace recorded with stacks, have no argument that is kept.
-        if (fields.category == Category::kPythonFunction ||
-            (skips_op_args_ && fields.category == Category::kCpuOp))
-          return skip_container(p, end);
+        if (fields.category == Category::kPythonFunction) return skip_container(p, end);
+        if (skips_op_args_ && fields.category == Category::kCpuOp) return skip_op_args(p, end);
         return parse_args(p, end, fields);
       }
       break;
@@ -423,6 +424,19 @@ const char* EventParser::parse_field(std::string_view key, const char* p, const 
       break;
   }
   return skip_value(p, end);
+}
+
+// Mostly like those of the op before, or of the one before that.
+const char* EventParser::skip_op_args(const char* p, const char* end) {
+  const auto room = static_cast<std::size_t>(end - p);
+  for (const std::string_view args : skipped_args_)
+    if (args.size() <= room && json::is_alike({p, args.size()}, args)) return p + args.size();
+  const char* const after = skip_container(p, end);
+  if (after != nullptr) {
+    std::ranges::rotate(skipped_args_, skipped_args_.end() - 1);
+    skipped_args_.front() = between(p, after);
+  }
+  return after;
 }
 
 const char* EventParser::parse_args(const char* p, const char* end, Fields& fields) {
@@ -592,17 +606,20 @@ void EventParser::append(const Fields& fields, std::uint64_t byte, ParsedBlock& 
   const auto keep = [row](std::vector<RawInt>& column, std::int64_t value) {
     if (value != kAbsent) column.push_back({row, value});
   };
-  keep(block.external_ids, fields.number(NumberArg::kExternalId));
+  if (fields.category_text != category_name(raw.category))
+    block.category_texts.push_back({row, strings_.intern(fields.category_text).row});
+  if (!is_index_ || raw.category == Category::kUserAnnotation ||
+      raw.category == Category::kGpuUserAnnotation)
+    keep(block.external_ids, fields.number(NumberArg::kExternalId));
+  if (is_index_) return;
   keep(block.sequences, fields.number(NumberArg::kSequence));
   keep(block.forward_threads, fields.number(NumberArg::kForwardThread));
   keep(block.streams, fields.number(NumberArg::kStream));
   keep(block.devices, fields.any_device());
-  if (!is_index_ && raw.category == Category::kCpuInstant && raw.phase == Phase::kInstant &&
+  if (raw.category == Category::kCpuInstant && raw.phase == Phase::kInstant &&
       fields.memory.is_usable())
     block.memory_changes.push_back({row, fields.memory.change()});
   if (fields.call_stack != kNoId) block.call_stacks.push_back({row, fields.call_stack});
-  if (fields.category_text != category_name(raw.category))
-    block.category_texts.push_back({row, strings_.intern(fields.category_text).row});
   if (!details_.empty()) block.details.push_back({row, intern_details()});
 }
 

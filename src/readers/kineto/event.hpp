@@ -202,6 +202,7 @@ class EventParser {
   bool parse_mended(std::string_view element, std::uint64_t byte, ParsedBlock& block);
   const char* parse_object(const char* p, const char* end, Fields& fields);
   const char* parse_field(std::string_view key, const char* p, const char* end, Fields& fields);
+  const char* skip_op_args(const char* p, const char* end);
   const char* parse_args(const char* p, const char* end, Fields& fields);
   const char* parse_arg(std::string_view key, const char* p, const char* end, Fields& fields);
   const char* parse_call_stack(const char* p, const char* end, Fields& fields);
@@ -221,8 +222,9 @@ class EventParser {
   IdIndex track_index_, signature_index_;
   bool is_index_ = false, skips_op_args_ = false;
   std::uint32_t last_track_ = 0;
-  std::uint32_t last_stack_ = 0xffffffff;       // in strings_
-  std::vector<std::uint32_t> last_signatures_;  // by name
+  std::uint32_t last_stack_ = 0xffffffff;         // in strings_
+  std::array<std::string_view, 4> skipped_args_;  // of ops of the text at hand, newest first
+  std::vector<std::uint32_t> last_signatures_;    // by name
   std::vector<std::string_view> details_;  // members of the event at hand: "key": value, as written
   std::string scratch_;
 };
