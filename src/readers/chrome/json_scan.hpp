@@ -228,6 +228,17 @@ inline std::ptrdiff_t first_byte(std::uint64_t bits) {
   return std::countr_zero(bits) / kBitsPerByte;
 }
 
+// The same for texts whose first 16 bytes are alike.
+inline std::uint64_t alike_hash(const char* p) {
+  const auto load = [](const char* from) {
+    std::uint64_t bytes = 0;
+    std::memcpy(&bytes, from, sizeof bytes);
+    const std::uint64_t digits = bytes >> 4 & bytes >> 5 & ~(bytes >> 6) & 0x0101010101010101U;
+    return bytes & ~(digits * 0x0f);  // which are then all '0'
+  };
+  return (load(p) ^ load(p + 8) * 0x9E3779B97F4A7C15U) * 0xD6E8FEB86659FD93U;
+}
+
 // Whether two texts of one length are alike, as in unlike(). Both have 16 readable bytes behind them.
 inline bool is_alike(std::string_view a, std::string_view b) {
   std::size_t at = 0;

@@ -5,7 +5,6 @@
 #include <bit>
 #include <charconv>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <tracelens/json.hpp>
 #include <vector>
@@ -62,7 +61,7 @@ class KnownKeys {
   // which is then remembered: the judge goes on from it byte by byte.
   bool pass(std::size_t& at, Containers& containers) {
     if (text_.size() - at < 2 * kStep || !containers.fit_a_word()) return false;
-    std::uint32_t& newest = newest_[slot(text_.data() + at)];
+    std::uint32_t& newest = newest_[alike_hash(text_.data() + at) >> (64 - kSlotBits)];
     const Key here{at, containers.word()};
     if (newest != 0 && keys_[newest].containers == here.containers) {
       const Key& known = keys_[newest];
@@ -98,18 +97,6 @@ class KnownKeys {
         return count + static_cast<std::size_t>(first_byte(bits));
     return most;
   }
-  // Of keys, and values, that begin alike.
-  static std::size_t slot(const char* key) {
-    const auto load = [key](std::size_t from) {
-      std::uint64_t bytes = 0;
-      std::memcpy(&bytes, key + from, sizeof bytes);
-      const std::uint64_t digits = bytes >> 4 & bytes >> 5 & ~(bytes >> 6) & 0x0101010101010101U;
-      return bytes & ~(digits * 0x0f);  // which are then all '0'
-    };
-    return static_cast<std::size_t>(
-        (load(0) ^ load(8) * 0x9E3779B97F4A7C15U) * 0xD6E8FEB86659FD93U >> (64 - kSlotBits));
-  }
-
   std::string_view text_;
   std::vector<Key> keys_ = {{}};  // in the order of the text; the first is none
   std::array<std::uint32_t, std::size_t{1} << kSlotBits> newest_{};  // in keys_
