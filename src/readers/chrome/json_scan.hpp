@@ -52,6 +52,10 @@ inline constexpr char kQuoteBit = '"' ^ ' ';
 // Positions of interest among 16 bytes, as a bit set; kBitsPerByte bits stand for one byte. Those of
 // not_plain() need a second look in a string: quotes, backslashes, controls, what is no ASCII; those
 // of structure() in a list or object: quotes, backslashes, brackets (and '|', which does no harm).
+// unlike() compares 16 bytes with others, and looks at the one before: different digits at the same
+// place, of numbers of the same length, are alike, but not where one has a 0 in front; backslashes
+// never are. So of two texts that are alike both are JSON, or none, and their tokens stand at the
+// same places.
 #if defined(__aarch64__)
 inline constexpr int kBitsPerByte = 4;
 inline uint8x16_t load16(const char* p) {
@@ -92,6 +96,18 @@ inline std::uint64_t not_plain(const char* p) {
       vorrq_u8(vceqq_u8(bytes, vdupq_n_u8('"')), vceqq_u8(bytes, vdupq_n_u8('\\')));
   // Less the space, what is below it and what is above ASCII are both beyond 0x5f.
   return to_bits(vorrq_u8(quoted, vcgtq_u8(vsubq_u8(bytes, vdupq_n_u8(' ')), vdupq_n_u8(0x5f))));
+}
+inline std::uint64_t unlike(const char* a, const char* b) {
+  const auto below = [](uint8x16_t bytes, std::uint8_t limit) {
+    return vcltq_u8(bytes, vdupq_n_u8(limit));
+  };
+  const auto minus = [](uint8x16_t bytes, char c) { return vsubq_u8(bytes, vdupq_n_u8(c)); };
+  const uint8x16_t x = load16(a), y = load16(b);
+  const uint8x16_t digits = below(vmaxq_u8(minus(x, '0'), minus(y, '0')), 10);
+  const uint8x16_t not_zero = below(vmaxq_u8(minus(x, '1'), minus(y, '1')), 9);
+  const uint8x16_t inside = vandq_u8(digits, below(minus(load16(a - 1), '0'), 10));
+  const uint8x16_t alike = vorrq_u8(vceqq_u8(x, y), vorrq_u8(not_zero, inside));
+  return to_bits(vornq_u8(vceqq_u8(x, vdupq_n_u8('\\')), alike));
 }
 #elif defined(__SSE2__)
 inline constexpr int kBitsPerByte = 1;
@@ -141,6 +157,16 @@ inline std::uint64_t not_plain(const char* p) {
   // Signed, what is above ASCII is below the space, too.
   return to_bits(_mm_or_si128(quoted, _mm_cmplt_epi8(bytes, _mm_set1_epi8(' '))));
 }
+inline std::uint64_t unlike(const char* a, const char* b) {
+  const auto minus = [](__m128i bytes, char c) { return _mm_sub_epi8(bytes, _mm_set1_epi8(c)); };
+  const __m128i x = load16(a), y = load16(b);
+  const __m128i digits = at_most(_mm_max_epu8(minus(x, '0'), minus(y, '0')), 9);
+  const __m128i not_zero = at_most(_mm_max_epu8(minus(x, '1'), minus(y, '1')), 8);
+  const __m128i inside = _mm_and_si128(digits, at_most(minus(load16(a - 1), '0'), 9));
+  const __m128i alike = _mm_or_si128(_mm_cmpeq_epi8(x, y), _mm_or_si128(not_zero, inside));
+  const __m128i backslashes = _mm_cmpeq_epi8(x, _mm_set1_epi8('\\'));
+  return to_bits(_mm_andnot_si128(_mm_andnot_si128(backslashes, alike), _mm_set1_epi8(-1)));
+}
 #else
 inline constexpr int kBitsPerByte = 1;
 template <class Test>
@@ -169,6 +195,16 @@ inline std::uint64_t not_plain(const char* p) {
     return c == '"' || c == '\\' || static_cast<unsigned char>(c) - 0x20U > 0x5fU;
   });
 }
+inline std::uint64_t unlike(const char* a, const char* b) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::uint64_t bits = 0;
+  for (int i = 0; i < 16; ++i) {
+    const bool may_be_zero = is_digit(a[i - 1]) || (a[i] != '0' && b[i] != '0');
+    const bool is_alike = a[i] == b[i] || (is_digit(a[i]) && is_digit(b[i]) && may_be_zero);
+    bits |= static_cast<std::uint64_t>(!is_alike || a[i] == '\\') << i;
+  }
+  return bits;
+}
 #endif
 
 // Whether `text` is the literal; the length is part of the type, so that this is a few loads.
@@ -179,6 +215,28 @@ template <std::size_t N>
 
 inline std::ptrdiff_t first_byte(std::uint64_t bits) {
   return std::countr_zero(bits) / kBitsPerByte;
+}
+
+// The same for texts whose first 16 bytes are alike.
+inline std::uint64_t alike_hash(const char* p) {
+  const auto load = [](const char* from) {
+    std::uint64_t bytes = 0;
+    std::memcpy(&bytes, from, sizeof bytes);
+    const std::uint64_t digits = bytes >> 4 & bytes >> 5 & ~(bytes >> 6) & 0x0101010101010101U;
+    return bytes & ~(digits * 0x0f);  // which are then all '0'
+  };
+  return (load(p) ^ load(p + 8) * 0x9E3779B97F4A7C15U) * 0xD6E8FEB86659FD93U;
+}
+
+// Whether two texts of one length are alike, as in unlike(). Both have 16 readable bytes behind them.
+inline bool is_alike(std::string_view a, std::string_view b) {
+  std::size_t at = 0;
+  while (at < a.size()) {
+    if (const std::uint64_t bits = unlike(a.data() + at, b.data() + at))
+      return at + static_cast<std::size_t>(first_byte(bits)) >= a.size();
+    at += 16;
+  }
+  return !a.empty();
 }
 
 // Whether a control character that is no white space stands in [p, end).

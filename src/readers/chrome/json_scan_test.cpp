@@ -133,6 +133,33 @@ TEST(JsonScan, EndsAScalarAtAnyDelimiter) {
   EXPECT_EQ(json::skip_value(comma.begin(), comma.end()), nullptr);
 }
 
+TEST(JsonScan, DigitsOfNumbersOfOneLengthAreAlike) {
+  const auto first_unlike = [](std::string a, std::string b) {
+    a.resize(17, ' ');
+    b.resize(17, ' ');
+    const std::uint64_t bits = json::unlike(a.data() + 1, b.data() + 1);
+    return bits == 0 ? 16 : json::first_byte(bits);
+  };
+  EXPECT_EQ(first_unlike(" \"ts\": 1234.5", " \"ts\": 9071.8"), 16);
+  EXPECT_EQ(first_unlike(" \"ts\": 1234.5", " \"ts\": 0234.5"), 6);
+  EXPECT_EQ(first_unlike(" \"ts\": 0, \"a\"", " \"ts\": 1, \"a\""), 6);
+  EXPECT_EQ(first_unlike(" \"ts\": 12,", " \"ts\": 123,"), 8);
+  EXPECT_EQ(first_unlike(" [/:", " [0:"), 1);
+  EXPECT_EQ(first_unlike(" [9:", " [::"), 1);
+  EXPECT_EQ(first_unlike(" \"a\\n\"", " \"a\\n\""), 2);
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (const char before : {' ', '/', '0', '9', ':'})
+    for (int a = 0; a < 256; ++a)
+      for (int b = 0; b < 256; ++b) {
+        const char x = static_cast<char>(a), y = static_cast<char>(b);
+        const bool may_be_zero = is_digit(before) || (x != '0' && y != '0');
+        const bool is_alike = x != '\\' && (x == y || (is_digit(x) && is_digit(y) && may_be_zero));
+        const std::string start(1, before);
+        ASSERT_EQ(first_unlike(start + x, start + y) > 0, is_alike)
+            << before << ' ' << a << ' ' << b;
+      }
+}
+
 TEST(PaddedText, GrowsErasesAndStaysPadded) {
   PaddedText text;
   std::string expected;

@@ -1,10 +1,13 @@
 #include "readers/chrome/strict_json.hpp"
 
+#include <algorithm>
 #include <array>
-#include <bitset>
+#include <bit>
 #include <charconv>
 #include <cstdint>
+#include <optional>
 #include <tracelens/json.hpp>
+#include <vector>
 
 #include "io/code_points.hpp"
 #include "readers/chrome/json_scan.hpp"
@@ -19,6 +22,86 @@ constexpr auto kPlain = [] {
   return plain;
 }();
 
+// Objects and lists that are open.
+class Containers {
+ public:
+  [[nodiscard]] std::size_t depth() const { return depth_; }
+  [[nodiscard]] bool in_object() const {
+    return (is_object_[(depth_ - 1) / 64] >> ((depth_ - 1) % 64) & 1) != 0;
+  }
+  void open(bool object) {
+    is_object_[depth_ / 64] |= std::uint64_t{object} << (depth_ % 64);
+    ++depth_;
+  }
+  void close() {
+    --depth_;
+    is_object_[depth_ / 64] &= ~(std::uint64_t{1} << (depth_ % 64));
+  }
+
+  // All of them in a word, as long as it has room: a bit for each, and one on top.
+  [[nodiscard]] bool fit_a_word() const { return depth_ < 64; }
+  [[nodiscard]] std::uint64_t word() const { return is_object_[0] | std::uint64_t{1} << depth_; }
+  void set_word(std::uint64_t word) {
+    depth_ = static_cast<std::size_t>(std::bit_width(word)) - 1;
+    is_object_[0] = word ^ std::uint64_t{1} << depth_;
+  }
+
+ private:
+  std::array<std::uint64_t, kMaxJsonDepth / 64> is_object_{};  // no bits above depth_
+  std::size_t depth_ = 0;
+};
+
+// Events are much alike. Where text goes on, from a key, as it did before from a key in the same
+// containers, it is as fine as it was there. Most of a trace is only compared.
+class KnownKeys {
+ public:
+  explicit KnownKeys(std::string_view text) : text_{text} {}
+
+  // From the key at `at` to the last one that is known to be reached. False when that is this one,
+  // which is then remembered: the judge goes on from it byte by byte.
+  bool pass(std::size_t& at, Containers& containers) {
+    if (text_.size() - at < 2 * kStep || !containers.fit_a_word()) return false;
+    std::uint32_t& newest = newest_[alike_hash(text_.data() + at) >> (64 - kSlotBits)];
+    const Key here{at, containers.word()};
+    if (newest != 0 && keys_[newest].containers == here.containers) {
+      const Key& known = keys_[newest];
+      const std::size_t alike = count_alike(at, known.at);
+      const Key* last = &known;
+      while (last != &keys_.back() && last[1].at - known.at < alike) ++last;
+      if (last != &known) {
+        at += last->at - known.at;
+        containers.set_word(last->containers);
+        return true;
+      }
+    }
+    if (keys_.size() == kMostKeys) return false;
+    newest = static_cast<std::uint32_t>(keys_.size());
+    keys_.push_back(here);
+    return false;
+  }
+
+ private:
+  static constexpr std::size_t kStep = 16, kSlotBits = 10;
+  static constexpr std::size_t kMostKeys = std::size_t{1} << 16;
+  static constexpr std::size_t kLongest = 4096;  // of what may be compared in vain
+  struct Key {
+    std::size_t at = 0;
+    std::uint64_t containers = 0;
+  };
+
+  [[nodiscard]] std::size_t count_alike(std::size_t at, std::size_t known) const {
+    const std::size_t most =
+        std::min({text_.size() - at - kStep, kLongest, keys_.back().at - known + 1});
+    for (std::size_t count = 0; count < most; count += kStep)
+      if (const auto bits = unlike(text_.data() + at + count, text_.data() + known + count))
+        return count + static_cast<std::size_t>(first_byte(bits));
+    return most;
+  }
+  std::string_view text_;
+  std::vector<Key> keys_ = {{}};  // in the order of the text; the first is none
+  std::array<std::uint32_t, std::size_t{1} << kSlotBits> newest_{};  // in keys_
+};
+
 class Judge {
  public:
   explicit Judge(std::string_view text) : text_{text} {}
@@ -28,21 +111,22 @@ class Judge {
     do {
       skip_space();
       if (wants_value ? !begin_value(wants_value) : !go_on(wants_value)) return false;
-    } while (depth_ > 0 || wants_value);
+    } while (containers_.depth() > 0 || wants_value);
     skip_space();
     return at_ == text_.size();
   }
 
   // Values with commas between them, as in a list that is open already.
   bool is_fine_list() {
-    depth_ = 1;
+    containers_.open(false);
+    known_.emplace(text_);
     bool wants_value = true;
     do {
       skip_space();
       if (wants_value ? !begin_value(wants_value) : !go_on(wants_value)) return false;
-      if (depth_ == 0) return false;
+      if (containers_.depth() == 0) return false;
       skip_space();
-    } while (at_ < text_.size() || wants_value || depth_ > 1);
+    } while (at_ < text_.size() || wants_value || containers_.depth() > 1);
     return true;
   }
 
@@ -72,17 +156,17 @@ class Judge {
     ++at_;
     skip_space();
     if (take(first == '{' ? '}' : ']')) return true;
-    if (depth_ == kMaxJsonDepth) return false;
-    is_object_[depth_++] = first == '{';
+    if (containers_.depth() == kMaxJsonDepth) return false;
+    containers_.open(first == '{');
     wants_value = true;
     return first == '[' || key();
   }
 
   // Inside a container, after a value.
   bool go_on(bool& wants_value) {
-    const bool in_object = is_object_[depth_ - 1];
+    const bool in_object = containers_.in_object();
     if (take(in_object ? '}' : ']')) {
-      --depth_;
+      containers_.close();
       return true;
     }
     if (!take(',')) return false;
@@ -92,6 +176,8 @@ class Judge {
   }
 
   bool key() {
+    while (known_ && here() == '"' && known_->pass(at_, containers_)) {
+    }
     if (here() != '"' || !string()) return false;
     skip_space();
     return take(':');
@@ -179,8 +265,8 @@ class Judge {
 
   std::string_view text_;
   std::size_t at_ = 0;
-  std::bitset<kMaxJsonDepth> is_object_;
-  std::size_t depth_ = 0;
+  Containers containers_;
+  std::optional<KnownKeys> known_;  // of a long text
 };
 
 }  // namespace

@@ -63,7 +63,7 @@ TEST(StrictJson, RefusesWhatOnlySomeReadersTake) {
   EXPECT_FALSE(is_strict_json(std::string(600, '[') + std::string(600, ']')));
 }
 
-// As split has them: what stands behind the list is a '\0' and any bytes.
+// As split has them: behind the list any bytes may stand.
 bool is_list(std::string text) {
   const std::size_t size = text.size();
   text += '\0';
@@ -87,6 +87,47 @@ TEST(StrictJson, AListHasCommasBetweenItsValues) {
     EXPECT_TRUE(is_list("{" + gap + "}," + gap + "\n" + gap + "{\"a\"" + gap + ":" + gap + "1}"));
     EXPECT_FALSE(is_list("{" + gap + "\v}"));
   }
+}
+
+// Events that are like those before them are compared only: all that can be wrong with one is found
+// as in an event that stands alone.
+TEST(StrictJson, AnEventLikeThoseBeforeIsJudgedAsStrictly) {
+  const auto event = [](int i) {
+    const std::string number = std::to_string(100 + i);
+    return R"({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 10, "ts": 6520618938)" +
+           number + R"(.091, "dur": 9.0, "args": {"External id": )" + number +
+           R"(, "Input Dims": [[8, 1024], [10]], "at": "\u00e9\n)" + number +
+           R"(", "d": {"e": "é", "f": [{"long name of a key": -0.5e10}, null]}}})";
+  };
+  std::string before;
+  for (int i = 0; i < 8; ++i) before += event(i) + ",\n";
+  const std::string last = event(8), after = ",\n" + event(9);
+  ASSERT_TRUE(is_list(before + last + after));
+  for (std::size_t at = 0; at < last.size(); ++at)
+    for (const char c : std::string("0159-.eE\"\\{}[]:, \nadu\0\xc3\xa9\x1f", 26)) {
+      std::string changed = last;
+      changed[at] = c;
+      EXPECT_EQ(is_list(before + changed + after), is_strict_json(changed)) << changed;
+      EXPECT_EQ(is_list(before + changed), is_strict_json(changed)) << changed;
+      changed.insert(at, 1, last[at]);
+      EXPECT_EQ(is_list(before + changed + after), is_strict_json(changed)) << changed;
+    }
+  for (std::size_t size = 0; size < last.size(); ++size)
+    EXPECT_FALSE(is_list(before + last.substr(0, size)));
+}
+
+TEST(StrictJson, KeysInOtherContainersAreOthers) {
+  const std::string members = R"("a key that is long enough": 1, "b": 2, "c": 3)";
+  const std::string object = "{" + members + "}";
+  EXPECT_TRUE(is_list(object + "," + object + ",[" + object + "],[" + object + "]"));
+  EXPECT_FALSE(is_list(object + ",[" + object + ",[" + members + "]]"));
+  EXPECT_FALSE(is_list(object + ",[" + object + "," + object));
+  EXPECT_FALSE(is_list("[" + object + "]," + object + "]"));
+  std::string deep = object;
+  for (int i = 0; i < 100; ++i)
+    deep = (i % 2 == 0 ? "[" : R"({"d": )") + deep + (i % 2 == 0 ? ']' : '}');
+  EXPECT_TRUE(is_list(deep + "," + deep));
+  EXPECT_FALSE(is_list(deep + "," + deep + "]"));
 }
 
 TEST(StrictJson, TheBeginningOfAValueMayGoOn) {

@@ -7,6 +7,7 @@
 #include <random>
 #include <string>
 #include <tracelens/error.hpp>
+#include <tracelens/files.hpp>
 #include <tracelens/json.hpp>
 #include <tracelens/read_trace.hpp>
 
@@ -74,6 +75,67 @@ TEST(KinetoBlocks, TheIndexKnowsWhereEachEventStands) {
       }
     }
   }
+}
+
+// What goes where follows from these.
+void expect_same_times_and_links(const std::string& text) {
+  io::Stream whole = io::Stream::over("inline.json", text), indexed = io::Stream::over("i", text);
+  const Trace trace = read_kineto(whole, {.threads = 1});
+  const Trace index = index_kineto(indexed, {.threads = 1}).trace;
+  ASSERT_EQ(index.size(), trace.size());
+  for (const EventId event : trace.all_events()) {
+    EXPECT_EQ(index.phase(event), trace.phase(event)) << event.row;
+    EXPECT_EQ(index.category(event), trace.category(event)) << event.row;
+    EXPECT_EQ(index.category_text(event), trace.category_text(event)) << event.row;
+    EXPECT_EQ(index.name(event), trace.name(event)) << event.row;
+    EXPECT_EQ(index.ts_ns()[event.row], trace.ts_ns()[event.row]) << event.row;
+    EXPECT_EQ(index.dur_ns()[event.row], trace.dur_ns()[event.row]) << event.row;
+    EXPECT_EQ(index.tracks()[event.row], trace.tracks()[event.row]) << event.row;
+    const Category category = trace.category(event);
+    if (category != Category::kCpuOp) {
+      EXPECT_EQ(index.correlations()[event.row], trace.correlations()[event.row]) << event.row;
+    }
+    if (category == Category::kUserAnnotation || category == Category::kGpuUserAnnotation) {
+      EXPECT_EQ(index.external_ids().at(event), trace.external_ids().at(event)) << event.row;
+    }
+  }
+  EXPECT_EQ(index.warnings().entries().size(), trace.warnings().entries().size());
+}
+
+TEST(KinetoBlocks, TheIndexHasTheTimesAndLinksOfTheTrace) {
+  expect_same_times_and_links(tricky_trace(300));
+  for (const char* const file :
+       {"h200_cuda_graph_decode", "h200_streams_overlap", "rocm_timeline", "serving"})
+    expect_same_times_and_links(read_text_file("tests/data/" + std::string{file} + ".json.gz"));
+}
+
+// Each stands behind one it is nearly like: keys twice, in another order, of another kind; numbers of
+// other lengths, numbers that go on where the other's end.
+TEST(KinetoBlocks, AnEventLikeTheOneBeforeIsReadForItself) {
+  std::string text = "[";
+  for (
+      const char* const values : {
+          R"("cat": "kernel", "name": "a", "pid": 0, "tid": 7, "ts": 1, "dur": 9, "args": {"correlation": 1, "x": 1}})",
+          R"("cat": "kernel", "name": "a", "pid": 0, "tid": 7, "ts": 12.5, "dur": 95.5, "args": {"correlation": 12, "x": 1.5}})",
+          R"("cat": "kernel", "name": "b", "pid": 0, "tid": "7", "ts": 13, "dur": 9, "args": {"correlation": 1, "x": [2]}})",
+          R"("cat": "kernel", "name": "b", "pid": 0, "tid": "7", "ts": 13, "dur": 9, "args": {"correlation": null, "x": 1}})",
+          R"("cat": "kernel", "name": "b", "name": "c", "pid": 0, "tid": 7, "ts": 1, "dur": 9, "args": {"correlation": 3}})",
+          R"("cat": "kernel", "name": "d", "name": "c", "pid": 0, "tid": 7, "ts": 1, "dur": 9, "args": {"correlation": 4}})",
+          R"("cat": "kernel", "name": "d", "pid": 0, "tid": 7, "ts": 1, "dur": 9, "args": {"correlation": 4}, "args": {"correlation": 5}})",
+          R"("cat": "kernel", "name": "d", "pid": 0, "tid": 7, "ts": 1, "dur": 9, "args": {"correlation": 6}, "args": {"correlation": 5}})",
+          R"("cat": "kernel", "name": "d", "pid": 0, "tid": 7, "ts": 1, "dur": 9, "args": {}})",
+          R"("cat": "kernel", "name": "d", "pid": 0, "tid": 7, "ts": 2, "dur": 9, "args": {}})",
+          R"("name": "e", "pid": 0, "tid": 7, "ts": 2, "dur": 9, "args": {"correlation": 7}, "cat": "cpu_op"})",
+          R"("name": "e", "pid": 0, "tid": 7, "ts": 2, "dur": 9, "args": {"correlation": 8}, "cat": "kernel"})",
+          R"("cat": "cuda_runtime", "name": "f", "pid": 1, "tid": 1, "ts": 2, "args": {"correlation": 9}})",
+          R"("cat": "cuda_runtime", "name": "f", "pid": 1, "tid": 1, "ts": NaN, "args": {"correlation": 10}})",
+          R"("cat": "cuda_runtime", "name": "f", "pid": 1, "tid": 1, "ts": 3, "args": {"correlation": 10}} x)",
+          R"("cat": "user_annotation", "name": "f", "pid": 1, "tid": 1, "ts": 3, "dur": 1, "args": {"External id": 1}})",
+          R"("cat": "user_annotation", "name": "f\"", "pid": 1, "tid": 1, "ts": 3, "dur": 1, "args": {"External id": 2}})",
+      })
+    text += (text.size() > 1 ? ",\n" : "") + std::string{R"({"ph": "X", )"} + values;
+  expect_same_times_and_links(text + "]");
+  expect_same_times_and_links(text);
 }
 
 TEST(KinetoBlocks, TheIndexKnowsWhetherOthersReadWhatStandsAroundTheEvents) {

@@ -103,6 +103,18 @@ bool starts_with_list(const char* p, const char* end, std::string_view list) {
          std::memcmp(p, list.data(), list.size()) == 0;
 }
 
+// Whether two texts are the same; mostly between two values, and short.
+bool is_same(const char* a, const char* b, std::size_t size) {
+  if (size < 8 || size > 16) return std::memcmp(a, b, size) == 0;
+  const auto differ = [&](std::size_t from) {
+    std::uint64_t x = 0, y = 0;
+    std::memcpy(&x, a + from, sizeof x);
+    std::memcpy(&y, b + from, sizeof y);
+    return x ^ y;
+  };
+  return (differ(0) | differ(size - 8)) == 0;
+}
+
 // Whether the parts of two signatures are the very same bytes in memory.
 bool is_same_text(const RawSignature& a, const RawSignature& b) {
   return a.dims.data() == b.dims.data() && a.types.data() == b.types.data() &&
@@ -256,6 +268,43 @@ struct EventParser::Fields {
   }
 };
 
+// An event of the text at hand by where its values stand. One with the same keys in the same order,
+// which most have, is read without looking for them, and only where it differs.
+struct EventParser::Pattern {
+  struct Value {
+    const char *begin, *end;
+    std::string_view key;
+    bool in_args;
+    [[nodiscard]] bool is_closed() const { return *begin == '"' || *begin == '{' || *begin == '['; }
+  };
+  static constexpr std::size_t kMostValues = 64;
+  const char *begin = nullptr, *end = nullptr;
+  std::vector<Value> values;
+  Fields fields;
+
+  void note(const Value& value) {
+    if (values.size() <= kMostValues) values.push_back(value);
+  }
+  // Of two values of one key the later counts, whether or not it differs.
+  [[nodiscard]] bool has_doubled_keys() const {
+    for (auto value = values.begin(); value != values.end(); ++value)
+      for (auto other = values.begin(); other != value; ++other)
+        if (other->key == value->key && other->in_args == value->in_args) return true;
+    return false;
+  }
+};
+
+EventParser::EventParser() = default;
+EventParser::EventParser(StringTable& json_texts) : json_texts_{&json_texts} {}
+EventParser::~EventParser() = default;
+
+void EventParser::index_only(bool op_arguments) {
+  constexpr std::size_t kPatterns = 64;
+  is_index_ = true;
+  skips_op_args_ = !op_arguments;
+  patterns_.resize(kPatterns);
+}
+
 void ParsedBlock::clear() {
   rows.clear();
   places.clear();
@@ -283,6 +332,8 @@ EventParser::Outcome EventParser::parse(std::string_view text, std::uint64_t fir
     block.controls.count(between(from, to), first_byte + offset(from), which);
   };
   const char* p = begin;
+  skipped_args_ = {};
+  for (Pattern& pattern : patterns_) pattern.values.clear();
   // From an element, or a gap, with a NUL byte at `nul` to the next event. False: not in this text.
   const auto leave_hole = [&](const char* from, const char* nul) {
     const auto [at, found] = find_event_after_hole(text, offset(nul));
@@ -311,7 +362,7 @@ EventParser::Outcome EventParser::parse(std::string_view text, std::uint64_t fir
     if (*p == '{') {
       Fields fields;
       details_.clear();
-      p = parse_object(p, end, fields);
+      p = is_index_ ? parse_indexed(p, end, fields) : parse_object(p, end, fields);
       if (p != nullptr) [[likely]] {
         append(fields, first_byte + offset(start), block);
         if (is_index_) note_place(start, p);
@@ -358,6 +409,7 @@ bool EventParser::parse_mended(std::string_view element, std::uint64_t byte, Par
   if (parse_object(mended.data(), mended.data() + size, fields) != mended.data() + size)
     return false;
   append(fields, byte, block);
+  skipped_args_ = {};  // they stand in the mended text
   return true;
 }
 
@@ -370,14 +422,59 @@ const char* EventParser::parse_object(const char* p, const char* end, Fields& fi
     const std::string_view key = between(p + 1, key_end);
     p = skip_space(key_end + 1, end);
     if (*p != ':') return nullptr;
-    p = skip_space(p + 1, end);
-    p = parse_field(key, p, end, fields);
+    const char* const value = skip_space(p + 1, end);
+    const std::size_t noted = noted_ == nullptr ? 0 : noted_->values.size();
+    p = parse_field(key, value, end, fields);
     if (p == nullptr) return nullptr;
+    if (noted_ != nullptr && noted_->values.size() == noted)  // else it was the arguments
+      noted_->note({value, p, key, false});
     p = skip_space(p, end);
     if (*p != ',') break;
     p = skip_space(p + 1, end);
   }
   return *p == '}' && p < end ? p + 1 : nullptr;
+}
+
+const char* EventParser::parse_indexed(const char* p, const char* end, Fields& fields) {
+  constexpr std::ptrdiff_t kLooksAt = 32;
+  if (end - p < kLooksAt) return parse_object(p, end, fields);
+  const std::uint64_t hash = json::alike_hash(p) ^ json::alike_hash(p + 16) >> 7;
+  Pattern& pattern = patterns_[hash % patterns_.size()];
+  if (!pattern.values.empty())
+    if (const char* const after = parse_like(pattern, p, end, fields)) return after;
+  fields = {};
+  pattern.begin = p;
+  pattern.values.clear();
+  noted_ = &pattern;
+  pattern.end = parse_object(p, end, fields);
+  noted_ = nullptr;
+  pattern.fields = fields;
+  if (pattern.end == nullptr || pattern.values.size() > Pattern::kMostValues ||
+      pattern.has_doubled_keys())
+    pattern.values.clear();
+  return pattern.end;
+}
+
+const char* EventParser::parse_like(const Pattern& pattern, const char* p, const char* end,
+                                    Fields& fields) {
+  fields = pattern.fields;
+  const auto pass = [&](const char* from, const char* to) {
+    const auto size = static_cast<std::size_t>(to - from);
+    if (static_cast<std::size_t>(end - p) < size || !is_same(p, from, size)) return false;
+    p += size;
+    return true;
+  };
+  const char* before = pattern.begin;
+  for (const Pattern::Value& value : pattern.values) {
+    if (!pass(before, value.begin)) return nullptr;
+    before = value.end;
+    if (value.is_closed() && pass(value.begin, value.end)) continue;
+    if (!value.in_args && value.key == "cat") return nullptr;  // it says how the rest is read
+    p = value.in_args ? parse_arg(value.key, p, end, fields)
+                      : parse_field(value.key, p, end, fields);
+    if (p == nullptr) return nullptr;
+  }
+  return pass(before, pattern.end) ? p : nullptr;
 }
 
 const char* EventParser::parse_field(std::string_view key, const char* p, const char* end,
@@ -420,9 +517,8 @@ const char* EventParser::parse_field(std::string_view key, const char* p, const 
       }
       if (json::is(key, "args") && *p == '{') {
         // Python frames, most of a trace recorded with stacks, have no argument that is kept.
-        if (fields.category == Category::kPythonFunction ||
-            (skips_op_args_ && fields.category == Category::kCpuOp))
-          return skip_container(p, end);
+        if (fields.category == Category::kPythonFunction) return skip_container(p, end);
+        if (skips_op_args_ && fields.category == Category::kCpuOp) return skip_op_args(p, end);
         return parse_args(p, end, fields);
       }
       break;
@@ -430,6 +526,19 @@ const char* EventParser::parse_field(std::string_view key, const char* p, const 
       break;
   }
   return skip_value(p, end);
+}
+
+// Mostly like those of the op before, or of the one before that.
+const char* EventParser::skip_op_args(const char* p, const char* end) {
+  const auto room = static_cast<std::size_t>(end - p);
+  for (const std::string_view args : skipped_args_)
+    if (args.size() <= room && json::is_alike({p, args.size()}, args)) return p + args.size();
+  const char* const after = skip_container(p, end);
+  if (after != nullptr) {
+    std::ranges::rotate(skipped_args_, skipped_args_.end() - 1);
+    skipped_args_.front() = between(p, after);
+  }
+  return after;
 }
 
 const char* EventParser::parse_args(const char* p, const char* end, Fields& fields) {
@@ -444,6 +553,7 @@ const char* EventParser::parse_args(const char* p, const char* end, Fields& fiel
     const char* const value = skip_space(p + 1, end);
     p = parse_arg(key, value, end, fields);
     if (p == nullptr) return nullptr;
+    if (noted_ != nullptr) noted_->note({value, p, key, true});
     if (!is_index_ &&
         (is_detail_key(key) || is_counter(key, between(value, p)) ||
          (fields.category == Category::kOtherCategory && fields.category_text == kProfilerRange)))
@@ -599,17 +709,20 @@ void EventParser::append(const Fields& fields, std::uint64_t byte, ParsedBlock& 
   const auto keep = [row](std::vector<RawInt>& column, std::int64_t value) {
     if (value != kAbsent) column.push_back({row, value});
   };
-  keep(block.external_ids, fields.number(NumberArg::kExternalId));
+  if (fields.category_text != category_name(raw.category))
+    block.category_texts.push_back({row, strings_.intern(fields.category_text).row});
+  if (!is_index_ || raw.category == Category::kUserAnnotation ||
+      raw.category == Category::kGpuUserAnnotation)
+    keep(block.external_ids, fields.number(NumberArg::kExternalId));
+  if (is_index_) return;
   keep(block.sequences, fields.number(NumberArg::kSequence));
   keep(block.forward_threads, fields.number(NumberArg::kForwardThread));
   keep(block.streams, fields.number(NumberArg::kStream));
   keep(block.devices, fields.any_device());
-  if (!is_index_ && raw.category == Category::kCpuInstant && raw.phase == Phase::kInstant &&
+  if (raw.category == Category::kCpuInstant && raw.phase == Phase::kInstant &&
       fields.memory.is_usable())
     block.memory_changes.push_back({row, fields.memory.change()});
   if (fields.call_stack != kNoId) block.call_stacks.push_back({row, fields.call_stack});
-  if (fields.category_text != category_name(raw.category))
-    block.category_texts.push_back({row, strings_.intern(fields.category_text).row});
   if (!details_.empty()) block.details.push_back({row, intern_details()});
 }
 

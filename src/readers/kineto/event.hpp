@@ -6,6 +6,7 @@
 // same for the life of the parser; BlockMerger (kineto_columns.hpp) turns them into the trace's.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -147,19 +148,17 @@ struct GivenEvent {
 
 class EventParser {
  public:
-  EventParser() = default;
+  EventParser();
   // With the table that keeps whole JSON values, so that they are there once: a trace may have a
   // distinct one per event. The ids of such a value are then the same everywhere.
-  explicit EventParser(StringTable& json_texts) : json_texts_{&json_texts} {}
+  explicit EventParser(StringTable& json_texts);
+  ~EventParser();
   EventParser(const EventParser&) = delete;
   EventParser& operator=(const EventParser&) = delete;
 
   // For those who copy text: notes where each element stands, and passes over arguments that are
   // not about times and links; those of ops may be asked for.
-  void index_only(bool op_arguments) {
-    is_index_ = true;
-    skips_op_args_ = !op_arguments;
-  }
+  void index_only(bool op_arguments);
 
   enum class End : std::uint8_t {
     kClean,       // the text ends between two elements
@@ -197,11 +196,15 @@ class EventParser {
 
  private:
   struct Fields;
+  struct Pattern;
   // An element with control characters in its strings, read as if they were escaped. False when it
   // is damaged beyond that.
   bool parse_mended(std::string_view element, std::uint64_t byte, ParsedBlock& block);
   const char* parse_object(const char* p, const char* end, Fields& fields);
+  const char* parse_indexed(const char* p, const char* end, Fields& fields);
+  const char* parse_like(const Pattern& pattern, const char* p, const char* end, Fields& fields);
   const char* parse_field(std::string_view key, const char* p, const char* end, Fields& fields);
+  const char* skip_op_args(const char* p, const char* end);
   const char* parse_args(const char* p, const char* end, Fields& fields);
   const char* parse_arg(std::string_view key, const char* p, const char* end, Fields& fields);
   const char* parse_call_stack(const char* p, const char* end, Fields& fields);
@@ -221,8 +224,11 @@ class EventParser {
   IdIndex track_index_, signature_index_;
   bool is_index_ = false, skips_op_args_ = false;
   std::uint32_t last_track_ = 0;
-  std::uint32_t last_stack_ = 0xffffffff;       // in strings_
-  std::vector<std::uint32_t> last_signatures_;  // by name
+  std::uint32_t last_stack_ = 0xffffffff;  // in strings_
+  std::vector<Pattern> patterns_;          // by the hash of how events of the text at hand begin
+  Pattern* noted_ = nullptr;               // where the values of the event at hand are noted
+  std::array<std::string_view, 4> skipped_args_;  // of ops of the text at hand, newest first
+  std::vector<std::uint32_t> last_signatures_;    // by name
   std::vector<std::string_view> details_;  // members of the event at hand: "key": value, as written
   std::string scratch_;
 };

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <set>
 #include <string_view>
@@ -219,6 +220,32 @@ Split split_of(TableContext& context, const Report& report) {
   TimelineOptions options = context.timeline_options();
   options.split_recompute = false;
   return split_of(gpu_timeline(context.facts, options).table);
+}
+
+// gpu_timeline begins with the first GPU work and ends with the last. What serving steps take before
+// and after it is idle time, too: whoever waits for a token waits for that as well.
+std::int64_t wait_of_steps(const Report& report) {
+  const Table* const phases = report.find("serving_phases");
+  for (std::size_t row = 0; phases != nullptr && row < phases->rows(); ++row)
+    if (text_at(*phases, "phase", row) == "all")
+      return std::llround(number_at(*phases, "GPU wait ms", row).value_or(0) * 1e6);
+  return 0;
+}
+
+void add_wait(Overview& overview, std::int64_t wait_ns, std::int64_t total_ns) {
+  const Overview::Part wait{"the host before the first and after the last kernel", wait_ns,
+                            percent(wait_ns, total_ns)};
+  constexpr double kNotable = 10;
+  if (wait.percent >= kNotable)
+    overview.advice.insert(
+        overview.advice.begin(),
+        fmt::format(
+            "See what the steps do before their first kernel and after their last, while the "
+            "GPU waits for {}: table serving_steps.",
+            time_text(wait_ns)));
+  overview.idle_causes.insert(
+      std::ranges::upper_bound(overview.idle_causes, wait_ns, std::greater{}, &Overview::Part::ns),
+      wait);
 }
 
 // That ran anything.
@@ -489,8 +516,11 @@ void judge(Overview& overview, const TableContext& context, const Split& split, 
 
 std::optional<Overview> trace_overview(TableContext& context, const Report& report,
                                        Overview found) {
-  const Split split = split_of(context, report);
+  Split split = split_of(context, report);
   if (split.total_ns <= 0) return std::nullopt;
+  const std::int64_t wait_ns = wait_of_steps(report);
+  split.idle_ns = plus_ns(split.idle_ns, wait_ns);
+  split.total_ns = plus_ns(split.total_ns, wait_ns);
   const CostTables& from = cost_tables(context, report);
   const Ran ran = what_ran(context, report.find(from.things), from);
   const GpuEvents gpu = look_at_gpu_events(context);
@@ -502,8 +532,9 @@ std::optional<Overview> trace_overview(TableContext& context, const Report& repo
         {std::string{text_of(share.cause)}, share.ns, percent(share.ns, split.total_ns)});
   overview.costs_title = from.title;
   overview.costs = costs_of(report, from, ran);
-  judge(overview, context, split, ran, gpu_count(report) > 1);
   advise(overview, context, report, context.idle().causes, gpu, ran);
+  if (wait_ns > 0) add_wait(overview, wait_ns, split.total_ns);
+  judge(overview, context, split, ran, gpu_count(report) > 1);
   add_commands(overview, context);
   return overview;
 }

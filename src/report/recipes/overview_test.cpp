@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <numeric>
 #include <sstream>
 #include <string>
@@ -126,24 +127,48 @@ TEST(Overview, OptionsOfTheTablesDoNotChangeTheFigures) {
   }
 }
 
-TEST(Overview, AStepLastsUntilTheGpuHasDoneItsWork) {
+struct OneEvent {
+  bool on_gpu;
+  const char* name;
+  std::int64_t ts_ns, dur_ns;
+};
+Report report_of(std::initializer_list<OneEvent> events) {
   TraceBuilder builder;
   const TrackId host = builder.intern(Track{1, 1}), gpu = builder.intern(Track{0, 7});
-  const auto add = [&](TrackId track, Category category, const char* name, std::int64_t ts,
-                       std::int64_t dur) {
+  for (const auto& [on_gpu, name, ts_ns, dur_ns] : events)
     (void)builder.append({.phase = Phase::kComplete,
-                          .category = category,
+                          .category = on_gpu ? Category::kKernel : Category::kUserAnnotation,
                           .name = builder.intern(name),
-                          .track = track,
-                          .ts_ns = ts,
-                          .dur_ns = dur});
-  };
-  add(host, Category::kUserAnnotation, "ProfilerStep#1", 0, 1'000'000);
-  add(host, Category::kUserAnnotation, "ProfilerStep#2", 1'000'000, 1'000'000);
-  add(gpu, Category::kKernel, "gemm", 500'000, 9'500'000);
-  const Report report = make_report(std::move(builder).finish(), {.include_unlinked = true});
+                          .track = on_gpu ? gpu : host,
+                          .ts_ns = ts_ns,
+                          .dur_ns = dur_ns});
+  return make_report(std::move(builder).finish(), {.include_unlinked = true});
+}
+
+TEST(Overview, AStepLastsUntilTheGpuHasDoneItsWork) {
+  const Report report = report_of({{false, "ProfilerStep#1", 0, 1'000'000},
+                                   {false, "ProfilerStep#2", 1'000'000, 1'000'000},
+                                   {true, "gemm", 500'000, 9'500'000}});
   ASSERT_TRUE(report.overview);
   EXPECT_THAT(report.overview->run, HasSubstr("2 steps of about 4.8 ms"));
+}
+
+TEST(Overview, AServingStepThatTheGpuWaitsInIsHostBound) {
+  constexpr const char* kStep =
+      "execute_2_context_0(sq0sk0sqsq0sqsk0)_generation_2(sq2sk64sqsq2sqsk64)";
+  const Report report =
+      report_of({{false, kStep, 0, 10'000'000}, {true, "gemm", 4'000'000, 5'000'000}});
+  ASSERT_TRUE(report.overview);
+  const Overview& overview = *report.overview;
+  EXPECT_THAT(overview.run, HasSubstr("decode is host-bound · over 10.0 ms"));
+  EXPECT_EQ(overview.bound, "host");
+  EXPECT_THAT(
+      overview.verdict,
+      StartsWith("Host-bound: the GPU is idle 50.0% of the time, mostly for the host before"));
+  EXPECT_EQ(overview.split.back().ns, 5'000'000);
+  EXPECT_EQ(sum(overview.idle_causes), 5'000'000);
+  ASSERT_FALSE(overview.advice.empty());
+  EXPECT_THAT(overview.advice.front(), HasSubstr("table serving_steps"));
 }
 
 TEST(Overview, TheCostliestKernelOfATimelineIsNamed) {
