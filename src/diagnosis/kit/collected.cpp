@@ -78,14 +78,14 @@ void Collected::finish() {
   std::ranges::stable_sort(draft_.where, std::ranges::greater{}, &FindingPlace::time_ns);
 }
 
-std::string Collected::prove_time() {
-  return draft_.prove(kOps, kTime, in_ms(c_.per_step(before_ns_)), "ms");
+Evidence Collected::time() const {
+  return proof(kOps, kTime, in_ms(c_.per_step(before_ns_)), "ms");
 }
-std::string Collected::prove_share() {
-  return draft_.prove(kOps, "share of busy time", c_.busy_share(before_ns_), "%");
+Evidence Collected::share() const {
+  return proof(kOps, "share of busy time", c_.busy_share(before_ns_), "%");
 }
-std::string Collected::prove_time_left() {
-  return draft_.prove("roofline", "time per step", in_ms(c_.per_step(after_ns_)), "ms");
+Evidence Collected::time_left() const {
+  return proof("roofline", "time per step", in_ms(c_.per_step(after_ns_)), "ms");
 }
 Verification Collected::verification() const {
   return {.table = kOps,

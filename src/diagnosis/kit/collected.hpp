@@ -46,11 +46,11 @@ class Collected {
   [[nodiscard]] double uses_per_step() const;
   void finish();  // the places, the largest first
 
-  // For the verdict, each with its row of evidence: what the ops take a step, their share of the GPU's
-  // busy time, what they would take.
-  std::string prove_time();
-  std::string prove_share();
-  std::string prove_time_left();
+  // For the verdict: what the ops take a step, their share of the GPU's busy time, what they would
+  // take.
+  [[nodiscard]] Evidence time() const;
+  [[nodiscard]] Evidence share() const;
+  [[nodiscard]] Evidence time_left() const;
   [[nodiscard]] Verification verification() const;  // by those times
 
  private:

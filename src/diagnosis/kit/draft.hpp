@@ -1,10 +1,12 @@
 // draft.hpp: what a rule says when it has found its cause. The engine makes a Finding of it.
 //   Draft draft;
 //   draft.edit.set_host(range.track, range.start_ns, range.end_ns, 0);
-//   draft.verdict = fmt::format("For {} the host was in the data loader.",
-//                               draft.prove("step_phases", "dataloader_ms", ms(loading), "ms"));
+//   draft.verdict = draft.tell("For {} the host was in the data loader.",
+//                              proof("step_phases", "dataloader_ms", in_ms(loading), "ms"));
 //   draft.formula = "data-loading ranges -> 0";
 #pragma once
+
+#include <fmt/format.h>
 
 #include <optional>
 #include <string>
@@ -15,8 +17,22 @@
 #include <vector>
 
 #include "analysis/path/edit.hpp"
+#include "diagnosis/kit/figures.hpp"
 
 namespace tracelens {
+
+// A number of a table that a finding rests on; the key columns say in which row.
+using ProofKey = decltype(Evidence::key);
+[[nodiscard]] Evidence proof(std::string_view table, std::string_view column, double value,
+                             std::string_view unit, ProofKey key = {});
+// A part of a sentence as it is told: a proof by its number.
+[[nodiscard]] inline std::string told(const Evidence& part) {
+  return figure(part.value, part.unit);
+}
+template <class Part>
+[[nodiscard]] const Part& told(const Part& part) {
+  return part;
+}
 
 struct Draft {
   // What mending would change in the run. An empty edit is a finding for information.
@@ -28,7 +44,7 @@ struct Draft {
   std::int64_t idle_ns = 0;
   double low_factor = 1;  // of the lowest estimate, where the edit is an upper bound
 
-  std::string verdict = {};  // a sentence; every number in it comes from prove()
+  std::string verdict = {};  // a sentence by tell(); every number in it is a proof
   std::string formula = {};  // the edit in words
   std::vector<Evidence> evidence = {};
   std::vector<FindingPlace> where = {};  // by time; five are kept
@@ -39,10 +55,19 @@ struct Draft {
   // GPU events that no later rule may edit, besides those of the edit.
   std::vector<EventId> owned = {};
 
-  // Adds a row of evidence, and gives its number as text for the verdict.
-  using Key = std::vector<std::pair<std::string, std::string>>;
-  std::string prove(std::string_view table, std::string_view column, double value,
-                    std::string_view unit, Key key = {});
+  // A sentence. The proofs in it become rows of evidence, in the order in which it tells them.
+  template <class... Parts>
+  [[nodiscard]] std::string tell(
+      fmt::format_string<decltype(told(std::declval<const Parts&>()))...> words,
+      const Parts&... parts) {
+    (keep(parts), ...);
+    return fmt::format(words, told(parts)...);
+  }
+
+ private:
+  void keep(const Evidence& part) { evidence.push_back(part); }
+  template <class Part>
+  void keep(const Part&) {}
 };
 
 }  // namespace tracelens

@@ -192,16 +192,16 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   }
   if (count == 0 || c.busy_share(found.before_ns()) < n["least_gpu_pct"]) return std::nullopt;
   found.finish();
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "{} times a step attention runs as separate products and a softmax; with the backward pass "
       "that takes {} of the GPU's busy time, {} a step, where fused kernels would take about {}.",
-      draft.prove("unified_perf_summary", "softmaxes between products per step",
-                  count / static_cast<double>(c.steps()), ""),
-      found.prove_share(), found.prove_time(),
-      draft.prove("roofline", "time per step of fused attention",
-                  in_ms(c.per_step(found.after_ns())), "ms"));
-  draft.prove("unified_perf_summary", "GPU time per step, backward", in_ms(c.per_step(backward_ns)),
-              "ms");
+      proof("unified_perf_summary", "softmaxes between products per step",
+            count / static_cast<double>(c.steps()), ""),
+      found.share(), found.time(),
+      proof("roofline", "time per step of fused attention", in_ms(c.per_step(found.after_ns())),
+            "ms"));
+  draft.evidence.push_back(proof("unified_perf_summary", "GPU time per step, backward",
+                                 in_ms(c.per_step(backward_ns)), "ms"));
   draft.formula = fmt::format(
       "kernels -> fused attention at the efficiency usual for the keys' length, host time x {}",
       n["host_factor"]);

@@ -1,6 +1,4 @@
 // ATTN-2: fused attention below what is usual for the length of its keys.
-#include <fmt/format.h>
-
 #include "diagnosis/kit/attention.hpp"
 #include "diagnosis/kit/collected.hpp"
 #include "diagnosis/kit/rule.hpp"
@@ -30,10 +28,10 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (found.uses() == 0 || c.busy_share(found.before_ns()) < n["least_gpu_pct"])
     return std::nullopt;
   found.finish();
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "Fused attention takes {} a step, {} of the GPU's busy time, below what is usual for keys of "
       "this length; at the usual rate it would take about {}.",
-      found.prove_time(), found.prove_share(), found.prove_time_left());
+      found.time(), found.share(), found.time_left());
   draft.formula = "attention -> the usual share of the roof for its keys, 5% (512) to 50% (4096)";
   draft.tries = {"another backend (torch.nn.attention.sdpa_kernel)",
                  "a head size that is a multiple of 64, at most 128",

@@ -1,6 +1,4 @@
 // ATTN-3: copies of queries, keys, values or results right before or after fused attention.
-#include <fmt/format.h>
-
 #include <string_view>
 
 #include "diagnosis/kit/collected.hpp"
@@ -64,11 +62,11 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (found.uses() == 0 || c.busy_share(found.before_ns()) < n["least_gpu_pct"])
     return std::nullopt;
   found.finish();
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "{} copies a step of queries, keys, values or results stand beside fused attention; they take "
       "{} a step, {} of the GPU's busy time.",
-      draft.prove("unified_perf_summary", "copies per step", found.uses_per_step(), ""),
-      found.prove_time(), found.prove_share());
+      proof("unified_perf_summary", "copies per step", found.uses_per_step(), ""), found.time(),
+      found.share());
   draft.formula = "those copies and their host time -> 0 (low: half)";
   draft.tries = {"pass strided tensors: attention does not need contiguous ones",
                  "write the projection of the output for (batch, sequence, heads, size)"};

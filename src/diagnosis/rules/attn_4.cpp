@@ -47,15 +47,14 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (much_written) scale_kernels(c, is_write, n["factor"], found, draft);
   if (much_joined) scale_kernels(c, is_join, n["factor"], found, draft);
   if (found.before_ns() == 0) return std::nullopt;
-  draft.verdict =
-      fmt::format("Of attention's {} a step, {} go to {}.",
-                  draft.prove("kernel_summary", "attention's time per step",
-                              in_ms(c.per_step(attention)), "ms"),
-                  draft.prove("kernel_summary", "share of attention's time",
-                              percentage(found.before_ns(), attention), "%"),
-                  much_written && much_joined ? "writing the cache and joining partial results"
-                  : much_written              ? "writing the cache of keys and values"
-                                              : "joining partial results");
+  draft.verdict = draft.tell(
+      "Of attention's {} a step, {} go to {}.",
+      proof("kernel_summary", "attention's time per step", in_ms(c.per_step(attention)), "ms"),
+      proof("kernel_summary", "share of attention's time", percentage(found.before_ns(), attention),
+            "%"),
+      much_written && much_joined ? "writing the cache and joining partial results"
+      : much_written              ? "writing the cache of keys and values"
+                                  : "joining partial results");
   draft.formula = fmt::format("those kernels x {}", n["factor"]);
   draft.tries = {"another block size of the cache (16, 32, 64)",
                  "fewer splits of the keys in attention"};

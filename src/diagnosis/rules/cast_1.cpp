@@ -76,13 +76,13 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
                             c.share(c.saving_ns(draft.edit)) < n["least_pct"]))
     return std::nullopt;
   found.finish();
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "{} kernels a step only convert tensors to another type; they take {} of the GPU's busy time "
       "({} a step), {} of that for weights that autocast converts each time.",
-      draft.prove("unified_perf_summary", "conversions per step", found.uses_per_step(), ""),
-      found.prove_share(), found.prove_time(),
-      draft.prove("unified_perf_summary", "share below other ops",
-                  percentage(by_autocast, found.before_ns()), "%"));
+      proof("unified_perf_summary", "conversions per step", found.uses_per_step(), ""),
+      found.share(), found.time(),
+      proof("unified_perf_summary", "share below other ops",
+            percentage(by_autocast, found.before_ns()), "%"));
   draft.formula = fmt::format(
       "kernels and host time of the user's conversions -> 0, of weights x {} (low: half of that)",
       weight_factor);

@@ -26,14 +26,14 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
     return percentage(here - there, step) >= n["least_pct"];
   };
   Draft draft;
-  const auto prove = [&](std::string_view what, std::int64_t here, std::int64_t there) {
+  const auto longer = [&](std::string_view what, std::int64_t here, std::int64_t there) {
     draft.where.push_back(
         {.kind = "path", .name = std::string{what}, .time_ns = here - there, .count = 1});
-    return fmt::format("{} {} instead of {}", what,
-                       draft.prove("critical_path_summary", "time_ms per step", in_ms(here), "ms",
-                                   {{"bound_by", std::string{what}}}),
-                       draft.prove("critical_path_summary", "time_ms per step, other run",
-                                   in_ms(there), "ms", {{"bound_by", std::string{what}}}));
+    return draft.tell("{} {} instead of {}", what,
+                      proof("critical_path_summary", "time_ms per step", in_ms(here), "ms",
+                            {{"bound_by", std::string{what}}}),
+                      proof("critical_path_summary", "time_ms per step, other run", in_ms(there),
+                            "ms", {{"bound_by", std::string{what}}}));
   };
   std::string words;
   // How much the host works, on the path or not, tells what is left of it.
@@ -41,7 +41,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
                      there = other->per_step(other->path().resources().host_ns);
   if (here > there && is_more(host_on_path(c), host_on_path(*other)) && is_more(here, there)) {
     draft.edit.scale_all_host(static_cast<double>(there) / static_cast<double>(here));
-    words = prove("the host", host_on_path(c), host_on_path(*other));
+    words = longer("the host", host_on_path(c), host_on_path(*other));
   }
   const std::int64_t loads = c.per_step(c.on_path_ns(BoundBy::kDataLoading)),
                      loads_there = other->per_step(other->on_path_ns(BoundBy::kDataLoading));
@@ -50,7 +50,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
       draft.edit.scale_host(range.track, range.start_ns, range.end_ns,
                             static_cast<double>(loads_there) / static_cast<double>(loads));
     if (!words.empty()) words += ", ";
-    words += prove("data loading", loads, loads_there);
+    words += longer("data loading", loads, loads_there);
   }
   if (words.empty()) return std::nullopt;
   draft.verdict =

@@ -16,12 +16,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   CmpLosses losses = losses_of_kind(c, CmpChange::Kind::kOnlyHere, n["least_pct"]);
   if (losses.count == 0) return std::nullopt;
   Draft draft = std::move(losses.draft);
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "{} GPU events that take {} have no counterpart in the other run; what only that one does "
       "takes {} in their place.",
-      draft.prove("ops_diff", "kernels_trace1", losses.kernels, "", {{"verdict", "gone"}}),
-      draft.prove("ops_diff", "time_trace1", in_ms(losses.ns), "ms", {{"verdict", "gone"}}),
-      draft.prove("ops_diff", "time_trace2", in_ms(losses.other_ns), "ms", {{"verdict", "new"}}));
+      proof("ops_diff", "kernels_trace1", losses.kernels, "", {{"verdict", "gone"}}),
+      proof("ops_diff", "time_trace1", in_ms(losses.ns), "ms", {{"verdict", "gone"}}),
+      proof("ops_diff", "time_trace2", in_ms(losses.other_ns), "ms", {{"verdict", "new"}}));
   draft.formula = "work of this run alone -> the time of work of the other alone";
   draft.tries = {"leave it out, if the other run gives the same results"};
   draft.verify = {.table = "ops_diff",

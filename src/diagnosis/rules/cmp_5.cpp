@@ -19,12 +19,11 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   const double longer = percentage(here - there, there);
   if (longer <= n["least_pct"]) return std::nullopt;
   Draft draft;
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "A step takes {}, in the other run {}: {} longer.",
-      draft.prove("step_phases", "wall_corrected_ms", in_ms(here), "ms", {{"step", "mean"}}),
-      draft.prove("step_phases", "wall_corrected_ms, other run", in_ms(there), "ms",
-                  {{"step", "mean"}}),
-      draft.prove("step_phases", "wall_corrected_ms, difference", longer, "%", {{"step", "mean"}}));
+      proof("step_phases", "wall_corrected_ms", in_ms(here), "ms", {{"step", "mean"}}),
+      proof("step_phases", "wall_corrected_ms, other run", in_ms(there), "ms", {{"step", "mean"}}),
+      proof("step_phases", "wall_corrected_ms, difference", longer, "%", {{"step", "mean"}}));
   draft.formula = "none: the causes are other findings";
   draft.tries = {"the findings CMP-1 to CMP-4 first"};
   draft.verify = {.table = "step_phases",

@@ -32,12 +32,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   }
   draft.where = places.take();
   const double hidden = 100 - percentage(comm.exposed_ns, comm.total_ns);
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "For {} ({} of its span) the GPU communicates while it computes nothing; computation hides "
       "{} of the communication.",
-      draft.prove("gpu_timeline", "exposed_comm_time", in_ms(comm.exposed_ns), "ms"),
-      draft.prove("gpu_timeline", "exposed_comm_time of span", exposed, "%"),
-      draft.prove("gpu_timeline", "1 - exposed_comm_time / total_comm_time", hidden, "%"));
+      proof("gpu_timeline", "exposed_comm_time", in_ms(comm.exposed_ns), "ms"),
+      proof("gpu_timeline", "exposed_comm_time of span", exposed, "%"),
+      proof("gpu_timeline", "1 - exposed_comm_time / total_comm_time", hidden, "%"));
   draft.formula =
       "communication kernels -> the part that computation hides (low: half of the rest)";
   draft.tries = {

@@ -44,13 +44,13 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   const double apart = percentage(skew, in_collectives);
   if (c.share(waited) < n["least_wait_pct"] && apart < n["least_skew_pct"]) return std::nullopt;
   draft.where = places.take();
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "In {} collectives a rank waits {} on average until the last one comes ({} of the window); "
       "their starts are apart by {} of the time in them.",
-      draft.prove("nccl_implicit_sync", "collectives", static_cast<double>(count), ""),
-      draft.prove("nccl_implicit_sync", "avg_wait_time", in_ms(waited), "ms"),
-      draft.prove("nccl_implicit_sync", "avg_wait_time of window", c.share(waited), "%"),
-      draft.prove("nccl_implicit_sync", "skew in start time of duration", apart, "%"));
+      proof("nccl_implicit_sync", "collectives", static_cast<double>(count), ""),
+      proof("nccl_implicit_sync", "avg_wait_time", in_ms(waited), "ms"),
+      proof("nccl_implicit_sync", "avg_wait_time of window", c.share(waited), "%"),
+      proof("nccl_implicit_sync", "skew in start time of duration", apart, "%"));
   draft.formula = "collectives -> the time that the rank which came last needs";
   draft.tries = {"balance the work of the ranks: equal batches, sequence lengths, layers",
                  "find what the late rank was doing: comm_verdict of tracelens collectives",

@@ -88,11 +88,11 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   }
   if (lost == 0 || c.share(lost) < n["least_pct"]) return std::nullopt;
   draft.where = places.take();
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "Collectives that take {} move {}; the same ones elsewhere in the run, or the link, reach {}.{}",
-      draft.prove("coll_analysis", "dur_sum", in_ms(in_all), "ms"),
-      draft.prove("coll_analysis", "bus bw (GB/s)", bytes / static_cast<double>(in_all), "GB/s"),
-      draft.prove("coll_analysis", "bus bw (GB/s) to expect", target_of_largest, "GB/s"),
+      proof("coll_analysis", "dur_sum", in_ms(in_all), "ms"),
+      proof("coll_analysis", "bus bw (GB/s)", bytes / static_cast<double>(in_all), "GB/s"),
+      proof("coll_analysis", "bus bw (GB/s) to expect", target_of_largest, "GB/s"),
       knows_ranks
           ? ""
           : " From one rank alone it cannot be told whether it waits for a late one instead.");

@@ -58,17 +58,15 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
                   .name = fmt::format("rank {}: {}", rank, run.ranks()[late.rank].file),
                   .time_ns = lateness,
                   .count = late.times_last}};
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "Rank {} comes last to {} of its {} collectives ({}); the next one to come waits {} for it.",
-      draft.prove("straggler_summary", "rank", static_cast<double>(run.ranks()[late.rank].rank),
-                  ""),
-      draft.prove("straggler_summary", "times_arrived_last", static_cast<double>(late.times_last),
-                  "", {{"rank", rank}}),
-      draft.prove("straggler_summary", "collectives", static_cast<double>(late.collectives), "",
-                  {{"rank", rank}}),
-      draft.prove("straggler_summary", "pct_arrived_last", late.percent_last, "%",
-                  {{"rank", rank}}),
-      draft.prove("nccl_implicit_sync", "lateness of the last rank", in_ms(lateness), "ms"));
+      proof("straggler_summary", "rank", static_cast<double>(run.ranks()[late.rank].rank), ""),
+      proof("straggler_summary", "times_arrived_last", static_cast<double>(late.times_last), "",
+            {{"rank", rank}}),
+      proof("straggler_summary", "collectives", static_cast<double>(late.collectives), "",
+            {{"rank", rank}}),
+      proof("straggler_summary", "pct_arrived_last", late.percent_last, "%", {{"rank", rank}}),
+      proof("nccl_implicit_sync", "lateness of the last rank", in_ms(lateness), "ms"));
   draft.formula = "collectives shorter by how much later than the one before it this rank comes";
   draft.tries = {fmt::format("mend what slows rank {} down: tracelens diagnose {}", rank,
                              run.ranks()[late.rank].file),

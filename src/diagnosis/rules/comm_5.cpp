@@ -58,12 +58,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
     for (const WindowCollective* one : all) draft.edit.scale_gpu(one->event, factor);
   }
   draft.where = places.take();
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "A step makes {} collectives of less than {}; for {} ({}) nothing is computed meanwhile.",
-      draft.prove("coll_analysis", "operation_count per step", per_step, ""),
-      draft.prove("coll_analysis", "size of a small message", n["small_mb"], "MB"),
-      draft.prove("coll_analysis", "exposed time", in_ms(exposed), "ms"),
-      draft.prove("coll_analysis", "exposed time of window", c.share(exposed), "%"));
+      proof("coll_analysis", "operation_count per step", per_step, ""),
+      proof("coll_analysis", "size of a small message", n["small_mb"], "MB"),
+      proof("coll_analysis", "exposed time", in_ms(exposed), "ms"),
+      proof("coll_analysis", "exposed time of window", c.share(exposed), "%"));
   draft.formula = fmt::format("small collectives of a group -> one per {} MB, of median latency",
                               n["bucket_mb"]);
   draft.tries = {"larger buckets (bucket_cap_mb), or coalesced collectives",

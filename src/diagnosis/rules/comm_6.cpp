@@ -1,7 +1,5 @@
 // COMM-6: the same collective twice in a row, with nothing computed between that could have changed
 // what is sent. Gathers and scatters of one layer after the other look the same and do not count.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <string>
@@ -55,11 +53,11 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   const double per_step = static_cast<double>(repeats) / static_cast<double>(c.steps());
   if (repeats == 0 || per_step < n["least_per_step"]) return std::nullopt;
   draft.where = places.take();
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "{} collectives a step are like the one before them, and nothing was launched between: {} in "
       "all.",
-      draft.prove("coll_analysis", "repeats per step", per_step, ""),
-      draft.prove("coll_analysis", "dur_sum of repeats", in_ms(ns), "ms"));
+      proof("coll_analysis", "repeats per step", per_step, ""),
+      proof("coll_analysis", "dur_sum of repeats", in_ms(ns), "ms"));
   draft.formula = "repeats -> 0";
   draft.tries = {"send once, or both tensors together, if these are not two tensors by design"};
   draft.verify = {.table = "coll_analysis",

@@ -39,11 +39,11 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers&) {
   if (count == 0 && backend.empty()) return std::nullopt;
   Draft draft;
   if (count > 0) {
-    draft.verdict = fmt::format(
+    draft.verdict = draft.tell(
         "nn.DataParallel drives all GPUs from one process, {} times in this trace: it copies the "
         "model in every step.",
-        draft.prove("user_annotations", "count", static_cast<double>(count), "",
-                    {{"name", "DataParallel.forward"}}));
+        proof("user_annotations", "count", static_cast<double>(count), "",
+              {{"name", "DataParallel.forward"}}));
     draft.where = {
         {.kind = "range", .name = "DataParallel.forward", .time_ns = ns, .count = count}};
     draft.tries = {"DistributedDataParallel, one process per GPU", "FSDP for large models"};
@@ -51,9 +51,10 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers&) {
     draft.verdict = fmt::format(
         "The process groups use the backend {}, which moves the tensors of GPUs through the host.",
         backend);
-    draft.prove(
+    draft.evidence.push_back(proof(
         "info", "world_size",
-        static_cast<double>(c.trace.metadata("distributedInfo")->find("world_size")->as_int()), "");
+        static_cast<double>(c.trace.metadata("distributedInfo")->find("world_size")->as_int()),
+        ""));
     draft.tries = {"init_process_group('nccl'), which is RCCL on AMD GPUs"};
   }
   draft.formula = "none: for information";

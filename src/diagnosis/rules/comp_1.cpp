@@ -102,14 +102,13 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   }
   if (c.share(c.saving_ns(draft.edit)) < n["least_pct"]) return std::nullopt;
   for (auto& [name, place] : places) draft.where.push_back(std::move(place));
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "The compiled code runs in {} pieces a step, of {} functions; between them the host spends {} "
       "a step until the next launch.",
-      draft.prove("unified_perf_summary", "compiled regions per step", per_step, ""),
-      draft.prove("unified_perf_summary", "compiled functions",
-                  static_cast<double>(functions.size()), ""),
-      draft.prove("step_phases", "time between compiled regions", in_ms(c.per_step(between)),
-                  "ms"));
+      proof("unified_perf_summary", "compiled regions per step", per_step, ""),
+      proof("unified_perf_summary", "compiled functions", static_cast<double>(functions.size()),
+            ""),
+      proof("step_phases", "time between compiled regions", in_ms(c.per_step(between)), "ms"));
   draft.formula =
       fmt::format("from the launch before a further region to its first one x {}", n["factor"]);
   draft.tries = {

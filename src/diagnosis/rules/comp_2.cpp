@@ -1,6 +1,4 @@
 // COMP-2: code is compiled while the run is measured.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <string>
@@ -54,10 +52,9 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   }
   if (count == 0 || c.share(time) < n["least_pct"]) return std::nullopt;
   for (auto& [line, place] : places) draft.where.push_back(std::move(place));
-  draft.verdict =
-      fmt::format("Code is compiled {} times inside the window, for {}.",
-                  draft.prove("step_phases", "compilations", static_cast<double>(count), ""),
-                  draft.prove("step_phases", "time in compilers", in_ms(time), "ms"));
+  draft.verdict = draft.tell("Code is compiled {} times inside the window, for {}.",
+                             proof("step_phases", "compilations", static_cast<double>(count), ""),
+                             proof("step_phases", "time in compilers", in_ms(time), "ms"));
   draft.formula = "time in compilers -> 0";
   draft.tries = {
       "run a few steps before the profiler starts",

@@ -55,10 +55,10 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   const std::int64_t lost = found.before_ns() - found.after_ns();
   if (found.uses() == 0 || c.busy_share(lost) < n["least_gpu_pct"]) return std::nullopt;
   found.finish();
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "Convolutions take {} a step, {} of the GPU's busy time, below what such convolutions reach; "
       "at that rate they would take about {}.",
-      found.prove_time(), found.prove_share(), found.prove_time_left());
+      found.time(), found.share(), found.time_left());
   draft.formula = fmt::format("convolutions -> {}% of the roof (window 1: {}, depthwise: {})",
                               n["target_pct"], n["pointwise_pct"], n["depthwise_pct"]);
   draft.tries = {"torch.backends.cudnn.benchmark = True", "channels_last for model and input",

@@ -64,17 +64,17 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
       found.scale(use, std::min(1.0, use.percent_of_roof() / 100 / n["of_bandwidth"]));
   found.finish();
 
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "Kernels that turn tensors around take {} of the convolutions' time, {} a step; with channels "
       "last they go, and convolutions and batch norms have faster kernels: {} become about {} a "
       "step.",
-      draft.prove("kernel_summary", "share of the convolutions' time",
-                  percentage(turning, convolutions), "%"),
-      draft.prove("kernel_summary", "time per step", in_ms(c.per_step(turning)), "ms"),
-      draft.prove("unified_perf_summary", "GPU time per step of what changes",
-                  in_ms(c.per_step(found.before_ns())), "ms"),
-      draft.prove("roofline", "time per step with channels last",
-                  in_ms(c.per_step(found.after_ns())), "ms"));
+      proof("kernel_summary", "share of the convolutions' time", percentage(turning, convolutions),
+            "%"),
+      proof("kernel_summary", "time per step", in_ms(c.per_step(turning)), "ms"),
+      proof("unified_perf_summary", "GPU time per step of what changes",
+            in_ms(c.per_step(found.before_ns())), "ms"),
+      proof("roofline", "time per step with channels last", in_ms(c.per_step(found.after_ns())),
+            "ms"));
   draft.formula = fmt::format(
       "transposes -> 0; convolutions around them -> {:.0f}% of peak, batch norms -> {:.0f}% of "
       "bandwidth (low: transposes alone)",

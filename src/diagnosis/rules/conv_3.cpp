@@ -47,10 +47,10 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (found.uses() == 0 || c.busy_share(found.before_ns()) < n["least_gpu_pct"])
     return std::nullopt;
   found.finish();
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "Convolutions {} take {} a step, {} of the GPU's busy time; {} they would take about {}.{}",
-      is_wide ? "in fp32" : "by kernels of last resort", found.prove_time(), found.prove_share(),
-      is_wide ? "in TF32" : "by others", found.prove_time_left(),
+      is_wide ? "in fp32" : "by kernels of last resort", found.time(), found.share(),
+      is_wide ? "in TF32" : "by others", found.time_left(),
       is_wide ? " Whether the accuracy allows it is for you to decide." : "");
   draft.formula = is_wide
                       ? fmt::format("convolutions at {:.0f}% of the TF32 peak", 100 * n["of_peak"])

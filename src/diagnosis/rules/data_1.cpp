@@ -40,14 +40,15 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   }
   const bool is_single = c.ranges().loads_in_main_process();
   draft.verdict =
-      fmt::format("For {} ({}) the run waits until the host has fetched the next batch{}.",
-                  draft.prove("critical_path_summary", "time_ms", in_ms(on_path), "ms",
-                              {{"bound_by", "data_loading"}}),
-                  draft.prove("critical_path_summary", "pct_of_window", c.share(on_path), "%",
-                              {{"bound_by", "data_loading"}}),
-                  is_single ? ", in the process that trains" : "");
+      draft.tell("For {} ({}) the run waits until the host has fetched the next batch{}.",
+                 proof("critical_path_summary", "time_ms", in_ms(on_path), "ms",
+                       {{"bound_by", "data_loading"}}),
+                 proof("critical_path_summary", "pct_of_window", c.share(on_path), "%",
+                       {{"bound_by", "data_loading"}}),
+                 is_single ? ", in the process that trains" : "");
   const std::int64_t per_step = c.per_step(loading);
-  draft.prove("step_phases", "dataloader_ms", in_ms(per_step), "ms", {{"step", "mean"}});
+  draft.evidence.push_back(
+      proof("step_phases", "dataloader_ms", in_ms(per_step), "ms", {{"step", "mean"}}));
   draft.formula = "data-loading ranges -> 0";
   draft.tries = {is_single
                      ? "load in worker processes: num_workers > 0 (the loader runs in the main "

@@ -58,11 +58,11 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   const double share = percentage(exposed, c.gpu_times().span_ns);
   if (exposed == 0 || share < n["least_pct"]) return std::nullopt;
   for (auto& [name, place] : places) draft.where.push_back(std::move(place));
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "For {} ({} of its span) the GPU does nothing but copy {} between itself and the host.",
-      draft.prove("gpu_timeline", "exposed_memcpy_time", in_ms(exposed), "ms"),
-      draft.prove("gpu_timeline", "exposed_memcpy_time of the span", share, "%"),
-      draft.prove("copy_bandwidth", "MB", static_cast<double>(bytes) / 1e6, "MB"));
+      proof("gpu_timeline", "exposed_memcpy_time", in_ms(exposed), "ms"),
+      proof("gpu_timeline", "exposed_memcpy_time of the span", share, "%"),
+      proof("copy_bandwidth", "MB", static_cast<double>(bytes) / 1e6, "MB"));
   draft.formula = "what of these copies nothing runs beside -> 0";
   draft.tries = {"copy on a second stream, the next batch while this one is computed",
                  "pinned memory and non_blocking=True, so that copies run beside kernels",

@@ -72,12 +72,11 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
     }
   if (path_saving_pct(c, draft.edit) < n["least_pct"]) return std::nullopt;
   const double mb = bytes / static_cast<double>(c.steps()) / 1e6;
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "{} tensors a step, {} in all, are copied to the host{}; that holds the host for {} a step.",
-      draft.prove("sync_summary", "copies to the host per step", per_step, ""),
-      draft.prove("step_phases", "d2h_mb", mb, "MB", {{"step", "mean"}}),
-      come_back ? " and back" : "",
-      draft.prove("sync_summary", "range time per step", in_ms(c.per_step(host)), "ms"));
+      proof("sync_summary", "copies to the host per step", per_step, ""),
+      proof("step_phases", "d2h_mb", mb, "MB", {{"step", "mean"}}), come_back ? " and back" : "",
+      proof("sync_summary", "range time per step", in_ms(c.per_step(host)), "ms"));
   draft.formula = fmt::format("waits and copies removed, each copy -> {} us", n["left_us"]);
   draft.tries = {"keep the tensors on the GPU, or reduce them there to what is needed",
                  "copy into a pinned buffer with non_blocking=True, and read it one step later",

@@ -33,9 +33,9 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (found.uses() == 0 || c.busy_share(found.before_ns()) < n["least_gpu_pct"])
     return std::nullopt;
   found.finish();
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "Gathers, scatters, embeddings and sorts take {} a step, {} of the GPU's busy time.",
-      found.prove_time(), found.prove_share());
+      found.time(), found.share());
   draft.formula = fmt::format("those ops x {}, a rule of thumb", n["factor"]);
   draft.tries = {"sorted indices, so that neighbours read the same rows",
                  "sparse gradients for large embeddings", "a fused lookup of the library"};

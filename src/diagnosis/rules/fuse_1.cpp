@@ -52,15 +52,13 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   std::ranges::stable_sort(draft.where, std::ranges::greater{}, &FindingPlace::time_ns);
 
   const auto steps = static_cast<double>(c.steps());
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "{} kernels a step stand in {} chains that each read and write the same tensors again; they "
       "take {} a step, as one kernel each about {}.",
-      draft.prove("fusible_kernels", "kernels per step", kernels / steps, ""),
-      draft.prove("fusible_kernels", "count per step", chains / steps, ""),
-      draft.prove("fusible_kernels", "time_ms per step", in_ms(c.per_step(found.before_ns())),
-                  "ms"),
-      draft.prove("fusible_kernels", "fused_ms per step", in_ms(c.per_step(found.after_ns())),
-                  "ms"));
+      proof("fusible_kernels", "kernels per step", kernels / steps, ""),
+      proof("fusible_kernels", "count per step", chains / steps, ""),
+      proof("fusible_kernels", "time_ms per step", in_ms(c.per_step(found.before_ns())), "ms"),
+      proof("fusible_kernels", "fused_ms per step", in_ms(c.per_step(found.after_ns())), "ms"));
   draft.formula = fmt::format(
       "each chain -> its largest tensor in and out at {:.0f}% of the memory bandwidth; its host "
       "time -> that of one op",

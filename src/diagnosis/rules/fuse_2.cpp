@@ -1,6 +1,4 @@
 // FUSE-2: elementwise work on the result of a matrix product that the product could do itself.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <string>
@@ -42,14 +40,14 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   for (auto& [unit, place] : places) draft.where.push_back(std::move(place));
   std::ranges::stable_sort(draft.where, std::ranges::greater{}, &FindingPlace::time_ns);
   const double per_step = kernels / static_cast<double>(c.steps());
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "{} elementwise kernels a step follow a matrix product on its result; they take {} a step, {} "
       "of the GPU's busy time, which the product could do on its way out.",
-      draft.prove("fusible_kernels", "kernels per step", per_step, "", {{"kind", "epilogue"}}),
-      draft.prove("fusible_kernels", "time_ms per step", in_ms(c.per_step(found.before_ns())), "ms",
-                  {{"kind", "epilogue"}}),
-      draft.prove("fusible_kernels", "share of busy time", c.busy_share(found.before_ns()), "%",
-                  {{"kind", "epilogue"}}));
+      proof("fusible_kernels", "kernels per step", per_step, "", {{"kind", "epilogue"}}),
+      proof("fusible_kernels", "time_ms per step", in_ms(c.per_step(found.before_ns())), "ms",
+            {{"kind", "epilogue"}}),
+      proof("fusible_kernels", "share of busy time", c.busy_share(found.before_ns()), "%",
+            {{"kind", "epilogue"}}));
   draft.formula = "those kernels -> 0 (low: half)";
   draft.tries = {"torch.compile with max_autotune", "a fused linear-activation of the library"};
   draft.verify = {

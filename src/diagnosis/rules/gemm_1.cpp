@@ -49,10 +49,10 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   const std::int64_t lost = found.before_ns() - found.after_ns();
   if (found.uses() == 0 || c.busy_share(lost) < n["least_gpu_pct"]) return std::nullopt;
   found.finish();
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "Matrix products that take {} a step, {} of the GPU's busy time, are below what such products "
       "reach; at that rate they would take {}.",
-      found.prove_time(), found.prove_share(), found.prove_time_left());
+      found.time(), found.share(), found.time_left());
   draft.formula = fmt::format(
       "products -> {}% of the roof (bound by memory), the run's own best up to {}% (by computing)",
       n["target_pct"], n["most_target_pct"]);

@@ -1,6 +1,4 @@
 // GEMM-2: matrix products whose rows do not start at multiples of 16 bytes.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <string_view>
@@ -84,12 +82,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (found.uses() == 0 || c.busy_share(found.before_ns()) < n["least_gpu_pct"])
     return std::nullopt;
   found.finish();
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "Matrix products with a size that is no multiple of {} bytes take {} a step, {} of the GPU's "
       "busy time; padded ones would take about {}.",
-      draft.prove("rule", "alignment", n["alignment"], ""), found.prove_time(), found.prove_share(),
-      draft.prove("roofline", "time per step of aligned products",
-                  in_ms(c.per_step(found.after_ns())), "ms"));
+      proof("rule", "alignment", n["alignment"], ""), found.time(), found.share(),
+      proof("roofline", "time per step of aligned products", in_ms(c.per_step(found.after_ns())),
+            "ms"));
   draft.formula = "products -> what aligned ones of their size reach of the roof";
   draft.tries = {
       "pad the vocabulary, the hidden size or the sequence to a multiple of 8 (16 bit) or 16 (8 "

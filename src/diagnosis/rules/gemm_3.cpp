@@ -38,11 +38,11 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (found.uses() == 0 || c.busy_share(found.before_ns()) < n["least_gpu_pct"])
     return std::nullopt;
   found.finish();
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "Matrix products whose result has fewer tiles than the GPU has compute units ({}) take {} a "
       "step, {} of the GPU's busy time; with all units at work they would take about {}.",
-      draft.prove("deviceProperties", "numSms", units, ""), found.prove_time(), found.prove_share(),
-      found.prove_time_left());
+      proof("deviceProperties", "numSms", units, ""), found.time(), found.share(),
+      found.time_left());
   draft.formula = fmt::format("products -> {}% of the roof", n["target_pct"]);
   draft.tries = {"kernels that split the sum (split-K, stream-K): another library or its tuning",
                  "several such products as one batch"};

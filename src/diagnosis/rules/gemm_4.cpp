@@ -1,6 +1,4 @@
 // GEMM-4: products whose last wave of tiles leaves most compute units without work.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -43,11 +41,11 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   const std::int64_t lost = found.before_ns() - found.after_ns();
   if (found.uses() == 0 || c.busy_share(lost) < n["least_gpu_pct"]) return std::nullopt;
   found.finish();
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "Matrix products that take {} a step, {} of the GPU's busy time, have a last wave of tiles "
       "that leaves most of the {} compute units without work; filled waves would take about {}.",
-      found.prove_time(), found.prove_share(), draft.prove("deviceProperties", "numSms", units, ""),
-      found.prove_time_left());
+      found.time(), found.share(), proof("deviceProperties", "numSms", units, ""),
+      found.time_left());
   draft.formula = "products x tiles / (waves x compute units)";
   draft.tries = {"a batch, sequence or hidden size whose tiles fill the waves",
                  "kernels with other tiles, or stream-K"};

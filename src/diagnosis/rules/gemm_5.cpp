@@ -78,15 +78,15 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (products == 0 || c.busy_share(products) < n["least_gpu_pct"]) return std::nullopt;
 
   const std::int64_t all = products + attention;
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "Matrix products in fp32 take {} a step, {} of the GPU's busy time; in 16 bit the same work "
       "would take about {}. Whether the accuracy allows it is for you to decide.",
-      draft.prove("unified_perf_summary", "Kernel Time (ms)_sum per step", in_ms(c.per_step(all)),
-                  "ms", {{"Compute Spec", "matrix_fp32"}}),
-      draft.prove("unified_perf_summary", "share of busy time", c.busy_share(all), "%",
-                  {{"Compute Spec", "matrix_fp32"}}),
-      draft.prove("roofline", "time per step in 16 bit", in_ms(c.per_step(kept_ns)), "ms",
-                  {{"Compute Spec", "matrix_bf16"}}));
+      proof("unified_perf_summary", "Kernel Time (ms)_sum per step", in_ms(c.per_step(all)), "ms",
+            {{"Compute Spec", "matrix_fp32"}}),
+      proof("unified_perf_summary", "share of busy time", c.busy_share(all), "%",
+            {{"Compute Spec", "matrix_fp32"}}),
+      proof("roofline", "time per step in 16 bit", in_ms(c.per_step(kept_ns)), "ms",
+            {{"Compute Spec", "matrix_bf16"}}));
   draft.formula = fmt::format("products at {:.0f}% of the 16-bit peak (low: of the TF32 peak)",
                               100 * n["of_peak"]);
   draft.tries = {

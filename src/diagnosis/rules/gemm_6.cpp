@@ -1,6 +1,4 @@
 // GEMM-6: products too small for the GPU, one after the other, or with hardly any rows.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "diagnosis/kit/collected.hpp"
@@ -49,20 +47,19 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   found.finish();
   const auto steps = static_cast<double>(c.steps());
   if (in_loops >= products)
-    draft.verdict = fmt::format(
+    draft.verdict = draft.tell(
         "{} small matrix products a step stand in loops over products of one shape; batched, the "
         "loops' {} of GPU time a step become about {}, and their host time that of one turn.",
-        draft.prove("unified_perf_summary", "products in loops per step",
-                    static_cast<double>(in_loops) / steps, ""),
-        found.prove_time(), found.prove_time_left());
+        proof("unified_perf_summary", "products in loops per step",
+              static_cast<double>(in_loops) / steps, ""),
+        found.time(), found.time_left());
   else
-    draft.verdict = fmt::format(
+    draft.verdict = draft.tell(
         "{} matrix products a step have at most {} rows or columns and take {} a step; at the "
         "memory bandwidth they would take about {}.",
-        draft.prove("unified_perf_summary", "skinny products per step",
-                    static_cast<double>(products) / steps, ""),
-        draft.prove("rule", "most_rows", n["most_rows"], ""), found.prove_time(),
-        found.prove_time_left());
+        proof("unified_perf_summary", "skinny products per step",
+              static_cast<double>(products) / steps, ""),
+        proof("rule", "most_rows", n["most_rows"], ""), found.time(), found.time_left());
   draft.formula = "loops -> one turn with all the products' work; skinny products -> bandwidth";
   draft.tries = {"one product for all: stack the weights and use bmm, einsum or a wider Linear",
                  "fuse products of the same input (query, key and value; gate and up)",

@@ -1,6 +1,4 @@
 // GEMM-7: products that the same run does faster with operands in another layout.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <string>
@@ -48,12 +46,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   const std::int64_t lost = found.before_ns() - found.after_ns();
   if (found.uses() == 0 || c.busy_share(lost) < n["least_gpu_pct"]) return std::nullopt;
   found.finish();
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "Matrix products that take {} a step run with operands in another layout in this run, too, "
       "and faster: all in that layout would take {}.",
-      found.prove_time(),
-      draft.prove("unified_perf_summary", "time per step at the faster rate",
-                  in_ms(c.per_step(found.after_ns())), "ms"));
+      found.time(),
+      proof("unified_perf_summary", "time per step at the faster rate",
+            in_ms(c.per_step(found.after_ns())), "ms"));
   draft.formula = "products -> the mean time of the faster layout";
   draft.tries = {"store the weight transposed", "change the order of the contraction"};
   draft.verify = found.verification();

@@ -1,6 +1,4 @@
 // GRAPH-1: every step launches the same work, one kernel after the other: a graph launches it at once.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -79,13 +77,13 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
     for (const Step& step : c.window.steps)
       draft.edit.set_host(lane.track, step.ts_ns, step.ts_ns + step.dur_ns,
                           lane.track == launching ? launch_ns : 0);
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "Each step launches the same {} kernels in the same order, without a wait between them; the "
       "GPU idles {} of its span, the host holds {} of the critical path.",
-      draft.prove("step_phases", "launches", static_cast<double>(count), "", {{"step", "mean"}}),
-      draft.prove("gpu_gap_summary", "idle of span without the profiler", idle, "%"),
-      draft.prove("critical_path_summary", "pct_of_window", c.share(on_path), "%",
-                  {{"bound_by", "host_*"}}));
+      proof("step_phases", "launches", static_cast<double>(count), "", {{"step", "mean"}}),
+      proof("gpu_gap_summary", "idle of span without the profiler", idle, "%"),
+      proof("critical_path_summary", "pct_of_window", c.share(on_path), "%",
+            {{"bound_by", "host_*"}}));
   draft.formula = "host time of a step -> one launch call";
   draft.where = {{.kind = "range",
                   .name = c.window.steps.front().name,

@@ -63,17 +63,16 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.edit.scale_all_host(n["factor"]);
   draft.low.emplace().scale_all_host(n["low_factor"]);
   draft.high.emplace().scale_all_host(n["high_factor"]);
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "The GPU idles {} of its span while the host prepares the next launch, most of it {} ({} of "
       "the idle time); the host holds {} of the critical path.",
-      draft.prove("gpu_gap_summary", "idle of span without the profiler", idle, "%"),
-      largest->words,
-      draft.prove("gpu_gap_summary", "pct_of_idle",
-                  percentage(gaps->part_ns[largest->part], gaps->idle_ns), "%",
-                  {{"part", std::string{kGapPartNames[static_cast<std::size_t>(largest->part)]}}}),
-      draft.prove("critical_path_summary", "pct_of_window", c.share(on_path), "%",
-                  {{"bound_by", "host_*"}}));
-  draft.prove("step_phases", "launches", launches, "", {{"step", "mean"}});
+      proof("gpu_gap_summary", "idle of span without the profiler", idle, "%"), largest->words,
+      proof("gpu_gap_summary", "pct_of_idle",
+            percentage(gaps->part_ns[largest->part], gaps->idle_ns), "%",
+            {{"part", std::string{kGapPartNames[static_cast<std::size_t>(largest->part)]}}}),
+      proof("critical_path_summary", "pct_of_window", c.share(on_path), "%",
+            {{"bound_by", "host_*"}}));
+  draft.evidence.push_back(proof("step_phases", "launches", launches, "", {{"step", "mean"}}));
   draft.formula = fmt::format("host time x {}", n["factor"]);
   draft.tries = {"a larger batch, where memory allows it",
                  "torch.compile(mode='reduce-overhead'), or a CUDA or HIP graph of the step",

@@ -39,14 +39,14 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (pauses == 0) return std::nullopt;
   const double mean_us = in_ms(on_path) * 1e3 / static_cast<double>(pauses);
   if (mean_us < n["least_gap_us"]) return std::nullopt;
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "Between kernels that are queued in time the GPU pauses {} times, {} each, {} of the critical "
       "path.",
-      draft.prove("critical_path_summary", "segments", static_cast<double>(pauses), "",
-                  {{"bound_by", "gpu_gap"}}),
-      draft.prove("critical_path_summary", "mean time", mean_us, "us", {{"bound_by", "gpu_gap"}}),
-      draft.prove("critical_path_summary", "pct_of_window", c.share(on_path), "%",
-                  {{"bound_by", "gpu_gap"}}));
+      proof("critical_path_summary", "segments", static_cast<double>(pauses), "",
+            {{"bound_by", "gpu_gap"}}),
+      proof("critical_path_summary", "mean time", mean_us, "us", {{"bound_by", "gpu_gap"}}),
+      proof("critical_path_summary", "pct_of_window", c.share(on_path), "%",
+            {{"bound_by", "gpu_gap"}}));
   draft.formula = fmt::format("pauses between kernels x {}", n["factor"]);
   draft.tries = {"replay the step as a graph: its kernels follow each other more closely",
                  "fewer, longer kernels: torch.compile, fused ops"};

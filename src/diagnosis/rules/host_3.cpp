@@ -174,14 +174,14 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (pieces == 0 || c.share(c.saving_ns(draft.edit)) < n["least_pct"]) return std::nullopt;
   for (auto& [key, place] : places) draft.where.push_back(std::move(place));
   const auto steps = static_cast<double>(c.steps());
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "{} times a step the same few ops run on another piece of the data, with {} launches of {} on "
       "average; the host takes {} a step for them.",
-      draft.prove("kernel_sequences", "pieces per step", static_cast<double>(pieces) / steps, ""),
-      draft.prove("step_phases", "launches in loops", static_cast<double>(launches) / steps, ""),
-      draft.prove("short_kernels_summary", "mean time",
-                  in_ms(gpu) * 1e3 / static_cast<double>(launches), "us"),
-      draft.prove("step_phases", "host time in loops", in_ms(c.per_step(host)), "ms"));
+      proof("kernel_sequences", "pieces per step", static_cast<double>(pieces) / steps, ""),
+      proof("step_phases", "launches in loops", static_cast<double>(launches) / steps, ""),
+      proof("short_kernels_summary", "mean time", in_ms(gpu) * 1e3 / static_cast<double>(launches),
+            "us"),
+      proof("step_phases", "host time in loops", in_ms(c.per_step(host)), "ms"));
   draft.formula = "n repetitions -> one: host time / n, GPU time / n, at most / 10";
   draft.tries = {"one batched op for all pieces: torch.bmm, a wider linear layer, einsum",
                  "torch.vmap over the pieces; grouped GEMM where their sizes differ",

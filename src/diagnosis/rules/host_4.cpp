@@ -1,7 +1,5 @@
 // HOST-4: launches that take a thousand times as long as the others: code is loaded or compiled at its
 // first use.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <string>
@@ -61,13 +59,13 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
                            .count = 1});
   }
   if (calls == 0 || c.share(time) < n["least_pct"]) return std::nullopt;
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "{} launch calls take {} in all, the longest {}; the median of all is {}: kernels are loaded "
       "or compiled at their first use.",
-      draft.prove("launch_summary", "slow calls", static_cast<double>(calls), ""),
-      draft.prove("launch_summary", "slow calls time", in_ms(time), "ms"),
-      draft.prove("launch_stats", "cpu_duration", in_ms(longest), "ms"),
-      draft.prove("launch_summary", "cpu_duration median", in_ms(usual) * 1e3, "us"));
+      proof("launch_summary", "slow calls", static_cast<double>(calls), ""),
+      proof("launch_summary", "slow calls time", in_ms(time), "ms"),
+      proof("launch_stats", "cpu_duration", in_ms(longest), "ms"),
+      proof("launch_summary", "cpu_duration median", in_ms(usual) * 1e3, "us"));
   draft.formula = "these calls -> the median";
   draft.tries = {"run a few steps before the profiler starts",
                  "CUDA_MODULE_LOADING=EAGER, or HIP_ENABLE_DEFERRED_LOADING=0",

@@ -1,6 +1,4 @@
 // HOST-5: launches wait because the queue is full: the host is far ahead, the GPU is what is slow.
-#include <fmt/format.h>
-
 #include "analysis/host/queue.hpp"
 #include "diagnosis/kit/figures.hpp"
 #include "diagnosis/kit/rule.hpp"
@@ -22,11 +20,11 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   }
   if (calls == 0 || c.share(blocked) < n["least_pct"]) return std::nullopt;
   Draft draft;
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "{} launch calls wait {} for room in the queue: the host is far ahead of the GPU, whose work "
       "alone decides the time.",
-      draft.prove("queue_blocked", "calls", static_cast<double>(calls), ""),
-      draft.prove("queue_blocked", "blocked_ms", in_ms(blocked), "ms"));
+      proof("queue_blocked", "calls", static_cast<double>(calls), ""),
+      proof("queue_blocked", "blocked_ms", in_ms(blocked), "ms"));
   draft.formula = "for information";
   draft.tries = {"nothing on the host; shorten the GPU's work"};
   draft.verify = {

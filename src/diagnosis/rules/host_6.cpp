@@ -1,6 +1,4 @@
 // HOST-6: the host computes while the GPU waits: tensor ops on the CPU, or plain Python.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -142,10 +140,10 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   const auto largest = std::ranges::max_element(draft.where, {}, &FindingPlace::time_ns);
   const bool is_python = in_python > in_ops;
   const std::int64_t per_step = c.per_step(in_ops + in_python);
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "For {} a step the host computes by itself and launches nothing; {} of it in {}{}.",
-      draft.prove("gpu_gaps", is_python ? "python_during" : "op_during", in_ms(per_step), "ms"),
-      draft.prove("gpu_gaps", "largest of them", in_ms(c.per_step(largest->time_ns)), "ms"),
+      proof("gpu_gaps", is_python ? "python_during" : "op_during", in_ms(per_step), "ms"),
+      proof("gpu_gaps", "largest of them", in_ms(c.per_step(largest->time_ns)), "ms"),
       largest->name,
       largest->kind == "op" && !largest->python.empty() ? ", " + largest->python : "");
   draft.formula = "these ops and stretches of Python -> 0";

@@ -35,13 +35,13 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.edit.scale_all_host(1 - n["factor"]);  // where the launches are known
   draft.idle_ns = static_cast<std::int64_t>(n["factor"] * static_cast<double>(idle_ns));
   draft.where = {{.kind = "range", .name = "between kernels", .time_ns = idle_ns, .count = 1}};
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "The GPU idles {} ({} of its span), and kernels start {} after their launch, in the middle: "
       "the host launches late.",
-      draft.prove("gpu_timeline", "idle_time", in_ms(idle_ns), "ms"),
-      draft.prove("gpu_timeline", "idle_time of span", idle, "%"),
-      draft.prove("kernel_launchers", "GPU_kernel_launch_latency median",
-                  static_cast<double>(*middle) / 1e3, "us"));
+      proof("gpu_timeline", "idle_time", in_ms(idle_ns), "ms"),
+      proof("gpu_timeline", "idle_time of span", idle, "%"),
+      proof("kernel_launchers", "GPU_kernel_launch_latency median",
+            static_cast<double>(*middle) / 1e3, "us"));
   draft.formula = fmt::format("{:.0f}% of the idle time goes", 100 * n["factor"]);
   draft.tries = {"jit larger parts of the program; lax.scan for loops",
                  "donate buffers, and do not wait for results inside the loop",

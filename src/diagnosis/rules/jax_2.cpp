@@ -62,13 +62,13 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
     draft.where.push_back(std::move(place));
   }
   const double coverage = percentage(fused, fused + rest);
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "Copies, transposes, conversions and broadcasts of their own take {}, {} of the GPU's busy "
       "time; fusions hold {} of the kernels that are no products.",
-      draft.prove("hlo_ops", "time", in_ms(alone), "ms", {{"kind", "copy, transpose, ..."}}),
-      draft.prove("hlo_ops", "share of busy time", c.busy_share(alone), "%",
-                  {{"kind", "copy, transpose, ..."}}),
-      draft.prove("xla_summary", "share of fusions", coverage, "%"));
+      proof("hlo_ops", "time", in_ms(alone), "ms", {{"kind", "copy, transpose, ..."}}),
+      proof("hlo_ops", "share of busy time", c.busy_share(alone), "%",
+            {{"kind", "copy, transpose, ..."}}),
+      proof("xla_summary", "share of fusions", coverage, "%"));
   draft.formula = "these kernels -> 0 (low: half)";
   draft.tries = {"one layout and one type for neighbouring ops",
                  "do not return intermediate results from jit", "XLA flags for layouts and fusion"};

@@ -1,6 +1,4 @@
 // JAX-3: copies between host and GPU that no computation hides.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <string>
@@ -56,11 +54,11 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
     place.name = name;
     draft.where.push_back(std::move(place));
   }
-  draft.verdict = fmt::format(
-      "{} copies between host and GPU keep it from computing for {} ({}).",
-      draft.prove("gpu_timeline", "copies", static_cast<double>(copies.size()), ""),
-      draft.prove("gpu_timeline", "exposed_memcpy_time", in_ms(exposed), "ms"),
-      draft.prove("gpu_timeline", "exposed_memcpy_time of window", c.share(exposed), "%"));
+  draft.verdict =
+      draft.tell("{} copies between host and GPU keep it from computing for {} ({}).",
+                 proof("gpu_timeline", "copies", static_cast<double>(copies.size()), ""),
+                 proof("gpu_timeline", "exposed_memcpy_time", in_ms(exposed), "ms"),
+                 proof("gpu_timeline", "exposed_memcpy_time of window", c.share(exposed), "%"));
   draft.formula = "exposed copies -> 0";
   draft.tries = {"keep arrays on the GPU (jax.device_put once, not in the loop)",
                  "fetch the next batch while this one is computed", "asynchronous offload"};

@@ -82,11 +82,11 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (found.uses() == 0 || c.busy_share(found.before_ns()) < n["least_gpu_pct"])
     return std::nullopt;
   found.finish();
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "{} copies a step only bring tensors into another layout; they take {} a step, {} of the "
       "GPU's busy time.",
-      draft.prove("unified_perf_summary", "copies per step", found.uses_per_step(), ""),
-      found.prove_time(), found.prove_share());
+      proof("unified_perf_summary", "copies per step", found.uses_per_step(), ""), found.time(),
+      found.share());
   draft.formula = fmt::format("copies and their host time x {} (low: half of that)", n["factor"]);
   draft.tries = {"leave out .contiguous() and .clone(), or reshape where the layout fits already",
                  "choose the order of dimensions once, so that nothing has to be permuted",

@@ -19,15 +19,15 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
     Draft draft;
     draft.where = largest_owners(c, device);
     draft.verdict =
-        fmt::format("The allocator holds {} of {} at its peak ({}); {} are in use at once.",
-                    draft.prove("memory_summary", "peak_reserved_mb", in_mib(device.peak_reserved),
-                                "MiB", {{"device", device.name()}}),
-                    draft.prove("memory_summary", "capacity_mb", in_mib(device.capacity), "MiB",
-                                {{"device", device.name()}}),
-                    draft.prove("memory_summary", "peak_reserved_mb of capacity", held, "%",
-                                {{"device", device.name()}}),
-                    draft.prove("memory_summary", "peak_allocated_mb",
-                                in_mib(device.peak_allocated), "MiB", {{"device", device.name()}}));
+        draft.tell("The allocator holds {} of {} at its peak ({}); {} are in use at once.",
+                   proof("memory_summary", "peak_reserved_mb", in_mib(device.peak_reserved), "MiB",
+                         {{"device", device.name()}}),
+                   proof("memory_summary", "capacity_mb", in_mib(device.capacity), "MiB",
+                         {{"device", device.name()}}),
+                   proof("memory_summary", "peak_reserved_mb of capacity", held, "%",
+                         {{"device", device.name()}}),
+                   proof("memory_summary", "peak_allocated_mb", in_mib(device.peak_allocated),
+                         "MiB", {{"device", device.name()}}));
     draft.formula = "none: for information";
     draft.tries = {"checkpoint activations, or offload them",
                    "a smaller batch, or longer sequences in parts",

@@ -20,12 +20,11 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
         share < n["least_pct"])
       continue;
     Draft draft;
-    const Draft::Key key{{"device", device.name()}};
-    draft.verdict = fmt::format(
+    const ProofKey key{{"device", device.name()}};
+    draft.verdict = draft.tell(
         "When most is in use, the allocator holds {} more than that: {} of what it holds.",
-        draft.prove("memory_summary", "fragmentation_mb", in_mib(device.fragmentation()), "MiB",
-                    key),
-        draft.prove("memory_summary", "fragmentation_pct", share, "%", key));
+        proof("memory_summary", "fragmentation_mb", in_mib(device.fragmentation()), "MiB", key),
+        proof("memory_summary", "fragmentation_pct", share, "%", key));
     draft.where = {{.kind = "device", .name = device.name(), .count = device.allocs}};
     draft.formula = "none: for information";
     draft.tries = {"PYTORCH_ALLOC_CONF=expandable_segments:True",

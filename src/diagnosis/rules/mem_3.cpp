@@ -1,6 +1,4 @@
 // MEM-3: memory taken from the driver, or given back to it, step after step.
-#include <fmt/format.h>
-
 #include <map>
 #include <string>
 
@@ -72,14 +70,13 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
       c.share(c.saving_ns(draft.edit)) < n["least_pct"])
     return std::nullopt;
   for (auto& [name, place] : places) draft.where.push_back(std::move(place));
-  draft.verdict =
-      fmt::format("{} calls a step take memory from the driver or give it back, for {} a step{}.",
-                  draft.prove("step_phases", "host_allocs",
-                              static_cast<double>(calls) / static_cast<double>(c.steps()), "",
-                              {{"step", "mean"}}),
-                  draft.prove("step_phases", "host_allocs time", in_ms(c.per_step(host)), "ms"),
-                  empties ? "; the cache of the allocator is emptied each time"
-                          : (retries ? "; the allocator had to empty its cache to find room" : ""));
+  draft.verdict = draft.tell(
+      "{} calls a step take memory from the driver or give it back, for {} a step{}.",
+      proof("step_phases", "host_allocs",
+            static_cast<double>(calls) / static_cast<double>(c.steps()), "", {{"step", "mean"}}),
+      proof("step_phases", "host_allocs time", in_ms(c.per_step(host)), "ms"),
+      empties ? "; the cache of the allocator is emptied each time"
+              : (retries ? "; the allocator had to empty its cache to find room" : ""));
   draft.formula = "these calls -> 0, their waits removed";
   if (empties) draft.tries.push_back("no torch.cuda.empty_cache() in the loop");
   draft.tries.push_back("shapes that repeat, buffers made once before the loop");

@@ -23,14 +23,14 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
         continue;
       Draft draft;
       const std::string op{owner.op};
-      const Draft::Key key{{"device", device.name()}, {"op", op}};
-      draft.verdict = fmt::format(
+      const ProofKey key{{"device", device.name()}, {"op", op}};
+      draft.verdict = draft.tell(
           "At the peak {} of {} in use ({}) were handed out by {} and are taken back within the "
           "step.",
-          draft.prove("memory_peak", "bytes", in_mib(owner.freed_in_step), "MiB", key),
-          draft.prove("memory_summary", "peak_allocated_mb", in_mib(device.peak_allocated), "MiB",
-                      {{"device", device.name()}}),
-          draft.prove("memory_peak", "pct_of_peak", share, "%", key), op);
+          proof("memory_peak", "bytes", in_mib(owner.freed_in_step), "MiB", key),
+          proof("memory_summary", "peak_allocated_mb", in_mib(device.peak_allocated), "MiB",
+                {{"device", device.name()}}),
+          proof("memory_peak", "pct_of_peak", share, "%", key), op);
       draft.where = {{.kind = "op",
                       .name = op,
                       .python = std::string{owner.line},

@@ -51,11 +51,11 @@ std::optional<Draft> by_exchanges(const DiagnosisContext& c, const Numbers& n) {
       for (const EventId kernel : use.kernels)
         draft.edit.scale_gpu(kernel, std::min(1.0, 1 / mean));
   draft.where = places.take();
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "In {} all-to-all exchanges the rank with most to send has {} times the mean: token counts are "
       "uneven, and all wait for the largest.",
-      draft.prove("nccl_all2allv", "exchanges", static_cast<double>(imbalance_of.size()), ""),
-      draft.prove("nccl_all2allv", "size_imbalance", mean, ""));
+      proof("nccl_all2allv", "exchanges", static_cast<double>(imbalance_of.size()), ""),
+      proof("nccl_all2allv", "size_imbalance", mean, ""));
   draft.verify = {.table = "nccl_all2allv",
                   .column = "size_imbalance",
                   .now = mean,
@@ -97,13 +97,13 @@ std::optional<Draft> by_products(const DiagnosisContext& c, const Numbers& n) {
                            .count = static_cast<std::int64_t>(group.uses.size())});
   }
   if (ns == 0) return std::nullopt;
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "Grouped products of equal shapes take {} in all, and vary by {} times their mean: token counts "
       "of experts are uneven.",
-      draft.prove("unified_perf_summary", "Kernel Time (ms)_sum", in_ms(ns), "ms",
-                  {{"op category", "GroupedGEMM"}}),
-      draft.prove("unified_perf_summary", "Kernel Time std / mean", worst, "",
-                  {{"op category", "GroupedGEMM"}}));
+      proof("unified_perf_summary", "Kernel Time (ms)_sum", in_ms(ns), "ms",
+            {{"op category", "GroupedGEMM"}}),
+      proof("unified_perf_summary", "Kernel Time std / mean", worst, "",
+            {{"op category", "GroupedGEMM"}}));
   draft.verify = {.table = "unified_perf_summary",
                   .column = "Kernel Time std / mean",
                   .now = worst,

@@ -1,6 +1,4 @@
 // MOE-2: experts one after the other, each with products of its own.
-#include <fmt/format.h>
-
 #include "diagnosis/kit/collected.hpp"
 #include "diagnosis/kit/rule.hpp"
 #include "diagnosis/rules/product_loops.hpp"
@@ -29,14 +27,13 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   }
   if (loops == 0 || c.share(c.saving_ns(draft.edit)) < n["least_pct"]) return std::nullopt;
   found.finish();
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "{} loops a step run products of one shape for parts of a tensor, {} turns each: {} of GPU "
       "time a step, and the host launches every turn anew; as grouped products they would take "
       "about {}.",
-      draft.prove("unified_perf_summary", "loops per step", loops / static_cast<double>(c.steps()),
-                  ""),
-      draft.prove("unified_perf_summary", "turns per loop", turns / loops, ""), found.prove_time(),
-      found.prove_time_left());
+      proof("unified_perf_summary", "loops per step", loops / static_cast<double>(c.steps()), ""),
+      proof("unified_perf_summary", "turns per loop", turns / loops, ""), found.time(),
+      found.time_left());
   draft.formula = "loops -> one turn with all the products' work";
   draft.tries = {"bmm over all experts where they get the same number of tokens",
                  "a grouped GEMM (torch._grouped_mm) or a fused MoE kernel where they do not"};

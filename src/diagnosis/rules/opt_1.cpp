@@ -82,14 +82,14 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
       c.busy_share(work.gpu_ns) < n["least_gpu_pct"])
     return std::nullopt;
 
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "The optimizer launches {} kernels a step, tensor by tensor; that takes {} of host time and "
       "{} of GPU time a step.",
-      draft.prove("step_phases", "optimizer_kernels", kernels, "", {{"step", "mean"}}),
-      draft.prove("step_phases", "optimizer_host_ms", in_ms(c.per_step(work.host_ns)), "ms",
-                  {{"step", "mean"}}),
-      draft.prove("step_phases", "optimizer_gpu_ms", in_ms(c.per_step(work.gpu_ns)), "ms",
-                  {{"step", "mean"}}));
+      proof("step_phases", "optimizer_kernels", kernels, "", {{"step", "mean"}}),
+      proof("step_phases", "optimizer_host_ms", in_ms(c.per_step(work.host_ns)), "ms",
+            {{"step", "mean"}}),
+      proof("step_phases", "optimizer_gpu_ms", in_ms(c.per_step(work.gpu_ns)), "ms",
+            {{"step", "mean"}}));
   draft.formula = fmt::format("its host time x {}, its kernels x {:.2g}", host_factor, gpu_factor);
   const HostRange& first = c.ranges().optimizer().front();
   draft.where = {{.kind = "range",

@@ -1,6 +1,4 @@
 // OPT-2: the optimizer is fused already, and still a large part of the GPU's time.
-#include <fmt/format.h>
-
 #include <string>
 
 #include "diagnosis/kit/figures.hpp"
@@ -28,12 +26,11 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   const double per_step = static_cast<double>(kernels) / static_cast<double>(c.steps());
   if (share < n["least_gpu_pct"] || per_step >= n["most_kernels"]) return std::nullopt;
   Draft draft;
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "The optimizer, with {} kernels a step, takes {} a step, {} of the GPU's busy time.",
-      draft.prove("step_phases", "optimizer_kernels", per_step, "", {{"step", "mean"}}),
-      draft.prove("step_phases", "optimizer_gpu_ms", in_ms(c.per_step(gpu)), "ms",
-                  {{"step", "mean"}}),
-      draft.prove("gpu_timeline", "optimizer of busy time", share, "%"));
+      proof("step_phases", "optimizer_kernels", per_step, "", {{"step", "mean"}}),
+      proof("step_phases", "optimizer_gpu_ms", in_ms(c.per_step(gpu)), "ms", {{"step", "mean"}}),
+      proof("gpu_timeline", "optimizer of busy time", share, "%"));
   draft.formula = "for information";
   draft.where = {{.kind = "range",
                   .name = std::string{c.trace.name(c.ranges().optimizer().front().event)},

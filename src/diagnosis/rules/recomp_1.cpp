@@ -1,6 +1,4 @@
 // RECOMP-1: activations are computed a second time in the backward pass.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -120,13 +118,13 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   const double share = c.busy_share(gpu);
   if (share < n["least_gpu_pct"] && c.share(c.saving_ns(draft.edit)) < n["least_pct"])
     return std::nullopt;
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "Checkpointing computes activations again: {} of host time and {} of GPU time a step ({} of "
       "its busy time), and {} a step for its bookkeeping.",
-      draft.prove("step_phases", "recomputation host time", in_ms(c.per_step(host)), "ms"),
-      draft.prove("step_phases", "recomputation GPU time", in_ms(c.per_step(gpu)), "ms"),
-      draft.prove("gpu_timeline", "recomputation of busy time", share, "%"),
-      draft.prove("step_phases", "checkpointing host time", in_ms(c.per_step(extra)), "ms"));
+      proof("step_phases", "recomputation host time", in_ms(c.per_step(host)), "ms"),
+      proof("step_phases", "recomputation GPU time", in_ms(c.per_step(gpu)), "ms"),
+      proof("gpu_timeline", "recomputation of busy time", share, "%"),
+      proof("step_phases", "checkpointing host time", in_ms(c.per_step(extra)), "ms"));
   draft.formula = "what is computed again, and checkpointing's own frames -> 0";
   draft.where = {
       {.kind = "range", .name = "torch.utils.checkpoint", .time_ns = host, .count = kernels}};

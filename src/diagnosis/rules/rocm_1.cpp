@@ -1,6 +1,4 @@
 // ROCM-1: copies and fills by the runtime's old kernels.
-#include <fmt/format.h>
-
 #include "diagnosis/kit/figures.hpp"
 #include "diagnosis/kit/rule.hpp"
 #include "diagnosis/rules/kernel_share.hpp"
@@ -21,11 +19,11 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   Collected found{c, draft, {.low = 0.5}};
   const std::int64_t time = scale_kernels(c, is_legacy, 0, found, draft);
   if (time == 0 || c.busy_share(time) < n["least_gpu_pct"]) return std::nullopt;
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "Copies and fills by the runtime's own kernels take {} a step, {} of the GPU's busy time; "
       "libraries that clear their workspace launch them.",
-      draft.prove("kernel_summary", "time per step", in_ms(c.per_step(time)), "ms"),
-      draft.prove("kernel_summary", "share of busy time", c.busy_share(time), "%"));
+      proof("kernel_summary", "time per step", in_ms(c.per_step(time)), "ms"),
+      proof("kernel_summary", "share of busy time", c.busy_share(time), "%"));
   draft.formula = "those kernels -> 0 (low: half)";
   draft.tries = {"avoid fills with zero where the next op writes everything",
                  "fewer and larger copies, which the copy engines do"};

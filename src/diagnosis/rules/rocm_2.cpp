@@ -1,6 +1,4 @@
 // ROCM-2: kernels of autotuning, or of last resort.
-#include <fmt/format.h>
-
 #include "diagnosis/kit/figures.hpp"
 #include "diagnosis/kit/rule.hpp"
 #include "diagnosis/rules/kernel_share.hpp"
@@ -22,10 +20,10 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   Collected found{c, draft, {.low = 0.5}};
   const std::int64_t time = scale_kernels(c, is_tuning, 0, found, draft);
   if (time == 0 || c.busy_share(time) < n["least_gpu_pct"]) return std::nullopt;
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "Kernels of autotuning or of last resort take {} a step, {} of the GPU's busy time.",
-      draft.prove("kernel_summary", "time per step", in_ms(c.per_step(time)), "ms"),
-      draft.prove("kernel_summary", "share of busy time", c.busy_share(time), "%"));
+      proof("kernel_summary", "time per step", in_ms(c.per_step(time)), "ms"),
+      proof("kernel_summary", "share of busy time", c.busy_share(time), "%"));
   draft.formula = "those kernels -> 0 (low: half)";
   draft.tries = {"run a few steps before recording, so that tuning is over",
                  "keep the tuning database (MIOPEN_USER_DB_PATH) between runs"};

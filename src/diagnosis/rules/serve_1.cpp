@@ -35,12 +35,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (count == 0 || c.share(idle) < n["least_pct"]) return std::nullopt;
   draft.idle_ns = static_cast<std::int64_t>((1 - n["factor"]) * static_cast<double>(idle));
   draft.where = {{.kind = "range", .name = "between steps", .time_ns = idle, .count = count}};
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "Between {} pairs of steps the GPU idles {} in all, {} of the window: the engine schedules, "
       "samples or answers before it launches the next step.",
-      draft.prove("serving_steps", "steps with a gap before", static_cast<double>(count), ""),
-      draft.prove("serving_steps", "GPU gap between steps", in_ms(idle), "ms"),
-      draft.prove("serving_steps", "GPU gap between steps of window", c.share(idle), "%"));
+      proof("serving_steps", "steps with a gap before", static_cast<double>(count), ""),
+      proof("serving_steps", "GPU gap between steps", in_ms(idle), "ms"),
+      proof("serving_steps", "GPU gap between steps of window", c.share(idle), "%"));
   draft.formula = fmt::format("host time between steps x {}", n["factor"]);
   draft.tries = {"asynchronous scheduling: prepare the next step while this one runs",
                  "fewer host ops per step; sampling on the GPU",

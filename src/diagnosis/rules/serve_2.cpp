@@ -40,14 +40,13 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   Draft draft;
   draft.where = {
       {.kind = "range", .name = "steps with prompts", .time_ns = prompt_ns, .count = prompts}};
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "{} of the steps work on prompts and take {} where the others take {}: on average a token "
       "comes {} later.",
-      draft.prove("serving_phases", "share of steps", share, "%", {{"phase", "prefill, mixed"}}),
-      draft.prove("serving_phases", "mean wall time", in_ms(with), "ms",
-                  {{"phase", "prefill, mixed"}}),
-      draft.prove("serving_phases", "mean wall time", in_ms(without), "ms", {{"phase", "decode"}}),
-      draft.prove("serving_phases", "added to the time between tokens", in_ms(longer), "ms"));
+      proof("serving_phases", "share of steps", share, "%", {{"phase", "prefill, mixed"}}),
+      proof("serving_phases", "mean wall time", in_ms(with), "ms", {{"phase", "prefill, mixed"}}),
+      proof("serving_phases", "mean wall time", in_ms(without), "ms", {{"phase", "decode"}}),
+      proof("serving_phases", "added to the time between tokens", in_ms(longer), "ms"));
   draft.formula = "none: a matter of latency";
   draft.tries = {"chunked prefill, with a smaller budget of tokens per step",
                  "prefill on other GPUs than decode"};

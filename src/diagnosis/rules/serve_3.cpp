@@ -33,12 +33,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (c.busy_share(bound) < n["least_gpu_pct"]) return std::nullopt;
   Draft draft;
   draft.where = {{.kind = "range", .name = "steps that decode", .time_ns = ns, .count = steps}};
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "Steps that generate work on {} requests on average, and products bound by memory take {} of "
       "the GPU's busy time: more requests at once would cost little more.",
-      draft.prove("serving_phases", "requests per step", batch, "", {{"phase", "decode"}}),
-      draft.prove("unified_perf_summary", "share of busy time", c.busy_share(bound), "%",
-                  {{"op category", "GEMM"}, {"bound", "memory"}}));
+      proof("serving_phases", "requests per step", batch, "", {{"phase", "decode"}}),
+      proof("unified_perf_summary", "share of busy time", c.busy_share(bound), "%",
+            {{"op category", "GEMM"}, {"bound", "memory"}}));
   draft.formula = "none: tokens per second grow with the batch until computing bounds it";
   draft.tries = {"more concurrent requests", "speculative decoding",
                  "weights in 8 or 4 bit, fewer bytes to read"};

@@ -1,6 +1,4 @@
 // SERVE-4: steps that only generate launch their kernels one by one, where a graph would do.
-#include <fmt/format.h>
-
 #include "analysis/path/graph.hpp"
 #include "diagnosis/kit/figures.hpp"
 #include "diagnosis/kit/rule.hpp"
@@ -38,11 +36,11 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (coverage >= n["most_coverage_pct"] || launches < n["least_launches"]) return std::nullopt;
   draft.where = {
       {.kind = "range", .name = "steps that decode", .time_ns = wall_ns, .count = steps}};
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "{} steps that only generate launch {} kernels each; graphs hold {} of their GPU time.",
-      draft.prove("serving_steps", "steps", static_cast<double>(steps), "", {{"phase", "decode"}}),
-      draft.prove("serving_steps", "gpu_events per step", launches, "", {{"phase", "decode"}}),
-      draft.prove("serving_steps", "graph coverage", coverage, "%", {{"phase", "decode"}}));
+      proof("serving_steps", "steps", static_cast<double>(steps), "", {{"phase", "decode"}}),
+      proof("serving_steps", "gpu_events per step", launches, "", {{"phase", "decode"}}),
+      proof("serving_steps", "graph coverage", coverage, "%", {{"phase", "decode"}}));
   draft.formula = "host time of a step that decodes -> one launch call";
   draft.tries = {"let the engine record graphs (no enforce_eager) for the batch sizes that occur",
                  "shapes and sampling that a graph can hold"};

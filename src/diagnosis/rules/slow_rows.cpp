@@ -24,14 +24,13 @@ std::optional<Draft> find_slow_rows(const DiagnosisContext& c, const Numbers& n,
   if (found.uses() == 0 || c.busy_share(found.before_ns()) < n["least_gpu_pct"])
     return std::nullopt;
   found.finish();
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "{} take {} a step, {} of the GPU's busy time, below {} of the bandwidth that this run reaches "
       "elsewhere ({}); they could take about {}.",
-      what, found.prove_time(), found.prove_share(),
-      draft.prove("rule", "slow_pct", n["slow_pct"], "%"),
-      draft.prove("unified_perf_summary", "highest TB/s_mean of large elementwise ops",
-                  *bandwidth / 1e12, "TB/s"),
-      found.prove_time_left());
+      what, found.time(), found.share(), proof("rule", "slow_pct", n["slow_pct"], "%"),
+      proof("unified_perf_summary", "highest TB/s_mean of large elementwise ops", *bandwidth / 1e12,
+            "TB/s"),
+      found.time_left());
   draft.formula = fmt::format("bytes at {:.0f}% of that bandwidth", 100 * n["target"]);
   draft.verify = found.verification();
   draft.confidence = Confidence::kMedium;

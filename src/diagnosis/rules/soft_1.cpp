@@ -108,18 +108,18 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   found.finish();
   const auto steps = static_cast<double>(c.steps());
   if (formula_count > 0)
-    draft.verdict = fmt::format(
+    draft.verdict = draft.tell(
         "A softmax over wide rows is put together from {} ops a step, which read and write the whole "
         "tensor each; they take {} a step, {} of the GPU's busy time, the library's op about {}.",
-        draft.prove("unified_perf_summary", "ops of the formula per step", kernels / steps, ""),
-        found.prove_time(), found.prove_share(), found.prove_time_left());
+        proof("unified_perf_summary", "ops of the formula per step", kernels / steps, ""),
+        found.time(), found.share(), found.time_left());
   else
-    draft.verdict = fmt::format(
+    draft.verdict = draft.tell(
         "Softmax and loss take {} a step, {} of the GPU's busy time, below half of the bandwidth "
         "that this run reaches elsewhere; at that they would take about {}.",
-        draft.prove("unified_perf_summary", "GPU time per step", in_ms(c.per_step(slow_ns)), "ms"),
-        draft.prove("unified_perf_summary", "share of busy time", c.busy_share(slow_ns), "%"),
-        found.prove_time_left());
+        proof("unified_perf_summary", "GPU time per step", in_ms(c.per_step(slow_ns)), "ms"),
+        proof("unified_perf_summary", "share of busy time", c.busy_share(slow_ns), "%"),
+        found.time_left());
   draft.formula = fmt::format("{} bytes per element forward, {} backward, at {:.0f}% of bandwidth",
                               n["forward_bytes"], n["backward_bytes"], 100 * n["of_bandwidth"]);
   draft.tries = {"torch.nn.functional.cross_entropy or log_softmax instead of the formula",

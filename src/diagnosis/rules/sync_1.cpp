@@ -77,11 +77,11 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   }
   if (calls == 0) return std::nullopt;
   draft.low_factor = n["low_factor"];
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "{} calls wait {} for the GPU, which afterwards idles {} until the host has launched new work.",
-      draft.prove("sync_summary", "count", static_cast<double>(calls), ""),
-      draft.prove("sync_summary", "waited_ms", in_ms(waited), "ms"),
-      draft.prove("sync_summary", "idle_after_ms", in_ms(idle), "ms"));
+      proof("sync_summary", "count", static_cast<double>(calls), ""),
+      proof("sync_summary", "waited_ms", in_ms(waited), "ms"),
+      proof("sync_summary", "idle_after_ms", in_ms(idle), "ms"));
   draft.formula = fmt::format("these waits removed, each call -> {} us", n["left_us"]);
   draft.tries = {"non_blocking=True copies from pinned memory",
                  "keep values on the GPU; wait for an event where one is needed",

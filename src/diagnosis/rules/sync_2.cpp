@@ -73,12 +73,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (reads.empty() || per_step < n["least_per_step"] ||
       path_saving_pct(c, draft.edit) < n["least_pct"])
     return std::nullopt;
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "The host reads a value back from the GPU {} times a step, which takes {} of host time a step "
       "and keeps launches from running ahead.",
-      draft.prove("sync_summary", "ranges per step", per_step, "", {{"round_trip", "True"}}),
-      draft.prove("sync_summary", "range time per step", in_ms(c.per_step(host)), "ms",
-                  {{"round_trip", "True"}}));
+      proof("sync_summary", "ranges per step", per_step, "", {{"round_trip", "True"}}),
+      proof("sync_summary", "range time per step", in_ms(c.per_step(host)), "ms",
+            {{"round_trip", "True"}}));
   draft.formula = fmt::format("waits removed, each read-back -> {} us", n["left_us"]);
   draft.tries = {
       "keep values on the GPU: torch.where instead of if, no .item() or float() in the loop",

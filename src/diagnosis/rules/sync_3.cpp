@@ -70,10 +70,10 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
     place.python = line;
     draft.where.push_back(std::move(place));
   }
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "The host waits for the whole GPU {} times a step, for {} a step, and launches nothing ahead.",
-      draft.prove("sync_summary", "calls per step", per_step, ""),
-      draft.prove("sync_summary", "wait_ms per step", in_ms(c.per_step(waited)), "ms"));
+      proof("sync_summary", "calls per step", per_step, ""),
+      proof("sync_summary", "wait_ms per step", in_ms(c.per_step(waited)), "ms"));
   draft.formula = fmt::format("these waits removed, each call -> {} us", n["left_us"]);
   draft.tries = {"remove torch.cuda.synchronize() and the timers around it",
                  "measure with events (torch.cuda.Event), read after the loop",

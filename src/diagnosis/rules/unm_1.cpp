@@ -39,10 +39,10 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (found.uses() == 0 || c.busy_share(found.before_ns()) < n["least_gpu_pct"])
     return std::nullopt;
   found.finish();
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "Ops without a model of their work take {} a step, {} of the GPU's busy time: whether they are "
       "slow cannot be said from the trace.",
-      found.prove_time(), found.prove_share());
+      found.time(), found.share());
   draft.formula = fmt::format("those ops x {}, a rule of thumb", n["factor"]);
   draft.tries = {"describe their work in a file for --models",
                  "measure them alone, with hardware counters"};

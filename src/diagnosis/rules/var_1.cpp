@@ -1,6 +1,4 @@
 // VAR-1: ops of the same arguments whose GPU time varies widely.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -46,13 +44,13 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   }
   if (found.uses() == 0) return std::nullopt;
   found.finish();
-  draft.verdict = fmt::format(
+  draft.verdict = draft.tell(
       "Calls of the same op with the same arguments vary by up to {} of their mean; at their median "
       "the slow ones would take {} a step instead of {}.",
-      draft.prove("unified_perf_summary", "Kernel Time (us)_std of the mean", 100 * widest, "%"),
-      draft.prove("unified_perf_summary", "time per step at the median",
-                  in_ms(c.per_step(found.after_ns())), "ms"),
-      found.prove_time());
+      proof("unified_perf_summary", "Kernel Time (us)_std of the mean", 100 * widest, "%"),
+      proof("unified_perf_summary", "time per step at the median",
+            in_ms(c.per_step(found.after_ns())), "ms"),
+      found.time());
   draft.formula = "calls above the median -> the median";
   draft.tries = {"look at the clocks and the power limit of the GPU",
                  "look for communication that runs at the same time"};
