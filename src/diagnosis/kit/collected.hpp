@@ -76,7 +76,7 @@ class Collected {
 }
 [[nodiscard]] bool has_any(std::string_view text, std::initializer_list<std::string_view> parts);
 [[nodiscard]] inline bool is_product(std::string_view category) {
-  return category == "GEMM" || category == "GroupedGEMM";
+  return category == "GEMM" || category.starts_with("GroupedGEMM");
 }
 // 16 or 8 bit, or TF32: kernels of the matrix units that want aligned rows.
 [[nodiscard]] bool uses_narrow_types(const Work& work);

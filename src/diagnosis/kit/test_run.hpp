@@ -63,6 +63,7 @@ struct TestOp {
   std::string_view kernel = "kernel";
   double us = 100;
   std::vector<std::string_view> parents = {};
+  std::vector<Value> concrete = {};  // of the arguments; none: no values recorded
 };
 inline Signature arguments_of(const TestOp& op) {
   Signature call;
@@ -80,13 +81,16 @@ inline Signature arguments_of(const TestOp& op) {
   call.dims = Value::tuple(op.dims);
   call.types = Value::tuple(op.types);
   call.strides = Value::tuple(std::move(strides));
-  call.concrete = Value::tuple(std::move(concrete));
+  call.concrete = Value::tuple(op.concrete.empty() ? std::move(concrete) : op.concrete);
   return call;
 }
-// A step in which these ops run one after the other, so many times, and the GPU is always busy.
+// A step in which these ops run one after the other, so many times, and the GPU is always busy; it has
+// 132 compute units.
 // `module`: the nn.Module around each turn; empty: none.
 inline Trace run_of(const std::vector<TestOp>& ops, int turns = 10, std::string_view module = {}) {
   TestTrace t;
+  t.builder().add_metadata("deviceProperties",
+                           Value::list({Value::dict({"id", "numSms"}, {0, 132})}));
   double host = 10, gpu = 100;
   for (int turn = 0; turn < turns; ++turn) {
     if (!module.empty()) t.python(module, host - 1, 2 + 10 * static_cast<double>(ops.size()));

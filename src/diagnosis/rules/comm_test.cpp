@@ -8,7 +8,7 @@
 
 namespace tracelens {
 
-extern const Rule kComm1, kComm2, kComm3, kComm4, kComm5, kComm6, kComm7;
+extern const Rule kComm1, kComm2, kComm3, kComm4, kComm5, kComm6, kComm7, kMoe1;
 
 namespace {
 
@@ -148,6 +148,39 @@ TEST(Comm4, OneRankIsLateAndTheOthersWait) {
   }
   EXPECT_THAT(kComm4.find(c, Numbers{kComm4.id, kComm4.numbers, settings})->verdict,
               HasSubstr("Rank 2 comes last to 25"));
+}
+
+// Two ranks; of every four parts that go, the first sends three.
+TEST(Moe1, ExchangesInWhichOneRankSendsMost) {
+  const auto find = [](std::int64_t first, std::int64_t second) {
+    CommTrace t;
+    std::vector<std::vector<TestKernel>> kernels(2);
+    double at = 10;
+    for (int i = 0; i < 4; ++i, at += 500) {
+      t.compute(at, 100);
+      t.reduce(at + 100, 300, static_cast<double>(first), "all_to_allv");
+      for (const std::int64_t elements : {first, second})
+        kernels[elements == first ? 0 : 1].push_back({.name = "all_to_allv",
+                                                      .ts = at + 100,
+                                                      .dur = 300,
+                                                      .elements = elements,
+                                                      .seq = i,
+                                                      .splits = "[1, 1]"});
+    }
+    const CollectiveRun job_run = test_run(kernels);
+    const JobFacts job{.run = job_run, .rank = 0};
+    const Trace trace = t.finish();
+    const DiagnoseOptions options;
+    const RuleSettings settings;
+    const DiagnosisContext c{trace, options, settings, &job};
+    return kMoe1.find(c, Numbers{kMoe1.id, kMoe1.numbers, settings});
+  };
+  const auto draft = find(3'000'000, 1'000'000);
+  ASSERT_TRUE(draft);
+  EXPECT_THAT(draft->verdict, HasSubstr("In 4 all-to-all exchanges"));
+  EXPECT_THAT(draft->verdict, HasSubstr("1.50 times the mean"));
+  EXPECT_EQ(draft->edit.gpu().size(), 4U);
+  EXPECT_FALSE(find(2'000'001, 1'999'999));
 }
 
 TEST(Comm4, NothingIsSaidOfOneRankAlone) {

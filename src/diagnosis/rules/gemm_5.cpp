@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "diagnosis/kit/attention.hpp"
+#include "diagnosis/kit/collected.hpp"
 #include "diagnosis/kit/figures.hpp"
 #include "diagnosis/kit/rule.hpp"
 
@@ -17,9 +18,6 @@ constexpr Number kNumbers[] = {
     {"least_gain", 2, "times that the 16-bit peak must be above the fp32 one"},
 };
 
-bool is_product(std::string_view category) {
-  return category == "GEMM" || category == "GroupedGEMM";
-}
 bool is_attention(std::string_view category) { return category.starts_with("SDPA"); }
 
 double keys_of(const tracelens::Work& work) {

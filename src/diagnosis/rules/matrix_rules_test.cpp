@@ -5,7 +5,8 @@
 
 namespace tracelens {
 
-extern const Rule kConv1, kConv2, kConv3, kGemm1, kGemm2, kGemm6, kGemm7, kMoe2;
+extern const Rule kConv1, kConv2, kConv3, kGemm1, kGemm2, kGemm3, kGemm4, kGemm6, kGemm7, kMoe1,
+    kMoe2, kMoe3;
 
 namespace {
 
@@ -37,6 +38,28 @@ TEST(Gemm2, SizesThatAreNoMultipleOf16Bytes) {
   EXPECT_NEAR(run.saving_percent(*draft), 86, 3);
   TestRun aligned{run_of({product(8192, 50304, 768, 6700)})};
   EXPECT_FALSE(aligned.find(kGemm2));
+}
+
+TEST(Gemm3, LongSumsOfFewTiles) {
+  TestRun run{run_of({product(256, 256, 65536, 200)})};  // four tiles of 128 x 128
+  const auto draft = run.find(kGemm3);
+  ASSERT_TRUE(draft);
+  EXPECT_GT(run.saving_percent(*draft), 80);
+  TestRun fast{run_of({product(256, 256, 65536, 20)})};
+  EXPECT_FALSE(fast.find(kGemm3));
+  TestRun many{run_of({product(4096, 4096, 4096, 1000)})};
+  EXPECT_FALSE(many.find(kGemm3));
+}
+
+TEST(Gemm4, AWaveMoreForAFewTiles) {
+  TestRun run{run_of({product(1536, 1536, 8192, 100)})};  // 144 tiles for 132 units
+  const auto draft = run.find(kGemm4);
+  ASSERT_TRUE(draft);
+  EXPECT_NEAR(run.saving_percent(*draft), 43, 4);
+  TestRun filled{run_of({product(4096, 4096, 4096, 1000)})};  // 1024 tiles in 8 waves
+  EXPECT_FALSE(filled.find(kGemm4));
+  TestRun split{run_of({product(1536, 1536, 8192, 100, "cutlass_gemm_128x128_streamk")})};
+  EXPECT_FALSE(split.find(kGemm4));
 }
 
 // A loop of products in one call of a module, with a turn's other work.
@@ -77,6 +100,47 @@ TEST(Moe2, ALoopThatPicksRows) {
   ASSERT_TRUE(draft);
   EXPECT_GT(run.saving_percent(*draft), 25);
   EXPECT_FALSE(run.find(kGemm6));
+}
+
+Trace grouped_products(double one_us) {
+  const TestOp op{
+      .name = "", .dims = {shape({1024, 512}), shape({8, 512, 256})}, .types = {kHalf, kHalf}};
+  TestTrace t;
+  double gpu = 100;
+  for (int i = 0; i < 10; ++i) {
+    t.op("aten::_grouped_mm", 10.0 * i, 9, arguments_of(op));
+    const double us = i == 0 ? one_us : 100;
+    t.launch("cudaLaunchKernel", 10.0 * i + 2, 4, {.name = "grouped", .ts = gpu, .dur = us});
+    gpu += us;
+  }
+  add_step(t, 1, 0, gpu + 10);
+  return t.finish();
+}
+
+TEST(Moe1, GroupedProductsOfOneShapeThatVary) {
+  TestRun run{grouped_products(2000)};
+  const auto draft = run.find(kMoe1);
+  ASSERT_TRUE(draft);
+  EXPECT_EQ(draft->edit.gpu().size(), 1U);  // what takes longer than the mean
+  TestRun even{grouped_products(110)};
+  EXPECT_FALSE(even.find(kMoe1));
+}
+
+TestOp experts(int tokens) {
+  return {.name = "pseudo_op::moe_aiter_fused_1stage",
+          .dims = {shape({tokens, 7168}), shape({256, 4096, 7168}), shape({256, 7168, 2048}),
+                   shape({tokens, 8}), shape({tokens, 8})},
+          .types = {kHalf, "c10::Float8_e4m3fnuz", "c10::Float8_e4m3fnuz", kFloat, "int"},
+          .us = 10000};
+}
+
+TEST(Moe3, SomeTokensForManyExperts) {
+  TestRun run{run_of({experts(128)})};  // four tokens each; 11 GB of weights
+  const auto draft = run.find(kMoe3);
+  ASSERT_TRUE(draft);
+  EXPECT_NEAR(run.saving_percent(*draft), 71, 3);
+  TestRun many{run_of({experts(4096)})};
+  EXPECT_FALSE(many.find(kMoe3));
 }
 
 TEST(Gemm7, ALayoutThatTheRunDoesFaster) {

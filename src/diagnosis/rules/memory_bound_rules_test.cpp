@@ -4,8 +4,8 @@
 
 namespace tracelens {
 
-extern const Rule kCast1, kElem1, kEmb1, kFuse1, kLay1, kNorm1, kRed1, kRocm1, kRocm2, kSoft1,
-    kTri1, kUnm1, kVar1;
+extern const Rule kCast1, kElem1, kEmb1, kFuse1, kFuse2, kLay1, kNorm1, kRed1, kRocm1, kRocm2,
+    kSoft1, kTri1, kUnm1, kVar1;
 
 namespace {
 
@@ -111,6 +111,47 @@ TEST(Red1, SlowReductions) {
   EXPECT_FALSE(run.find(kElem1));
 }
 
+TEST(Norm1, SlowNormalisations) {
+  const auto norm = [](double us) {
+    return TestOp{
+        .name = "aten::native_layer_norm",
+        .dims = {shape({16384, 32768}), shape({}), shape({32768}), shape({32768}), shape({})},
+        .types = {kHalf, "ScalarList", kHalf, kHalf, "Scalar"},
+        .us = us,
+        .concrete = {"", "[32768]", "", "", "1e-05"}};
+  };
+  TestRun run{run_of({good(), norm(3000)})};
+  EXPECT_TRUE(run.find(kNorm1));
+  EXPECT_FALSE(run.find(kElem1));
+  TestRun fine{run_of({good(), norm(600)})};
+  EXPECT_FALSE(fine.find(kNorm1));
+}
+
+TEST(Tri1, SlowCompiledKernels) {
+  const auto compiled = [](double us) {
+    return TestOp{.name = "triton_poi_fused_mul_0",
+                  .dims = {shape({16384, 32768}), shape({16384, 32768}), shape({})},
+                  .types = {kHalf, kHalf, "Scalar"},
+                  .us = us,
+                  .concrete = {"", "", "536870912"}};
+  };
+  TestRun run{run_of({good(), compiled(4000)})};
+  const auto draft = run.find(kTri1);
+  ASSERT_TRUE(draft);
+  EXPECT_EQ(draft->confidence, Confidence::kLow);
+  TestRun fine{run_of({good(), compiled(1000)})};
+  EXPECT_FALSE(fine.find(kTri1));
+}
+
+TEST(Emb1, GathersAndSorts) {
+  TestRun run{run_of({good(), {.name = "aten::index_select", .kernel = "gather", .us = 500}})};
+  const auto draft = run.find(kEmb1);
+  ASSERT_TRUE(draft);
+  EXPECT_NEAR(run.saving_percent(*draft), 15, 3);  // three tenths of a half
+  TestRun rare{run_of({good(), {.name = "aten::index_select", .kernel = "gather", .us = 10}})};
+  EXPECT_FALSE(rare.find(kEmb1));
+}
+
 TEST(Unm1, OpsWithoutAModel) {
   TestRun run{run_of({good(), {.name = "mine::scan", .kernel = "scan_kernel", .us = 500}})};
   const auto draft = run.find(kUnm1);
@@ -161,6 +202,22 @@ TEST(Fuse1, AChainInAModule) {
   EXPECT_GT(run.saving_percent(*draft), 50);
   TestRun single{run_of({ops[0]}, 4, "nn.Module: Gelu_0")};
   EXPECT_FALSE(single.find(kFuse1));
+}
+
+TEST(Fuse2, AnActivationOfTheProductsResult) {
+  const TestOp product{.name = "aten::mm",
+                       .dims = {shape({4096, 1024}), shape({1024, 4096})},
+                       .types = {kHalf, kHalf},
+                       .kernel = "nvjet_tst_128x128"};
+  const auto gelu = [](int rows) {
+    return TestOp{.name = "aten::gelu", .dims = {shape({rows, 4096})}, .types = {kHalf}, .us = 50};
+  };
+  TestRun run{run_of({product, gelu(4096)}, 10, "nn.Module: Mlp_0")};
+  const auto draft = run.find(kFuse2);
+  ASSERT_TRUE(draft);
+  EXPECT_NEAR(run.saving_percent(*draft), 33, 3);
+  TestRun other{run_of({product, gelu(2048)}, 10, "nn.Module: Mlp_0")};
+  EXPECT_FALSE(other.find(kFuse2));
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ std::optional<Draft> by_exchanges(const DiagnosisContext& c, const Numbers& n) {
     places.add(one, one.dur_ns);
   }
   for (const OpUse& use : c.op_uses())
-    if (use.category == "GroupedGEMM" || use.category.starts_with("MoE_"))
+    if (use.category.starts_with("GroupedGEMM") || use.category.starts_with("MoE_"))
       for (const EventId kernel : use.kernels)
         draft.edit.scale_gpu(kernel, std::min(1.0, 1 / mean));
   draft.where = places.take();
@@ -70,7 +70,7 @@ std::optional<Draft> by_products(const DiagnosisContext& c, const Numbers& n) {
   double worst = 0;
   std::int64_t ns = 0;
   for (const OpGroup& group : c.op_groups()) {
-    if (group.category != "GroupedGEMM" ||
+    if (!group.category.starts_with("GroupedGEMM") ||
         static_cast<double>(group.uses.size()) < n["least_calls"])
       continue;
     const auto mean = static_cast<double>(group.mean_ns());

@@ -2,6 +2,7 @@
 // For information: the gain is throughput.
 #include <fmt/format.h>
 
+#include "diagnosis/kit/collected.hpp"
 #include "diagnosis/kit/figures.hpp"
 #include "diagnosis/kit/rule.hpp"
 #include "diagnosis/rules/serve_steps.hpp"
@@ -27,8 +28,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (batch >= n["most_requests"]) return std::nullopt;
   std::int64_t bound = 0;
   for (const OpGroup& group : c.op_groups())
-    if ((group.category == "GEMM" || group.category == "GroupedGEMM") && group.roof != nullptr &&
-        group.roof->bound == Bound::kMemory)
+    if (is_product(group.category) && group.roof != nullptr && group.roof->bound == Bound::kMemory)
       bound += group.busy_ns;
   if (c.busy_share(bound) < n["least_gpu_pct"]) return std::nullopt;
   Draft draft;

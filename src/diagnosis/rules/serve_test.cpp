@@ -6,7 +6,7 @@
 
 namespace tracelens {
 
-extern const Rule kServe1, kServe2, kServe4;
+extern const Rule kServe1, kServe2, kServe3, kServe4;
 
 namespace {
 
@@ -36,6 +36,33 @@ TEST(Serve4, StepsThatDecodeLaunchKernelByKernel) {
   const auto draft = run.find(kServe4);
   ASSERT_TRUE(draft);
   EXPECT_GT(run.saving_percent(*draft), 30);
+}
+
+TEST(Serve3, WeightsAreReadForAFewRequests) {
+  const auto decode = [](const char* step, int requests) {
+    TestTrace t;
+    double at = 0;
+    for (int i = 0; i < 5; ++i, at += 1000) {
+      for (int j = 0; j < 30; ++j) {
+        t.op("aten::mm", at + 10 * j, 9,
+             arguments_of({.name = "",
+                           .dims = {shape({requests, 4096}), shape({4096, 4096})},
+                           .types = {"c10::BFloat16", "c10::BFloat16"}}));
+        t.launch("cudaLaunchKernel", at + 10 * j + 2, 4,
+                 {.name = "gemv", .ts = at + 15 + 20 * j, .dur = 15});
+      }
+      t.event(Category::kUserAnnotation, step, at, 900);
+    }
+    return t.finish();
+  };
+  TestRun run{decode("step[DECODE bs=4 toks=4]", 4)};
+  const auto draft = run.find(kServe3);
+  ASSERT_TRUE(draft);
+  EXPECT_TRUE(draft->edit.gpu().empty());  // for information
+  TestRun many{decode("step[DECODE bs=64 toks=64]", 64)};
+  EXPECT_FALSE(many.find(kServe3));
+  TestRun other{serve(5, 5)};  // no products
+  EXPECT_FALSE(other.find(kServe3));
 }
 
 TEST(Serve2, PromptsTakeLongAndMakeOthersWait) {
