@@ -130,6 +130,22 @@ TEST(Recomp1, WhatCheckpointingComputesAgain) {
   EXPECT_FALSE(none.find(kRecomp1));
 }
 
+// The GPU is busy with a collective nearly all the time; of what it computes, half is done again.
+TEST(Recomp1, IsMeasuredByWhatTheGpuComputes) {
+  TestTrace t;
+  t.launch(
+      "cudaLaunchKernel", 0, 4,
+      {.name = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", .ts = 8, .dur = 20000, .stream = 20});
+  const double at = add_ops(t, 10, 30, 2);
+  t.python("torch/utils/checkpoint.py(1154): unpack_hook", at, 300);
+  add_ops(t, at, 30, 2);
+  add_step(t, 0, 0, 20100);
+  TestRun run{t.finish()};
+  const auto draft = run.find(kRecomp1);
+  ASSERT_TRUE(draft);
+  EXPECT_DOUBLE_EQ(draft->evidence[2].value, 50);
+}
+
 TEST(Opt2, AFusedOptimizerThatTakesItsTime) {
   TestRun run{training(false, "aten::_fused_adamw_", 60)};
   const auto draft = run.find(kOpt2);

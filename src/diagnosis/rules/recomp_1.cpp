@@ -14,7 +14,7 @@ namespace tracelens {
 namespace {
 
 constexpr Number kNumbers[] = {
-    {"least_gpu_pct", 10, "% of the GPU's busy time that is recomputation"},
+    {"least_gpu_pct", 10, "% of what the GPU computes that is recomputation"},
     {"least_pct", 5, "% of the window that mending saves, where it is less"},
 };
 
@@ -115,15 +115,18 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
     gpu += c.dur_ns(event);
     ++kernels;
   }
-  const double share = c.busy_share(gpu);
+  // Communication is left out: how long it waits for other ranks says nothing of recomputation.
+  std::int64_t computes = c.gpu_sum_ns(c.gpu_events());
+  for (const WindowCollective& one : c.communication().kernels) computes -= one.dur_ns;
+  const double share = percentage(gpu, computes);
   if (share < n["least_gpu_pct"] && c.share(c.saving_ns(draft.edit)) < n["least_pct"])
     return std::nullopt;
   draft.verdict = draft.tell(
       "Checkpointing computes activations again: {} of host time and {} of GPU time a step ({} of "
-      "its busy time), and {} a step for its bookkeeping.",
+      "what it computes), and {} a step for its bookkeeping.",
       proof("step_phases", "recomputation host time", in_ms(c.per_step(host)), "ms"),
       proof("step_phases", "recomputation GPU time", in_ms(c.per_step(gpu)), "ms"),
-      proof("gpu_timeline", "recomputation of busy time", share, "%"),
+      proof("gpu_timeline", "recomputation of computation_time", share, "%"),
       proof("step_phases", "checkpointing host time", in_ms(c.per_step(extra)), "ms"));
   draft.formula = "what is computed again, and checkpointing's own frames -> 0";
   draft.where = {
@@ -132,7 +135,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
                  "only every second block, or selective checkpointing of what is cheap to compute",
                  "a smaller batch without checkpointing"};
   draft.verify = {.table = "gpu_timeline",
-                  .column = "recomputation of busy time",
+                  .column = "recomputation of computation_time",
                   .now = share,
                   .expected = "0"};
   draft.confidence = Confidence::kHigh;
