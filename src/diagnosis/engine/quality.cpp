@@ -10,6 +10,7 @@
 #include <tracelens/intervals.hpp>
 #include <utility>
 
+#include "analysis/path/graph.hpp"
 #include "diagnosis/kit/figures.hpp"
 
 namespace tracelens {
@@ -19,6 +20,7 @@ constexpr std::size_t kFewSteps = 3;
 constexpr std::int64_t kLittleGpuTime = 10'000'000;
 constexpr double kUnlinked = 5, kNoShapes = 20, kTooEfficient = 110, kTooEfficientShare = 1;
 constexpr double kUnmodelled = 25, kRecording = 1, kUnevenDevices = 5, kInflated = 1.2;
+constexpr double kSkewed = 1;
 
 class Notes {
  public:
@@ -32,7 +34,7 @@ class Notes {
     streams();
     if (!are_graphs_whole(c_))
       add(8,
-          "graph launches were recorded without their kernels: idle time and graph coverage are "
+          "graph launches were recorded without their kernels or with a part of them: idle time and graph coverage are "
           "not reliable, findings about them are withheld");
     models();
     clocks();
@@ -141,6 +143,8 @@ class Notes {
   void clocks() {
     if (!c_.path().usable())
       add(11, fmt::format("no critical path, so savings are plain sums: {}", c_.path().why_not()));
+    else
+      skew(c_.path().graph());
     std::vector<Interval> recording;
     for (const EventId event : trace_.recorded_events())
       if (trace_.category(event) == Category::kOverhead && trace_.dur_ns()[event.row] != kAbsent &&
@@ -164,6 +168,16 @@ class Notes {
                       "refer to that",
                       ms_text(c_.per_step(recorded)), ms_text(c_.per_step(corrected)),
                       c_.path().costs_are_calibrated() ? "" : " (not calibrated)"));
+  }
+
+  void skew(const PathGraph& graph) {
+    const double early = percentage(static_cast<std::int64_t>(graph.dropped()),
+                                    static_cast<std::int64_t>(graph.size()));
+    if (early > kSkewed)
+      add(11,
+          fmt::format("{} of all starts and ends come before what they wait for (clocks of host "
+                      "and GPU disagree, or events of one stream overlap): savings are less sure",
+                      figure(early, "%")));
   }
 
   void devices() {
@@ -193,12 +207,26 @@ class Notes {
 
 bool are_graphs_whole(const DiagnosisContext& context) {
   const Trace& trace = context.trace;
+  std::vector<std::size_t> launches(context.window.steps.size());  // by step, so far
+  std::map<std::size_t, std::vector<std::size_t>> sizes;           // by place in the step
   for (const EventId event : trace.recorded_events()) {
     if (!is_runtime(trace.category(event)) || trace.ts_ns()[event.row] == kAbsent) continue;
     if (!context.in_window(trace.ts_ns()[event.row])) continue;
     if (trace.name(event).find("GraphLaunch") == std::string_view::npos) continue;
     const NodeId node = context.tree().node(event);
-    if (node.valid() && context.tree().gpu_count(node) == 0) return false;
+    if (!node.valid()) continue;
+    const std::size_t size = context.tree().gpu_count(node);
+    if (size == 0) return false;
+    if (const auto step = context.step_at(trace.ts_ns()[event.row]))
+      sizes[launches[*step]++].push_back(size);
+  }
+  // Steps launch the same graphs one after the other: each has about as many kernels every time.
+  for (auto& [place, all] : sizes) {
+    const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+    std::ranges::nth_element(all, middle);
+    const std::size_t usual = *middle;
+    if (all.size() > 2 && std::ranges::any_of(all, [&](std::size_t n) { return 2 * n < usual; }))
+      return false;
   }
   return true;
 }

@@ -11,7 +11,8 @@ namespace tracelens {
 // TQ-1 to TQ-16, as far as they apply.
 [[nodiscard]] std::vector<QualityNote> quality_notes(const DiagnosisContext& context);
 
-// Whether every graph launch of the window has GPU events: else idle time is not what it seems.
+// Whether every graph launch of the window has GPU events, and at least half of what the same launch
+// of other steps has: else idle time is not what it seems.
 [[nodiscard]] bool are_graphs_whole(const DiagnosisContext& context);
 
 }  // namespace tracelens
