@@ -181,6 +181,11 @@ template <std::int64_t StepPhase::*kMember>
 std::optional<double> counted(const StepPhase& step) {
   return static_cast<double>(step.*kMember);
 }
+template <BoundBy kWhat>
+std::optional<double> on_path(const StepPhase& step) {
+  if (!step.path_ns) return std::nullopt;
+  return ms((*step.path_ns)[static_cast<std::size_t>(kWhat)]);
+}
 
 constexpr Metric kMetrics[] = {
     {"wall_ms", "ms", "how long the step took on the host", in_ms<&StepPhase::wall_ns>},
@@ -216,6 +221,35 @@ constexpr Metric kMetrics[] = {
     {"h2d_pinned_mb", "MB", "copied to the GPU from other memory of the host",
      in_mb<&StepPhase::h2d_pinned_bytes>},
     {"d2h_mb", "MB", "copied from the GPU to the host", in_mb<&StepPhase::d2h_bytes>},
+    {"path_gpu_compute_ms", "ms", "on the critical path during the step: GPU computing",
+     on_path<BoundBy::kGpuCompute>},
+    {"path_gpu_communication_ms", "ms", "on the critical path during the step: GPU communicating",
+     on_path<BoundBy::kGpuCommunication>},
+    {"path_gpu_memcpy_ms", "ms", "on the critical path during the step: copies and fills",
+     on_path<BoundBy::kGpuMemcpy>},
+    {"path_gpu_gap_ms", "ms", "on the critical path during the step: pauses between queued kernels",
+     on_path<BoundBy::kGpuGap>},
+    {"path_launch_latency_ms", "ms",
+     "on the critical path during the step: from launch calls to the start of their work",
+     on_path<BoundBy::kLaunchLatency>},
+    {"path_stream_wait_ms", "ms",
+     "on the critical path during the step: waits of streams for each other",
+     on_path<BoundBy::kStreamWait>},
+    {"path_sync_return_ms", "ms",
+     "on the critical path during the step: return of calls that waited for the GPU",
+     on_path<BoundBy::kSyncReturn>},
+    {"path_thread_handoff_ms", "ms",
+     "on the critical path during the step: waits of threads for each other",
+     on_path<BoundBy::kThreadHandoff>},
+    {"path_data_loading_ms", "ms", "on the critical path during the step: data loading",
+     on_path<BoundBy::kDataLoading>},
+    {"path_host_runtime_ms", "ms", "on the critical path during the step: calls of the runtime",
+     on_path<BoundBy::kHostRuntime>},
+    {"path_host_op_ms", "ms", "on the critical path during the step: host time of ops",
+     on_path<BoundBy::kHostOp>},
+    {"path_host_other_ms", "ms",
+     "on the critical path during the step: other host time, mostly Python",
+     on_path<BoundBy::kHostOther>},
 };
 
 }  // namespace

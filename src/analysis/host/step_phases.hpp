@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <tracelens/table.hpp>
 #include <vector>
 
 #include "analysis/host/host_work.hpp"
+#include "analysis/path/segment.hpp"
 
 namespace tracelens {
 
@@ -22,8 +24,10 @@ struct StepPhase {
   std::int64_t forward_gpu_ns = 0, backward_gpu_ns = 0, comm_exposed_ns = 0;
   std::int64_t h2d_pageable_bytes = 0, h2d_pinned_bytes = 0, d2h_bytes = 0;
   std::int64_t gpu_sum_ns = 0, graph_gpu_sum_ns = 0;  // durations, of all and of graph launches
+  std::optional<BoundByTimes> path_ns = {};           // the critical path while the step lasts
 };
 
+// All but the critical path, which others know.
 [[nodiscard]] std::vector<StepPhase> step_phases_of(const HostWork& work);
 
 // One row per step, and their mean, median and coefficient of variation.

@@ -23,7 +23,7 @@ TEST(StepPhases, WorkBelongsToTheStepThatLaunchedIt) {
   t.event(Category::kUserAnnotation, "ProfilerStep#2", 100, 50);
   const Trace trace = t.finish();
   const TraceFacts facts{trace};
-  const std::vector<StepPhase> steps = step_phases_of(HostWork{facts});
+  std::vector<StepPhase> steps = step_phases_of(HostWork{facts});
   ASSERT_EQ(steps.size(), 2u);
   const StepPhase& first = steps[0];
   EXPECT_EQ(first.name, "ProfilerStep#1");
@@ -43,7 +43,10 @@ TEST(StepPhases, WorkBelongsToTheStepThatLaunchedIt) {
   EXPECT_EQ(first.forward_gpu_ns, 15'000);
   EXPECT_EQ(first.backward_gpu_ns, 5'000);
   EXPECT_EQ(steps[1].kernels, 0);
+  steps[0].path_ns.emplace()[static_cast<std::size_t>(BoundBy::kHostOp)] = 60'000;
   const Table table = step_phases(steps);
+  EXPECT_DOUBLE_EQ(table.column("path_host_op_ms").reals()[0], 0.06);
+  EXPECT_TRUE(table.column("path_host_op_ms").is_missing(1));
   EXPECT_EQ(column(table, "step"),
             (std::vector<std::string>{"ProfilerStep#1", "ProfilerStep#2", "mean", "median", "cv"}));
   EXPECT_DOUBLE_EQ(table.column("wall_ms").reals()[2], 0.075);

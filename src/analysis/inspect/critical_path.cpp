@@ -57,7 +57,7 @@ CriticalPathAnswer find_critical_path(const Trace& trace) {
   const CriticalPath path = model.recorded_path();
   if (path.segments.empty())
     throw Error{trace.source().name, "has no ops or runtime calls on the host to follow"};
-  answer.tables.push_back(critical_path_summary(facts));
+  answer.tables.push_back(critical_path_summary(facts).table);
   answer.tables.push_back(critical_path_table(facts, model));
   answer.sentences.push_back(fmt::format(
       "{}: {:.3f} ms{}", bound_by_sentence(path.bound_by), ms(path.time.end - path.time.start),

@@ -117,7 +117,7 @@ Table critical_path_table(const TraceFacts& facts, const PathModel& model) {
   return table;
 }
 
-Table critical_path_summary(const TraceFacts& facts) {
+PathSummary critical_path_summary(const TraceFacts& facts, std::span<const Interval> stretches) {
   struct Row {
     std::string_view bound_by;
     std::optional<std::string_view> name;
@@ -140,7 +140,8 @@ Table critical_path_summary(const TraceFacts& facts) {
                                    "What the run was bound by, along its critical path");
   const HostRanges ranges{facts.trace()};
   const PathGraph graph{facts.trace(), ranges};
-  if (!graph.has_launches()) return table;
+  if (!graph.has_launches()) return {std::move(table), {}};
+  std::vector<BoundByTimes> in_stretches(stretches.size());
   struct Sum {
     std::int64_t ns = 0, segments = 0;
     std::unordered_map<std::uint32_t, std::pair<std::int64_t, std::int64_t>> names;  // by string id
@@ -150,9 +151,14 @@ Table critical_path_summary(const TraceFacts& facts) {
       graph, BoundByClasses{graph, facts.work(), ranges}, std::nullopt,
       [&](const PathSegment& segment) {
         const std::int64_t ns = segment.end_ns - segment.start_ns;
-        Sum& sum = sums[static_cast<std::size_t>(segment.bound_by)];
+        const auto place = static_cast<std::size_t>(segment.bound_by);
+        Sum& sum = sums[place];
         sum.ns += ns;
         ++sum.segments;
+        auto at = std::ranges::upper_bound(stretches, segment.start_ns, {}, &Interval::end);
+        for (; at != stretches.end() && at->start < segment.end_ns; ++at)
+          in_stretches[static_cast<std::size_t>(at - stretches.begin())][place] +=
+              std::min(at->end, segment.end_ns) - std::max(at->start, segment.start_ns);
         if (!segment.owner.valid()) return;
         auto& [name_ns, count] = sum.names[facts.trace().names()[segment.owner.row].row];
         name_ns += ns;
@@ -178,7 +184,7 @@ Table critical_path_summary(const TraceFacts& facts) {
   }
   if (path.unattributed_ns > 0)
     columns.append(table, Row{"unattributed", {}, path.unattributed_ns, 0, window});
-  return table;
+  return {std::move(table), std::move(in_stretches)};
 }
 
 Table what_if_table(const TraceFacts& facts, const PathModel& model,

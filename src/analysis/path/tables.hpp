@@ -21,7 +21,13 @@ namespace tracelens {
 // The same by what it is bound by, the costliest first, each followed by the names that it is
 // charged to most. Needs no model, which takes more time and memory; no rows where no call in the
 // trace launched GPU work.
-[[nodiscard]] Table critical_path_summary(const TraceFacts& facts);
+struct PathSummary {
+  Table table;                          // critical_path_summary
+  std::vector<BoundByTimes> stretches;  // the path in each; empty where the table has no rows
+};
+// `stretches` of time: in order, without overlap.
+[[nodiscard]] PathSummary critical_path_summary(const TraceFacts& facts,
+                                                std::span<const Interval> stretches = {});
 
 // GPU events that are asked about together.
 struct WhatIfGroup {

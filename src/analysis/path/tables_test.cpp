@@ -58,11 +58,23 @@ TEST(PathTables, EverySegmentSaysWhoseTimeItIs) {
 
 TEST(PathTables, TheSummaryHasClassesAndTheirNames) {
   const Made made{one_step()};
-  const Table table = critical_path_summary(made.facts);
+  const Table table = critical_path_summary(made.facts).table;
   ASSERT_EQ(table.rows(), 8u);
   EXPECT_EQ(row_of(table, 0), "gpu_compute||0.100000|83.333333|1|");
   EXPECT_EQ(row_of(table, 1), "gpu_compute|gemm|0.100000|83.333333|1|");
   EXPECT_EQ(row_of(table, 2), "launch_latency||0.010000|8.333333|1|");
+}
+
+TEST(PathTables, TheSummaryOfStretchesOfTime) {
+  const Made made{one_step()};
+  const std::int64_t first = made.trace.ts_ns()[0];
+  const Interval halves[] = {{first, first + 20'000}, {first + 30'000, first + 1'000'000}};
+  const auto parts = critical_path_summary(made.facts, halves).stretches;
+  ASSERT_EQ(parts.size(), 2u);
+  const auto at = [](BoundBy what) { return static_cast<std::size_t>(what); };
+  EXPECT_EQ(parts[0][at(BoundBy::kLaunchLatency)], 10'000);
+  EXPECT_EQ(parts[0][at(BoundBy::kGpuCompute)] + parts[1][at(BoundBy::kGpuCompute)], 90'000);
+  EXPECT_EQ(parts[1][at(BoundBy::kHostOp)], 0);
 }
 
 TEST(PathTables, WhatIfTellsEachKindOfWork) {
@@ -85,7 +97,7 @@ TEST(PathTables, WhatIfTellsEachKindOfWork) {
 TEST(PathTables, NothingOfAnEmptyTrace) {
   const Made made{TestTrace{}.finish()};
   EXPECT_EQ(critical_path_table(made.facts, made.model).rows(), 0u);
-  EXPECT_EQ(critical_path_summary(made.facts).rows(), 0u);
+  EXPECT_EQ(critical_path_summary(made.facts).table.rows(), 0u);
   EXPECT_EQ(what_if_table(made.facts, made.model, {}).rows(), 0u);
 }
 

@@ -102,6 +102,14 @@ const PathModel& TableContext::path() {
   return path_.get([this] { return PathModel{facts}; });
 }
 
+const PathSummary& TableContext::path_summary() {
+  return path_summary_.get([this] {
+    std::vector<Interval> steps;
+    for (const HostStep& step : host_work().steps()) steps.push_back({step.start_ns, step.end_ns});
+    return critical_path_summary(facts, steps);
+  });
+}
+
 const HostWork& TableContext::host_work() {
   return host_work_.get([this] { return HostWork{facts}; });
 }

@@ -23,6 +23,7 @@
 #include "analysis/jax/ops.hpp"
 #include "analysis/ops/input.hpp"
 #include "analysis/path/model.hpp"
+#include "analysis/path/tables.hpp"
 #include "analysis/rocm/api_latency.hpp"
 #include "analysis/rocm/memory_copy.hpp"
 #include "analysis/rocm/pftrace_activity.hpp"
@@ -59,8 +60,9 @@ class TableContext {
   [[nodiscard]] const Tree& tree() const { return facts.tree(); }
   // gpu_timeline of all GPUs together.
   [[nodiscard]] const Timeline& timeline();
-  [[nodiscard]] const IdleTables& idle();  // of the same GPU events
-  [[nodiscard]] const PathModel& path();   // of all GPU events that have a launch
+  [[nodiscard]] const IdleTables& idle();           // of the same GPU events
+  [[nodiscard]] const PathModel& path();            // of all GPU events that have a launch
+  [[nodiscard]] const PathSummary& path_summary();  // its stretches: the steps of host_work()
   [[nodiscard]] const HostWork& host_work();
   [[nodiscard]] const GraphStitching& stitching();  // of the options; else nothing was stitched
 
@@ -95,6 +97,7 @@ class TableContext {
   Once<Timeline> timeline_;
   Once<IdleTables> idle_;
   Once<PathModel> path_;
+  Once<PathSummary> path_summary_;
   Once<HostWork> host_work_;
   Once<GraphStitching> unstitched_;
   Once<OpInput> ops_;

@@ -36,7 +36,12 @@ std::vector<Table> gap_summary(TableContext& c) {
 
 std::vector<Table> steps(TableContext& c) {
   if (!has_work(c)) return {};
-  return tables(step_phases(step_phases_of(c.host_work())));
+  std::vector<StepPhase> phases = step_phases_of(c.host_work());
+  if (c.kind == TraceKind::kPyTorch) {
+    const std::vector<BoundByTimes>& paths = c.path_summary().stretches;
+    for (std::size_t i = 0; i < paths.size(); ++i) phases[i].path_ns = paths[i];
+  }
+  return tables(step_phases(phases));
 }
 
 std::vector<Table> more(TableContext& c) {

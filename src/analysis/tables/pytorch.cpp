@@ -180,7 +180,7 @@ std::vector<Table> collectives(TableContext& c) {
 
 std::vector<Table> path_summary(TableContext& c) {
   if (!c.is_extended()) return {};
-  return with_rows(tables(critical_path_summary(c.facts)));
+  return with_rows(tables(c.path_summary().table));
 }
 
 std::vector<Table> path_segments(TableContext& c) {

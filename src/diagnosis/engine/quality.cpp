@@ -34,8 +34,8 @@ class Notes {
     streams();
     if (!are_graphs_whole(c_))
       add(8,
-          "graph launches were recorded without their kernels or with a part of them: idle time and graph coverage are "
-          "not reliable, findings about them are withheld");
+          "graph launches were recorded without their kernels or with a part of them: idle time and "
+          "graph coverage are not reliable, findings about them are withheld");
     models();
     clocks();
     return std::move(notes_);
