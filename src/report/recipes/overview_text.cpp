@@ -186,7 +186,7 @@ void write_causes(Screen& screen, const Overview& overview) {
   }
 }
 
-std::string text_with(const Overview& overview, const OverviewStyle& style, std::size_t advice) {
+std::string text_with(const Overview& overview, const OverviewStyle& style) {
   Screen screen{style};
   screen.wrapped(single_line(overview.run));
   screen.wrapped(single_line(overview.verdict), kBold);
@@ -203,8 +203,8 @@ std::string text_with(const Overview& overview, const OverviewStyle& style, std:
     screen.line("");
     write_costs(screen, overview);
   }
-  if (advice + overview.commands.size() > 0) screen.line("");
-  for (std::size_t i = 0; i < advice; ++i) screen.wrapped("- " + single_line(overview.advice[i]));
+  if (!overview.advice.empty() || !overview.commands.empty()) screen.line("");
+  for (const std::string& advice : overview.advice) screen.wrapped("- " + single_line(advice));
   for (const std::string& command : overview.commands)
     screen.line("  " + single_line(command), kDim);
   return screen.text();
@@ -224,13 +224,19 @@ std::size_t lines_on_screen(std::string_view text, std::size_t width) {
 
 }  // namespace
 
-// As much advice as the screen has room for.
+// As much advice, and as many kinds of work, as the screen has room for.
 std::string overview_text(const Overview& overview, const OverviewStyle& style) {
-  std::size_t advice = overview.advice.size();
+  constexpr std::size_t kFewestCosts = 3;
+  Overview shown = overview;
   while (true) {
-    std::string text = text_with(overview, style, advice);
-    if (lines_on_screen(text, style.width) <= kLines || advice == 0) return text;
-    --advice;
+    std::string text = text_with(shown, style);
+    if (lines_on_screen(text, style.width) <= kLines) return text;
+    if (!shown.advice.empty())
+      shown.advice.pop_back();
+    else if (shown.costs.size() > kFewestCosts)
+      shown.costs.pop_back();
+    else
+      return text;
   }
 }
 
