@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/path/stream_waits.hpp"
 #include "facts/calls.hpp"
 #include "tree/links.hpp"
 #include "tree/time_math.hpp"
@@ -282,6 +283,7 @@ class PathGraphBuilder {
   // What the start of a GPU event waits for.
   void add_stream_edges() {
     sort_gpu_ends();
+    const StreamWaits waits{trace_};
     PathPoint latest = kNoPoint;  // the end of the event of the lane that ended last
     for (std::size_t gpu = 0; gpu < g_.gpu_count(); ++gpu) {
       const PathPoint start = g_.gpu_start(gpu);
@@ -295,6 +297,8 @@ class PathGraphBuilder {
       };
       if (latest != kNoPoint) add(latest, EdgeKind::kKernelGap);
       if (g_.calls_[gpu] != kNoPoint) add(g_.calls_[gpu], EdgeKind::kLaunch);
+      if (const EventId source = waits.source(g_.events_[start]); source.valid())
+        add(g_.starts_[source.row] + 1, EdgeKind::kStreamEvent);
       if (!before || *before < time - kGuessWithinNs) guess_stream_wait(gpu, before);
       if (latest == kNoPoint || g_.times_[g_.gpu_end(gpu)] >= g_.times_[latest])
         latest = g_.gpu_end(gpu);

@@ -121,6 +121,37 @@ TEST(PathGraph, AStreamThatStartsRightAfterAnotherWaitedForIt) {
   EXPECT_EQ(a.sources(elsewhere.gpu, EdgeKind::kStreamGuess, false), Times{});
 }
 
+// Stream 8 waits for an event that was recorded on stream 7 after its first kernel.
+TEST(PathGraph, AStreamWaitsForAnEventAsRecorded) {
+  TestTrace t;
+  t.launch("cudaLaunchKernel", 0, 2, {.name = "first", .ts = 10, .dur = 100});
+  t.runtime("cudaEventRecord", 3, 1, 1);
+  t.launch("cudaLaunchKernel", 5, 2, {.name = "later", .ts = 110, .dur = 500});
+  t.runtime("cudaStreamWaitEvent", 8, 1, 2);
+  const EventId waiting =
+      t.launch("cudaLaunchKernel", 10, 2, {.name = "waiting", .ts = 250, .dur = 10, .stream = 8})
+          .gpu;
+  const EventId next =
+      t.launch("cudaLaunchKernel", 15, 2, {.name = "next", .ts = 260, .dur = 10, .stream = 8}).gpu;
+  TraceBuilder& b = t.builder();
+  const EventId wait = b.append({.phase = Phase::kComplete,
+                                 .category = Category::kOtherCategory,
+                                 .name = b.intern("Stream Wait Event"),
+                                 .track = b.intern(Track{0, 8}),
+                                 .signature = {},
+                                 .ts_ns = 8500,
+                                 .dur_ns = 100,
+                                 .correlation = 2});
+  b.set_category_text(wait, b.intern("cuda_sync"));
+  b.set_stream(wait, 8);
+  b.set_device(wait, 0);
+  b.set_details(wait, b.intern(R"({"wait_on_stream": 7, "wait_on_cuda_event_record_corr_id": 1})"));
+  const Analysed a{t.finish()};
+  EXPECT_EQ(a.sources(waiting, EdgeKind::kStreamEvent, false), Times{110});
+  EXPECT_EQ(a.sources(next, EdgeKind::kStreamEvent, false), Times{});
+  EXPECT_TRUE(a.replays());
+}
+
 TEST(PathGraph, CallsWaitForWorkLaunchedBeforeThem) {
   TestTrace t;
   t.launch("cudaLaunchKernel", 0, 1, {.ts = 5, .dur = 45});

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/path/stream_waits.hpp"
 #include "facts/gpu_work.hpp"
 #include "tree/time_math.hpp"
 
@@ -15,7 +16,7 @@ namespace tracelens {
 namespace {
 
 constexpr std::int64_t kLongGapNs = 1'500'000;
-constexpr std::uint32_t kNoNode = 0xffffffff;
+constexpr std::uint32_t kNoNode = 0xffffffff;  // also the row of an event that is not there
 
 bool is_one_of(std::string_view text, std::initializer_list<std::string_view> list) {
   return std::ranges::find(list, text) != list.end();
@@ -295,45 +296,8 @@ class HtaGraph {
     }
   }
 
-  // What an event recorded by a call stood for: the last work launched onto its stream before.
-  [[nodiscard]] std::uint32_t source_of(std::uint32_t sync) const {
-    const Value details = trace_.details({sync});
-    const Value *record = details.find("wait_on_cuda_event_record_corr_id"),
-                *stream = details.find("wait_on_stream");
-    if (record == nullptr || stream == nullptr || !record->is_int() || !stream->is_int())
-      return kNoNode;
-    const auto call = calls_.find(record->as_int());
-    if (call == calls_.end() || name(call->second) != "cudaEventRecord") return kNoNode;
-    const auto lane_of =
-        launched_.find(std::pair{trace_.devices().at({sync}).value_or(-1), stream->as_int()});
-    if (lane_of == launched_.end()) return kNoNode;
-    const auto after =
-        std::ranges::upper_bound(lane_of->second, start(call->second), {}, &Launched::time);
-    return after == lane_of->second.begin() ? kNoNode : (after - 1)->gpu;
-  }
-
-  void find_waits() {
-    for (const std::uint32_t gpu : all_gpu_)
-      if (const std::uint32_t call = call_of(gpu); call != kNoNode)
-        launched_[lane(gpu)].push_back({start(call), gpu, call});
-    for (auto& [key, list] : launched_) std::ranges::stable_sort(list, {}, &Launched::time);
-    for (const std::uint32_t sync : gpu_) {
-      if (name(sync) != "Stream Wait Event") continue;
-      const std::uint32_t source = source_of(sync), call = call_of(sync);
-      const auto own = launched_.find(lane(sync));
-      if (source == kNoNode || call == kNoNode || own == launched_.end()) continue;
-      for (auto next = std::ranges::lower_bound(own->second, start(call), {}, &Launched::time);
-           next != own->second.end(); ++next) {
-        if (trace_.tracks()[next->call] != trace_.tracks()[call]) continue;
-        pending_[next->gpu] = source;
-        break;
-      }
-    }
-  }
-
   void add_gpu_edges() {
     count_queues();
-    find_waits();
     std::ranges::stable_sort(
         gpu_, {}, [&](std::uint32_t row) { return is_sync(row) ? end(row) : start(row); });
     std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> last;  // by lane
@@ -351,8 +315,7 @@ class HtaGraph {
 
   void add_start(std::uint32_t row, std::uint32_t before) {
     const std::uint32_t call = call_of(row);
-    const auto wait = pending_.find(row);
-    const std::uint32_t source = wait == pending_.end() ? kNoNode : wait->second;
+    const std::uint32_t source = waits_.source({row}).row;
     const auto ended_by = [&](std::uint32_t event, std::int64_t time) {
       return event == kNoNode || end(event) < time;
     };
@@ -379,7 +342,7 @@ class HtaGraph {
     } else if (name(row) == "Context Sync") {
       for (const auto& [key, event] : last) wait_for(event);
     } else if (name(row) == "Event Sync") {
-      wait_for(source_of(row));
+      wait_for(waits_.source_of_wait({row}).row);
     }
   }
 
@@ -441,10 +404,6 @@ class HtaGraph {
     return path;
   }
 
-  struct Launched {
-    std::int64_t time;
-    std::uint32_t gpu, call;
-  };
   const Trace& trace_;
   const std::optional<Interval> window_;
   std::unordered_map<std::int64_t, std::uint32_t> calls_;  // by correlation: the first
@@ -457,8 +416,7 @@ class HtaGraph {
   std::uint32_t edge_count_ = 0;
   std::vector<std::vector<Link>> links_;                       // by node
   std::unordered_map<std::uint32_t, int> at_call_, at_start_;  // queue lengths, by GPU row
-  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<Launched>> launched_;  // by lane
-  std::unordered_map<std::uint32_t, std::uint32_t> pending_;  // GPU row -> what it waits for
+  const StreamWaits waits_{trace_};
 };
 
 }  // namespace
