@@ -81,7 +81,9 @@ class Notes {
     return event.valid() && trace_.category(event) == Category::kCpuOp;
   }
 
+  // What PyTorch's profiler records when asked to.
   void names() {
+    if (c_.facts.kind() != TraceKind::kPyTorch) return;
     std::int64_t all = 0, without = 0;
     for (const OpGroup& group : c_.op_groups()) {
       const bool has_shapes =

@@ -100,7 +100,8 @@ void name_frames(const DiagnosisContext& c, std::int64_t least_ns, std::vector<S
 }
 
 std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
-  if (!c.path().usable()) return std::nullopt;
+  // What stands for ops in a JAX profile are programs that run on the GPU.
+  if (!c.path().usable() || c.facts.kind() == TraceKind::kJax) return std::nullopt;
   const auto least_ns = static_cast<std::int64_t>(n["least_us"] * 1e3);
   std::vector<Stretch> found;
   add_ops(c, least_ns, found);
