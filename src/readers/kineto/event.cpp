@@ -535,7 +535,7 @@ const char* EventParser::skip_op_args(const char* p, const char* end) {
     if (args.size() <= room && json::is_alike({p, args.size()}, args)) return p + args.size();
   const char* const after = skip_container(p, end);
   if (after != nullptr) {
-    std::ranges::rotate(skipped_args_, skipped_args_.end() - 1);
+    std::rotate(skipped_args_.begin(), skipped_args_.end() - 1, skipped_args_.end());
     skipped_args_.front() = between(p, after);
   }
   return after;
