@@ -9,13 +9,17 @@
 namespace tracelens {
 namespace {
 
-constexpr std::size_t kFewestKernels = 3, kFewestNotCopies = 2, kLongestEpilogue = 2;
+constexpr std::size_t kFewestKernels = 3, kFewestMakers = 2, kLongestEpilogue = 2;
 constexpr double kSmallestTensor = 1 << 20, kWorthwhile = 0.9;
 
 bool is_link(const FusionKernel& kernel) {
   return kernel.is_modelled &&
          (kernel.role == KernelRole::kElementwise || kernel.role == KernelRole::kReduction ||
-          kernel.role == KernelRole::kCopy);
+          kernel.role == KernelRole::kActivation || kernel.role == KernelRole::kCopy);
+}
+// What makes a chain of a run: copies and activations only take part in it.
+bool makes_chain(const FusionKernel& kernel) {
+  return kernel.role == KernelRole::kElementwise || kernel.role == KernelRole::kReduction;
 }
 
 std::vector<EventId> events_of(const FusionInput& input, std::span<const GpuPosition> kernels) {
@@ -93,17 +97,17 @@ class Runs {
   }
 
   void keep() {
-    std::size_t not_copies = 0;
+    std::size_t makers = 0;
     std::int64_t not_copies_ns = 0;
     double bytes = 0;
     for (const GpuPosition at : open_) {
       bytes += input_[at].bytes;
+      makers += makes_chain(input_[at]);
       if (input_[at].role == KernelRole::kCopy) continue;
-      ++not_copies;
       not_copies_ns = plus_ns(not_copies_ns, input_.dur_ns(at));
     }
     const std::int64_t time_ns = time_of(input_, open_);
-    if (not_copies < kFewestNotCopies ||
+    if (makers < kFewestMakers ||
         2 * static_cast<double>(not_copies_ns) < static_cast<double>(time_ns))
       return;
     const FusedBytes fused = fused_bytes(input_, open_);

@@ -89,6 +89,16 @@ TEST(FusibleRuns, ARunEndsAtAnotherModuleAndAtMatrixProducts) {
   EXPECT_TRUE(fusible_runs(a.input, 1000).empty());
 }
 
+TEST(FusibleRuns, AnActivationTakesPartInAChain) {
+  ChainTrace t;
+  t.module("nn.Module: Block_0", 3);
+  for (const char* op : {"aten::mul", "aten::gelu", "aten::mul"}) t.call(op, floats());
+  Analysed a{t};
+  const auto runs = fusible_runs(a.input, 1000);
+  ASSERT_EQ(runs.size(), 1u);
+  EXPECT_EQ(runs[0].kernels.size(), 3u);
+}
+
 TEST(FusibleRuns, SmallTensorsCopiesAndOpsOfTheirOwnAreNoChain) {
   ChainTrace t;
   t.module("nn.Module: Small_0", 3);
@@ -97,7 +107,7 @@ TEST(FusibleRuns, SmallTensorsCopiesAndOpsOfTheirOwnAreNoChain) {
   for (int i = 0; i < 3; ++i) t.call("aten::copy_", tensors({{kMany, "float"}, {kMany, "float"}}));
   t.call("aten::mul", floats());
   t.module("nn.Module: Activations_0", 5);
-  for (const char* op : {"aten::mul", "aten::gelu", "aten::mul", "aten::_softmax", "aten::mul"})
+  for (const char* op : {"aten::mul", "aten::gelu", "aten::gelu", "aten::_softmax", "aten::mul"})
     t.call(op, floats());
   Analysed a{t};
   EXPECT_TRUE(fusible_runs(a.input, 1000).empty());

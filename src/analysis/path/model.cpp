@@ -26,6 +26,8 @@ struct PathModel::Parts {
         base{recorded_lags(graph)},
         editor{graph, classes, active, base, window} {
     choose_window(facts, options);
+    why_not = options.why_not;
+    if (!why_not.empty()) return;
     if (!replays(graph, base)) {
       why_not = "the recorded times contradict each other, so that they cannot be simulated";
       return;

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <tracelens/intervals.hpp>
 #include <tracelens/trace.hpp>
@@ -43,7 +44,8 @@ struct RecordingCosts {
 struct PathOptions {
   std::optional<Interval> window;  // else what the steps span
   bool correct_overhead = true;
-  RecordingCosts costs;
+  RecordingCosts costs = {};
+  std::string why_not = {};  // a sentence, where the model is not to be usable
 };
 
 // Bottleneck arithmetic, for the whole window: T = max(host, gpu, loader) + rest.

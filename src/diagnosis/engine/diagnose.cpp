@@ -35,32 +35,35 @@ constexpr Number kEngineNumbers[] = {
 
 // --- options ---
 
-bool is_known_key(std::string_view key) {
+bool is_known_key(std::string_view key, bool is_number) {
   const auto dot = key.rfind('.');
   if (dot == key.npos) return false;
   const std::string_view id = key.substr(0, dot), name = key.substr(dot + 1);
-  const auto has = [name](std::span<const Number> numbers) {
-    return std::ranges::find(numbers, name, &Number::key) != numbers.end();
+  const auto has = [&](std::span<const Number> numbers) {
+    return is_number && std::ranges::find(numbers, name, &Number::key) != numbers.end();
   };
   if (id == kOverheadId) return has(overhead_numbers());
   if (id == kEngineId) return has(kEngineNumbers);
   return std::ranges::any_of(all_rules(), [&](const Rule* rule) {
-    return rule->id == id && (name == "title" || name == "try" || has(rule->numbers));
+    return rule->id == id &&
+           (has(rule->numbers) || (!is_number && (name == "title" || name == "try")));
   });
 }
 
 void check_settings(const RuleSettings& settings) {
-  const auto check = [&](const auto& map) {
+  const auto check = [&](const auto& map, std::string_view what, std::string_view ending) {
     for (const auto& [key, value] : map)
-      if (!is_known_key(key))
+      if (!is_known_key(key, what == "number") || !key.ends_with(ending))
         throw Error{settings.file,
-                    fmt::format("there is no number '{}'; tracelens diagnose --list-rules shows "
-                                "them all",
-                                key)};
+                    fmt::format("there is no {} '{}'; tracelens diagnose --list-rules shows all "
+                                "numbers, a title is a text, what to try a list of texts",
+                                what, key)};
   };
-  check(settings.numbers);
-  check(settings.texts);
-  check(settings.lists);
+  check(settings.numbers, "number", "");
+  check(settings.texts, "text", ".title");
+  check(settings.lists, "list", ".try");
+  for (const auto& [key, value] : settings.numbers)
+    if (value < 0) throw Error{settings.file, fmt::format("{}: expected 0 or more", key)};
 }
 
 void check_ids(const std::vector<std::string>& patterns, std::string_view flag) {

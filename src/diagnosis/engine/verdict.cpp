@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -49,6 +50,8 @@ std::string verdict_on(const DiagnosisContext& context, const Diagnosis& diagnos
   if (context.gpu_events().empty()) return "The trace has no GPU work: nothing to diagnose.";
   const std::int64_t span = diagnosis.gpu_busy_ns + diagnosis.gpu_idle_ns;
   const double busy_share = percentage(diagnosis.gpu_busy_ns, span);
+  // A GPU that communicates and does nothing else mostly waits for others.
+  const double computing = busy_share - percentage(context.communication().exposed_ns, span);
   const std::string busy = fmt::format("the GPU is busy {:.1f}% of its span", busy_share);
   const auto [side, share] = largest_side(diagnosis);
   const std::string bound =
@@ -57,11 +60,16 @@ std::string verdict_on(const DiagnosisContext& context, const Diagnosis& diagnos
           : fmt::format("{} {:.0f}% of the critical path, {}", side, share, busy);
   if (diagnosis.findings.empty() || diagnosis.findings.front().saving_percent < kWorthwhile)
     return fmt::format("{} above {:.0f}%: {}.",
-                       busy_share >= kBusy ? "Nothing worth changing" : "No rule names a cause",
+                       computing >= kBusy ? "Nothing worth changing" : "No rule names a cause",
                        kWorthwhile, bound);
   const Finding& first = diagnosis.findings.front();
-  return fmt::format("{} costs {:.1f}% ({}); {}.", first.title, first.saving_percent, first.id,
-                     bound);
+  const auto largest = std::ranges::max_element(diagnosis.findings, {}, &Finding::saving_percent);
+  std::string text =
+      fmt::format("{} ({}): {:.1f}% of the time", first.title, first.id, first.saving_percent);
+  if (largest->saving_percent > 2 * first.saving_percent)
+    text += fmt::format("; then {} ({}): {:.1f}%", largest->title, largest->id,
+                        largest->saving_percent);
+  return fmt::format("{}; {}.", text, bound);
 }
 
 }  // namespace tracelens

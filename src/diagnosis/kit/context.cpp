@@ -67,12 +67,15 @@ const DiagnosisContext* DiagnosisContext::other() const {
 
 const PathModel& DiagnosisContext::path() const {
   return path_.get([this] {
-    // What recording costs is known of PyTorch's profiler alone.
+    // What recording costs is known of PyTorch's profiler alone. The host threads of a JAX profile
+    // are those of a runtime that launches ahead by itself: what they do at which time decides little.
     const bool is_known = facts.kind() == TraceKind::kPyTorch;
-    return PathModel{facts,
-                     {.window = window.time,
-                      .correct_overhead = options.corrects_overhead && is_known,
-                      .costs = recording_costs(settings)}};
+    return PathModel{
+        facts,
+        {.window = window.time,
+         .correct_overhead = options.corrects_overhead && is_known,
+         .costs = recording_costs(settings),
+         .why_not = facts.kind() == TraceKind::kJax ? "of a JAX profile no path is made" : ""}};
   });
 }
 

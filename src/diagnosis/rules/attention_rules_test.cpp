@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "diagnosis/kit/test_run.hpp"
@@ -62,6 +63,19 @@ TEST(Attn2, SlowFusedAttention) {
   EXPECT_GT(slow.saving_percent(*draft), 50);
   TestRun fast{run_of(fused(150))};
   EXPECT_FALSE(fast.find(kAttn2));
+}
+
+TEST(Attn2, ASquareMaskMayBeCausal) {
+  std::vector<TestOp> ops = fused(150);  // fast enough
+  ops.front().dims.push_back(shape({2048, 2048}));
+  ops.front().types.push_back("bool");
+  TestRun masked{run_of(ops)};
+  const auto draft = masked.find(kAttn2);
+  ASSERT_TRUE(draft);
+  EXPECT_THAT(draft->tries.front(), testing::HasSubstr("is_causal=True"));
+  ops.front().dims.back() = shape({1, 2048});  // of padding
+  TestRun padded{run_of(ops)};
+  EXPECT_FALSE(padded.find(kAttn2));
 }
 
 TEST(Attn3, CopiesBesideIt) {

@@ -17,7 +17,11 @@ constexpr Number kNumbers[] = {
 
 bool is_compiler(std::string_view frame) {
   constexpr std::string_view kFiles[] = {"torch/_dynamo/convert_frame.py",
-                                         "torch/_inductor/compile_fx.py", "triton/compiler"};
+                                         "torch/_inductor/compile_fx.py",
+                                         "triton/compiler/compiler.py("};
+  constexpr std::string_view kLookups[] = {": __getattribute__", ": launch_metadata"};
+  if (std::ranges::any_of(kLookups, [&](std::string_view name) { return frame.ends_with(name); }))
+    return false;  // of a compiled kernel
   return std::ranges::any_of(kFiles,
                              [&](std::string_view file) { return frame.find(file) != frame.npos; });
 }

@@ -18,7 +18,8 @@ constexpr Number kNumbers[] = {
 
 bool is_lookup(const OpGroup& group) {
   return group.category == "Indexing" || group.category == "Sorting" ||
-         has_any(group.name, {"index", "gather", "scatter", "embedding", "aten::sort", "topk"});
+         (has_any(group.name, {"index", "gather", "scatter", "embedding", "aten::sort", "topk"}) &&
+          !has_any(group.name, {"rotary", "matmul", "gemm"}));
 }
 
 std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {

@@ -1,4 +1,4 @@
-// GEMM-5: matrix products in fp32 on a GPU whose matrix units would take 16 bit or TF32.
+// GEMM-5: matrix products in fp32 or fp64 on a GPU whose matrix units would take 16 bit or TF32.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,12 +33,14 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
 
   Draft draft;
   draft.low.emplace();
-  std::int64_t products = 0, attention = 0, kept_ns = 0;
+  std::int64_t products = 0, attention = 0, kept_ns = 0, doubles = 0;
   for (const OpGroup& group : c.op_groups()) {
     const bool attends = is_attention(group.category);
-    if (group.work == nullptr || group.work->compute_spec != "matrix_fp32" ||
-        (!attends && !is_product(group.category)))
-      continue;
+    if (group.work == nullptr || (!attends && !is_product(group.category))) continue;
+    // Few mean fp64: its products are told as fp32 with TF32, which keeps more than enough for most.
+    const bool is_double = group.work->compute_spec == "matrix_fp64" && peak_tf32.has_value();
+    if (group.work->compute_spec != "matrix_fp32" && !is_double) continue;
+    const double faster = is_double ? *peak_tf32 : *peak16;
     FindingPlace place{.kind = "op", .name = group.name};
     for (const std::uint32_t at : group.uses) {
       const OpUse& use = c.op_uses()[at];
@@ -52,7 +54,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
                                  : n["of_peak"];
       const double bytes = group.work->bytes.value_or(0);
       const double seconds =
-          std::max(group.work->flops / (reached * *peak16), bytes / 2 / *bandwidth);
+          std::max(group.work->flops / (reached * faster), bytes / 2 / *bandwidth);
       const double factor = std::min(1.0, seconds * 1e9 / static_cast<double>(use.busy_ns));
       for (const EventId kernel : use.kernels) {
         draft.edit.scale_gpu(kernel, factor);
@@ -62,6 +64,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
                                                  static_cast<double>(use.busy_ns)));
       }
       (attends ? attention : products) += use.busy_ns;
+      if (is_double) doubles += use.busy_ns;
       kept_ns += static_cast<std::int64_t>(factor * static_cast<double>(use.busy_ns));
       place.time_ns += use.busy_ns;
       ++place.count;
@@ -76,21 +79,28 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (products == 0 || c.busy_share(products) < n["least_gpu_pct"]) return std::nullopt;
 
   const std::int64_t all = products + attention;
+  const bool in_double = 2 * doubles > all;
+  const std::string spec = in_double ? "matrix_fp64" : "matrix_fp32";
   draft.verdict = draft.tell(
-      "Matrix products in fp32 take {} a step, {} of the GPU's busy time; in 16 bit the same work "
-      "would take about {}. Whether the accuracy allows it is for you to decide.",
+      "Matrix products in {} take {} a step, {} of the GPU's busy time; in {} the same work would "
+      "take about {}. Whether the accuracy allows it is for you to decide.",
+      in_double ? "fp64" : "fp32",
       proof("unified_perf_summary", "Kernel Time (ms)_sum per step", in_ms(c.per_step(all)), "ms",
-            {{"Compute Spec", "matrix_fp32"}}),
+            {{"Compute Spec", spec}}),
       proof("unified_perf_summary", "share of busy time", c.busy_share(all), "%",
-            {{"Compute Spec", "matrix_fp32"}}),
-      proof("roofline", "time per step in 16 bit", in_ms(c.per_step(kept_ns)), "ms",
-            {{"Compute Spec", "matrix_bf16"}}));
-  draft.formula = fmt::format("products at {:.0f}% of the 16-bit peak (low: of the TF32 peak)",
-                              100 * n["of_peak"]);
-  draft.tries = {
-      "torch.backends.cuda.matmul.allow_tf32 = True, or "
-      "torch.set_float32_matmul_precision('high')",
-      "torch.autocast('cuda', dtype=torch.bfloat16)"};
+            {{"Compute Spec", spec}}),
+      in_double ? "TF32" : "16 bit",
+      proof("roofline", "time per step at the faster rate", in_ms(c.per_step(kept_ns)), "ms",
+            {{"Compute Spec", in_double ? "matrix_tf32" : "matrix_bf16"}}));
+  draft.formula = fmt::format("products at {:.0f}% of the {} peak (low: of the TF32 peak)",
+                              100 * n["of_peak"], in_double ? "TF32" : "16-bit");
+  if (in_double)
+    draft.tries.push_back(
+        "make the tensors fp32: NumPy arrays and Python numbers often bring in fp64");
+  for (const char* const narrower : {"torch.backends.cuda.matmul.allow_tf32 = True, or "
+                                     "torch.set_float32_matmul_precision('high')",
+                                     "torch.autocast('cuda', dtype=torch.bfloat16)"})
+    draft.tries.emplace_back(narrower);
   draft.verify = {.table = "unified_perf_summary",
                   .column = "Kernel Time (ms)_sum per step",
                   .now = in_ms(c.per_step(all)),

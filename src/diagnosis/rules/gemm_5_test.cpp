@@ -39,6 +39,15 @@ TEST(Gemm5, ProductsInFp32RunFasterIn16Bit) {
   EXPECT_EQ(draft->where.front().count, 10);
 }
 
+TEST(Gemm5, ProductsInFp64RunFasterInTf32) {
+  TestRun run{products("double", "cutlass_80_tensorop_d884gemm")};
+  const auto draft = run.find(kGemm5);
+  ASSERT_TRUE(draft);
+  EXPECT_NEAR(run.saving_percent(*draft), 83, 3);
+  EXPECT_THAT(draft->verdict, testing::HasSubstr("Matrix products in fp64 take "));
+  EXPECT_THAT(draft->tries.front(), testing::HasSubstr("make the tensors fp32"));
+}
+
 TEST(Gemm5, NotWhereTf32OrBf16IsUsed) {
   TestRun tf32{products("float", "sm80_xmma_gemm_f32f32_tf32f32_f32")};
   EXPECT_FALSE(tf32.find(kGemm5));

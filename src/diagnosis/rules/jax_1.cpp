@@ -32,7 +32,6 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (static_cast<double>(*middle) >= n["most_latency_us"] * 1e3) return std::nullopt;
   Draft draft;
   const std::int64_t idle_ns = c.gpu_times().idle_ns();
-  draft.edit.scale_all_host(1 - n["factor"]);  // where the launches are known
   draft.idle_ns = static_cast<std::int64_t>(n["factor"] * static_cast<double>(idle_ns));
   draft.where = {{.kind = "range", .name = "between kernels", .time_ns = idle_ns, .count = 1}};
   draft.verdict = draft.tell(

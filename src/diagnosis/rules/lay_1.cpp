@@ -1,6 +1,7 @@
-// LAY-1: copies that only change the layout of a tensor.
+// LAY-1: copies that only change the layout of a tensor, or append a little to a large one.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "diagnosis/kit/collected.hpp"
@@ -15,6 +16,7 @@ constexpr Number kNumbers[] = {
     {"least_gpu_pct", 3, "% of the GPU's busy time in such copies"},
     {"factor", 0, "what is left of them"},
     {"low_share", 0.5, "of the saving that the low estimate counts"},
+    {"appended_pct", 90, "% of a joined tensor that one part has: the rest is appended to it"},
 };
 
 bool is_copy(const DiagnosisContext& c, const OpUse& use) {
@@ -29,6 +31,29 @@ bool is_copy(const DiagnosisContext& c, const OpUse& use) {
     if (has_any(c.trace.name(kernel), {"HtoD", "DtoH", "HostToDevice", "DeviceToHost"}))
       return false;
   return true;
+}
+
+double elements_of(const Value& dims) {
+  if (!dims.is_sequence()) return 0;
+  double count = 1;
+  for (const Value& size : dims.items()) count *= size.is_number() ? size.as_real() : 0;
+  return count;
+}
+
+// Of the joined tensor, the part of its largest piece; 0: nothing is joined.
+double largest_piece(const DiagnosisContext& c, const OpUse& use) {
+  if (use.name != "aten::cat") return 0;
+  const SignatureId id = c.trace.signatures()[use.event.row];
+  if (!id.valid() || !c.trace.signature(id).dims.is_sequence() ||
+      c.trace.signature(id).dims.items().empty() ||
+      !c.trace.signature(id).dims.items()[0].is_sequence())
+    return 0;
+  double all = 0, largest = 0;
+  for (const Value& piece : c.trace.signature(id).dims.items()[0].items()) {
+    all += elements_of(piece);
+    largest = std::max(largest, elements_of(piece));
+  }
+  return all > largest ? largest / all : 0;  // a piece alone is copied on purpose
 }
 
 // The host time of a call, and of the autograd nodes it left for the backward pass.
@@ -68,8 +93,15 @@ bool is_view(const DiagnosisContext& c, NodeId call) {
 std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   Draft draft;
   Collected found{c, draft, {.low = n["low_share"]}};
+  std::int64_t appended = 0;
   for (const OpUse& use : c.op_uses()) {
-    if (!use.node.valid() || !found.may_take(use) || !is_copy(c, use)) continue;
+    if (!use.node.valid() || !found.may_take(use)) continue;
+    if (const double piece = largest_piece(c, use); 100 * piece >= n["appended_pct"]) {
+      found.scale(use, 1 - piece);  // what is new still has to be written
+      appended += use.busy_ns;
+      continue;
+    }
+    if (!is_copy(c, use)) continue;
     found.scale(use, n["factor"]);
     const NodeId whole = outermost(c, use.node,
                                    {"aten::clone", "aten::contiguous", "aten::reshape",
@@ -82,15 +114,22 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (found.uses() == 0 || c.busy_share(found.before_ns()) < n["least_gpu_pct"])
     return std::nullopt;
   found.finish();
-  draft.verdict = draft.tell(
-      "{} copies a step only bring tensors into another layout; they take {} a step, {} of the "
-      "GPU's busy time.",
-      proof("unified_perf_summary", "copies per step", found.uses_per_step(), ""), found.time(),
-      found.share());
+  const bool appends = 2 * appended > found.before_ns();
+  draft.verdict =
+      draft.tell("{} copies a step only {}; they take {} a step, {} of the GPU's busy time.",
+                 proof("unified_perf_summary", "copies per step", found.uses_per_step(), ""),
+                 appends ? "append a little to large tensors" : "bring tensors into another layout",
+                 found.time(), found.share());
   draft.formula = fmt::format("copies and their host time x {} (low: half of that)", n["factor"]);
-  draft.tries = {"leave out .contiguous() and .clone(), or reshape where the layout fits already",
-                 "choose the order of dimensions once, so that nothing has to be permuted",
-                 "let the op before write the layout that is needed (torch.compile does)"};
+  if (appended > 0)
+    draft.tries.push_back(
+        "write into a tensor that is large enough from the start (index_copy_, narrow().copy_()) "
+        "instead of torch.cat");
+  for (const char* const other :
+       {"leave out .contiguous() and .clone(), or reshape where the layout fits already",
+        "choose the order of dimensions once, so that nothing has to be permuted",
+        "let the op before write the layout that is needed (torch.compile does)"})
+    draft.tries.emplace_back(other);
   draft.verify = {.table = "unified_perf_summary",
                   .column = "GPU time per step",
                   .now = in_ms(c.per_step(found.before_ns())),

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "diagnosis/kit/test_run.hpp"
@@ -70,6 +71,24 @@ TEST(Lay1, CopiesOfTheSameType) {
   ASSERT_TRUE(draft->low);
   TestRun small{run_of({good(), copy(kHalf, kHalf, 5, {})})};
   EXPECT_FALSE(small.find(kLay1));
+}
+
+TEST(Lay1, ALittleAppendedToALargeTensor) {
+  const auto joined = [](std::vector<Value> pieces) {
+    return TestOp{.name = "aten::cat",
+                  .dims = {Value::tuple(std::move(pieces)), shape({})},
+                  .types = {"TensorList", "Scalar"},
+                  .us = 500};
+  };
+  TestRun run{run_of({good(), joined({shape({64, 4095, 128}), shape({64, 1, 128})})})};
+  const auto draft = run.find(kLay1);
+  ASSERT_TRUE(draft);
+  EXPECT_NEAR(run.saving_percent(*draft), 50, 3);
+  EXPECT_THAT(draft->tries.front(), testing::HasSubstr("instead of torch.cat"));
+  TestRun halves{run_of({good(), joined({shape({64, 2048, 128}), shape({64, 2048, 128})})})};
+  EXPECT_FALSE(halves.find(kLay1));
+  TestRun alone{run_of({good(), joined({shape({64, 2048, 128})})})};
+  EXPECT_FALSE(alone.find(kLay1));
 }
 
 TEST(Soft1, ASoftmaxMadeOfItsParts) {

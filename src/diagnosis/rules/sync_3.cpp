@@ -61,6 +61,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
     place.time_ns += c.dur_ns(whole);
     ++place.count;
   }
+  // Without steps there is no loop to speak of, unless it happens again and again.
+  if (c.window.steps.empty() && calls < 2) return std::nullopt;
   const double per_step = static_cast<double>(calls) / static_cast<double>(c.steps());
   if (calls == 0 || per_step < n["least_per_step"] ||
       path_saving_pct(c, draft.edit) < n["least_pct"])

@@ -22,6 +22,7 @@ bool is_of_no_use(const OpGroup& group) {
 }
 
 std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
+  if (c.facts.kind() == TraceKind::kJax) return std::nullopt;  // its ops' models are not asked here
   std::map<std::string_view, std::int64_t> by_name;
   const auto counts = [&](const OpGroup& group) {
     // Without arguments no op has a model: that says something about the trace, not about the op.

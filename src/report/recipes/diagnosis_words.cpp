@@ -62,7 +62,7 @@ std::string headline(const Finding& finding) {
   if (finding.saving_ns == 0 && !finding.locked_by.empty())
     return fmt::format("after {}   confidence {}", finding.locked_by,
                        confidence_name(finding.confidence));
-  if (finding.alone.high_ns == 0) return "for information";
+  if (finding.alone.high_ns == 0 && finding.saving_ns == 0) return "for information";
   return fmt::format("saves {}  {:.1f}%   confidence {}", ms_text(finding.saving_ns),
                      finding.saving_percent, confidence_name(finding.confidence));
 }

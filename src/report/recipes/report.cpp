@@ -1,8 +1,11 @@
 // The report of any trace: the tables the registry has for its kind, as far as they are asked for.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <future>
 #include <iterator>
 #include <span>
+#include <tracelens/error.hpp>
 #include <tracelens/report.hpp>
 #include <tracelens/sinks.hpp>
 #include <tracelens/tables.hpp>
@@ -74,6 +77,16 @@ void run_all(std::span<Job> jobs, TableContext& context) {
   others.get();
 }
 
+// Tables are worth having without findings.
+Overview causes_or_warn(std::future<Overview>& found, Report& report) {
+  try {
+    return found.get();
+  } catch (const Error& error) {
+    report.warnings.push_back(fmt::format("no findings: {}", error.what()));
+    return {};
+  }
+}
+
 void add_more_tables(Report& report, const Trace& trace, std::span<const MoreTables> more) {
   const Tree tree = build_tree(trace);
   for (const MoreTables& each : more) {
@@ -119,7 +132,8 @@ Report make_report(const Trace& trace, const ReportOptions& options) {
   if (selection.wants("warnings"))
     if (auto table = warnings_table(trace, report.warnings))
       report.tables.push_back(*std::move(table));
-  if (wants_overview) report.overview = trace_overview(context, report, found.get());
+  if (wants_overview)
+    report.overview = trace_overview(context, report, causes_or_warn(found, report));
   return report;
 }
 
