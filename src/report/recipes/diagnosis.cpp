@@ -27,6 +27,12 @@ std::pair<Gate, std::string> parse_finding_gate(const std::string& text) {
   if (is_plain && gate.name == "saving") return {std::move(gate), "*"};
   if (is_plain && gate.name.starts_with(kFindingPrefix)) {
     std::string pattern = gate.name.substr(kFindingPrefix.size());
+    const Table rules = rule_list();
+    if (std::ranges::none_of(rules.column("rule").texts(), [&](const std::string& id) {
+          return matches_pattern(pattern, id);
+        }))
+      throw Error{fmt::format("gate '{}'", text),
+                  "no rule is called so; tracelens diagnose --list-rules shows them all"};
     return {std::move(gate), std::move(pattern)};
   }
   throw Error{fmt::format("gate '{}'", text),
@@ -36,6 +42,12 @@ std::pair<Gate, std::string> parse_finding_gate(const std::string& text) {
 GateOutcome check(const Diagnosis& diagnosis, const std::string& text) {
   const auto [gate, pattern] = parse_finding_gate(text);
   GateOutcome outcome{.gate = gate.text};
+  if (diagnosis.gpu_busy_ns == 0) {  // a gate that nothing was held against is not passed
+    outcome.passed = false;
+    outcome.summary = "the trace has no GPU work";
+    outcome.evidence = {diagnosis.verdict};
+    return outcome;
+  }
   const Finding* closest = nullptr;
   const auto sentence = [&](const Finding& finding) {
     return fmt::format("{} {}: {} ({:.4g}%)", finding.id, finding.title, ms_text(finding.saving_ns),

@@ -168,7 +168,7 @@ void write_causes(Screen& screen, const Overview& overview) {
   constexpr std::size_t kWide = 100;  // on a narrow screen the remedy is worth more than the time
   const bool has_times = !screen.has_edge() || screen.width() >= kWide;
   screen.line(padded(overview.causes_title, title_width) +
-                  (has_times ? "      saves   share  by" : "   saves  by"),
+                  (has_times ? " saves/step   share  by" : "   saves  by"),
               kBold);
   for (const Overview::Cause& cause : overview.causes) {
     const std::string time = time_text(cause.saving_ns);

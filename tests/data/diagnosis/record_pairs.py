@@ -3,6 +3,7 @@
 NAME.bad has one deliberate performance problem, NAME.mended is the same work without it. Two profiled steps
 each; truth.json has the time of a step without a profiler.
 """
+import gc
 import gzip
 import json
 import os
@@ -314,6 +315,185 @@ def _(mended):
             return x + torch.tanh(self.one(x) if self.one else torch.cat([h(x) for h in self.many], -1))
     model = nn.Sequential(*[Heads() for _ in range(8)])
     return trainer(model, torch.randn(8, 512, 1024, device=DEV), loss=lambda out, x: out.float().square().mean())
+
+
+@pair("fp64_mlp", ["GEMM-5"])
+def _(mended):
+    torch.backends.cuda.matmul.allow_tf32 = True
+    dt = torch.float32 if mended else torch.float64
+    model = nn.Sequential(*[nn.Sequential(nn.Linear(2048, 2048), nn.GELU()) for _ in range(8)]).to(dt)
+    x = torch.randn(4096, 2048, device=DEV, dtype=dt)
+    return trainer(model, x, amp=False, loss=lambda out, x: out.square().mean())
+
+
+@pair("rnn_cells", ["GRAPH-1", "HOST-1", "GEMM-6", "HOST-3"])
+def _(mended):
+    class R(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.r = nn.GRU(512, 512, batch_first=True) if mended else nn.GRUCell(512, 512)
+        def forward(self, x):
+            if mended:
+                return self.r(x)[0]
+            h = x.new_zeros(x.shape[0], 512)
+            out = []
+            for t in range(x.shape[1]):
+                h = self.r(x[:, t], h)
+                out.append(h)
+            return torch.stack(out, 1)
+    return trainer(R(), torch.randn(64, 96, 512, device=DEV), amp=False, loss=lambda out, x: out.square().mean())
+
+
+@pair("kv_cat", ["LAY-1", "ELEM-1", "ATTN-4"])
+def _(mended):
+    L, B, H, S, D = 16, 64, 16, 2048, 128
+    ks = [torch.randn(B, H, S, D, device=DEV, dtype=torch.half) for _ in range(L)]
+    vs = [torch.randn(B, H, S, D, device=DEV, dtype=torch.half) for _ in range(L)]
+    lin = [nn.Linear(H * D, 3 * H * D, bias=False).to(DEV).half() for _ in range(L)]
+    out = [nn.Linear(H * D, H * D, bias=False).to(DEV).half() for _ in range(L)]
+    at = torch.tensor([S - 1], device=DEV)
+    @torch.no_grad()
+    def step():
+        x = torch.randn(B, 1, H * D, device=DEV, dtype=torch.half)
+        for i in range(L):
+            q, k, v = lin[i](x).view(B, 1, 3, H, D).permute(2, 0, 3, 1, 4)
+            if mended:
+                ks[i].index_copy_(2, at, k)
+                vs[i].index_copy_(2, at, v)
+                kk, vv = ks[i], vs[i]
+            else:
+                kk = torch.cat((ks[i][:, :, 1:], k), 2)
+                vv = torch.cat((vs[i][:, :, 1:], v), 2)
+                ks[i], vs[i] = kk, vv
+            x = x + out[i](F.scaled_dot_product_attention(q, kk, vv).transpose(1, 2).reshape(B, 1, H * D))
+        return x
+    return step
+
+
+@pair("sdpa_mask", ["ATTN-2", "ATTN-1"])
+def _(mended):
+    mask = torch.ones(2048, 2048, dtype=torch.bool, device=DEV).tril()
+    class B2(Block):
+        def attend(self, x):
+            b, s, d = x.shape
+            q, k, v = self.qkv(x).view(b, s, 3, self.heads, d // self.heads).permute(2, 0, 3, 1, 4)
+            y = F.scaled_dot_product_attention(q, k, v, **({"is_causal": True} if mended else {"attn_mask": mask}))
+            return self.out(y.transpose(1, 2).reshape(b, s, d))
+    g = Gpt(layers=0, d=1024)
+    g.blocks = nn.ModuleList(B2(1024, 16) for _ in range(6))
+    return trainer(g, tokens(8, 2048))
+
+
+class HandRms(nn.Module):
+    def __init__(self, d, fused):
+        super().__init__()
+        self.w = nn.Parameter(torch.ones(d))
+        self.fused = fused
+    def forward(self, x):
+        if self.fused:
+            return F.rms_norm(x, (x.shape[-1],), self.w.to(x.dtype))
+        y = x.float()
+        y = y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + 1e-6)
+        return y.to(x.dtype) * self.w.to(x.dtype)
+
+@pair("hand_rms", ["FUSE-1", "NORM-1", "CAST-1"])
+def _(mended):
+    g = Gpt(layers=6, d=2048, heads=16).to(torch.bfloat16)
+    for b in g.blocks:
+        b.ln1, b.ln2 = HandRms(2048, mended), HandRms(2048, mended)
+    return trainer(g, tokens(8, 1024), amp=False)
+
+
+@pair("gc_collect", ["HOST-6", "HOST-3", "HOST-1"])
+def _(mended):
+    junk = [[i] for i in range(200000)]
+    return trainer(Gpt(layers=6), tokens(8, 512), after=None if mended else lambda *_: gc.collect())
+
+
+@pair("dropout_chain", ["FUSE-1"])
+def _(mended):
+    def chain(x, r, b):
+        return F.gelu(F.dropout(x + b, 0.1) * 1.1 + r) * torch.sigmoid(x)
+    f = torch.compile(chain) if mended else chain
+    class C(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.l = nn.Linear(2048, 2048)
+            self.b = nn.Parameter(torch.zeros(2048))
+        def forward(self, x):
+            return f(self.l(x), x, self.b)
+    model = nn.Sequential(*[C() for _ in range(6)]).to(torch.bfloat16)
+    x = torch.randn(16384, 2048, device=DEV, dtype=torch.bfloat16)
+    return trainer(model, x, amp=False, loss=lambda out, x: out.float().square().mean())
+
+
+@pair("float_images", ["DATA-3", "DATA-2"])
+def _(mended):
+    host = torch.randint(0, 255, (128, 3, 384, 384), dtype=torch.uint8)
+    host = host.pin_memory() if mended else host.float().pin_memory()
+    class N(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.c = nn.Sequential(nn.Conv2d(3, 32, 7, 4), nn.ReLU(), nn.Conv2d(32, 64, 3, 2))
+            self.h = nn.Linear(64, 10)
+        def forward(self, x):
+            return self.h(self.c(x.float() / 255).mean((2, 3)))
+    y = torch.randint(0, 10, (128,), device=DEV)
+    return trainer(N(), None, loss=lambda out, x: F.cross_entropy(out, y),
+                   before=lambda: host.to(DEV, non_blocking=True))
+
+
+@pair("convnext_permute", ["CONV-1", "CONV-2", "LAY-1"])
+def _(mended):
+    class L(nn.Module):
+        def __init__(self, c=192):
+            super().__init__()
+            self.d = nn.Conv2d(c, c, 7, padding=3, groups=c)
+            self.n = nn.LayerNorm(c)
+            self.a = nn.Linear(c, 4 * c)
+            self.b = nn.Linear(4 * c, c)
+        def forward(self, x):
+            y = self.d(x).permute(0, 2, 3, 1)
+            if not mended:
+                y = y.contiguous()
+            y = self.b(F.gelu(self.a(self.n(y)))).permute(0, 3, 1, 2)
+            return x + (y if mended else y.contiguous())
+    model = nn.Sequential(*[L() for _ in range(8)])
+    x = torch.randn(32, 192, 56, 56, device=DEV)
+    if mended:
+        model = model.to(memory_format=torch.channels_last)
+        x = x.to(memory_format=torch.channels_last)
+    return trainer(model, x, loss=lambda out, x: out.float().square().mean())
+
+
+@pair("ema_loop", ["OPT-1", "HOST-3", "HOST-1"])
+def _(mended):
+    ema = []
+    def after(model, value):
+        ps = [p.detach() for p in model.parameters()]
+        if not ema:
+            ema.extend(p.clone() for p in ps)
+        if mended:
+            torch._foreach_lerp_(ema, ps, 0.01)
+        else:
+            for e, p in zip(ema, ps):
+                e.mul_(0.99).add_(p, alpha=0.01)
+    return trainer(Gpt(layers=16, d=512, heads=8), tokens(4, 256), after=after)
+
+
+@pair("clip_loop", ["OPT-1", "HOST-3", "HOST-1"])
+def _(mended):
+    model = Gpt(layers=16, d=512, heads=8).to(DEV)
+    opt = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
+    x = tokens(4, 256)
+    def step():
+        with torch.autocast(DEV, torch.bfloat16):
+            v = F.cross_entropy(model(x)[:, :-1].flatten(0, 1), x[:, 1:].flatten())
+        v.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0, foreach=mended)
+        opt.step()
+        opt.zero_grad(set_to_none=True)
+    return step
 
 
 def measure(step, n=20):
