@@ -1,5 +1,6 @@
 // HOST-3: a loop does the same short work piece by piece, with launches for every piece, where one
-// batched op could do it at once: a linear layer per head, a product per expert.
+// batched op could do it at once: a linear layer per head, a product per expert, an average or a norm
+// per parameter.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,6 +23,8 @@ constexpr Number kNumbers[] = {
     {"short_us", 50,
      "us of GPU time of a kernel of the loop, on average; longer ones need no batch"},
     {"least_gpu_factor", 0.1, "what is left of GPU time at least"},
+    {"least_tensors", 32, "repetitions where each is on a tensor of its own shape"},
+    {"tensors_gpu_factor", 0.5, "what is left of their GPU time"},
     {"least_pct", 5, "% of the window that mending saves"},
 };
 
@@ -30,6 +33,7 @@ using Ops = std::vector<EventId>;
 
 struct Loop {
   std::size_t first = 0, period = 0, repeats = 0;  // places in the ops
+  bool is_by_tensor = false;                       // shapes differ: one tensor after the other
   [[nodiscard]] std::size_t end() const { return first + period * repeats; }
 };
 
@@ -53,16 +57,11 @@ class Shapes {
   std::map<std::string, std::size_t> ids_;
 };
 
-// Stretches in which the same ops with arguments of the same shapes come again and again. Short periods first:
-// what they cover is no part of a longer one.
-std::vector<Loop> loops_in(const DiagnosisContext& c, Shapes& shapes, const Ops& ops,
-                           std::size_t least, std::size_t longest) {
-  std::vector<Loop> found;
-  std::vector<bool> covered(ops.size());
-  const auto same = [&](std::size_t a, std::size_t b) {
-    return c.trace.names()[ops[a].row] == c.trace.names()[ops[b].row] &&
-           shapes.of(ops[a]) == shapes.of(ops[b]);
-  };
+// Stretches in which the same ops come again and again. Short periods first: what they cover is no
+// part of a longer one.
+template <class Same>
+void add_loops(const Ops& ops, std::size_t least, std::size_t longest, bool is_by_tensor,
+               const Same& same, std::vector<bool>& covered, std::vector<Loop>& found) {
   for (std::size_t period = 1; period <= longest; ++period) {
     std::size_t run = 0;  // places before this one that are as those one period later
     for (std::size_t i = 0; i < ops.size(); ++i) {
@@ -74,22 +73,67 @@ std::vector<Loop> loops_in(const DiagnosisContext& c, Shapes& shapes, const Ops&
       }
       const std::size_t repeats = run / period + 1;
       if (repeats >= least) {
-        found.push_back({i - run, period, repeats});
+        found.push_back({i - run, period, repeats, is_by_tensor});
         std::fill_n(covered.begin() + static_cast<std::ptrdiff_t>(i - run), period * repeats, true);
       }
       run = 0;
     }
   }
-  return found;
 }
 
 bool is_any_of(std::string_view name, std::span<const std::string_view> names) {
   return std::ranges::find(names, name) != names.end();
 }
 
+// What torch._foreach_ has for a list of tensors.
+bool has_list_form(std::string_view op) {
+  constexpr std::string_view kOps[] = {"aten::add_",
+                                       "aten::sub_",
+                                       "aten::mul_",
+                                       "aten::div_",
+                                       "aten::lerp_",
+                                       "aten::copy_",
+                                       "aten::zero_",
+                                       "aten::addcmul_",
+                                       "aten::norm",
+                                       "aten::addcdiv_",
+                                       "aten::sqrt",
+                                       "aten::clone",
+                                       "aten::linalg_vector_norm"};
+  return is_any_of(op, kOps);
+}
+
+// With arguments of the same shapes, or on one tensor after the other outside of the optimizer.
+std::vector<Loop> loops_in(const DiagnosisContext& c, const Numbers& n, Shapes& shapes,
+                           const Ops& ops) {
+  constexpr std::size_t kFewOps = 4;
+  std::vector<Loop> found;
+  std::vector<bool> covered(ops.size());
+  const auto has_same_name = [&](std::size_t a, std::size_t b) {
+    return c.trace.names()[ops[a].row] == c.trace.names()[ops[b].row];
+  };
+  const auto is_list_op = [&](EventId op) {
+    return has_list_form(c.trace.name(op)) &&
+           !in_ranges(c.ranges().optimizer(), c.trace.tracks()[op.row], c.trace.ts_ns()[op.row]);
+  };
+  add_loops(
+      ops, static_cast<std::size_t>(std::max(2.0, n["least_tensors"])), kFewOps, true,
+      [&](std::size_t a, std::size_t b) { return has_same_name(a, b) && is_list_op(ops[a]); },
+      covered, found);
+  add_loops(
+      ops, static_cast<std::size_t>(std::max(2.0, n["least_repeats"])),
+      static_cast<std::size_t>(std::max(1.0, n["longest"])), false,
+      [&](std::size_t a, std::size_t b) {
+        return has_same_name(a, b) && shapes.of(ops[a]) == shapes.of(ops[b]);
+      },
+      covered, found);
+  return found;
+}
+
 // Whether the pieces do not need each other's results: they are put together afterwards, or each is
 // cut from a tensor that has as many of them. Layers of a network are not.
 bool is_independent(const DiagnosisContext& c, const Ops& ops, const Loop& loop) {
+  if (loop.is_by_tensor) return true;
   constexpr std::string_view kJoins[] = {"aten::cat", "aten::stack", "aten::concat"};
   constexpr std::string_view kCuts[] = {"aten::select", "aten::slice", "aten::narrow"};
   constexpr std::size_t kNear = 3;
@@ -110,17 +154,15 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   std::map<TrackId, Ops> threads;
   for (const EventId op : c.tree().op_roots())
     if (c.in_window(c.trace.ts_ns()[op.row])) threads[c.trace.tracks()[op.row]].push_back(op);
-  const auto least = static_cast<std::size_t>(std::max(2.0, n["least_repeats"]));
-  const auto longest = static_cast<std::size_t>(std::max(1.0, n["longest"]));
 
   // The way back repeats what the way forward did, as often.
   std::map<TrackId, std::vector<Loop>> loops;
   std::set<std::size_t> counts;
   Shapes shapes{c.trace};
   for (const auto& [track, ops] : threads) {
-    loops[track] = loops_in(c, shapes, ops, least, longest);
+    loops[track] = loops_in(c, n, shapes, ops);
     for (const Loop& loop : loops[track])
-      if (is_independent(c, ops, loop)) counts.insert(loop.repeats);
+      if (!loop.is_by_tensor && is_independent(c, ops, loop)) counts.insert(loop.repeats);
   }
   const auto is_backward = [&](EventId op) {
     return c.trace.name(op).starts_with("autograd::engine::evaluate_function");
@@ -132,7 +174,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   };
   Draft draft;
   std::map<std::pair<std::string, std::string>, FindingPlace> places;
-  std::int64_t pieces = 0, launches = 0, gpu = 0, host = 0;
+  std::int64_t pieces = 0, launches = 0, gpu = 0, host = 0, by_tensor = 0;
   for (const auto& [track, ops] : threads) {
     for (const Loop& loop : loops[track]) {
       const bool back = is_backward(ops[loop.first]);
@@ -154,7 +196,9 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
         continue;
       draft.edit.scale_host(track, start, end, left);
       for (const EventId kernel : kernels)
-        draft.edit.scale_gpu(kernel, std::max(left, n["least_gpu_factor"]));
+        draft.edit.scale_gpu(kernel, loop.is_by_tensor ? n["tensors_gpu_factor"]
+                                                       : std::max(left, n["least_gpu_factor"]));
+      by_tensor += loop.is_by_tensor ? end - start : 0;
       pieces += static_cast<std::int64_t>(loop.repeats);
       launches += static_cast<std::int64_t>(kernels.size());
       gpu += busy;
@@ -175,17 +219,24 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   for (auto& [key, place] : places) draft.where.push_back(std::move(place));
   const auto steps = static_cast<double>(c.steps());
   draft.verdict = draft.tell(
-      "{} times a step the same few ops run on another piece of the data, with {} launches of {} on "
-      "average; the host takes {} a step for them.",
+      "{} times a step the same few ops run on another {}, with {} launches of {} on average; the "
+      "host takes {} a step for them.",
       proof("kernel_sequences", "pieces per step", static_cast<double>(pieces) / steps, ""),
+      2 * by_tensor > host ? "tensor" : "piece of the data",
       proof("step_phases", "launches in loops", static_cast<double>(launches) / steps, ""),
       proof("short_kernels_summary", "mean time", in_ms(gpu) * 1e3 / static_cast<double>(launches),
             "us"),
       proof("step_phases", "host time in loops", in_ms(c.per_step(host)), "ms"));
   draft.formula = "n repetitions -> one: host time / n, GPU time / n, at most / 10";
-  draft.tries = {"one batched op for all pieces: torch.bmm, a wider linear layer, einsum",
-                 "torch.vmap over the pieces; grouped GEMM where their sizes differ",
-                 "the loop inside torch.compile or a graph, where batching is not possible"};
+  if (by_tensor > 0)
+    draft.tries.push_back(
+        "one call for all tensors: torch._foreach_lerp_ and its like, foreach=True of "
+        "clip_grad_norm_");
+  if (by_tensor < host) {
+    draft.tries.push_back("one batched op for all pieces: torch.bmm, a wider linear layer, einsum");
+    draft.tries.push_back("torch.vmap over the pieces; grouped GEMM where their sizes differ");
+  }
+  draft.tries.push_back("the loop inside torch.compile or a graph, where batching is not possible");
   draft.verify = {
       .table = "step_phases",
       .column = "launches",

@@ -119,6 +119,25 @@ TEST(Host3, PiecesThatAreJoinedAfterwards) {
   EXPECT_FALSE(layers.find(kHost3));
 }
 
+TEST(Host3, OneTensorAfterTheOther) {
+  const auto loop = [](std::string_view op, bool in_optimizer) {
+    return run_with([=](TestTrace& t, double at) {
+      const double end = add_ops(t, at, 64, 2, op, "elementwise");
+      if (in_optimizer) t.event(Category::kUserAnnotation, "Optimizer.step#SGD.step", at, end - at);
+      return end;
+    });
+  };
+  TestRun run{loop("aten::lerp_", false)};
+  const auto draft = run.find(kHost3);
+  ASSERT_TRUE(draft);
+  EXPECT_GT(run.saving_percent(*draft), 20);
+  EXPECT_THAT(draft->tries.front(), testing::HasSubstr("torch._foreach_lerp_"));
+  TestRun optimizer{loop("aten::lerp_", true)};  // OPT-1 tells that
+  EXPECT_FALSE(optimizer.find(kHost3));
+  TestRun layers{loop("aten::relu", false)};
+  EXPECT_FALSE(layers.find(kHost3));
+}
+
 TEST(Host2, PausesOnAGpuThatIsFed) {
   TestTrace t;
   double start = 0;
