@@ -105,7 +105,7 @@ TEST(PythonRepr, InvalidBytesPrintAsPythonsSurrogates) {
 }
 
 TEST(NestedText, DepthDoesNotUseTheStack) {
-  constexpr std::size_t kDepth = 2'000;
+  constexpr std::size_t kDepth = 1'000;
   Value value = Value::list({});
   for (std::size_t i = 1; i < kDepth; ++i) {
     std::vector<Value> items;
