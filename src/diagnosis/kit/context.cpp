@@ -16,6 +16,12 @@
 namespace tracelens {
 namespace {
 
+Interval time_of(const Trace& trace, const DiagnosisWindow& window) {
+  if (window.time) return *window.time;
+  const TraceSpan span = trace_span(trace);
+  return {span.start_ns, span.end_ns + 1};
+}
+
 double percent_of_roof(const Roof* roof, std::int64_t busy_ns) {
   if (roof == nullptr || busy_ns <= 0) return 0;
   return 100 * roof->best_us * 1e3 / static_cast<double>(busy_ns);
@@ -42,6 +48,7 @@ DiagnosisContext::DiagnosisContext(const Trace& a_trace, const DiagnoseOptions& 
       settings{a_settings},
       facts{trace, {.python_frames = true, .link_by_correlation = true}},
       window{choose_window(facts, options.steps)},
+      time_{time_of(trace, window)},
       job_{a_job},
       gpu_{chosen_gpu(options.gpu, &trace)},
       own_models_{perf::load_user_models(options.models, {})},
@@ -87,12 +94,6 @@ double DiagnosisContext::share(std::int64_t ns) const { return percentage(ns, le
 
 std::size_t DiagnosisContext::steps() const {
   return std::max<std::size_t>(1, window.steps.size());
-}
-
-Interval DiagnosisContext::time() const {
-  if (window.time) return *window.time;
-  const TraceSpan span = trace_span(trace);
-  return {span.start_ns, span.end_ns + 1};
 }
 
 std::optional<std::size_t> DiagnosisContext::step_at(std::int64_t ts_ns) const {

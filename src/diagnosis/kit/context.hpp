@@ -109,9 +109,9 @@ class DiagnosisContext {
   [[nodiscard]] std::int64_t per_step(std::int64_t ns) const {
     return ns / static_cast<std::int64_t>(steps());
   }
-  [[nodiscard]] Interval time() const;  // in times of the trace
+  [[nodiscard]] Interval time() const { return time_; }  // in times of the trace
   [[nodiscard]] bool in_window(std::int64_t ts_ns) const {
-    return ts_ns >= time().start && ts_ns < time().end;
+    return ts_ns >= time_.start && ts_ns < time_.end;
   }
   // The step a time lies in: a place in window.steps; none: in no step.
   [[nodiscard]] std::optional<std::size_t> step_at(std::int64_t ts_ns) const;
@@ -183,6 +183,7 @@ class DiagnosisContext {
   [[nodiscard]] std::vector<EventId> launched_in_window() const;
   [[nodiscard]] DeviceTimes make_gpu_times() const;
 
+  const Interval time_;
   const JobFacts* const job_;
   const std::optional<Gpu> gpu_;
   const perf::UserModels own_models_;
