@@ -113,6 +113,20 @@ NodeId forward_of(const DiagnosisContext& c, NodeId backward) {
   return {};
 }
 
+EventId caller_named(const DiagnosisContext& c, EventId event, std::string_view function) {
+  constexpr int kNotFar = 64;
+  const std::string ending = fmt::format(": {}", function);
+  EventId found = event;
+  NodeId node = c.tree().node(event);
+  for (int level = 0; level < kNotFar && node.valid(); ++level, node = c.tree().parent(node)) {
+    const EventId caller = c.tree().event(node);
+    if (c.trace.category(caller) == Category::kPythonFunction &&
+        c.trace.name(caller).ends_with(ending))
+      found = caller;
+  }
+  return found;
+}
+
 std::vector<std::uint32_t> uses_by_time(const DiagnosisContext& c) {
   const auto uses = c.op_uses();
   std::vector<std::uint32_t> order;

@@ -65,6 +65,10 @@ class Collected {
 // when the op above has none of them.
 [[nodiscard]] NodeId outermost(const DiagnosisContext& c, NodeId op,
                                std::initializer_list<std::string_view> names);
+// The Python function of this name that an event was called by, the outermost of those not far above
+// it; the event itself: there is none.
+[[nodiscard]] EventId caller_named(const DiagnosisContext& c, EventId event,
+                                   std::string_view function);
 // The forward op that the autograd node around an op belongs to; invalid: none.
 [[nodiscard]] NodeId forward_of(const DiagnosisContext& c, NodeId backward);
 // Ops in order of time, thread by thread: places in c.op_uses().

@@ -2,6 +2,7 @@
 #include <map>
 #include <string>
 
+#include "diagnosis/kit/collected.hpp"
 #include "diagnosis/kit/figures.hpp"
 #include "diagnosis/kit/rule.hpp"
 
@@ -14,18 +15,6 @@ constexpr Number kNumbers[] = {
 };
 
 bool takes_memory(CallClass kind) { return kind == CallClass::kAlloc || kind == CallClass::kFree; }
-
-// The outermost call that empties the allocator's cache around a call of the driver; else the call.
-EventId whole_of(const DiagnosisContext& c, EventId call) {
-  EventId whole = call;
-  for (NodeId node = c.tree().node(call); node.valid(); node = c.tree().parent(node)) {
-    const EventId caller = c.tree().event(node);
-    if (c.trace.category(caller) == Category::kPythonFunction &&
-        c.trace.name(caller).ends_with(": empty_cache"))
-      whole = caller;
-  }
-  return whole;
-}
 
 std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   Draft draft;
@@ -42,12 +31,13 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
     if (!takes_memory(kind) || !c.in_window(start) ||
         in_ranges(c.ranges().data_loading(), c.trace.tracks()[call.row], start))
       continue;
-    const EventId whole = whole_of(c, call);
+    const EventId whole = caller_named(c, call, "empty_cache");
     empties |= whole != call;
     if (kind == CallClass::kFree) draft.edit.drop_sync(call);
     // An allocation that found no room frees what is cached, and tries again.
     retries |= kind == CallClass::kAlloc && before.valid() && whole == call &&
-               c.host().class_of(before) == CallClass::kFree && whole_of(c, before) == before;
+               c.host().class_of(before) == CallClass::kFree &&
+               caller_named(c, before, "empty_cache") == before;
     before = call;
     draft.edit.set_host(c.trace.tracks()[whole.row], c.trace.ts_ns()[whole.row],
                         c.trace.end_ns(whole), 0);
@@ -63,7 +53,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   }
   // What empties the cache waits for the GPU by itself, too.
   for (const SyncCall& sync : c.syncs().calls)
-    if (c.in_window(c.trace.ts_ns()[sync.call.row]) && whole_of(c, sync.call) != sync.call)
+    if (c.in_window(c.trace.ts_ns()[sync.call.row]) &&
+        caller_named(c, sync.call, "empty_cache") != sync.call)
       draft.edit.drop_sync(sync.call);
   const double later_steps = static_cast<double>(c.steps() > 1 ? c.steps() - 1 : 1);
   if (calls == 0 || static_cast<double>(later) < n["least_per_step"] * later_steps ||

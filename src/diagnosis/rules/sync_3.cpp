@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "diagnosis/kit/collected.hpp"
 #include "diagnosis/kit/figures.hpp"
 #include "diagnosis/kit/path_saving.hpp"
 #include "diagnosis/kit/rule.hpp"
@@ -28,17 +29,6 @@ bool is_at_boundary(const DiagnosisContext& c, EventId call, std::int64_t within
   return start - when.ts_ns <= within_ns || when.ts_ns + when.dur_ns - end <= within_ns;
 }
 
-// The function that was called in order to wait; else the call.
-EventId whole_wait(const DiagnosisContext& c, EventId call) {
-  for (NodeId node = c.tree().node(call); node.valid(); node = c.tree().parent(node)) {
-    const EventId caller = c.tree().event(node);
-    if (c.trace.category(caller) == Category::kPythonFunction &&
-        c.trace.name(caller).ends_with(": synchronize"))
-      return caller;
-  }
-  return call;
-}
-
 std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   Draft draft;
   const auto left_ns = static_cast<std::int64_t>(n["left_us"] * 1e3);
@@ -50,7 +40,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
         !c.in_window(c.trace.ts_ns()[sync.call.row]) || is_at_boundary(c, sync.call, within_ns) ||
         c.launches_between(c.trace.end_ns(sync.call), c.time().end) == 0)
       continue;
-    const EventId whole = whole_wait(c, sync.call);
+    const EventId whole = caller_named(c, sync.call, "synchronize");
     draft.edit.drop_sync(sync.call);
     draft.edit.set_host(c.trace.tracks()[whole.row], c.trace.ts_ns()[whole.row],
                         c.trace.end_ns(whole), left_ns);
