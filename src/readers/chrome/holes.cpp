@@ -38,7 +38,7 @@ const char* find_nul(const char* begin, const char* end) {
 AfterHole find_event_after_hole(std::string_view text, std::size_t from) {
   const char* const begin = text.data();
   const char* const end = begin + text.size();
-  // An object follows a brace and a comma, the bracket of the list, or NUL bytes.
+  // An object follows a brace and a comma, or NUL bytes.
   for (std::size_t at = from; at < text.size();) {
     while (at < text.size() && (is_space(text[at]) || text[at] == ',')) ++at;
     if (at < text.size() && text[at] == '{') {
@@ -55,27 +55,11 @@ AfterHole find_event_after_hole(std::string_view text, std::size_t from) {
         continue;
       }
     }
-    at = text.find_first_of(std::string_view{"}[\0", 3}, at);
+    at = text.find_first_of(std::string_view{"}\0", 2}, at);
     if (at != kNowhere) ++at;
   }
   const std::size_t nul = text.rfind('\0');
   return {nul == kNowhere ? from : std::max(from, nul + 1), false};
-}
-
-std::size_t find_list_after_hole(std::string_view text) {
-  const std::size_t nul = text.find('\0');
-  if (nul == kNowhere) return kNowhere;
-  const auto [event, found] = find_event_after_hole(text, nul);
-  constexpr std::string_view kName = "\"traceEvents\"";
-  const std::string_view before = text.substr(0, found ? event : text.size());
-  for (std::size_t at = before.find(kName, nul); at != kNowhere; at = before.find(kName, at)) {
-    at += kName.size();
-    const std::size_t colon = skip_space(before, at);
-    if (!before.substr(colon).starts_with(':')) continue;
-    const std::size_t bracket = skip_space(before, colon + 1);
-    if (before.substr(bracket).starts_with('[')) return bracket + 1;
-  }
-  return found ? event : kNowhere;
 }
 
 std::size_t find_list_end_after_hole(std::string_view text) {

@@ -20,11 +20,6 @@ struct AfterHole {
 // found does not depend on how much text follows.
 [[nodiscard]] AfterHole find_event_after_hole(std::string_view text, std::size_t from);
 
-// Where the events begin when NUL bytes stand before them, in the first members of the file: behind
-// the '[' of "traceEvents", or at the first event where that is lost. npos: not in this text, or it
-// has no NUL bytes. Same padding.
-[[nodiscard]] std::size_t find_list_after_hole(std::string_view text);
-
 // At the end of the file, when there is no such event: the position behind the ']' that closes the
 // list; npos when that is lost as well.
 [[nodiscard]] std::size_t find_list_end_after_hole(std::string_view text);

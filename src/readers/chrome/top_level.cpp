@@ -4,17 +4,14 @@
 
 #include <tracelens/error.hpp>
 
-#include "readers/chrome/holes.hpp"
 #include "readers/chrome/json_scan.hpp"
+#include "readers/chrome/stray_controls.hpp"
 #include "trace/json_value.hpp"
 
 namespace tracelens::kineto {
 namespace {
 
 constexpr std::string_view kBom = "\xEF\xBB\xBF";
-// Members besides the events are kept whole; a file with more than this before its events is no
-// trace.
-constexpr std::size_t kLongestHeader = std::size_t{256} << 20;
 
 }  // namespace
 
@@ -41,31 +38,6 @@ struct TopLevel::Member {
 };
 
 std::size_t TopLevel::open(std::string_view text, bool at_end) {
-  std::size_t list = kNeedMore;
-  try {
-    list = read_to_list(text, at_end);
-    if (list != kNeedMore) count_controls(text.substr(0, list), 0, StrayControls::kInStringsToo);
-  } catch (const Error&) {
-    if (text.find('\0') == std::string_view::npos) throw;
-  }
-  if (list != kNeedMore) return list;
-  list = find_list_after_hole(text);
-  if (list != std::string_view::npos) {
-    count_controls(text.substr(0, list), 0, StrayControls::kNoWhiteSpace);
-    return list;
-  }
-  if (at_end)
-    throw Error{file_, fmt::format("no event list (\"traceEvents\") was found: from byte {} on NUL "
-                                   "bytes stand where there was text",
-                                   text.find('\0'))};
-  if (text.size() > kLongestHeader)
-    throw Error{file_,
-                fmt::format("not a trace: no \"traceEvents\" list in the first {} MB of JSON",
-                            kLongestHeader >> 20)};
-  return kNeedMore;
-}
-
-std::size_t TopLevel::read_to_list(std::string_view text, bool at_end) {
   const char* const begin = text.data();
   const char* const end = begin + text.size();
   const auto offset = [begin](const char* p) { return static_cast<std::size_t>(p - begin); };
@@ -73,9 +45,9 @@ std::size_t TopLevel::read_to_list(std::string_view text, bool at_end) {
     const std::string found = p >= end ? "the end of the file" : fmt::format("'{}'", *p);
     return {file_, fmt::format("byte {}: {}, found {}", offset(p), what, found)};
   };
-  // Whether NUL bytes took the end of the member at `p`, so that it seems to hold the events as well.
-  const auto holds_list = [&](const char* p, const char* after) {
-    return find_nul(p, after) != nullptr && find_list_after_hole(text) < offset(after);
+  const auto list_begins_at = [&](const char* p) {
+    count_controls(text.substr(0, offset(p)), 0);
+    return offset(p);
   };
   const char* p = begin + at_;
   if (at_ == 0) {
@@ -83,9 +55,9 @@ std::size_t TopLevel::read_to_list(std::string_view text, bool at_end) {
     p = json::skip_space(p, end);
     if (p == end && at_end) throw Error{file_, "the file is empty"};
     if (p == end) return kNeedMore;
-    if (*p == '[' && find_nul(begin, p) == nullptr) {
+    if (*p == '[') {
       is_bare_list_ = true;
-      return offset(p) + 1;
+      return list_begins_at(p + 1);
     }
     if (*p != '{') throw fail(p, "not a trace: expected '{' or '['");
     ++p;
@@ -103,9 +75,9 @@ std::size_t TopLevel::read_to_list(std::string_view text, bool at_end) {
     if (member.key == "traceEvents" && member.value != nullptr) {
       if (*member.value != '[')
         throw fail(member.value, "\"traceEvents\" is not a list: expected '['");
-      return offset(member.value) + 1;
+      return list_begins_at(member.value + 1);
     }
-    if (member.after == nullptr || holds_list(p, member.after)) {
+    if (member.after == nullptr) {
       if (at_end)
         throw Error{file_, fmt::format("the file ends at byte {} before its event list "
                                        "(\"traceEvents\") begins",
@@ -117,10 +89,9 @@ std::size_t TopLevel::read_to_list(std::string_view text, bool at_end) {
   }
 }
 
-void TopLevel::count_controls(std::string_view text, std::uint64_t first_byte,
-                              StrayControls::Which which) {
+void TopLevel::count_controls(std::string_view text, std::uint64_t first_byte) {
   StrayControls controls;
-  controls.count(text, first_byte, which);
+  controls.count(text, first_byte, StrayControls::kInStringsToo);
   controls.add_to(builder_.warnings());
 }
 
@@ -132,7 +103,7 @@ void TopLevel::keep(const Member& member) {
 }
 
 bool TopLevel::close(std::string_view text) {
-  count_controls(text, builder_.source().text_bytes - text.size(), StrayControls::kInStringsToo);
+  count_controls(text, builder_.source().text_bytes - text.size());
   const char* p = text.data();
   const char* const end = p + text.size();
   const auto finish = [&] {  // `p` is behind the trace

@@ -13,8 +13,6 @@
 
 #include <tracelens/trace_builder.hpp>
 
-#include "readers/chrome/stray_controls.hpp"
-
 namespace tracelens::kineto {
 
 class TopLevel {
@@ -24,7 +22,7 @@ class TopLevel {
   static constexpr std::size_t kNeedMore = static_cast<std::size_t>(-1);
 
   // Position just after the '[' of the event list, or kNeedMore when `text`, the beginning of the
-  // file, does not reach it; behind NUL bytes that took the '[', of the first event. Throws Error when the file is no trace. `text` has json::kPadding
+  // file, does not reach it. Throws Error when the file is no trace. `text` has json::kPadding
   // readable bytes behind it, the first '\0'; call again with a longer one.
   std::size_t open(std::string_view text, bool at_end);
 
@@ -33,9 +31,8 @@ class TopLevel {
 
  private:
   struct Member;
-  std::size_t read_to_list(std::string_view text, bool at_end);
   void keep(const Member& member);
-  void count_controls(std::string_view text, std::uint64_t first_byte, StrayControls::Which which);
+  void count_controls(std::string_view text, std::uint64_t first_byte);
 
   std::string file_;
   TraceBuilder& builder_;

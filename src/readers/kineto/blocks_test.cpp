@@ -202,10 +202,8 @@ TEST(KinetoBlocks, AMissingQuoteCostsTheSameEventsWhereverTheCutsAre) {
 }
 
 TEST(KinetoBlocks, APageOfNulBytesIsNeverOverlookedAndCostsOnlyTheEventsItStandsIn) {
-  std::string text =
-      "{\"schemaVersion\": 1, \"deviceProperties\": [{\"id\": 0, \"name\": \"GPU [0]\"},\n"
-      "{\"id\": 1}], \"traceEvents\": [\n";
-  const std::size_t header = text.find("schemaVersion") - 1;
+  std::string text = "{\"schemaVersion\": 1, \"traceEvents\": [\n";
+  const std::size_t list = text.size();
   std::vector<std::pair<std::size_t, std::size_t>> events;  // begin, end
   for (int i = 0; i < 10; ++i) {
     if (i > 0) text += ",\n";
@@ -228,7 +226,7 @@ TEST(KinetoBlocks, APageOfNulBytesIsNeverOverlookedAndCostsOnlyTheEventsItStands
       if (at % 16 == 0) {
         ASSERT_EQ(dump_read(holed, {.threads = 3, .block_bytes = 90}), one) << page << ' ' << at;
       }
-      if (at >= header && at + page <= list_end) {
+      if (at >= list && at + page <= list_end) {
         const Trace trace = read_trace_bytes("holed", holed, {.threads = 1});
         EXPECT_EQ(trace.warnings().count(
                       "NUL byte: here the file holds no text, and what stood there is lost"),

@@ -8,8 +8,11 @@
 // independent of where the cuts are and of how many threads there are.
 #include "readers/kineto/kineto.hpp"
 
+#include <fmt/format.h>
+
 #include <cctype>
 #include <cstdint>
+#include <tracelens/error.hpp>
 #include <tracelens/trace_builder.hpp>
 #include <vector>
 
@@ -34,6 +37,9 @@ using kineto::Problem;
 using kineto::TopLevel;
 
 constexpr std::size_t kCutSearchBytes = std::size_t{64} << 10;
+// Members besides the events are kept whole; a file with more than this before its events is no
+// trace.
+constexpr std::size_t kLongestHeader = std::size_t{256} << 20;
 // Text behind the event list is kept whole as well, up to this.
 constexpr std::size_t kLongestTail = std::size_t{64} << 20;
 // Every attempt to go on after an element without an end looks at all text read since. A file made
@@ -86,6 +92,10 @@ class BlockSource {
         next_byte_ = list;
         return before;
       }
+      if (want > kLongestHeader)
+        throw Error{in_.name(), fmt::format("not a trace: no \"traceEvents\" list in the first {} "
+                                            "MB of JSON",
+                                            kLongestHeader >> 20)};
     }
   }
 
@@ -297,8 +307,6 @@ class Assembly {
 }  // namespace
 
 bool is_kineto(std::string_view head) {
-  // A first page that never reached the disk.
-  if (!head.empty() && head.find_first_not_of('\0') == std::string_view::npos) return true;
   if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
   while (!head.empty() && is_space(head.front())) head.remove_prefix(1);
   return head.starts_with('{') || head.starts_with('[');

@@ -406,25 +406,6 @@ TEST(KinetoReader, NulBytesBetweenEventsAndAroundTheListAreCounted) {
             4u);
 }
 
-TEST(KinetoReader, AFirstPageOfNulBytesCostsTheHeaderAndTheEventsInIt) {
-  std::string text = "{\"schemaVersion\": 1, \"traceEvents\": [";
-  for (int i = 0; i < 200; ++i) text += (i > 0 ? ",\n" : "\n") + std::string{kOp};
-  const std::size_t page = 4096, next = text.find("{\"ph\"", page);
-  text += "], \"traceName\": \"x\"}";
-  const std::size_t lost = (next - text.find("{\"ph\"")) / (kOp.size() + 2);
-  const Trace trace = read(std::string(page, '\0') + text.substr(page));
-  EXPECT_EQ(trace.size(), 200 - lost);
-  EXPECT_NE(trace.metadata("traceName"), nullptr);
-  ASSERT_EQ(trace.warnings().entries().size(), 1u);
-  EXPECT_EQ(trace.warnings().entries()[0].what, kNul);
-  EXPECT_EQ(trace.warnings().entries()[0].count, page);
-  EXPECT_EQ(trace.warnings().entries()[0].first_byte, 0u);
-  EXPECT_EQ(
-      error_of(std::string(page, '\0') + "}]"),
-      "inline.json: no event list (\"traceEvents\") was found: from byte 0 on NUL bytes stand "
-      "where there was text");
-}
-
 TEST(KinetoReader, ControlCharactersInTextAreKeptAndCounted) {
   for (const char control : {'\x01', '\t', '\n', '\r', '\x1b', '\x1f'}) {
     const std::string name = "a"s + control + "b";
