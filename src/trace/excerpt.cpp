@@ -1,4 +1,7 @@
 // A part of a trace as a trace of its own.
+#include <cstdint>
+#include <limits>
+#include <span>
 #include <tracelens/trace_builder.hpp>
 #include <vector>
 

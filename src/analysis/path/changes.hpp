@@ -1,6 +1,6 @@
 // changes.hpp: what an edit does to the lags of a graph, worked out once, so that many sets of edits can
 // be tried quickly.
-//   const PathEditor editor{graph, classes, base, window};
+//   const PathEditor editor{graph, classes, active, base, window};
 //   const PathChanges faster = editor.changes_of(edit);
 //   PathLags lags = base;
 //   editor.put_into(lags, faster);

@@ -95,6 +95,13 @@ class PathGraph {
   }
   // Whether a host event has GPU work.
   [[nodiscard]] bool launches(PathPoint start) const { return launches_[start]; }
+  // How many host events of a thread have.
+  [[nodiscard]] std::size_t launches_of(const HostLane& lane) const {
+    std::size_t count = 0;
+    for (PathPoint point = lane.first; point < lane.end; ++point)
+      count += is_start(point) && launches(point);
+    return count;
+  }
 
   // Predecessors left out because they come after what waits for them.
   [[nodiscard]] std::uint64_t dropped() const { return dropped_; }

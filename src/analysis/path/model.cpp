@@ -70,13 +70,9 @@ struct PathModel::Parts {
     // Threads that launch nothing, such as one that pins memory, run beside the others: what they do
     // at which time decides nothing.
     std::vector<bool> is_idle(graph.size());
-    for (const PathGraph::HostLane& lane : graph.host_lanes()) {
-      bool launches = false;
-      for (PathPoint point = lane.first; point < lane.end && !launches; ++point)
-        launches = graph.is_start(point) && graph.launches(point);
-      if (!launches)
+    for (const PathGraph::HostLane& lane : graph.host_lanes())
+      if (graph.launches_of(lane) == 0)
         for (PathPoint point = lane.first; point < lane.end; ++point) is_idle[point] = true;
-    }
     const auto is_inside = [&](PathPoint point) {
       return graph.time(point) >= window.start && graph.time(point) <= window.end &&
              !is_idle[point];
@@ -398,9 +394,7 @@ TrackId PathModel::launching_track() const {
   TrackId busiest;
   std::size_t most = 0;
   for (const PathGraph::HostLane& lane : parts_->graph.host_lanes()) {
-    std::size_t launches = 0;
-    for (PathPoint point = lane.first; point < lane.end; ++point)
-      launches += parts_->graph.is_start(point) && parts_->graph.launches(point);
+    const std::size_t launches = parts_->graph.launches_of(lane);
     if (launches > most) {
       most = launches;
       busiest = lane.track;

@@ -77,17 +77,18 @@ Glance glance(const TraceFacts& facts, const DiagnoseOptions& options, std::size
   const Trace& trace = facts.trace();
   const TraceSpan all = trace_span(trace);
   Glance seen{.all_ns = all.end_ns - all.start_ns};
+  const auto look_at_all = [&] {
+    seen.diagnosis = diagnose(trace, options);
+    seen.ns = seen.all_ns;
+    seen.steps = seen.all_steps = seen.diagnosis.steps.size();
+    return seen;
+  };
+  if (trace.size() <= most_events) return look_at_all();
   const DiagnosisWindow window = choose_window(facts, options.steps);
   const std::span<const Step> steps = window.steps;
   seen.all_steps = steps.size();
-  const std::size_t wanted =
-      std::max(kLeastSteps, steps.size() * most_events / std::max<std::size_t>(1, trace.size()));
-  if (trace.size() <= most_events || (!steps.empty() && wanted >= steps.size())) {
-    seen.diagnosis = diagnose(trace, options);
-    seen.ns = seen.all_ns;
-    seen.steps = seen.all_steps;
-    return seen;
-  }
+  const std::size_t wanted = std::max(kLeastSteps, steps.size() * most_events / trace.size());
+  if (!steps.empty() && wanted >= steps.size()) return look_at_all();
   Interval time = middle_of(all, trace.size(), most_events);
   if (!steps.empty()) {
     const std::span<const Step> some = typical(steps, wanted);

@@ -96,14 +96,6 @@ std::size_t DiagnosisContext::steps() const {
   return std::max<std::size_t>(1, window.steps.size());
 }
 
-std::optional<std::size_t> DiagnosisContext::step_at(std::int64_t ts_ns) const {
-  const auto after = std::ranges::upper_bound(window.steps, ts_ns, {}, &Step::ts_ns);
-  if (after == window.steps.begin()) return std::nullopt;
-  const auto at = static_cast<std::size_t>(after - window.steps.begin()) - 1;
-  const Step& step = window.steps[at];
-  return ts_ns < step.ts_ns + step.dur_ns ? std::optional{at} : std::nullopt;
-}
-
 std::int64_t DiagnosisContext::on_path_ns(BoundBy what) const {
   return path().usable() ? path().bound_by()[static_cast<std::size_t>(what)] : 0;
 }

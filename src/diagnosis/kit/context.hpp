@@ -114,7 +114,9 @@ class DiagnosisContext {
     return ts_ns >= time_.start && ts_ns < time_.end;
   }
   // The step a time lies in: a place in window.steps; none: in no step.
-  [[nodiscard]] std::optional<std::size_t> step_at(std::int64_t ts_ns) const;
+  [[nodiscard]] std::optional<std::size_t> step_at(std::int64_t ts_ns) const {
+    return tracelens::step_at(window.steps, ts_ns);
+  }
   [[nodiscard]] std::int64_t on_path_ns(BoundBy what) const;
   // What an edit alone saves, as the engine will estimate it: X of the rules, in ns.
   [[nodiscard]] std::int64_t saving_ns(const PathEdit& edit) const;

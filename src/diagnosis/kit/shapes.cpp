@@ -2,9 +2,7 @@
 
 namespace tracelens {
 
-double elements_of(const Signature& signature, std::size_t argument) {
-  if (argument >= signature.dims.items().size()) return 0;
-  const Value& shape = signature.dims.items()[argument];
+double elements_of(const Value& shape) {
   if (!shape.is_sequence() || shape.items().empty()) return 0;
   double elements = 1;
   for (const Value& size : shape.items()) {
@@ -12,6 +10,11 @@ double elements_of(const Signature& signature, std::size_t argument) {
     elements *= size.as_real();
   }
   return elements;
+}
+
+double elements_of(const Signature& signature, std::size_t argument) {
+  if (argument >= signature.dims.items().size()) return 0;
+  return elements_of(signature.dims.items()[argument]);
 }
 
 double size_from_last(const Signature& signature, std::size_t argument, std::size_t from_last) {

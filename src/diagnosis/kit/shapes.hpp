@@ -9,6 +9,7 @@
 
 namespace tracelens {
 
+[[nodiscard]] double elements_of(const Value& shape);  // 0: it is none of a tensor
 [[nodiscard]] double elements_of(const Signature& signature, std::size_t argument);
 // Of the last dimension 0, of the one before it 1; 0: there is none.
 [[nodiscard]] double size_from_last(const Signature& signature, std::size_t argument,

@@ -39,15 +39,6 @@ struct StepCost {
   std::int64_t wall_ns = 0, allocations = 0, slowest_launch_ns = 0, launches = 0;
 };
 
-// The step a time lies in; steps follow each other.
-std::optional<std::size_t> step_at(std::span<const Step> steps, std::int64_t ts_ns) {
-  const auto after = std::ranges::upper_bound(steps, ts_ns, {}, &Step::ts_ns);
-  if (after == steps.begin()) return std::nullopt;
-  const auto at = static_cast<std::size_t>(after - steps.begin()) - 1;
-  if (ts_ns >= steps[at].ts_ns + steps[at].dur_ns) return std::nullopt;
-  return at;
-}
-
 std::vector<StepCost> costs_of(const TraceFacts& facts, std::span<const Step> steps) {
   const Trace& trace = facts.trace();
   const CallKinds kinds{trace};
@@ -155,6 +146,14 @@ void keep_chosen(DiagnosisWindow& window, std::string_view choice, const std::st
 }
 
 }  // namespace
+
+std::optional<std::size_t> step_at(std::span<const Step> steps, std::int64_t ts_ns) {
+  const auto after = std::ranges::upper_bound(steps, ts_ns, {}, &Step::ts_ns);
+  if (after == steps.begin()) return std::nullopt;
+  const auto at = static_cast<std::size_t>(after - steps.begin()) - 1;
+  if (ts_ns >= steps[at].ts_ns + steps[at].dur_ns) return std::nullopt;
+  return at;
+}
 
 void check_step_choice(std::string_view choice) {
   if (choice != "steady" && choice != "all") (void)parse_range(choice);

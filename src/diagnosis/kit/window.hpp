@@ -3,8 +3,10 @@
 //   const DiagnosisWindow window = choose_window(facts, "steady");
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tracelens/intervals.hpp>
@@ -27,6 +29,9 @@ struct DiagnosisWindow {
 // `choice`: "steady", "all", or "A-B": steps by their number, or by their place where names have
 // none. Throws Error when there are no such steps.
 [[nodiscard]] DiagnosisWindow choose_window(const TraceFacts& facts, std::string_view choice);
+
+// The step a time lies in: a place in `steps`, which follow each other; none: in no step.
+[[nodiscard]] std::optional<std::size_t> step_at(std::span<const Step> steps, std::int64_t ts_ns);
 
 // Throws what choose_window() throws about the text alone.
 void check_step_choice(std::string_view choice);

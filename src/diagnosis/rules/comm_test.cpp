@@ -120,6 +120,22 @@ TEST(Comm7, DataParallelIsObsoleteAndDistributedIsNot) {
   EXPECT_FALSE(other.find(kComm7));
 }
 
+// The first rank of a job.
+struct TestJob {
+  TestJob(CommTrace& t, const std::vector<std::vector<TestKernel>>& kernels)
+      : run{test_run(kernels)}, trace{t.finish()} {}
+  [[nodiscard]] std::optional<Draft> find(const Rule& rule) const {
+    return rule.find(c, Numbers{rule.id, rule.numbers, settings});
+  }
+
+  const CollectiveRun run;
+  const JobFacts job{.run = run, .rank = 0};
+  const Trace trace;
+  const DiagnoseOptions options = {};
+  const RuleSettings settings = {};
+  const DiagnosisContext c{trace, options, settings, &job};
+};
+
 // Three ranks; the last one comes 300 us late to every collective.
 TEST(Comm4, OneRankIsLateAndTheOthersWait) {
   CommTrace t;
@@ -135,19 +151,13 @@ TEST(Comm4, OneRankIsLateAndTheOthersWait) {
                                                          .group_size = 3,
                                                          .seq = i});
   }
-  const CollectiveRun job_run = test_run(kernels);
-  const JobFacts job{.run = job_run, .rank = 0};
-  const Trace trace = t.finish();
-  const DiagnoseOptions options;
-  const RuleSettings settings;
-  const DiagnosisContext c{trace, options, settings, &job};
+  const TestJob job{t, kernels};
   for (const Rule* rule : {&kComm4, &kComm2}) {
-    const auto draft = rule->find(c, Numbers{rule->id, rule->numbers, settings});
+    const auto draft = job.find(*rule);
     ASSERT_TRUE(draft) << rule->id;
-    EXPECT_NEAR(c.share(c.saving_ns(draft->edit)), 60, 3) << rule->id;
+    EXPECT_NEAR(job.c.share(job.c.saving_ns(draft->edit)), 60, 3) << rule->id;
   }
-  EXPECT_THAT(kComm4.find(c, Numbers{kComm4.id, kComm4.numbers, settings})->verdict,
-              HasSubstr("Rank 2 comes last to 25"));
+  EXPECT_THAT(job.find(kComm4)->verdict, HasSubstr("Rank 2 comes last to 25"));
 }
 
 // Two ranks; of every four parts that go, the first sends three.
@@ -167,13 +177,7 @@ TEST(Moe1, ExchangesInWhichOneRankSendsMost) {
                                                       .seq = i,
                                                       .splits = "[1, 1]"});
     }
-    const CollectiveRun job_run = test_run(kernels);
-    const JobFacts job{.run = job_run, .rank = 0};
-    const Trace trace = t.finish();
-    const DiagnoseOptions options;
-    const RuleSettings settings;
-    const DiagnosisContext c{trace, options, settings, &job};
-    return kMoe1.find(c, Numbers{kMoe1.id, kMoe1.numbers, settings});
+    return TestJob{t, kernels}.find(kMoe1);
   };
   const auto draft = find(3'000'000, 1'000'000);
   ASSERT_TRUE(draft);

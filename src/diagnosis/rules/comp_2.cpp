@@ -3,9 +3,9 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "diagnosis/kit/figures.hpp"
+#include "diagnosis/kit/name_test.hpp"
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
@@ -27,18 +27,16 @@ bool is_compiler(std::string_view frame) {
 }
 
 std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
-  std::vector<char> known(c.trace.string_count());  // 1: a compiler's, 2: no such
-  std::map<TrackId, std::int64_t> until;            // the outermost frames count
+  NameTest is_of_compiler{c.trace, is_compiler};
+  std::map<TrackId, std::int64_t> until;  // the outermost frames count
   std::map<std::string, FindingPlace> places;
   Draft draft;
   std::int64_t time = 0, count = 0;
   for (std::uint32_t row = 0; row < c.tree().size(); ++row) {
     const EventId event = c.tree().event(NodeId{row});
-    if (c.trace.category(event) != Category::kPythonFunction) continue;
-    char& kind = known[c.trace.names()[event.row].row];
-    if (kind == 0) kind = is_compiler(c.trace.name(event)) ? 1 : 2;
+    if (c.trace.category(event) != Category::kPythonFunction || !is_of_compiler(event)) continue;
     const std::int64_t start = c.trace.ts_ns()[event.row], end = c.trace.end_ns(event);
-    if (kind == 2 || !c.in_window(start)) continue;
+    if (!c.in_window(start)) continue;
     const TrackId track = c.trace.tracks()[event.row];
     const auto [outer, is_new] = until.try_emplace(track, end);
     if (!is_new && start < outer->second) continue;

@@ -52,10 +52,7 @@ void add_ops(const DiagnosisContext& c, std::int64_t least_ns, std::vector<Stret
 void add_python(const DiagnosisContext& c, std::int64_t least_ns, std::vector<Stretch>& found) {
   const PathGraph& graph = c.path().graph();
   for (const PathGraph::HostLane& lane : graph.host_lanes()) {
-    bool launches = false;
-    for (PathPoint point = lane.first; point < lane.end && !launches; ++point)
-      launches = graph.is_start(point) && graph.launches(point);
-    if (!launches) continue;
+    if (graph.launches_of(lane) == 0) continue;
     for (PathPoint point = lane.first; point < lane.end; ++point) {
       if (graph.lane_owner(point).valid()) continue;
       const Interval time{

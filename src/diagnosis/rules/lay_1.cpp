@@ -33,23 +33,15 @@ bool is_copy(const DiagnosisContext& c, const OpUse& use) {
   return true;
 }
 
-double elements_of(const Value& dims) {
-  if (!dims.is_sequence()) return 0;
-  double count = 1;
-  for (const Value& size : dims.items()) count *= size.is_number() ? size.as_real() : 0;
-  return count;
-}
-
 // Of the joined tensor, the part of its largest piece; 0: nothing is joined.
 double largest_piece(const DiagnosisContext& c, const OpUse& use) {
   if (use.name != "aten::cat") return 0;
   const SignatureId id = c.trace.signatures()[use.event.row];
-  if (!id.valid() || !c.trace.signature(id).dims.is_sequence() ||
-      c.trace.signature(id).dims.items().empty() ||
-      !c.trace.signature(id).dims.items()[0].is_sequence())
-    return 0;
+  if (!id.valid()) return 0;
+  const Value& dims = c.trace.signature(id).dims;
+  if (!dims.is_sequence() || dims.items().empty() || !dims.items()[0].is_sequence()) return 0;
   double all = 0, largest = 0;
-  for (const Value& piece : c.trace.signature(id).dims.items()[0].items()) {
+  for (const Value& piece : dims.items()[0].items()) {
     all += elements_of(piece);
     largest = std::max(largest, elements_of(piece));
   }

@@ -123,25 +123,31 @@ std::vector<std::string> causes_of_idle(const std::vector<Overview::Part>& cause
   return texts;
 }
 
+std::string padded(const std::string& text, std::size_t width) {
+  const std::string shown = shorten(text, width);
+  return shown + std::string(width - display_width(shown), ' ');
+}
+
+// "    23.2 ms"
+std::string time_cell(std::int64_t ns) {
+  constexpr std::size_t kWidth = 11;
+  const std::string time = time_text(ns);
+  return std::string(kWidth - std::min(kWidth, display_width(time)), ' ') + time;
+}
+
 void write_costs(Screen& screen, const Overview& overview) {
   std::size_t name_width = display_width(overview.costs_title);
   for (const Overview::Cost& cost : overview.costs)
     name_width = std::max(
         name_width, std::min<std::size_t>(display_width(cost.name), screen.has_edge() ? 30 : 200));
-  const auto padded = [&](const std::string& text) {
-    const std::string shown = shorten(text, name_width);
-    return shown + std::string(name_width - display_width(shown), ' ');
-  };
   const bool has_roofs = std::ranges::any_of(
       overview.costs, [](const Overview::Cost& cost) { return cost.roof_percent.has_value(); });
-  screen.line(padded(overview.costs_title) + "       time   share  " +
+  screen.line(padded(overview.costs_title, name_width) + "       time   share  " +
                   (has_roofs ? "of roof  " : "") + overview.costliest_title,
               kBold);
   for (const Overview::Cost& cost : overview.costs) {
     const std::string roof = cost.roof_percent ? fmt::format("{:.0f}%", *cost.roof_percent) : "-";
-    const std::string time = time_text(cost.ns);
-    std::string row = padded(single_line(cost.name)) +
-                      std::string(11 - std::min<std::size_t>(11, display_width(time)), ' ') + time +
+    std::string row = padded(single_line(cost.name), name_width) + time_cell(cost.ns) +
                       fmt::format("  {:5.1f}%  ", cost.percent);
     if (has_roofs) row += fmt::format("{:>7}  ", roof);
     const std::size_t used = display_width(row);
@@ -161,20 +167,14 @@ void write_causes(Screen& screen, const Overview& overview) {
     title_width = std::max(title_width, id_width + display_width(cause.title));
   }
   if (screen.has_edge()) title_width = std::min<std::size_t>(title_width, 40);
-  const auto padded = [](const std::string& text, std::size_t width) {
-    const std::string shown = shorten(text, width);
-    return shown + std::string(width - display_width(shown), ' ');
-  };
   constexpr std::size_t kWide = 100;  // on a narrow screen the remedy is worth more than the time
   const bool has_times = !screen.has_edge() || screen.width() >= kWide;
   screen.line(padded(overview.causes_title, title_width) +
                   (has_times ? " saves/step   share  by" : "   saves  by"),
               kBold);
   for (const Overview::Cause& cause : overview.causes) {
-    const std::string time = time_text(cause.saving_ns);
     std::string row = padded(padded(cause.id, id_width) + cause.title, title_width);
-    if (has_times)
-      row += std::string(11 - std::min<std::size_t>(11, display_width(time)), ' ') + time;
+    if (has_times) row += time_cell(cause.saving_ns);
     row += fmt::format("  {:5.1f}%  ", cause.percent);
     const std::string remedy = single_line(cause.remedy);
     const std::size_t used = display_width(row);
