@@ -28,9 +28,8 @@ std::pair<Gate, std::string> parse_finding_gate(const std::string& text) {
   if (is_plain && gate.name.starts_with(kFindingPrefix)) {
     std::string pattern = gate.name.substr(kFindingPrefix.size());
     const Table rules = rule_list();
-    if (std::ranges::none_of(rules.column("rule").texts(), [&](const std::string& id) {
-          return matches_pattern(pattern, id);
-        }))
+    if (std::ranges::none_of(rules.column("rule").texts(),
+                             [&](const std::string& id) { return matches_pattern(pattern, id); }))
       throw Error{fmt::format("gate '{}'", text),
                   "no rule is called so; tracelens diagnose --list-rules shows them all"};
     return {std::move(gate), std::move(pattern)};
