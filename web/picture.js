@@ -3,6 +3,7 @@ import {el} from './dom.js';
 
 /** '#2f7ed8' or 'rgb(47, 126, 216)' @param {string} colour @returns {number[]} */
 export function colourParts(colour) {
+  if (/^#...$/.test(colour)) colour = colour.replace(/\w/g, '$&$&');
   if (colour.startsWith('#')) return [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16) || 0);
   const parts = (colour.match(/[\d.]+/g) || []).slice(0, 3).map(Number);
   return parts.length === 3 ? parts : [128, 128, 128];

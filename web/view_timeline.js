@@ -7,7 +7,7 @@ import {deviceOf, drawLane, firstAfter, gapsOf, hitLane, inOrder, laneLook, lane
 import {closeDrawer, detailList, openDrawer} from './drawer.js';
 import {choice, fitCanvas, hideTip, keepDrawn, legend, showTip, themeOf, wantsMotion} from './picture.js';
 import {go, hashOf, say, state} from './route.js';
-import {dataTable, pictureWithTable} from './table.js';
+import {copyText, dataTable, pictureWithTable} from './table.js';
 import {count, exactTime, humanNumber, percent, shapesText, shortName, time, typesText, visible} from './text.js';
 
 /** @typedef {import('./lanes.js').Lane} Lane @typedef {import('./lanes.js').LaneHit} LaneHit */
@@ -54,7 +54,6 @@ export function wantedNames(texts, words) {
 class Timeline {
   /** @param {any} page @param {string[]} texts @param {Lane[]} lanes @param {any} ops @param {any} nodes */
   constructor(page, texts, lanes, ops, nodes) {
-    Object.assign(this, {page, texts, ops, nodes});
     this.page = page;
     this.texts = texts;
     this.ops = ops;
@@ -79,6 +78,11 @@ class Timeline {
     this.fitted = false;
     /** @type {Map<number, {x: number, y: number}>} */
     this.fingers = new Map();
+    this.scrolled = () => this.redraw();
+    this.searched = (/** @type {any} */ event) => {
+      state.set({q: event.detail});
+      this.highlight(event.detail ? wantedNames(this.texts, event.detail) : null);
+    };
     this.build();
   }
 
@@ -168,13 +172,14 @@ class Timeline {
       this.drawMinimap();
       this.draw();
     });
-    this.scrolled = () => this.redraw();
     addEventListener('scroll', this.scrolled, {passive: true, capture: true});
+    document.addEventListener('tl-search', this.searched);
     if (this.selected) this.openDetails();
   }
 
   stop() {
     removeEventListener('scroll', this.scrolled, {capture: true});
+    document.removeEventListener('tl-search', this.searched);
     cancelAnimationFrame(this.frame);
     cancelAnimationFrame(this.moving);
     clearTimeout(this.stateTimer);
@@ -616,14 +621,6 @@ class Timeline {
     if (kernelRow < 0 && lane.meta.kind === 'gpu') kernelRow = kernelNames.indexOf(name);
     const launch = this.launchOf(hit), module = lane.module[place];
     const command = `tracelens tree ${shellWord(this.manifest.source[lane.meta.group] ?? this.manifest.source[0] ?? 'FILE')} --path ${event}`;
-    const copy = button('Copy', async () => {
-      try {
-        await navigator.clipboard.writeText(command);
-        copy.textContent = 'Copied';
-      } catch {
-        getSelection()?.selectAllChildren(shown);
-      }
-    }, {title: 'Copy the command'});
     const shown = el('code', {dir: 'ltr', class: 'command'}, visible(command));
     openDrawer(shortName(visible(name), 90),
       detailList([['Name', name.length > 90 ? traceText(name) : null], ['On', visible(lane.meta.title)], ['Class', this.manifest.classes[lane.class[place]]?.name ?? ''],
@@ -636,7 +633,7 @@ class Timeline {
         ['Work per call', figure('GFLOPS', 'GFLOP')], ['Data per call', figure('Data Moved (MB)', 'MiB')],
         ['Rate, mean', [figure('TFLOPS/s_mean', 'TFLOP/s'), figure('TB/s_mean', 'TB/s')].filter(Boolean).join(' · ')],
         ['Of roof, mean', figure('Pct Roofline_mean', '%')], ['Event', event]]),
-      el('div', {class: 'commandline'}, shown, copy),
+      el('div', {class: 'commandline'}, shown, button('Copy', () => copyText(command, 'Command copied.'))),
       el('div', {class: 'toolbar'},
         button('Same kernel', () => {
           const wanted = new Uint8Array(this.texts.length);
@@ -646,7 +643,7 @@ class Timeline {
         }, {title: 'Highlight all of this name'}),
         opRow >= 0 && button('Op row', () => go(hashOf('ops', '', [['row', unique.key(opRow)]]))),
         kernelRow >= 0 && button('Kernel row', () => go(hashOf('kernels', '', [['row', kernels.key(kernelRow)]]))),
-        module && this.page.has('tree') ? button('Module', () => go(hashOf('tree', '', [['node', module]]))) : null,
+        module && this.page.has('tree') ? button('Module', () => go(hashOf('tree', '', [['node', module - 1]]))) : null,
         launch && button('Launch', () => {
           this.select(launch.hit, true);
           this.openDetails();
