@@ -46,9 +46,10 @@ function helpDialog(dialog) {
   dialog.showModal();
 }
 
-/** What the page is about: its own title, or the file it was made from. @param {any} manifest */
+// What the page is about: its own title, or the file it was made from.
+/** @param {any} manifest */
 function titleOf(manifest) {
-  const files = manifest.source.map((/** @type {string} */ file) => file.replace(/\/+$/, '').split(/[\\/]/).pop());
+  const files = manifest.source.map((file) => file.replace(/\/+$/, '').split(/[\\/]/).pop());
   return manifest.title && !/^(TraceLens |Communication of )/.test(manifest.title) || !files.length ? manifest.title || 'TraceLens' : files.slice(0, 2).join(' → ') + (files.length > 2 ? ` and ${files.length - 2} more` : '');
 }
 
