@@ -1,0 +1,152 @@
+// picture.js: what every picture needs: colours of the theme, a sharp canvas, a tip at the pointer, controls.
+import {el} from './dom.js';
+
+/** '#2f7ed8' or 'rgb(47, 126, 216)' @param {string} colour @returns {number[]} */
+export function colourParts(colour) {
+  if (/^#...$/.test(colour)) colour = colour.replace(/\w/g, '$&$&');
+  if (colour.startsWith('#')) return [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16) || 0);
+  const parts = (colour.match(/[\d.]+/g) || []).slice(0, 3).map(Number);
+  return parts.length === 3 ? parts : [128, 128, 128];
+}
+
+/** As a pixel of an ImageData, little endian. @param {string} colour */
+export function colourNumber(colour) {
+  const [red, green, blue] = colourParts(colour);
+  return (0xff000000 | blue << 16 | green << 8 | red) >>> 0;
+}
+
+/** @param {string} colour @param {string} other @param {number} share of the other */
+export function mixColour(colour, other, share) {
+  const to = colourParts(other);
+  return `rgb(${colourParts(colour).map((part, i) => Math.round(part + (to[i] - part) * share)).join(', ')})`;
+}
+
+/** As WCAG defines it. @param {string} colour */
+function luminanceOf(colour) {
+  const [red, green, blue] = colourParts(colour).map((part) => (part <= 10 ? part / 3295 : ((part / 255 + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+/** @param {string} a @param {string} b */
+export function contrastOf(a, b) {
+  const [low, high] = [luminanceOf(a), luminanceOf(b)].sort((x, y) => x - y);
+  return (high + 0.05) / (low + 0.05);
+}
+
+/** The colour, moved away from the paper until it can be seen on it (3:1). @param {string} colour @param {string} paper */
+export function legible(colour, paper) {
+  const away = luminanceOf(paper) > 0.4 ? '#000000' : '#ffffff';
+  let shown = mixColour(colour, away, 0);
+  for (let share = 0.08; contrastOf(shown, paper) < 3.05 && share < 1; share += 0.08) shown = mixColour(colour, away, share);
+  return shown;
+}
+
+/** Black or white: which reads better on it. @param {string} colour */
+export function inkOn(colour) {
+  return contrastOf(colour, '#000000') > contrastOf(colour, '#ffffff') ? '#000000' : '#ffffff';
+}
+
+/** The colours of the theme at an element; canvases do not follow it by themselves. @param {Element} element */
+export function themeOf(element) {
+  const style = getComputedStyle(element);
+  const asked = (/** @type {string} */ name, /** @type {string} */ otherwise) => style.getPropertyValue(name).trim() || otherwise;
+  const ink = style.color, paper = /,\s*0\)$/.test(style.backgroundColor) ? asked('--paper', '#ffffff') : style.backgroundColor;
+  return {ink, paper, accent: asked('--accent', ink), muted: mixColour(ink, paper, 0.35), rule: mixColour(ink, paper, 0.85),
+    forced: matchMedia('(forced-colors: active)').matches};
+}
+
+/** Zoom jumps for those who asked for less motion. */
+export function wantsMotion() {
+  return !matchMedia('(prefers-reduced-motion: reduce)').matches;
+}
+
+/** The canvas in pixels of the screen, drawn in CSS pixels. @param {HTMLCanvasElement} canvas @param {number} width @param {number} height */
+export function fitCanvas(canvas, width, height) {
+  const ratio = Math.min(2, window.devicePixelRatio || 1);
+  const wide = Math.max(1, Math.round(width * ratio)), high = Math.max(1, Math.round(height * ratio));
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
+  if (canvas.width !== wide || canvas.height !== high) {
+    canvas.width = wide;
+    canvas.height = high;
+    canvas.style.width = `${width}px`;
+    canvas.style.height = `${height}px`;
+  } else {
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.clearRect(0, 0, wide, high);
+  }
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  return {context, ratio};
+}
+
+/** Draws, and draws again when size or theme change; ends when the element has left the document.
+ * @param {Element} element @param {() => void} draw */
+export function keepDrawn(element, draw) {
+  let width = -1;
+  const changed = () => {
+    if (element.isConnected) draw();
+    else stop();
+  };
+  const sizes = new ResizeObserver(() => {
+    if (element.clientWidth === width && element.isConnected) return;
+    width = element.clientWidth;
+    changed();
+  });
+  const themes = new MutationObserver(changed);
+  const media = ['(prefers-color-scheme: dark)', '(forced-colors: active)'].map((query) => matchMedia(query));
+  const stop = () => {
+    sizes.disconnect();
+    themes.disconnect();
+    for (const query of media) query.removeEventListener('change', changed);
+  };
+  sizes.observe(element);
+  themes.observe(document.documentElement, {attributes: true});
+  for (const query of media) query.addEventListener('change', changed);
+}
+
+/** @type {HTMLElement | null} */
+let pictureTip = null;
+
+/** A few lines beside the pointer. @param {{clientX: number, clientY: number}} at @param {(string | null)[]} lines */
+export function showTip(at, ...lines) {
+  if (!pictureTip?.isConnected) document.body.append(pictureTip = el('div', {class: 'tip', 'aria-hidden': 'true', dir: 'ltr'}));
+  const tip = /** @type {HTMLElement} */ (pictureTip);
+  tip.replaceChildren(...lines.filter((line) => line).map((line) => el('div', {}, line)));
+  tip.hidden = false;
+  const box = tip.getBoundingClientRect();
+  tip.style.left = `${Math.max(4, at.clientX + 14 + box.width > innerWidth ? at.clientX - 12 - box.width : at.clientX + 14)}px`;
+  tip.style.top = `${Math.max(4, at.clientY + 18 + box.height > innerHeight ? at.clientY - 12 - box.height : at.clientY + 18)}px`;
+}
+
+export function hideTip() {
+  if (pictureTip) pictureTip.hidden = true;
+}
+
+/** A labelled list to choose from. @param {string} label @param {[string, string][]} options value and text @param {string} value @param {(value: string) => void} onchange */
+export function choice(label, options, value, onchange) {
+  const list = el('select', {'aria-label': label, onchange: () => onchange(list.value)}, options.map(([key, text]) => el('option', {value: key}, text)));
+  list.value = value;
+  return el('label', {class: 'choice'}, el('span', {}, label), list);
+}
+
+/** A button that is on or off. @param {string} label @param {boolean} isOn @param {(isOn: boolean) => void} onchange @param {Record<string, any>} more */
+export function toggle(label, isOn, onchange, more = {}) {
+  const chip = el('button', {type: 'button', class: 'chip', 'aria-pressed': String(isOn), onclick: () => {
+    isOn = !isOn;
+    chip.setAttribute('aria-pressed', String(isOn));
+    onchange(isOn);
+  }, ...more}, label);
+  return chip;
+}
+
+/** What the colours mean. @param {{name: string, colour: string, hatched?: boolean}[]} classes @param {string} paper */
+export function legend(classes, paper) {
+  return el('ul', {class: 'legend'}, classes.map((kind) => el('li', {}, el('span', {class: kind.hatched ? 'swatch hatched' : 'swatch',
+    style: {backgroundColor: legible(kind.colour, paper)}}), kind.name)));
+}
+
+/** The class of work that a category of ops belongs to. @param {{name: string}[]} classes @param {string} category */
+export function classOf(classes, category) {
+  const stem = (/** @type {string} */ name) => name.toLowerCase().replace(/[_ ]?(fwd|bwd|forward|backward)$/, '');
+  const at = classes.findIndex((kind) => kind.name === category);
+  return at >= 0 ? at : classes.findIndex((kind) => stem(kind.name) === stem(category));
+}
