@@ -176,11 +176,11 @@ export class Page {
       const text = (id) => texts[id] ?? '';
       const names = blob.get('name') ?? [], units = blob.get('unit') ?? [], descriptions = blob.get('description') ?? [], kinds = blob.get('kind') ?? [];
       const columns = Array.from(names, (id, i) => {
-        const cells = blob.get(String(i)), missing = blob.get(i + '?'), kind = kinds[i];
-        if (!cells || cells.length !== about.kept || (missing && missing.length < Math.ceil(about.kept / 8))) throw new PageError(kDamaged);
+        const cells = blob.get(String(i)), present = blob.get(i + '?'), kind = kinds[i];
+        if (!cells || cells.length !== about.kept || (present && present.length < Math.ceil(about.kept / 8))) throw new PageError(kDamaged);
         const isText = kind === 0 || kind === 4;
         const values = Array.from(cells, (cell, row) => {
-          if (missing && missing[row >> 3] & (1 << (row & 7))) return null;
+          if (present && !(present[row >> 3] & (1 << (row & 7)))) return null;
           return isText ? text(cell) : kind === 3 ? cell !== 0 : cell;
         });
         return {name: text(id), unit: text(units[i]), description: text(descriptions[i]), kind, values};

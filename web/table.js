@@ -82,10 +82,10 @@ export function grid({label, row, onRow, isTree = false}) {
   };
   const fit = () => {
     const unit = (parseFloat(getComputedStyle(table).fontSize) || 14) * 0.56, wide = columns.reduce((best, column, i) => (!column.isNumber && (best < 0 || (column.wish ?? 0) > (columns[best].wish ?? 0)) ? i : best), -1);
-    const others = columns.reduce((sum, column, i) => sum + (i === wide ? 0 : column.chars + 3), 0);
-    chars = columns.map((column, i) => (i === wide ? Math.max(column.chars, Math.floor((box.clientWidth || 1000) / unit - others - 4)) : column.chars));
+    const room = (box.clientWidth || 1000) / unit, others = columns.reduce((sum, column, i) => sum + (i === wide ? 0 : column.chars + 3), 0);
+    chars = columns.map((column, i) => (i === wide ? Math.max(Math.min(column.chars, Math.floor(room * 0.6)), Math.floor(room - others - 4)) : column.chars));
     widths.replaceChildren(...columns.map((column, i) => el('col', i === wide ? {} : {style: {width: (column.chars + 3) * unit + 'px'}})));
-    table.style.minWidth = (others + (columns[wide]?.chars ?? 0) + 3) * unit + 'px';
+    table.style.minWidth = (others + (chars[wide] ?? 0) + 3) * unit + 'px';
     draw(true);
   };
   const rowAt = (event) => /** @type {Element} */ (event.target).closest('tr[data-row]');
@@ -213,7 +213,7 @@ function columnChars(column, format, name) {
   const isNumber = column.kind === 1 || column.kind === 2, label = name.length + (shownUnit(column).length ? shownUnit(column).length + 1 : 0);
   let widest = 0;
   for (let i = 0; i < Math.min(column.values.length, 200); ++i) widest = Math.max(widest, isNumber ? format(column.values[i]).length : String(column.values[i] ?? '').length);
-  const most = column.kind === 4 ? 28 : 44;
+  const most = column.kind === 4 ? 28 : 32;
   return {chars: isNumber ? Math.max(7, widest, Math.min(label + 2, 14)) : Math.max(8, Math.min(label + 2, 24), Math.min(widest, most)), wish: column.kind === 4 ? 0 : Math.min(widest, 200)};
 }
 

@@ -9,7 +9,7 @@ import {hashOf} from './route.js';
 
 const kKernelTables = ['kernel_summary', 'kernel_launchers_summary', 'hip_summary', 'short_kernels_summary'];
 // Column of a table, and its name here.
-const kKernelLabels = {'Kernel name': 'kernel', 'name': 'kernel', 'Name': 'kernel', 'Parent cpu_op': 'op', 'Category': 'category', 'kernel_category': 'category', 'Kernel stream': 'stream', 'Kernel duration (µs)_count': 'count', 'Count': 'count', 'Kernel duration (µs)_sum': 'sum µs', 'Total Kernel Time (ms)': 'sum ms',
+const kKernelLabels = {'Kernel name': 'kernel', 'name': 'kernel', 'Name': 'kernel', 'Parent cpu_op': 'op', 'Category': 'category', 'kernel_category': 'category', 'Kernel duration (µs)_count': 'count', 'Count': 'count', 'Kernel duration (µs)_sum': 'sum µs', 'Total Kernel Time (ms)': 'sum ms',
   'Kernel duration (µs)_mean': 'mean µs', 'Mean Kernel Time (µs)': 'mean µs', 'Kernel duration (µs)_min': 'min µs', 'Min Kernel Time (µs)': 'min µs', 'Kernel duration (µs)_max': 'max µs', 'Max Kernel Time (µs)': 'max µs', 'Percent of kernels time (%)': '%', 'Percentage (%)': '%'};
 
 // Bars on a logarithmic axis; dragging, or the arrow keys, select bins.
@@ -78,7 +78,7 @@ export const kernelsView = {
     })));
     if (histograms.length) {
       const bins = histograms[0].bins, sum = (some, i) => some.reduce((total, bin) => total + bin[i], 0), short = bins.filter((bin) => bin[1] <= 10001);
-      into.append(el('p', {class: 'caption'}, `Shorter than 10 µs: ${count(sum(short, 2))} of ${count(sum(bins, 2))}, ${percent(sum(short, 3) / Math.max(1, sum(bins, 3)) * 100)} of the time. Drag over a histogram to see the kernels that run that long.`));
+      into.append(el('p', {class: 'caption'}, `Shorter than 10 µs: ${count(sum(short, 2))} of ${count(sum(bins, 2))}, ${percent(sum(short, 3) / Math.max(1, sum(bins, 3)) * 100)} of the time. Drag over the durations to see which kernels those are.`));
     }
     if (table) into.append(table);
     else into.append(el('p', {}, 'The report has no table of kernels. ', el('a', {href: hashOf('table')}, 'All tables')));

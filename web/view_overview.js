@@ -211,7 +211,7 @@ export const overviewView = {
     const left = el('div', {}, overview && findingList(page, overview)), right = el('div');
     into.append(el('div', {class: 'two-columns'}, left, right));
     if (overview?.commands?.length) left.append(el('section', {'aria-label': 'Go on'}, el('h2', {}, 'Go on in the terminal'), el('ul', {class: 'commands'}, overview.commands.map((command) => el('li', {}, el('code', {}, traceText(command)), button('Copy', () => copyText(command, 'Command copied.'), {class: 'button quiet', 'aria-label': `Copy ${command}`}))))));
-    if (missing) left.append(el('p', {class: 'muted'}, 'Not in this trace: ', missing, '. ', el('a', {href: '#about'}, 'Why?')));
+    if (missing) (left.childElementCount ? left : into).append(el('p', {class: 'muted'}, 'Not in this trace: ', missing, '. ', el('a', {href: '#about'}, 'Why?')));
     const finding = state.get('finding') && (manifest.findings ?? overview?.causes ?? []).find((one) => one.id === state.get('finding'));
     if (finding) await openFinding(page, finding);
     right.append(...await costSections(page, overview));
