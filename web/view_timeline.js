@@ -3,7 +3,7 @@
 import {scaleOf, timeTicks} from './axes.js';
 import {button, clear, el, svgEl, traceText} from './dom.js';
 import {tableOf} from './data.js';
-import {deviceOf, drawLane, firstAfter, gapsOf, hitLane, inOrder, laneLook, laneRows, sumSelection} from './lanes.js';
+import {deviceOf, drawLane, firstAfter, gapsOf, gapsWithin, hitLane, inOrder, laneLook, laneRows, sumSelection} from './lanes.js';
 import {closeDrawer, detailList, openDrawer} from './drawer.js';
 import {choice, fitCanvas, hideTip, keepDrawn, legend, showTip, themeOf, wantsMotion} from './picture.js';
 import {go, hashOf, say, state} from './route.js';
@@ -11,7 +11,7 @@ import {copyText, dataTable, pictureWithTable} from './table.js';
 import {count, exactTime, humanNumber, percent, shapesText, shortName, time, typesText, visible} from './text.js';
 
 /** @typedef {import('./lanes.js').Lane} Lane @typedef {import('./lanes.js').LaneHit} LaneHit */
-/** @typedef {{lane: Lane, canvas: HTMLCanvasElement, box: HTMLElement, rowHeight: number, gaps: import('./lanes.js').LaneGap[] | null}} LaneBox */
+/** @typedef {{lane: Lane, canvas: HTMLCanvasElement, box: HTMLElement, rowHeight: number, gaps: import('./lanes.js').LaneGap[] | null, longGaps: import('./lanes.js').LaneGap[]}} LaneBox */
 
 const kTimelineLeast = 100;  // ns in view
 const kTimelineRowHeights = /** @type {Record<string, number>} */ ({steps: 18, gpu: 30, modules: 16, ops: 18, calls: 16});
@@ -103,8 +103,8 @@ class Timeline {
         el('div', {class: 'lane-title', title: merged || null}, el('span', {class: 'lane-name', dir: 'ltr'}, shortName(visible(meta.title), 40)),
           el('span', {class: 'muted'}, meta.kind === 'gpu' ? `${percent(100 * meta.busy_ns / this.span)} busy` : `${count(meta.events)} events`),
           merged && el('span', {class: 'muted lane-merged'}, merged)), canvas);
-      return {lane, canvas, box, rowHeight: kTimelineRowHeights[meta.kind] ?? 18,
-        gaps: meta.kind === 'gpu' && streams?.[0] === lane ? gapsOf(streams) : null};
+      const gaps = meta.kind === 'gpu' && streams?.[0] === lane ? gapsOf(streams) : null;
+      return {lane, canvas, box, rowHeight: kTimelineRowHeights[meta.kind] ?? 18, gaps, longGaps: gaps ? gapsWithin(gaps, 0, this.span, this.span / 3200) : []};
     });
     const steps = this.lanes.filter((lane) => lane.meta.kind === 'steps').flatMap((lane) => Array.from({length: Math.min(500, laneRows(lane)[0].to)},
       (_, i) => ({lane, i})));
@@ -195,13 +195,13 @@ class Timeline {
     if (!this.look || this.width < 10 || !this.element.isConnected) return;
     const {t0, t1, width, look, texts, wanted} = this;
     const high = innerHeight, least = (t1 - t0) / 200;
-    for (const {lane, canvas, rowHeight, gaps} of this.boxes) {
+    for (const {lane, canvas, rowHeight, gaps, longGaps} of this.boxes ?? []) {
       const height = laneRows(lane).length * rowHeight;
       if (canvas.style.height !== `${height}px`) canvas.style.height = `${height}px`;
       const place = canvas.getBoundingClientRect();
       if (place.bottom < 0 || place.top > high) continue;
       drawLane(canvas, lane, {t0, t1, width, rowHeight, look, texts, wanted,
-        gaps: gaps?.filter((gap) => gap.end > t0 && gap.start < t1 && gap.end - gap.start >= least)});
+        gaps: gaps ? gapsWithin(least >= this.span / 3200 ? longGaps : gaps, t0, t1, least) : undefined});
     }
     this.drawRuler();
     this.drawMarks();
@@ -451,7 +451,7 @@ class Timeline {
     const moment = this.t0 + x / this.width * (this.t1 - this.t0), pixel = (this.t1 - this.t0) / this.width;
     const box = this.boxes?.find(({canvas}) => y >= canvas.offsetTop && y < canvas.offsetTop + canvas.offsetHeight) ?? null;
     const hit = box && hitLane(box.lane, Math.floor((y - box.canvas.offsetTop) / box.rowHeight), moment, 2 * pixel);
-    const gap = box && !hit ? box.gaps?.find((one) => one.start <= moment && one.end >= moment) ?? null : null;
+    const gap = box?.gaps && !hit ? gapsWithin(box.gaps, moment, moment + 1, 0)[0] ?? null : null;
     return {moment, box, hit, gap};
   }
 

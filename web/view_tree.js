@@ -9,7 +9,7 @@ import {hashOf, say, state} from './route.js';
 import {dataTable, pictureWithTable} from './table.js';
 import {count, exactTime, percent, shapesText, shortName, time, typesText, visible} from './text.js';
 
-const kIcicleRow = 24, kLevelNames = ['module', 'annotation', 'op', 'kernel'];
+const kIcicleRow = 26, kLevelNames = ['module', 'annotation', 'op', 'kernel'];
 
 /** @type {((event: KeyboardEvent) => boolean) | null} */
 let treeKeys = null;
@@ -39,6 +39,7 @@ export const treeView = {
     const layer = el('div', {class: 'icicle', tabindex: '0', role: 'application', 'aria-label': 'Tree of modules. Arrow keys move, Enter zooms in, Backspace goes up, o opens the details.'}, canvas, outline);
     const total = () => (root >= 0 ? nodes.gpu[root] : children[nodes.name.length].reduce((sum, at) => sum + nodes.gpu[at], 0));
     const all = given.name.reduce((/** @type {number} */ sum, /** @type {string} */ _, /** @type {number} */ i) => sum + (given.parent[i] ? 0 : given.gpu[i]), 0);
+    const roofOf = (/** @type {number} */ node) => shares[+merges][nodes.level[node] === 3 && nodes.parent[node] ? nodes.parent[node] - 1 : node];
     const isInside = (/** @type {number} */ node) => node >= 0 && (root < 0 || pathTo(nodes, node).includes(root));
     const describe = (/** @type {number} */ node) => `${kLevelNames[nodes.level[node]]} ${shortName(visible(nodes.name[node]), 70)}: ${time(nodes.gpu[node])}, ${percent(100 * nodes.gpu[node] / all)} of GPU time`;
 
@@ -53,7 +54,7 @@ export const treeView = {
       context.font = '12px system-ui, sans-serif';
       context.textBaseline = 'middle';
       for (const {node, depth, x0, x1} of boxes) {
-        const share = shares[+merges][node], isAbove = depth < above.length;
+        const share = roofOf(node), isAbove = depth < above.length;
         const base = theme.forced ? theme.ink : byRoof ? (share === null ? theme.rule : roofColour(share, theme.paper)) : legible(classes[nodes.class[node]]?.colour ?? '#888888', theme.paper);
         // What only holds others is pale: colour belongs to work.
         const colour = isAbove ? theme.rule : !byRoof && nodes.level[node] < 2 && !theme.forced ? mixColour(base, theme.paper, 0.72) : base;
@@ -63,7 +64,8 @@ export const treeView = {
         const hatched = nodes.gpu[node] > 0 ? wide * Math.min(1, nodes.backward[node] / nodes.gpu[node]) : 0;
         if (hatched >= 1 && !isAbove) drawHatch(context, left + wide - hatched, top, hatched, high, mixColour(colour, theme.paper, 0.4));
         if (wide < 34) continue;
-        const room = Math.floor((wide - 10) / 6.6), label = nodes.level[node] === 3 ? sliceLabel(nodes.name[node]) : visible(nodes.name[node]);
+        const room = Math.floor((wide - 10) / 6.6), name = nodes.name[node];
+        const label = nodes.level[node] === 3 ? sliceLabel(name) : visible(name.length > room ? name.replace(/^aten::/, '') : name);
         const text = label.length > room ? label.slice(0, Math.max(1, room - 1)) + '…' : label;
         if (hatched > wide - 8) {
           context.fillStyle = colour;
@@ -107,7 +109,7 @@ export const treeView = {
         ['Kind', kLevelNames[nodes.level[node]]], ['Name', nodes.name[node].length > 80 ? traceText(nodes.name[node]) : null],
         ['GPU time', el('b', {class: 'figures'}, exactTime(nodes.gpu[node]))], ['Share', percent(100 * nodes.gpu[node] / all)],
         ['Backward', nodes.backward[node] ? exactTime(nodes.backward[node]) : null], ['Calls', count(nodes.calls[node])], ['GPU events', count(nodes.gpu_events[node])],
-        ['Of roof', shares[+merges][node] === null ? null : `${percent(/** @type {number} */ (shares[+merges][node]))}, mean by time`]]),
+        ['Of roof', roofOf(node) === null ? null : `${percent(/** @type {number} */ (roofOf(node)))}, mean by time`]]),
       el('div', {class: 'toolbar'}, el('a', {class: 'button', href: hashOf('timeline', '', [['q', nodes.name[node]]])}, 'On the timeline')),
       rows.length ? dataTable({caption: 'Ops below it', table: tableOf({name: 'ops_of_node', description: 'Ops below it', columns: [column('op', '', 0, (row) => row.name),
         column('GPU time', 'µs', 2, (row) => row.gpu / 1000), column('calls', '', 1, (row) => row.calls), column('shapes', '', 0, (row) => (row.op ? shapesText(ops.shapes[op(row)]) : null)),
@@ -130,7 +132,7 @@ export const treeView = {
       const node = boxAt(event)?.node;
       layer.classList.toggle('over', node !== undefined);
       if (node === undefined) return hideTip();
-      const share = shares[+merges][node];
+      const share = roofOf(node);
       showTip(event, shortName(visible(nodes.name[node]), 100), `${kLevelNames[nodes.level[node]]} · ${time(nodes.gpu[node], 4)} · ${percent(100 * nodes.gpu[node] / all)}`,
         `${count(nodes.calls[node])} calls, ${count(nodes.gpu_events[node])} GPU events`, nodes.backward[node] ? `backward ${time(nodes.backward[node])}` : null, share === null ? null : `${percent(share)} of roof`);
     });
@@ -181,9 +183,10 @@ export const treeView = {
   },
 };
 
-/** Pale is far from the roof, deep is close to it. @param {number} share @param {string} paper */
+/** Red is far from the roof, green is close to it. @param {number} share @param {string} paper */
 export function roofColour(share, paper) {
-  return mixColour(mixColour('#c4512d', paper, 0.25), legible('#1f7a5c', paper), Math.max(0, Math.min(1, share / 90)));
+  const at = Math.max(0, Math.min(2, share / 45));
+  return legible(at < 1 ? mixColour('#c8452f', '#d9a032', at) : mixColour('#d9a032', '#138a72', at - 1), paper);
 }
 
 /** @param {CanvasRenderingContext2D} context @param {number} x @param {number} y @param {number} width @param {number} height @param {string} colour */
