@@ -24,8 +24,8 @@ using PageName = std::uint32_t;
 
 // One kind of work: its colour is the same in every picture.
 struct PageClass {
-  std::string name;    // "GEMM", "communication", "launch"
-  std::string colour;  // "#2f7ed8"
+  std::string name = {};    // "GEMM", "communication", "launch"
+  std::string colour = {};  // "#2f7ed8"
   bool is_hatched = false;
 };
 
@@ -53,14 +53,14 @@ enum class PageLaneKind : std::uint8_t { kSteps, kGpu, kModules, kOps, kCalls };
 
 struct PageLane {
   PageLaneKind kind = PageLaneKind::kGpu;
-  std::string id;          // "gpu:0:7": in links
-  std::string title;       // "GPU 0 stream 7"
+  std::string id = {};     // "gpu:0:7": in links
+  std::string title = {};  // "GPU 0 stream 7"
   std::int64_t group = 0;  // of a comparison the run, of a job the rank; else 0
   std::uint8_t rows = 1;
   std::int64_t events = 0, busy_ns = 0, longest_gap_ns = 0;
   std::int64_t merged_below_ns = 0, gap_ns = 0;  // 0: every slice is there
-  std::vector<PageSlice> slices;                 // by row, then by start
-  std::vector<PageRun> runs;                     // likewise
+  std::vector<PageSlice> slices = {};            // by row, then by start
+  std::vector<PageRun> runs = {};                // likewise
 };
 
 // An op with its arguments, as the slices name it.
@@ -82,51 +82,51 @@ struct PageNode {
 
 // How busy a GPU, a rank or a run is over the time, for the overview: percent per bucket.
 struct PageStrip {
-  std::string label;
-  std::vector<std::uint8_t> computing, communicating, copying;
+  std::string label = {};
+  std::vector<std::uint8_t> computing = {}, communicating = {}, copying = {};
 };
 
 struct PageBin {
   std::int64_t from_ns = 0, to_ns = 0, count = 0, total_ns = 0;
 };
 struct PageHistogram {
-  std::string name;  // "kernel duration", "launch latency"
-  std::vector<PageBin> bins;
+  std::string name = {};  // "kernel duration", "launch latency"
+  std::vector<PageBin> bins = {};
 };
 
 // The axes and roofs of the roofline; its points are a table of the report.
 struct PageRoof {
-  std::string label;  // "bf16 989 TFLOP/s"
+  std::string label = {};  // "bf16 989 TFLOP/s"
   double tflops = 0;
   bool is_achievable = false;
 };
 struct PageRoofline {
-  std::string gpu;
+  std::string gpu = {};
   double terabytes = 0;  // memory, per second
   double least_intensity = 0, most_intensity = 0, least_tflops = 0, most_tflops = 0;
   double placed_percent = 0;  // of the GPU time of all ops
-  std::vector<PageRoof> roofs;
+  std::vector<PageRoof> roofs = {};
 };
 
 // What is not there, and how to get it.
 struct PageGap {
-  std::string view;  // "memory"
-  std::string why;
+  std::string view = {};  // "memory"
+  std::string why = {};
 };
 
 struct Page {
   std::int64_t origin_ns = 0;  // the time of the first event
   std::int64_t span_ns = 0;
-  std::vector<std::string> groups;  // names of the runs or ranks of the lanes; empty: one run
-  std::vector<std::string> names;
-  std::vector<PageClass> classes;
-  std::vector<PageLane> lanes;
-  std::vector<PageOp> ops;
-  std::vector<PageNode> nodes;
-  std::vector<PageStrip> strips;
-  std::vector<PageHistogram> histograms;
+  std::vector<std::string> groups = {};  // names of the runs or ranks of the lanes; empty: one run
+  std::vector<std::string> names = {};
+  std::vector<PageClass> classes = {};
+  std::vector<PageLane> lanes = {};
+  std::vector<PageOp> ops = {};
+  std::vector<PageNode> nodes = {};
+  std::vector<PageStrip> strips = {};
+  std::vector<PageHistogram> histograms = {};
   std::optional<PageRoofline> roofline = {};
-  std::vector<PageGap> gaps;
+  std::vector<PageGap> gaps = {};
 };
 
 }  // namespace tracelens

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <tracelens/edition.hpp>
 #include <tracelens/overview.hpp>
+#include <tracelens/page.hpp>
 #include <tracelens/table.hpp>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct DocumentInfo {
   // Columns that a workbook hides at first and Markdown leaves out; none without a function.
   bool (*is_folded)(const Table& table, std::string_view column) = nullptr;
   const Overview* overview = nullptr;          // what the document begins with; not owned
+  const Page* page = nullptr;                  // what a page shows beside tables; not owned
   std::vector<std::string> first_tables = {};  // come first where room is short, in this order
   // Reference: a workbook or folder is that of the Python TraceLens, the tables and nothing else.
   Edition edition = Edition::kExtended;

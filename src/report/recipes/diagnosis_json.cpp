@@ -1,86 +1,21 @@
 // A diagnosis as JSON, schema version 1: all keys are always there, null where they do not apply;
 // times in ms. docs/guide/diagnose.md describes it.
-#include <fmt/format.h>
-
-#include <cmath>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tracelens/diagnose.hpp>
-#include <tracelens/json.hpp>
 #include <tracelens/version.hpp>
 
 #include "diagnosis/kit/figures.hpp"
 #include "report/recipes/diagnosis_documents.hpp"
+#include "table/json_writer.hpp"
 
 namespace tracelens {
 namespace {
 
 constexpr int kSchema = 1;
 
-class Writer {
- public:
-  void open(char bracket) {
-    separate();
-    out_ += bracket;
-    is_first_ = true;
-  }
-  void close(char bracket) {
-    out_ += bracket;
-    is_first_ = false;
-  }
-  void key(std::string_view name) {
-    separate();
-    append_json_text(out_, name);
-    out_ += ": ";
-    is_first_ = true;  // the value follows without a comma
-  }
-  void text(std::string_view value) {
-    separate();
-    append_json_text(out_, value);
-  }
-  void text_or_null(std::string_view value) {
-    if (value.empty())
-      raw("null");
-    else
-      text(value);
-  }
-  void number(double value) {
-    raw(std::isfinite(value) ? fmt::format("{}", value) : std::string{"null"});
-  }
-  void integer(std::int64_t value) { raw(fmt::format("{}", value)); }
-  void truth(bool value) { raw(value ? "true" : "false"); }
-  void ms(std::string_view name, std::int64_t ns) {
-    key(name);
-    number(in_ms(ns));
-  }
-  void member(std::string_view name, std::string_view value) {
-    key(name);
-    text(value);
-  }
-  template <class Texts>
-  void texts(std::string_view name, const Texts& values) {
-    key(name);
-    open('[');
-    for (const std::string& value : values) text(value);
-    close(']');
-  }
-  void line() { out_ += "\n  "; }
-  std::string take() { return std::move(out_) + "\n"; }
-
- private:
-  void raw(std::string_view value) {
-    separate();
-    out_ += value;
-  }
-  void separate() {
-    if (!is_first_) out_ += ", ";
-    is_first_ = false;
-  }
-  std::string out_;
-  bool is_first_ = true;
-};
-
-void write_where(Writer& json, const Finding& finding) {
+void write_where(JsonWriter& json, const Finding& finding) {
   json.key("where");
   json.open('[');
   for (const FindingPlace& place : finding.where) {
@@ -90,14 +25,14 @@ void write_where(Writer& json, const Finding& finding) {
     json.key("python"), json.text_or_null(place.python);
     json.key("module"), json.text_or_null(place.module);
     json.key("shape"), json.text_or_null(place.shape);
-    json.ms("time_ms", place.time_ns);
+    json.key("time_ms"), json.number(in_ms(place.time_ns));
     json.key("count"), json.integer(place.count);
     json.close('}');
   }
   json.close(']');
 }
 
-void write_evidence(Writer& json, const Finding& finding) {
+void write_evidence(JsonWriter& json, const Finding& finding) {
   json.key("evidence");
   json.open('[');
   for (const Evidence& row : finding.evidence) {
@@ -115,22 +50,22 @@ void write_evidence(Writer& json, const Finding& finding) {
   json.close(']');
 }
 
-void write_finding(Writer& json, const Finding& finding) {
+void write_finding(JsonWriter& json, const Finding& finding) {
   json.line();
   json.open('{');
   json.member("id", finding.id);
   json.member("title", finding.title);
   json.member("severity", severity_name(finding.severity));
   json.member("verdict", finding.verdict);
-  json.ms("saving_ms", finding.saving_ns);
+  json.key("saving_ms"), json.number(in_ms(finding.saving_ns));
   json.key("saving_pct"), json.number(finding.saving_percent);
   json.key("saving_alone_ms");
   json.open('{');
-  json.ms("low", finding.alone.low_ns);
-  json.ms("mid", finding.alone.mid_ns);
-  json.ms("high", finding.alone.high_ns);
+  json.key("low"), json.number(in_ms(finding.alone.low_ns));
+  json.key("mid"), json.number(in_ms(finding.alone.mid_ns));
+  json.key("high"), json.number(in_ms(finding.alone.high_ns));
   json.close('}');
-  json.ms("gpu_saving_ms", finding.gpu_saving_ns);
+  json.key("gpu_saving_ms"), json.number(in_ms(finding.gpu_saving_ns));
   json.key("impact_score");
   if (finding.impact) {
     json.open('{');
@@ -159,10 +94,22 @@ void write_finding(Writer& json, const Finding& finding) {
   json.close('}');
 }
 
+void write_findings(JsonWriter& json, std::span<const Finding> findings) {
+  json.open('[');
+  for (const Finding& finding : findings) write_finding(json, finding);
+  json.close(']');
+}
+
 }  // namespace
 
+std::string findings_json(std::span<const Finding> findings) {
+  JsonWriter json;
+  write_findings(json, findings);
+  return json.take();
+}
+
 std::string diagnosis_json(const Diagnosis& diagnosis) {
-  Writer json;
+  JsonWriter json;
   json.open('{');
   json.key("tracelens");
   json.open('{');
@@ -179,22 +126,22 @@ std::string diagnosis_json(const Diagnosis& diagnosis) {
   json.close('}');
   json.key("window");
   json.open('{');
-  json.ms("start_ms", diagnosis.start_ns);
-  json.ms("length_ms", diagnosis.length_ns);
-  json.ms("length_corrected_ms", diagnosis.corrected_ns);
+  json.key("start_ms"), json.number(in_ms(diagnosis.start_ns));
+  json.key("length_ms"), json.number(in_ms(diagnosis.length_ns));
+  json.key("length_corrected_ms"), json.number(in_ms(diagnosis.corrected_ns));
   json.texts("steps", diagnosis.steps);
   json.texts("dropped_steps", diagnosis.dropped_steps);
   json.close('}');
   json.key("summary");
   json.open('{');
   json.member("verdict", diagnosis.verdict);
-  json.ms("gpu_busy_ms", diagnosis.gpu_busy_ns);
-  json.ms("gpu_idle_ms", diagnosis.gpu_idle_ns);
+  json.key("gpu_busy_ms"), json.number(in_ms(diagnosis.gpu_busy_ns));
+  json.key("gpu_idle_ms"), json.number(in_ms(diagnosis.gpu_idle_ns));
   json.key("path");
   json.open('{');
-  for (const auto& [name, ns] : diagnosis.path) json.ms(name, ns);
+  for (const auto& [name, ns] : diagnosis.path) json.key(name), json.number(in_ms(ns));
   json.close('}');
-  json.ms("saving_all_ms", diagnosis.saving_all_ns);
+  json.key("saving_all_ms"), json.number(in_ms(diagnosis.saving_all_ns));
   json.close('}');
   json.key("quality");
   json.open('[');
@@ -205,13 +152,10 @@ std::string diagnosis_json(const Diagnosis& diagnosis) {
     json.close('}');
   }
   json.close(']');
-  json.key("findings");
-  json.open('[');
-  for (const Finding& finding : diagnosis.findings) write_finding(json, finding);
-  json.close(']');
+  json.key("findings"), write_findings(json, diagnosis.findings);
   json.texts("tables", diagnosis.tables);
   json.close('}');
-  return json.take();
+  return json.take() + "\n";
 }
 
 }  // namespace tracelens

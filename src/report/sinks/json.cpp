@@ -9,20 +9,15 @@
 //      "rows": [["aten::mm", 12.5, [8, 4], null]]}]}   one array per row, one item per column
 // Kinds: text, integer, real, bool, nested. A missing cell and one that is no finite number is
 // null. A nested cell is JSON itself; tuples are arrays.
-#include <fmt/format.h>
-
-#include <cmath>
-#include <limits>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <tracelens/json.hpp>
 #include <tracelens/table_text.hpp>
-#include <type_traits>
-#include <vector>
 
 #include "io/output_file.hpp"
+#include "report/sinks/overview_json.hpp"
 #include "report/sinks/sinks.hpp"
 
 namespace tracelens {
@@ -52,7 +47,10 @@ class JsonSink final : public Sink {
     member("subtitle", info.subtitle);
     member("version", info.version);
     texts(",\n \"source\": [", info.source);
-    if (info.overview != nullptr) write_overview(*info.overview);
+    if (info.overview != nullptr) {
+      out_ += ",\n \"overview\": ";
+      out_ += overview_json(*info.overview);
+    }
     out_ += ",\n \"tables\": [";
   }
 
@@ -86,60 +84,6 @@ class JsonSink final : public Sink {
       append_json_text(out_, item);
     }
     out_ += "]";
-  }
-
-  void write_overview(const Overview& overview) {
-    out_ += ",\n \"overview\": {\"run\": ";
-    append_json_text(out_, overview.run);
-    member("bound", overview.bound);
-    member("verdict", overview.verdict);
-    write_causes(overview);
-    write_items(",\n \"split\": [", overview.split);
-    write_items(",\n \"idle_causes\": [", overview.idle_causes);
-    member("costs_title", overview.costs_title);
-    write_items(",\n \"costs\": [", overview.costs);
-    texts(",\n \"advice\": [", overview.advice);
-    texts(",\n \"commands\": [", overview.commands);
-    out_ += "}";
-  }
-
-  void write_causes(const Overview& overview) {
-    member("nothing_found", overview.nothing_found);
-    member("causes_title", overview.causes_title);
-    out_ += ",\n \"causes\": [";
-    for (const Overview::Cause& cause : overview.causes) {
-      out_ += &cause == &overview.causes.front() ? "\n  {\"id\": " : ",\n  {\"id\": ";
-      append_json_text(out_, cause.id);
-      member("title", cause.title);
-      out_ += fmt::format(R"(, "saving_ns": {}, "percent": )", cause.saving_ns);
-      append_number(cause.percent);
-      member("try", cause.remedy);
-      out_ += "}";
-    }
-    out_ += "]";
-  }
-
-  template <class Item>
-  void write_items(std::string_view begin, const std::vector<Item>& items) {
-    out_ += begin;
-    for (const Item& item : items) {
-      out_ += &item == &items.front() ? "\n  {\"name\": " : ",\n  {\"name\": ";
-      append_json_text(out_, item.name);
-      out_ += fmt::format(R"(, "ns": {}, "percent": )", item.ns);
-      append_number(item.percent);
-      if constexpr (std::is_same_v<Item, Overview::Cost>) {
-        out_ += R"(, "roof_percent": )";
-        append_number(item.roof_percent.value_or(std::numeric_limits<double>::quiet_NaN()));
-        out_ += R"(, "costliest": )";
-        append_json_text(out_, item.costliest);
-      }
-      out_ += "}";
-    }
-    out_ += "]";
-  }
-
-  void append_number(double value) {
-    out_ += std::isfinite(value) ? fmt::format("{}", value) : "null";
   }
 
   void write_columns(const Table& table) {

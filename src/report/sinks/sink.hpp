@@ -19,8 +19,9 @@ inline constexpr std::string_view kCoverSheet = "overview";
 // A sink writes finished tables and nothing else: no sums, no sorting, no choice of unit.
 struct Sink {
   virtual ~Sink() = default;
-  virtual void write(const Table& table) = 0;  // once per table, in report order; throws Error
-  virtual void finish() = 0;                   // renames the temporary file into place
+  // Once per table, in report order; the table stays where it is until finish(). Throws Error.
+  virtual void write(const Table& table) = 0;
+  virtual void finish() = 0;  // renames the temporary file into place
 };
 
 // One kind of document. `make` opens the output; it throws Error when it cannot be written.
