@@ -7,7 +7,7 @@ import {state, say, hashOf} from './route.js';
 
 /** @typedef {import('./data.js').TableData} TableData @typedef {import('./data.js').Column} Column */
 
-const kRowHeight = 32, kRowsAhead = 8, kDownloadTag = 'a';
+const kRowHeight = 32, kRowsAhead = 8;
 
 /** Rows whose texts have all words, and whose numbers keep to conditions such as `ms>1`. @param {string} text @param {Column[]} columns @returns {((row: number) => boolean) | null} null: all */
 export function filterOf(text, columns) {
@@ -168,7 +168,7 @@ export function copyButtons(name, shown, all = shown) {
   copiedTable = source;
   const download = () => {
     const address = URL.createObjectURL(new Blob([csvOf(...all())], {type: 'text/csv'}));
-    el(kDownloadTag, {href: address, download: name.replace(/[^\w.-]+/g, '_') + '.csv'}).click();
+    el('a', {href: address, download: name.replace(/[^\w.-]+/g, '_') + '.csv'}).click();
     setTimeout(() => URL.revokeObjectURL(address), 10000);
   };
   return el('span', {class: 'buttons', onpointerenter: () => { copiedTable = source; }, onfocusin: () => { copiedTable = source; }},

@@ -1,0 +1,167 @@
+// view_ops.js: ops, their distinct arguments, and the kernels of those, in one table of three levels.
+import {el, button, traceText} from './dom.js';
+import {formatOf, shapesText, typesText, parseNested, count, time, fixed, visible} from './text.js';
+import {grid, filterOf, sortedRows, copyButtons, openRow, copyText} from './table.js';
+import {hashOf, say} from './route.js';
+
+/** @typedef {import('./data.js').Page} Page @typedef {import('./data.js').TableData} TableData */
+
+// Where the figures stand: in the tables of PyTorch, of JAX, and of traces that have no more than kernels.
+const kOpSources = [
+  {table: 'unified_perf_summary', name: 'name', kind: 'op category', calls: 'operation_count', us: 'Kernel Time (µs)_sum', share: 'Percentage (%)', flops: 'TFLOPS/s_mean', memory: 'TB/s_mean', roof: 'Pct Roofline_mean', shapes: 'Input Dims', types: 'Input type', kernels: 'kernel_details_summary', uid: 'ex_UID'},
+  {table: 'ops_unique_args', name: 'name', kind: 'op category', calls: 'operation_count', us: 'total_direct_kernel_time_sum', share: 'Percentage (%)', shapes: 'Input Dims', types: 'Input type', kernels: 'kernel_details_summary', uid: 'ex_UID'},
+  {table: 'hlo_ops', name: 'HLO op', kind: 'kind', calls: 'runs', us: 'GPU time (µs)_sum', share: 'Percentage (%)', flops: 'TFLOPS/s', memory: 'TB/s', roof: 'Pct Roofline', more: 'scope', kernels: 'kernels'},
+  {table: 'ops_summary', name: 'name', kind: 'Categories', calls: 'Count', us: 'total_direct_kernel_time_sum', share: 'Percentage (%)'},
+];
+const kOpColumns = [['calls', '', 1], ['ms', 'ms', 2], ['%', '%', 2], ['TFLOP/s', 'TFLOP/s', 2], ['TB/s', 'TB/s', 2], ['of roof', '%', 2]];
+
+/** One row per op with its distinct arguments; the arguments' own figures are the table's. @param {TableData} table @param {any} source */
+export function opRows(table, source) {
+  const cells = (/** @type {string} */ column) => table.column(source[column])?.values ?? [];
+  const names = cells('name'), kinds = cells('kind'), shapes = cells('shapes'), types = cells('types'), more = cells('more');
+  const figures = [cells('calls'), cells('us').map((us) => (us === null ? null : us / 1e3)), cells('share'), cells('flops'), cells('memory'), cells('roof')];
+  const args = names.map((name, row) => ({
+    level: 2, row, name, kind: kinds[row] ?? '', text: [shapes[row] && shapesText(shapes[row]), types[row] && typesText(types[row]), more[row]].filter(Boolean).join('   ') || 'no shapes',
+    figures: figures.map((values) => values[row] ?? null),
+  }));
+  const groups = new Map();
+  for (const arg of args) groups.set(arg.name, [...(groups.get(arg.name) ?? []), arg]);
+  const ops = [...groups].map(([name, of]) => ({
+    level: 1, row: of[0].row, name: name ?? '', kind: of[0].kind, text: name ?? '', args: of,
+    // Rates of several shapes have no sum: they stand in the rows below.
+    figures: kOpColumns.map((_, i) => (of.length === 1 ? of[0].figures[i] : i > 2 ? null : of.reduce((/** @type {number} */ sum, /** @type {any} */ arg) => sum + (arg.figures[i] ?? 0), 0))),
+  }));
+  return {ops, args};
+}
+
+/** @param {any} cell the kernels of a call: what one run launches @returns {{name: string, count: number, mean: number | null, sum: number | null, stream: any}[]} */
+function kernelsOf(cell) {
+  const list = typeof cell === 'string' ? parseNested(cell) : null;
+  if (Array.isArray(list)) return list.filter((k) => k && typeof k.name === 'string').map((k) => ({name: k.name, count: k.count, mean: k.mean_duration_us ?? null, sum: k.total_duration_us ?? null, stream: k.stream}));
+  return list ? Object.entries(list).map(([name, times]) => ({name, count: Number(times), mean: null, sum: null, stream: null})) : [];
+}
+
+export const opsView = {
+  id: 'ops', title: 'Ops',
+  isThere: (/** @type {Page} */ page) => kOpSources.some(({table}) => page.hasTable(table)),
+  /** @param {Page} page @param {HTMLElement} into @param {any} state */
+  async draw(page, into, state) {
+    const source = kOpSources.find(({table}) => page.hasTable(table)) ?? kOpSources[0], table = await page.table(source.table);
+    if (!table) return;
+    const {ops, args} = opRows(table, source), isFlat = ops.length === args.length;
+    const columnsOf = (/** @type {any[]} */ rows) => [{name: 'op', unit: '', description: '', kind: 0, values: rows.map((row) => (row.level === 1 ? row.name : `${row.name} ${row.text}`))}, {name: 'category', unit: '', description: '', kind: 0, values: rows.map((row) => row.kind)},
+      ...kOpColumns.map(([name, unit, kind], i) => ({name: name === 'of roof' ? 'roof' : String(name), unit: String(unit), description: '', kind: Number(kind), values: rows.map((row) => row.figures[i])}))];
+    const argColumns = columnsOf(args), formats = kOpColumns.map(([, unit, kind], i) => formatOf({name: '', unit: String(unit), kind: Number(kind), values: args.map((arg) => arg.figures[i])}));
+    const has = kOpColumns.map((_, i) => args.some((arg) => arg.figures[i] !== null));
+    const kinds = [...new Set(args.map(({kind}) => kind).filter(Boolean))];
+    const wanted = state.get('row') ? table.rowOf(state.get('row')) : -1;
+    if (state.get('row') && wanted < 0) say('The op of this link is not in this report.');
+    const open = new Set(wanted >= 0 ? [args[wanted].name] : []), openArgs = new Set(wanted >= 0 ? [wanted] : []), chips = new Set((state.get('kind') ?? '').split(',').filter((/** @type {string} */ kind) => kinds.includes(kind)));
+    let text = state.get('f') ?? '', sort = state.get('sort') ?? '', most = 1e-9;
+    /** @type {any[]} */
+    let lines = [];
+    /** @type {any[]} */
+    let shownArgs = args;
+
+    const ordered = (/** @type {any[]} */ rows) => {
+      const key = sort.replace(/^-/, ''), column = columnsOf(rows).find(({name}) => name === key);
+      return column ? sortedRows(rows.map((_, i) => i), column.values, sort.startsWith('-')).map((i) => rows[i]) : rows;
+    };
+    const update = (toTop = false) => {
+      const test = filterOf(text, argColumns), isIn = (/** @type {any} */ arg) => (!test || test(arg.row)) && (!chips.size || chips.has(arg.kind));
+      lines = [];
+      shownArgs = [];
+      let opsShown = 0;
+      for (const op of ordered(isFlat ? args.map((arg) => ({...arg, level: 1, text: arg.name, args: [arg]})) : ops)) {
+        const matching = op.args.filter(isIn);
+        if (!matching.length) continue;
+        ++opsShown;
+        lines.push(op);
+        const below = ordered(matching);
+        shownArgs.push(...below);
+        if (!open.has(op.name)) continue;
+        for (const arg of below) {
+          lines.push(arg);
+          if (!openArgs.has(arg.row) || !source.kernels) continue;
+          for (const kernel of kernelsOf(table.column(source.kernels)?.values[arg.row])) lines.push({level: 3, row: arg.row, kernel});
+        }
+      }
+      most = Math.max(1e-9, ...lines.filter(({level}) => level === 1).map((op) => op.figures[2] ?? 0));
+      tally.textContent = `${count(opsShown)} ops, ${count(shownArgs.length)} with distinct arguments`;
+      body.setRows(lines.length, toTop);
+    };
+    const toggle = (/** @type {any} */ line) => {
+      const [set, key] = line.level === 1 ? [open, line.name] : [openArgs, line.row];
+      if (set.has(key)) set.delete(key);
+      else set.add(key);
+      update();
+    };
+    const details = (/** @type {any} */ arg) => {
+      state.set({row: table.key(arg.row)});
+      const file = page.manifest.source[0] ?? 'TRACE', quoted = (/** @type {string} */ word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replace(/'/g, `'\\''`)}'`);
+      const uid = source.uid ? table.column(source.uid)?.values[arg.row] : null, command = `tracelens replay ${quoted(file)} ${uid !== null ? `--uid ${uid}` : `--name ${quoted(arg.name)}`} -o replay.py`;
+      openRow(table, arg.row, el('p', {class: 'buttons'}, page.manifest.roofline && el('a', {class: 'button', href: hashOf('roofline', '', [['row', table.key(arg.row)]])}, 'On the roofline'), page.manifest.lanes.length > 0 && el('a', {class: 'button', href: hashOf('timeline', '', [['q', arg.name]])}, 'On the timeline'),
+        page.hasTable(arg.kind) && el('a', {class: 'button', href: hashOf('table', arg.kind)}, `Table ${visible(arg.kind)}`), page.manifest.verb === 'report' && page.manifest.source.length === 1 && button('Copy replay command', () => copyText(command, 'Command copied.'), {title: visible(command)})));
+    };
+    const shares = (/** @type {number | null} */ value, /** @type {string} */ shown, /** @type {number} */ of) => (value === null ? '' : el('td', {class: 'number', style: {background: `linear-gradient(to right, var(--bar) ${Math.min(100, value / of * 100)}%, transparent 0)`}}, shown));
+    const body = grid({
+      label: 'Ops, their arguments and kernels',
+      row: (i, chars) => {
+        const line = lines[i];
+        if (line.level === 3) {
+          const {name, count: times, mean, sum, stream} = line.kernel, figures = [times ? count(times) : '', sum === null ? '' : formats[1](sum / 1e3), '', '', '', ''];
+          return {class: 'level-3', level: 3, cells: [el('td', {}, el('span', {class: 'twist'}), el('span', {class: 'twist'}), el('a', {href: hashOf('kernels', '', [['f', name]])}, traceText(name, chars[0] - 26)), mean === null ? '' : ` ${time(mean * 1e3)} each`, stream === null || stream === undefined ? '' : ` · stream ${stream}`), '', ...figures.filter((_, j) => has[j])]};
+        }
+        const isOpen = line.level === 1 ? open.has(line.name) : openArgs.has(line.row), room = chars[0] - 2 * line.level - 2;
+        return {
+          class: `level-${line.level}${line.row === wanted && line.level === 2 ? ' selected' : ''}`, level: line.level, expanded: isOpen,
+          cells: [el('td', {}, line.level === 2 && el('span', {class: 'twist'}), el('span', {class: 'twist', 'aria-hidden': 'true'}, isOpen ? '▾' : '▸'), traceText(line.text, room), line.level === 1 && !isFlat && line.args.length > 1 ? el('span', {class: 'muted small'}, ` ${line.args.length}`) : null, line.level === 2 && button('details', () => details(line), {class: 'button quiet', 'aria-label': `Details of ${visible(line.name)}`})),
+            line.level === 1 ? traceText(line.kind, chars[1]) : '',
+            ...line.figures.map((/** @type {number | null} */ value, /** @type {number} */ j) => (j === 2 ? shares(value, formats[2](value), most) : j === 5 && value !== null ? shares(value, fixed(value, 1), 100) : formats[j](value))).filter((/** @type {any} */ _, /** @type {number} */ j) => has[j])],
+        };
+      },
+      onRow: (i) => {
+        const line = lines[i];
+        if (line.level === 3) return details(args[line.row]);
+        if (line.level === 1 && !open.has(line.name) && line.args.length === 1) openArgs.add(line.args[0].row);
+        toggle(line);
+      },
+    });
+    const layout = () => body.setColumns([['op', '', 0], ['category', '', 0], ...kOpColumns.filter((_, i) => has[i])].map(([name, unit], i) => {
+      const key = name === 'of roof' ? 'roof' : String(name);
+      return {label: String(name), unit: name === 'of roof' ? '%' : '', note: i ? (unit ? `in ${unit}` : '') : 'opens to its arguments, and those to their kernels', isNumber: i > 1, chars: i === 0 ? 36 : i === 1 ? 14 : 8, order: sort.replace(/^-/, '') === key ? (sort.startsWith('-') ? 'descending' : 'ascending') : 'none', onSort: () => {
+        const first = i > 1 ? '-' : '', second = i > 1 ? '' : '-';
+        sort = sort === first + key ? second + key : sort === second + key ? '' : first + key;
+        state.set({sort});
+        layout();
+        update(true);
+      }};
+    }));
+    const tally = el('span', {class: 'tally', role: 'status'});
+    const input = el('input', {type: 'search', class: 'filter', value: text, placeholder: 'Filter: words, ms>1, roof<50', 'aria-label': 'Filter ops', spellcheck: 'false', oninput: () => {
+      text = input.value;
+      state.set({f: text});
+      update(true);
+    }});
+    const openAll = button('Open all', () => {
+      const isOpen = open.size > 0;
+      open.clear();
+      if (!isOpen) for (const op of ops) open.add(op.name);
+      openAll.textContent = isOpen ? 'Open all' : 'Close all';
+      update();
+    });
+    into.append(el('p', {class: 'caption'}, table.description, table.allRows > table.rows ? `. First ${count(table.rows)} of ${count(table.allRows)} rows; all of them: -o report.xlsx` : ''),
+      kinds.length > 1 && kinds.length < 40 ? el('div', {class: 'chips', role: 'group', 'aria-label': 'Categories'}, kinds.map((kind) => button(traceText(kind, 30), (event) => {
+        if (chips.has(kind)) chips.delete(kind);
+        else chips.add(kind);
+        /** @type {Element} */ (event.currentTarget).setAttribute('aria-pressed', String(chips.has(kind)));
+        state.set({kind: [...chips].join(',')});
+        update(true);
+      }, {class: 'button chip', 'aria-pressed': String(chips.has(kind))}))) : '',
+      el('div', {class: 'tools'}, input, tally, openAll, copyButtons('ops', () => [argColumns, shownArgs.map(({row}) => row)], () => [table.columns, shownArgs.map(({row}) => row)])), body.element);
+    layout();
+    update();
+    const at = lines.findIndex((line) => line.row === wanted && line.level === 2);
+    if (at >= 0) requestAnimationFrame(() => body.show(at));
+  },
+};
