@@ -1,9 +1,8 @@
 // view_roofline.js: each op with a model against the limits of the GPU, on logarithmic axes.
 import {plotOf} from './axes.js';
 import {clear, el, svgEl} from './dom.js';
-import {tableOf} from './data.js';
-import {classOf, hideTip, keepDrawn, legible, mixColour, showTip, themeOf, toggle} from './picture.js';
-import {go, hashOf, say} from './route.js';
+import {classOf, hideTip, keepDrawn, legible, mixColour, opRow, showTip, themeOf, toggle} from './picture.js';
+import {go, say, state} from './route.js';
 import {dataTable, pictureWithTable} from './table.js';
 import {count, fourDigits, humanNumber, percent, shapesText, shortName, visible} from './text.js';
 
@@ -19,11 +18,11 @@ export const rooflineView = {
   isThere: (page) => page.manifest.roofline !== null && page.manifest.roofline !== undefined && page.hasTable('roofline'),
   /** @param {import('./data.js').Page} page @param {HTMLElement} into */
   async draw(page, into) {
-    const table = await page.table('roofline'), about = page.manifest.roofline, unique = await page.table('ops_unique_args');
+    const table = await page.table('roofline'), about = page.manifest.roofline, asked = state.get('row');
     if (!table) return;
     const cells = (/** @type {string} */ name) => table.column(name)?.values ?? [];
     const names = cells('op'), categories = cells('category'), intensity = cells('FLOPs/byte'), rates = cells('achieved'), shares = cells('time share'), roofs = cells('% of roof'),
-      bounds = cells('bound'), calls = cells('calls'), times = cells('GPU time'), dims = cells('Input Dims');
+      bounds = cells('bound'), calls = cells('calls'), times = cells('GPU time'), dims = cells('Input Dims'), types = cells('Input type');
     const rows = Array.from(names.keys()), placed = rows.filter((row) => intensity[row] > 0 && rates[row] > 0);
     const kinds = [...new Set(categories)];
     /** @type {Set<string>} */
@@ -36,14 +35,16 @@ export const rooflineView = {
       return at >= 0 ? classes[at].colour : ['#2f7ed8', '#8c5ac8', '#2ca58d', '#c98219', '#b8527f', '#5b8e3e', '#c46a2b', '#4d9db4', '#7b86c2', '#7a8794'][kinds.indexOf(category) % 10];
     };
     const box = el('div', {class: 'roofline-box', tabindex: '0', role: 'application', 'aria-label': 'Roofline. Arrow keys go from point to point by time, Enter goes to the row of the op.'});
-    const opLink = (/** @type {number} */ row) => {
-      const at = unique?.column('name')?.values.findIndex((name, i) => name === names[row] && unique.column('Input Dims')?.values[i] === dims[row]) ?? -1;
-      return unique && at >= 0 ? hashOf('ops', '', [['row', unique.key(at)]]) : hashOf('ops', '', [['f', names[row]]]);
-    };
+    const open = async (/** @type {number} */ row) => go((await opRow(page, names[row], dims[row] ?? '', types[row] ?? '')).hash);
     const lines = (/** @type {number} */ row) => [visible(names[row]), shapesText(dims[row] ?? ''), `${count(calls[row])} calls · ${humanNumber(times[row], 'µs')} · ${percent(shares[row])} of GPU time`,
       `${fourDigits(rates[row])} TFLOP/s at ${fourDigits(intensity[row])} FLOP/byte`, roofs[row] === null ? null : `${percent(roofs[row])} of roof, ${bounds[row]}-bound`];
     let focus = -1;
-    const list = dataTable({table, caption: 'Points', shown: ['op', 'time share', '% of roof', 'achieved', 'bound', 'Input Dims'], onRow: (row) => go(opLink(row))});
+    if (asked) {  // the key of a row of the ops
+      const {table: ops} = await opRow(page, '', '', ''), at = ops?.rowOf(asked) ?? -1;
+      if (ops && at >= 0) focus = placed.find((row) => names[row] === ops.column('name')?.values[at] && dims[row] === ops.column('Input Dims')?.values[at]) ?? -1;
+      if (focus < 0) say('The op of this link has no point.');
+    }
+    const list = dataTable({table, caption: 'Points', shown: ['op', 'time share', '% of roof', 'achieved', 'bound', 'Input Dims'], onRow: (row) => open(row)});
     const narrow = () => list.narrow?.((/** @type {number} */ row) => !hidden.has(categories[row]) && (chosen.size === placed.length || chosen.has(row)));
     const draw = () => {
       const theme = themeOf(box), width = box.clientWidth, height = Math.max(300, Math.min(560, width * 0.62));
@@ -61,8 +62,8 @@ export const rooflineView = {
         labelled.push(top);
         marks.append(svgEl('text', {class: 'roof-name', x: plot.right - 4, y: top, 'text-anchor': 'end'}, roof.label));
       }
-      const low = about.least_intensity * 1.5;
-      marks.append(svgEl('text', {class: 'roof-name', x: x(low) + 8, y: Math.min(plot.bottom - 8, y(Math.max(about.least_tflops, low * about.terabytes)) + 4)}, `${fourDigits(about.terabytes)} TB/s`));
+      const steep = Math.max(about.least_intensity, about.least_tflops / about.terabytes), low = Math.sqrt(steep * Math.min(about.most_intensity, Math.min(...levels.map((roof) => roof.tflops), about.most_tflops) / about.terabytes));
+      if (low > steep) marks.append(svgEl('text', {class: 'roof-name', x: x(low) - 10, y: y(low * about.terabytes) - 4, 'text-anchor': 'end'}, `${fourDigits(about.terabytes)} TB/s`));
       const largest = Math.max(...shown.map((row) => shares[row]), 0.001);
       /** @type {{x: number, y: number, width: number}[]} */
       const taken = [];
@@ -76,7 +77,7 @@ export const rooflineView = {
       }
       const best = shown[0];
       svg.setAttribute('aria-label', best === undefined ? 'Roofline without points' : `Roofline of ${about.gpu}: ${shown.length} points; the costliest, ${visible(names[best])}, takes ${percent(shares[best])} of GPU time at ${percent(roofs[best] ?? 0)} of its roof`);
-      const brush = svgEl('rect', {class: 'brush', hidden: true});
+      const brush = svgEl('rect', {class: 'plot-brush', hidden: true});
       svg.append(brush);
       let began = /** @type {{x: number, y: number} | null} */ (null);
       const at = (/** @type {PointerEvent} */ event) => {
@@ -101,7 +102,7 @@ export const rooflineView = {
         if (!from) return;
         if (Math.abs(to.x - from.x) + Math.abs(to.y - from.y) < 6) {
           const row = Number(document.elementsFromPoint(event.clientX, event.clientY).find((one) => one.getAttribute('data-row'))?.getAttribute('data-row') ?? -1);
-          if (row >= 0) return go(opLink(row));
+          if (row >= 0) return open(row);
           chosen = new Set(placed);
         } else chosen = new Set(placed.filter((row) => (x(intensity[row]) - from.x) * (x(intensity[row]) - to.x) <= 0 && (y(rates[row]) - from.y) * (y(rates[row]) - to.y) <= 0));
         say(`${chosen.size} points selected, ${percent([...chosen].reduce((sum, row) => sum + shares[row], 0))} of GPU time`);
@@ -114,7 +115,7 @@ export const rooflineView = {
     rooflineKeys = (event) => {
       if (event.target !== box || !placed.length) return false;
       const order = placed.filter((row) => !hidden.has(categories[row])).sort((a, b) => shares[b] - shares[a]), by = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1}[event.key];
-      if (event.key === 'Enter' && focus >= 0) return go(opLink(focus)), true;
+      if (event.key === 'Enter' && focus >= 0) return open(focus), true;
       if (!by) return false;
       focus = order[(order.indexOf(focus) + by + order.length) % order.length];
       say(lines(focus).filter(Boolean).join(', '));
@@ -122,7 +123,7 @@ export const rooflineView = {
       return true;
     };
     const without = rows.length - placed.length;
-    into.append(el('p', {class: 'finding'}, `${about.gpu}: ${percent(about.placed_percent)} of GPU time is placed.`, el('span', {class: 'muted'}, ` Not drawn: ${percent(100 - about.placed_percent)} has no model`,
+    into.append(el('p', {class: 'says'}, `${about.gpu}: ${percent(about.placed_percent)} of GPU time is placed.`, el('span', {class: 'muted'}, ` Not drawn: ${percent(100 - about.placed_percent)} has no model`,
       without ? `, and ${count(without)} ops only move data.` : '.')),
     el('div', {class: 'toolbar'}, levels.some((roof) => roof.achievable) ? toggle('Achievable roofs', true, (isOn) => {
       showsAchievable = isOn;
@@ -136,7 +137,7 @@ export const rooflineView = {
         draw();
       }, {'aria-label': kind}).appendChild(el('span', {class: 'chip-label'}, swatch, kind)).parentElement;
     })),
-    el('div', {class: 'beside'}, pictureWithTable(box, () => tableOf({name: 'roofline', description: table.description, columns: table.columns, first: table.first}), 'roofline'),
+    el('div', {class: 'beside'}, pictureWithTable(box, () => table, 'roofline'),
       el('div', {}, el('p', {class: 'muted'}, 'Size is time. Drag over points to list them; click an empty place to list all.'), list)));
     keepDrawn(box, draw);
   },

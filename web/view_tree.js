@@ -1,10 +1,9 @@
 // view_tree.js: where the GPU time went by module, op and kernel: an icicle whose widths are GPU time.
 import {button, clear, el, traceText} from './dom.js';
-import {tableOf} from './data.js';
 import {detailList, openDrawer} from './drawer.js';
 import {childrenOf, icicleBoxes, mergeInstances, opsBelow, pathTo, roofOfNodes} from './icicle.js';
 import {sliceLabel} from './lanes.js';
-import {choice, fitCanvas, hideTip, inkOn, keepDrawn, legend, legible, mixColour, showTip, themeOf, toggle} from './picture.js';
+import {choice, fitCanvas, hideTip, inkOn, keepDrawn, legend, legible, mixColour, pictureTable, showTip, themeOf, toggle} from './picture.js';
 import {hashOf, say, state} from './route.js';
 import {dataTable, pictureWithTable} from './table.js';
 import {count, exactTime, percent, shapesText, shortName, time, typesText, visible} from './text.js';
@@ -87,7 +86,7 @@ export const treeView = {
       if (box) Object.assign(outline.style, {left: `${box.x0 * width - 1}px`, width: `${Math.max(4, (box.x1 - box.x0) * width + 1)}px`, top: `${box.depth * kIcicleRow - 1}px`, height: `${kIcicleRow + 1}px`});
       clear(pathLine).append(button('All', () => zoom(-1), {class: 'button quiet'}), ...(focus >= 0 ? pathTo(nodes, focus).flatMap((node) => [el('span', {class: 'muted', 'aria-hidden': 'true'}, '›'),
         button(shortName(visible(nodes.name[node]), 40), () => zoom(node), {class: 'button quiet'})]) : []),
-      el('span', {class: 'path-figures figures'}, focus >= 0 ? `${time(nodes.gpu[focus], 4)} · ${percent(100 * nodes.gpu[focus] / all)} · ${count(nodes.calls[focus])} calls` : time(all, 4)),
+      el('span', {class: 'path-figures digits'}, focus >= 0 ? `${time(nodes.gpu[focus], 4)} · ${percent(100 * nodes.gpu[focus] / all)} · ${count(nodes.calls[focus])} calls` : time(all, 4)),
       ...(focus >= 0 ? [button('Ops', () => details(focus), {title: 'The ops below it (o)'})] : []));
     };
     const zoom = (/** @type {number} */ node) => {
@@ -104,16 +103,15 @@ export const treeView = {
     const up = () => root >= 0 && zoom(nodes.parent[root] - 1);
     const details = (/** @type {number} */ node) => {
       const rows = opsBelow(nodes, children, node), op = (/** @type {any} */ row) => row.op - 1;
-      const column = (/** @type {string} */ name, /** @type {string} */ unit, /** @type {number} */ kind, /** @type {(row: any) => any} */ value) => ({name, unit, description: '', kind, values: rows.map(value)});
       openDrawer(shortName(visible(nodes.name[node]), 80), detailList([['Path', el('span', {class: 'wrap'}, pathTo(nodes, node).map((at) => visible(nodes.name[at])).join(' › '))],
         ['Kind', kLevelNames[nodes.level[node]]], ['Name', nodes.name[node].length > 80 ? traceText(nodes.name[node]) : null],
-        ['GPU time', el('b', {class: 'figures'}, exactTime(nodes.gpu[node]))], ['Share', percent(100 * nodes.gpu[node] / all)],
+        ['GPU time', el('b', {class: 'digits'}, exactTime(nodes.gpu[node]))], ['Share', percent(100 * nodes.gpu[node] / all)],
         ['Backward', nodes.backward[node] ? exactTime(nodes.backward[node]) : null], ['Calls', count(nodes.calls[node])], ['GPU events', count(nodes.gpu_events[node])],
         ['Of roof', roofOf(node) === null ? null : `${percent(/** @type {number} */ (roofOf(node)))}, mean by time`]]),
       el('div', {class: 'toolbar'}, el('a', {class: 'button', href: hashOf('timeline', '', [['q', nodes.name[node]]])}, 'On the timeline')),
-      rows.length ? dataTable({caption: 'Ops below it', table: tableOf({name: 'ops_of_node', description: 'Ops below it', columns: [column('op', '', 0, (row) => row.name),
-        column('GPU time', 'µs', 2, (row) => row.gpu / 1000), column('calls', '', 1, (row) => row.calls), column('shapes', '', 0, (row) => (row.op ? shapesText(ops.shapes[op(row)]) : null)),
-        column('types', '', 0, (row) => (row.op ? typesText(ops.types[op(row)]) : null)), column('backward', 'µs', 2, (row) => row.backward / 1000)]})}) : null);
+      rows.length ? dataTable({caption: 'Ops below it', table: pictureTable('ops_of_node', 'Ops below it', [['op', '', 0, rows.map((row) => row.name)], ['GPU time', 'µs', 2, rows.map((row) => row.gpu / 1000)],
+        ['calls', '', 1, rows.map((row) => row.calls)], ['shapes', '', 0, rows.map((row) => (row.op ? shapesText(ops.shapes[op(row)]) : null))], ['types', '', 0, rows.map((row) => (row.op ? typesText(ops.types[op(row)]) : null))],
+        ['backward', 'µs', 2, rows.map((row) => row.backward / 1000)]])}) : null);
     };
     const redo = () => {
       const page_place = root < 0 ? -1 : nodes.first?.[root] ?? root;
@@ -158,10 +156,9 @@ export const treeView = {
     };
     const table = () => {
       const rows = Array.from(nodes.name.keys()).filter((node) => root < 0 || isInside(node));
-      const column = (/** @type {string} */ name, /** @type {string} */ unit, /** @type {number} */ kind, /** @type {(node: number) => any} */ value) => ({name, unit, description: '', kind, values: rows.map(value)});
-      return tableOf({name: 'tree', description: 'GPU time by module, op and kernel: a time holds what is below', columns: [column('node', '', 0, (node) => '\u00a0\u00a0'.repeat(pathTo(nodes, node).length - 1) + nodes.name[node]),
-        column('kind', '', 0, (node) => kLevelNames[nodes.level[node]]), column('GPU time', 'µs', 2, (node) => nodes.gpu[node] / 1000), column('share', '%', 2, (node) => 100 * nodes.gpu[node] / all),
-        column('backward', 'µs', 2, (node) => nodes.backward[node] / 1000), column('calls', '', 1, (node) => nodes.calls[node]), column('GPU events', '', 1, (node) => nodes.gpu_events[node])]});
+      return pictureTable('tree', 'GPU time by module, op and kernel: a time holds what is below', [['node', '', 0, rows.map((node) => '\u00a0\u00a0'.repeat(pathTo(nodes, node).length - 1) + nodes.name[node])],
+        ['kind', '', 0, rows.map((node) => kLevelNames[nodes.level[node]])], ['GPU time', 'µs', 2, rows.map((node) => nodes.gpu[node] / 1000)], ['share', '%', 2, rows.map((node) => 100 * nodes.gpu[node] / all)],
+        ['backward', 'µs', 2, rows.map((node) => nodes.backward[node] / 1000)], ['calls', '', 1, rows.map((node) => nodes.calls[node])], ['GPU events', '', 1, rows.map((node) => nodes.gpu_events[node])]]);
     };
     into.append(el('div', {class: 'toolbar'}, choice('Colour', roofs.size ? [['class', 'category'], ['roof', 'percent of roof']] : [['class', 'category']], byRoof ? 'roof' : 'class', (value) => {
       byRoof = value === 'roof';
