@@ -10,6 +10,7 @@ export class PageError extends Error {}
  */
 
 const kDamaged = 'This page is damaged: please write it again with tracelens.';
+const kInflater = /** @type {any} */ (globalThis).DecompressionStream;  // unknown to older type checkers
 const kTypeBytes = [1, 1, 1, 8, 1];  // that a value needs at least: uvar, svar, u8, f64, utf8
 
 /** Reads numbers and columns from bytes, never behind their end. */
@@ -89,7 +90,7 @@ async function unpacked(text, size) {
   const fromBase64 = /** @type {any} */ (Uint8Array).fromBase64;
   try {
     const packed = fromBase64 ? fromBase64.call(Uint8Array, text) : Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate'));
+    const stream = new Blob([packed]).stream().pipeThrough(new kInflater('deflate'));
     const bytes = new Uint8Array(size), reader = stream.getReader();
     let at = 0;
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
@@ -104,14 +105,16 @@ async function unpacked(text, size) {
   }
 }
 
-/** FNV-1a, 32 bits. @param {string} text */
+// FNV-1a, 32 bits.
+/** @param {string} text */
 export function hash32(text) {
   let hash = 0x811c9dc5;
   for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
   return hash.toString(16).padStart(8, '0');
 }
 
-/** A table made in the page, or read from a blob. @param {{name: string, description?: string, allRows?: number, columns: Column[], first?: string[]}} parts @returns {TableData} */
+// A table made in the page, or read from a blob.
+/** @param {{name: string, description?: string, allRows?: number, columns: Column[], first?: string[]}} parts @returns {TableData} */
 export function tableOf({name, description = '', allRows, columns, first = []}) {
   const rows = columns.length ? columns[0].values.length : 0;
   const byName = new Map(columns.map((column) => [column.name, column]));
@@ -142,7 +145,8 @@ export class Page {
     this.kept = new Map();
   }
 
-  /** Made once. @param {string} key @param {() => Promise<any>} make @returns {Promise<any>} */
+  // Made once.
+  /** @param {string} key @param {() => Promise<any>} make @returns {Promise<any>} */
   once(key, make) {
     const there = this.kept.get(key);
     if (there) return there;
@@ -165,18 +169,18 @@ export class Page {
 
   /** @param {string} name @returns {Promise<TableData | null>} */
   table(name) {
-    const about = this.manifest.tables.find((/** @type {any} */ table) => table.name === name);
+    const about = this.manifest.tables.find((table) => table.name === name);
     if (!about) return Promise.resolve(null);
     return this.once('table ' + name, async () => {
       const [texts, blob] = await Promise.all([this.texts(), this.blob(about.blob)]);
-      const text = (/** @type {number} */ id) => texts[id] ?? '';
+      const text = (id) => texts[id] ?? '';
       const names = blob.get('name') ?? [], units = blob.get('unit') ?? [], descriptions = blob.get('description') ?? [], kinds = blob.get('kind') ?? [];
       const columns = Array.from(names, (id, i) => {
-        const cells = blob.get(String(i)), missing = blob.get(i + '?'), kind = kinds[i];
-        if (!cells || cells.length !== about.kept || (missing && missing.length < Math.ceil(about.kept / 8))) throw new PageError(kDamaged);
+        const cells = blob.get(String(i)), present = blob.get(i + '?'), kind = kinds[i];
+        if (!cells || cells.length !== about.kept || (present && present.length < Math.ceil(about.kept / 8))) throw new PageError(kDamaged);
         const isText = kind === 0 || kind === 4;
         const values = Array.from(cells, (cell, row) => {
-          if (missing && missing[row >> 3] & (1 << (row & 7))) return null;
+          if (present && !(present[row >> 3] & (1 << (row & 7)))) return null;
           return isText ? text(cell) : kind === 3 ? cell !== 0 : cell;
         });
         return {name: text(id), unit: text(units[i]), description: text(descriptions[i]), kind, values};
@@ -185,18 +189,19 @@ export class Page {
     });
   }
 
-  /** The slices and runs of a lane. @param {number} i @returns {Promise<any>} */
+  // The slices and runs of a lane.
+  /** @param {number} i @returns {Promise<any>} */
   lane(i) {
     return this.once('lane ' + i, async () => {
       const meta = this.manifest.lanes[i];
       if (!meta) throw new PageError(kDamaged);
       const blob = await this.blob(meta.blob);
-      const column = (/** @type {string} */ name, /** @type {number} */ size) => {
+      const column = (name, size) => {
         const values = blob.get(name);
         if (!values || values.length !== size) throw new PageError(kDamaged);
         return values;
       };
-      const whole = (/** @type {string} */ name, /** @type {number} */ size) => Uint32Array.from(column(name, size));
+      const whole = (name, size) => Uint32Array.from(column(name, size));
       const slices = meta.slices, runs = meta.runs;
       return {
         meta, start: column('start', slices), duration: column('duration', slices), name: whole('name', slices), class: column('class', slices),
@@ -207,17 +212,19 @@ export class Page {
     });
   }
 
-  /** The ops that slices name. @returns {Promise<{name: string[], shapes: string[], types: string[]}>} */
+  // The ops that slices name.
+  /** @returns {Promise<{name: string[], shapes: string[], types: string[]}>} */
   ops() {
     return this.once('ops', async () => {
       if (this.manifest.ops_blob < 0) return {name: [], shapes: [], types: []};
       const [texts, blob] = await Promise.all([this.texts(), this.blob(this.manifest.ops_blob)]);
-      const column = (/** @type {string} */ name) => Array.from(blob.get(name) ?? [], (id) => texts[id] ?? '');
+      const column = (name) => Array.from(blob.get(name) ?? [], (id) => texts[id] ?? '');
       return {name: column('name'), shapes: column('shapes'), types: column('types')};
     });
   }
 
-  /** The tree: columns by name, `name` as texts. Parents come before their children. @returns {Promise<any>} */
+  // The tree: columns by name, `name` as texts. Parents come before their children.
+  /** @returns {Promise<any>} */
   nodes() {
     return this.once('nodes', async () => {
       /** @type {Record<string, any>} */
@@ -229,27 +236,30 @@ export class Page {
         nodes[name] = blob.get(name);
         if (nodes[name]?.length !== blob.get('parent').length) throw new PageError(kDamaged);
       }
-      if (nodes.parent.some((/** @type {number} */ parent, /** @type {number} */ i) => parent > i)) throw new PageError(kDamaged);
+      if (nodes.parent.some((parent, i) => parent > i)) throw new PageError(kDamaged);
       nodes.name = Array.from(nodes.name, (id) => texts[id] ?? '');
       return nodes;
     });
   }
 
-  /** Whether the page has a table of this name. @param {string} name */
-  hasTable(name) { return this.manifest.tables.some((/** @type {any} */ table) => table.name === name); }
+  // Whether the page has a table of this name.
+  /** @param {string} name */
+  hasTable(name) { return this.manifest.tables.some((table) => table.name === name); }
 
-  /** Whether a view is there: no gap says that it is missing. @param {string} view */
-  has(view) { return !this.manifest.gaps.some((/** @type {any} */ gap) => gap.view === view); }
+  // Whether a view is there: no gap says that it is missing.
+  /** @param {string} view */
+  has(view) { return !this.manifest.gaps.some((gap) => gap.view === view); }
 }
 
-/** Checks what the views rely on. @param {any} manifest @param {(blob: number) => string | null} blobText */
+// Checks what the views rely on.
+/** @param {any} manifest @param {(blob: number) => string | null} blobText */
 export function pageOf(manifest, blobText) {
   if (!manifest || typeof manifest !== 'object') throw new PageError(kDamaged);
   if (manifest.schema !== 'tracelens.page/1') throw new PageError('This page was written by another version of tracelens than its own reader.');
   for (const list of ['source', 'groups', 'strips', 'classes', 'gaps', 'left_out', 'tables', 'lanes', 'histograms', 'blobs'])
     if (!Array.isArray(manifest[list] ??= [])) throw new PageError(kDamaged);
-  const isCount = (/** @type {any} */ n) => Number.isSafeInteger(n) && n >= 0;
-  const isBlob = (/** @type {any} */ n) => isCount(n) && n < manifest.blobs.length;
+  const isCount = (n) => Number.isSafeInteger(n) && n >= 0;
+  const isBlob = (n) => isCount(n) && n < manifest.blobs.length;
   for (const table of manifest.tables)
     if (typeof table?.name !== 'string' || !isCount(table.rows) || !isCount(table.kept) || !isBlob(table.blob) || !Array.isArray(table.first ??= [])) throw new PageError(kDamaged);
   for (const lane of manifest.lanes)
@@ -261,8 +271,8 @@ export function pageOf(manifest, blobText) {
 
 /** The page this program stands in. Throws PageError. */
 export function openPage() {
-  if (typeof DecompressionStream === 'undefined') throw new PageError('This browser is too old to unpack the page: please use one from 2023 or later.');
-  const text = (/** @type {string} */ id) => document.getElementById(id)?.textContent ?? null;
+  if (!kInflater) throw new PageError('This browser is too old to unpack the page: please use one from 2023 or later.');
+  const text = (id) => document.getElementById(id)?.textContent ?? null;
   let manifest = null;
   try { manifest = JSON.parse(text('tl-manifest') ?? ''); } catch { throw new PageError(kDamaged); }
   return pageOf(manifest, (blob) => text('tl-b' + blob));

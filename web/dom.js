@@ -1,7 +1,7 @@
 // dom.js: elements. Text only ever becomes text: nothing here reads markup.
 import {visible, shortName} from './text.js';
 
-/** @typedef {Node | string | number | null | undefined | false | Child[]} Child */
+/** @typedef {any} Child a node, text, number, list of these, or nothing */
 
 /** @param {Element} node @param {Record<string, any>} attributes @param {Child[]} children */
 function filledElement(node, attributes, children) {
@@ -44,7 +44,8 @@ export function clear(node) {
   return node;
 }
 
-/** Text of the trace: what cannot be seen is written out and muted; always left to right. @param {string} text @param {number} width 0: all of it */
+// Text of the trace: what cannot be seen is written out and muted; always left to right.
+/** @param {string} text @param {number} width 0: all of it */
 export function traceText(text, width = 0) {
   const short = width ? shortName(text, width) : String(text);
   const parts = visible(short).split(/(\\u\{[0-9A-F]+\})/);
@@ -52,7 +53,8 @@ export function traceText(text, width = 0) {
     parts.length === 1 ? parts[0] : parts.map((part, i) => (i % 2 ? el('span', {class: 'muted'}, part) : part)));
 }
 
-/** A button. @param {Child} label @param {(event: Event) => void} onclick @param {Record<string, any>} more */
+// A button.
+/** @param {Child} label @param {(event: Event) => void} onclick @param {Record<string, any>} more */
 export function button(label, onclick, more = {}) {
   return el('button', {type: 'button', class: 'button', onclick, ...more}, label);
 }

@@ -29,7 +29,8 @@ export function closeDrawer() {
   return true;
 }
 
-/** Names and values below each other. @param {[string, import('./dom.js').Child][]} pairs those without a value are left out */
+// Names and values below each other.
+/** @param {[string, import('./dom.js').Child][]} pairs those without a value are left out */
 export function detailList(pairs) {
   return el('dl', {class: 'details'}, pairs.filter(([, value]) => value !== null && value !== undefined && value !== '')
     .map(([name, value]) => [el('dt', {}, name), el('dd', {dir: 'ltr'}, value)]));

@@ -7,6 +7,8 @@ import {closeDrawer} from './drawer.js';
 import {copyShownTable} from './table.js';
 import {searchBox} from './search.js';
 import {overviewView} from './view_overview.js';
+import {timelineView} from './view_timeline.js';
+import {treeView} from './view_tree.js';
 import {opsView} from './view_ops.js';
 import {kernelsView} from './view_kernels.js';
 import {tablesView} from './view_tables.js';
@@ -15,7 +17,7 @@ import {aboutView} from './view_about.js';
 /** @typedef {import('./data.js').Page} Page @typedef {{id: string, title: string, isThere: (page: Page) => boolean, draw: (page: Page, into: HTMLElement, state: any) => Promise<void>, keys?: (event: KeyboardEvent) => boolean | void, leave?: () => void}} View */
 
 /** @type {View[]} in the order of the tabs */
-const kViews = [overviewView, opsView, kernelsView, tablesView, aboutView];
+const kViews = [overviewView, timelineView, treeView, opsView, kernelsView, tablesView, aboutView];
 
 const kKeys = [['1 … 9', 'view by its place'], ['/', 'search'], ['n  N', 'next, previous match'], ['w s a d, arrows', 'zoom and pan the timeline'], ['f', 'fit the selection; twice: everything'],
   [', .', 'previous, next slice'], ['r', 'selection to range'], ['Enter', 'details of what has the focus'], ['t', 'picture or its table'], ['c  C', 'copy the table as CSV, Markdown'], ['Esc', 'clear, close the details'], ['?', 'this list']];
@@ -46,9 +48,10 @@ function helpDialog(dialog) {
   dialog.showModal();
 }
 
-/** What the page is about: its own title, or the file it was made from. @param {any} manifest */
+// What the page is about: its own title, or the file it was made from.
+/** @param {any} manifest */
 function titleOf(manifest) {
-  const files = manifest.source.map((/** @type {string} */ file) => file.replace(/\/+$/, '').split(/[\\/]/).pop());
+  const files = manifest.source.map((file) => file.replace(/\/+$/, '').split(/[\\/]/).pop());
   return manifest.title && !/^(TraceLens |Communication of )/.test(manifest.title) || !files.length ? manifest.title || 'TraceLens' : files.slice(0, 2).join(' → ') + (files.length > 2 ? ` and ${files.length - 2} more` : '');
 }
 

@@ -3,7 +3,8 @@
 /** @type {{view: string, name: string, values: Map<string, string>}} */
 let routePlace = {view: 'overview', name: '', values: new Map()};
 
-/** '#table/NAME?row=77aa01de&f=gemm'; what cannot be read is left out. @param {string} hash */
+// '#table/NAME?row=77aa01de&f=gemm'; what cannot be read is left out.
+/** @param {string} hash */
 export function parseHash(hash) {
   const [path, query = ''] = hash.replace(/^#/, '').split(/\?(.*)/s);
   const [view, name = ''] = path.split(/\/(.*)/s);
@@ -31,7 +32,8 @@ export const state = {
   get name() { return routePlace.name; },
   /** @param {string} key @returns {string | null} */
   get(key) { return routePlace.values.get(key) ?? null; },
-  /** Into the address, without a step in the history. An empty value takes the key away. @param {Record<string, any>} changes */
+  // Into the address, without a step in the history. An empty value takes the key away.
+  /** @param {Record<string, any>} changes */
   set(changes) {
     for (const [key, value] of Object.entries(changes)) {
       if (value === null || value === undefined || value === '') routePlace.values.delete(key);
@@ -44,13 +46,15 @@ export const state = {
 /** @param {string} hash */
 export function readRoute(hash) { routePlace = parseHash(hash); }
 
-/** Goes there, with a step in the history: Back returns. @param {string} hash */
+// Goes there, with a step in the history: Back returns.
+/** @param {string} hash */
 export function go(hash) {
   if (location.hash === hash) dispatchEvent(new HashChangeEvent('hashchange'));
   else location.hash = hash;
 }
 
-/** A sentence for the status line, read aloud by screen readers. @param {string} text */
+// A sentence for the status line, read aloud by screen readers.
+/** @param {string} text */
 export function say(text) {
   const line = document.getElementById('status');
   if (line) line.textContent = text;

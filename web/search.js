@@ -7,12 +7,13 @@ import {state, go, hashOf, say} from './route.js';
 
 const kMostHits = 200, kMostShown = 8;
 
-/** Everything that has a name. @param {import('./data.js').Page} page @returns {Promise<Found[]>} */
+// Everything that has a name.
+/** @param {import('./data.js').Page} page @returns {Promise<Found[]>} */
 async function searchIndex(page) {
   /** @type {Found[]} */
   const all = [];
-  const add = (/** @type {string} */ group, /** @type {string} */ name, /** @type {number} */ ns, /** @type {string} */ hash) => { if (name) all.push({group, name, ns, hash, low: name.toLowerCase()}); };
-  const names = async (/** @type {string} */ table, /** @type {string} */ column, /** @type {string} */ time_column, /** @type {number} */ unit, /** @type {string} */ group, /** @type {string} */ view) => {
+  const add = (group, name, ns, hash) => { if (name) all.push({group, name, ns, hash, low: name.toLowerCase()}); };
+  const names = async (table, column, time_column, unit, group, view) => {
     const data = await page.table(table), cells = data?.column(column)?.values, times = data?.column(time_column)?.values;
     if (!cells) return;
     const sums = new Map();
@@ -25,7 +26,7 @@ async function searchIndex(page) {
   if (!page.hasTable('unified_perf_summary')) await names('ops_summary', 'name', 'total_direct_kernel_time_ms', 1e6, 'Ops', 'ops');
   await names('hlo_ops', 'HLO op', 'GPU time (µs)_sum', 1e3, 'Ops', 'ops');
   const nodes = await page.nodes();
-  nodes.name.forEach((/** @type {string} */ name, /** @type {number} */ i) => {
+  nodes.name.forEach((name, i) => {
     if (nodes.level[i] < 2) add(nodes.level[i] === 0 ? 'Modules' : 'Annotations', name, nodes.gpu[i], hashOf('tree', '', [['node', i]]));
   });
   for (const finding of page.manifest.findings ?? page.manifest.overview?.causes ?? []) add('Findings', `${finding.title} (${finding.id})`, finding.saving_ns ?? 0, hashOf('overview', '', [['finding', finding.id]]));
@@ -36,7 +37,8 @@ async function searchIndex(page) {
   return all;
 }
 
-/** Words in any order, all must occur. @param {Found[]} all @param {string} text */
+// Words in any order, all must occur.
+/** @param {Found[]} all @param {string} text */
 export function searchHits(all, text) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return words.length ? all.filter(({low}) => words.every((word) => low.includes(word))) : [];
@@ -48,13 +50,13 @@ export function searchBox(page) {
   let index = null;
   let picked = -1;
   const list = el('div', {class: 'hits', id: 'hits', role: 'listbox', 'aria-label': 'Found', hidden: true});
-  const input = el('input', {type: 'search', class: 'search-input', placeholder: 'Search', 'aria-label': 'Search kernels, ops, modules, tables', role: 'combobox', 'aria-expanded': 'false', 'aria-controls': 'hits', 'aria-autocomplete': 'list', autocomplete: 'off', spellcheck: 'false', oninput: () => update(), onfocus: () => input.value && update(), onkeydown: (/** @type {KeyboardEvent} */ event) => keys(event)});
+  const input = el('input', {type: 'search', class: 'search-input', placeholder: 'Search', 'aria-label': 'Search kernels, ops, modules, tables', role: 'combobox', 'aria-expanded': 'false', 'aria-controls': 'hits', 'aria-autocomplete': 'list', autocomplete: 'off', spellcheck: 'false', oninput: () => update(), onfocus: () => input.value && update(), onkeydown: (event) => keys(event)});
   const close = () => {
     list.hidden = true;
     input.setAttribute('aria-expanded', 'false');
     input.removeAttribute('aria-activedescendant');
   };
-  const open = (/** @type {Found} */ hit) => { close(); input.blur(); go(hit.hash); };
+  const open = (hit) => { close(); input.blur(); go(hit.hash); };
   const update = async () => {
     const text = input.value.trim();
     // The timeline outlines what matches; n and N walk there.
@@ -68,16 +70,16 @@ export function searchBox(page) {
     clear(list);
     let number = 0;
     for (const [group, found] of groups) {
-      const sum = found.reduce((/** @type {number} */ ns, /** @type {Found} */ hit) => ns + hit.ns, 0), isTime = sum > 0 && group !== 'Findings';
+      const sum = found.reduce((ns, hit) => ns + hit.ns, 0), isTime = sum > 0 && group !== 'Findings';
       list.append(el('div', {role: 'group', 'aria-label': group}, el('div', {class: 'hit-group', role: 'presentation'}, el('span', {}, group), el('span', {}, count(found.length) + (isTime && group !== 'Modules' && group !== 'Annotations' ? ' · ' + time(sum) : ''))),
-        found.slice(0, groups.size === 1 ? 40 : kMostShown).map((/** @type {Found} */ hit) => el('div', {class: 'hit', role: 'option', id: `hit-${number++}`, 'aria-selected': 'false', onpointerdown: (/** @type {Event} */ event) => { event.preventDefault(); open(hit); }}, traceText(hit.name, 64), hit.ns ? el('span', {class: 'hit-time'}, time(hit.ns)) : null))));
+        found.slice(0, groups.size === 1 ? 40 : kMostShown).map((hit) => el('div', {class: 'hit', role: 'option', id: `hit-${number++}`, 'aria-selected': 'false', onpointerdown: (event) => { event.preventDefault(); open(hit); }}, traceText(hit.name, 64), hit.ns ? el('span', {class: 'hit-time'}, time(hit.ns)) : null))));
     }
     if (!hits.length) list.append(el('div', {class: 'hit-none', role: 'option', 'aria-disabled': 'true', 'aria-selected': 'false'}, 'Nothing has this name.'));
     list.hidden = false;
     input.setAttribute('aria-expanded', 'true');
     say(hits.length > kMostHits ? `More than ${kMostHits} found; ${kMostHits} shown.` : `${hits.length} found.`);
   };
-  const keys = (/** @type {KeyboardEvent} */ event) => {
+  const keys = (event) => {
     const options = [...list.querySelectorAll('.hit')];
     if (event.key === 'Escape') {
       if (list.hidden) { input.value = ''; input.blur(); update(); } else close();
@@ -92,6 +94,6 @@ export function searchBox(page) {
     event.preventDefault();
     event.stopPropagation();
   };
-  const element = el('div', {class: 'search', role: 'search', onfocusout: (/** @type {FocusEvent} */ event) => { if (!element.contains(/** @type {Node} */ (event.relatedTarget))) close(); }}, input, el('kbd', {'aria-hidden': 'true'}, '/'), list);
+  const element = el('div', {class: 'search', role: 'search', onfocusout: (event) => { if (!element.contains(/** @type {Node} */ (event.relatedTarget))) close(); }}, input, el('kbd', {'aria-hidden': 'true'}, '/'), list);
   return {element, focus: () => { input.focus(); input.select(); }};
 }

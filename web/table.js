@@ -9,7 +9,8 @@ import {state, say, hashOf} from './route.js';
 
 const kRowHeight = 32, kRowsAhead = 8;
 
-/** Rows whose texts have all words, and whose numbers keep to conditions such as `ms>1`. @param {string} text @param {Column[]} columns @returns {((row: number) => boolean) | null} null: all */
+// Rows whose texts have all words, and whose numbers keep to conditions such as `ms>1`.
+/** @param {string} text @param {Column[]} columns @returns {((row: number) => boolean) | null} null: all */
 export function filterOf(text, columns) {
   const numbers = columns.filter(({kind}) => kind === 1 || kind === 2), texts = columns.filter(({kind}) => kind === 0 || kind === 4);
   /** @type {((row: number) => boolean)[]} */
@@ -28,7 +29,7 @@ export function filterOf(text, columns) {
       continue;
     }
     const known = new Map();  // the same text stands in many rows
-    const has = (/** @type {string | null} */ cell) => {
+    const has = (cell) => {
       if (cell === null) return false;
       let found = known.get(cell);
       if (found === undefined) known.set(cell, found = cell.toLowerCase().includes(word));
@@ -39,9 +40,10 @@ export function filterOf(text, columns) {
   return tests.length ? (row) => tests.every((test) => test(row)) : null;
 }
 
-/** In order of a column; missing cells last, equal ones as they were. @param {number[]} rows @param {any[]} values @param {boolean} isDown */
+// In order of a column; missing cells last, equal ones as they were.
+/** @param {number[]} rows @param {any[]} values @param {boolean} isDown */
 export function sortedRows(rows, values, isDown) {
-  const isMissing = (/** @type {any} */ v) => v === null || v !== v;
+  const isMissing = (v) => v === null || v !== v;
   const there = rows.filter((row) => !isMissing(values[row])), sign = isDown ? -1 : 1;
   there.sort((a, b) => (values[a] < values[b] ? -sign : values[a] > values[b] ? sign : a - b));
   return there.concat(rows.filter((row) => isMissing(values[row])));
@@ -49,20 +51,20 @@ export function sortedRows(rows, values, isDown) {
 
 /**
  * Rows of one height in a scrolling box, with a header. Rows are asked for by their place.
- * @typedef {{label: string, unit?: string, note?: string, isNumber?: boolean, chars: number, order?: 'ascending' | 'descending' | 'none', onSort?: () => void}} GridColumn
- * @param {{label: string, row: (i: number, chars: number[]) => {cells: any[], class?: string, expanded?: boolean, level?: number, selected?: boolean}, onRow?: (i: number, event: Event) => void}} options
+ * @typedef {{label: string, unit?: string, note?: string, isNumber?: boolean, chars: number, wish?: number, order?: 'ascending' | 'descending' | 'none', onSort?: () => void}} GridColumn
+ * @param {{label: string, row: (i: number, chars: number[]) => {cells: any[], class?: string, expanded?: boolean, level?: number, selected?: boolean}, onRow?: (i: number, event: Event) => void, isTree?: boolean}} options
  */
-export function grid({label, row, onRow}) {
+export function grid({label, row, onRow, isTree = false}) {
   /** @type {GridColumn[]} */
   let columns = [];
   let rows = 0, active = 0, drawn = '';
   /** @type {number[]} */
   let chars = [];
   const head = el('tr', {'aria-rowindex': 1}), body = el('tbody'), widths = el('colgroup');
-  const table = el('table', {class: 'grid', 'aria-label': label}, widths, el('thead', {}, head), body);
+  const table = el('table', {class: 'grid', role: isTree ? 'treegrid' : null, 'aria-label': label}, widths, el('thead', {}, head), body);
   const box = el('div', {class: 'grid-box', tabindex: '0', role: 'region', 'aria-label': label}, table);
 
-  const spacer = (/** @type {number} */ height) => (height > 0 ? el('tr', {class: 'spacer', 'aria-hidden': 'true'}, el('td', {colspan: columns.length, style: {height: height + 'px'}})) : null);
+  const spacer = (height) => (height > 0 ? el('tr', {class: 'spacer', 'aria-hidden': 'true'}, el('td', {colspan: columns.length, style: {height: height + 'px'}})) : null);
   const draw = (isForced = false) => {
     const seen = Math.min(80, Math.ceil((box.clientHeight || 600) / kRowHeight));
     const from = Math.max(0, Math.min(rows - seen, Math.floor(box.scrollTop / kRowHeight)) - kRowsAhead), to = Math.min(rows, from + seen + 2 * kRowsAhead);
@@ -72,40 +74,40 @@ export function grid({label, row, onRow}) {
     const lines = [];
     for (let i = from; i < to; ++i) {
       const line = row(i, chars);
-      lines.push(el('tr', {'aria-rowindex': i + 2, class: line.class, tabindex: i === active ? '0' : '-1', 'data-row': i, 'aria-expanded': line.expanded, 'aria-level': line.level, 'aria-selected': line.selected || null},
+      lines.push(el('tr', {'aria-rowindex': i + 2, class: line.class, tabindex: i === active ? '0' : '-1', 'data-row': i, 'aria-expanded': isTree ? line.expanded : null, 'aria-level': isTree ? line.level : null, 'aria-selected': isTree && line.selected ? 'true' : null},
         line.cells.map((cell, j) => (cell instanceof HTMLTableCellElement ? cell : el('td', {class: columns[j].isNumber ? 'number' : null}, cell)))));
     }
     body.replaceChildren(...[spacer(from * kRowHeight), ...lines, spacer((rows - to) * kRowHeight)].filter(Boolean));
     if (focused) body.querySelector(`[data-row="${active}"]`)?.focus({preventScroll: true});
   };
   const fit = () => {
-    const unit = (parseFloat(getComputedStyle(table).fontSize) || 14) * 0.56, wide = columns.findIndex((column) => !column.isNumber);
-    const others = columns.reduce((sum, column, i) => sum + (i === wide ? 0 : column.chars + 3), 0);
-    chars = columns.map((column, i) => (i === wide ? Math.max(column.chars, Math.floor((box.clientWidth || 1000) / unit - others - 4)) : column.chars));
+    const unit = (parseFloat(getComputedStyle(table).fontSize) || 14) * 0.56, wide = columns.reduce((best, column, i) => (!column.isNumber && (best < 0 || (column.wish ?? 0) > (columns[best].wish ?? 0)) ? i : best), -1);
+    const room = (box.clientWidth || 1000) / unit, others = columns.reduce((sum, column, i) => sum + (i === wide ? 0 : column.chars + 3), 0);
+    chars = columns.map((column, i) => (i === wide ? Math.max(Math.min(column.chars, Math.floor(room * 0.6)), Math.floor(room - others - 4)) : column.chars));
     widths.replaceChildren(...columns.map((column, i) => el('col', i === wide ? {} : {style: {width: (column.chars + 3) * unit + 'px'}})));
-    table.style.minWidth = (others + (columns[wide]?.chars ?? 0) + 3) * unit + 'px';
+    table.style.minWidth = (others + (chars[wide] ?? 0) + 3) * unit + 'px';
     draw(true);
   };
-  const rowAt = (/** @type {Event} */ event) => /** @type {Element} */ (event.target).closest('tr[data-row]');
-  const focusRow = (/** @type {number} */ i) => {
+  const rowAt = (event) => /** @type {Element} */ (event.target).closest('tr[data-row]');
+  const focusRow = (i) => {
     active = Math.max(0, Math.min(rows - 1, i));
     show(active);
     draw(true);
     body.querySelector(`[data-row="${active}"]`)?.focus({preventScroll: true});
   };
-  const show = (/** @type {number} */ i) => {
+  const show = (i) => {
     const top = i * kRowHeight, room = box.clientHeight - kRowHeight - head.offsetHeight;
     if (top < box.scrollTop) box.scrollTop = top;
     else if (room > 0 && top > box.scrollTop + room) box.scrollTop = top - room;
   };
   box.addEventListener('scroll', () => draw(), {passive: true});
-  body.addEventListener('click', (/** @type {Event} */ event) => {
+  body.addEventListener('click', (event) => {
     const line = rowAt(event);
     if (!line || /** @type {Element} */ (event.target).closest('a, button, input') || String(getSelection())) return;
     active = Number(line.getAttribute('data-row'));
     onRow?.(active, event);
   });
-  box.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => {
+  box.addEventListener('keydown', (event) => {
     if (event.target !== box && !rowAt(event)) return;
     const far = Math.max(1, Math.floor(box.clientHeight / kRowHeight) - 2);
     const steps = /** @type {Record<string, number>} */ ({ArrowDown: 1, ArrowUp: -1, PageDown: far, PageUp: -far, Home: -rows, End: rows});
@@ -136,14 +138,15 @@ export function grid({label, row, onRow}) {
       if (toTop) box.scrollTop = active = 0;
       draw(true);
     },
-    show: (/** @type {number} */ i) => { active = i; show(i); draw(true); },
+    show: (i) => { active = i; show(i); draw(true); },
   };
 }
 
 /** @type {{csv: () => string, markdown: () => string} | null} */
 let copiedTable = null;
 
-/** Into the clipboard; where that is refused, into a box to copy from. @param {string} text @param {string} what */
+// Into the clipboard; where that is refused, into a box to copy from.
+/** @param {string} text @param {string} what */
 export async function copyText(text, what = 'Copied.') {
   try {
     await navigator.clipboard.writeText(text);
@@ -156,13 +159,15 @@ export async function copyText(text, what = 'Copied.') {
   }
 }
 
-/** The table in sight, by key. @param {boolean} asMarkdown */
+// The table in sight, by key.
+/** @param {boolean} asMarkdown */
 export function copyShownTable(asMarkdown) {
   if (!copiedTable) return say('There is no table here.');
   copyText(asMarkdown ? copiedTable.markdown() : copiedTable.csv(), `Table copied as ${asMarkdown ? 'Markdown' : 'CSV'}.`);
 }
 
-/** Copy and download for any table. @param {string} name of the file @param {() => [Column[], number[]]} shown @param {() => [Column[], number[]]} all */
+// Copy and download for any table.
+/** @param {string} name of the file @param {() => [Column[], number[]]} shown @param {() => [Column[], number[]]} all */
 export function copyButtons(name, shown, all = shown) {
   const source = {csv: () => csvOf(...shown()), markdown: () => markdownOf(...shown())};
   copiedTable = source;
@@ -177,17 +182,19 @@ export function copyButtons(name, shown, all = shown) {
     button('Download', download, {title: 'All columns of these rows as a CSV file'}));
 }
 
-/** A nested cell for reading. @param {string} text */
+// A nested cell for reading.
+/** @param {string} text */
 function nestedDetails(text) {
   const value = parseNested(text);
-  const line = (/** @type {any} */ item) => (item && typeof item === 'object' && !Array.isArray(item)
+  const line = (item) => (item && typeof item === 'object' && !Array.isArray(item)
     ? Object.entries(item).map(([name, v]) => `${name}: ${Array.isArray(v) ? JSON.stringify(v) : typeof v === 'number' && !Number.isInteger(v) ? Number(v.toPrecision(6)) : v}`).join('\n') : JSON.stringify(item));
   if (Array.isArray(value) && value.length && value.every((item) => item && typeof item === 'object' && !Array.isArray(item)))
     return value.slice(0, 40).map((item) => el('pre', {}, visible(line(item)).replace(/\\u\{A\}/g, '\n')));
   return value && !Array.isArray(value) && typeof value === 'object' ? el('pre', {}, visible(line(value)).replace(/\\u\{A\}/g, '\n')) : traceText(text);
 }
 
-/** All cells of a row in the drawer. @param {TableData} table @param {number} row @param {any[]} more nodes on top */
+// All cells of a row in the drawer.
+/** @param {TableData} table @param {number} row @param {any[]} more nodes on top */
 export function openRow(table, row, ...more) {
   const title = table.columns.find(({kind, values}) => kind === 0 && values[row]) ?? table.columns[0];
   openDrawer(traceText(plainText(title.kind, title.values[row]), 160), ...more,
@@ -200,25 +207,27 @@ export function openRow(table, row, ...more) {
     button('Copy link', () => copyText(location.href.split('#')[0] + hashOf('table', table.name, [['row', table.key(row)]]), 'Link copied.')));
 }
 
-/** The width a column wants. @param {Column} column @param {(value: any) => string} format */
-function columnChars(column, format) {
-  const isNumber = column.kind === 1 || column.kind === 2, label = column.name.length + (shownUnit(column).length ? shownUnit(column).length + 1 : 0);
+// The width a column wants.
+/** @param {Column} column @param {(value: any) => string} format @param {string} name as shown */
+function columnChars(column, format, name) {
+  const isNumber = column.kind === 1 || column.kind === 2, label = name.length + (shownUnit(column).length ? shownUnit(column).length + 1 : 0);
   let widest = 0;
   for (let i = 0; i < Math.min(column.values.length, 200); ++i) widest = Math.max(widest, isNumber ? format(column.values[i]).length : String(column.values[i] ?? '').length);
-  return isNumber ? Math.max(7, widest, Math.min(label + 2, 22)) : Math.max(10, Math.min(label + 2, 24), Math.min(widest, 44));
+  const most = column.kind === 4 ? 28 : 32;
+  return {chars: isNumber ? Math.max(7, widest, Math.min(label + 2, 14)) : Math.max(8, Math.min(label + 2, 24), Math.min(widest, most)), wish: column.kind === 4 ? 0 : Math.min(widest, 200)};
 }
 
 /**
  * A table with its tools. Give `table`, or `columns` alone.
- * @param {{table?: TableData, columns?: any[], name?: string, caption?: string, shown?: string[], onRow?: (row: number) => void, marks?: Iterable<number>, cell?: Record<string, (value: any, row: number, chars: number) => any>,
+ * @param {{table?: TableData, columns?: any[], name?: string, caption?: string, shown?: string[], labels?: Record<string, string>, onRow?: (row: number) => void, marks?: Iterable<number>, cell?: Record<string, (value: any, row: number, chars: number) => any>,
  *   isKept?: boolean, filter?: string, tools?: any[]}} options isKept: filter, sort and row stand in the address
  * @returns {any} an element; narrow(test) shows only some rows, rows() gives those shown
  */
 export function dataTable(options) {
   const given = options.table ?? {name: options.name ?? 'table', columns: options.columns ?? []};
-  const table = tableOf({...given, columns: given.columns.map((/** @type {any} */ c) => ({unit: '', description: '', kind: typeof c.values[0] === 'number' ? 2 : 0, ...c}))});
+  const table = tableOf({...given, columns: given.columns.map((c) => ({unit: '', description: '', kind: typeof c.values[0] === 'number' ? 2 : 0, ...c}))});
   if (options.table) table.key = options.table.key ?? table.key, table.rowOf = options.table.rowOf ?? table.rowOf;
-  const caption = options.caption ?? table.description, isKept = options.isKept ?? false;
+  const caption = options.caption ?? table.description, isKept = options.isKept ?? false, labels = options.labels ?? {};
   const wanted = (options.shown ?? table.first ?? []).filter((name) => table.column(name));
   const chosen = new Set(wanted.length ? wanted : table.columns.map(({name}) => name));
   const formats = new Map(table.columns.map((column) => [column, formatOf(column)]));
@@ -228,7 +237,8 @@ export function dataTable(options) {
   let narrowed = null;
   /** @type {number[]} */
   let rows = [];
-  const shownColumns = () => table.columns.filter(({name}) => chosen.has(name));
+  const inOrder = options.shown ? [...wanted.map((name) => /** @type {Column} */ (table.column(name))), ...table.columns.filter(({name}) => !wanted.includes(name))] : table.columns;
+  const shownColumns = () => inOrder.filter(({name}) => chosen.has(name));
   const shareColumn = () => shownColumns().find(({name, unit, kind, values}) => kind === 2 && unit === '%' && /^percent/i.test(name) && values.every((v) => v === null || (v >= 0 && v <= 100.01)));
 
   const tally = el('span', {class: 'tally', role: 'status'});
@@ -244,7 +254,7 @@ export function dataTable(options) {
           if (own) return own(value, row, chars[j]);
           if (column.kind === 0 || column.kind === 4) return value === null ? '' : traceText(value, chars[j]);
           const shown = formats.get(column)?.(value) ?? '';
-          return column === share && value !== null ? el('td', {class: 'number', style: {background: `linear-gradient(to right, var(--bar) ${value}%, transparent 0)`}}, shown) : shown;
+          return column === share && value !== null ? el('td', {class: 'number share', style: {backgroundSize: `${value}% 20px`}}, shown) : shown;
         }),
       };
     },
@@ -256,7 +266,7 @@ export function dataTable(options) {
     },
   });
   const isDown = () => sort.startsWith('-');
-  const sortBy = (/** @type {Column} */ column) => {
+  const sortBy = (column) => {
     const first = column.kind === 1 || column.kind === 2 ? '-' : '', second = first ? '' : '-';
     sort = sort === first + column.name ? second + column.name : sort === second + column.name ? '' : first + column.name;
     if (isKept) state.set({sort});
@@ -265,8 +275,8 @@ export function dataTable(options) {
     say(sort ? `Sorted by ${column.name}, ${isDown() ? 'largest' : 'smallest'} first.` : 'In the order of the report.');
   };
   const layout = () => body.setColumns(shownColumns().map((column) => ({
-    label: column.name, unit: shownUnit(column), note: [column.description, column.unit && column.unit !== 'id' ? `in ${column.unit}` : ''].filter(Boolean).join(', '), isNumber: column.kind === 1 || column.kind === 2,
-    chars: columnChars(column, formats.get(column) ?? String), order: sort.replace(/^-/, '') === column.name ? (isDown() ? 'descending' : 'ascending') : 'none', onSort: () => sortBy(column),
+    label: labels[column.name] ?? column.name, unit: labels[column.name] ? '' : shownUnit(column), note: [column.description, column.unit && column.unit !== 'id' ? `in ${column.unit}` : ''].filter(Boolean).join(', '), isNumber: column.kind === 1 || column.kind === 2,
+    ...columnChars(column, formats.get(column) ?? String, labels[column.name] ?? column.name), order: sort.replace(/^-/, '') === column.name ? (isDown() ? 'descending' : 'ascending') : 'none', onSort: () => sortBy(column),
   })));
   const update = (toTop = false) => {
     const test = filterOf(text, [...shownColumns(), ...table.columns.filter(({name, kind}) => !chosen.has(name) && kind !== 4)]);
@@ -283,7 +293,7 @@ export function dataTable(options) {
     update(true);
   }});
   const chooser = table.columns.length > 3 && el('details', {class: 'menu'}, el('summary', {class: 'button'}, 'Columns'),
-    el('div', {class: 'menu-list'}, table.columns.map((column) => el('label', {title: column.description}, el('input', {type: 'checkbox', checked: chosen.has(column.name), onchange: (/** @type {any} */ event) => {
+    el('div', {class: 'menu-list'}, table.columns.map((column) => el('label', {title: column.description}, el('input', {type: 'checkbox', checked: chosen.has(column.name), onchange: (event) => {
       if (event.target.checked) chosen.add(column.name);
       else if (chosen.size > 1) chosen.delete(column.name);
       else event.target.checked = true;
@@ -304,13 +314,14 @@ export function dataTable(options) {
   const first = rows.findIndex((row) => row === selected || marks.has(row));
   if (first >= 0) requestAnimationFrame(() => body.show(first));
   return Object.assign(element, {
-    narrow: (/** @type {((row: number) => boolean) | null} */ test) => { narrowed = test; update(true); },
+    narrow: (test) => { narrowed = test; update(true); },
     rows: () => rows,
-    mark: (/** @type {Iterable<number>} */ some) => { marks.clear(); for (const row of some) marks.add(row); update(); },
+    mark: (some) => { marks.clear(); for (const row of some) marks.add(row); update(); },
   });
 }
 
-/** A picture and the table with the same content; the button and the key `t` swap them. @param {Element} picture @param {() => any} makeTable a TableData, or {columns, caption}; may be a promise @param {string} label of the picture */
+// A picture and the table with the same content; the button and the key `t` swap them.
+/** @param {Element} picture @param {() => any} makeTable a TableData, or {columns, caption}; may be a promise @param {string} label of the picture */
 export function pictureWithTable(picture, makeTable, label = 'picture') {
   const place = el('div', {class: 'picture-place'}, picture);
   let isTable = false;

@@ -4,12 +4,14 @@ const kHidden = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b
 const kEllipsis = '…';
 const kTimeUnits = ['ns', 'µs', 'us', 'ms', 's'];
 
-/** Text of a trace with what cannot be seen (controls, changes of direction, zero width) written out. @param {string} text */
+// Text of a trace with what cannot be seen (controls, changes of direction, zero width) written out.
+/** @param {string} text */
 export function visible(text) {
   return String(text).replace(kHidden, (c) => '\\u{' + (c.codePointAt(0) ?? 0).toString(16).toUpperCase() + '}');
 }
 
-/** What shortName() leaves away first: return type and parameters of a C++ name. @param {string} name */
+// What shortName() leaves away first: return type and parameters of a C++ name.
+/** @param {string} name */
 function withoutSignature(name) {
   name = name.replace(/^(static )?void /, '');
   const close = name.lastIndexOf(')');
@@ -22,7 +24,8 @@ function withoutSignature(name) {
   return name;
 }
 
-/** Template arguments deeper than `depth` become an ellipsis. @param {string} name @param {number} depth */
+// Template arguments deeper than `depth` become an ellipsis.
+/** @param {string} name @param {number} depth */
 function folded(name, depth) {
   let out = '', inside = 0;
   for (let at = 0; at < name.length; ++at) {
@@ -34,7 +37,8 @@ function folded(name, depth) {
   return out;
 }
 
-/** A name in at most `width` characters; what says least goes first. @param {string} text @param {number} width */
+// A name in at most `width` characters; what says least goes first.
+/** @param {string} text @param {number} width */
 export function shortName(text, width = 60) {
   text = String(text);
   if (text.length <= width) return text;
@@ -52,7 +56,8 @@ export function shortName(text, width = 60) {
   return text.slice(0, head) + kEllipsis + text.slice(text.length - (width - 1 - head));
 }
 
-/** As printf's %.Nf: a tie goes to the even digit. @param {number} value @param {number} decimals */
+// As printf's %.Nf: a tie goes to the even digit.
+/** @param {number} value @param {number} decimals */
 export function fixed(value, decimals) {
   let text = value.toFixed(decimals);
   const halves = value * 2 ** (decimals + 1);  // odd: exactly between two texts
@@ -63,7 +68,8 @@ export function fixed(value, decimals) {
   return withSeparators(text);
 }
 
-/** 1234567.5 -> 1,234,567.5 @param {string} number */
+// 1234567.5 -> 1,234,567.5
+/** @param {string} number */
 export function withSeparators(number) {
   return number.replace(/^(-?)(\d+)/, (_, sign, digits) => sign + digits.replace(/\B(?=(\d{3})+$)/g, ','));
 }
@@ -81,13 +87,15 @@ export function fourDigits(value) {
 
 /** @typedef {{name: string, unit: string, kind: number, values: any[]}} ColumnLike */
 
-/** Whether its cells are differences, which have a sign. @param {ColumnLike} column */
+// Whether its cells are differences, which have a sign.
+/** @param {ColumnLike} column */
 function isChange({name}) {
   return name.endsWith('difference') || name === 'change' || name.endsWith(' change') || name.endsWith('diff') ||
     name === 'diff_pct' || (name.endsWith('_pct') && name.includes('__'));
 }
 
-/** The unit for a header, unless the name has it. @param {ColumnLike} column */
+// The unit for a header, unless the name has it.
+/** @param {ColumnLike} column */
 export function shownUnit(column) {
   const {name, unit} = column;
   if (!unit || unit === 'id' || unit === 'text' || (unit === '%' && isChange(column))) return '';
@@ -119,7 +127,7 @@ export function formatOf(column) {
   if (kind === 0 || kind === 4) return (value) => (value === null ? '' : visible(value));
   if (kind === 3) return (value) => (value === null ? '' : value ? 'yes' : 'no');
   const decimals = kind === 2 ? decimalsOf(column) : 0;
-  const real = (/** @type {number} */ value) => (decimals >= 0 && Math.abs(value) < 1e15 ? fixed(value, decimals) : fourDigits(value));
+  const real = (value) => (decimals >= 0 && Math.abs(value) < 1e15 ? fixed(value, decimals) : fourDigits(value));
   if (isChange(column)) {
     const isPercent = unit === '%' || name.endsWith('change');
     return (value) => {
@@ -133,7 +141,8 @@ export function formatOf(column) {
   return (value) => (value === null ? '' : isSize && value > 0 && value < 1e-4 ? '<0.0001' : real(value));
 }
 
-/** One number with its unit: humanNumber(23.219182, 'ms') is "23.219 ms". @param {number | null} value @param {string} unit */
+// One number with its unit: humanNumber(23.219182, 'ms') is "23.219 ms".
+/** @param {number | null} value @param {string} unit */
 export function humanNumber(value, unit = '') {
   if (value === null || value === undefined) return '';
   const kind = Number.isInteger(value) && !kTimeUnits.includes(unit) && unit !== '%' ? 1 : 2;
@@ -147,7 +156,8 @@ function rounded(value, digits) {
   return fixed(value, Math.min(20, Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(value)) + 1e-12))));
 }
 
-/** A time: "23.2 ms". @param {number} ns @param {number} digits significant ones */
+// A time: "23.2 ms".
+/** @param {number} ns @param {number} digits significant ones */
 export function time(ns, digits = 3) {
   const size = Math.abs(ns);
   if (size < 1000) return `${rounded(ns, Math.min(digits, 3))} ns`;
@@ -155,7 +165,8 @@ export function time(ns, digits = 3) {
   return size < 1e9 ? `${rounded(ns / 1e6, digits)} ms` : `${rounded(ns / 1e9, digits)} s`;
 }
 
-/** A time to the nanosecond: "23.219182 ms". @param {number} ns */
+// A time to the nanosecond: "23.219182 ms".
+/** @param {number} ns */
 export function exactTime(ns) {
   const size = Math.abs(ns), power = size < 1000 ? 0 : size < 1e6 ? 3 : size < 1e9 ? 6 : 9;
   const text = power ? (ns / 10 ** power).toFixed(power).replace(/\.?0+$/, '') : String(ns);
@@ -175,7 +186,8 @@ export function bytes(b) {
   return `${power ? rounded(b / 1000 ** power, 3) : b} ${units[power]}`;
 }
 
-/** A double as Python and the CSV files write it. @param {number} value */
+// A double as Python and the CSV files write it.
+/** @param {number} value */
 function pythonReal(value) {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? 'nan' : value < 0 ? '-inf' : 'inf';
   if (Object.is(value, -0)) return '-0.0';
@@ -185,17 +197,19 @@ function pythonReal(value) {
   return text.includes('.') ? text : text + '.0';
 }
 
-/** A cell in full, as in the CSV files. @param {number} kind @param {any} value */
+// A cell in full, as in the CSV files.
+/** @param {number} kind @param {any} value */
 export function plainText(kind, value) {
   if (value === null) return '';
   if (kind === 2) return pythonReal(value);
   return kind === 3 ? (value ? 'True' : 'False') : String(value);
 }
 
-/** RFC 4180; text that a spreadsheet would run gets an apostrophe. @param {ColumnLike[]} columns @param {Iterable<number>} rows */
+// RFC 4180; text that a spreadsheet would run gets an apostrophe.
+/** @param {ColumnLike[]} columns @param {Iterable<number>} rows */
 export function csvOf(columns, rows) {
-  const field = (/** @type {string} */ text) => (/[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
-  const guarded = (/** @type {string} */ text) => (/^'*[=+\-@\t\r]/.test(text) && !/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? "'" + text : text);
+  const field = (text) => (/[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
+  const guarded = (text) => (/^'*[=+\-@\t\r]/.test(text) && !/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? "'" + text : text);
   const lines = [columns.map((column) => field(guarded(column.name))).join(',')];
   for (const row of rows) {
     lines.push(columns.map(({kind, values}) => {
@@ -206,10 +220,11 @@ export function csvOf(columns, rows) {
   return lines.join('\n') + '\n';
 }
 
-/** A pipe table of the texts as shown. @param {ColumnLike[]} columns @param {Iterable<number>} rows */
+// A pipe table of the texts as shown.
+/** @param {ColumnLike[]} columns @param {Iterable<number>} rows */
 export function markdownOf(columns, rows) {
-  const cell = (/** @type {string} */ text) => text.replace(/[\\|`*_<>[\]]/g, '\\$&');
-  const line = (/** @type {string[]} */ cells) => `| ${cells.join(' | ')} |`;
+  const cell = (text) => text.replace(/[\\|`*_<>[\]]/g, '\\$&');
+  const line = (cells) => `| ${cells.join(' | ')} |`;
   const formats = columns.map(formatOf);
   const lines = [line(columns.map((column) => cell(visible(column.name)) + (shownUnit(column) ? ` (${shownUnit(column)})` : ''))),
     line(columns.map(({kind}) => (kind === 1 || kind === 2 ? '---:' : '---')))];
@@ -217,7 +232,8 @@ export function markdownOf(columns, rows) {
   return lines.join('\n') + '\n';
 }
 
-/** The value of a Python literal as the tables hold it (tuples become arrays); null where it is none. @param {string} text @returns {any} */
+// The value of a Python literal as the tables hold it (tuples become arrays); null where it is none.
+/** @param {string} text @returns {any} */
 export function parseNested(text) {
   let at = 0, depth = 0;
   const space = () => { while (text[at] === ' ' || text[at] === '\n') ++at; };
@@ -284,18 +300,20 @@ export function parseNested(text) {
   } catch { return null; }
 }
 
-/** Shapes in little room: "((4096, 8192), (8192,), ())" -> "4096×8192 · 8192". @param {string} dims */
+// Shapes in little room: "((4096, 8192), (8192,), ())" -> "4096×8192 · 8192".
+/** @param {string} dims */
 export function shapesText(dims) {
   const shapes = parseNested(dims);
   if (!Array.isArray(shapes)) return '';
-  const one = (/** @type {any} */ shape) => {
+  const one = (shape) => {
     if (!Array.isArray(shape) || !shape.length) return '';
     return Array.isArray(shape[0]) ? `${shape.length} tensors` : shape.join('×');
   };
   return (Array.isArray(shapes[0]) || !shapes.length || shapes.some(Array.isArray) ? shapes.map(one) : [one(shapes)]).filter(Boolean).join(' · ');
 }
 
-/** Types in little room: the distinct ones, "bf16 · f32". @param {string} types */
+// Types in little room: the distinct ones, "bf16 · f32".
+/** @param {string} types */
 export function typesText(types) {
   const list = parseNested(types);
   if (!Array.isArray(list)) return '';

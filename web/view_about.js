@@ -22,11 +22,11 @@ export const aboutView = {
   async draw(page, into) {
     const {manifest} = page;
     const origin = /^\d{16,19}$/.test(manifest.origin_ns ?? '') && BigInt(manifest.origin_ns) > 10n ** 18n ? new Date(Number(BigInt(manifest.origin_ns) / 1000000n)).toISOString().replace('T', ' ').replace('Z', ' UTC') : null;
-    into.append(el('h2', {}, 'About this page'), detailList([['Title', manifest.title], ['', manifest.subtitle], ['Made from', manifest.source.map((/** @type {string} */ file) => el('div', {}, traceText(file)))],
+    into.append(el('h2', {}, 'About this page'), detailList([['Title', manifest.title], ['', manifest.subtitle], ['Made from', manifest.source.map((file) => el('div', {}, traceText(file)))],
       ['First event', origin], ['Length', manifest.span_ns ? exactTime(manifest.span_ns) : null], ['Tables', count(manifest.tables.length)], ['Written by', `TraceLens ${manifest.version ?? ''}`]]),
     el('p', {class: 'muted'}, 'The page is one file. It loads nothing, sends nothing, and keeps nothing but the choice of light or dark.'));
-    if (manifest.gaps.length) into.append(el('h2', {id: 'gaps'}, 'Not in this trace'), detailList(manifest.gaps.map((/** @type {any} */ gap) => [gap.view, gap.why])));
-    if (manifest.left_out.length) into.append(el('h2', {}, 'Left out of the file'), el('ul', {}, manifest.left_out.map((/** @type {string} */ text) => el('li', {}, traceText(text)))));
+    if (manifest.gaps.length) into.append(el('h2', {id: 'gaps'}, 'Not in this trace'), detailList(manifest.gaps.map((gap) => [gap.view, gap.why])));
+    if (manifest.left_out.length) into.append(el('h2', {}, 'Left out of the file'), el('ul', {}, manifest.left_out.map((text) => el('li', {}, traceText(text)))));
     const warnings = await page.table('warnings');
     if (warnings) into.append(el('h2', {}, 'Warnings'), dataTable({table: warnings}));
     const glossary = await columnGlossary(page);

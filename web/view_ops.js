@@ -15,9 +15,10 @@ const kOpSources = [
 ];
 const kOpColumns = [['calls', '', 1], ['ms', 'ms', 2], ['%', '%', 2], ['TFLOP/s', 'TFLOP/s', 2], ['TB/s', 'TB/s', 2], ['of roof', '%', 2]];
 
-/** One row per op with its distinct arguments; the arguments' own figures are the table's. @param {TableData} table @param {any} source */
+// One row per op with its distinct arguments; the arguments' own figures are the table's.
+/** @param {TableData} table @param {any} source */
 export function opRows(table, source) {
-  const cells = (/** @type {string} */ column) => table.column(source[column])?.values ?? [];
+  const cells = (column) => table.column(source[column])?.values ?? [];
   const names = cells('name'), kinds = cells('kind'), shapes = cells('shapes'), types = cells('types'), more = cells('more');
   const figures = [cells('calls'), cells('us').map((us) => (us === null ? null : us / 1e3)), cells('share'), cells('flops'), cells('memory'), cells('roof')];
   const args = names.map((name, row) => ({
@@ -29,9 +30,9 @@ export function opRows(table, source) {
   const ops = [...groups].map(([name, of]) => ({
     level: 1, row: of[0].row, name: name ?? '', kind: of[0].kind, text: name ?? '', args: of,
     // Rates of several shapes have no sum: they stand in the rows below.
-    figures: kOpColumns.map((_, i) => (of.length === 1 ? of[0].figures[i] : i > 2 ? null : of.reduce((/** @type {number} */ sum, /** @type {any} */ arg) => sum + (arg.figures[i] ?? 0), 0))),
+    figures: kOpColumns.map((_, i) => (of.length === 1 ? of[0].figures[i] : i > 2 ? null : of.reduce((sum, arg) => sum + (arg.figures[i] ?? 0), 0))),
   }));
-  return {ops, args};
+  return {ops: sortedRows(ops.map((_, i) => i), ops.map((op) => op.figures[1]), true).map((i) => ops[i]), args};
 }
 
 /** @param {any} cell the kernels of a call: what one run launches @returns {{name: string, count: number, mean: number | null, sum: number | null, stream: any}[]} */
@@ -41,34 +42,48 @@ function kernelsOf(cell) {
   return list ? Object.entries(list).map(([name, times]) => ({name, count: Number(times), mean: null, sum: null, stream: null})) : [];
 }
 
+// The row of a link, which may name it in another table of ops.
+/** @param {Page} page @param {string} key @param {TableData} table @param {any} source */
+async function wantedRow(page, key, table, source) {
+  if (table.rowOf(key) >= 0) return table.rowOf(key);
+  for (const other of kOpSources) {
+    const theirs = await page.table(other.table), row = theirs?.rowOf(key) ?? -1;
+    if (row < 0 || !theirs) continue;
+    const cell = (data, column, at) => data.column(column)?.values[at] ?? '', same = (column, at) => cell(theirs, other[column], row) === cell(table, source[column], at);
+    const rows = Array.from({length: table.rows}, (_, at) => at).filter((at) => same('name', at));
+    return rows.find((at) => same('shapes', at) && same('types', at)) ?? rows[0] ?? -1;
+  }
+  return -1;
+}
+
 export const opsView = {
   id: 'ops', title: 'Ops',
-  isThere: (/** @type {Page} */ page) => kOpSources.some(({table}) => page.hasTable(table)),
+  isThere: (page) => kOpSources.some(({table}) => page.hasTable(table)),
   /** @param {Page} page @param {HTMLElement} into @param {any} state */
   async draw(page, into, state) {
     const source = kOpSources.find(({table}) => page.hasTable(table)) ?? kOpSources[0], table = await page.table(source.table);
     if (!table) return;
     const {ops, args} = opRows(table, source), isFlat = ops.length === args.length;
-    const columnsOf = (/** @type {any[]} */ rows) => [{name: 'op', unit: '', description: '', kind: 0, values: rows.map((row) => (row.level === 1 ? row.name : `${row.name} ${row.text}`))}, {name: 'category', unit: '', description: '', kind: 0, values: rows.map((row) => row.kind)},
+    const columnsOf = (rows) => [{name: 'op', unit: '', description: '', kind: 0, values: rows.map((row) => (row.level === 1 ? row.name : `${row.name} ${row.text}`))}, {name: 'category', unit: '', description: '', kind: 0, values: rows.map((row) => row.kind)},
       ...kOpColumns.map(([name, unit, kind], i) => ({name: name === 'of roof' ? 'roof' : String(name), unit: String(unit), description: '', kind: Number(kind), values: rows.map((row) => row.figures[i])}))];
     const argColumns = columnsOf(args), formats = kOpColumns.map(([, unit, kind], i) => formatOf({name: '', unit: String(unit), kind: Number(kind), values: args.map((arg) => arg.figures[i])}));
     const has = kOpColumns.map((_, i) => args.some((arg) => arg.figures[i] !== null));
     const kinds = [...new Set(args.map(({kind}) => kind).filter(Boolean))];
-    const wanted = state.get('row') ? table.rowOf(state.get('row')) : -1;
+    const wanted = state.get('row') ? await wantedRow(page, state.get('row'), table, source) : -1;
     if (state.get('row') && wanted < 0) say('The op of this link is not in this report.');
-    const open = new Set(wanted >= 0 ? [args[wanted].name] : []), openArgs = new Set(wanted >= 0 ? [wanted] : []), chips = new Set((state.get('kind') ?? '').split(',').filter((/** @type {string} */ kind) => kinds.includes(kind)));
+    const open = new Set(wanted >= 0 ? [args[wanted].name] : []), openArgs = new Set(wanted >= 0 ? [wanted] : []), chips = new Set((state.get('kind') ?? '').split(',').filter((kind) => kinds.includes(kind)));
     let text = state.get('f') ?? '', sort = state.get('sort') ?? '', most = 1e-9;
     /** @type {any[]} */
     let lines = [];
     /** @type {any[]} */
     let shownArgs = args;
 
-    const ordered = (/** @type {any[]} */ rows) => {
+    const ordered = (rows) => {
       const key = sort.replace(/^-/, ''), column = columnsOf(rows).find(({name}) => name === key);
       return column ? sortedRows(rows.map((_, i) => i), column.values, sort.startsWith('-')).map((i) => rows[i]) : rows;
     };
     const update = (toTop = false) => {
-      const test = filterOf(text, argColumns), isIn = (/** @type {any} */ arg) => (!test || test(arg.row)) && (!chips.size || chips.has(arg.kind));
+      const test = filterOf(text, argColumns), isIn = (arg) => (!test || test(arg.row)) && (!chips.size || chips.has(arg.kind));
       lines = [];
       shownArgs = [];
       let opsShown = 0;
@@ -90,22 +105,22 @@ export const opsView = {
       tally.textContent = `${count(opsShown)} ops, ${count(shownArgs.length)} with distinct arguments`;
       body.setRows(lines.length, toTop);
     };
-    const toggle = (/** @type {any} */ line) => {
+    const toggle = (line) => {
       const [set, key] = line.level === 1 ? [open, line.name] : [openArgs, line.row];
       if (set.has(key)) set.delete(key);
       else set.add(key);
       update();
     };
-    const details = (/** @type {any} */ arg) => {
+    const details = (arg) => {
       state.set({row: table.key(arg.row)});
-      const file = page.manifest.source[0] ?? 'TRACE', quoted = (/** @type {string} */ word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replace(/'/g, `'\\''`)}'`);
+      const file = page.manifest.source[0] ?? 'TRACE', quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replace(/'/g, `'\\''`)}'`);
       const uid = source.uid ? table.column(source.uid)?.values[arg.row] : null, command = `tracelens replay ${quoted(file)} ${uid !== null ? `--uid ${uid}` : `--name ${quoted(arg.name)}`} -o replay.py`;
       openRow(table, arg.row, el('p', {class: 'buttons'}, page.manifest.roofline && el('a', {class: 'button', href: hashOf('roofline', '', [['row', table.key(arg.row)]])}, 'On the roofline'), page.manifest.lanes.length > 0 && el('a', {class: 'button', href: hashOf('timeline', '', [['q', arg.name]])}, 'On the timeline'),
         page.hasTable(arg.kind) && el('a', {class: 'button', href: hashOf('table', arg.kind)}, `Table ${visible(arg.kind)}`), page.manifest.verb === 'report' && page.manifest.source.length === 1 && button('Copy replay command', () => copyText(command, 'Command copied.'), {title: visible(command)})));
     };
-    const shares = (/** @type {number | null} */ value, /** @type {string} */ shown, /** @type {number} */ of) => (value === null ? '' : el('td', {class: 'number', style: {background: `linear-gradient(to right, var(--bar) ${Math.min(100, value / of * 100)}%, transparent 0)`}}, shown));
+    const shares = (value, shown, of) => (value === null ? '' : el('td', {class: 'number share', style: {backgroundSize: `${Math.min(100, value / of * 100)}% 20px`}}, shown));
     const body = grid({
-      label: 'Ops, their arguments and kernels',
+      label: 'Ops, their arguments and kernels', isTree: true,
       row: (i, chars) => {
         const line = lines[i];
         if (line.level === 3) {
@@ -117,7 +132,7 @@ export const opsView = {
           class: `level-${line.level}${line.row === wanted && line.level === 2 ? ' selected' : ''}`, level: line.level, expanded: isOpen,
           cells: [el('td', {}, line.level === 2 && el('span', {class: 'twist'}), el('span', {class: 'twist', 'aria-hidden': 'true'}, isOpen ? '▾' : '▸'), traceText(line.text, room), line.level === 1 && !isFlat && line.args.length > 1 ? el('span', {class: 'muted small'}, ` ${line.args.length}`) : null, line.level === 2 && button('details', () => details(line), {class: 'button quiet', 'aria-label': `Details of ${visible(line.name)}`})),
             line.level === 1 ? traceText(line.kind, chars[1]) : '',
-            ...line.figures.map((/** @type {number | null} */ value, /** @type {number} */ j) => (j === 2 ? shares(value, formats[2](value), most) : j === 5 && value !== null ? shares(value, fixed(value, 1), 100) : formats[j](value))).filter((/** @type {any} */ _, /** @type {number} */ j) => has[j])],
+            ...line.figures.map((value, j) => (j === 2 ? shares(value, formats[2](value), most) : j === 5 && value !== null ? shares(value, fixed(value, 1), 100) : formats[j](value))).filter((_, j) => has[j])],
         };
       },
       onRow: (i) => {

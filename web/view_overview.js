@@ -14,13 +14,14 @@ const kMostRows = 6;
 /** @param {string} name */
 function kindOf(name) { return kKinds.find(([word]) => name.includes(word))?.[1] ?? 'other'; }
 
-/** What the overview has, or what the tables say when there is none. @param {Page} page */
+// What the overview has, or what the tables say when there is none.
+/** @param {Page} page */
 async function overviewOf(page) {
   const {overview} = page.manifest;
   if (overview) return overview;
   const table = await page.table('gpu_timeline'), types = table?.column('type')?.values, ms = table?.column('time ms')?.values, shares = table?.column('percent')?.values;
   if (!types || !ms || !shares) return null;
-  const part = (/** @type {string} */ type, /** @type {string} */ name) => {
+  const part = (type, name) => {
     const row = types.indexOf(type);
     return row < 0 ? [] : [{name, ns: ms[row] * 1e6, percent: shares[row]}];
   };
@@ -31,36 +32,38 @@ async function overviewOf(page) {
 
 /** @param {Page} page @param {any} overview */
 function keyFigures(page, overview) {
-  const {manifest} = page, events = manifest.lanes.filter((/** @type {any} */ lane) => lane.kind === 'gpu').reduce((/** @type {number} */ n, /** @type {any} */ lane) => n + lane.events, 0);
+  const {manifest} = page, events = manifest.lanes.filter((lane) => lane.kind === 'gpu').reduce((n, lane) => n + lane.events, 0);
   const timeline = manifest.lanes.length ? '#timeline' : '#table/gpu_timeline';
-  const shares = (overview?.split ?? []).map((/** @type {any} */ part) => [fixed(part.percent, 1), '%', part.name === 'compute' ? 'computing' : part.name, part.name === 'idle' && page.hasTable('gpu_idle_host') ? '#table/gpu_idle_host' : timeline]);
+  const shares = (overview?.split ?? []).map((part) => [fixed(part.percent, 1), '%', part.name === 'compute' ? 'computing' : part.name, part.name === 'idle' && page.hasTable('gpu_idle_host') ? '#table/gpu_idle_host' : timeline]);
   const [span, unit] = time(manifest.span_ns, 5).split(' ');
   const figures = [...shares, manifest.span_ns && [span, unit, 'recorded', timeline], events && [count(events), '', 'GPU events', '#kernels'],
     manifest.roofline && [fixed(manifest.roofline.placed_percent, 1), '%', 'of GPU time modelled', '#roofline']].filter(Boolean);
-  return el('div', {class: 'figures'}, figures.map(([value, of, label, href]) => el('a', {class: 'figure', href}, el('span', {class: 'figure-value'}, value, of && el('span', {class: 'figure-unit'}, ' ' + of)), el('span', {class: 'figure-label'}, label))));
+  return el('div', {class: 'figures'}, figures.map(([value, of, label, href]) => el('a', {class: value === '0.0' ? 'figure zero' : 'figure', href}, el('span', {class: 'figure-value'}, value, of && el('span', {class: 'figure-unit'}, ' ' + of)), el('span', {class: 'figure-label'}, label))));
 }
 
 /** @param {any[]} parts @param {(part: any) => string} kind */
-function legend(parts, kind) {
+function partLegend(parts, kind) {
   return el('ul', {class: 'legend'}, parts.map((part) => el('li', {}, el('i', {class: 'swatch fill-' + kind(part), 'aria-hidden': 'true'}), part.name, el('span', {class: 'muted'}, ` ${time(part.ns)} · ${percent(part.percent)}`))));
 }
 
-/** The time as one bar, and below its idle part what the GPU waited for. @param {any} overview */
+// The time as one bar, and below its idle part what the GPU waited for.
+/** @param {any} overview */
 function timeBar({split, idle_causes: causes = []}) {
-  const bar = (/** @type {any[]} */ parts, /** @type {(part: any, i: number) => string} */ kind, /** @type {any} */ more) => el('div', {class: 'bar', ...more}, parts.map((part, i) => el('span', {class: 'fill-' + kind(part, i), title: `${part.name}: ${time(part.ns)}, ${percent(part.percent)}`, style: {flexGrow: part.percent}})));
-  const there = split.filter((/** @type {any} */ part) => part.percent > 0), idle = split.findIndex((/** @type {any} */ part) => part.name === 'idle');
-  const before = split.slice(0, Math.max(0, idle)).reduce((/** @type {number} */ sum, /** @type {any} */ part) => sum + part.percent, 0);
-  return el('section', {'aria-label': 'Time of the GPU'}, el('h2', {}, 'Where the time goes'), bar(there, (part) => kindOf(part.name), {role: 'img', 'aria-label': there.map((/** @type {any} */ part) => `${part.name} ${percent(part.percent)}`).join(', ')}),
-    causes.length > 0 && idle >= 0 && bar(causes, (_, i) => 'cause' + Math.min(i, 4), {class: 'bar thin', role: 'img', 'aria-label': `idle because of ${causes.map((/** @type {any} */ part) => `${part.name} ${percent(part.percent)}`).join(', ')}`, style: {marginLeft: before + '%', width: split[idle].percent + '%'}}),
-    legend(there, (part) => kindOf(part.name)), causes.length > 0 && el('div', {class: 'legend-line'}, el('span', {class: 'muted'}, 'idle for '), legend(causes, (part) => 'cause' + Math.min(causes.indexOf(part), 4))));
+  const bar = (parts, kind, more) => el('div', {class: 'bar', ...more}, parts.map((part, i) => el('span', {class: 'fill-' + kind(part, i), title: `${part.name}: ${time(part.ns)}, ${percent(part.percent)}`, style: {flexGrow: part.percent}})));
+  const there = split.filter((part) => part.percent > 0), idle = split.findIndex((part) => part.name === 'idle');
+  const before = split.slice(0, Math.max(0, idle)).reduce((sum, part) => sum + part.percent, 0);
+  return el('section', {'aria-label': 'Time of the GPU'}, el('h2', {}, 'Where the time goes'), bar(there, (part) => kindOf(part.name), {role: 'img', 'aria-label': there.map((part) => `${part.name} ${percent(part.percent)}`).join(', ')}),
+    causes.length > 0 && idle >= 0 && bar(causes, (_, i) => 'cause' + Math.min(i, 4), {class: 'bar thin', role: 'img', 'aria-label': `idle because of ${causes.map((part) => `${part.name} ${percent(part.percent)}`).join(', ')}`, style: {marginLeft: before + '%', width: split[idle].percent + '%'}}),
+    partLegend(there, (part) => kindOf(part.name)), causes.length > 0 && el('div', {class: 'legend-line'}, el('span', {class: 'muted'}, 'idle for '), partLegend(causes, (part) => 'cause' + Math.min(causes.indexOf(part), 4))));
 }
 
-/** How busy each GPU, rank or run is over the time. Dragging opens the timeline there. @param {Page} page */
+// How busy each GPU, rank or run is over the time. Dragging opens the timeline there.
+/** @param {Page} page */
 function stripPicture(page) {
   const {strips, span_ns: span, lanes} = page.manifest, layers = ['computing', 'communicating', 'copying'];
   if (!strips.length || !strips[0].computing?.length) return null;
   const height = strips.length > 2 ? 28 : 56;
-  const picture = (/** @type {any} */ strip) => {
+  const picture = (strip) => {
     const n = strip.computing.length, floor = new Array(n).fill(0);
     const areas = layers.map((layer) => {
       const below = [...floor], points = [`M0 ${100 - below[0]}`];
@@ -74,41 +77,42 @@ function stripPicture(page) {
     const mean = floor.reduce((sum, top) => sum + top, 0) / n;
     return el('div', {class: 'strip'}, el('span', {class: 'strip-label'}, traceText(strip.label, 24)), svgEl('svg', {viewBox: `0 0 ${n} 100`, preserveAspectRatio: 'none', role: 'img', 'aria-label': `${strip.label}: busy ${percent(mean)} of the time`, style: {height: height + 'px'}}, areas));
   };
-  const brush = el('div', {class: 'brush', hidden: true});
+  const brush = el('div', {class: 'strip-brush', hidden: true});
   const field = el('div', {class: 'strips'}, strips.map(picture), el('div', {class: 'strip axis', 'aria-hidden': 'true'}, el('span', {class: 'strip-label'}), el('div', {}, [0, 1, 2, 3, 4].map((i) => el('span', {}, i ? time(span * i / 4) : '0')))), brush);
   if (lanes.length && span) {
     let from = -1;
-    const place = (/** @type {PointerEvent} */ event) => {
+    const place = (event) => {
       const box = field.querySelector('svg').getBoundingClientRect();
       return {box, share: Math.max(0, Math.min(1, (event.clientX - box.left) / box.width))};
     };
     field.classList.add('can-drag');
-    field.addEventListener('pointerdown', (/** @type {PointerEvent} */ event) => {
+    field.addEventListener('pointerdown', (event) => {
       if (event.button) return;
       from = place(event).share;
       field.setPointerCapture(event.pointerId);
     });
-    field.addEventListener('pointermove', (/** @type {PointerEvent} */ event) => {
+    field.addEventListener('pointermove', (event) => {
       if (from < 0) return;
       const {box, share} = place(event), left = box.left - field.getBoundingClientRect().left;
       brush.hidden = false;
       Object.assign(brush.style, {left: left + Math.min(from, share) * box.width + 'px', width: Math.abs(share - from) * box.width + 'px'});
     });
     field.addEventListener('pointercancel', () => { from = -1; brush.hidden = true; });
-    field.addEventListener('pointerup', (/** @type {PointerEvent} */ event) => {
+    field.addEventListener('pointerup', (event) => {
       const {share} = place(event), [least, most] = Math.abs(share - from) < 0.004 ? [share - 0.02, share + 0.02] : [Math.min(from, share), Math.max(from, share)];
       from = -1;
       go(hashOf('timeline', '', [['t', `${Math.round(Math.max(0, least) * span)}-${Math.round(Math.min(1, most) * span)}`]]));
     });
   }
   const asTable = () => {
-    const rows = strips.flatMap((/** @type {any} */ strip) => strip.computing.map((/** @type {number} */ _, /** @type {number} */ i) => [strip.label, span * i / strip.computing.length / 1e6, ...layers.map((layer) => strip[layer]?.[i] ?? 0)]));
-    return tableOf({name: 'busy over time', columns: ['GPU', 'from', ...layers].map((name, i) => ({name, unit: i === 0 ? '' : i === 1 ? 'ms' : '%', description: '', kind: i === 0 ? 0 : i === 1 ? 2 : 1, values: rows.map((/** @type {any[]} */ row) => row[i])}))});
+    const rows = strips.flatMap((strip) => strip.computing.map((_, i) => [strip.label, span * i / strip.computing.length / 1e6, ...layers.map((layer) => strip[layer]?.[i] ?? 0)]));
+    return tableOf({name: 'busy over time', columns: ['GPU', 'from', ...layers].map((name, i) => ({name, unit: i === 0 ? '' : i === 1 ? 'ms' : '%', description: '', kind: i === 0 ? 0 : i === 1 ? 2 : 1, values: rows.map((row) => row[i])}))});
   };
   return el('section', {'aria-label': 'Busy over time'}, el('h2', {}, 'Busy over time'), lanes.length > 0 && el('p', {class: 'hint'}, 'Drag to open a part in the ', el('a', {href: '#timeline'}, 'timeline'), '.'), pictureWithTable(field, asTable));
 }
 
-/** The rows that a finding rests on. @param {Page} page @param {any} finding @returns {Promise<Map<string, string[]>>} keys by table */
+// The rows that a finding rests on.
+/** @param {Page} page @param {any} finding @returns {Promise<Map<string, string[]>>} keys by table */
 async function evidenceRows(page, finding) {
   const keys = new Map();
   for (const {table: name, key = []} of finding.evidence ?? []) {
@@ -126,13 +130,13 @@ async function evidenceRows(page, finding) {
 /** @param {Page} page @param {any} finding */
 async function openFinding(page, finding) {
   const keys = await evidenceRows(page, finding), tries = finding.tries ?? [finding.remedy ?? finding.try].filter(Boolean);
-  const view = (/** @type {string} */ kind) => (kind === 'kernel' ? 'kernels' : kind === 'module' ? 'tree' : 'ops');
+  const view = (kind) => (kind === 'kernel' ? 'kernels' : kind === 'module' ? 'tree' : 'ops');
   openDrawer(finding.title, finding.verdict && el('p', {}, traceText(finding.verdict)),
     detailList([['saves', `${time(finding.saving_ns)} · ${percent(finding.saving_percent ?? finding.percent ?? 0)}`], ['confidence', finding.confidence], ['severity', finding.severity], ['number', finding.id]]),
-    tries.length > 0 && [el('h3', {}, 'Try'), el('ol', {}, tries.map((/** @type {string} */ text) => el('li', {}, traceText(text))))],
-    finding.where?.length > 0 && [el('h3', {}, 'Where'), el('ul', {class: 'plain'}, finding.where.slice(0, 20).map((/** @type {any} */ place) => el('li', {}, place.kind === 'op' || place.kind === 'kernel' || place.kind === 'module' ? el('a', {href: hashOf(view(place.kind), '', [['f', place.name]])}, traceText(place.name, 80)) : traceText(place.name, 80),
+    tries.length > 0 && [el('h3', {}, 'Try'), el('ol', {}, tries.map((text) => el('li', {}, traceText(text))))],
+    finding.where?.length > 0 && [el('h3', {}, 'Where'), el('ul', {class: 'plain'}, finding.where.slice(0, 20).map((place) => el('li', {}, place.kind === 'op' || place.kind === 'kernel' || place.kind === 'module' ? el('a', {href: hashOf(view(place.kind), '', [['f', place.name]])}, traceText(place.name, 80)) : traceText(place.name, 80),
       el('div', {class: 'muted'}, [place.shape && (shapesText(place.shape) || place.shape), place.time_ns ? time(place.time_ns) : '', place.count ? `${count(place.count)} times` : '', place.module, place.python].filter(Boolean).map((text, i) => [i ? ' · ' : '', traceText(text, 90)])))))],
-    finding.evidence?.length > 0 && [el('h3', {}, 'Evidence'), el('ul', {class: 'plain'}, finding.evidence.map((/** @type {any} */ proof) => el('li', {}, el('b', {}, humanNumber(proof.value, proof.unit)), ' ', traceText(proof.column ?? ''), el('div', {class: 'muted'}, keys.has(proof.table) ? el('a', {href: hashOf('table', proof.table, [['mark', keys.get(proof.table)?.join(',')]])}, proof.table) : traceText(proof.table ?? ''), (proof.key ?? []).map(([, text]) => [' · ', traceText(text, 60)])))))]);
+    finding.evidence?.length > 0 && [el('h3', {}, 'Evidence'), el('ul', {class: 'plain'}, finding.evidence.map((proof) => el('li', {}, el('b', {}, humanNumber(proof.value, proof.unit)), ' ', traceText(proof.column ?? ''), el('div', {class: 'muted'}, keys.has(proof.table) ? el('a', {href: hashOf('table', proof.table, [['mark', keys.get(proof.table)?.join(',')]])}, proof.table) : traceText(proof.table ?? ''), (proof.key ?? []).map(([, text]) => [' · ', traceText(text, 60)])))))]);
 }
 
 /** @param {Page} page @param {any} finding */
@@ -147,14 +151,15 @@ function findingList(page, overview) {
   const findings = page.manifest.findings?.length ? page.manifest.findings : overview.causes ?? [];
   if (!findings.length && !overview.nothing_found && !overview.advice?.length) return null;
   return el('section', {'aria-label': 'Findings'}, el('h2', {}, 'What to mend first'), !findings.length && overview.nothing_found && el('p', {}, overview.nothing_found),
-    el('ol', {class: 'findings'}, findings.slice(0, 12).map((/** @type {any} */ finding) => el('li', {class: `finding severity-${/^\w+$/.test(finding.severity ?? '') ? finding.severity : 'none'}`},
+    el('ol', {class: 'findings'}, findings.slice(0, 12).map((finding) => el('li', {class: `finding severity-${/^\w+$/.test(finding.severity ?? '') ? finding.severity : 'none'}`},
       el('div', {class: 'finding-head'}, button(finding.title, () => openFinding(page, finding), {class: 'finding-title', title: 'Details'}), el('span', {class: 'finding-saving'}, el('b', {}, time(finding.saving_ns)), ' ', percent(finding.saving_percent ?? finding.percent ?? 0))),
       finding.verdict && el('p', {}, traceText(finding.verdict, 400)),
       el('div', {class: 'finding-foot'}, el('span', {class: 'muted'}, traceText(finding.tries?.[0] ?? finding.remedy ?? finding.try ?? '', 200)), finding.evidence?.length > 0 && button('Show evidence', () => showEvidence(page, finding), {class: 'button quiet', 'aria-label': `Show evidence: ${finding.title}`}))))),
-    overview.advice?.length > 0 && el('ul', {class: 'advice'}, overview.advice.map((/** @type {string} */ text) => el('li', {}, text))));
+    overview.advice?.length > 0 && el('ul', {class: 'advice'}, overview.advice.map((text) => el('li', {}, text))));
 }
 
-/** Names with a bar, a time and a share. @param {string} title @param {{name: string, more?: string, ns: number, percent: number, roof?: number | null, href: string}[]} rows */
+// Names with a bar, a time and a share.
+/** @param {string} title @param {{name: string, more?: string, ns: number, percent: number, roof?: number | null, href: string}[]} rows */
 function costTable(title, rows) {
   if (!rows.length) return null;
   const most = Math.max(...rows.map((row) => row.percent), 1e-9), hasRoof = rows.some(({roof}) => typeof roof === 'number');
@@ -166,11 +171,11 @@ function costTable(title, rows) {
 /** @param {Page} page @param {any} overview */
 async function costSections(page, overview) {
   const view = page.hasTable('ops_unique_args') || page.hasTable('hlo_ops') || page.hasTable('unified_perf_summary') ? 'ops' : 'kernels';
-  const costs = (overview?.costs ?? []).map((/** @type {any} */ cost) => ({name: cost.name, more: cost.costliest, ns: cost.ns, percent: cost.percent, roof: cost.roof_percent, href: page.manifest.verb === 'collectives' ? '#ranks' : hashOf(view, '', [['f', cost.name]])}));
-  const sections = [costTable((overview?.costs_title || 'costliest kinds').replace(/^./, (/** @type {string} */ c) => c.toUpperCase()), costs)];
+  const costs = (overview?.costs ?? []).map((cost) => ({name: cost.name, more: cost.costliest, ns: cost.ns, percent: cost.percent, roof: cost.roof_percent, href: page.manifest.verb === 'collectives' ? '#ranks' : hashOf(view, '', [['f', cost.name]])}));
+  const sections = [costTable((overview?.costs_title || 'costliest kinds').replace(/^./, (c) => c.toUpperCase()), costs)];
   for (const [table, name, ms, share, title, more, roof] of [['unified_perf_summary', 'name', 'Kernel Time (µs)_sum', 'Percentage (%)', 'Costliest ops', 'Input Dims', 'Pct Roofline_mean'], ['hlo_ops', 'HLO op', 'GPU time (µs)_sum', 'Percentage (%)', 'Costliest HLO ops', 'scope', 'Pct Roofline'],
     ['ops_summary', 'name', 'total_direct_kernel_time_sum', 'Percentage (%)', 'Costliest ops', '', ''], ['kernel_summary', 'name', 'Total Kernel Time (ms)', 'Percentage (%)', 'Costliest kernels', 'Category', ''], ['kernel_summary', 'Kernel name', 'Kernel duration (µs)_sum', 'Percent of kernels time (%)', 'Costliest kernels', 'Parent cpu_op', '']]) {
-    const data = await page.table(table), cell = (/** @type {string} */ column, /** @type {number} */ row) => data?.column(column)?.values[row];
+    const data = await page.table(table), cell = (column, row) => data?.column(column)?.values[row];
     if (!data?.column(name) || !data.column(ms) || !data.column(share)) continue;
     const target = table === 'kernel_summary' ? 'kernels' : 'ops', unit = data.column(ms)?.unit === 'ms' ? 1e6 : 1e3;
     sections.push(costTable(title, Array.from({length: Math.min(kMostRows, data.rows)}, (_, row) => ({name: cell(name, row), more: more === 'Input Dims' ? shapesText(cell(more, row) ?? '') : cell(more, row), ns: (cell(ms, row) ?? 0) * unit, percent: cell(share, row) ?? 0, roof: cell(roof, row), href: hashOf(target, '', [['f', cell(name, row)]])}))));
@@ -179,7 +184,8 @@ async function costSections(page, overview) {
   return sections.filter(Boolean);
 }
 
-/** For paper: the first rows of the main tables. @param {Page} page */
+// For paper: the first rows of the main tables.
+/** @param {Page} page */
 async function printTables(page) {
   const tables = [];
   for (const name of ['ops_summary', 'hlo_ops', 'kernel_summary', 'ops_diff', 'comm_verdict']) {
@@ -198,20 +204,20 @@ export const overviewView = {
   async draw(page, into) {
     const {manifest} = page, overview = await overviewOf(page);
     const [, lead = '', sentence = ''] = /^([^:]{3,24}: )?(.*)$/s.exec(overview?.verdict ?? '') ?? [];
-    const missing = manifest.gaps.map((/** @type {any} */ gap) => gap.view).join(', ');
+    const missing = manifest.gaps.map((gap) => gap.view).join(', ');
     into.append(el('p', {class: 'run'}, traceText(overview?.run || manifest.subtitle || manifest.title || '')),
       overview?.verdict ? el('p', {class: 'verdict'}, lead && el('em', {}, lead), traceText(lead ? sentence : overview.verdict)) : el('p', {class: 'verdict'}, traceText(manifest.title || 'A report of TraceLens')), keyFigures(page, overview));
-    into.append(...[overview?.split?.some((/** @type {any} */ part) => part.percent > 0) && timeBar(overview), stripPicture(page)].filter(Boolean));
+    into.append(...[overview?.split?.some((part) => part.percent > 0) && timeBar(overview), stripPicture(page)].filter(Boolean));
     const left = el('div', {}, overview && findingList(page, overview)), right = el('div');
     into.append(el('div', {class: 'two-columns'}, left, right));
-    if (overview?.commands?.length) left.append(el('section', {'aria-label': 'Go on'}, el('h2', {}, 'Go on in the terminal'), el('ul', {class: 'commands'}, overview.commands.map((/** @type {string} */ command) => el('li', {}, el('code', {}, traceText(command)), button('Copy', () => copyText(command, 'Command copied.'), {class: 'button quiet', 'aria-label': `Copy ${command}`}))))));
-    if (missing) left.append(el('p', {class: 'muted'}, 'Not in this trace: ', missing, '. ', el('a', {href: '#about'}, 'Why?')));
-    const finding = state.get('finding') && (manifest.findings ?? overview?.causes ?? []).find((/** @type {any} */ one) => one.id === state.get('finding'));
+    if (overview?.commands?.length) left.append(el('section', {'aria-label': 'Go on'}, el('h2', {}, 'Go on in the terminal'), el('ul', {class: 'commands'}, overview.commands.map((command) => el('li', {}, el('code', {}, traceText(command)), button('Copy', () => copyText(command, 'Command copied.'), {class: 'button quiet', 'aria-label': `Copy ${command}`}))))));
+    if (missing) (left.childElementCount ? left : into).append(el('p', {class: 'muted'}, 'Not in this trace: ', missing, '. ', el('a', {href: '#about'}, 'Why?')));
+    const finding = state.get('finding') && (manifest.findings ?? overview?.causes ?? []).find((one) => one.id === state.get('finding'));
     if (finding) await openFinding(page, finding);
     right.append(...await costSections(page, overview));
     if (!overview && manifest.tables.length) {
       const first = await page.table(manifest.tables[0].name);
-      left.append(el('h2', {}, 'Tables'), el('ul', {class: 'plain'}, manifest.tables.map((/** @type {any} */ table) => el('li', {}, el('a', {href: hashOf('table', table.name)}, traceText(table.name)), el('span', {class: 'muted'}, ` ${count(table.rows)} rows · ${table.description}`)))));
+      left.append(el('h2', {}, 'Tables'), el('ul', {class: 'plain'}, manifest.tables.map((table) => el('li', {}, el('a', {href: hashOf('table', table.name)}, traceText(table.name)), el('span', {class: 'muted'}, ` ${count(table.rows)} rows · ${table.description}`)))));
       if (first && !right.childElementCount) right.append(el('h2', {}, traceText(first.name)), dataTable({table: first}));
     }
     if (!right.childElementCount || !left.childElementCount) into.querySelector('.two-columns')?.classList.add('one');
