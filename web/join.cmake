@@ -11,8 +11,10 @@ set(page_modules
   drawer.js
   table.js
   search.js
+  picture.js
   axes.js
   lanes.js
+  icicle.js
   view_overview.js
   view_timeline.js
   view_tree.js

@@ -274,6 +274,19 @@ export function gapsOf(lanes) {
   return gaps;
 }
 
+/** Of gaps by start those in [t0, t1) of at least `least`. @param {LaneGap[]} gaps @param {number} t0 @param {number} t1 @param {number} least @returns {LaneGap[]} */
+export function gapsWithin(gaps, t0, t1, least) {
+  let from = 0, to = gaps.length;
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (gaps[middle].end > t0) to = middle;
+    else from = middle + 1;
+  }
+  const found = [];
+  for (; from < gaps.length && gaps[from].start < t1; ++from) if (gaps[from].end - gaps[from].start >= least) found.push(gaps[from]);
+  return found;
+}
+
 /** The GPU a lane belongs to. @param {{group: number, id: string}} meta */
 export function deviceOf(meta) {
   return `${meta.group}/${meta.id.split(':').slice(-3, -1).join(':')}`;

@@ -1,5 +1,7 @@
 // picture.js: what every picture needs: colours of the theme, a sharp canvas, a tip at the pointer, controls.
 import {el} from './dom.js';
+import {tableOf} from './data.js';
+import {hashOf} from './route.js';
 
 /** '#2f7ed8' or 'rgb(47, 126, 216)' @param {string} colour @returns {number[]} */
 export function colourParts(colour) {
@@ -130,7 +132,7 @@ export function choice(label, options, value, onchange) {
 
 /** A button that is on or off. @param {string} label @param {boolean} isOn @param {(isOn: boolean) => void} onchange @param {Record<string, any>} more */
 export function toggle(label, isOn, onchange, more = {}) {
-  const chip = el('button', {type: 'button', class: 'chip', 'aria-pressed': String(isOn), onclick: () => {
+  const chip = el('button', {type: 'button', class: 'button chip', 'aria-pressed': String(isOn), onclick: () => {
     isOn = !isOn;
     chip.setAttribute('aria-pressed', String(isOn));
     onchange(isOn);
@@ -149,4 +151,18 @@ export function classOf(classes, category) {
   const stem = (/** @type {string} */ name) => name.toLowerCase().replace(/[_ ]?(fwd|bwd|forward|backward)$/, '');
   const at = classes.findIndex((kind) => kind.name === category);
   return at >= 0 ? at : classes.findIndex((kind) => stem(kind.name) === stem(category));
+}
+
+/** A table made for a picture: each column as [name, unit, kind, values]. @param {string} name @param {string} description @param {[string, string, number, any[]][]} columns */
+export function pictureTable(name, description, columns) {
+  return tableOf({name, description, columns: columns.map(([column, unit, kind, values]) => ({name: column, unit, description: '', kind, values}))});
+}
+
+/** The row of an op with these arguments, in the table that the ops are shown from; -1: none.
+ * @param {import('./data.js').Page} page @param {string} name @param {string} shapes @param {string} types */
+export async function opRow(page, name, shapes, types) {
+  const table = await page.table(page.hasTable('unified_perf_summary') ? 'unified_perf_summary' : 'ops_unique_args');
+  const dims = table?.column('Input Dims')?.values ?? [], kinds = table?.column('Input type')?.values ?? [];
+  const row = name ? table?.column('name')?.values.findIndex((one, at) => one === name && (dims[at] ?? '') === shapes && (kinds[at] ?? '') === types) ?? -1 : -1;
+  return {table, row, hash: table && row >= 0 ? hashOf('ops', '', [['row', table.key(row)]]) : hashOf('ops', '', [['f', name]])};
 }

@@ -2,28 +2,27 @@
 // the pointer, the keyboard and what is selected.
 import {scaleOf, timeTicks} from './axes.js';
 import {button, clear, el, svgEl, traceText} from './dom.js';
-import {tableOf} from './data.js';
-import {deviceOf, drawLane, firstAfter, gapsOf, hitLane, inOrder, laneLook, laneRows, sumSelection} from './lanes.js';
+import {deviceOf, drawLane, firstAfter, gapsOf, gapsWithin, hitLane, inOrder, laneLook, laneRows, sumSelection} from './lanes.js';
 import {closeDrawer, detailList, openDrawer} from './drawer.js';
-import {choice, fitCanvas, hideTip, keepDrawn, legend, showTip, themeOf, wantsMotion} from './picture.js';
+import {choice, fitCanvas, hideTip, keepDrawn, legend, opRow, pictureTable, showTip, themeOf, wantsMotion} from './picture.js';
 import {go, hashOf, say, state} from './route.js';
 import {copyText, dataTable, pictureWithTable} from './table.js';
 import {count, exactTime, humanNumber, percent, shapesText, shortName, time, typesText, visible} from './text.js';
 
 /** @typedef {import('./lanes.js').Lane} Lane @typedef {import('./lanes.js').LaneHit} LaneHit */
-/** @typedef {{lane: Lane, canvas: HTMLCanvasElement, box: HTMLElement, rowHeight: number, gaps: import('./lanes.js').LaneGap[] | null}} LaneBox */
+/** @typedef {{lane: Lane, canvas: HTMLCanvasElement, box: HTMLElement, rowHeight: number, gaps: import('./lanes.js').LaneGap[] | null, longGaps: import('./lanes.js').LaneGap[]}} LaneBox */
 
 const kTimelineLeast = 100;  // ns in view
 const kTimelineRowHeights = /** @type {Record<string, number>} */ ({steps: 18, gpu: 30, modules: 16, ops: 18, calls: 16});
 
 /** Which classes are neither copies nor fills. @param {{name: string}} kind */
 export function isKernelClass(kind) {
-  return !/^(cop(y|ies)|fills?|memcpy|memset)/i.test(kind.name);
+  return kind.name !== 'copy' && kind.name !== 'fill';
 }
 
 /** @param {{name: string}} kind */
 export function isCommunicationClass(kind) {
-  return /^comm/i.test(kind.name);
+  return kind.name === 'communication';
 }
 
 /** The window [t0, t1] inside [0, span], not shorter than the least. @param {number} t0 @param {number} t1 @param {number} span @returns {[number, number]} */
@@ -103,12 +102,12 @@ class Timeline {
         el('div', {class: 'lane-title', title: merged || null}, el('span', {class: 'lane-name', dir: 'ltr'}, shortName(visible(meta.title), 40)),
           el('span', {class: 'muted'}, meta.kind === 'gpu' ? `${percent(100 * meta.busy_ns / this.span)} busy` : `${count(meta.events)} events`),
           merged && el('span', {class: 'muted lane-merged'}, merged)), canvas);
-      return {lane, canvas, box, rowHeight: kTimelineRowHeights[meta.kind] ?? 18,
-        gaps: meta.kind === 'gpu' && streams?.[0] === lane ? gapsOf(streams) : null};
+      const gaps = meta.kind === 'gpu' && streams?.[0] === lane ? gapsOf(streams) : null;
+      return {lane, canvas, box, rowHeight: kTimelineRowHeights[meta.kind] ?? 18, gaps, longGaps: gaps ? gapsWithin(gaps, 0, this.span, this.span / 3200) : []};
     });
     const steps = this.lanes.filter((lane) => lane.meta.kind === 'steps').flatMap((lane) => Array.from({length: Math.min(500, laneRows(lane)[0].to)},
       (_, i) => ({lane, i})));
-    this.readout = el('output', {class: 'tl-readout figures'});
+    this.readout = el('output', {class: 'tl-readout digits'});
     this.matches = el('span', {class: 'tl-matches'});
     this.ruler = el('canvas', {class: 'tl-ruler', 'aria-hidden': 'true'});
     this.minimap = el('canvas', {role: 'img', 'aria-label': `The whole run, ${time(this.span)}; drag to move the window`});
@@ -195,13 +194,13 @@ class Timeline {
     if (!this.look || this.width < 10 || !this.element.isConnected) return;
     const {t0, t1, width, look, texts, wanted} = this;
     const high = innerHeight, least = (t1 - t0) / 200;
-    for (const {lane, canvas, rowHeight, gaps} of this.boxes) {
+    for (const {lane, canvas, rowHeight, gaps, longGaps} of this.boxes ?? []) {
       const height = laneRows(lane).length * rowHeight;
       if (canvas.style.height !== `${height}px`) canvas.style.height = `${height}px`;
       const place = canvas.getBoundingClientRect();
       if (place.bottom < 0 || place.top > high) continue;
       drawLane(canvas, lane, {t0, t1, width, rowHeight, look, texts, wanted,
-        gaps: gaps?.filter((gap) => gap.end > t0 && gap.start < t1 && gap.end - gap.start >= least)});
+        gaps: gaps ? gapsWithin(least >= this.span / 3200 ? longGaps : gaps, t0, t1, least) : undefined});
     }
     this.drawRuler();
     this.drawMarks();
@@ -401,12 +400,10 @@ class Timeline {
     const rows = [...sum.names].sort((a, b) => b[1].sum - a[1].sum);
     const kernels = rows.reduce((n, [, one]) => n + (isKernelClass(classes[one.class] ?? {name: ''}) ? one.count : 0), 0);
     const others = rows.reduce((n, [, one]) => n + one.count, 0) - kernels;
-    const figure = (/** @type {string} */ value, /** @type {string} */ label) => el('div', {class: 'figure'}, el('b', {class: 'figures'}, value), el('span', {class: 'muted'}, label));
-    const us = (/** @type {string} */ name, /** @type {(one: any) => number} */ value) => ({name, unit: 'µs', description: '', kind: 2, values: rows.map(([, one]) => value(one) / 1000)});
-    const table = tableOf({name: 'selection', description: 'Kernels of the selection', columns: [
-      {name: 'kernel', unit: '', description: '', kind: 0, values: rows.map(([name]) => this.texts[name])},
-      {name: 'count', unit: '', description: '', kind: 1, values: rows.map(([, one]) => one.count)},
-      us('sum', (one) => one.sum), us('mean', (one) => one.sum / one.count), us('least', (one) => one.least), us('most', (one) => one.most)]});
+    const figure = (/** @type {string} */ value, /** @type {string} */ label) => el('div', {class: 'stat'}, el('b', {class: 'digits'}, value), el('span', {class: 'muted'}, label));
+    const us = (/** @type {(one: any) => number} */ value) => rows.map(([, one]) => value(one) / 1000);
+    const table = pictureTable('selection', 'Kernels of the selection', [['kernel', '', 0, rows.map(([name]) => this.texts[name])], ['count', '', 1, rows.map(([, one]) => one.count)],
+      ['sum', 'µs', 2, us((one) => one.sum)], ['mean', 'µs', 2, us((one) => one.sum / one.count)], ['least', 'µs', 2, us((one) => one.least)], ['most', 'µs', 2, us((one) => one.most)]]);
     clear(this.panel).append(el('div', {class: 'tl-panelhead'}, el('h3', {}, `Selection of ${time(to - from)}`),
       button('✕', () => this.setRange(null), {class: 'button quiet', 'aria-label': 'Clear the selection', title: 'Clear (Esc)'})),
     el('div', {class: 'tl-figures'}, figure(exactTime(to - from), `from ${exactTime(from)}`), figure(percent(sum.busyPercent), `busy, ${exactTime(sum.busy)}`),
@@ -431,7 +428,7 @@ class Timeline {
         total += end - start;
       });
     }
-    clear(this.matches).append(...(wanted ? [el('span', {class: 'figures'}, `${count(this.hits.length)} matches, ${time(total)}`),
+    clear(this.matches).append(...(wanted ? [el('span', {class: 'digits'}, `${count(this.hits.length)} matches, ${time(total)}`),
       button('‹', () => this.walk(-1), {title: 'Previous match (N)', 'aria-label': 'Previous match'}), button('›', () => this.walk(1), {title: 'Next match (n)', 'aria-label': 'Next match'}),
       button('✕', () => this.highlight(null), {title: 'Clear (Esc)', 'aria-label': 'Clear the highlighting'})] : []));
     if (!wanted && state.get('q')) state.set({q: null});
@@ -451,7 +448,7 @@ class Timeline {
     const moment = this.t0 + x / this.width * (this.t1 - this.t0), pixel = (this.t1 - this.t0) / this.width;
     const box = this.boxes?.find(({canvas}) => y >= canvas.offsetTop && y < canvas.offsetTop + canvas.offsetHeight) ?? null;
     const hit = box && hitLane(box.lane, Math.floor((y - box.canvas.offsetTop) / box.rowHeight), moment, 2 * pixel);
-    const gap = box && !hit ? box.gaps?.find((one) => one.start <= moment && one.end >= moment) ?? null : null;
+    const gap = box?.gaps && !hit ? gapsWithin(box.gaps, moment, moment + 1, 0)[0] ?? null : null;
     return {moment, box, hit, gap};
   }
 
@@ -608,23 +605,21 @@ class Timeline {
     }
     const name = this.texts[lane.name[place]], op = lane.op[place] - 1, event = lane.event[place];
     const opName = op >= 0 ? this.ops.name[op] : '', shapes = op >= 0 ? this.ops.shapes[op] : '', types = op >= 0 ? this.ops.types[op] : '';
-    const [work, unique, kernels] = await Promise.all(['unified_perf_summary', 'ops_unique_args', 'kernel_summary'].map((table) => this.page.table(table)));
-    const rowOf = (/** @type {any} */ table) => (table && opName ? table.column('name')?.values.findIndex((/** @type {string} */ one, /** @type {number} */ row) => one === opName &&
-      table.column('Input Dims')?.values[row] === shapes && table.column('Input type')?.values[row] === types) ?? -1 : -1);
-    const worked = rowOf(work), opRow = rowOf(unique);
+    const [{table: work, row: worked, hash: opHash}, kernels] = await Promise.all([opRow(this.page, opName, shapes, types), this.page.table('kernel_summary')]);
     const figure = (/** @type {string} */ column, /** @type {string} */ unit) => {
-      const value = worked >= 0 ? work.column(column)?.values[worked] : null;
+      const value = worked >= 0 ? work?.column(column)?.values[worked] : null;
       return typeof value === 'number' ? humanNumber(value, unit) : null;
     };
     const kernelNames = kernels?.column('Kernel name')?.values ?? [], parents = kernels?.column('Parent cpu_op')?.values ?? [];
     let kernelRow = lane.meta.kind === 'gpu' ? kernelNames.findIndex((/** @type {string} */ one, /** @type {number} */ row) => one === name && parents[row] === opName) : -1;
     if (kernelRow < 0 && lane.meta.kind === 'gpu') kernelRow = kernelNames.indexOf(name);
     const launch = this.launchOf(hit), module = lane.module[place];
-    const command = `tracelens tree ${shellWord(this.manifest.source[lane.meta.group] ?? this.manifest.source[0] ?? 'FILE')} --path ${event}`;
+    const {source: sources, groups} = this.manifest, source = (groups.length > 1 ? sources.length > 1 && sources[lane.meta.group] : sources[0]) || 'FILE';
+    const command = `tracelens tree ${shellWord(source)} --path ${event}`;
     const shown = el('code', {dir: 'ltr', class: 'command'}, visible(command));
     openDrawer(shortName(visible(name), 90),
       detailList([['Name', name.length > 90 ? traceText(name) : null], ['On', visible(lane.meta.title)], ['Class', this.manifest.classes[lane.class[place]]?.name ?? ''],
-        ['Start', exactTime(lane.start[place])], ['Duration', el('b', {class: 'figures'}, exactTime(lane.duration[place]))],
+        ['Start', exactTime(lane.start[place])], ['Duration', el('b', {class: 'digits'}, exactTime(lane.duration[place]))],
         ['Op', opName && traceText(opName)], ['Shapes', shapes && [shapesText(shapes), el('div', {class: 'muted wrap'}, traceText(shapes))]],
         ['Types', types && (typesText(types) || traceText(types))],
         ['Module', module ? el('span', {class: 'wrap'}, this.pathOf(module).map((part) => visible(part)).join(' › ')) : null],
@@ -641,7 +636,7 @@ class Timeline {
           this.highlight(wanted);
           say(`${count(this.hits.length)} slices have this name`);
         }, {title: 'Highlight all of this name'}),
-        opRow >= 0 && button('Op row', () => go(hashOf('ops', '', [['row', unique.key(opRow)]]))),
+        opName && button('Op row', () => go(opHash)),
         kernelRow >= 0 && button('Kernel row', () => go(hashOf('kernels', '', [['row', kernels.key(kernelRow)]]))),
         module && this.page.has('tree') ? button('Module', () => go(hashOf('tree', '', [['node', module - 1]]))) : null,
         launch && button('Launch', () => {
@@ -662,9 +657,9 @@ class Timeline {
           op ? this.ops.name[op - 1] : null, op ? this.ops.shapes[op - 1] : null, isRun || lane.latency[place] < 0 ? null : lane.latency[place] / 1000, isRun ? null : lane.event[place]]);
       });
     }
-    const columns = [['lane', '', 0], ['name', '', 0], ['start', 'µs', 2], ['duration', 'µs', 2], ['op', '', 0], ['shapes', '', 4], ['launch latency', 'µs', 2], ['event', 'id', 1]];
-    return tableOf({name: 'slices', description: `Slices from ${exactTime(Math.round(from))} to ${exactTime(Math.round(to))}`,
-      columns: columns.map(([name, unit, kind], i) => ({name: String(name), unit: String(unit), description: '', kind: Number(kind), values: rows.map((row) => row[i])}))});
+    const column = (/** @type {number} */ i) => rows.map((row) => row[i]);
+    return pictureTable('slices', `Slices from ${exactTime(Math.round(from))} to ${exactTime(Math.round(to))}`, [['lane', '', 0, column(0)], ['name', '', 0, column(1)], ['start', 'µs', 2, column(2)],
+      ['duration', 'µs', 2, column(3)], ['op', '', 0, column(4)], ['shapes', '', 4, column(5)], ['launch latency', 'µs', 2, column(6)], ['event', 'id', 1, column(7)]]);
   }
 }
 

@@ -1,15 +1,14 @@
 // view_tree.js: where the GPU time went by module, op and kernel: an icicle whose widths are GPU time.
 import {button, clear, el, traceText} from './dom.js';
-import {tableOf} from './data.js';
 import {detailList, openDrawer} from './drawer.js';
 import {childrenOf, icicleBoxes, mergeInstances, opsBelow, pathTo, roofOfNodes} from './icicle.js';
 import {sliceLabel} from './lanes.js';
-import {choice, fitCanvas, hideTip, inkOn, keepDrawn, legend, legible, mixColour, showTip, themeOf, toggle} from './picture.js';
+import {choice, fitCanvas, hideTip, inkOn, keepDrawn, legend, legible, mixColour, pictureTable, showTip, themeOf, toggle} from './picture.js';
 import {hashOf, say, state} from './route.js';
 import {dataTable, pictureWithTable} from './table.js';
 import {count, exactTime, percent, shapesText, shortName, time, typesText, visible} from './text.js';
 
-const kIcicleRow = 24, kLevelNames = ['module', 'annotation', 'op', 'kernel'];
+const kIcicleRow = 26, kLevelNames = ['module', 'annotation', 'op', 'kernel'];
 
 /** @type {((event: KeyboardEvent) => boolean) | null} */
 let treeKeys = null;
@@ -39,6 +38,7 @@ export const treeView = {
     const layer = el('div', {class: 'icicle', tabindex: '0', role: 'application', 'aria-label': 'Tree of modules. Arrow keys move, Enter zooms in, Backspace goes up, o opens the details.'}, canvas, outline);
     const total = () => (root >= 0 ? nodes.gpu[root] : children[nodes.name.length].reduce((sum, at) => sum + nodes.gpu[at], 0));
     const all = given.name.reduce((/** @type {number} */ sum, /** @type {string} */ _, /** @type {number} */ i) => sum + (given.parent[i] ? 0 : given.gpu[i]), 0);
+    const roofOf = (/** @type {number} */ node) => shares[+merges][nodes.level[node] === 3 && nodes.parent[node] ? nodes.parent[node] - 1 : node];
     const isInside = (/** @type {number} */ node) => node >= 0 && (root < 0 || pathTo(nodes, node).includes(root));
     const describe = (/** @type {number} */ node) => `${kLevelNames[nodes.level[node]]} ${shortName(visible(nodes.name[node]), 70)}: ${time(nodes.gpu[node])}, ${percent(100 * nodes.gpu[node] / all)} of GPU time`;
 
@@ -53,7 +53,7 @@ export const treeView = {
       context.font = '12px system-ui, sans-serif';
       context.textBaseline = 'middle';
       for (const {node, depth, x0, x1} of boxes) {
-        const share = shares[+merges][node], isAbove = depth < above.length;
+        const share = roofOf(node), isAbove = depth < above.length;
         const base = theme.forced ? theme.ink : byRoof ? (share === null ? theme.rule : roofColour(share, theme.paper)) : legible(classes[nodes.class[node]]?.colour ?? '#888888', theme.paper);
         // What only holds others is pale: colour belongs to work.
         const colour = isAbove ? theme.rule : !byRoof && nodes.level[node] < 2 && !theme.forced ? mixColour(base, theme.paper, 0.72) : base;
@@ -63,7 +63,8 @@ export const treeView = {
         const hatched = nodes.gpu[node] > 0 ? wide * Math.min(1, nodes.backward[node] / nodes.gpu[node]) : 0;
         if (hatched >= 1 && !isAbove) drawHatch(context, left + wide - hatched, top, hatched, high, mixColour(colour, theme.paper, 0.4));
         if (wide < 34) continue;
-        const room = Math.floor((wide - 10) / 6.6), label = nodes.level[node] === 3 ? sliceLabel(nodes.name[node]) : visible(nodes.name[node]);
+        const room = Math.floor((wide - 10) / 6.6), name = nodes.name[node];
+        const label = nodes.level[node] === 3 ? sliceLabel(name) : visible(name.length > room ? name.replace(/^aten::/, '') : name);
         const text = label.length > room ? label.slice(0, Math.max(1, room - 1)) + '…' : label;
         if (hatched > wide - 8) {
           context.fillStyle = colour;
@@ -85,7 +86,7 @@ export const treeView = {
       if (box) Object.assign(outline.style, {left: `${box.x0 * width - 1}px`, width: `${Math.max(4, (box.x1 - box.x0) * width + 1)}px`, top: `${box.depth * kIcicleRow - 1}px`, height: `${kIcicleRow + 1}px`});
       clear(pathLine).append(button('All', () => zoom(-1), {class: 'button quiet'}), ...(focus >= 0 ? pathTo(nodes, focus).flatMap((node) => [el('span', {class: 'muted', 'aria-hidden': 'true'}, '›'),
         button(shortName(visible(nodes.name[node]), 40), () => zoom(node), {class: 'button quiet'})]) : []),
-      el('span', {class: 'path-figures figures'}, focus >= 0 ? `${time(nodes.gpu[focus], 4)} · ${percent(100 * nodes.gpu[focus] / all)} · ${count(nodes.calls[focus])} calls` : time(all, 4)),
+      el('span', {class: 'path-figures digits'}, focus >= 0 ? `${time(nodes.gpu[focus], 4)} · ${percent(100 * nodes.gpu[focus] / all)} · ${count(nodes.calls[focus])} calls` : time(all, 4)),
       ...(focus >= 0 ? [button('Ops', () => details(focus), {title: 'The ops below it (o)'})] : []));
     };
     const zoom = (/** @type {number} */ node) => {
@@ -102,16 +103,15 @@ export const treeView = {
     const up = () => root >= 0 && zoom(nodes.parent[root] - 1);
     const details = (/** @type {number} */ node) => {
       const rows = opsBelow(nodes, children, node), op = (/** @type {any} */ row) => row.op - 1;
-      const column = (/** @type {string} */ name, /** @type {string} */ unit, /** @type {number} */ kind, /** @type {(row: any) => any} */ value) => ({name, unit, description: '', kind, values: rows.map(value)});
       openDrawer(shortName(visible(nodes.name[node]), 80), detailList([['Path', el('span', {class: 'wrap'}, pathTo(nodes, node).map((at) => visible(nodes.name[at])).join(' › '))],
         ['Kind', kLevelNames[nodes.level[node]]], ['Name', nodes.name[node].length > 80 ? traceText(nodes.name[node]) : null],
-        ['GPU time', el('b', {class: 'figures'}, exactTime(nodes.gpu[node]))], ['Share', percent(100 * nodes.gpu[node] / all)],
+        ['GPU time', el('b', {class: 'digits'}, exactTime(nodes.gpu[node]))], ['Share', percent(100 * nodes.gpu[node] / all)],
         ['Backward', nodes.backward[node] ? exactTime(nodes.backward[node]) : null], ['Calls', count(nodes.calls[node])], ['GPU events', count(nodes.gpu_events[node])],
-        ['Of roof', shares[+merges][node] === null ? null : `${percent(/** @type {number} */ (shares[+merges][node]))}, mean by time`]]),
+        ['Of roof', roofOf(node) === null ? null : `${percent(/** @type {number} */ (roofOf(node)))}, mean by time`]]),
       el('div', {class: 'toolbar'}, el('a', {class: 'button', href: hashOf('timeline', '', [['q', nodes.name[node]]])}, 'On the timeline')),
-      rows.length ? dataTable({caption: 'Ops below it', table: tableOf({name: 'ops_of_node', description: 'Ops below it', columns: [column('op', '', 0, (row) => row.name),
-        column('GPU time', 'µs', 2, (row) => row.gpu / 1000), column('calls', '', 1, (row) => row.calls), column('shapes', '', 0, (row) => (row.op ? shapesText(ops.shapes[op(row)]) : null)),
-        column('types', '', 0, (row) => (row.op ? typesText(ops.types[op(row)]) : null)), column('backward', 'µs', 2, (row) => row.backward / 1000)]})}) : null);
+      rows.length ? dataTable({caption: 'Ops below it', table: pictureTable('ops_of_node', 'Ops below it', [['op', '', 0, rows.map((row) => row.name)], ['GPU time', 'µs', 2, rows.map((row) => row.gpu / 1000)],
+        ['calls', '', 1, rows.map((row) => row.calls)], ['shapes', '', 0, rows.map((row) => (row.op ? shapesText(ops.shapes[op(row)]) : null))], ['types', '', 0, rows.map((row) => (row.op ? typesText(ops.types[op(row)]) : null))],
+        ['backward', 'µs', 2, rows.map((row) => row.backward / 1000)]])}) : null);
     };
     const redo = () => {
       const page_place = root < 0 ? -1 : nodes.first?.[root] ?? root;
@@ -130,7 +130,7 @@ export const treeView = {
       const node = boxAt(event)?.node;
       layer.classList.toggle('over', node !== undefined);
       if (node === undefined) return hideTip();
-      const share = shares[+merges][node];
+      const share = roofOf(node);
       showTip(event, shortName(visible(nodes.name[node]), 100), `${kLevelNames[nodes.level[node]]} · ${time(nodes.gpu[node], 4)} · ${percent(100 * nodes.gpu[node] / all)}`,
         `${count(nodes.calls[node])} calls, ${count(nodes.gpu_events[node])} GPU events`, nodes.backward[node] ? `backward ${time(nodes.backward[node])}` : null, share === null ? null : `${percent(share)} of roof`);
     });
@@ -156,10 +156,9 @@ export const treeView = {
     };
     const table = () => {
       const rows = Array.from(nodes.name.keys()).filter((node) => root < 0 || isInside(node));
-      const column = (/** @type {string} */ name, /** @type {string} */ unit, /** @type {number} */ kind, /** @type {(node: number) => any} */ value) => ({name, unit, description: '', kind, values: rows.map(value)});
-      return tableOf({name: 'tree', description: 'GPU time by module, op and kernel: a time holds what is below', columns: [column('node', '', 0, (node) => '\u00a0\u00a0'.repeat(pathTo(nodes, node).length - 1) + nodes.name[node]),
-        column('kind', '', 0, (node) => kLevelNames[nodes.level[node]]), column('GPU time', 'µs', 2, (node) => nodes.gpu[node] / 1000), column('share', '%', 2, (node) => 100 * nodes.gpu[node] / all),
-        column('backward', 'µs', 2, (node) => nodes.backward[node] / 1000), column('calls', '', 1, (node) => nodes.calls[node]), column('GPU events', '', 1, (node) => nodes.gpu_events[node])]});
+      return pictureTable('tree', 'GPU time by module, op and kernel: a time holds what is below', [['node', '', 0, rows.map((node) => '\u00a0\u00a0'.repeat(pathTo(nodes, node).length - 1) + nodes.name[node])],
+        ['kind', '', 0, rows.map((node) => kLevelNames[nodes.level[node]])], ['GPU time', 'µs', 2, rows.map((node) => nodes.gpu[node] / 1000)], ['share', '%', 2, rows.map((node) => 100 * nodes.gpu[node] / all)],
+        ['backward', 'µs', 2, rows.map((node) => nodes.backward[node] / 1000)], ['calls', '', 1, rows.map((node) => nodes.calls[node])], ['GPU events', '', 1, rows.map((node) => nodes.gpu_events[node])]]);
     };
     into.append(el('div', {class: 'toolbar'}, choice('Colour', roofs.size ? [['class', 'category'], ['roof', 'percent of roof']] : [['class', 'category']], byRoof ? 'roof' : 'class', (value) => {
       byRoof = value === 'roof';
@@ -181,9 +180,10 @@ export const treeView = {
   },
 };
 
-/** Pale is far from the roof, deep is close to it. @param {number} share @param {string} paper */
+/** Red is far from the roof, green is close to it. @param {number} share @param {string} paper */
 export function roofColour(share, paper) {
-  return mixColour(mixColour('#c4512d', paper, 0.25), legible('#1f7a5c', paper), Math.max(0, Math.min(1, share / 90)));
+  const at = Math.max(0, Math.min(2, share / 45));
+  return legible(at < 1 ? mixColour('#c8452f', '#d9a032', at) : mixColour('#d9a032', '#138a72', at - 1), paper);
 }
 
 /** @param {CanvasRenderingContext2D} context @param {number} x @param {number} y @param {number} width @param {number} height @param {string} colour */
