@@ -18,9 +18,9 @@ namespace {
 
 constexpr std::size_t kIndent = 4;
 
-class Page {
+class Sheet {
  public:
-  explicit Page(std::size_t width) : width_{width == 0 ? 100 : std::max<std::size_t>(width, 40)} {}
+  explicit Sheet(std::size_t width) : width_{width == 0 ? 100 : std::max<std::size_t>(width, 40)} {}
 
   // Broken between words; the lines after the first begin further to the right.
   void text(std::size_t indent, std::string_view words, std::size_t hanging = 0) {
@@ -65,7 +65,7 @@ class Page {
   std::string out_;
 };
 
-void write_evidence(Page& page, const Finding& finding) {
+void write_evidence(Sheet& page, const Finding& finding) {
   std::size_t wide = 0;
   std::vector<std::string> names;
   for (const Evidence& row : finding.evidence) {
@@ -78,7 +78,7 @@ void write_evidence(Page& page, const Finding& finding) {
                           figure(finding.evidence[i].value, finding.evidence[i].unit)));
 }
 
-void write_finding(Page& page, std::size_t number, const Finding& finding) {
+void write_finding(Sheet& page, std::size_t number, const Finding& finding) {
   page.edges(fmt::format("{:>2}  {:<8} {}", number, finding.id, single_line(finding.title)),
              headline(finding));
   page.text(kIndent, finding.verdict);
@@ -94,7 +94,7 @@ void write_finding(Page& page, std::size_t number, const Finding& finding) {
 }  // namespace
 
 std::string diagnosis_text(const Diagnosis& diagnosis, const DiagnosisStyle& style) {
-  Page page{style.width};
+  Sheet page{style.width};
   page.text(0, "tracelens diagnose  " + run_of(diagnosis), 2);
   if (const std::string gpu = gpu_time_of(diagnosis); !gpu.empty()) page.text(2, gpu, 2);
   if (const std::string path = path_of(diagnosis); !path.empty()) page.text(2, path, 2);
