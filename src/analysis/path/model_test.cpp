@@ -9,7 +9,7 @@
 namespace tracelens {
 namespace {
 
-constexpr PathOptions kAsRecorded{.window = {}, .correct_overhead = false, .costs = {}};
+const PathOptions kAsRecorded{.window = {}, .correct_overhead = false, .costs = {}};
 
 struct Modelled {
   explicit Modelled(Trace a_trace, const PathOptions& options = kAsRecorded)

@@ -18,7 +18,6 @@ struct PageContent {
   std::string title = {}, subtitle = {}, version = {}, verb = {};
   std::vector<std::string> source = {};
   std::string overview_json = "null";
-  std::string findings_json = "[]";
   std::string without_script = {};  // markup: what a reader without the application sees
   const Page* page = nullptr;       // lanes and the rest; none: tables alone. Not owned
   std::span<const Table* const> tables = {};

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "report/page/findings_json.hpp"
 #include "table/json_writer.hpp"
 
 namespace tracelens {
@@ -105,6 +106,7 @@ void write_page(JsonWriter& json, const Page& page, const PageParts& parts) {
   json.member("origin_ns", std::to_string(page.origin_ns));
   json.member("span_ns", page.span_ns);
   json.texts("groups", page.groups);
+  json.key("findings"), write_findings(json, page.findings);
   write_strips(json, page);
   objects(json, "classes", page.classes, [&](const PageClass& kind) {
     json.member("name", kind.name);
@@ -142,7 +144,6 @@ std::string page_manifest(const PageContent& content, const PageParts& parts) {
   json.member("version", content.version);
   json.texts("source", content.source);
   json.key("overview"), json.raw(content.overview_json);
-  json.key("findings"), json.raw(content.findings_json);
   write_page(json, content.page != nullptr ? *content.page : kNoPage, parts);
   json.texts("left_out", parts.left_out);
   write_tables(json, content, parts);

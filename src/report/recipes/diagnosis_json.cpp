@@ -1,12 +1,12 @@
 // A diagnosis as JSON, schema version 1: all keys are always there, null where they do not apply;
 // times in ms. docs/guide/diagnose.md describes it.
-#include <span>
 #include <string>
 #include <string_view>
 #include <tracelens/diagnose.hpp>
 #include <tracelens/version.hpp>
 
 #include "diagnosis/kit/figures.hpp"
+#include "report/page/findings_json.hpp"
 #include "report/recipes/diagnosis_documents.hpp"
 #include "table/json_writer.hpp"
 
@@ -15,98 +15,7 @@ namespace {
 
 constexpr int kSchema = 1;
 
-void write_where(JsonWriter& json, const Finding& finding) {
-  json.key("where");
-  json.open('[');
-  for (const FindingPlace& place : finding.where) {
-    json.open('{');
-    json.member("kind", place.kind);
-    json.member("name", place.name);
-    json.key("python"), json.text_or_null(place.python);
-    json.key("module"), json.text_or_null(place.module);
-    json.key("shape"), json.text_or_null(place.shape);
-    json.key("time_ms"), json.number(in_ms(place.time_ns));
-    json.key("count"), json.integer(place.count);
-    json.close('}');
-  }
-  json.close(']');
-}
-
-void write_evidence(JsonWriter& json, const Finding& finding) {
-  json.key("evidence");
-  json.open('[');
-  for (const Evidence& row : finding.evidence) {
-    json.open('{');
-    json.member("table", row.table);
-    json.key("key");
-    json.open('{');
-    for (const auto& [column, value] : row.key) json.member(column, value);
-    json.close('}');
-    json.member("column", row.column);
-    json.key("value"), json.number(row.value);
-    json.member("unit", row.unit);
-    json.close('}');
-  }
-  json.close(']');
-}
-
-void write_finding(JsonWriter& json, const Finding& finding) {
-  json.line();
-  json.open('{');
-  json.member("id", finding.id);
-  json.member("title", finding.title);
-  json.member("severity", severity_name(finding.severity));
-  json.member("verdict", finding.verdict);
-  json.key("saving_ms"), json.number(in_ms(finding.saving_ns));
-  json.key("saving_pct"), json.number(finding.saving_percent);
-  json.key("saving_alone_ms");
-  json.open('{');
-  json.key("low"), json.number(in_ms(finding.alone.low_ns));
-  json.key("mid"), json.number(in_ms(finding.alone.mid_ns));
-  json.key("high"), json.number(in_ms(finding.alone.high_ns));
-  json.close('}');
-  json.key("gpu_saving_ms"), json.number(in_ms(finding.gpu_saving_ns));
-  json.key("impact_score");
-  if (finding.impact) {
-    json.open('{');
-    json.key("low"), json.number(finding.impact->low);
-    json.key("mid"), json.number(finding.impact->mid);
-    json.key("high"), json.number(finding.impact->high);
-    json.close('}');
-  } else {
-    json.text_or_null({});
-  }
-  json.member("confidence", confidence_name(finding.confidence));
-  json.key("one_off"), json.truth(finding.is_one_off);
-  json.key("locked_by"), json.text_or_null(finding.locked_by);
-  json.member("formula", finding.formula);
-  write_where(json, finding);
-  write_evidence(json, finding);
-  json.texts("try", finding.tries);
-  json.key("verify");
-  json.open('{');
-  json.member("table", finding.verify.table);
-  json.member("column", finding.verify.column);
-  json.key("now"), json.number(finding.verify.now);
-  json.member("expected", finding.verify.expected);
-  json.member("command", kVerifyCommand);
-  json.close('}');
-  json.close('}');
-}
-
-void write_findings(JsonWriter& json, std::span<const Finding> findings) {
-  json.open('[');
-  for (const Finding& finding : findings) write_finding(json, finding);
-  json.close(']');
-}
-
 }  // namespace
-
-std::string findings_json(std::span<const Finding> findings) {
-  JsonWriter json;
-  write_findings(json, findings);
-  return json.take();
-}
 
 std::string diagnosis_json(const Diagnosis& diagnosis) {
   JsonWriter json;

@@ -1,0 +1,17 @@
+// findings_json.hpp: findings as JSON: all keys are always there, null where they do not apply; times in
+// ms. docs/guide/diagnose.md describes it.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <tracelens/diagnose.hpp>
+
+#include "table/json_writer.hpp"
+
+namespace tracelens {
+
+inline constexpr std::string_view kVerifyCommand = "tracelens compare OLD NEW";
+
+void write_findings(JsonWriter& json, std::span<const Finding> findings);  // an array
+
+}  // namespace tracelens
