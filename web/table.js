@@ -240,12 +240,13 @@ export function dataTable(options) {
   const inOrder = options.shown ? [...wanted.map((name) => /** @type {Column} */ (table.column(name))), ...table.columns.filter(({name}) => !wanted.includes(name))] : table.columns;
   const shownColumns = () => inOrder.filter(({name}) => chosen.has(name));
   const shareColumn = () => shownColumns().find(({name, unit, kind, values}) => kind === 2 && unit === '%' && /^percent/i.test(name) && values.every((v) => v === null || (v >= 0 && v <= 100.01)));
+  const mostOf = ({values}) => values.reduce((most, v) => (v > most ? v : most), 1e-9);
 
   const tally = el('span', {class: 'tally', role: 'status'});
   const body = grid({
     label: caption || table.name,
     row: (i, chars) => {
-      const row = rows[i], share = shareColumn();
+      const row = rows[i];
       return {
         class: `${marks.has(row) ? 'marked' : ''} ${row === selected ? 'selected' : ''}`.trim() || undefined,
         selected: row === selected || marks.has(row),
@@ -254,7 +255,7 @@ export function dataTable(options) {
           if (own) return own(value, row, chars[j]);
           if (column.kind === 0 || column.kind === 4) return value === null ? '' : traceText(value, chars[j]);
           const shown = formats.get(column)?.(value) ?? '';
-          return column === share && value !== null ? el('td', {class: 'number share', style: {backgroundSize: `${value}% 20px`}}, shown) : shown;
+          return column === share && value !== null ? el('td', {class: 'number share', style: {backgroundSize: `${value / most * 100}% 20px`}}, shown) : shown;
         }),
       };
     },
@@ -274,10 +275,17 @@ export function dataTable(options) {
     update(true);
     say(sort ? `Sorted by ${column.name}, ${isDown() ? 'largest' : 'smallest'} first.` : 'In the order of the report.');
   };
-  const layout = () => body.setColumns(shownColumns().map((column) => ({
-    label: labels[column.name] ?? column.name, unit: labels[column.name] ? '' : shownUnit(column), note: [column.description, column.unit && column.unit !== 'id' ? `in ${column.unit}` : ''].filter(Boolean).join(', '), isNumber: column.kind === 1 || column.kind === 2,
-    ...columnChars(column, formats.get(column) ?? String, labels[column.name] ?? column.name), order: sort.replace(/^-/, '') === column.name ? (isDown() ? 'descending' : 'ascending') : 'none', onSort: () => sortBy(column),
-  })));
+  /** @type {Column | undefined} */
+  let share;
+  let most = 1;
+  const layout = () => {
+    share = shareColumn();
+    most = share ? mostOf(share) : 1;
+    body.setColumns(shownColumns().map((column) => ({
+      label: labels[column.name] ?? column.name, unit: labels[column.name] ? '' : shownUnit(column), note: [column.description, column.unit && column.unit !== 'id' ? `in ${column.unit}` : ''].filter(Boolean).join(', '), isNumber: column.kind === 1 || column.kind === 2,
+      ...columnChars(column, formats.get(column) ?? String, labels[column.name] ?? column.name), order: sort.replace(/^-/, '') === column.name ? (isDown() ? 'descending' : 'ascending') : 'none', onSort: () => sortBy(column),
+    })));
+  };
   const update = (toTop = false) => {
     const test = filterOf(text, [...shownColumns(), ...table.columns.filter(({name, kind}) => !chosen.has(name) && kind !== 4)]);
     rows = [];
