@@ -111,13 +111,11 @@ function stripPicture(page) {
   return el('section', {'aria-label': 'Busy over time'}, el('h2', {}, 'Busy over time'), lanes.length > 0 && el('p', {class: 'hint'}, 'Drag to open a part in the ', el('a', {href: '#timeline'}, 'timeline'), '.'), pictureWithTable(field, asTable));
 }
 
-// A finding of the diagnosis, or a cause of the overview, in one form. The overview says what a step saves.
-function findingOf(raw, causes) {
-  const cause = causes.find(({id}) => id === raw.id) ?? raw;
+// A finding of the diagnosis, or where there is none a cause of the overview, in one form.
+function findingOf(raw) {
   return {
-    id: raw.id, title: raw.title, severity: raw.severity ?? '', verdict: raw.verdict ?? '', confidence: raw.confidence ?? '', ns: cause.saving_ns ?? raw.saving_ms * 1e6, percent: cause.percent ?? raw.saving_pct ?? raw.saving_percent ?? 0,
-    tries: [raw.try ?? raw.tries ?? cause.remedy ?? []].flat().filter(Boolean), where: (raw.where ?? []).map((place) => ({...place, ns: place.time_ns ?? (place.time_ms ?? 0) * 1e6})),
-    evidence: (raw.evidence ?? []).map((proof) => ({...proof, key: Array.isArray(proof.key) ? proof.key : Object.entries(proof.key ?? {})})),
+    id: raw.id, title: raw.title, severity: raw.severity ?? '', verdict: raw.verdict ?? '', confidence: raw.confidence ?? '', ns: raw.saving_ns ?? (raw.saving_ms ?? 0) * 1e6, percent: raw.percent ?? raw.saving_pct ?? 0,
+    tries: [raw.try ?? raw.remedy ?? []].flat().filter(Boolean), where: (raw.where ?? []).map((place) => ({...place, ns: (place.time_ms ?? 0) * 1e6})), evidence: (raw.evidence ?? []).map((proof) => ({...proof, key: Object.entries(proof.key ?? {})})),
   };
 }
 
@@ -159,18 +157,21 @@ async function showEvidence(page, finding) {
 
 /** @param {Page} page @param {any} overview */
 function findingsOf({manifest}, overview) {
-  return (manifest.findings?.length ? manifest.findings : overview?.causes ?? []).map((raw) => findingOf(raw, overview?.causes ?? []));
+  return (manifest.findings?.length ? manifest.findings : overview?.causes ?? []).map(findingOf);
 }
 
 /** @param {Page} page @param {any} overview */
 function findingList(page, overview) {
   const findings = findingsOf(page, overview);
   if (!findings.length && !overview.nothing_found && !overview.advice?.length) return null;
+  const item = (finding) => el('li', {class: `finding severity-${/^\w+$/.exec(finding.severity) ?? 'none'}`},
+    el('div', {class: 'finding-head'}, button(finding.title, () => openFinding(page, finding), {class: 'finding-title', title: 'Details'}), el('span', {class: 'finding-saving'}, finding.severity, ' ', finding.ns > 0 && [el('b', {}, time(finding.ns)), ' ', percent(finding.percent)])),
+    finding.verdict && el('p', {}, traceText(finding.verdict, 400)),
+    el('div', {class: 'finding-foot'}, el('span', {class: 'muted'}, finding.tries.length > 0 && traceText(finding.tries[0], 200)), finding.evidence.length > 0 && button('Show evidence', () => showEvidence(page, finding), {class: 'button quiet', 'aria-label': `Show evidence: ${finding.title}`})));
+  const first = findings.filter(({ns}) => ns > 0).slice(0, kMostRows), rest = findings.filter((finding) => !first.includes(finding));
   return el('section', {'aria-label': 'Findings'}, el('h2', {}, 'What to mend first'), !findings.length && overview.nothing_found && el('p', {}, overview.nothing_found),
-    el('ol', {class: 'findings'}, findings.slice(0, 12).map((finding) => el('li', {class: `finding severity-${/^\w+$/.exec(finding.severity) ?? 'none'}`},
-      el('div', {class: 'finding-head'}, button(finding.title, () => openFinding(page, finding), {class: 'finding-title', title: 'Details'}), el('span', {class: 'finding-saving'}, el('b', {}, time(finding.ns)), ' ', percent(finding.percent))),
-      finding.verdict && el('p', {}, traceText(finding.verdict, 400)),
-      el('div', {class: 'finding-foot'}, el('span', {class: 'muted'}, finding.tries.length > 0 && traceText(finding.tries[0], 200)), finding.evidence.length > 0 && button('Show evidence', () => showEvidence(page, finding), {class: 'button quiet', 'aria-label': `Show evidence: ${finding.title}`}))))),
+    first.length > 0 && el('p', {class: 'hint'}, page.manifest.findings?.length ? 'What it saves of the recorded steps together, once those before it are mended.' : 'What it saves of a step, once those before it are mended.'), el('ol', {class: 'findings'}, first.map(item)),
+    rest.length > 0 && el('details', {class: 'more'}, el('summary', {}, `${rest.length} more`), el('ol', {class: 'findings', style: {counterReset: `finding ${first.length}`}}, rest.map(item))),
     overview.advice?.length > 0 && el('ul', {class: 'advice'}, overview.advice.map((text) => el('li', {}, text))));
 }
 
@@ -221,8 +222,8 @@ export const overviewView = {
     const {manifest} = page, overview = await overviewOf(page);
     const [, lead = '', sentence = ''] = /^([^:]{3,24}: )?(.*)$/s.exec(overview?.verdict ?? '') ?? [];
     const missing = manifest.gaps.map((gap) => gap.view).join(', ');
-    into.append(el('p', {class: 'run'}, traceText(overview?.run || manifest.subtitle || manifest.title || '')),
-      overview?.verdict ? el('p', {class: 'verdict'}, lead && el('em', {}, lead), traceText(lead ? sentence : overview.verdict)) : el('p', {class: 'verdict'}, traceText(manifest.title || 'A report of TraceLens')), keyFigures(page, overview));
+    into.append(el('p', {class: 'run'}, traceText(overview?.run || manifest.subtitle || '')),
+      overview?.verdict ? el('p', {class: 'verdict'}, lead && el('em', {}, lead), traceText(lead ? sentence : overview.verdict)) : el('p', {class: 'verdict'}, traceText(manifest.tables.length ? manifest.title || 'A report of TraceLens' : 'There is nothing to report: the trace holds no events of a GPU.')), keyFigures(page, overview));
     into.append(...[overview?.split?.some((part) => part.percent > 0) && timeBar(overview), stripPicture(page)].filter(Boolean));
     const left = el('div', {}, overview && findingList(page, overview)), right = el('div');
     into.append(el('div', {class: 'two-columns'}, left, right));
