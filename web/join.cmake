@@ -4,8 +4,8 @@
 #   include(${PROJECT_SOURCE_DIR}/web/join.cmake)
 set(page_styles page.css pictures.css)
 set(page_modules
-  dom.js
   text.js
+  dom.js
   data.js
   route.js
   drawer.js
@@ -13,7 +13,9 @@ set(page_modules
   search.js
   picture.js
   axes.js
+  picture.js
   lanes.js
+  icicle.js
   icicle.js
   view_overview.js
   view_timeline.js

@@ -80,6 +80,7 @@ struct CollectiveReportOptions {
   std::vector<std::string> aggregates = {"mean", "median", "min", "max"};
   bool detailed = true;  // tables with a row per kernel or per collective
   bool heatmap = true;   // who sends how much to whom in uneven all-to-all exchanges
+  std::optional<PageOptions> page = {};  // Report::page: what the GPU of each rank did
 
   std::function<void(std::size_t done, std::size_t of)> on_progress = nullptr;
 };

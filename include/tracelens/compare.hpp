@@ -9,6 +9,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <tracelens/edition.hpp>
@@ -73,6 +74,8 @@ struct DiffOptions {
   Edition edition = Edition::kReference;
   bool python_frames = false;     // Python functions and modules take part in the trees
   bool prune_idle_roots = false;  // leave roots without GPU work out of the text
+  // Report::page: what both runs did, on one time scale.
+  std::optional<PageOptions> page = {};
 };
 
 struct TraceDiff {

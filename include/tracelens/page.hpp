@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tracelens/finding.hpp>
 #include <tracelens/intervals.hpp>
 #include <vector>
 
@@ -38,7 +39,7 @@ struct PageSlice {
   std::uint32_t op = 0;          // 1 + its place in Page::ops; 0: none
   std::uint32_t module = 0;      // 1 + its place in Page::nodes; 0: none
   std::int64_t latency_ns = -1;  // from its launching call to its start; -1: not known
-  std::int64_t event = 0;        // its number, as `tracelens tree FILE --path N` takes it
+  std::int64_t event = -1;       // its number, as `tracelens tree FILE --path N` takes it; -1: none
 };
 
 // Short slices that follow each other, merged: no gap of `gap_ns` or more lies in it.
@@ -127,6 +128,7 @@ struct Page {
   std::vector<PageHistogram> histograms = {};
   std::optional<PageRoofline> roofline = {};
   std::vector<PageGap> gaps = {};
+  std::vector<Finding> findings = {};  // what slows the run down, the costliest first
 };
 
 }  // namespace tracelens

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +15,7 @@
 #include <tracelens/graph_stitching.hpp>
 #include <tracelens/model.hpp>
 #include <tracelens/overview.hpp>
+#include <tracelens/page.hpp>
 #include <tracelens/table.hpp>
 #include <tracelens/trace.hpp>
 #include <tracelens/tree.hpp>
@@ -66,6 +68,8 @@ struct ReportOptions {
   // Of a ROCm trace: "activity", "api", "memcpy"; all when empty.
   std::vector<std::string> views = {};
   bool overview = true;  // Report::overview, for which a few steps are diagnosed
+  // Report::page, and the tables that a page draws; none: what only a page shows is not made.
+  std::optional<PageOptions> page = {};
 
   // Of the reference's edition: the sheets of its report of serving traces, which has no backward
   // pass and knows the steps of all attention.
@@ -97,6 +101,7 @@ struct Report {
   std::vector<Table> tables;  // in report order; gpu_timeline is the first of a whole report
   std::vector<std::string> warnings;      // sentences about what the report had to make do with
   std::optional<Overview> overview = {};  // of a whole report in our own edition, if asked for
+  std::shared_ptr<const Page> page = {};  // what a page shows beside the tables, if asked for
   Edition edition = Edition::kExtended;
   bool csv_raw = false;                                           // as in DocumentInfo
   [[nodiscard]] const Table* find(std::string_view table) const;  // nullptr: not in this report

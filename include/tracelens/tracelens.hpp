@@ -14,6 +14,7 @@
 #include <tracelens/edition.hpp>
 #include <tracelens/error.hpp>
 #include <tracelens/files.hpp>
+#include <tracelens/finding.hpp>
 #include <tracelens/fuse.hpp>
 #include <tracelens/gpu.hpp>
 #include <tracelens/graph_stitching.hpp>
@@ -24,6 +25,7 @@
 #include <tracelens/model_tables.hpp>
 #include <tracelens/node.hpp>
 #include <tracelens/overview.hpp>
+#include <tracelens/page.hpp>
 #include <tracelens/printed_text.hpp>
 #include <tracelens/pseudo_ops.hpp>
 #include <tracelens/read_trace.hpp>

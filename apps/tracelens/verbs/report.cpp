@@ -156,6 +156,7 @@ class ReportVerb : public Verb {
     if (categories_ == "reference") options_.edition = Edition::kReference;
     if (options_.edition == Edition::kExtended)
       trace = input_.pseudo_ops().put_into(std::move(trace));
+    if (output_.ends_with(".html") && !options_.page) options_.page.emplace();
     Report report = make_report(trace, options_);
     report.csv_raw = csv_raw_;
     if (!options_.tables.empty() && report.tables.empty())

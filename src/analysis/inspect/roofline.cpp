@@ -1,4 +1,4 @@
-#include <tracelens/roofline.hpp>
+#include "analysis/inspect/roofline.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -44,31 +44,43 @@ void find_roof(RooflinePoint& point, const Gpu& gpu, const RooflineOptions& opti
     point.attainable_tflops = point.flops / roof->best_us / 1e6;
 }
 
-}  // namespace
-
-Roofline measure_roofline(const Trace& trace, const Gpu& gpu, const RooflineOptions& options) {
-  const TraceFacts facts{trace};
-  Roofline roofline{.gpu = gpu, .points = {}, .all_ops_ns = 0};
-  if (facts.kind() == TraceKind::kJax) {
-    JaxRooflinePoints found = jax_roofline_points(trace, facts.tree());
-    roofline.points = std::move(found.points);
-    roofline.all_ops_ns = found.all_ops_ns;
-  } else {
-    collect_op_points(facts,
-                      {.edition = options.edition,
-                       .own_models = options.models == nullptr ? nullptr : &options.models->all()},
-                      roofline);
-  }
+void complete(Roofline& roofline, const RooflineOptions& options) {
   for (RooflinePoint& point : roofline.points) {
     point.share = percent_of(point.busy_ns, roofline.all_ops_ns).value_or(0);
-    find_roof(point, gpu, options);
+    find_roof(point, roofline.gpu, options);
   }
   std::ranges::stable_sort(roofline.points, std::ranges::greater{}, &RooflinePoint::busy_ns);
+}
+
+}  // namespace
+
+Roofline op_roofline(OpInput& ops, const Gpu& gpu, const RooflineOptions& options) {
+  Roofline roofline{.gpu = gpu, .points = {}, .all_ops_ns = 0};
+  collect_op_points(ops, roofline);
+  complete(roofline, options);
   return roofline;
 }
 
-std::string why_no_points(const Trace& trace) {
+Roofline hlo_roofline(const TraceFacts& facts, const Gpu& gpu, const RooflineOptions& options) {
+  JaxRooflinePoints found = jax_roofline_points(facts.trace(), facts.tree());
+  Roofline roofline{.gpu = gpu, .points = std::move(found.points), .all_ops_ns = found.all_ops_ns};
+  complete(roofline, options);
+  return roofline;
+}
+
+Roofline measure_roofline(const Trace& trace, const Gpu& gpu, const RooflineOptions& options) {
   const TraceFacts facts{trace};
+  if (facts.kind() == TraceKind::kJax) return hlo_roofline(facts, gpu, options);
+  OpInput ops{facts,
+              {.edition = options.edition,
+               .own_models = options.models == nullptr ? nullptr : &options.models->all()}};
+  return op_roofline(ops, gpu, options);
+}
+
+std::string why_no_points(const Trace& trace) { return why_no_points(TraceFacts{trace}); }
+
+std::string why_no_points(const TraceFacts& facts) {
+  const Trace& trace = facts.trace();
   const Tree& tree = facts.tree();
   std::uint64_t ops = 0, with_shapes = 0, gpu = 0, in_graphs = 0;
   for (const EventId event : trace.all_events()) {

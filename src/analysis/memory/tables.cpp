@@ -1,6 +1,8 @@
 #include "analysis/memory/tables.hpp"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -124,6 +126,35 @@ std::vector<TimelinePoint> thinned(std::vector<TimelinePoint> points, std::size_
   return kept;
 }
 
+// Of each part of the time the first, the least, the most and the last, as what is in use goes.
+std::vector<TimelinePoint> thinned_by_time(std::vector<TimelinePoint> points, std::size_t parts) {
+  if (points.size() <= parts) return points;
+  const double start = static_cast<double>(points.front().ts_ns),
+               length = static_cast<double>(points.back().ts_ns) - start;
+  const auto part_of = [&](const TimelinePoint& point) {
+    const double place = (static_cast<double>(point.ts_ns) - start) / std::max(1.0, length);
+    return static_cast<std::size_t>(std::clamp(place, 0.0, 1.0) * static_cast<double>(parts));
+  };
+  std::vector<TimelinePoint> kept;
+  for (auto begin = points.begin(); begin != points.end();) {
+    const std::size_t part = part_of(*begin);
+    const auto end = std::find_if(begin + 1, points.end(), [&](const TimelinePoint& point) {
+      return part_of(point) != part;
+    });
+    const auto is_less = [](const TimelinePoint& a, const TimelinePoint& b) {
+      return a.allocated < b.allocated;
+    };
+    std::array chosen{begin, std::min_element(begin, end, is_less),
+                      std::max_element(begin, end, is_less), end - 1};
+    std::ranges::sort(chosen);
+    const auto rest = std::ranges::unique(chosen);
+    std::transform(chosen.begin(), rest.begin(), std::back_inserter(kept),
+                   [](const auto& point) { return *point; });
+    begin = end;
+  }
+  return kept;
+}
+
 class TimelineTable {
  public:
   void add(const std::string& device, std::int64_t start_ns,
@@ -240,8 +271,10 @@ Table memory_summary(const TraceFacts& facts, std::span<const DeviceMemory> devi
   return summary_table(rows);
 }
 
-Table memory_timeline(const Trace& trace, std::span<const DeviceMemory> devices,
-                      std::size_t most_rows) {
+namespace {
+
+template <class Thin>
+Table timeline_by(const Trace& trace, std::span<const DeviceMemory> devices, const Thin& thin) {
   TimelineTable table;
   const std::int64_t start_ns = first_event_ns(trace);
   const auto& column = trace.memory_changes();
@@ -252,9 +285,25 @@ Table memory_timeline(const Trace& trace, std::span<const DeviceMemory> devices,
       const MemoryChange& change = column.values()[at];
       points.push_back({trace.ts_ns()[column.rows()[at]], change.allocated, change.reserved});
     }
-    table.add(device.name(), start_ns, thinned(std::move(points), most_rows / devices.size()));
+    table.add(device.name(), start_ns, thin(std::move(points)));
   }
   return std::move(table).take();
+}
+
+}  // namespace
+
+Table memory_timeline(const Trace& trace, std::span<const DeviceMemory> devices,
+                      std::size_t most_rows) {
+  return timeline_by(trace, devices, [&](std::vector<TimelinePoint> points) {
+    return thinned(std::move(points), most_rows / devices.size());
+  });
+}
+
+Table memory_curves(const Trace& trace, std::span<const DeviceMemory> devices) {
+  constexpr std::size_t kParts = 4'000;
+  return timeline_by(trace, devices, [](std::vector<TimelinePoint> points) {
+    return thinned_by_time(std::move(points), kParts);
+  });
 }
 
 MemoryOwnerTables memory_owners(const TraceFacts& facts, std::span<const DeviceMemory> devices) {

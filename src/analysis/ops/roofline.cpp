@@ -20,9 +20,8 @@ void add_call(RooflinePoint& point, const UnifiedOp& op, const Work& work) {
 
 }  // namespace
 
-void collect_op_points(const TraceFacts& facts, const OpTableOptions& options, Roofline& roofline) {
-  const Trace& trace = facts.trace();
-  OpInput input{facts, options};
+void collect_op_points(OpInput& input, Roofline& roofline) {
+  const Trace& trace = input.trace;
   Grouped<RooflinePoint> points;
   for (const UnifiedOp& op : collect_unified_ops(input)) {
     roofline.all_ops_ns = plus_ns(roofline.all_ops_ns, op.row.busy_ns);

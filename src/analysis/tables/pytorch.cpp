@@ -151,7 +151,9 @@ std::vector<Table> memory_tables(TableContext& c) {
   const std::vector<DeviceMemory> devices = memory_devices(c.trace);
   if (devices.empty()) return {};
   std::vector<Table> made = tables(memory_summary(c.facts, devices));
-  if (c.wants("memory_timeline")) made.push_back(memory_timeline(c.trace, devices));
+  if (c.wants("memory_timeline"))
+    made.push_back(c.options.page ? memory_curves(c.trace, devices)
+                                  : memory_timeline(c.trace, devices));
   if (c.wants("memory_peak") || c.wants("memory_churn")) {
     MemoryOwnerTables owners = memory_owners(c.facts, devices);
     made.push_back(std::move(owners.peak));
@@ -562,6 +564,7 @@ constexpr TableInfo kTables[] = {
      .group = "memory",
      .on = Default::kOff,
      .needs = Needs::kMemory,
+     .on_page = true,
      .in_background = true,
      .make = memory_tables},
     {.name = "kernel_sequences",

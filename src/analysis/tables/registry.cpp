@@ -93,7 +93,7 @@ bool is_selected(const TableInfo& table, const ReportOptions& options) {
     return false;
   switch (table.on) {
     case Default::kOff:
-      return names_row(options.also, table);
+      return names_row(options.also, table) || (table.on_page && options.page);
     case Default::kExtended:
       return options.edition == Edition::kExtended || names_row(options.also, table);
     case Default::kOn:

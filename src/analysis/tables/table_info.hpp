@@ -71,6 +71,7 @@ struct TableInfo {
     std::string_view columns = {};
   } screen = {};
   const CompareRule* compare = nullptr;
+  bool on_page = false;  // a page draws it: made for pages also where it is off
   // Made by a second thread, one after the other: together they would take more
   // memory than time.
   bool in_background = false;

@@ -20,7 +20,8 @@ constexpr std::size_t kIndent = 4;
 
 class TextPage {
  public:
-  explicit TextPage(std::size_t width) : width_{width == 0 ? 100 : std::max<std::size_t>(width, 40)} {}
+  explicit TextPage(std::size_t width)
+      : width_{width == 0 ? 100 : std::max<std::size_t>(width, 40)} {}
 
   // Broken between words; the lines after the first begin further to the right.
   void text(std::size_t indent, std::string_view words, std::size_t hanging = 0) {

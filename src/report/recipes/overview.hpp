@@ -1,19 +1,26 @@
 // overview.hpp: the first screen of a report, from its tables.
-//   std::future<Overview> found = find_causes(context);
-//   report.overview = trace_overview(context, report, found.get());
+//   std::future<Causes> found = find_causes(context);
+//   report.overview = trace_overview(context, report, found.get().overview);
 #pragma once
 
 #include <future>
 #include <optional>
+#include <tracelens/finding.hpp>
 #include <tracelens/overview.hpp>
 #include <tracelens/report.hpp>
+#include <vector>
 
 #include "analysis/tables/context.hpp"
 
 namespace tracelens {
 
-// The causes alone, found while the tables are made.
-[[nodiscard]] std::future<Overview> find_causes(const TableContext& context);
+// What a look at a few steps tells: the costliest causes as the first screen shows them, and all.
+struct Causes {
+  Overview overview = {};  // the causes alone
+  std::vector<Finding> findings = {};
+};
+// Found while the tables are made.
+[[nodiscard]] std::future<Causes> find_causes(const TableContext& context);
 // Of a whole report of one trace; none without GPU time. `found`: what find_causes() gave.
 [[nodiscard]] std::optional<Overview> trace_overview(TableContext& context, const Report& report,
                                                      Overview found);

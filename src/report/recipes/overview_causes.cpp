@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "diagnosis/engine/glance.hpp"
 #include "io/threads.hpp"
@@ -21,19 +22,20 @@ std::string title_of(const Glance& seen) {
   return fmt::format("mend first, by {} of {}", time_text(seen.ns), time_text(seen.all_ns));
 }
 
-Overview causes_of(const TableContext& context) {
+Causes causes_of(const TableContext& context) {
   const ReportOptions& options = context.options;
-  const Glance seen = glance(context.facts, {.threads = 1,
-                                             .gpu = {.name = options.gpu, .file = options.gpu_file},
-                                             .skip = {"UNM-1"},  // not known to be slow
-                                             .models = options.models});
-  Overview found;
+  Glance seen = glance(context.facts, {.threads = 1,
+                                       .gpu = {.name = options.gpu, .file = options.gpu_file},
+                                       .skip = {"UNM-1"},  // not known to be slow
+                                       .models = options.models});
+  Causes all{.findings = std::move(seen.diagnosis.findings)};
+  Overview& found = all.overview;
   const auto steps =
       static_cast<std::int64_t>(std::max<std::size_t>(1, seen.diagnosis.steps.size()));
-  const std::vector<Finding>& findings = seen.diagnosis.findings;
+  const std::vector<Finding>& findings = all.findings;
   if (findings.empty() || findings.front().saving_percent < kWorthMending) {
     found.nothing_found = seen.diagnosis.verdict;
-    return found;
+    return all;
   }
   found.causes_title = title_of(seen);
   for (const Finding& finding : findings) {
@@ -44,12 +46,12 @@ Overview causes_of(const TableContext& context) {
                             .percent = finding.saving_percent,
                             .remedy = finding.tries.empty() ? "" : finding.tries.front()});
   }
-  return found;
+  return all;
 }
 
 }  // namespace
 
-std::future<Overview> find_causes(const TableContext& context) {
+std::future<Causes> find_causes(const TableContext& context) {
   const bool has_threads = io::thread_count(context.options.threads) > 1;
   // Deferred also when the system gives no thread.
   return std::async(

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <future>
 #include <iterator>
+#include <memory>
+#include <optional>
 #include <span>
 #include <tracelens/error.hpp>
 #include <tracelens/report.hpp>
@@ -20,6 +22,7 @@
 #include "io/threads.hpp"
 #include "report/recipes/folded_columns.hpp"
 #include "report/recipes/overview.hpp"
+#include "report/recipes/report_page.hpp"
 
 namespace tracelens {
 namespace {
@@ -78,7 +81,7 @@ void run_all(std::span<Job> jobs, TableContext& context) {
 }
 
 // Tables are worth having without findings.
-Overview causes_or_warn(std::future<Overview>& found, Report& report) {
+Causes causes_or_warn(std::future<Causes>& found, Report& report) {
   try {
     return found.get();
   } catch (const Error& error) {
@@ -121,19 +124,25 @@ Report make_report(const Trace& trace, const ReportOptions& options) {
                 .warnings = {},
                 .edition = options.edition};
   const bool wants_overview = options.overview && context.is_extended() && options.tables.empty();
-  std::future<Overview> found;
+  std::future<Causes> found;
   if (wants_overview) found = find_causes(context);
   std::vector<Job> jobs = jobs_of(selection);
   run_all(jobs, context);
   for (Job& job : jobs) std::ranges::move(job.made, std::back_inserter(report.tables));
   report.warnings = context.warnings();
   std::ranges::move(selection.missing(report.tables), std::back_inserter(report.warnings));
+  std::optional<Page> page;
+  if (options.page && options.tables.empty()) page = add_page_parts(context, report);
   if (!options.more_tables.empty()) add_more_tables(report, trace, options.more_tables);
   if (selection.wants("warnings"))
     if (auto table = warnings_table(trace, report.warnings))
       report.tables.push_back(*std::move(table));
-  if (wants_overview)
-    report.overview = trace_overview(context, report, causes_or_warn(found, report));
+  if (wants_overview) {
+    Causes causes = causes_or_warn(found, report);
+    report.overview = trace_overview(context, report, std::move(causes.overview));
+    if (page) page->findings = std::move(causes.findings);
+  }
+  if (page) report.page = std::make_shared<const Page>(*std::move(page));
   return report;
 }
 

@@ -14,7 +14,8 @@
 #include <tracelens/table_text.hpp>
 #include <vector>
 
-#include "report/recipes/category_colours.hpp"
+#include "analysis/page/category_colours.hpp"
+#include "analysis/page/roofline_layout.hpp"
 #include "table/markup.hpp"
 #include "table/shapes.hpp"
 #include "table/utf8.hpp"
@@ -27,9 +28,7 @@ constexpr double kWidth = 1280, kHeight = 800;
 constexpr double kLeft = 84, kRight = 900, kTop = 96, kBottom = 716;  // the plot
 constexpr double kPanel = 932;                                        // the column to its right
 constexpr double kLargestRadius = 26, kSmallestRadius = 3.5;
-constexpr double kMostDecades = 7;
-constexpr double kSmallestShare = 0.01;  // percent of the time: points below it are left out
-constexpr double kLetter = 6.6;          // mean width of a letter of 12 pixels height
+constexpr double kLetter = 6.6;  // mean width of a letter of 12 pixels height
 
 // The classes of categories are drawn in order of time; the last colour is for all that follow.
 // Distinct to the colour-blind, and of middle lightness so that they show on white and on black.
@@ -70,11 +69,6 @@ std::string_view short_name(std::string_view op) {
   return op.starts_with("aten::") ? op.substr(6) : op;
 }
 
-std::string rate_text(double tflops) {
-  if (tflops >= 1000) return fmt::format("{:.2f} PFLOP/s", tflops / 1000);
-  return fmt::format("{:.4g} TFLOP/s", tflops);
-}
-
 struct Box {
   double x = 0, y = 0, width = 0, height = 0;
   [[nodiscard]] bool overlaps(const Box& other) const {
@@ -87,13 +81,8 @@ struct Box {
 struct Axis {
   double first = 0, last = 1;  // exponents
   double from = 0, to = 1;     // pixels
-  // Far beyond every machine and every op; what a model of one's own may give is drawn as this.
-  static constexpr double kMostExponent = 30;
-  [[nodiscard]] static double exponent(double value) {
-    return std::clamp(std::log10(value), -kMostExponent, kMostExponent);
-  }
   [[nodiscard]] double operator()(double value) const {
-    return from + (exponent(value) - first) / (last - first) * (to - from);
+    return from + (exponent_of(value) - first) / (last - first) * (to - from);
   }
   [[nodiscard]] double lowest() const { return std::pow(10, first); }
   [[nodiscard]] double highest() const { return std::pow(10, last); }
@@ -115,18 +104,16 @@ struct Mark {  // a point that can be drawn
   std::string_view colour = {};
 };
 
-struct Level {  // compute specs with one peak rate
-  double tflops;
-  std::string specs;
-};
-
 class Picture {
  public:
   Picture(const Roofline& roofline, const RooflinePicture& options)
-      : roofline_{roofline}, options_{options} {
-    collect_marks();
-    collect_levels();
-    choose_axes();
+      : roofline_{roofline},
+        options_{options},
+        layout_{roofline_layout(roofline, options.labelled)} {
+    for (const RooflinePoint* const point : layout_.shown)
+      marks_.push_back({point, *point->intensity(), *point->tflops()});
+    x_ = {layout_.intensity.first, layout_.intensity.last, kLeft, kRight};
+    y_ = {layout_.tflops.first, layout_.tflops.last, kBottom, kTop};
     choose_colours();
     place_marks();
   }
@@ -173,60 +160,6 @@ class Picture {
   }
   [[nodiscard]] double terabytes() const { return roofline_.gpu.memory_gbps.value_or(0) / 1e3; }
 
-  void collect_marks() {
-    for (const RooflinePoint& point : roofline_.points) {
-      if (!point.has_place()) {
-        unplaced_share_ += point.share;
-        ++unplaced_;
-      } else if (point.share < kSmallestShare && marks_.size() >= options_.labelled) {
-        ++tiny_;
-      } else {
-        marks_.push_back({&point, *point.intensity(), *point.tflops()});
-      }
-    }
-  }
-
-  void collect_levels() {
-    std::map<double, std::string, std::greater<>> by_rate;
-    for (const auto& [spec, tflops] : roofline_.gpu.peak_tflops) {
-      const auto runs_at = [&wanted = spec](const Mark& mark) {
-        return mark.point->compute_spec == wanted;
-      };
-      if (std::ranges::none_of(marks_, runs_at)) continue;
-      std::string words = spec;
-      std::ranges::replace(words, '_', ' ');
-      std::string& specs = by_rate[tflops];
-      specs.append(specs.empty() ? "" : ", ").append(words);
-    }
-    for (auto& [tflops, specs] : by_rate) levels_.push_back({tflops, std::move(specs)});
-  }
-
-  // Every ridge and level and as many of the points as kMostDecades leave room for; the rest of
-  // them is drawn at the edge.
-  void choose_axes() {
-    double left = 1, right = 10, low = 1, high = 10;
-    bool any = false;
-    const auto include = [&](double intensity, double tflops) {
-      left = any ? std::min(left, intensity) : intensity;
-      right = any ? std::max(right, intensity) : intensity;
-      low = any ? std::min(low, tflops) : tflops;
-      high = any ? std::max(high, tflops) : tflops;
-      any = true;
-    };
-    for (const Mark& mark : marks_) include(mark.intensity, mark.tflops);
-    for (const Level& level : levels_)
-      if (terabytes() > 0) include(level.tflops / terabytes(), level.tflops);
-    const auto cover = [](Axis& axis, double from, double to) {
-      axis.last = Axis::exponent(to);
-      axis.first = std::clamp(Axis::exponent(from), axis.last - kMostDecades, axis.last - 1);
-    };
-    // The upper ends have air for the names of the roofs.
-    cover(x_, left / 2, right * 4);
-    cover(y_, low / 2, high * 3);
-    x_.from = kLeft, x_.to = kRight;
-    y_.from = kBottom, y_.to = kTop;
-  }
-
   void choose_colours() {
     std::map<std::string_view, double> share;
     for (const Mark& mark : marks_) share[mark.point->category] += mark.point->share;
@@ -258,7 +191,7 @@ class Picture {
         "{} op shapes with a model: {:.1f} % of {} ms GPU time in ops", roofline_.points.size(),
         roofline_.covered(), four_digits(static_cast<double>(roofline_.all_ops_ns) / 1e6));
     // Work without FLOPs has a model, but no place between the axes.
-    if (unplaced_ > 0) figures += fmt::format(", {:.1f} % drawn", roofline_.placed());
+    if (layout_.unplaced > 0) figures += fmt::format(", {:.1f} % drawn", roofline_.placed());
     text(kLeft, 64, "soft", figures + "  ·  circle area: GPU time  ·  roofs: datasheet peaks");
   }
 
@@ -300,7 +233,7 @@ class Picture {
   }
 
   void draw_roofs() {
-    for (const Level& level : levels_) {
+    for (const RooflineLevel& level : layout_.levels) {
       const double y = y_(level.tflops);
       const double ridge = terabytes() > 0 ? x_(level.tflops / terabytes()) : kLeft;
       const double from = std::clamp(ridge, kLeft, kRight);
@@ -323,20 +256,20 @@ class Picture {
   };
   [[nodiscard]] Slope slope() const {
     const double start = std::max(x_.lowest(), y_.lowest() / terabytes());
-    const double end = levels_.empty() ? std::min(x_.highest(), y_.highest() / terabytes())
-                                       : levels_.front().tflops / terabytes();
+    const double end = layout_.levels.empty() ? std::min(x_.highest(), y_.highest() / terabytes())
+                                              : layout_.levels.front().tflops / terabytes();
     return {x_(start), y_(start * terabytes()), x_(end), y_(end * terabytes())};
   }
 
   // After the circles, so that none of them hides a name.
   void draw_roof_names() {
-    for (const Level& level : levels_) draw_level_name(level);
+    for (const RooflineLevel& level : layout_.levels) draw_level_name(level);
     if (terabytes() > 0) draw_slope_name();
   }
 
   // Above its line or below it, at the right end or as far to the left as other lines and names
   // leave room.
-  void draw_level_name(const Level& level) {
+  void draw_level_name(const RooflineLevel& level) {
     constexpr double kAbove = -5, kBelow = 14, kStep = 40;
     const std::string words = fmt::format("{}  {}", level.specs, rate_text(level.tflops));
     const double width = static_cast<double>(words.size()) * kLetter;
@@ -498,12 +431,13 @@ class Picture {
   void draw_notes() {
     std::vector<std::string> notes;
     if (marks_.empty()) notes.emplace_back("no op has shapes, a model and GPU time");
-    if (unplaced_ > 0)
+    if (layout_.unplaced > 0)
       notes.push_back(fmt::format(
           "not drawn: {} with a model but no FLOPs, as copies, or no bytes ({:.1f} % of GPU time)",
-          unplaced_, unplaced_share_));
-    if (tiny_ > 0)
-      notes.push_back(fmt::format("{} below {} % of GPU time not drawn", tiny_, kSmallestShare));
+          layout_.unplaced, layout_.unplaced_share));
+    if (layout_.tiny > 0)
+      notes.push_back(
+          fmt::format("{} below {} % of GPU time not drawn", layout_.tiny, kSmallestShare));
     if (beyond_ > 0) notes.push_back(fmt::format("dashed: {} beyond the axes", beyond_));
     text(kLeft, kHeight - 16, "soft small", fmt::format("{}", fmt::join(notes, "  ·  ")));
   }
@@ -516,13 +450,13 @@ class Picture {
 
   const Roofline& roofline_;
   const RooflinePicture& options_;
-  std::vector<Mark> marks_;    // the most GPU time first
-  std::vector<Level> levels_;  // the highest first
+  const RooflineLayout layout_;
+  std::vector<Mark> marks_;  // the most GPU time first
   std::vector<LegendEntry> legend_;
   std::vector<Box> taken_;  // places where no label may go
   Axis x_, y_;
-  std::size_t unplaced_ = 0, tiny_ = 0, beyond_ = 0;
-  double unplaced_share_ = 0, panel_y_ = 0;
+  std::size_t beyond_ = 0;
+  double panel_y_ = 0;
   std::string out_;
 };
 

@@ -1,4 +1,4 @@
-#include "report/recipes/category_colours.hpp"
+#include "analysis/page/category_colours.hpp"
 
 #include <array>
 #include <cstdint>

@@ -1,0 +1,19 @@
+// page.hpp: all that the HTML page of a run, or of two, shows beside its tables.
+//   report.page = std::make_shared<const Page>(make_page(context, options));
+#pragma once
+
+#include <span>
+#include <tracelens/page.hpp>
+
+#include "analysis/page/work_classes.hpp"
+#include "analysis/tables/context.hpp"
+
+namespace tracelens {
+
+// Of one run. Asks the context for ops: not beside a thread that makes tables.
+[[nodiscard]] Page make_page(TableContext& context, const PageOptions& options);
+
+// Of several runs, each a group with the name of its source. They all start at 0.
+[[nodiscard]] Page make_page(std::span<const PageSource> runs, const PageOptions& options);
+
+}  // namespace tracelens
