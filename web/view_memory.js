@@ -31,7 +31,7 @@ export const memoryView = {
   isThere: (page) => page.hasTable('memory_timeline') || page.hasTable('memory_summary'),
   /** @param {import('./data.js').Page} page @param {HTMLElement} into */
   async draw(page, into) {
-    const [summary, curve, peak, churn, texts] = await Promise.all([...['memory_summary', 'memory_timeline', 'memory_peak', 'memory_churn'].map((name) => page.table(name)), page.texts()]);
+    const [summary, curve, peak, churn] = await Promise.all(['memory_summary', 'memory_timeline', 'memory_peak', 'memory_churn'].map((name) => page.table(name))), texts = await page.texts();
     /** @type {any[]} */
     const metas = page.manifest.lanes;
     /** @type {any[]} */

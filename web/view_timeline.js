@@ -368,7 +368,7 @@ class Timeline {
     if (!hit || hit.isRun) {
       const lane = hit?.lane ?? this.lanes.find((one) => one.meta.kind === 'gpu') ?? this.lanes[0];
       if (!lane) return;
-      const row = laneRows(lane)[0], place = firstAfter(lane.start, lane.duration, row.from, row.to, hit ? this.boundsOf(hit).start : this.t0);
+      const row = laneRows(lane)[0], place = firstAfter(lane.start, lane.duration, row.from, row.to, hit ? this.boundsOf(hit).start : this.t0 + (this.t1 - this.t0) * 0.03);
       return place < row.to ? this.select({lane, place, isRun: false}, true) : undefined;
     }
     const row = laneRows(hit.lane)[hit.lane.row[hit.place]], place = hit.place + by;
@@ -626,8 +626,8 @@ class Timeline {
     const {source: sources, groups} = this.manifest, source = (groups.length > 1 ? sources.length > 1 && sources[lane.meta.group] : sources[0]) || 'FILE';
     const command = `tracelens tree ${shellWord(source)} --path ${event}`;
     const shown = el('code', {dir: 'ltr', class: 'command'}, visible(command));
-    openDrawer(shortName(visible(name), 90),
-      detailList([['Name', name.length > 90 ? traceText(name) : null], ['On', visible(lane.meta.title)], ['Class', this.manifest.classes[lane.class[place]]?.name ?? ''],
+    openDrawer(traceText(name, 90),
+      detailList([['On', visible(lane.meta.title)], ['Class', this.manifest.classes[lane.class[place]]?.name ?? ''],
         ['Start', exactTime(lane.start[place])], ['Duration', el('b', {class: 'digits'}, exactTime(lane.duration[place]))],
         ['Op', opName && traceText(opName)], ['Shapes', shapes && [shapesText(shapes), el('div', {class: 'muted wrap'}, traceText(shapes))]],
         ['Types', types && (typesText(types) || traceText(types))],
@@ -636,7 +636,7 @@ class Timeline {
           launch.hit.lane.runs.name[launch.hit.place] : launch.hit.lane.name[launch.hit.place]], 60))}` : ''] : null],
         ['Work per call', figure('GFLOPS', 'GFLOP')], ['Data per call', figure('Data Moved (MB)', 'MiB')],
         ['Rate, mean', [figure('TFLOPS/s_mean', 'TFLOP/s'), figure('TB/s_mean', 'TB/s')].filter(Boolean).join(' · ')],
-        ['Of roof, mean', figure('Pct Roofline_mean', '%')], ['Event', event]]),
+        ['Of roof, mean', figure('Pct Roofline_mean', '%')], ['Event', event], ['Full name', name.length > 90 ? traceText(name) : null]]),
       el('div', {class: 'commandline'}, shown, button('Copy', () => copyText(command, 'Command copied.'))),
       el('div', {class: 'toolbar'},
         button('Same kernel', () => {

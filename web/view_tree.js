@@ -103,7 +103,7 @@ export const treeView = {
     const up = () => root >= 0 && zoom(nodes.parent[root] - 1);
     const details = (node) => {
       const rows = opsBelow(nodes, children, node), op = (row) => row.op - 1;
-      openDrawer(shortName(visible(nodes.name[node]), 80), detailList([['Path', el('span', {class: 'wrap'}, pathTo(nodes, node).map((at) => visible(nodes.name[at])).join(' › '))],
+      openDrawer(traceText(nodes.name[node], 80), detailList([['Path', el('span', {class: 'wrap'}, pathTo(nodes, node).map((at) => visible(nodes.name[at])).join(' › '))],
         ['Kind', kLevelNames[nodes.level[node]]], ['Name', nodes.name[node].length > 80 ? traceText(nodes.name[node]) : null],
         ['GPU time', el('b', {class: 'digits'}, exactTime(nodes.gpu[node]))], ['Share', percent(100 * nodes.gpu[node] / all)],
         ['Backward', nodes.backward[node] ? exactTime(nodes.backward[node]) : null], ['Calls', count(nodes.calls[node])], ['GPU events', count(nodes.gpu_events[node])],
