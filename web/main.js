@@ -11,16 +11,20 @@ import {timelineView} from './view_timeline.js';
 import {treeView} from './view_tree.js';
 import {opsView} from './view_ops.js';
 import {kernelsView} from './view_kernels.js';
+import {rooflineView} from './view_roofline.js';
+import {ranksView} from './view_ranks.js';
+import {diffView} from './view_diff.js';
+import {memoryView} from './view_memory.js';
 import {tablesView} from './view_tables.js';
 import {aboutView} from './view_about.js';
 
 /** @typedef {import('./data.js').Page} Page @typedef {{id: string, title: string, isThere: (page: Page) => boolean, draw: (page: Page, into: HTMLElement, state: any) => Promise<void>, keys?: (event: KeyboardEvent) => boolean | void, leave?: () => void}} View */
 
 /** @type {View[]} in the order of the tabs */
-const kViews = [overviewView, timelineView, treeView, opsView, kernelsView, tablesView, aboutView];
+const kViews = [overviewView, timelineView, treeView, opsView, kernelsView, rooflineView, ranksView, diffView, memoryView, tablesView, aboutView];
 
-const kKeys = [['1 … 9', 'view by its place'], ['/', 'search'], ['n  N', 'next, previous match'], ['w s a d, arrows', 'zoom and pan the timeline'], ['f', 'fit the selection; twice: everything'],
-  [', .', 'previous, next slice'], ['r', 'selection to range'], ['Enter', 'details of what has the focus'], ['t', 'picture or its table'], ['c  C', 'copy the table as CSV, Markdown'], ['Esc', 'clear, close the details'], ['?', 'this list']];
+const kKeys = [['1 … 9', 'view by its place'], ['/', 'search'], ['n N', 'next, previous match'], ['w s a d', 'zoom and pan the timeline; arrows too'], ['f', 'fit the selection; twice: everything'], [', .', 'previous, next slice'], ['r', 'selection to range'],
+  ['Enter', 'details of what has the focus'], ['t', 'picture or its table'], ['c C', 'copy the table as CSV, Markdown'], ['Esc', 'clear, close the details'], ['?', 'this list']];
 
 /** @type {View | null} */
 let shownView = null;
@@ -42,7 +46,7 @@ function setTheme(theme) {
 /** @param {HTMLDialogElement} dialog */
 function helpDialog(dialog) {
   if (dialog.open) return dialog.close();
-  clear(dialog).append(el('h2', {id: 'help-title'}, 'Keys'), el('dl', {class: 'keys'}, kKeys.map(([keys, does]) => [el('dt', {}, keys.split(/(, | … |  | )/).map((key) => (/^\s*[…,]?\s*$/.test(key) && key !== ',' ? key : el('kbd', {}, key)))), el('dd', {}, does)])),
+  clear(dialog).append(el('h2', {id: 'help-title'}, 'Keys'), el('dl', {class: 'keys'}, kKeys.map(([keys, does]) => [el('dt', {}, keys.split(' ').map((key) => [key === '…' ? key : el('kbd', {}, key), ' '])), el('dd', {}, does)])),
     el('p', {class: 'muted'}, 'Keys rest while a text field has the focus. The address of the page holds what is shown: copy it to share a view.'),
     button('Close', () => dialog.close(), {autofocus: true}));
   dialog.showModal();

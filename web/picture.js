@@ -2,6 +2,7 @@
 import {el} from './dom.js';
 import {tableOf} from './data.js';
 import {hashOf} from './route.js';
+import {dataTable} from './table.js';
 
 /** '#2f7ed8' or 'rgb(47, 126, 216)' @param {string} colour @returns {number[]} */
 export function colourParts(colour) {
@@ -51,7 +52,7 @@ export function inkOn(colour) {
 /** The colours of the theme at an element; canvases do not follow it by themselves. @param {Element} element */
 export function themeOf(element) {
   const style = getComputedStyle(element);
-  const asked = (/** @type {string} */ name, /** @type {string} */ otherwise) => style.getPropertyValue(name).trim() || otherwise;
+  const asked = (name, otherwise) => style.getPropertyValue(name).trim() || otherwise;
   const ink = style.color, paper = /,\s*0\)$/.test(style.backgroundColor) ? asked('--paper', '#ffffff') : style.backgroundColor;
   return {ink, paper, accent: asked('--accent', ink), muted: mixColour(ink, paper, 0.35), rule: mixColour(ink, paper, 0.85),
     forced: matchMedia('(forced-colors: active)').matches};
@@ -148,7 +149,7 @@ export function legend(classes, paper) {
 
 /** The class of work that a category of ops belongs to. @param {{name: string}[]} classes @param {string} category */
 export function classOf(classes, category) {
-  const stem = (/** @type {string} */ name) => name.toLowerCase().replace(/[_ ]?(fwd|bwd|forward|backward)$/, '');
+  const stem = (name) => name.toLowerCase().replace(/[_ ]?(fwd|bwd|forward|backward)$/, '');
   const at = classes.findIndex((kind) => kind.name === category);
   return at >= 0 ? at : classes.findIndex((kind) => stem(kind.name) === stem(category));
 }
@@ -165,4 +166,14 @@ export async function opRow(page, name, shapes, types) {
   const dims = table?.column('Input Dims')?.values ?? [], kinds = table?.column('Input type')?.values ?? [];
   const row = name ? table?.column('name')?.values.findIndex((one, at) => one === name && (dims[at] ?? '') === shapes && (kinds[at] ?? '') === types) ?? -1 : -1;
   return {table, row, hash: table && row >= 0 ? hashOf('ops', '', [['row', table.key(row)]]) : hashOf('ops', '', [['f', name]])};
+}
+
+/** The cells of a column; none where table or column are missing. @param {import('./data.js').TableData | null} table @param {string} column @returns {any[]} */
+export function cellsOf(table, column) {
+  return table?.column(column)?.values ?? [];
+}
+
+/** Tables that have rows, each below its title. @param {HTMLElement} into @param {[import('./data.js').TableData | null, string][]} tables */
+export function appendTables(into, tables) {
+  for (const [table, title] of tables) if (table?.rows) into.append(el('h2', {}, title), dataTable({table}));
 }

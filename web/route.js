@@ -3,6 +3,9 @@
 /** @type {{view: string, name: string, values: Map<string, string>}} */
 let routePlace = {view: 'overview', name: '', values: new Map()};
 
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let routeTimer;
+
 // '#table/NAME?row=77aa01de&f=gemm'; what cannot be read is left out.
 /** @param {string} hash */
 export function parseHash(hash) {
@@ -39,16 +42,22 @@ export const state = {
       if (value === null || value === undefined || value === '') routePlace.values.delete(key);
       else routePlace.values.set(key, String(value));
     }
-    history.replaceState(history.state, '', hashOf(routePlace.view, routePlace.name, routePlace.values));
+    // Browsers allow few changes a second, and each takes milliseconds.
+    clearTimeout(routeTimer);
+    routeTimer = setTimeout(() => history.replaceState(history.state, '', hashOf(routePlace.view, routePlace.name, routePlace.values)), 100);
   },
 };
 
 /** @param {string} hash */
-export function readRoute(hash) { routePlace = parseHash(hash); }
+export function readRoute(hash) {
+  clearTimeout(routeTimer);
+  routePlace = parseHash(hash);
+}
 
 // Goes there, with a step in the history: Back returns.
 /** @param {string} hash */
 export function go(hash) {
+  clearTimeout(routeTimer);
   if (location.hash === hash) dispatchEvent(new HashChangeEvent('hashchange'));
   else location.hash = hash;
 }

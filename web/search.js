@@ -29,7 +29,7 @@ async function searchIndex(page) {
   nodes.name.forEach((name, i) => {
     if (nodes.level[i] < 2) add(nodes.level[i] === 0 ? 'Modules' : 'Annotations', name, nodes.gpu[i], hashOf('tree', '', [['node', i]]));
   });
-  for (const finding of page.manifest.findings ?? page.manifest.overview?.causes ?? []) add('Findings', `${finding.title} (${finding.id})`, finding.saving_ns ?? 0, hashOf('overview', '', [['finding', finding.id]]));
+  for (const finding of page.manifest.findings?.length ? page.manifest.findings : page.manifest.overview?.causes ?? []) add('Findings', `${finding.title} (${finding.id})`, 0, hashOf('overview', '', [['finding', finding.id]]));
   for (const {name} of page.manifest.tables) {
     add('Tables', name, 0, hashOf('table', name));
     for (const column of (await page.table(name))?.columns ?? []) add('Columns', `${column.name} — ${name}`, 0, hashOf('table', name));
@@ -70,8 +70,8 @@ export function searchBox(page) {
     clear(list);
     let number = 0;
     for (const [group, found] of groups) {
-      const sum = found.reduce((ns, hit) => ns + hit.ns, 0), isTime = sum > 0 && group !== 'Findings';
-      list.append(el('div', {role: 'group', 'aria-label': group}, el('div', {class: 'hit-group', role: 'presentation'}, el('span', {}, group), el('span', {}, count(found.length) + (isTime && group !== 'Modules' && group !== 'Annotations' ? ' · ' + time(sum) : ''))),
+      const sum = found.reduce((ns, hit) => ns + hit.ns, 0), isTime = sum > 0 && (group === 'Kernels' || group === 'Ops');  // modules stand in each other: no sum
+      list.append(el('div', {role: 'group', 'aria-label': group}, el('div', {class: 'hit-group', role: 'presentation'}, el('span', {}, group), el('span', {}, count(found.length) + (isTime ? ' · ' + time(sum) : ''))),
         found.slice(0, groups.size === 1 ? 40 : kMostShown).map((hit) => el('div', {class: 'hit', role: 'option', id: `hit-${number++}`, 'aria-selected': 'false', onpointerdown: (event) => { event.preventDefault(); open(hit); }}, traceText(hit.name, 64), hit.ns ? el('span', {class: 'hit-time'}, time(hit.ns)) : null))));
     }
     if (!hits.length) list.append(el('div', {class: 'hit-none', role: 'option', 'aria-disabled': 'true', 'aria-selected': 'false'}, 'Nothing has this name.'));

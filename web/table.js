@@ -7,7 +7,7 @@ import {state, say, hashOf} from './route.js';
 
 /** @typedef {import('./data.js').TableData} TableData @typedef {import('./data.js').Column} Column */
 
-const kRowHeight = 32, kRowsAhead = 8;
+const kRowHeight = 32, kRowsAhead = 8, kCharWidth = 7.3;  // of page.css
 
 // Rows whose texts have all words, and whose numbers keep to conditions such as `ms>1`.
 /** @param {string} text @param {Column[]} columns @returns {((row: number) => boolean) | null} null: all */
@@ -49,6 +49,16 @@ export function sortedRows(rows, values, isDown) {
   return there.concat(rows.filter((row) => isMissing(values[row])));
 }
 
+// What a click on a header makes of '-ms': numbers begin with the largest; the third click gives the first order back.
+/** @param {string} sort @param {string} name @param {boolean} isNumber */
+export function nextSort(sort, name, isNumber) {
+  const [first, second] = isNumber ? ['-' + name, name] : [name, '-' + name];
+  return sort === first ? second : sort === second ? '' : first;
+}
+
+/** @param {string} sort @param {string} name @returns {'ascending' | 'descending' | 'none'} */
+export function orderOf(sort, name) { return sort === name ? 'ascending' : sort === '-' + name ? 'descending' : 'none'; }
+
 /**
  * Rows of one height in a scrolling box, with a header. Rows are asked for by their place.
  * @typedef {{label: string, unit?: string, note?: string, isNumber?: boolean, chars: number, wish?: number, order?: 'ascending' | 'descending' | 'none', onSort?: () => void}} GridColumn
@@ -57,7 +67,8 @@ export function sortedRows(rows, values, isDown) {
 export function grid({label, row, onRow, isTree = false}) {
   /** @type {GridColumn[]} */
   let columns = [];
-  let rows = 0, active = 0, drawn = '';
+  // Kept from the observers: asking the box itself would lay the page out anew at every sort.
+  let rows = 0, active = 0, drawn = '', width = 1000, height = 600, top = 0;
   /** @type {number[]} */
   let chars = [];
   const head = el('tr', {'aria-rowindex': 1}), body = el('tbody'), widths = el('colgroup');
@@ -66,8 +77,8 @@ export function grid({label, row, onRow, isTree = false}) {
 
   const spacer = (height) => (height > 0 ? el('tr', {class: 'spacer', 'aria-hidden': 'true'}, el('td', {colspan: columns.length, style: {height: height + 'px'}})) : null);
   const draw = (isForced = false) => {
-    const seen = Math.min(80, Math.ceil((box.clientHeight || 600) / kRowHeight));
-    const from = Math.max(0, Math.min(rows - seen, Math.floor(box.scrollTop / kRowHeight)) - kRowsAhead), to = Math.min(rows, from + seen + 2 * kRowsAhead);
+    const seen = Math.min(80, Math.ceil(height / kRowHeight));
+    const from = Math.max(0, Math.min(rows - seen, Math.floor(top / kRowHeight)) - kRowsAhead), to = Math.min(rows, from + seen + 2 * kRowsAhead);
     if (!isForced && drawn === `${from} ${to}`) return;
     drawn = `${from} ${to}`;
     const focused = body.contains(document.activeElement);
@@ -81,12 +92,11 @@ export function grid({label, row, onRow, isTree = false}) {
     if (focused) body.querySelector(`[data-row="${active}"]`)?.focus({preventScroll: true});
   };
   const fit = () => {
-    const unit = (parseFloat(getComputedStyle(table).fontSize) || 14) * 0.56, wide = columns.reduce((best, column, i) => (!column.isNumber && (best < 0 || (column.wish ?? 0) > (columns[best].wish ?? 0)) ? i : best), -1);
-    const room = (box.clientWidth || 1000) / unit, others = columns.reduce((sum, column, i) => sum + (i === wide ? 0 : column.chars + 3), 0);
+    const wide = columns.reduce((best, column, i) => (!column.isNumber && (best < 0 || (column.wish ?? 0) > (columns[best].wish ?? 0)) ? i : best), -1);
+    const unit = kCharWidth, room = width / unit, others = columns.reduce((sum, column, i) => sum + (i === wide ? 0 : column.chars + 3), 0);
     chars = columns.map((column, i) => (i === wide ? Math.max(Math.min(column.chars, Math.floor(room * 0.6)), Math.floor(room - others - 4)) : column.chars));
     widths.replaceChildren(...columns.map((column, i) => el('col', i === wide ? {} : {style: {width: (column.chars + 3) * unit + 'px'}})));
     table.style.minWidth = (others + (chars[wide] ?? 0) + 3) * unit + 'px';
-    draw(true);
   };
   const rowAt = (event) => /** @type {Element} */ (event.target).closest('tr[data-row]');
   const focusRow = (i) => {
@@ -96,11 +106,11 @@ export function grid({label, row, onRow, isTree = false}) {
     body.querySelector(`[data-row="${active}"]`)?.focus({preventScroll: true});
   };
   const show = (i) => {
-    const top = i * kRowHeight, room = box.clientHeight - kRowHeight - head.offsetHeight;
-    if (top < box.scrollTop) box.scrollTop = top;
-    else if (room > 0 && top > box.scrollTop + room) box.scrollTop = top - room;
+    const wanted = i * kRowHeight, room = box.clientHeight - kRowHeight - head.offsetHeight;
+    if (wanted < top) box.scrollTop = top = wanted;
+    else if (room > 0 && wanted > top + room) box.scrollTop = top = wanted - room;
   };
-  box.addEventListener('scroll', () => draw(), {passive: true});
+  box.addEventListener('scroll', () => { top = box.scrollTop; draw(); }, {passive: true});
   body.addEventListener('click', (event) => {
     const line = rowAt(event);
     if (!line || /** @type {Element} */ (event.target).closest('a, button, input') || String(getSelection())) return;
@@ -117,9 +127,10 @@ export function grid({label, row, onRow, isTree = false}) {
     event.preventDefault();
     event.stopPropagation();
   });
-  if (typeof ResizeObserver !== 'undefined') new ResizeObserver(fit).observe(box);
+  if (typeof ResizeObserver !== 'undefined') new ResizeObserver(() => { width = box.clientWidth; height = box.clientHeight; fit(); draw(true); }).observe(box);
   return {
     element: box,
+    // What follows is setRows(): it draws.
     /** @param {GridColumn[]} newColumns */
     setColumns(newColumns) {
       columns = newColumns;
@@ -135,7 +146,8 @@ export function grid({label, row, onRow, isTree = false}) {
       rows = number;
       active = Math.max(0, Math.min(active, rows - 1));
       table.setAttribute('aria-rowcount', rows + 1);
-      if (toTop) box.scrollTop = active = 0;
+      if (toTop) active = 0;
+      if (toTop && top) box.scrollTop = top = 0;
       draw(true);
     },
     show: (i) => { active = i; show(i); draw(true); },
@@ -230,7 +242,7 @@ export function dataTable(options) {
   const caption = options.caption ?? table.description, isKept = options.isKept ?? false, labels = options.labels ?? {};
   const wanted = (options.shown ?? table.first ?? []).filter((name) => table.column(name));
   const chosen = new Set(wanted.length ? wanted : table.columns.map(({name}) => name));
-  const formats = new Map(table.columns.map((column) => [column, formatOf(column)]));
+  const formats = new Map(table.columns.map((column) => [column, formatOf(column)])), widths = new Map();
   const marks = new Set(options.marks ?? []);
   let text = (isKept && state.get('f')) || options.filter || '', sort = (isKept && state.get('sort')) || '', selected = -1;
   /** @type {((row: number) => boolean) | null} */
@@ -240,12 +252,13 @@ export function dataTable(options) {
   const inOrder = options.shown ? [...wanted.map((name) => /** @type {Column} */ (table.column(name))), ...table.columns.filter(({name}) => !wanted.includes(name))] : table.columns;
   const shownColumns = () => inOrder.filter(({name}) => chosen.has(name));
   const shareColumn = () => shownColumns().find(({name, unit, kind, values}) => kind === 2 && unit === '%' && /^percent/i.test(name) && values.every((v) => v === null || (v >= 0 && v <= 100.01)));
+  const mostOf = ({values}) => values.reduce((most, v) => (v > most ? v : most), 1e-9);
 
   const tally = el('span', {class: 'tally', role: 'status'});
   const body = grid({
     label: caption || table.name,
     row: (i, chars) => {
-      const row = rows[i], share = shareColumn();
+      const row = rows[i];
       return {
         class: `${marks.has(row) ? 'marked' : ''} ${row === selected ? 'selected' : ''}`.trim() || undefined,
         selected: row === selected || marks.has(row),
@@ -254,7 +267,7 @@ export function dataTable(options) {
           if (own) return own(value, row, chars[j]);
           if (column.kind === 0 || column.kind === 4) return value === null ? '' : traceText(value, chars[j]);
           const shown = formats.get(column)?.(value) ?? '';
-          return column === share && value !== null ? el('td', {class: 'number share', style: {backgroundSize: `${value}% 20px`}}, shown) : shown;
+          return column === share && value !== null ? el('td', {class: 'number share', style: {backgroundSize: `${value / most * 100}% 20px`}}, shown) : shown;
         }),
       };
     },
@@ -267,17 +280,23 @@ export function dataTable(options) {
   });
   const isDown = () => sort.startsWith('-');
   const sortBy = (column) => {
-    const first = column.kind === 1 || column.kind === 2 ? '-' : '', second = first ? '' : '-';
-    sort = sort === first + column.name ? second + column.name : sort === second + column.name ? '' : first + column.name;
+    sort = nextSort(sort, column.name, column.kind === 1 || column.kind === 2);
     if (isKept) state.set({sort});
     layout();
     update(true);
     say(sort ? `Sorted by ${column.name}, ${isDown() ? 'largest' : 'smallest'} first.` : 'In the order of the report.');
   };
-  const layout = () => body.setColumns(shownColumns().map((column) => ({
-    label: labels[column.name] ?? column.name, unit: labels[column.name] ? '' : shownUnit(column), note: [column.description, column.unit && column.unit !== 'id' ? `in ${column.unit}` : ''].filter(Boolean).join(', '), isNumber: column.kind === 1 || column.kind === 2,
-    ...columnChars(column, formats.get(column) ?? String, labels[column.name] ?? column.name), order: sort.replace(/^-/, '') === column.name ? (isDown() ? 'descending' : 'ascending') : 'none', onSort: () => sortBy(column),
-  })));
+  /** @type {Column | undefined} */
+  let share;
+  let most = 1;
+  const layout = () => {
+    share = shareColumn();
+    most = share ? mostOf(share) : 1;
+    body.setColumns(shownColumns().map((column) => ({
+      label: labels[column.name] ?? column.name, unit: labels[column.name] ? '' : shownUnit(column), note: [column.description, column.unit && column.unit !== 'id' ? `in ${column.unit}` : ''].filter(Boolean).join(', '), isNumber: column.kind === 1 || column.kind === 2,
+      ...(widths.get(column) ?? widths.set(column, columnChars(column, formats.get(column) ?? String, labels[column.name] ?? column.name)).get(column)), order: orderOf(sort, column.name), onSort: () => sortBy(column),
+    })));
+  };
   const update = (toTop = false) => {
     const test = filterOf(text, [...shownColumns(), ...table.columns.filter(({name, kind}) => !chosen.has(name) && kind !== 4)]);
     rows = [];

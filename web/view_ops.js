@@ -1,7 +1,7 @@
 // view_ops.js: ops, their distinct arguments, and the kernels of those, in one table of three levels.
 import {el, button, traceText} from './dom.js';
 import {formatOf, shapesText, typesText, parseNested, count, time, fixed, visible} from './text.js';
-import {grid, filterOf, sortedRows, copyButtons, openRow, copyText} from './table.js';
+import {grid, filterOf, sortedRows, nextSort, orderOf, copyButtons, openRow, copyText} from './table.js';
 import {hashOf, say} from './route.js';
 
 /** @typedef {import('./data.js').Page} Page @typedef {import('./data.js').TableData} TableData */
@@ -144,9 +144,8 @@ export const opsView = {
     });
     const layout = () => body.setColumns([['op', '', 0], ['category', '', 0], ...kOpColumns.filter((_, i) => has[i])].map(([name, unit], i) => {
       const key = name === 'of roof' ? 'roof' : String(name);
-      return {label: String(name), unit: name === 'of roof' ? '%' : '', note: i ? (unit ? `in ${unit}` : '') : 'opens to its arguments, and those to their kernels', isNumber: i > 1, chars: i === 0 ? 36 : i === 1 ? 14 : 8, order: sort.replace(/^-/, '') === key ? (sort.startsWith('-') ? 'descending' : 'ascending') : 'none', onSort: () => {
-        const first = i > 1 ? '-' : '', second = i > 1 ? '' : '-';
-        sort = sort === first + key ? second + key : sort === second + key ? '' : first + key;
+      return {label: String(name), unit: name === 'of roof' ? '%' : '', note: i ? (unit ? `in ${unit}` : '') : 'opens to its arguments, and those to their kernels', isNumber: i > 1, chars: i === 0 ? 36 : i === 1 ? 14 : 8, order: orderOf(sort, key), onSort: () => {
+        sort = nextSort(sort, key, i > 1);
         state.set({sort});
         layout();
         update(true);
@@ -166,13 +165,13 @@ export const opsView = {
       update();
     });
     into.append(el('p', {class: 'caption'}, table.description, table.allRows > table.rows ? `. First ${count(table.rows)} of ${count(table.allRows)} rows; all of them: -o report.xlsx` : ''),
-      kinds.length > 1 && kinds.length < 40 ? el('div', {class: 'chips', role: 'group', 'aria-label': 'Categories'}, kinds.map((kind) => button(traceText(kind, 30), (event) => {
+      kinds.length > 1 && kinds.length < 40 ? el('div', {class: 'kind-chips', role: 'group', 'aria-label': 'Categories'}, kinds.map((kind) => button(traceText(kind, 30), (event) => {
         if (chips.has(kind)) chips.delete(kind);
         else chips.add(kind);
         /** @type {Element} */ (event.currentTarget).setAttribute('aria-pressed', String(chips.has(kind)));
         state.set({kind: [...chips].join(',')});
         update(true);
-      }, {class: 'button chip', 'aria-pressed': String(chips.has(kind))}))) : '',
+      }, {class: 'button kind-chip', 'aria-pressed': String(chips.has(kind))}))) : '',
       el('div', {class: 'tools'}, input, tally, openAll, copyButtons('ops', () => [argColumns, shownArgs.map(({row}) => row)], () => [table.columns, shownArgs.map(({row}) => row)])), body.element);
     layout();
     update();

@@ -43,7 +43,7 @@ function keyFigures(page, overview) {
 
 /** @param {any[]} parts @param {(part: any) => string} kind */
 function partLegend(parts, kind) {
-  return el('ul', {class: 'legend'}, parts.map((part) => el('li', {}, el('i', {class: 'swatch fill-' + kind(part), 'aria-hidden': 'true'}), part.name, el('span', {class: 'muted'}, ` ${time(part.ns)} · ${percent(part.percent)}`))));
+  return el('ul', {class: 'part-legend'}, parts.map((part) => el('li', {}, el('i', {class: 'part-swatch fill-' + kind(part), 'aria-hidden': 'true'}), part.name, el('span', {class: 'muted'}, ` ${time(part.ns)} · ${percent(part.percent)}`))));
 }
 
 // The time as one bar, and below its idle part what the GPU waited for.
@@ -111,11 +111,19 @@ function stripPicture(page) {
   return el('section', {'aria-label': 'Busy over time'}, el('h2', {}, 'Busy over time'), lanes.length > 0 && el('p', {class: 'hint'}, 'Drag to open a part in the ', el('a', {href: '#timeline'}, 'timeline'), '.'), pictureWithTable(field, asTable));
 }
 
+// A finding of the diagnosis, or where there is none a cause of the overview, in one form.
+function findingOf(raw) {
+  return {
+    id: raw.id, title: raw.title, severity: raw.severity ?? '', verdict: raw.verdict ?? '', confidence: raw.confidence ?? '', ns: raw.saving_ns ?? (raw.saving_ms ?? 0) * 1e6, percent: raw.percent ?? raw.saving_pct ?? 0,
+    tries: [raw.try ?? raw.remedy ?? []].flat().filter(Boolean), where: (raw.where ?? []).map((place) => ({...place, ns: (place.time_ms ?? 0) * 1e6})), evidence: (raw.evidence ?? []).map((proof) => ({...proof, key: Object.entries(proof.key ?? {})})),
+  };
+}
+
 // The rows that a finding rests on.
 /** @param {Page} page @param {any} finding @returns {Promise<Map<string, string[]>>} keys by table */
 async function evidenceRows(page, finding) {
   const keys = new Map();
-  for (const {table: name, key = []} of finding.evidence ?? []) {
+  for (const {table: name, key} of finding.evidence) {
     const table = await page.table(name);
     if (!table || !key.length) continue;
     const columns = key.map(([column]) => table.column(column));
@@ -129,14 +137,15 @@ async function evidenceRows(page, finding) {
 
 /** @param {Page} page @param {any} finding */
 async function openFinding(page, finding) {
-  const keys = await evidenceRows(page, finding), tries = finding.tries ?? [finding.remedy ?? finding.try].filter(Boolean);
-  const view = (kind) => (kind === 'kernel' ? 'kernels' : kind === 'module' ? 'tree' : 'ops');
+  const keys = await evidenceRows(page, finding), {where, evidence, tries} = finding;
+  const views = {op: 'ops', kernel: 'kernels'};
   openDrawer(finding.title, finding.verdict && el('p', {}, traceText(finding.verdict)),
-    detailList([['saves', `${time(finding.saving_ns)} · ${percent(finding.saving_percent ?? finding.percent ?? 0)}`], ['confidence', finding.confidence], ['severity', finding.severity], ['number', finding.id]]),
+    detailList([['saves', `${time(finding.ns)} · ${percent(finding.percent)}`], ['severity', finding.severity], ['confidence', finding.confidence], ['number', finding.id]]),
     tries.length > 0 && [el('h3', {}, 'Try'), el('ol', {}, tries.map((text) => el('li', {}, traceText(text))))],
-    finding.where?.length > 0 && [el('h3', {}, 'Where'), el('ul', {class: 'plain'}, finding.where.slice(0, 20).map((place) => el('li', {}, place.kind === 'op' || place.kind === 'kernel' || place.kind === 'module' ? el('a', {href: hashOf(view(place.kind), '', [['f', place.name]])}, traceText(place.name, 80)) : traceText(place.name, 80),
-      el('div', {class: 'muted'}, [place.shape && (shapesText(place.shape) || place.shape), place.time_ns ? time(place.time_ns) : '', place.count ? `${count(place.count)} times` : '', place.module, place.python].filter(Boolean).map((text, i) => [i ? ' · ' : '', traceText(text, 90)])))))],
-    finding.evidence?.length > 0 && [el('h3', {}, 'Evidence'), el('ul', {class: 'plain'}, finding.evidence.map((proof) => el('li', {}, el('b', {}, humanNumber(proof.value, proof.unit)), ' ', traceText(proof.column ?? ''), el('div', {class: 'muted'}, keys.has(proof.table) ? el('a', {href: hashOf('table', proof.table, [['mark', keys.get(proof.table)?.join(',')]])}, proof.table) : traceText(proof.table ?? ''), (proof.key ?? []).map(([, text]) => [' · ', traceText(text, 60)])))))]);
+    where.length > 0 && [el('h3', {}, 'Where'), el('ul', {class: 'plain'}, where.slice(0, 20).map((place) => el('li', {}, views[place.kind] ? el('a', {href: hashOf(views[place.kind], '', [['f', place.name]])}, traceText(place.name, 80)) : traceText(place.name ?? '', 80),
+      el('div', {class: 'muted'}, [place.shape && (shapesText(place.shape) || place.shape), place.ns ? time(place.ns) : '', place.count ? `${count(place.count)} times` : '', place.module, place.python].filter(Boolean).map((text, i) => [i ? ' · ' : '', traceText(text, 90)])))))],
+    evidence.length > 0 && [el('h3', {}, 'Evidence'), el('ul', {class: 'plain'}, evidence.map((proof) => el('li', {}, el('b', {}, humanNumber(proof.value, proof.unit)), ' ', traceText(proof.column ?? ''),
+      el('div', {class: 'muted'}, keys.has(proof.table) ? el('a', {href: hashOf('table', proof.table, [['mark', keys.get(proof.table)?.join(',')]])}, proof.table) : traceText(proof.table ?? ''), proof.key.map(([, text]) => [' · ', traceText(text, 60)])))))]);
 }
 
 /** @param {Page} page @param {any} finding */
@@ -147,14 +156,22 @@ async function showEvidence(page, finding) {
 }
 
 /** @param {Page} page @param {any} overview */
+function findingsOf({manifest}, overview) {
+  return (manifest.findings?.length ? manifest.findings : overview?.causes ?? []).map(findingOf);
+}
+
+/** @param {Page} page @param {any} overview */
 function findingList(page, overview) {
-  const findings = page.manifest.findings?.length ? page.manifest.findings : overview.causes ?? [];
+  const findings = findingsOf(page, overview);
   if (!findings.length && !overview.nothing_found && !overview.advice?.length) return null;
+  const item = (finding) => el('li', {class: `finding severity-${/^\w+$/.exec(finding.severity) ?? 'none'}`},
+    el('div', {class: 'finding-head'}, button(finding.title, () => openFinding(page, finding), {class: 'finding-title', title: 'Details'}), el('span', {class: 'finding-saving'}, finding.severity, ' ', finding.ns > 0 && [el('b', {}, time(finding.ns)), ' ', percent(finding.percent)])),
+    finding.verdict && el('p', {}, traceText(finding.verdict, 400)),
+    el('div', {class: 'finding-foot'}, el('span', {class: 'muted'}, finding.tries.length > 0 && traceText(finding.tries[0], 200)), finding.evidence.length > 0 && button('Show evidence', () => showEvidence(page, finding), {class: 'button quiet', 'aria-label': `Show evidence: ${finding.title}`})));
+  const first = findings.filter(({ns}) => ns > 0).slice(0, kMostRows), rest = findings.filter((finding) => !first.includes(finding));
   return el('section', {'aria-label': 'Findings'}, el('h2', {}, 'What to mend first'), !findings.length && overview.nothing_found && el('p', {}, overview.nothing_found),
-    el('ol', {class: 'findings'}, findings.slice(0, 12).map((finding) => el('li', {class: `finding severity-${/^\w+$/.test(finding.severity ?? '') ? finding.severity : 'none'}`},
-      el('div', {class: 'finding-head'}, button(finding.title, () => openFinding(page, finding), {class: 'finding-title', title: 'Details'}), el('span', {class: 'finding-saving'}, el('b', {}, time(finding.saving_ns)), ' ', percent(finding.saving_percent ?? finding.percent ?? 0))),
-      finding.verdict && el('p', {}, traceText(finding.verdict, 400)),
-      el('div', {class: 'finding-foot'}, el('span', {class: 'muted'}, traceText(finding.tries?.[0] ?? finding.remedy ?? finding.try ?? '', 200)), finding.evidence?.length > 0 && button('Show evidence', () => showEvidence(page, finding), {class: 'button quiet', 'aria-label': `Show evidence: ${finding.title}`}))))),
+    first.length > 0 && el('p', {class: 'hint'}, page.manifest.findings?.length ? 'What it saves of the recorded steps together, once those before it are mended.' : 'What it saves of a step, once those before it are mended.'), el('ol', {class: 'findings'}, first.map(item)),
+    rest.length > 0 && el('details', {class: 'more'}, el('summary', {}, `${rest.length} more`), el('ol', {class: 'findings', style: {counterReset: `finding ${first.length}`}}, rest.map(item))),
     overview.advice?.length > 0 && el('ul', {class: 'advice'}, overview.advice.map((text) => el('li', {}, text))));
 }
 
@@ -205,14 +222,14 @@ export const overviewView = {
     const {manifest} = page, overview = await overviewOf(page);
     const [, lead = '', sentence = ''] = /^([^:]{3,24}: )?(.*)$/s.exec(overview?.verdict ?? '') ?? [];
     const missing = manifest.gaps.map((gap) => gap.view).join(', ');
-    into.append(el('p', {class: 'run'}, traceText(overview?.run || manifest.subtitle || manifest.title || '')),
-      overview?.verdict ? el('p', {class: 'verdict'}, lead && el('em', {}, lead), traceText(lead ? sentence : overview.verdict)) : el('p', {class: 'verdict'}, traceText(manifest.title || 'A report of TraceLens')), keyFigures(page, overview));
+    into.append(el('p', {class: 'run'}, traceText(overview?.run || manifest.subtitle || '')),
+      overview?.verdict ? el('p', {class: 'verdict'}, lead && el('em', {}, lead), traceText(lead ? sentence : overview.verdict)) : el('p', {class: 'verdict'}, traceText(manifest.tables.length ? manifest.title || 'A report of TraceLens' : 'There is nothing to report: the trace holds no events of a GPU.')), keyFigures(page, overview));
     into.append(...[overview?.split?.some((part) => part.percent > 0) && timeBar(overview), stripPicture(page)].filter(Boolean));
     const left = el('div', {}, overview && findingList(page, overview)), right = el('div');
     into.append(el('div', {class: 'two-columns'}, left, right));
     if (overview?.commands?.length) left.append(el('section', {'aria-label': 'Go on'}, el('h2', {}, 'Go on in the terminal'), el('ul', {class: 'commands'}, overview.commands.map((command) => el('li', {}, el('code', {}, traceText(command)), button('Copy', () => copyText(command, 'Command copied.'), {class: 'button quiet', 'aria-label': `Copy ${command}`}))))));
     if (missing) (left.childElementCount ? left : into).append(el('p', {class: 'muted'}, 'Not in this trace: ', missing, '. ', el('a', {href: '#about'}, 'Why?')));
-    const finding = state.get('finding') && (manifest.findings ?? overview?.causes ?? []).find((one) => one.id === state.get('finding'));
+    const finding = findingsOf(page, overview).find(({id}) => id === state.get('finding'));
     if (finding) await openFinding(page, finding);
     right.append(...await costSections(page, overview));
     if (!overview && manifest.tables.length) {

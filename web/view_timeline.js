@@ -2,7 +2,7 @@
 // the pointer, the keyboard and what is selected.
 import {scaleOf, timeTicks} from './axes.js';
 import {button, clear, el, svgEl, traceText} from './dom.js';
-import {deviceOf, drawLane, firstAfter, gapsOf, gapsWithin, hitLane, inOrder, laneLook, laneRows, sumSelection} from './lanes.js';
+import {deviceOf, drawLane, firstAfter, gapsOf, gapsWithin, hitLane, inOrder, isWanted, laneLook, laneRows, sumSelection} from './lanes.js';
 import {closeDrawer, detailList, openDrawer} from './drawer.js';
 import {choice, fitCanvas, hideTip, keepDrawn, legend, opRow, pictureTable, showTip, themeOf, wantsMotion} from './picture.js';
 import {go, hashOf, say, state} from './route.js';
@@ -14,6 +14,11 @@ import {count, exactTime, humanNumber, percent, shapesText, shortName, time, typ
 
 const kTimelineLeast = 100;  // ns in view
 const kTimelineRowHeights = /** @type {Record<string, number>} */ ({steps: 18, gpu: 30, modules: 16, ops: 18, calls: 16});
+
+/** @param {Lane} lane */
+function rowHeightOf(lane) {
+  return kTimelineRowHeights[lane.meta.kind] ?? 18;
+}
 
 /** Which classes are neither copies nor fills. @param {{name: string}} kind */
 export function isKernelClass(kind) {
@@ -32,7 +37,7 @@ export function clampWindow(t0, t1, span) {
   return [from, from + length];
 }
 
-/** "12400000-13100000" @param {string | null} text @param {number} span @returns {[number, number] | null} */
+/** Of "12400000-13100000". @param {string | null} text @param {number} span @returns {[number, number] | null} */
 export function parseWindow(text, span) {
   const found = /^(\d+)-(\d+)$/.exec(text ?? '');
   return found && +found[1] < +found[2] && +found[1] < span ? clampWindow(+found[1], +found[2], span) : null;
@@ -46,7 +51,7 @@ export function shellWord(text) {
 /** Which names hold all the words. @param {string[]} texts @param {string} words */
 export function wantedNames(texts, words) {
   const asked = words.toLowerCase().split(/\s+/).filter(Boolean);
-  return Uint8Array.from(texts, (text) => (asked.length && asked.every((word) => text.toLowerCase().includes(word)) ? 1 : 0));
+  return Uint8Array.from(texts, /** @param {any} text */ (text) => (asked.length && asked.every((word) => text.toLowerCase().includes(word)) ? 1 : 0));
 }
 
 /** The whole view while it is shown. */
@@ -63,13 +68,15 @@ class Timeline {
     [this.t0, this.t1] = [0, this.span];
     /** @type {LaneHit | null} */
     this.selected = null;
-    /** @type {[number, number] | null} */
+    /** @type {number[] | null} */
     this.range = null;
-    /** @type {Uint8Array | null} */
+    /** @type {import('./lanes.js').Wanted | null} */
     this.wanted = null;
     /** @type {LaneHit[]} */
     this.hits = [];
     this.hitAt = -1;
+    /** @type {LaneBox[]} */
+    this.boxes = [];
     this.width = 0;
     this.frame = 0;
     this.moving = 0;
@@ -78,9 +85,9 @@ class Timeline {
     /** @type {Map<number, {x: number, y: number}>} */
     this.fingers = new Map();
     this.scrolled = () => this.redraw();
-    this.searched = (/** @type {any} */ event) => {
+    this.searched = (event) => {
       state.set({q: event.detail});
-      this.highlight(event.detail ? wantedNames(this.texts, event.detail) : null);
+      this.find(event.detail);
     };
     this.build();
   }
@@ -91,7 +98,6 @@ class Timeline {
     const devices = new Map();
     for (const lane of this.lanes.filter((one) => one.meta.kind === 'gpu'))
       devices.set(deviceOf(lane.meta), [...(devices.get(deviceOf(lane.meta)) ?? []), lane]);
-    /** @type {LaneBox[]} */
     this.boxes = this.lanes.map((lane) => {
       const streams = devices.get(deviceOf(lane.meta));
       const canvas = el('canvas', {role: 'img', 'aria-label': this.findingOf(lane)});
@@ -99,11 +105,11 @@ class Timeline {
       const merged = meta.merged_below_ns > 0 ? `slices below ${time(meta.merged_below_ns)} merged: ${
         time(lane.runs.busy.reduce((a, b) => a + b, 0))} of ${time(meta.busy_ns)}` : '';
       const box = el('div', {class: `lane lane-${meta.kind}`},
-        el('div', {class: 'lane-title', title: merged || null}, el('span', {class: 'lane-name', dir: 'ltr'}, shortName(visible(meta.title), 40)),
+        el('div', {class: 'lane-title', title: merged || null}, el('span', {class: 'lane-name', dir: 'ltr'}, visible(shortName(meta.title, 40))),
           el('span', {class: 'muted'}, meta.kind === 'gpu' ? `${percent(100 * meta.busy_ns / this.span)} busy` : `${count(meta.events)} events`),
           merged && el('span', {class: 'muted lane-merged'}, merged)), canvas);
       const gaps = meta.kind === 'gpu' && streams?.[0] === lane ? gapsOf(streams) : null;
-      return {lane, canvas, box, rowHeight: kTimelineRowHeights[meta.kind] ?? 18, gaps, longGaps: gaps ? gapsWithin(gaps, 0, this.span, this.span / 3200) : []};
+      return {lane, canvas, box, rowHeight: rowHeightOf(lane), gaps, longGaps: gaps ? gapsWithin(gaps, 0, this.span, this.span / 3200) : []};
     });
     const steps = this.lanes.filter((lane) => lane.meta.kind === 'steps').flatMap((lane) => Array.from({length: Math.min(500, laneRows(lane)[0].to)},
       (_, i) => ({lane, i})));
@@ -119,13 +125,13 @@ class Timeline {
       'aria-label': 'Timeline. w and s zoom, a and d move, comma and point go from slice to slice, arrow keys up and down change the lane, Enter opens details.'},
     svgEl('svg', {class: 'tl-links', 'aria-hidden': 'true'}, this.link), this.rangeBox, this.outline);
     this.panel = el('div', {class: 'tl-panel', 'aria-label': 'Selection', role: 'region', hidden: true});
-    const hint = (/** @type {string} */ text, /** @type {string} */ key) => ({title: `${text} (${key})`, 'aria-label': text});
+    const hint = (text, key) => ({title: `${text} (${key})`, 'aria-label': text});
     const bar = el('div', {class: 'toolbar'},
       button('−', () => this.zoom(2), hint('Zoom out', 's')), button('+', () => this.zoom(0.5), hint('Zoom in', 'w')),
       button('‹', () => this.pan(-0.3), hint('Earlier', 'a')), button('›', () => this.pan(0.3), hint('Later', 'd')),
       button('Fit', () => this.fit(), {title: 'Fit the selection; again: everything (f)'}),
       button('Range', () => this.rangeOfSelection(), {title: 'Sums over the selected slice, or over what is in view (r)'}),
-      steps.length ? choice('Step', [['', 'all'], ...steps.map((step, i) => /** @type {[string, string]} */ ([String(i), shortName(visible(this.texts[step.lane.name[step.i]]), 32)]))], '', (value) => {
+      steps.length ? choice('Step', [['', 'all'], ...steps.map((step, i) => /** @type {[string, string]} */ ([String(i), visible(shortName(this.texts[step.lane.name[step.i]], 32))]))], '', (value) => {
         const step = value === '' ? null : steps[+value];
         if (step) this.show(step.lane.start[step.i], step.lane.start[step.i] + step.lane.duration[step.i]);
         else this.show(0, this.span);
@@ -134,7 +140,7 @@ class Timeline {
     const body = el('div', {class: 'tl-body'}, el('div', {class: 'tl-minimap'}, this.minimap, this.window),
       el('div', {class: 'tl-rulerline'}, this.ruler),
       el('div', {class: 'tl-lanes'}, this.boxes.flatMap((box, i) => [
-        groups.length > 1 && box.lane.meta.group !== this.boxes?.[i - 1]?.lane.meta.group ? el('div', {class: 'lane-group', dir: 'ltr'}, visible(groups[box.lane.meta.group] ?? '')) : null,
+        groups.length > 1 && box.lane.meta.group !== this.boxes[i - 1]?.lane.meta.group ? el('div', {class: 'lane-group', dir: 'ltr'}, visible(groups[box.lane.meta.group] ?? '')) : null,
         box.box]), this.layer));
     const used = new Set();
     for (const lane of this.lanes) {
@@ -142,15 +148,16 @@ class Timeline {
       for (const kind of lane.runs.class) used.add(kind);
     }
     this.legendPlace = el('div', {});
-    this.usedClasses = manifest.classes.filter((/** @type {any} */ _, /** @type {number} */ i) => used.has(i));
+    this.usedClasses = manifest.classes.filter((_, i) => used.has(i));
     this.element = el('div', {class: 'timeline'}, bar, pictureWithTable(body, () => this.table(), 'timeline'), this.legendPlace, this.panel);
     this.listen();
     const words = state.get('q');
-    if (words) this.highlight(wantedNames(this.texts, words));
+    if (words) this.find(words);
     const asked = parseWindow(state.get('t'), this.span);
     if (asked) [this.t0, this.t1] = asked;
     else if (state.get('t')) say('The time in this link is not in this page.');
-    const link = state.get('sel');
+    const range = parseWindow(state.get('range'), this.span), link = state.get('sel');
+    if (range) this.setRange(range);
     if (link) this.selectLink(link, !asked);
   }
 
@@ -168,6 +175,9 @@ class Timeline {
       this.paper = theme.paper;
       clear(this.legendPlace).append(legend(this.usedClasses, theme.paper));
       this.width = this.layer.clientWidth;
+      // Few lanes use the room there is.
+      const high = this.boxes.reduce((sum, {lane}) => sum + laneRows(lane).length * rowHeightOf(lane), 0), grow = Math.max(1, Math.min(1.8, (innerHeight - 380 - 8 * this.boxes.length) / high));
+      for (const box of this.boxes) box.rowHeight = Math.round(rowHeightOf(box.lane) * grow);
       this.drawMinimap();
       this.draw();
     });
@@ -194,7 +204,7 @@ class Timeline {
     if (!this.look || this.width < 10 || !this.element.isConnected) return;
     const {t0, t1, width, look, texts, wanted} = this;
     const high = innerHeight, least = (t1 - t0) / 200;
-    for (const {lane, canvas, rowHeight, gaps, longGaps} of this.boxes ?? []) {
+    for (const {lane, canvas, rowHeight, gaps, longGaps} of this.boxes) {
       const height = laneRows(lane).length * rowHeight;
       if (canvas.style.height !== `${height}px`) canvas.style.height = `${height}px`;
       const place = canvas.getBoundingClientRect();
@@ -271,7 +281,7 @@ class Timeline {
   launchOf({lane, place, isRun}) {
     if (isRun || lane.meta.kind !== 'gpu' || lane.latency[place] < 0) return null;
     const moment = lane.start[place] - lane.latency[place];
-    for (const box of this.boxes ?? []) {
+    for (const box of this.boxes) {
       if (box.lane.meta.kind !== 'calls' || box.lane.meta.group !== lane.meta.group) continue;
       const hit = hitLane(box.lane, 0, moment, 1);
       if (hit) return {box, hit, moment};
@@ -302,8 +312,8 @@ class Timeline {
     this.remember([this.t0, this.t1]);
   }
 
-  /** Into the address, once it rests. @param {[number, number]} window */
-  remember([t0, t1]) {
+  /** Into the address, once it rests. @param {number[]} window */
+  remember(/** @type {number[]} */ [t0, t1]) {
     clearTimeout(this.stateTimer);
     this.stateTimer = setTimeout(() => state.set({t: t0 <= 0 && t1 >= this.span ? null : `${Math.round(t0)}-${Math.round(t1)}`}), 150);
   }
@@ -338,7 +348,7 @@ class Timeline {
       const {start, end} = this.boundsOf(hit), length = this.t1 - this.t0;
       if (bringsIn && (end < this.t0 + length * 0.02 || start > this.t1 - length * 0.02)) this.show((start + end - length) / 2, (start + end + length) / 2);
       const names = hit.isRun ? hit.lane.runs.name : hit.lane.name;
-      say(`${hit.isRun ? `${count(hit.lane.runs.count[hit.place])} merged slices, mostly ` : ''}${shortName(visible(this.texts[names[hit.place]]), 80)}, ${time(end - start)}, ${visible(hit.lane.meta.title)}`);
+      say(`${hit.isRun ? `${count(hit.lane.runs.count[hit.place])} merged slices, mostly ` : ''}${visible(shortName(this.texts[names[hit.place]], 80))}, ${time(end - start)}, ${visible(hit.lane.meta.title)}`);
     }
     this.redraw();
   }
@@ -359,7 +369,7 @@ class Timeline {
     if (!hit || hit.isRun) {
       const lane = hit?.lane ?? this.lanes.find((one) => one.meta.kind === 'gpu') ?? this.lanes[0];
       if (!lane) return;
-      const row = laneRows(lane)[0], place = firstAfter(lane.start, lane.duration, row.from, row.to, hit ? this.boundsOf(hit).start : this.t0);
+      const row = laneRows(lane)[0], place = firstAfter(lane.start, lane.duration, row.from, row.to, hit ? this.boundsOf(hit).start : this.t0 + (this.t1 - this.t0) * 0.03);
       return place < row.to ? this.select({lane, place, isRun: false}, true) : undefined;
     }
     const row = laneRows(hit.lane)[hit.lane.row[hit.place]], place = hit.place + by;
@@ -368,7 +378,7 @@ class Timeline {
 
   /** To the row above or below, at the same moment. @param {number} by */
   stepRow(by) {
-    const rows = (this.boxes ?? []).flatMap(({lane}) => laneRows(lane).map((_, row) => ({lane, row}))), from = this.selected;
+    const rows = this.boxes.flatMap(({lane}) => laneRows(lane).map((_, row) => ({lane, row}))), from = this.selected;
     const moment = from ? this.boundsOf(from).start : (this.t0 + this.t1) / 2;
     let at = from ? rows.findIndex(({lane, row}) => lane === from.lane && row === this.boundsOf(from).row) : -1;
     for (at += by; at >= 0 && at < rows.length; at += by) {
@@ -384,24 +394,25 @@ class Timeline {
     } else this.setRange([this.t0, this.t1]);
   }
 
-  /** @param {[number, number] | null} range */
+  /** @param {number[] | null} range */
   setRange(range) {
     this.range = range;
     this.fitted = false;
+    state.set({range: range && range.map(Math.round).join('-')});
     this.redraw();
     this.panel.hidden = !range;
     if (range) this.showSums(range);
   }
 
-  /** @param {[number, number]} range */
+  /** @param {number[]} range */
   showSums([from, to]) {
     const {classes} = this.manifest, gpu = this.lanes.filter((lane) => lane.meta.kind === 'gpu');
     const sum = sumSelection(gpu, from, to, (kind) => isCommunicationClass(classes[kind] ?? {name: ''}));
     const rows = [...sum.names].sort((a, b) => b[1].sum - a[1].sum);
     const kernels = rows.reduce((n, [, one]) => n + (isKernelClass(classes[one.class] ?? {name: ''}) ? one.count : 0), 0);
     const others = rows.reduce((n, [, one]) => n + one.count, 0) - kernels;
-    const figure = (/** @type {string} */ value, /** @type {string} */ label) => el('div', {class: 'stat'}, el('b', {class: 'digits'}, value), el('span', {class: 'muted'}, label));
-    const us = (/** @type {(one: any) => number} */ value) => rows.map(([, one]) => value(one) / 1000);
+    const figure = (value, label) => el('div', {class: 'stat'}, el('b', {class: 'digits'}, value), el('span', {class: 'muted'}, label));
+    const us = (value) => rows.map(([, one]) => value(one) / 1000);
     const table = pictureTable('selection', 'Kernels of the selection', [['kernel', '', 0, rows.map(([name]) => this.texts[name])], ['count', '', 1, rows.map(([, one]) => one.count)],
       ['sum', 'µs', 2, us((one) => one.sum)], ['mean', 'µs', 2, us((one) => one.sum / one.count)], ['least', 'µs', 2, us((one) => one.least)], ['most', 'µs', 2, us((one) => one.most)]]);
     clear(this.panel).append(el('div', {class: 'tl-panelhead'}, el('h3', {}, `Selection of ${time(to - from)}`),
@@ -415,18 +426,27 @@ class Timeline {
     say(`Selection of ${time(to - from)}: busy ${percent(sum.busyPercent)}, ${count(kernels)} kernels`);
   }
 
-  /** Outlines what is wanted and fades the rest. @param {Uint8Array | null} wanted */
+  /** What has these words in its name, and the work of ops that have them. @param {string} words */
+  find(words) {
+    const {name, shapes} = this.ops;
+    this.highlight(words ? {names: wantedNames(this.texts, words), ops: wantedNames(['', ...name.map((op, i) => `${op} ${shapes[i]}`)], words)} : null);
+  }
+
+  /** Outlines what is wanted and fades the rest. @param {import('./lanes.js').Wanted | null} wanted */
   highlight(wanted) {
     this.wanted = wanted;
     this.hits = [];
     this.hitAt = -1;
     let total = 0;
     if (wanted) {
-      inOrder(this.lanes, -1, Infinity, (start, end, lane, place, isRun) => {
-        if (isRun || !wanted[lane.name[place]]) return;
-        this.hits.push({lane, place, isRun});
-        total += end - start;
-      });
+      for (const lane of this.lanes) {
+        lane.name.forEach((_, place) => {
+          if (!isWanted(lane, place, wanted)) return;
+          this.hits.push({lane, place, isRun: false});
+          total += lane.duration[place];
+        });
+      }
+      this.hits.sort((a, b) => a.lane.start[a.place] - b.lane.start[b.place]);
     }
     clear(this.matches).append(...(wanted ? [el('span', {class: 'digits'}, `${count(this.hits.length)} matches, ${time(total)}`),
       button('‹', () => this.walk(-1), {title: 'Previous match (N)', 'aria-label': 'Previous match'}), button('›', () => this.walk(1), {title: 'Next match (n)', 'aria-label': 'Next match'}),
@@ -446,7 +466,7 @@ class Timeline {
   /** What is below a point of the layer. @param {number} x @param {number} y */
   at(x, y) {
     const moment = this.t0 + x / this.width * (this.t1 - this.t0), pixel = (this.t1 - this.t0) / this.width;
-    const box = this.boxes?.find(({canvas}) => y >= canvas.offsetTop && y < canvas.offsetTop + canvas.offsetHeight) ?? null;
+    const box = this.boxes.find(({canvas}) => y >= canvas.offsetTop && y < canvas.offsetTop + canvas.offsetHeight) ?? null;
     const hit = box && hitLane(box.lane, Math.floor((y - box.canvas.offsetTop) / box.rowHeight), moment, 2 * pixel);
     const gap = box?.gaps && !hit ? gapsWithin(box.gaps, moment, moment + 1, 0)[0] ?? null : null;
     return {moment, box, hit, gap};
@@ -464,7 +484,7 @@ class Timeline {
       });
       if (best > (gap.end - gap.start) / 3) break;
     }
-    return best > 0 ? `host: ${shortName(visible(name), 60)}, ${percent(100 * best / (gap.end - gap.start))} of it` : null;
+    return best > 0 ? `host: ${visible(shortName(name, 60))}, ${percent(100 * best / (gap.end - gap.start))} of it` : null;
   }
 
   /** @param {PointerEvent} event */
@@ -474,9 +494,9 @@ class Timeline {
     if (!hit) return gap && box ? showTip(event, `idle ${time(gap.end - gap.start)}`, this.hostDuring(gap, box.lane.meta.group)) : hideTip();
     const {lane, place} = hit, {runs} = lane;
     if (hit.isRun) return showTip(event, `${count(runs.count[place])} slices merged`, `busy ${time(runs.busy[place])} of ${time(runs.length[place])}, longest ${time(runs.longest[place])}`,
-      `mostly ${shortName(visible(this.texts[runs.name[place]]), 80)}`);
+      `mostly ${visible(shortName(this.texts[runs.name[place]], 80))}`);
     const op = lane.op[place] ? lane.op[place] - 1 : -1;
-    showTip(event, shortName(visible(this.texts[lane.name[place]]), 90), `${time(lane.duration[place], 4)} · ${visible(lane.meta.title)}`,
+    showTip(event, visible(shortName(this.texts[lane.name[place]], 90)), `${time(lane.duration[place], 4)} · ${visible(lane.meta.title)}`,
       op >= 0 && lane.meta.kind === 'gpu' ? visible(`${this.ops.name[op]} ${shapesText(this.ops.shapes[op])}`) : null);
   }
 
@@ -487,7 +507,7 @@ class Timeline {
       const [a, b] = [...this.fingers.values()];
       return {apart: Math.max(20, Math.abs(a.x - b.x)), middle: (a.x + b.x) / 2};
     };
-    layer.addEventListener('pointerdown', (/** @type {PointerEvent} */ event) => {
+    layer.addEventListener('pointerdown', (event) => {
       if (event.button !== 0) return;
       layer.setPointerCapture(event.pointerId);
       this.fingers.set(event.pointerId, {x: event.offsetX, y: event.offsetY});
@@ -497,7 +517,7 @@ class Timeline {
         Object.assign(began, {apart, moment: this.t0 + middle / this.width * (this.t1 - this.t0), moved: true});
       }
     });
-    layer.addEventListener('pointermove', (/** @type {PointerEvent} */ event) => {
+    layer.addEventListener('pointermove', (event) => {
       if (!this.fingers.has(event.pointerId)) return event.pointerType === 'touch' ? undefined : this.hover(event);
       this.fingers.set(event.pointerId, {x: event.offsetX, y: event.offsetY});
       hideTip();
@@ -515,7 +535,7 @@ class Timeline {
       const by = Math.max(-began.t0, Math.min(this.span - began.t1, (began.x - event.offsetX) / this.width * (began.t1 - began.t0)));
       this.jump(began.t0 + by, began.t1 + by);
     });
-    const ended = (/** @type {PointerEvent} */ event) => {
+    const ended = (event) => {
       if (!this.fingers.delete(event.pointerId)) return;
       if (began.selects && began.moved && this.range) return this.setRange(this.range);
       if (began.moved || event.type === 'pointercancel') return;
@@ -528,7 +548,7 @@ class Timeline {
     layer.addEventListener('pointercancel', ended);
     layer.addEventListener('pointerleave', hideTip);
     layer.addEventListener('dblclick', () => this.selected && this.fit());
-    layer.addEventListener('wheel', (/** @type {WheelEvent} */ event) => {
+    layer.addEventListener('wheel', (event) => {
       const length = this.t1 - this.t0;
       if (event.ctrlKey || event.metaKey) {
         event.preventDefault();
@@ -541,7 +561,7 @@ class Timeline {
       }
     }, {passive: false});
     const map = this.minimap.parentElement;
-    const follow = (/** @type {PointerEvent} */ event) => {
+    const follow = (event) => {
       const box = /** @type {Element} */ (map).getBoundingClientRect(), about = (event.clientX - box.left) / box.width * this.span, length = this.t1 - this.t0;
       const from = Math.max(0, Math.min(this.span - length, about - length / 2));
       this.jump(from, from + length);
@@ -606,19 +626,19 @@ class Timeline {
     const name = this.texts[lane.name[place]], op = lane.op[place] - 1, event = lane.event[place];
     const opName = op >= 0 ? this.ops.name[op] : '', shapes = op >= 0 ? this.ops.shapes[op] : '', types = op >= 0 ? this.ops.types[op] : '';
     const [{table: work, row: worked, hash: opHash}, kernels] = await Promise.all([opRow(this.page, opName, shapes, types), this.page.table('kernel_summary')]);
-    const figure = (/** @type {string} */ column, /** @type {string} */ unit) => {
+    const figure = (column, unit) => {
       const value = worked >= 0 ? work?.column(column)?.values[worked] : null;
       return typeof value === 'number' ? humanNumber(value, unit) : null;
     };
     const kernelNames = kernels?.column('Kernel name')?.values ?? [], parents = kernels?.column('Parent cpu_op')?.values ?? [];
-    let kernelRow = lane.meta.kind === 'gpu' ? kernelNames.findIndex((/** @type {string} */ one, /** @type {number} */ row) => one === name && parents[row] === opName) : -1;
+    let kernelRow = lane.meta.kind === 'gpu' ? kernelNames.findIndex((one, row) => one === name && parents[row] === opName) : -1;
     if (kernelRow < 0 && lane.meta.kind === 'gpu') kernelRow = kernelNames.indexOf(name);
     const launch = this.launchOf(hit), module = lane.module[place];
     const {source: sources, groups} = this.manifest, source = (groups.length > 1 ? sources.length > 1 && sources[lane.meta.group] : sources[0]) || 'FILE';
     const command = `tracelens tree ${shellWord(source)} --path ${event}`;
     const shown = el('code', {dir: 'ltr', class: 'command'}, visible(command));
-    openDrawer(shortName(visible(name), 90),
-      detailList([['Name', name.length > 90 ? traceText(name) : null], ['On', visible(lane.meta.title)], ['Class', this.manifest.classes[lane.class[place]]?.name ?? ''],
+    openDrawer(traceText(name, 90),
+      detailList([['On', visible(lane.meta.title)], ['Class', this.manifest.classes[lane.class[place]]?.name ?? ''],
         ['Start', exactTime(lane.start[place])], ['Duration', el('b', {class: 'digits'}, exactTime(lane.duration[place]))],
         ['Op', opName && traceText(opName)], ['Shapes', shapes && [shapesText(shapes), el('div', {class: 'muted wrap'}, traceText(shapes))]],
         ['Types', types && (typesText(types) || traceText(types))],
@@ -627,13 +647,13 @@ class Timeline {
           launch.hit.lane.runs.name[launch.hit.place] : launch.hit.lane.name[launch.hit.place]], 60))}` : ''] : null],
         ['Work per call', figure('GFLOPS', 'GFLOP')], ['Data per call', figure('Data Moved (MB)', 'MiB')],
         ['Rate, mean', [figure('TFLOPS/s_mean', 'TFLOP/s'), figure('TB/s_mean', 'TB/s')].filter(Boolean).join(' · ')],
-        ['Of roof, mean', figure('Pct Roofline_mean', '%')], ['Event', event]]),
+        ['Of roof, mean', figure('Pct Roofline_mean', '%')], ['Event', event], ['Full name', name.length > 90 ? traceText(name) : null]]),
       el('div', {class: 'commandline'}, shown, button('Copy', () => copyText(command, 'Command copied.'))),
       el('div', {class: 'toolbar'},
         button('Same kernel', () => {
-          const wanted = new Uint8Array(this.texts.length);
-          wanted[lane.name[place]] = 1;
-          this.highlight(wanted);
+          const names = new Uint8Array(this.texts.length);
+          names[lane.name[place]] = 1;
+          this.highlight({names, ops: new Uint8Array(this.ops.name.length + 1)});
           say(`${count(this.hits.length)} slices have this name`);
         }, {title: 'Highlight all of this name'}),
         opName && button('Op row', () => go(opHash)),
@@ -657,7 +677,7 @@ class Timeline {
           op ? this.ops.name[op - 1] : null, op ? this.ops.shapes[op - 1] : null, isRun || lane.latency[place] < 0 ? null : lane.latency[place] / 1000, isRun ? null : lane.event[place]]);
       });
     }
-    const column = (/** @type {number} */ i) => rows.map((row) => row[i]);
+    const column = (i) => rows.map((row) => row[i]);
     return pictureTable('slices', `Slices from ${exactTime(Math.round(from))} to ${exactTime(Math.round(to))}`, [['lane', '', 0, column(0)], ['name', '', 0, column(1)], ['start', 'µs', 2, column(2)],
       ['duration', 'µs', 2, column(3)], ['op', '', 0, column(4)], ['shapes', '', 4, column(5)], ['launch latency', 'µs', 2, column(6)], ['event', 'id', 1, column(7)]]);
   }
@@ -668,17 +688,17 @@ let timelineNow = null;
 
 export const timelineView = {
   id: 'timeline', title: 'Timeline', key: '',
-  isThere: (/** @type {any} */ page) => page.manifest.lanes.length > 0,
+  isThere: (page) => page.manifest.lanes.length > 0,
   /** @param {any} page @param {HTMLElement} into */
   async draw(page, into) {
     const [texts, ops, nodes, lanes] = await Promise.all([page.texts(), page.ops(), page.nodes(),
-      Promise.all(page.manifest.lanes.map((/** @type {any} */ _, /** @type {number} */ i) => page.lane(i)))]);
+      Promise.all(page.manifest.lanes.map((_, i) => page.lane(i)))]);
     timelineNow?.stop();
     timelineNow = new Timeline(page, texts, lanes, ops, nodes);
     into.append(timelineNow.element);
     timelineNow.start();
   },
-  keys: (/** @type {KeyboardEvent} */ event) => timelineNow?.key(event) ?? false,
+  keys: (event) => timelineNow?.key(event) ?? false,
   leave() {
     timelineNow?.stop();
     timelineNow = null;
