@@ -165,13 +165,13 @@ export const opsView = {
       update();
     });
     into.append(el('p', {class: 'caption'}, table.description, table.allRows > table.rows ? `. First ${count(table.rows)} of ${count(table.allRows)} rows; all of them: -o report.xlsx` : ''),
-      kinds.length > 1 && kinds.length < 40 ? el('div', {class: 'kind-chips', role: 'group', 'aria-label': 'Categories'}, kinds.map((kind) => button(traceText(kind, 30), (event) => {
+      kinds.length > 1 && kinds.length < 40 ? el('div', {class: 'chips', role: 'group', 'aria-label': 'Categories'}, kinds.map((kind) => button(traceText(kind, 30), (event) => {
         if (chips.has(kind)) chips.delete(kind);
         else chips.add(kind);
         /** @type {Element} */ (event.currentTarget).setAttribute('aria-pressed', String(chips.has(kind)));
         state.set({kind: [...chips].join(',')});
         update(true);
-      }, {class: 'button kind-chip', 'aria-pressed': String(chips.has(kind))}))) : '',
+      }, {class: 'button chip', 'aria-pressed': String(chips.has(kind))}))) : '',
       el('div', {class: 'tools'}, input, tally, openAll, copyButtons('ops', () => [argColumns, shownArgs.map(({row}) => row)], () => [table.columns, shownArgs.map(({row}) => row)])), body.element);
     layout();
     update();

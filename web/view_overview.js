@@ -43,7 +43,7 @@ function keyFigures(page, overview) {
 
 /** @param {any[]} parts @param {(part: any) => string} kind */
 function partLegend(parts, kind) {
-  return el('ul', {class: 'part-legend'}, parts.map((part) => el('li', {}, el('i', {class: 'part-swatch fill-' + kind(part), 'aria-hidden': 'true'}), part.name, el('span', {class: 'muted'}, ` ${time(part.ns)} · ${percent(part.percent)}`))));
+  return el('ul', {class: 'legend'}, parts.map((part) => el('li', {}, el('i', {class: 'swatch fill-' + kind(part), 'aria-hidden': 'true'}), part.name, el('span', {class: 'muted'}, ` ${time(part.ns)} · ${percent(part.percent)}`))));
 }
 
 // The time as one bar, and below its idle part what the GPU waited for.
