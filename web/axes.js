@@ -68,7 +68,7 @@ export function extentOf(values, isLog = false) {
 export function plotOf(width, height, across, up, label) {
   const left = 52, right = width - 14, top = 12, bottom = height - 40;
   const x = scaleOf(across.from, across.to, left, right, across.log), y = scaleOf(up.from, up.to, bottom, top, up.log);
-  const ticksOf = (/** @type {PlotAxis} */ axis, /** @type {number} */ most) => {
+  const ticksOf = (axis, most) => {
     const format = axis.format ?? ((value) => withSeparators(String(+value.toPrecision(6))));
     if (axis.ticks) return axis.ticks.map((tick) => ({...tick, major: true}));
     if (axis.log) return logTicks(axis.from, axis.to).map(({value, major}) => ({value, major, label: major ? format(value) : ''}));
@@ -77,12 +77,12 @@ export function plotOf(width, height, across, up, label) {
   const marks = svgEl('g', {});
   const svg = svgEl('svg', {class: 'plot', width, height, viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': label},
     ticksOf(across, width / 110).map((tick) => [
-      svgEl('line', {class: tick.major ? 'grid' : 'gridline fine', x1: x(tick.value), x2: x(tick.value), y1: top, y2: bottom}),
+      svgEl('line', {class: tick.major ? 'gridline' : 'gridline fine', x1: x(tick.value), x2: x(tick.value), y1: top, y2: bottom}),
       tick.label && svgEl('text', {x: x(tick.value), y: bottom + 16, 'text-anchor': 'middle'}, tick.label)]),
     ticksOf(up, height / 60).map((tick) => [
-      svgEl('line', {class: tick.major ? 'grid' : 'gridline fine', x1: left, x2: right, y1: y(tick.value), y2: y(tick.value)}),
+      svgEl('line', {class: tick.major ? 'gridline' : 'gridline fine', x1: left, x2: right, y1: y(tick.value), y2: y(tick.value)}),
       tick.label && svgEl('text', {x: left - 6, y: y(tick.value) + 4, 'text-anchor': 'end'}, tick.label)]),
-    svgEl('text', {class: 'axis-name', x: right, y: height - 6, 'text-anchor': 'end'}, across.label),
-    svgEl('text', {class: 'axis-name', x: left + 6, y: top + 10}, up.label), marks);
+    marks, svgEl('text', {class: 'axis-name', x: right, y: height - 6, 'text-anchor': 'end'}, across.label),
+    svgEl('text', {class: 'axis-name', x: left + 6, y: top + 10}, up.label));
   return {svg, marks, x, y, left, right, top, bottom};
 }

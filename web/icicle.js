@@ -47,7 +47,7 @@ export function icicleBoxes(nodes, children, root, heavyFirst, least) {
   let total = 0;
   for (const top of tops) total += nodes.gpu[top];
   if (!(total > 0)) return boxes;
-  const lay = (/** @type {number[]} */ list, /** @type {number} */ x, /** @type {number} */ depth) => {
+  const lay = (list, x, depth) => {
     const order = heavyFirst ? [...list].sort((a, b) => nodes.gpu[b] - nodes.gpu[a]) : list;
     for (const node of order) {
       const width = nodes.gpu[node] / total;

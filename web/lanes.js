@@ -242,8 +242,8 @@ export function hitLane(lane, row, moment, reach) {
 export function inOrder(lanes, t0, t1, visit) {
   /** @type {{lane: Lane, at: number, to: number, isRun: boolean, start: Float64Array, length: Float64Array}[]} */
   const queues = [];
-  const add = (/** @type {Lane} */ lane, /** @type {boolean} */ isRun, /** @type {Float64Array} */ start, /** @type {Float64Array} */ length,
-    /** @type {number} */ from, /** @type {number} */ to) => {
+  const add = (lane, isRun, start, length,
+    from, to) => {
     const at = firstAfter(start, length, from, to, t0);
     if (at < to && start[at] < t1) queues.push({lane, at, to, isRun, start, length});
   };

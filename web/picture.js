@@ -51,7 +51,7 @@ export function inkOn(colour) {
 /** The colours of the theme at an element; canvases do not follow it by themselves. @param {Element} element */
 export function themeOf(element) {
   const style = getComputedStyle(element);
-  const asked = (/** @type {string} */ name, /** @type {string} */ otherwise) => style.getPropertyValue(name).trim() || otherwise;
+  const asked = (name, otherwise) => style.getPropertyValue(name).trim() || otherwise;
   const ink = style.color, paper = /,\s*0\)$/.test(style.backgroundColor) ? asked('--paper', '#ffffff') : style.backgroundColor;
   return {ink, paper, accent: asked('--accent', ink), muted: mixColour(ink, paper, 0.35), rule: mixColour(ink, paper, 0.85),
     forced: matchMedia('(forced-colors: active)').matches};
@@ -148,7 +148,7 @@ export function legend(classes, paper) {
 
 /** The class of work that a category of ops belongs to. @param {{name: string}[]} classes @param {string} category */
 export function classOf(classes, category) {
-  const stem = (/** @type {string} */ name) => name.toLowerCase().replace(/[_ ]?(fwd|bwd|forward|backward)$/, '');
+  const stem = (name) => name.toLowerCase().replace(/[_ ]?(fwd|bwd|forward|backward)$/, '');
   const at = classes.findIndex((kind) => kind.name === category);
   return at >= 0 ? at : classes.findIndex((kind) => stem(kind.name) === stem(category));
 }

@@ -4,7 +4,7 @@ import {drawLane, hitLane, laneLook} from './lanes.js';
 import {hideTip, keepDrawn, legend, showTip, themeOf} from './picture.js';
 import {go, hashOf} from './route.js';
 import {dataTable, pictureWithTable} from './table.js';
-import {fixed, humanNumber, percent, shortName, time, visible} from './text.js';
+import {fixed, shortName, time, visible} from './text.js';
 
 const kMostDiffRows = 40;
 
@@ -22,7 +22,7 @@ export function sumByName(rows) {
       if (sum.verdict !== row.verdict) sum.verdict = 'mixed';
     }
   }
-  const change = (/** @type {DiffRow} */ row) => Math.max(...row.times.slice(1).map((value) => Math.abs((value ?? 0) - (row.times[0] ?? 0))));
+  const change = (row) => Math.max(...row.times.slice(1).map((value) => Math.abs((value ?? 0) - (row.times[0] ?? 0))));
   return [...sums.values()].sort((a, b) => change(b) - change(a));
 }
 
@@ -38,7 +38,7 @@ export const diffView = {
   /** @param {import('./data.js').Page} page @param {HTMLElement} into */
   async draw(page, into) {
     const {manifest} = page, [ops, spans, summary, replaced, modules] = await Promise.all(['ops_diff', 'gpu_timeline', 'ops_summary', 'substitutions', 'modules_diff'].map((name) => page.table(name)));
-    const cells = (/** @type {import('./data.js').TableData | null} */ table, /** @type {string} */ name) => table?.column(name)?.values ?? [];
+    const cells = (table, name) => table?.column(name)?.values ?? [];
     /** @type {string[]} */
     let runs = manifest.groups;
     if (runs.length < 2) runs = (summary ?? spans)?.columns.map(({name}) => /^(.*)::(total_direct_kernel_time_ms|time ms)$/.exec(name)?.[1] ?? '').filter(Boolean) ?? [];
@@ -49,8 +49,8 @@ export const diffView = {
     const lanes = await Promise.all(metas.map((meta, i) => (meta.kind === 'gpu' ? page.lane(i) : null))), texts = metas.length ? await page.texts() : [];
     const bounds = runs.map((_, run) => lanes.reduce((found, lane) => {
       if (!lane || lane.meta.group !== run) return found;
-      const end = Math.max(...[lane, lane.runs].map((part) => part.start.reduce((/** @type {number} */ last, /** @type {number} */ start, /** @type {number} */ i) => Math.max(last, start + (part.duration ?? part.length)[i]), 0)));
-      const start = Math.min(...[lane.start, lane.runs.start].map((list) => list.reduce((/** @type {number} */ a, /** @type {number} */ b) => Math.min(a, b), Infinity)));
+      const end = Math.max(...[lane, lane.runs].map((part) => part.start.reduce((last, start, i) => Math.max(last, start + (part.duration ?? part.length)[i]), 0)));
+      const start = Math.min(...[lane.start, lane.runs.start].map((list) => list.reduce((a, b) => Math.min(a, b), Infinity)));
       return {start: Math.min(found.start, start), end: Math.max(found.end, end)};
     }, {start: Infinity, end: 0}));
     const total = cells(spans, 'type').indexOf('total_time');
@@ -67,12 +67,12 @@ export const diffView = {
     })));
     if (lanes.some(Boolean)) this.lanes(into, page, lanes.filter(Boolean), bounds, labels, texts);
     const two = runs.length === 2, most = Math.max(1e-9, ...rows.map((row) => (two ? Math.abs((row.times[1] ?? 0) - (row.times[0] ?? 0)) : Math.max(...row.times.map((value) => value ?? 0)))));
-    const bar = (/** @type {DiffRow} */ row) => {
+    const bar = (row) => {
       if (!two) return el('div', {class: 'diff-bars'}, row.times.map((value, i) => el('i', {class: `run-${i % 4}`, style: {width: `${100 * (value ?? 0) / most}%`}})));
       const change = (row.times[1] ?? 0) - (row.times[0] ?? 0);
       return el('div', {class: 'diff-change'}, el('i', {class: row.verdict === 'noise' ? 'noise' : change > 0 ? 'worse' : 'better', style: {width: `${50 * Math.abs(change) / most}%`, left: change > 0 ? '50%' : `${50 - 50 * Math.abs(change) / most}%`}}));
     };
-    const verdictOf = (/** @type {DiffRow} */ row) => (row.verdict && row.verdict !== 'unknown' && row.verdict !== 'mixed' ? row.verdict : row.times[0] ? (row.times[1] ? ((row.times[1] ?? 0) > row.times[0] ? 'slower' : 'faster') : 'gone') : 'new');
+    const verdictOf = (row) => (row.verdict && row.verdict !== 'unknown' && row.verdict !== 'mixed' ? row.verdict : row.times[0] ? (row.times[1] ? ((row.times[1] ?? 0) > row.times[0] ? 'slower' : 'faster') : 'gone') : 'new');
     const picture = el('div', {class: 'diff-scroll', tabindex: '0', role: 'region', 'aria-label': 'Change by op'}, el('table', {class: 'diff-table'}, el('thead', {}, el('tr', {}, el('th', {scope: 'col'}, 'op'), labels.map((label) => el('th', {scope: 'col', class: 'number'}, `${label}, ms`)),
       two ? el('th', {scope: 'col', class: 'number'}, 'change, ms') : null, el('th', {scope: 'col', class: 'diff-wide'}, two ? 'faster ◂ ▸ slower' : 'time'), two ? el('th', {scope: 'col'}, 'verdict') : null)),
     el('tbody', {}, rows.slice(0, kMostDiffRows).map((row) => el('tr', {class: row.verdict === 'noise' ? 'muted' : null}, el('th', {scope: 'row'}, traceText(row.name, 60)), row.times.map((value) => el('td', {class: 'number'}, value === null ? '' : fixed(value, 3))),
@@ -93,14 +93,14 @@ export const diffView = {
     const box = el('div', {class: 'timeline'}, boxes.map(({lane, canvas}) => el('div', {class: 'lane'}, el('div', {class: 'lane-title'}, el('span', {class: 'lane-name', dir: 'ltr'}, labels[lane.meta.group]), el('span', {class: 'muted'}, visible(lane.meta.title))), el('div', {class: 'diff-lane'}, canvas)))), key = el('div', {});
     into.append(el('h2', {}, 'On one time scale'), box, key);
     for (const {lane, canvas} of boxes) {
-      const {start} = bounds[lane.meta.group], at = (/** @type {MouseEvent} */ event) => start + event.offsetX / canvas.clientWidth * length;
-      canvas.addEventListener('pointermove', (/** @type {PointerEvent} */ event) => {
+      const {start} = bounds[lane.meta.group], at = (event) => start + event.offsetX / canvas.clientWidth * length;
+      canvas.addEventListener('pointermove', (event) => {
         const hit = hitLane(lane, Math.floor(event.offsetY / 30), at(event), 2 * length / canvas.clientWidth);
         if (hit && !hit.isRun) showTip(event, shortName(visible(texts[lane.name[hit.place]]), 90), time(lane.duration[hit.place], 4));
         else hideTip();
       });
       canvas.addEventListener('pointerleave', hideTip);
-      canvas.addEventListener('click', (/** @type {MouseEvent} */ event) => go(hashOf('timeline', '', [['t', `${Math.max(0, Math.round(at(event) - length / 40))}-${Math.round(at(event) + length / 40)}`]])));
+      canvas.addEventListener('click', (event) => go(hashOf('timeline', '', [['t', `${Math.max(0, Math.round(at(event) - length / 40))}-${Math.round(at(event) + length / 40)}`]])));
     }
     keepDrawn(box, () => {
       const theme = themeOf(box), look = laneLook(page.manifest.classes, theme);
@@ -108,7 +108,7 @@ export const diffView = {
         const {start} = bounds[lane.meta.group];
         drawLane(canvas, lane, {t0: start, t1: start + length, width: canvas.parentElement?.clientWidth ?? 0, rowHeight: 30, look, texts});
       }
-      key.replaceChildren(legend(page.manifest.classes.filter((/** @type {any} */ _, /** @type {number} */ i) => shown.some((lane) => lane.class.includes(i))), theme.paper));
+      key.replaceChildren(legend(page.manifest.classes.filter((_, i) => shown.some((lane) => lane.class.includes(i))), theme.paper));
     });
   },
   leave: hideTip,

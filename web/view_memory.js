@@ -34,28 +34,29 @@ export const memoryView = {
     const [summary, curve, peak, churn, texts] = await Promise.all([...['memory_summary', 'memory_timeline', 'memory_peak', 'memory_churn'].map((name) => page.table(name)), page.texts()]);
     /** @type {any[]} */
     const metas = page.manifest.lanes;
-    const lanes = await Promise.all(metas.map((meta, i) => (meta.kind === 'steps' || meta.kind === 'ops' ? page.lane(i) : null)));
-    const steps = lanes.find((lane) => lane?.meta.kind === 'steps'), span = Math.max(1, page.manifest.span_ns);
-    const cells = (/** @type {import('./data.js').TableData | null} */ table, /** @type {string} */ name) => table?.column(name)?.values ?? [];
+    /** @type {any[]} */
+    const lanes = (await Promise.all(metas.map((meta, i) => (meta.kind === 'steps' || meta.kind === 'ops' ? page.lane(i) : null)))).filter(Boolean);
+    const steps = lanes.find((lane) => lane.meta.kind === 'steps'), span = Math.max(1, page.manifest.span_ns);
+    const cells = (table, name) => table?.column(name)?.values ?? [];
     const devices = cells(summary, 'device').length ? cells(summary, 'device') : [...new Set(cells(curve, 'device'))];
     devices.forEach((device, i) => {
-      const of = (/** @type {string} */ name) => cells(summary, name)[i] ?? null, most = of('peak_allocated_mb'), at = of('peak_at_ms');
+      const of = (name) => cells(summary, name)[i] ?? null, most = of('peak_allocated_mb'), at = of('peak_at_ms');
       const rows = cells(curve, 'device').map((one, row) => (one === device ? row : -1)).filter((row) => row >= 0);
       if (rows.length < 2 && !(most > 0)) return;
-      const open = at === null ? null : lanes.map((lane) => lane?.meta.kind === 'ops' ? hitLane(lane, 0, at * 1e6, 0) : null).find((hit) => hit && !hit.isRun);
+      const open = at === null ? null : lanes.filter((lane) => lane.meta.kind === 'ops').map((lane) => hitLane(lane, 0, at * 1e6, 0)).find((hit) => hit && !hit.isRun);
       const reserved = of('peak_reserved_mb');
       into.append(el('h2', {}, visible(device)), el('p', {class: 'says'}, `Peak ${bytes(most * 1e6)} allocated`, at === null ? '' : ` at ${time(at * 1e6, 4)}`, of('step') ? ` in ${visible(of('step'))}` : '',
         open ? `, while ${shortName(visible(texts[open.lane.name[open.place]]), 60)} ran` : '', '.',
         el('span', {class: 'muted'}, reserved === null ? '' : ` Reserved: ${bytes(reserved * 1e6)}.`, of('capacity_mb') ? ` The device has ${bytes(of('capacity_mb') * 1e6)}: ${percent(of('peak_pct_of_capacity'))} in use.` : '')));
-      if (rows.length < 2) return;
+      if (rows.length < 2 || (most < 0.1 && devices.length > 1)) return;
       const times = rows.map((row) => cells(curve, 'ts_ms')[row] * 1e6), allocated = rows.map((row) => cells(curve, 'allocated_mb')[row]), held = rows.map((row) => cells(curve, 'reserved_mb')[row]);
-      const box = el('div', {class: 'memory-box'}), top = Math.max(...allocated, ...held.map((value) => value ?? 0), most ?? 0) * 1.1 || 1;
+      const box = el('div', {class: 'memory-box'}), hasBands = steps && laneRows(steps)[0].to > 1, top = Math.max(...allocated, ...held.map((value) => value ?? 0), most ?? 0) * 1.1 || 1;
       const draw = () => {
         const width = box.clientWidth, end = Math.max(span, times[times.length - 1]);
         const plot = plotOf(width, 300, {from: 0, to: end, label: '', ticks: timeTicks(0, end, width / 110)}, {from: 0, to: top, label: 'MB'},
           `Memory of ${visible(device)}: peak ${bytes(most * 1e6)} at ${time((at ?? 0) * 1e6, 4)}`);
         const {x, y, marks} = plot, theme = themeOf(box);
-        if (steps) {
+        if (hasBands) {
           for (let step = 0; step < laneRows(steps)[0].to; step += 2)
             marks.append(svgEl('rect', {class: 'band', x: x(steps.start[step]), y: plot.top, width: Math.max(0, x(steps.start[step] + steps.duration[step]) - x(steps.start[step])), height: plot.bottom - plot.top}));
         }
@@ -66,18 +67,18 @@ export const memoryView = {
           const px = x(at * 1e6), py = y(most), isRight = px > width * 0.7;
           marks.append(svgEl('circle', {cx: px, cy: py, r: 4, style: {fill: theme.ink}}), svgEl('text', {class: 'point-name', x: px + (isRight ? -8 : 8), y: py - 6, 'text-anchor': isRight ? 'end' : 'start'}, `peak ${bytes(most * 1e6)}`));
         }
-        const moment = (/** @type {PointerEvent} */ event) => (event.offsetX - plot.left) / (plot.right - plot.left) * end;
-        plot.svg.addEventListener('pointermove', (/** @type {PointerEvent} */ event) => {
+        const moment = (event) => (event.offsetX - plot.left) / (plot.right - plot.left) * end;
+        plot.svg.addEventListener('pointermove', (event) => {
           const row = rowBefore(times, moment(event));
           if (row < 0) return hideTip();
           showTip(event, `${bytes(allocated[row] * 1e6)} allocated`, held[row] === null ? null : `${bytes(held[row] * 1e6)} reserved`, time(times[row], 4));
         });
         plot.svg.addEventListener('pointerleave', hideTip);
-        if (metas.length) plot.svg.addEventListener('click', (/** @type {PointerEvent} */ event) => go(hashOf('timeline', '', [['t', `${Math.max(0, Math.round(moment(event) - span / 100))}-${Math.round(moment(event) + span / 100)}`]])));
+        if (metas.length) plot.svg.addEventListener('click', (event) => go(hashOf('timeline', '', [['t', `${Math.max(0, Math.round(moment(event) - span / 100))}-${Math.round(moment(event) + span / 100)}`]])));
         clear(box).append(plot.svg);
       };
       into.append(pictureWithTable(box, () => pictureTable('memory', `Memory of ${device} over time`, [['time', 'ms', 2, times.map((ns) => ns / 1e6)], ['allocated', 'MB', 2, allocated], ['reserved', 'MB', 2, held]]), 'curve'),
-        el('ul', {class: 'legend'}, el('li', {}, el('span', {class: 'swatch memory-swatch'}), 'allocated'), el('li', {}, el('span', {class: 'swatch memory-held-swatch'}), 'reserved'), steps ? el('li', {}, el('span', {class: 'swatch band-swatch'}), 'every other step') : null));
+        el('ul', {class: 'legend'}, el('li', {}, el('span', {class: 'swatch memory-swatch'}), 'allocated'), el('li', {}, el('span', {class: 'swatch memory-held-swatch'}), 'reserved'), hasBands ? el('li', {}, el('span', {class: 'swatch band-swatch'}), 'every other step') : null));
       keepDrawn(box, draw);
     });
     if (!curve) into.append(el('p', {class: 'muted'}, 'The curve over time, and who owned the memory, come with `tracelens report --memory`.'));

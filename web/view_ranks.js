@@ -9,7 +9,7 @@ import {count, fourDigits, humanNumber, percent, visible} from './text.js';
 const kHeatColour = '#b5332e', kMostHeatColumns = 2000;
 const kPlotColours = ['#2f7ed8', '#c98219', '#2ca58d', '#8c5ac8', '#b8527f', '#5b8e3e', '#c46a2b', '#4d9db4', '#7b86c2', '#7a8794'];
 
-/** Columns of a heat map that share a place: the bounds of each bin. @param {number} columns @param {number} most @returns {[number, number][]} */
+/** Columns of a heat map that share a place: the bounds of each bin. @param {number} columns @param {number} most @returns {number[][]} */
 export function heatBins(columns, most) {
   const bins = Math.min(columns, Math.max(1, Math.floor(most)));
   return Array.from({length: bins}, (_, i) => [Math.floor(i * columns / bins), Math.floor((i + 1) * columns / bins)]);
@@ -22,8 +22,8 @@ function heatMap(options) {
   const {rows, columns} = options, canvas = el('canvas', {role: 'img', 'aria-label': options.label});
   const box = el('div', {class: 'heat', tabindex: '0', role: 'application', 'aria-label': `${options.label}. Arrow keys move, Enter opens.`}, canvas);
   const left = 64, right = options.total ? 84 : 8, top = 20;
-  let high = 20, wide = 1, at = [0, 0], /** @type {[number, number][]} */ bins = [];
-  const largestOf = (/** @type {number} */ row, /** @type {[number, number]} */ [from, to]) => {
+  let high = 20, wide = 1, at = [0, 0], /** @type {number[][]} */ bins = [];
+  const largestOf = (/** @type {number} */ row, /** @type {number[]} */ [from, to]) => {
     let best = from;
     for (let column = from + 1; column < to; ++column) if ((options.value(row, column) ?? -1) > (options.value(row, best) ?? -1)) best = column;
     return best;
@@ -63,18 +63,18 @@ function heatMap(options) {
       context.strokeRect(left + at[1] * wide - 1, top + at[0] * high - 1, wide + 1, high + 1);
     }
   };
-  const cellAt = (/** @type {MouseEvent} */ event) => {
+  const cellAt = (event) => {
     const row = Math.floor((event.offsetY - top) / high), bin = Math.floor((event.offsetX - left) / wide);
     return row >= 0 && row < rows.length && bin >= 0 && bin < bins.length ? [row, bin] : null;
   };
   const tellCell = (/** @type {number[]} */ [row, bin]) => [row, largestOf(row, bins[bin])];
-  box.addEventListener('pointermove', (/** @type {PointerEvent} */ event) => {
+  box.addEventListener('pointermove', (event) => {
     const cell = cellAt(event), [row, column] = cell ? tellCell(cell) : [-1, -1];
     if (cell) showTip(event, ...options.tip(row, column));
     else hideTip();
   });
   box.addEventListener('pointerleave', hideTip);
-  box.addEventListener('click', (/** @type {MouseEvent} */ event) => {
+  box.addEventListener('click', (event) => {
     const cell = cellAt(event);
     if (!cell) return;
     at = cell;
@@ -83,7 +83,7 @@ function heatMap(options) {
   });
   box.addEventListener('focus', draw);
   box.addEventListener('blur', draw);
-  box.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => {
+  box.addEventListener('keydown', (event) => {
     const by = {ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0]}[event.key];
     if (!by && event.key !== 'Enter') return;
     event.preventDefault();
@@ -106,7 +106,7 @@ export const ranksView = {
   /** @param {import('./data.js').Page} page @param {HTMLElement} into */
   async draw(page, into) {
     const [sync, straggler, verdicts, exchange, timeline] = await Promise.all(['nccl_implicit_sync', 'straggler_summary', 'comm_verdict', 'nccl_all2allv_heatmap', 'rank_timeline'].map((name) => page.table(name)));
-    const cells = (/** @type {import('./data.js').TableData | null} */ table, /** @type {string} */ name) => table?.column(name)?.values ?? [];
+    const cells = (table, name) => table?.column(name)?.values ?? [];
     if (page.manifest.overview?.verdict) into.append(el('p', {class: 'says'}, page.manifest.overview.verdict));
     if (verdicts?.description.includes('corrected clocks')) into.append(el('p', {class: 'muted'}, 'Times are by corrected clocks.'));
     const ids = cells(sync, 'collective_id'), groups = cells(sync, 'Process Group Name'), names = cells(sync, 'Collective name'), sizes = cells(sync, 'Full msg size (MB)');
@@ -114,9 +114,9 @@ export const ranksView = {
     const waits = ranks.map((rank) => cells(sync, `rank_${rank}_wait_time`)), starts = ranks.map((rank) => cells(sync, `rank_${rank}_ts`)), lengths = ranks.map((rank) => cells(sync, `rank_${rank}_dur`));
     const latency = cells(sync, 'comm_latency'), bandwidth = cells(sync, 'bus bw (GB/s)');
     let group = state.get('group') ?? '', op = state.get('op') ?? '', colour = state.get('colour') ?? 'wait';
-    const mapPlace = el('div', {}), onePlace = el('div', {}), label = (/** @type {number} */ at) => `${visible(names[at])} ${humanNumber(+Number(sizes[at] ?? 0).toPrecision(3), 'MiB')}`;
+    const mapPlace = el('div', {}), onePlace = el('div', {}), label = (at) => `${visible(names[at])} ${humanNumber(+Number(sizes[at] ?? 0).toPrecision(3), 'MiB')}`;
 
-    const showOne = (/** @type {number} */ at) => {
+    const showOne = (at) => {
       state.set({collective: ids[at]});
       const inIt = ranks.map((_, i) => i).filter((i) => typeof starts[i][at] === 'number'), last = Math.max(...inIt.map((i) => starts[i][at]));
       const latest = inIt.find((i) => starts[i][at] === last) ?? 0, from = Math.min(...inIt.map((i) => starts[i][at])) - last, to = Math.max(...inIt.map((i) => starts[i][at] + lengths[i][at])) - last;
@@ -127,7 +127,7 @@ export const ranksView = {
           `Collective ${ids[at]}, ${label(at)}: rank ${ranks[latest]} comes last, the first has waited ${humanNumber(-from, 'µs')} by then`);
         inIt.forEach((i, row) => {
           const begin = plot.x(starts[i][at] - last), zero = plot.x(0), end = plot.x(starts[i][at] + lengths[i][at] - last), y = plot.y(row) + 2;
-          const tell = (/** @type {PointerEvent} */ event) => showTip(event, `rank ${ranks[i]}`, `waits ${humanNumber(last - starts[i][at], 'µs')}`, `whole kernel ${humanNumber(lengths[i][at], 'µs')}`);
+          const tell = (event) => showTip(event, `rank ${ranks[i]}`, `waits ${humanNumber(last - starts[i][at], 'µs')}`, `whole kernel ${humanNumber(lengths[i][at], 'µs')}`);
           plot.marks.append(svgEl('g', {onpointermove: tell, onpointerleave: hideTip}, svgEl('rect', {x: begin, y, width: Math.max(0, Math.min(zero, end) - begin), height: high - 4, style: {fill: pale}}),
             svgEl('rect', {x: zero, y, width: Math.max(1, end - zero), height: high - 4, style: {fill: solid}})));
         });
@@ -142,7 +142,7 @@ export const ranksView = {
     const showMap = () => {
       state.set({group, op, colour: colour === 'wait' ? null : colour});
       const shown = Array.from(ids.keys()).filter((at) => (!group || groups[at] === group) && (!op || names[at] === op));
-      const unit = colour === 'bandwidth' ? 'GiB/s' : 'µs', values = (/** @type {number} */ row, /** @type {number} */ at) => (typeof starts[row][at] !== 'number' ? null : colour === 'wait' ? waits[row][at] : (colour === 'latency' ? latency : bandwidth)[at]);
+      const unit = colour === 'bandwidth' ? 'GiB/s' : 'µs', values = (row, at) => (typeof starts[row][at] !== 'number' ? null : colour === 'wait' ? waits[row][at] : (colour === 'latency' ? latency : bandwidth)[at]);
       const totals = ranks.map((_, row) => shown.reduce((sum, at) => sum + (waits[row][at] ?? 0), 0)), least = totals.indexOf(Math.min(...totals));
       const what = {wait: 'waiting time', latency: 'time of the transfer', bandwidth: 'bus bandwidth'}[colour] ?? '';
       const map = heatMap({label: `${what} of ${ranks.length} ranks in ${shown.length} collectives; rank ${ranks[least] ?? ''} waits least`, rows: ranks.map((rank) => `rank ${rank}`), columns: shown.map((at) => visible(ids[at])), unit,
@@ -153,7 +153,7 @@ export const ranksView = {
         return pictureTable('waiting', `${what} by rank and collective`, [['collective_id', '', 0, flat.map(({at}) => ids[at])], ['collective', '', 0, flat.map(({at}) => names[at])], ['rank', 'id', 1, flat.map(({rank}) => rank)], [what, unit, 2, flat.map(({at, row}) => values(row, at))]]);
       }, 'heat map'));
     };
-    const options = (/** @type {any[]} */ values) => /** @type {[string, string][]} */ ([['', 'all'], ...[...new Set(values)].map((value) => [value, visible(value)])]);
+    const options = (values) => /** @type {[string, string][]} */ ([['', 'all'], ...[...new Set(values)].map((value) => [value, visible(value)])]);
     if (sync && ids.length && ranks.length) {
       into.append(el('h2', {}, 'Who waits, and when'), el('div', {class: 'toolbar'}, choice('Group', options(groups), group, (value) => {
         group = value;
@@ -169,7 +169,7 @@ export const ranksView = {
       const asked = ids.indexOf(state.get('collective') ?? '');
       showOne(asked >= 0 ? asked : Array.from(ids.keys()).reduce((best, at) => (latencyOf(at) > latencyOf(best) ? at : best), 0));
     }
-    function latencyOf(/** @type {number} */ at) {
+    function latencyOf(at) {
       return cells(sync, 'skew in start time')[at] ?? 0;
     }
     const pair = el('div', {class: 'pair'});
@@ -178,7 +178,7 @@ export const ranksView = {
       const from = cells(exchange, 'src_rank'), to = cells(exchange, 'dst_rank'), sent = cells(exchange, 'total_sent_MB'), all = [...new Set([...from, ...to])].sort((a, b) => a - b);
       /** @type {Map<string, number>} */
       const by = new Map(from.map((rank, i) => [`${rank} ${to[i]}`, sent[i]]));
-      const value = (/** @type {number} */ row, /** @type {number} */ column) => by.get(`${all[row]} ${all[column]}`) ?? null;
+      const value = (row, column) => by.get(`${all[row]} ${all[column]}`) ?? null;
       const map = heatMap({label: `All-to-all: what ${all.length} ranks send each other, MiB`, rows: all.map((rank) => `rank ${rank}`), columns: all.map((rank) => `to ${rank}`), value, unit: 'MiB', square: true,
         tip: (row, column) => [`rank ${all[row]} to rank ${all[column]}`, value(row, column) === null ? 'nothing' : humanNumber(value(row, column), 'MiB')]});
       pair.append(el('section', {}, el('h2', {}, 'All-to-all: who sends to whom'), pictureWithTable(map.element, () => exchange, 'matrix')));
@@ -195,7 +195,7 @@ export const ranksView = {
           `Bandwidth by message size: at most ${fourDigits(bandwidth[best])} GiB/s, of ${label(best)}`);
         for (const at of points) {
           plot.marks.append(svgEl('circle', {class: 'point', cx: plot.x(sizes[at]), cy: plot.y(bandwidth[at]), r: 5, style: {fill: theme.forced ? theme.ink : legible(kPlotColours[kinds.indexOf(names[at]) % 10], theme.paper)},
-            onpointermove: (/** @type {PointerEvent} */ event) => showTip(event, `${visible(ids[at])}: ${label(at)}`, `${fourDigits(bandwidth[at])} GiB/s in ${humanNumber(latency[at], 'µs')}`), onpointerleave: hideTip, onclick: () => showOne(at)}));
+            onpointermove: (event) => showTip(event, `${visible(ids[at])}: ${label(at)}`, `${fourDigits(bandwidth[at])} GiB/s in ${humanNumber(latency[at], 'µs')}`), onpointerleave: hideTip, onclick: () => showOne(at)}));
         }
         clear(box).append(plot.svg);
       });

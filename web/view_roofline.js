@@ -20,7 +20,7 @@ export const rooflineView = {
   async draw(page, into) {
     const table = await page.table('roofline'), about = page.manifest.roofline, asked = state.get('row');
     if (!table) return;
-    const cells = (/** @type {string} */ name) => table.column(name)?.values ?? [];
+    const cells = (name) => table.column(name)?.values ?? [];
     const names = cells('op'), categories = cells('category'), intensity = cells('FLOPs/byte'), rates = cells('achieved'), shares = cells('time share'), roofs = cells('% of roof'),
       bounds = cells('bound'), calls = cells('calls'), times = cells('GPU time'), dims = cells('Input Dims'), types = cells('Input type');
     const rows = Array.from(names.keys()), placed = rows.filter((row) => intensity[row] > 0 && rates[row] > 0);
@@ -30,13 +30,13 @@ export const rooflineView = {
     let chosen = new Set(placed), showsAchievable = true;
     /** @type {any[]} */
     const classes = page.manifest.classes, levels = about.roofs;
-    const colourOf = (/** @type {string} */ category) => {
+    const colourOf = (category) => {
       const at = classOf(classes, category ?? '');
       return at >= 0 ? classes[at].colour : ['#2f7ed8', '#8c5ac8', '#2ca58d', '#c98219', '#b8527f', '#5b8e3e', '#c46a2b', '#4d9db4', '#7b86c2', '#7a8794'][kinds.indexOf(category) % 10];
     };
     const box = el('div', {class: 'roofline-box', tabindex: '0', role: 'application', 'aria-label': 'Roofline. Arrow keys go from point to point by time, Enter goes to the row of the op.'});
-    const open = async (/** @type {number} */ row) => go((await opRow(page, names[row], dims[row] ?? '', types[row] ?? '')).hash);
-    const lines = (/** @type {number} */ row) => [visible(names[row]), shapesText(dims[row] ?? ''), `${count(calls[row])} calls · ${humanNumber(times[row], 'µs')} · ${percent(shares[row])} of GPU time`,
+    const open = async (row) => go((await opRow(page, names[row], dims[row] ?? '', types[row] ?? '')).hash);
+    const lines = (row) => [visible(names[row]), shapesText(dims[row] ?? ''), `${count(calls[row])} calls · ${humanNumber(times[row], 'µs')} · ${percent(shares[row])} of GPU time`,
       `${fourDigits(rates[row])} TFLOP/s at ${fourDigits(intensity[row])} FLOP/byte`, roofs[row] === null ? null : `${percent(roofs[row])} of roof, ${bounds[row]}-bound`];
     let focus = -1;
     if (asked) {  // the key of a row of the ops
@@ -45,13 +45,14 @@ export const rooflineView = {
       if (focus < 0) say('The op of this link has no point.');
     }
     const list = dataTable({table, caption: 'Points', shown: ['op', 'time share', '% of roof', 'achieved', 'bound', 'Input Dims'], onRow: (row) => open(row)});
-    const narrow = () => list.narrow?.((/** @type {number} */ row) => !hidden.has(categories[row]) && (chosen.size === placed.length || chosen.has(row)));
+    const narrow = () => list.narrow?.((row) => !hidden.has(categories[row]) && (chosen.size === placed.length || chosen.has(row)));
     const draw = () => {
       const theme = themeOf(box), width = box.clientWidth, height = Math.max(300, Math.min(560, width * 0.62));
       const plot = plotOf(width, height, {from: about.least_intensity, to: about.most_intensity, log: true, label: 'FLOP per byte'},
         {from: about.least_tflops, to: about.most_tflops, log: true, label: 'TFLOP/s'}, '');
       const {x, y, marks, svg} = plot, shown = placed.filter((row) => !hidden.has(categories[row])).sort((a, b) => shares[b] - shares[a]);
-      const clip = (/** @type {number} */ value, /** @type {number} */ low, /** @type {number} */ high) => Math.max(low, Math.min(high, value));
+      const clip = (value, low, high) => Math.max(low, Math.min(high, value));
+      const roofNames = svgEl('g', {});
       /** @type {number[]} */
       const labelled = [];
       for (const roof of levels.filter((one) => showsAchievable || !one.achievable)) {
@@ -60,10 +61,10 @@ export const rooflineView = {
         let top = y(roof.tflops) - 6;
         while (labelled.some((other) => Math.abs(other - top) < 13)) top += 13;
         labelled.push(top);
-        marks.append(svgEl('text', {class: 'roof-name', x: plot.right - 4, y: top, 'text-anchor': 'end'}, roof.label));
+        roofNames.append(svgEl('text', {class: 'roof-name', x: plot.right - 4, y: top, 'text-anchor': 'end'}, roof.label));
       }
       const steep = Math.max(about.least_intensity, about.least_tflops / about.terabytes), low = Math.sqrt(steep * Math.min(about.most_intensity, Math.min(...levels.map((roof) => roof.tflops), about.most_tflops) / about.terabytes));
-      if (low > steep) marks.append(svgEl('text', {class: 'roof-name', x: x(low) - 10, y: y(low * about.terabytes) - 4, 'text-anchor': 'end'}, `${fourDigits(about.terabytes)} TB/s`));
+      if (low > steep) roofNames.append(svgEl('text', {class: 'roof-name', x: x(low) - 10, y: y(low * about.terabytes) - 4, 'text-anchor': 'end'}, `${+about.terabytes.toPrecision(3)} TB/s`));
       const largest = Math.max(...shown.map((row) => shares[row]), 0.001);
       /** @type {{x: number, y: number, width: number}[]} */
       const taken = [];
@@ -75,28 +76,29 @@ export const rooflineView = {
         taken.push(place);
         marks.append(svgEl('text', {class: 'point-name', x: place.x, y: place.y}, text));
       }
+      marks.append(roofNames);
       const best = shown[0];
       svg.setAttribute('aria-label', best === undefined ? 'Roofline without points' : `Roofline of ${about.gpu}: ${shown.length} points; the costliest, ${visible(names[best])}, takes ${percent(shares[best])} of GPU time at ${percent(roofs[best] ?? 0)} of its roof`);
       const brush = svgEl('rect', {class: 'plot-brush', hidden: true});
       svg.append(brush);
       let began = /** @type {{x: number, y: number} | null} */ (null);
-      const at = (/** @type {PointerEvent} */ event) => {
+      const at = (event) => {
         const frame = svg.getBoundingClientRect();
         return {x: event.clientX - frame.left, y: event.clientY - frame.top};
       };
-      const rowAt = (/** @type {any} */ event) => (event.target.dataset?.row === undefined ? -1 : +event.target.dataset.row);
-      svg.addEventListener('pointerdown', (/** @type {PointerEvent} */ event) => {
+      const rowAt = (event) => (event.target.dataset?.row === undefined ? -1 : +event.target.dataset.row);
+      svg.addEventListener('pointerdown', (event) => {
         began = at(event);
         svg.setPointerCapture(event.pointerId);
       });
-      svg.addEventListener('pointermove', (/** @type {PointerEvent} */ event) => {
+      svg.addEventListener('pointermove', (event) => {
         if (!began) return rowAt(event) >= 0 ? showTip(event, ...lines(rowAt(event))) : hideTip();
         const to = at(event);
         if (Math.abs(to.x - began.x) + Math.abs(to.y - began.y) < 6) return;
         brush.removeAttribute('hidden');
         for (const [name, value] of Object.entries({x: Math.min(began.x, to.x), y: Math.min(began.y, to.y), width: Math.abs(to.x - began.x), height: Math.abs(to.y - began.y)})) brush.setAttribute(name, String(value));
       });
-      svg.addEventListener('pointerup', (/** @type {PointerEvent} */ event) => {
+      svg.addEventListener('pointerup', (event) => {
         const from = began, to = at(event);
         began = null;
         if (!from) return;
@@ -141,7 +143,7 @@ export const rooflineView = {
       el('div', {}, el('p', {class: 'muted'}, 'Size is time. Drag over points to list them; click an empty place to list all.'), list)));
     keepDrawn(box, draw);
   },
-  keys: (/** @type {KeyboardEvent} */ event) => rooflineKeys?.(event) ?? false,
+  keys: (event) => rooflineKeys?.(event) ?? false,
   leave() {
     rooflineKeys = null;
     hideTip();

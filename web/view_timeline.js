@@ -15,6 +15,11 @@ import {count, exactTime, humanNumber, percent, shapesText, shortName, time, typ
 const kTimelineLeast = 100;  // ns in view
 const kTimelineRowHeights = /** @type {Record<string, number>} */ ({steps: 18, gpu: 30, modules: 16, ops: 18, calls: 16});
 
+/** @param {Lane} lane */
+function rowHeightOf(lane) {
+  return kTimelineRowHeights[lane.meta.kind] ?? 18;
+}
+
 /** Which classes are neither copies nor fills. @param {{name: string}} kind */
 export function isKernelClass(kind) {
   return kind.name !== 'copy' && kind.name !== 'fill';
@@ -46,7 +51,7 @@ export function shellWord(text) {
 /** Which names hold all the words. @param {string[]} texts @param {string} words */
 export function wantedNames(texts, words) {
   const asked = words.toLowerCase().split(/\s+/).filter(Boolean);
-  return Uint8Array.from(texts, (text) => (asked.length && asked.every((word) => text.toLowerCase().includes(word)) ? 1 : 0));
+  return Uint8Array.from(texts, /** @param {any} text */ (text) => (asked.length && asked.every((word) => text.toLowerCase().includes(word)) ? 1 : 0));
 }
 
 /** The whole view while it is shown. */
@@ -70,6 +75,8 @@ class Timeline {
     /** @type {LaneHit[]} */
     this.hits = [];
     this.hitAt = -1;
+    /** @type {LaneBox[]} */
+    this.boxes = [];
     this.width = 0;
     this.frame = 0;
     this.moving = 0;
@@ -78,7 +85,7 @@ class Timeline {
     /** @type {Map<number, {x: number, y: number}>} */
     this.fingers = new Map();
     this.scrolled = () => this.redraw();
-    this.searched = (/** @type {any} */ event) => {
+    this.searched = (event) => {
       state.set({q: event.detail});
       this.highlight(event.detail ? wantedNames(this.texts, event.detail) : null);
     };
@@ -91,7 +98,6 @@ class Timeline {
     const devices = new Map();
     for (const lane of this.lanes.filter((one) => one.meta.kind === 'gpu'))
       devices.set(deviceOf(lane.meta), [...(devices.get(deviceOf(lane.meta)) ?? []), lane]);
-    /** @type {LaneBox[]} */
     this.boxes = this.lanes.map((lane) => {
       const streams = devices.get(deviceOf(lane.meta));
       const canvas = el('canvas', {role: 'img', 'aria-label': this.findingOf(lane)});
@@ -103,7 +109,7 @@ class Timeline {
           el('span', {class: 'muted'}, meta.kind === 'gpu' ? `${percent(100 * meta.busy_ns / this.span)} busy` : `${count(meta.events)} events`),
           merged && el('span', {class: 'muted lane-merged'}, merged)), canvas);
       const gaps = meta.kind === 'gpu' && streams?.[0] === lane ? gapsOf(streams) : null;
-      return {lane, canvas, box, rowHeight: kTimelineRowHeights[meta.kind] ?? 18, gaps, longGaps: gaps ? gapsWithin(gaps, 0, this.span, this.span / 3200) : []};
+      return {lane, canvas, box, rowHeight: rowHeightOf(lane), gaps, longGaps: gaps ? gapsWithin(gaps, 0, this.span, this.span / 3200) : []};
     });
     const steps = this.lanes.filter((lane) => lane.meta.kind === 'steps').flatMap((lane) => Array.from({length: Math.min(500, laneRows(lane)[0].to)},
       (_, i) => ({lane, i})));
@@ -119,7 +125,7 @@ class Timeline {
       'aria-label': 'Timeline. w and s zoom, a and d move, comma and point go from slice to slice, arrow keys up and down change the lane, Enter opens details.'},
     svgEl('svg', {class: 'tl-links', 'aria-hidden': 'true'}, this.link), this.rangeBox, this.outline);
     this.panel = el('div', {class: 'tl-panel', 'aria-label': 'Selection', role: 'region', hidden: true});
-    const hint = (/** @type {string} */ text, /** @type {string} */ key) => ({title: `${text} (${key})`, 'aria-label': text});
+    const hint = (text, key) => ({title: `${text} (${key})`, 'aria-label': text});
     const bar = el('div', {class: 'toolbar'},
       button('−', () => this.zoom(2), hint('Zoom out', 's')), button('+', () => this.zoom(0.5), hint('Zoom in', 'w')),
       button('‹', () => this.pan(-0.3), hint('Earlier', 'a')), button('›', () => this.pan(0.3), hint('Later', 'd')),
@@ -134,7 +140,7 @@ class Timeline {
     const body = el('div', {class: 'tl-body'}, el('div', {class: 'tl-minimap'}, this.minimap, this.window),
       el('div', {class: 'tl-rulerline'}, this.ruler),
       el('div', {class: 'tl-lanes'}, this.boxes.flatMap((box, i) => [
-        groups.length > 1 && box.lane.meta.group !== this.boxes?.[i - 1]?.lane.meta.group ? el('div', {class: 'lane-group', dir: 'ltr'}, visible(groups[box.lane.meta.group] ?? '')) : null,
+        groups.length > 1 && box.lane.meta.group !== this.boxes[i - 1]?.lane.meta.group ? el('div', {class: 'lane-group', dir: 'ltr'}, visible(groups[box.lane.meta.group] ?? '')) : null,
         box.box]), this.layer));
     const used = new Set();
     for (const lane of this.lanes) {
@@ -142,7 +148,7 @@ class Timeline {
       for (const kind of lane.runs.class) used.add(kind);
     }
     this.legendPlace = el('div', {});
-    this.usedClasses = manifest.classes.filter((/** @type {any} */ _, /** @type {number} */ i) => used.has(i));
+    this.usedClasses = manifest.classes.filter((_, i) => used.has(i));
     this.element = el('div', {class: 'timeline'}, bar, pictureWithTable(body, () => this.table(), 'timeline'), this.legendPlace, this.panel);
     this.listen();
     const words = state.get('q');
@@ -168,6 +174,9 @@ class Timeline {
       this.paper = theme.paper;
       clear(this.legendPlace).append(legend(this.usedClasses, theme.paper));
       this.width = this.layer.clientWidth;
+      // Few lanes use the room there is.
+      const high = this.boxes.reduce((sum, {lane}) => sum + laneRows(lane).length * rowHeightOf(lane), 0), grow = Math.max(1, Math.min(1.8, (innerHeight - 380 - 8 * this.boxes.length) / high));
+      for (const box of this.boxes) box.rowHeight = Math.round(rowHeightOf(box.lane) * grow);
       this.drawMinimap();
       this.draw();
     });
@@ -194,7 +203,7 @@ class Timeline {
     if (!this.look || this.width < 10 || !this.element.isConnected) return;
     const {t0, t1, width, look, texts, wanted} = this;
     const high = innerHeight, least = (t1 - t0) / 200;
-    for (const {lane, canvas, rowHeight, gaps, longGaps} of this.boxes ?? []) {
+    for (const {lane, canvas, rowHeight, gaps, longGaps} of this.boxes) {
       const height = laneRows(lane).length * rowHeight;
       if (canvas.style.height !== `${height}px`) canvas.style.height = `${height}px`;
       const place = canvas.getBoundingClientRect();
@@ -271,7 +280,7 @@ class Timeline {
   launchOf({lane, place, isRun}) {
     if (isRun || lane.meta.kind !== 'gpu' || lane.latency[place] < 0) return null;
     const moment = lane.start[place] - lane.latency[place];
-    for (const box of this.boxes ?? []) {
+    for (const box of this.boxes) {
       if (box.lane.meta.kind !== 'calls' || box.lane.meta.group !== lane.meta.group) continue;
       const hit = hitLane(box.lane, 0, moment, 1);
       if (hit) return {box, hit, moment};
@@ -302,8 +311,8 @@ class Timeline {
     this.remember([this.t0, this.t1]);
   }
 
-  /** Into the address, once it rests. @param {[number, number]} window */
-  remember([t0, t1]) {
+  /** Into the address, once it rests. @param {number[]} window */
+  remember(/** @type {number[]} */ [t0, t1]) {
     clearTimeout(this.stateTimer);
     this.stateTimer = setTimeout(() => state.set({t: t0 <= 0 && t1 >= this.span ? null : `${Math.round(t0)}-${Math.round(t1)}`}), 150);
   }
@@ -368,7 +377,7 @@ class Timeline {
 
   /** To the row above or below, at the same moment. @param {number} by */
   stepRow(by) {
-    const rows = (this.boxes ?? []).flatMap(({lane}) => laneRows(lane).map((_, row) => ({lane, row}))), from = this.selected;
+    const rows = this.boxes.flatMap(({lane}) => laneRows(lane).map((_, row) => ({lane, row}))), from = this.selected;
     const moment = from ? this.boundsOf(from).start : (this.t0 + this.t1) / 2;
     let at = from ? rows.findIndex(({lane, row}) => lane === from.lane && row === this.boundsOf(from).row) : -1;
     for (at += by; at >= 0 && at < rows.length; at += by) {
@@ -400,8 +409,8 @@ class Timeline {
     const rows = [...sum.names].sort((a, b) => b[1].sum - a[1].sum);
     const kernels = rows.reduce((n, [, one]) => n + (isKernelClass(classes[one.class] ?? {name: ''}) ? one.count : 0), 0);
     const others = rows.reduce((n, [, one]) => n + one.count, 0) - kernels;
-    const figure = (/** @type {string} */ value, /** @type {string} */ label) => el('div', {class: 'stat'}, el('b', {class: 'digits'}, value), el('span', {class: 'muted'}, label));
-    const us = (/** @type {(one: any) => number} */ value) => rows.map(([, one]) => value(one) / 1000);
+    const figure = (value, label) => el('div', {class: 'stat'}, el('b', {class: 'digits'}, value), el('span', {class: 'muted'}, label));
+    const us = (value) => rows.map(([, one]) => value(one) / 1000);
     const table = pictureTable('selection', 'Kernels of the selection', [['kernel', '', 0, rows.map(([name]) => this.texts[name])], ['count', '', 1, rows.map(([, one]) => one.count)],
       ['sum', 'µs', 2, us((one) => one.sum)], ['mean', 'µs', 2, us((one) => one.sum / one.count)], ['least', 'µs', 2, us((one) => one.least)], ['most', 'µs', 2, us((one) => one.most)]]);
     clear(this.panel).append(el('div', {class: 'tl-panelhead'}, el('h3', {}, `Selection of ${time(to - from)}`),
@@ -446,7 +455,7 @@ class Timeline {
   /** What is below a point of the layer. @param {number} x @param {number} y */
   at(x, y) {
     const moment = this.t0 + x / this.width * (this.t1 - this.t0), pixel = (this.t1 - this.t0) / this.width;
-    const box = this.boxes?.find(({canvas}) => y >= canvas.offsetTop && y < canvas.offsetTop + canvas.offsetHeight) ?? null;
+    const box = this.boxes.find(({canvas}) => y >= canvas.offsetTop && y < canvas.offsetTop + canvas.offsetHeight) ?? null;
     const hit = box && hitLane(box.lane, Math.floor((y - box.canvas.offsetTop) / box.rowHeight), moment, 2 * pixel);
     const gap = box?.gaps && !hit ? gapsWithin(box.gaps, moment, moment + 1, 0)[0] ?? null : null;
     return {moment, box, hit, gap};
@@ -487,7 +496,7 @@ class Timeline {
       const [a, b] = [...this.fingers.values()];
       return {apart: Math.max(20, Math.abs(a.x - b.x)), middle: (a.x + b.x) / 2};
     };
-    layer.addEventListener('pointerdown', (/** @type {PointerEvent} */ event) => {
+    layer.addEventListener('pointerdown', (event) => {
       if (event.button !== 0) return;
       layer.setPointerCapture(event.pointerId);
       this.fingers.set(event.pointerId, {x: event.offsetX, y: event.offsetY});
@@ -497,7 +506,7 @@ class Timeline {
         Object.assign(began, {apart, moment: this.t0 + middle / this.width * (this.t1 - this.t0), moved: true});
       }
     });
-    layer.addEventListener('pointermove', (/** @type {PointerEvent} */ event) => {
+    layer.addEventListener('pointermove', (event) => {
       if (!this.fingers.has(event.pointerId)) return event.pointerType === 'touch' ? undefined : this.hover(event);
       this.fingers.set(event.pointerId, {x: event.offsetX, y: event.offsetY});
       hideTip();
@@ -515,7 +524,7 @@ class Timeline {
       const by = Math.max(-began.t0, Math.min(this.span - began.t1, (began.x - event.offsetX) / this.width * (began.t1 - began.t0)));
       this.jump(began.t0 + by, began.t1 + by);
     });
-    const ended = (/** @type {PointerEvent} */ event) => {
+    const ended = (event) => {
       if (!this.fingers.delete(event.pointerId)) return;
       if (began.selects && began.moved && this.range) return this.setRange(this.range);
       if (began.moved || event.type === 'pointercancel') return;
@@ -528,7 +537,7 @@ class Timeline {
     layer.addEventListener('pointercancel', ended);
     layer.addEventListener('pointerleave', hideTip);
     layer.addEventListener('dblclick', () => this.selected && this.fit());
-    layer.addEventListener('wheel', (/** @type {WheelEvent} */ event) => {
+    layer.addEventListener('wheel', (event) => {
       const length = this.t1 - this.t0;
       if (event.ctrlKey || event.metaKey) {
         event.preventDefault();
@@ -541,7 +550,7 @@ class Timeline {
       }
     }, {passive: false});
     const map = this.minimap.parentElement;
-    const follow = (/** @type {PointerEvent} */ event) => {
+    const follow = (event) => {
       const box = /** @type {Element} */ (map).getBoundingClientRect(), about = (event.clientX - box.left) / box.width * this.span, length = this.t1 - this.t0;
       const from = Math.max(0, Math.min(this.span - length, about - length / 2));
       this.jump(from, from + length);
@@ -606,12 +615,12 @@ class Timeline {
     const name = this.texts[lane.name[place]], op = lane.op[place] - 1, event = lane.event[place];
     const opName = op >= 0 ? this.ops.name[op] : '', shapes = op >= 0 ? this.ops.shapes[op] : '', types = op >= 0 ? this.ops.types[op] : '';
     const [{table: work, row: worked, hash: opHash}, kernels] = await Promise.all([opRow(this.page, opName, shapes, types), this.page.table('kernel_summary')]);
-    const figure = (/** @type {string} */ column, /** @type {string} */ unit) => {
+    const figure = (column, unit) => {
       const value = worked >= 0 ? work?.column(column)?.values[worked] : null;
       return typeof value === 'number' ? humanNumber(value, unit) : null;
     };
     const kernelNames = kernels?.column('Kernel name')?.values ?? [], parents = kernels?.column('Parent cpu_op')?.values ?? [];
-    let kernelRow = lane.meta.kind === 'gpu' ? kernelNames.findIndex((/** @type {string} */ one, /** @type {number} */ row) => one === name && parents[row] === opName) : -1;
+    let kernelRow = lane.meta.kind === 'gpu' ? kernelNames.findIndex((one, row) => one === name && parents[row] === opName) : -1;
     if (kernelRow < 0 && lane.meta.kind === 'gpu') kernelRow = kernelNames.indexOf(name);
     const launch = this.launchOf(hit), module = lane.module[place];
     const {source: sources, groups} = this.manifest, source = (groups.length > 1 ? sources.length > 1 && sources[lane.meta.group] : sources[0]) || 'FILE';
@@ -657,7 +666,7 @@ class Timeline {
           op ? this.ops.name[op - 1] : null, op ? this.ops.shapes[op - 1] : null, isRun || lane.latency[place] < 0 ? null : lane.latency[place] / 1000, isRun ? null : lane.event[place]]);
       });
     }
-    const column = (/** @type {number} */ i) => rows.map((row) => row[i]);
+    const column = (i) => rows.map((row) => row[i]);
     return pictureTable('slices', `Slices from ${exactTime(Math.round(from))} to ${exactTime(Math.round(to))}`, [['lane', '', 0, column(0)], ['name', '', 0, column(1)], ['start', 'µs', 2, column(2)],
       ['duration', 'µs', 2, column(3)], ['op', '', 0, column(4)], ['shapes', '', 4, column(5)], ['launch latency', 'µs', 2, column(6)], ['event', 'id', 1, column(7)]]);
   }
@@ -668,17 +677,17 @@ let timelineNow = null;
 
 export const timelineView = {
   id: 'timeline', title: 'Timeline', key: '',
-  isThere: (/** @type {any} */ page) => page.manifest.lanes.length > 0,
+  isThere: (page) => page.manifest.lanes.length > 0,
   /** @param {any} page @param {HTMLElement} into */
   async draw(page, into) {
     const [texts, ops, nodes, lanes] = await Promise.all([page.texts(), page.ops(), page.nodes(),
-      Promise.all(page.manifest.lanes.map((/** @type {any} */ _, /** @type {number} */ i) => page.lane(i)))]);
+      Promise.all(page.manifest.lanes.map((_, i) => page.lane(i)))]);
     timelineNow?.stop();
     timelineNow = new Timeline(page, texts, lanes, ops, nodes);
     into.append(timelineNow.element);
     timelineNow.start();
   },
-  keys: (/** @type {KeyboardEvent} */ event) => timelineNow?.key(event) ?? false,
+  keys: (event) => timelineNow?.key(event) ?? false,
   leave() {
     timelineNow?.stop();
     timelineNow = null;

@@ -37,10 +37,10 @@ export const treeView = {
     const canvas = el('canvas', {role: 'img'}), outline = el('div', {class: 'tl-outline', hidden: true}), pathLine = el('nav', {class: 'path', 'aria-label': 'Path'}), legendPlace = el('div', {});
     const layer = el('div', {class: 'icicle', tabindex: '0', role: 'application', 'aria-label': 'Tree of modules. Arrow keys move, Enter zooms in, Backspace goes up, o opens the details.'}, canvas, outline);
     const total = () => (root >= 0 ? nodes.gpu[root] : children[nodes.name.length].reduce((sum, at) => sum + nodes.gpu[at], 0));
-    const all = given.name.reduce((/** @type {number} */ sum, /** @type {string} */ _, /** @type {number} */ i) => sum + (given.parent[i] ? 0 : given.gpu[i]), 0);
-    const roofOf = (/** @type {number} */ node) => shares[+merges][nodes.level[node] === 3 && nodes.parent[node] ? nodes.parent[node] - 1 : node];
-    const isInside = (/** @type {number} */ node) => node >= 0 && (root < 0 || pathTo(nodes, node).includes(root));
-    const describe = (/** @type {number} */ node) => `${kLevelNames[nodes.level[node]]} ${shortName(visible(nodes.name[node]), 70)}: ${time(nodes.gpu[node])}, ${percent(100 * nodes.gpu[node] / all)} of GPU time`;
+    const all = given.name.reduce((sum, _, i) => sum + (given.parent[i] ? 0 : given.gpu[i]), 0);
+    const roofOf = (node) => shares[+merges][nodes.level[node] === 3 && nodes.parent[node] ? nodes.parent[node] - 1 : node];
+    const isInside = (node) => node >= 0 && (root < 0 || pathTo(nodes, node).includes(root));
+    const describe = (node) => `${kLevelNames[nodes.level[node]]} ${shortName(visible(nodes.name[node]), 70)}: ${time(nodes.gpu[node])}, ${percent(100 * nodes.gpu[node] / all)} of GPU time`;
 
     const drawBoxes = () => {
       const width = layer.clientWidth, theme = themeOf(layer);
@@ -89,20 +89,20 @@ export const treeView = {
       el('span', {class: 'path-figures digits'}, focus >= 0 ? `${time(nodes.gpu[focus], 4)} · ${percent(100 * nodes.gpu[focus] / all)} · ${count(nodes.calls[focus])} calls` : time(all, 4)),
       ...(focus >= 0 ? [button('Ops', () => details(focus), {title: 'The ops below it (o)'})] : []));
     };
-    const zoom = (/** @type {number} */ node) => {
+    const zoom = (node) => {
       root = focus = node;
       state.set({node: node < 0 ? null : nodes.first?.[node] ?? node});
       say(node < 0 ? 'All modules' : describe(node));
       drawBoxes();
     };
-    const pick = (/** @type {number} */ node) => {
+    const pick = (node) => {
       focus = node;
       say(describe(node));
       drawFocus();
     };
     const up = () => root >= 0 && zoom(nodes.parent[root] - 1);
-    const details = (/** @type {number} */ node) => {
-      const rows = opsBelow(nodes, children, node), op = (/** @type {any} */ row) => row.op - 1;
+    const details = (node) => {
+      const rows = opsBelow(nodes, children, node), op = (row) => row.op - 1;
       openDrawer(shortName(visible(nodes.name[node]), 80), detailList([['Path', el('span', {class: 'wrap'}, pathTo(nodes, node).map((at) => visible(nodes.name[at])).join(' › '))],
         ['Kind', kLevelNames[nodes.level[node]]], ['Name', nodes.name[node].length > 80 ? traceText(nodes.name[node]) : null],
         ['GPU time', el('b', {class: 'digits'}, exactTime(nodes.gpu[node]))], ['Share', percent(100 * nodes.gpu[node] / all)],
@@ -122,11 +122,11 @@ export const treeView = {
       state.set({merge: merges ? '1' : null, heavy: heavy ? '1' : null, colour: byRoof ? 'roof' : null});
       drawBoxes();
     };
-    const boxAt = (/** @type {MouseEvent} */ event) => {
+    const boxAt = (event) => {
       const x = event.offsetX / layer.clientWidth, depth = Math.floor(event.offsetY / kIcicleRow);
       return boxes.find((box) => box.depth === depth && box.x0 <= x && x < box.x1) ?? null;
     };
-    layer.addEventListener('pointermove', (/** @type {PointerEvent} */ event) => {
+    layer.addEventListener('pointermove', (event) => {
       const node = boxAt(event)?.node;
       layer.classList.toggle('over', node !== undefined);
       if (node === undefined) return hideTip();
@@ -135,7 +135,7 @@ export const treeView = {
         `${count(nodes.calls[node])} calls, ${count(nodes.gpu_events[node])} GPU events`, nodes.backward[node] ? `backward ${time(nodes.backward[node])}` : null, share === null ? null : `${percent(share)} of roof`);
     });
     layer.addEventListener('pointerleave', hideTip);
-    layer.addEventListener('click', (/** @type {MouseEvent} */ event) => {
+    layer.addEventListener('click', (event) => {
       const box = boxAt(event);
       if (!box) return;
       zoom(box.node);
@@ -173,7 +173,7 @@ export const treeView = {
     pathLine, pictureWithTable(layer, table, 'tree'), legendPlace);
     keepDrawn(layer, drawBoxes);
   },
-  keys: (/** @type {KeyboardEvent} */ event) => (event.ctrlKey ? false : treeKeys?.(event) ?? false),
+  keys: (event) => (event.ctrlKey ? false : treeKeys?.(event) ?? false),
   leave() {
     treeKeys = null;
     hideTip();
