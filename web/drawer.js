@@ -13,6 +13,8 @@ export function openDrawer(title, ...nodes) {
     button('✕', closeDrawer, {class: 'button quiet', 'aria-label': 'Close details', title: 'Close (Esc)'})),
   el('div', {class: 'drawer-body'}, ...nodes));
   drawer.hidden = false;
+  // Who came by keyboard reads on there; Escape goes back. A pointer, or a step along a lane, keeps the focus.
+  if (document.activeElement?.matches('tr:focus-visible, button:focus-visible')) document.getElementById('drawer-title')?.focus();
   document.body.classList.add('with-drawer');
   drawer.scrollTop = 0;
 }

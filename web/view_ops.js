@@ -125,7 +125,7 @@ export const opsView = {
         const line = lines[i];
         if (line.level === 3) {
           const {name, count: times, mean, sum, stream} = line.kernel, figures = [times ? count(times) : '', sum === null ? '' : formats[1](sum / 1e3), '', '', '', ''];
-          return {class: 'level-3', level: 3, cells: [el('td', {}, el('span', {class: 'twist'}), el('span', {class: 'twist'}), el('a', {href: hashOf('kernels', '', [['f', name]])}, traceText(name, chars[0] - 26)), mean === null ? '' : ` ${time(mean * 1e3)} each`, stream === null || stream === undefined ? '' : ` · stream ${stream}`), '', ...figures.filter((_, j) => has[j])]};
+          return {class: 'level-3', level: 3, cells: [el('td', {}, el('span', {class: 'twist'}), el('span', {class: 'twist'}), el('a', {href: hashOf('kernels', '', [['f', name]])}, traceText(name, chars[0] - 36)), mean === null ? '' : ` ${time(mean * 1e3)} each`, stream === null || stream === undefined ? '' : ` · stream ${stream}`, page.manifest.lanes.length > 0 && [' ', el('a', {href: hashOf('timeline', '', [['q', name]])}, 'timeline')]), '', ...figures.filter((_, j) => has[j])]};
         }
         const isOpen = line.level === 1 ? open.has(line.name) : openArgs.has(line.row), room = chars[0] - 2 * line.level - 2;
         return {
