@@ -27,7 +27,10 @@ export function closeDrawer() {
   drawer.hidden = true;
   clear(drawer);
   document.body.classList.remove('with-drawer');
-  if (hadFocus && drawerOpener instanceof HTMLElement && drawerOpener.isConnected) drawerOpener.focus();
+  if (!hadFocus || !(drawerOpener instanceof HTMLElement)) return true;
+  // Rows of a table are drawn anew; the same one takes the focus.
+  const same = drawerOpener.isConnected ? drawerOpener : document.querySelector(`main [data-row="${drawerOpener.dataset.row}"]`);
+  if (same instanceof HTMLElement) same.focus();
   return true;
 }
 
