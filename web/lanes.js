@@ -13,7 +13,7 @@ import {time, visible} from './text.js';
  * @typedef {{lane: Lane, place: number, isRun: boolean}} LaneHit
  * @typedef {{start: number, end: number}} LaneGap
  * @typedef {{count: number, sum: number, least: number, most: number, class: number}} LaneSum
- * @typedef {{colours: Uint32Array, lines: Uint32Array, css: string[], inks: string[], hatched: boolean[], ink: string, accent: string, muted: string}} LaneLook
+ * @typedef {{colours: Uint32Array, lines: Uint32Array, css: string[], inks: string[], hatched: boolean[], outline: number, ink: string, accent: string, muted: string}} LaneLook
  */
 
 const laneRowsKept = new WeakMap();
@@ -54,18 +54,20 @@ export function firstAfter(start, length, from, to, moment) {
  * @param {Float32Array} cover @param {Uint8Array} edges @param {Uint8Array | null} wanted */
 export function coverRow(lane, row, t0, t1, width, classes, cover, edges, wanted) {
   const banks = wanted ? 2 * classes : classes, scale = width / (t1 - t0);
-  const {start, duration, name, runs} = lane;
-  for (let i = firstAfter(start, duration, row.from, row.to, t0); i < row.to && start[i] < t1; ++i) {
-    const bank = lane.class[i] + (wanted && !wanted[name[i]] ? classes : 0);
-    let x0 = (start[i] - t0) * scale, x1 = x0 + duration[i] * scale;
-    if (x1 - x0 >= 2) {  // whole pixels: a slice that can be seen has sharp edges
-      x0 = Math.max(0, Math.round(x0));
-      x1 = Math.min(width, Math.round(x1));
-      if (x1 - x0 >= 4) edges[x1 - 1] = 1;
-      for (let x = x0; x < x1; ++x) cover[x * banks + bank] += 1;
+  const {start, duration, name, class: kinds, runs} = lane;
+  for (let i = firstAfter(start, duration, row.from, row.to, t0), to = row.to; i < to; ++i) {
+    const from = start[i];
+    if (from >= t1) break;
+    const bank = wanted !== null && wanted[name[i]] === 0 ? kinds[i] + classes : kinds[i], length = duration[i] * scale;
+    let x0 = (from - t0) * scale, x1 = x0 + length;
+    if (length < 2) {
+      addCover(cover, banks, bank, x0 < 0 ? 0 : x0, x1 > width ? width : x1, 1, width);
       continue;
     }
-    addCover(cover, banks, bank, Math.max(0, x0), Math.min(width, x1), 1, width);
+    x0 = Math.max(0, Math.round(x0));  // whole pixels: a slice that can be seen has sharp edges
+    x1 = Math.min(width, Math.round(x1));
+    if (x1 - x0 >= 4) edges[x1 - 1] = 1;
+    for (let x = x0; x < x1; ++x) cover[x * banks + bank] += 1;
   }
   for (let i = firstAfter(runs.start, runs.length, row.runFrom, row.runTo, t0); i < row.runTo && runs.start[i] < t1; ++i) {
     const bank = runs.class[i] + (wanted && !wanted[runs.name[i]] ? classes : 0);
@@ -97,11 +99,12 @@ function paintRow(pixels, width, top, height, cover, edges, banks, classes, look
     for (let bank = 0; bank < banks; ++bank) total += cover[base + bank];
     if (total === 0) continue;
     const filled = total >= 0.999 ? height : Math.max(least, Math.round(total * height));
-    let sum = 0, y = bottom;
+    let sum = 0, y = bottom, isWanted = false;
     for (let bank = 0; bank < banks; ++bank) {
       const part = cover[base + bank];
       if (part === 0) continue;
       sum += part;
+      if (bank < classes) isWanted = banks > classes;
       const until = bottom - Math.round(sum / total * filled);
       // A separating line at the end of a slice, and the hatch, are the same lighter colour.
       const colour = (edges[x] ? look.lines : look.colours)[bank], line = look.lines[bank], hatched = look.hatched[bank % classes];
@@ -109,6 +112,10 @@ function paintRow(pixels, width, top, height, cover, edges, banks, classes, look
         --y;
         pixels[y * width + x] = hatched && (x + y) % 7 < 2 ? line : colour;
       }
+    }
+    if (isWanted) {  // what is searched for is outlined
+      const outline = look.outline;
+      for (y = 0; y < 2; ++y) pixels[(top + y) * width + x] = pixels[(bottom - 1 - y) * width + x] = outline;
     }
   }
 }
@@ -122,14 +129,14 @@ export function laneLook(classes, theme) {
   const lines = css.map((colour) => mixColour(colour, theme.paper, 0.5));
   return {
     colours: Uint32Array.from([...css, ...faded], colourNumber), lines: Uint32Array.from([...lines, ...faded], colourNumber),
-    css, inks: css.map(inkOn), hatched: classes.map((kind) => kind.hatched), ink: theme.ink, accent: theme.accent, muted: theme.muted,
+    css, inks: css.map(inkOn), hatched: classes.map((kind) => kind.hatched), outline: colourNumber(theme.ink), ink: theme.ink, accent: theme.accent, muted: theme.muted,
   };
 }
 
 /** What a slice is called where there is little room: without return type, name spaces and template arguments.
  * @param {string} name */
 export function sliceLabel(name) {
-  const text = name.replace(/^void /, ''), until = text.search(/[<(]/);
+  const text = name.slice(0, 400).replace(/^void /, ''), until = text.search(/[<(]/);
   if (until <= 0) return visible(text);
   const stem = text.slice(0, until).trim(), space = stem.lastIndexOf('::');
   return visible(space < 0 ? stem : stem.slice(space + 2));

@@ -2,6 +2,7 @@
 import {el} from './dom.js';
 import {tableOf} from './data.js';
 import {hashOf} from './route.js';
+import {dataTable} from './table.js';
 
 /** '#2f7ed8' or 'rgb(47, 126, 216)' @param {string} colour @returns {number[]} */
 export function colourParts(colour) {
@@ -165,4 +166,14 @@ export async function opRow(page, name, shapes, types) {
   const dims = table?.column('Input Dims')?.values ?? [], kinds = table?.column('Input type')?.values ?? [];
   const row = name ? table?.column('name')?.values.findIndex((one, at) => one === name && (dims[at] ?? '') === shapes && (kinds[at] ?? '') === types) ?? -1 : -1;
   return {table, row, hash: table && row >= 0 ? hashOf('ops', '', [['row', table.key(row)]]) : hashOf('ops', '', [['f', name]])};
+}
+
+/** The cells of a column; none where table or column are missing. @param {import('./data.js').TableData | null} table @param {string} column @returns {any[]} */
+export function cellsOf(table, column) {
+  return table?.column(column)?.values ?? [];
+}
+
+/** Tables that have rows, each below its title. @param {HTMLElement} into @param {[import('./data.js').TableData | null, string][]} tables */
+export function appendTables(into, tables) {
+  for (const [table, title] of tables) if (table?.rows) into.append(el('h2', {}, title), dataTable({table}));
 }

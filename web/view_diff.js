@@ -1,9 +1,9 @@
 // view_diff.js: runs side by side: their time, their lanes on one scale, and what changed by op.
 import {el, traceText} from './dom.js';
 import {drawLane, hitLane, laneLook} from './lanes.js';
-import {hideTip, keepDrawn, legend, showTip, themeOf} from './picture.js';
+import {appendTables, cellsOf, hideTip, keepDrawn, legend, showTip, themeOf} from './picture.js';
 import {go, hashOf} from './route.js';
-import {dataTable, pictureWithTable} from './table.js';
+import {pictureWithTable} from './table.js';
 import {fixed, shortName, time, visible} from './text.js';
 
 const kMostDiffRows = 40;
@@ -38,12 +38,11 @@ export const diffView = {
   /** @param {import('./data.js').Page} page @param {HTMLElement} into */
   async draw(page, into) {
     const {manifest} = page, [ops, spans, summary, replaced, modules] = await Promise.all(['ops_diff', 'gpu_timeline', 'ops_summary', 'substitutions', 'modules_diff'].map((name) => page.table(name)));
-    const cells = (table, name) => table?.column(name)?.values ?? [];
     /** @type {string[]} */
     let runs = manifest.groups;
     if (runs.length < 2) runs = (summary ?? spans)?.columns.map(({name}) => /^(.*)::(total_direct_kernel_time_ms|time ms)$/.exec(name)?.[1] ?? '').filter(Boolean) ?? [];
     if (runs.length < 2) runs = ['base', 'new'];
-    const labels = runs.map((run) => shortName(visible(run.split('/').pop()?.replace(/\.(json|gz|pb|pftrace|sqlite)/g, '') || run), 28));
+    const labels = runs.map((run) => visible(shortName(run.split('/').pop()?.replace(/\.(json|gz|pb|pftrace|sqlite)/g, '') || run, 28)));
     /** @type {any[]} */
     const metas = manifest.lanes;
     const lanes = await Promise.all(metas.map((meta, i) => (meta.kind === 'gpu' ? page.lane(i) : null))), texts = metas.length ? await page.texts() : [];
@@ -53,10 +52,10 @@ export const diffView = {
       const start = Math.min(...[lane.start, lane.runs.start].map((list) => list.reduce((a, b) => Math.min(a, b), Infinity)));
       return {start: Math.min(found.start, start), end: Math.max(found.end, end)};
     }, {start: Infinity, end: 0}));
-    const total = cells(spans, 'type').indexOf('total_time');
-    const lasts = runs.map((run, i) => (total >= 0 ? cells(spans, `${run}::time ms`)[total] ?? null : bounds[i].end > 0 ? (bounds[i].end - bounds[i].start) / 1e6 : null));
-    const rows = sumByName(ops ? cells(ops, 'name').map((name, i) => ({name, times: ['time_trace1', 'time_trace2'].map((column) => (cells(ops, column)[i] ?? 0) / 1000), verdict: cells(ops, 'verdict')[i] ?? ''}))
-      : cells(summary, 'name').map((name, i) => ({name, times: runs.map((run) => cells(summary, `${run}::total_direct_kernel_time_ms`)[i] ?? null), verdict: ''})));
+    const total = cellsOf(spans, 'type').indexOf('total_time');
+    const lasts = runs.map((run, i) => (total >= 0 ? cellsOf(spans, `${run}::time ms`)[total] ?? null : bounds[i].end > 0 ? (bounds[i].end - bounds[i].start) / 1e6 : null));
+    const rows = sumByName(ops ? cellsOf(ops, 'name').map((name, i) => ({name, times: ['time_trace1', 'time_trace2'].map((column) => (cellsOf(ops, column)[i] ?? 0) / 1000), verdict: cellsOf(ops, 'verdict')[i] ?? ''}))
+      : cellsOf(summary, 'name').map((name, i) => ({name, times: runs.map((run) => cellsOf(summary, `${run}::total_direct_kernel_time_ms`)[i] ?? null), verdict: ''})));
     const work = runs.map((_, i) => rows.reduce((sum, row) => sum + (row.times[i] ?? 0), 0)), longest = Math.max(...lasts.map((value) => value ?? 0), ...work, 1e-9);
     into.append(el('div', {class: 'diff-runs'}, runs.map((run, i) => {
       const value = lasts[i] ?? work[i], base = lasts[0] ?? work[0];
@@ -83,7 +82,7 @@ export const diffView = {
       if (!two) into.append(el('ul', {class: 'legend'}, labels.map((label, i) => el('li', {}, el('span', {class: `swatch run-${i % 4}`}), label))));
       if (ops && rows.every((row) => row.verdict === 'unknown')) into.append(el('p', {class: 'muted'}, 'One step each: what is noise cannot be told. Record several steps to know.'));
     }
-    for (const [table, title] of /** @type {[any, string][]} */ ([[replaced, 'What took the place of what'], [modules, 'By module']])) if (table?.rows) into.append(el('h2', {}, title), dataTable({table}));
+    appendTables(into, [[replaced, 'What took the place of what'], [modules, 'By module']]);
   },
   /** Lanes of all runs on one scale, their first GPU events aligned.
    * @param {HTMLElement} into @param {import('./data.js').Page} page @param {any[]} lanes @param {{start: number, end: number}[]} bounds @param {string[]} labels @param {string[]} texts */
@@ -96,7 +95,7 @@ export const diffView = {
       const {start} = bounds[lane.meta.group], at = (event) => start + event.offsetX / canvas.clientWidth * length;
       canvas.addEventListener('pointermove', (event) => {
         const hit = hitLane(lane, Math.floor(event.offsetY / 30), at(event), 2 * length / canvas.clientWidth);
-        if (hit && !hit.isRun) showTip(event, shortName(visible(texts[lane.name[hit.place]]), 90), time(lane.duration[hit.place], 4));
+        if (hit && !hit.isRun) showTip(event, visible(shortName(texts[lane.name[hit.place]], 90)), time(lane.duration[hit.place], 4));
         else hideTip();
       });
       canvas.addEventListener('pointerleave', hideTip);

@@ -2,9 +2,9 @@
 import {plotOf, timeTicks} from './axes.js';
 import {clear, el, svgEl} from './dom.js';
 import {hitLane, laneRows} from './lanes.js';
-import {hideTip, keepDrawn, pictureTable, showTip, themeOf} from './picture.js';
+import {appendTables, cellsOf, hideTip, keepDrawn, pictureTable, showTip, themeOf} from './picture.js';
 import {go, hashOf} from './route.js';
-import {dataTable, pictureWithTable} from './table.js';
+import {pictureWithTable} from './table.js';
 import {bytes, percent, shortName, time, visible} from './text.js';
 
 /** The last row at or before a moment; rows stand by time. @param {number[]} times @param {number} moment */
@@ -31,25 +31,24 @@ export const memoryView = {
   isThere: (page) => page.hasTable('memory_timeline') || page.hasTable('memory_summary'),
   /** @param {import('./data.js').Page} page @param {HTMLElement} into */
   async draw(page, into) {
-    const [summary, curve, peak, churn, texts] = await Promise.all([...['memory_summary', 'memory_timeline', 'memory_peak', 'memory_churn'].map((name) => page.table(name)), page.texts()]);
+    const [summary, curve, peak, churn] = await Promise.all(['memory_summary', 'memory_timeline', 'memory_peak', 'memory_churn'].map((name) => page.table(name))), texts = await page.texts();
     /** @type {any[]} */
     const metas = page.manifest.lanes;
     /** @type {any[]} */
     const lanes = (await Promise.all(metas.map((meta, i) => (meta.kind === 'steps' || meta.kind === 'ops' ? page.lane(i) : null)))).filter(Boolean);
     const steps = lanes.find((lane) => lane.meta.kind === 'steps'), span = Math.max(1, page.manifest.span_ns);
-    const cells = (table, name) => table?.column(name)?.values ?? [];
-    const devices = cells(summary, 'device').length ? cells(summary, 'device') : [...new Set(cells(curve, 'device'))];
+    const devices = cellsOf(summary, 'device').length ? cellsOf(summary, 'device') : [...new Set(cellsOf(curve, 'device'))];
     devices.forEach((device, i) => {
-      const of = (name) => cells(summary, name)[i] ?? null, most = of('peak_allocated_mb'), at = of('peak_at_ms');
-      const rows = cells(curve, 'device').map((one, row) => (one === device ? row : -1)).filter((row) => row >= 0);
+      const of = (name) => cellsOf(summary, name)[i] ?? null, most = of('peak_allocated_mb'), at = of('peak_at_ms');
+      const rows = cellsOf(curve, 'device').map((one, row) => (one === device ? row : -1)).filter((row) => row >= 0);
       if (rows.length < 2 && !(most > 0)) return;
       const open = at === null ? null : lanes.filter((lane) => lane.meta.kind === 'ops').map((lane) => hitLane(lane, 0, at * 1e6, 0)).find((hit) => hit && !hit.isRun);
       const reserved = of('peak_reserved_mb');
       into.append(el('h2', {}, visible(device)), el('p', {class: 'says'}, `Peak ${bytes(most * 1e6)} allocated`, at === null ? '' : ` at ${time(at * 1e6, 4)}`, of('step') ? ` in ${visible(of('step'))}` : '',
-        open ? `, while ${shortName(visible(texts[open.lane.name[open.place]]), 60)} ran` : '', '.',
+        open ? `, while ${visible(shortName(texts[open.lane.name[open.place]], 60))} ran` : '', '.',
         el('span', {class: 'muted'}, reserved === null ? '' : ` Reserved: ${bytes(reserved * 1e6)}.`, of('capacity_mb') ? ` The device has ${bytes(of('capacity_mb') * 1e6)}: ${percent(of('peak_pct_of_capacity'))} in use.` : '')));
       if (rows.length < 2 || (most < 0.1 && devices.length > 1)) return;
-      const times = rows.map((row) => cells(curve, 'ts_ms')[row] * 1e6), allocated = rows.map((row) => cells(curve, 'allocated_mb')[row]), held = rows.map((row) => cells(curve, 'reserved_mb')[row]);
+      const times = rows.map((row) => cellsOf(curve, 'ts_ms')[row] * 1e6), allocated = rows.map((row) => cellsOf(curve, 'allocated_mb')[row]), held = rows.map((row) => cellsOf(curve, 'reserved_mb')[row]);
       const box = el('div', {class: 'memory-box'}), hasBands = steps && laneRows(steps)[0].to > 1, top = Math.max(...allocated, ...held.map((value) => value ?? 0), most ?? 0) * 1.1 || 1;
       const draw = () => {
         const width = box.clientWidth, end = Math.max(span, times[times.length - 1]);
@@ -82,7 +81,7 @@ export const memoryView = {
       keepDrawn(box, draw);
     });
     if (!curve) into.append(el('p', {class: 'muted'}, 'The curve over time, and who owned the memory, come with `tracelens report --memory`.'));
-    for (const [table, title] of /** @type {[any, string][]} */ ([[peak, 'In use at the peak'], [churn, 'Who asked for memory'], [summary, 'All devices']])) if (table?.rows) into.append(el('h2', {}, title), dataTable({table}));
+    appendTables(into, [[peak, 'In use at the peak'], [churn, 'Who asked for memory'], [summary, 'All devices']]);
   },
   leave: hideTip,
 };

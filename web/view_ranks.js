@@ -1,10 +1,10 @@
 // view_ranks.js: who waits for whom: waiting by rank and collective, one collective in detail, exchanges, bandwidth.
 import {extentOf, plotOf} from './axes.js';
 import {clear, el, svgEl} from './dom.js';
-import {choice, fitCanvas, hideTip, keepDrawn, legible, mixColour, pictureTable, showTip, themeOf} from './picture.js';
+import {appendTables, cellsOf, choice, fitCanvas, hideTip, keepDrawn, legible, mixColour, pictureTable, showTip, themeOf} from './picture.js';
 import {say, state} from './route.js';
-import {dataTable, pictureWithTable} from './table.js';
-import {count, fourDigits, humanNumber, percent, visible} from './text.js';
+import {pictureWithTable} from './table.js';
+import {fourDigits, humanNumber, percent, visible} from './text.js';
 
 const kHeatColour = '#b5332e', kMostHeatColumns = 2000;
 const kPlotColours = ['#2f7ed8', '#c98219', '#2ca58d', '#8c5ac8', '#b8527f', '#5b8e3e', '#c46a2b', '#4d9db4', '#7b86c2', '#7a8794'];
@@ -106,13 +106,12 @@ export const ranksView = {
   /** @param {import('./data.js').Page} page @param {HTMLElement} into */
   async draw(page, into) {
     const [sync, straggler, verdicts, exchange, timeline] = await Promise.all(['nccl_implicit_sync', 'straggler_summary', 'comm_verdict', 'nccl_all2allv_heatmap', 'rank_timeline'].map((name) => page.table(name)));
-    const cells = (table, name) => table?.column(name)?.values ?? [];
     if (page.manifest.overview?.verdict) into.append(el('p', {class: 'says'}, page.manifest.overview.verdict));
     if (verdicts?.description.includes('corrected clocks')) into.append(el('p', {class: 'muted'}, 'Times are by corrected clocks.'));
-    const ids = cells(sync, 'collective_id'), groups = cells(sync, 'Process Group Name'), names = cells(sync, 'Collective name'), sizes = cells(sync, 'Full msg size (MB)');
+    const ids = cellsOf(sync, 'collective_id'), groups = cellsOf(sync, 'Process Group Name'), names = cellsOf(sync, 'Collective name'), sizes = cellsOf(sync, 'Full msg size (MB)');
     const ranks = [...new Set((sync?.columns ?? []).map((column) => Number(/^rank_(\d+)_ts$/.exec(column.name)?.[1] ?? -1)).filter((rank) => rank >= 0))].sort((a, b) => a - b);
-    const waits = ranks.map((rank) => cells(sync, `rank_${rank}_wait_time`)), starts = ranks.map((rank) => cells(sync, `rank_${rank}_ts`)), lengths = ranks.map((rank) => cells(sync, `rank_${rank}_dur`));
-    const latency = cells(sync, 'comm_latency'), bandwidth = cells(sync, 'bus bw (GB/s)');
+    const waits = ranks.map((rank) => cellsOf(sync, `rank_${rank}_wait_time`)), starts = ranks.map((rank) => cellsOf(sync, `rank_${rank}_ts`)), lengths = ranks.map((rank) => cellsOf(sync, `rank_${rank}_dur`));
+    const latency = cellsOf(sync, 'comm_latency'), bandwidth = cellsOf(sync, 'bus bw (GB/s)');
     let group = state.get('group') ?? '', op = state.get('op') ?? '', colour = state.get('colour') ?? 'wait';
     const mapPlace = el('div', {}), onePlace = el('div', {}), label = (at) => `${visible(names[at])} ${humanNumber(+Number(sizes[at] ?? 0).toPrecision(3), 'MiB')}`;
 
@@ -170,12 +169,12 @@ export const ranksView = {
       showOne(asked >= 0 ? asked : Array.from(ids.keys()).reduce((best, at) => (latencyOf(at) > latencyOf(best) ? at : best), 0));
     }
     function latencyOf(at) {
-      return cells(sync, 'skew in start time')[at] ?? 0;
+      return cellsOf(sync, 'skew in start time')[at] ?? 0;
     }
     const pair = el('div', {class: 'pair'});
     into.append(pair);
     if (exchange?.rows) {
-      const from = cells(exchange, 'src_rank'), to = cells(exchange, 'dst_rank'), sent = cells(exchange, 'total_sent_MB'), all = [...new Set([...from, ...to])].sort((a, b) => a - b);
+      const from = cellsOf(exchange, 'src_rank'), to = cellsOf(exchange, 'dst_rank'), sent = cellsOf(exchange, 'total_sent_MB'), all = [...new Set([...from, ...to])].sort((a, b) => a - b);
       /** @type {Map<string, number>} */
       const by = new Map(from.map((rank, i) => [`${rank} ${to[i]}`, sent[i]]));
       const value = (row, column) => by.get(`${all[row]} ${all[column]}`) ?? null;
@@ -200,9 +199,8 @@ export const ranksView = {
         clear(box).append(plot.svg);
       });
     }
-    for (const [table, title] of /** @type {[any, string][]} */ ([[verdicts, 'Why, by group and collective'], [straggler, 'Who comes last'], [timeline, 'What each rank did']]))
-      if (table?.rows) into.append(el('h2', {}, title, el('span', {class: 'muted'}, ` ${count(table.rows)}`)), dataTable({table}));
-    if (straggler?.rows) say(`Rank ${cells(straggler, 'rank')[0]} comes last to ${percent(cells(straggler, 'pct_arrived_last')[0])} of the collectives`);
+    appendTables(into, [[verdicts, 'Why, by group and collective'], [straggler, 'Who comes last'], [timeline, 'What each rank did']]);
+    if (straggler?.rows) say(`Rank ${cellsOf(straggler, 'rank')[0]} comes last to ${percent(cellsOf(straggler, 'pct_arrived_last')[0])} of the collectives`);
   },
   leave: hideTip,
 };

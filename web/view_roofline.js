@@ -1,7 +1,7 @@
 // view_roofline.js: each op with a model against the limits of the GPU, on logarithmic axes.
 import {plotOf} from './axes.js';
 import {clear, el, svgEl} from './dom.js';
-import {classOf, hideTip, keepDrawn, legible, mixColour, opRow, showTip, themeOf, toggle} from './picture.js';
+import {cellsOf, classOf, hideTip, keepDrawn, legible, mixColour, opRow, showTip, themeOf, toggle} from './picture.js';
 import {go, say, state} from './route.js';
 import {dataTable, pictureWithTable} from './table.js';
 import {count, fourDigits, humanNumber, percent, shapesText, shortName, visible} from './text.js';
@@ -20,7 +20,7 @@ export const rooflineView = {
   async draw(page, into) {
     const table = await page.table('roofline'), about = page.manifest.roofline, asked = state.get('row');
     if (!table) return;
-    const cells = (name) => table.column(name)?.values ?? [];
+    const cells = (name) => cellsOf(table, name);
     const names = cells('op'), categories = cells('category'), intensity = cells('FLOPs/byte'), rates = cells('achieved'), shares = cells('time share'), roofs = cells('% of roof'),
       bounds = cells('bound'), calls = cells('calls'), times = cells('GPU time'), dims = cells('Input Dims'), types = cells('Input type');
     const rows = Array.from(names.keys()), placed = rows.filter((row) => intensity[row] > 0 && rates[row] > 0);
@@ -71,7 +71,7 @@ export const rooflineView = {
       for (const [order, row] of shown.entries()) {
         const cx = clip(x(intensity[row]), plot.left, plot.right), cy = clip(y(rates[row]), plot.top, plot.bottom), radius = 3 + 19 * Math.sqrt(shares[row] / largest), colour = theme.forced ? theme.ink : legible(colourOf(categories[row]), theme.paper);
         marks.append(svgEl('circle', {class: chosen.has(row) ? 'point' : 'point off', cx, cy, r: radius, 'data-row': row, style: {fill: colour, stroke: row === focus ? theme.ink : mixColour(colour, theme.ink, 0.3), strokeWidth: row === focus ? 3 : 1}}));
-        const text = shortName(visible(names[row].replace(/^aten::/, '')), 24), place = {x: cx + radius + 3, y: cy + 4, width: text.length * 6};
+        const text = visible(shortName(names[row].replace(/^aten::/, ''), 24)), place = {x: cx + radius + 3, y: cy + 4, width: text.length * 6};
         if (order >= 12 || place.x + place.width > plot.right || taken.some((other) => Math.abs(other.y - place.y) < 12 && place.x < other.x + other.width && other.x < place.x + place.width)) continue;
         taken.push(place);
         marks.append(svgEl('text', {class: 'point-name', x: place.x, y: place.y}, text));

@@ -105,7 +105,7 @@ class Timeline {
       const merged = meta.merged_below_ns > 0 ? `slices below ${time(meta.merged_below_ns)} merged: ${
         time(lane.runs.busy.reduce((a, b) => a + b, 0))} of ${time(meta.busy_ns)}` : '';
       const box = el('div', {class: `lane lane-${meta.kind}`},
-        el('div', {class: 'lane-title', title: merged || null}, el('span', {class: 'lane-name', dir: 'ltr'}, shortName(visible(meta.title), 40)),
+        el('div', {class: 'lane-title', title: merged || null}, el('span', {class: 'lane-name', dir: 'ltr'}, visible(shortName(meta.title, 40))),
           el('span', {class: 'muted'}, meta.kind === 'gpu' ? `${percent(100 * meta.busy_ns / this.span)} busy` : `${count(meta.events)} events`),
           merged && el('span', {class: 'muted lane-merged'}, merged)), canvas);
       const gaps = meta.kind === 'gpu' && streams?.[0] === lane ? gapsOf(streams) : null;
@@ -131,7 +131,7 @@ class Timeline {
       button('‹', () => this.pan(-0.3), hint('Earlier', 'a')), button('›', () => this.pan(0.3), hint('Later', 'd')),
       button('Fit', () => this.fit(), {title: 'Fit the selection; again: everything (f)'}),
       button('Range', () => this.rangeOfSelection(), {title: 'Sums over the selected slice, or over what is in view (r)'}),
-      steps.length ? choice('Step', [['', 'all'], ...steps.map((step, i) => /** @type {[string, string]} */ ([String(i), shortName(visible(this.texts[step.lane.name[step.i]]), 32)]))], '', (value) => {
+      steps.length ? choice('Step', [['', 'all'], ...steps.map((step, i) => /** @type {[string, string]} */ ([String(i), visible(shortName(this.texts[step.lane.name[step.i]], 32))]))], '', (value) => {
         const step = value === '' ? null : steps[+value];
         if (step) this.show(step.lane.start[step.i], step.lane.start[step.i] + step.lane.duration[step.i]);
         else this.show(0, this.span);
@@ -347,7 +347,7 @@ class Timeline {
       const {start, end} = this.boundsOf(hit), length = this.t1 - this.t0;
       if (bringsIn && (end < this.t0 + length * 0.02 || start > this.t1 - length * 0.02)) this.show((start + end - length) / 2, (start + end + length) / 2);
       const names = hit.isRun ? hit.lane.runs.name : hit.lane.name;
-      say(`${hit.isRun ? `${count(hit.lane.runs.count[hit.place])} merged slices, mostly ` : ''}${shortName(visible(this.texts[names[hit.place]]), 80)}, ${time(end - start)}, ${visible(hit.lane.meta.title)}`);
+      say(`${hit.isRun ? `${count(hit.lane.runs.count[hit.place])} merged slices, mostly ` : ''}${visible(shortName(this.texts[names[hit.place]], 80))}, ${time(end - start)}, ${visible(hit.lane.meta.title)}`);
     }
     this.redraw();
   }
@@ -368,7 +368,7 @@ class Timeline {
     if (!hit || hit.isRun) {
       const lane = hit?.lane ?? this.lanes.find((one) => one.meta.kind === 'gpu') ?? this.lanes[0];
       if (!lane) return;
-      const row = laneRows(lane)[0], place = firstAfter(lane.start, lane.duration, row.from, row.to, hit ? this.boundsOf(hit).start : this.t0);
+      const row = laneRows(lane)[0], place = firstAfter(lane.start, lane.duration, row.from, row.to, hit ? this.boundsOf(hit).start : this.t0 + (this.t1 - this.t0) * 0.03);
       return place < row.to ? this.select({lane, place, isRun: false}, true) : undefined;
     }
     const row = laneRows(hit.lane)[hit.lane.row[hit.place]], place = hit.place + by;
@@ -431,11 +431,14 @@ class Timeline {
     this.hitAt = -1;
     let total = 0;
     if (wanted) {
-      inOrder(this.lanes, -1, Infinity, (start, end, lane, place, isRun) => {
-        if (isRun || !wanted[lane.name[place]]) return;
-        this.hits.push({lane, place, isRun});
-        total += end - start;
-      });
+      for (const lane of this.lanes) {
+        lane.name.forEach((name, place) => {
+          if (!wanted[name]) return;
+          this.hits.push({lane, place, isRun: false});
+          total += lane.duration[place];
+        });
+      }
+      this.hits.sort((a, b) => a.lane.start[a.place] - b.lane.start[b.place]);
     }
     clear(this.matches).append(...(wanted ? [el('span', {class: 'digits'}, `${count(this.hits.length)} matches, ${time(total)}`),
       button('‹', () => this.walk(-1), {title: 'Previous match (N)', 'aria-label': 'Previous match'}), button('›', () => this.walk(1), {title: 'Next match (n)', 'aria-label': 'Next match'}),
@@ -473,7 +476,7 @@ class Timeline {
       });
       if (best > (gap.end - gap.start) / 3) break;
     }
-    return best > 0 ? `host: ${shortName(visible(name), 60)}, ${percent(100 * best / (gap.end - gap.start))} of it` : null;
+    return best > 0 ? `host: ${visible(shortName(name, 60))}, ${percent(100 * best / (gap.end - gap.start))} of it` : null;
   }
 
   /** @param {PointerEvent} event */
@@ -483,9 +486,9 @@ class Timeline {
     if (!hit) return gap && box ? showTip(event, `idle ${time(gap.end - gap.start)}`, this.hostDuring(gap, box.lane.meta.group)) : hideTip();
     const {lane, place} = hit, {runs} = lane;
     if (hit.isRun) return showTip(event, `${count(runs.count[place])} slices merged`, `busy ${time(runs.busy[place])} of ${time(runs.length[place])}, longest ${time(runs.longest[place])}`,
-      `mostly ${shortName(visible(this.texts[runs.name[place]]), 80)}`);
+      `mostly ${visible(shortName(this.texts[runs.name[place]], 80))}`);
     const op = lane.op[place] ? lane.op[place] - 1 : -1;
-    showTip(event, shortName(visible(this.texts[lane.name[place]]), 90), `${time(lane.duration[place], 4)} · ${visible(lane.meta.title)}`,
+    showTip(event, visible(shortName(this.texts[lane.name[place]], 90)), `${time(lane.duration[place], 4)} · ${visible(lane.meta.title)}`,
       op >= 0 && lane.meta.kind === 'gpu' ? visible(`${this.ops.name[op]} ${shapesText(this.ops.shapes[op])}`) : null);
   }
 
@@ -626,8 +629,8 @@ class Timeline {
     const {source: sources, groups} = this.manifest, source = (groups.length > 1 ? sources.length > 1 && sources[lane.meta.group] : sources[0]) || 'FILE';
     const command = `tracelens tree ${shellWord(source)} --path ${event}`;
     const shown = el('code', {dir: 'ltr', class: 'command'}, visible(command));
-    openDrawer(shortName(visible(name), 90),
-      detailList([['Name', name.length > 90 ? traceText(name) : null], ['On', visible(lane.meta.title)], ['Class', this.manifest.classes[lane.class[place]]?.name ?? ''],
+    openDrawer(traceText(name, 90),
+      detailList([['On', visible(lane.meta.title)], ['Class', this.manifest.classes[lane.class[place]]?.name ?? ''],
         ['Start', exactTime(lane.start[place])], ['Duration', el('b', {class: 'digits'}, exactTime(lane.duration[place]))],
         ['Op', opName && traceText(opName)], ['Shapes', shapes && [shapesText(shapes), el('div', {class: 'muted wrap'}, traceText(shapes))]],
         ['Types', types && (typesText(types) || traceText(types))],
@@ -636,7 +639,7 @@ class Timeline {
           launch.hit.lane.runs.name[launch.hit.place] : launch.hit.lane.name[launch.hit.place]], 60))}` : ''] : null],
         ['Work per call', figure('GFLOPS', 'GFLOP')], ['Data per call', figure('Data Moved (MB)', 'MiB')],
         ['Rate, mean', [figure('TFLOPS/s_mean', 'TFLOP/s'), figure('TB/s_mean', 'TB/s')].filter(Boolean).join(' · ')],
-        ['Of roof, mean', figure('Pct Roofline_mean', '%')], ['Event', event]]),
+        ['Of roof, mean', figure('Pct Roofline_mean', '%')], ['Event', event], ['Full name', name.length > 90 ? traceText(name) : null]]),
       el('div', {class: 'commandline'}, shown, button('Copy', () => copyText(command, 'Command copied.'))),
       el('div', {class: 'toolbar'},
         button('Same kernel', () => {

@@ -40,7 +40,7 @@ export const treeView = {
     const all = given.name.reduce((sum, _, i) => sum + (given.parent[i] ? 0 : given.gpu[i]), 0);
     const roofOf = (node) => shares[+merges][nodes.level[node] === 3 && nodes.parent[node] ? nodes.parent[node] - 1 : node];
     const isInside = (node) => node >= 0 && (root < 0 || pathTo(nodes, node).includes(root));
-    const describe = (node) => `${kLevelNames[nodes.level[node]]} ${shortName(visible(nodes.name[node]), 70)}: ${time(nodes.gpu[node])}, ${percent(100 * nodes.gpu[node] / all)} of GPU time`;
+    const describe = (node) => `${kLevelNames[nodes.level[node]]} ${visible(shortName(nodes.name[node], 70))}: ${time(nodes.gpu[node])}, ${percent(100 * nodes.gpu[node] / all)} of GPU time`;
 
     const drawBoxes = () => {
       const width = layer.clientWidth, theme = themeOf(layer);
@@ -74,7 +74,7 @@ export const treeView = {
         context.fillText(text, left + 5, top + high / 2 + 1, wide - 8);
       }
       canvas.setAttribute('aria-label', `GPU time by module: ${time(total())}${root >= 0 ? ' in ' + visible(nodes.name[root]) : ''}; the largest: ${
-        [...(root >= 0 ? children[root] : children[nodes.name.length])].sort((a, b) => nodes.gpu[b] - nodes.gpu[a]).slice(0, 3).map((node) => `${shortName(visible(nodes.name[node]), 40)} ${percent(100 * nodes.gpu[node] / Math.max(1, total()))}`).join(', ')}`);
+        [...(root >= 0 ? children[root] : children[nodes.name.length])].sort((a, b) => nodes.gpu[b] - nodes.gpu[a]).slice(0, 3).map((node) => `${visible(shortName(nodes.name[node], 40))} ${percent(100 * nodes.gpu[node] / Math.max(1, total()))}`).join(', ')}`);
       const used = new Set(boxes.map(({node}) => nodes.class[node]));
       clear(legendPlace).append(byRoof ? legend([10, 30, 50, 70, 90].map((share) => ({name: `${share} % of roof`, colour: roofColour(share, theme.paper)})), theme.paper)
         : legend([...classes.filter((_, i) => used.has(i)), {name: 'backward', colour: '#888888', hatched: true}], theme.paper));
@@ -85,7 +85,7 @@ export const treeView = {
       outline.hidden = !box;
       if (box) Object.assign(outline.style, {left: `${box.x0 * width - 1}px`, width: `${Math.max(4, (box.x1 - box.x0) * width + 1)}px`, top: `${box.depth * kIcicleRow - 1}px`, height: `${kIcicleRow + 1}px`});
       clear(pathLine).append(button('All', () => zoom(-1), {class: 'button quiet'}), ...(focus >= 0 ? pathTo(nodes, focus).flatMap((node) => [el('span', {class: 'muted', 'aria-hidden': 'true'}, '›'),
-        button(shortName(visible(nodes.name[node]), 40), () => zoom(node), {class: 'button quiet'})]) : []),
+        button(visible(shortName(nodes.name[node], 40)), () => zoom(node), {class: 'button quiet'})]) : []),
       el('span', {class: 'path-figures digits'}, focus >= 0 ? `${time(nodes.gpu[focus], 4)} · ${percent(100 * nodes.gpu[focus] / all)} · ${count(nodes.calls[focus])} calls` : time(all, 4)),
       ...(focus >= 0 ? [button('Ops', () => details(focus), {title: 'The ops below it (o)'})] : []));
     };
@@ -103,7 +103,7 @@ export const treeView = {
     const up = () => root >= 0 && zoom(nodes.parent[root] - 1);
     const details = (node) => {
       const rows = opsBelow(nodes, children, node), op = (row) => row.op - 1;
-      openDrawer(shortName(visible(nodes.name[node]), 80), detailList([['Path', el('span', {class: 'wrap'}, pathTo(nodes, node).map((at) => visible(nodes.name[at])).join(' › '))],
+      openDrawer(traceText(nodes.name[node], 80), detailList([['Path', el('span', {class: 'wrap'}, pathTo(nodes, node).map((at) => visible(nodes.name[at])).join(' › '))],
         ['Kind', kLevelNames[nodes.level[node]]], ['Name', nodes.name[node].length > 80 ? traceText(nodes.name[node]) : null],
         ['GPU time', el('b', {class: 'digits'}, exactTime(nodes.gpu[node]))], ['Share', percent(100 * nodes.gpu[node] / all)],
         ['Backward', nodes.backward[node] ? exactTime(nodes.backward[node]) : null], ['Calls', count(nodes.calls[node])], ['GPU events', count(nodes.gpu_events[node])],
@@ -131,7 +131,7 @@ export const treeView = {
       layer.classList.toggle('over', node !== undefined);
       if (node === undefined) return hideTip();
       const share = roofOf(node);
-      showTip(event, shortName(visible(nodes.name[node]), 100), `${kLevelNames[nodes.level[node]]} · ${time(nodes.gpu[node], 4)} · ${percent(100 * nodes.gpu[node] / all)}`,
+      showTip(event, visible(shortName(nodes.name[node], 100)), `${kLevelNames[nodes.level[node]]} · ${time(nodes.gpu[node], 4)} · ${percent(100 * nodes.gpu[node] / all)}`,
         `${count(nodes.calls[node])} calls, ${count(nodes.gpu_events[node])} GPU events`, nodes.backward[node] ? `backward ${time(nodes.backward[node])}` : null, share === null ? null : `${percent(share)} of roof`);
     });
     layer.addEventListener('pointerleave', hideTip);
