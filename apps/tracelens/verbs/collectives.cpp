@@ -112,7 +112,7 @@ class CollectivesVerb : public Verb {
     page_.set_title(report->title);
     if (output_.ends_with(".xlsx")) leave_out_what_excel_cannot_hold(*report);
     for (const std::string& sentence : report->warnings) console.warn(sentence);
-    write_report(*report, output_);
+    write_report(*report, output_, "collectives");
     console.show(*report, "collectives");
     console.note_written(*report, output_);
     return kExitOk;
