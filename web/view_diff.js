@@ -77,6 +77,7 @@ export const diffView = {
     el('tbody', {}, rows.slice(0, kMostDiffRows).map((row) => el('tr', {class: row.verdict === 'noise' ? 'muted' : null}, el('th', {scope: 'row'}, traceText(row.name, 60)), row.times.map((value) => el('td', {class: 'number'}, value === null ? '' : fixed(value, 3))),
       two ? el('td', {class: 'number'}, signed((row.times[1] ?? 0) - (row.times[0] ?? 0))) : null, el('td', {}, bar(row)), two ? el('td', {}, row.verdict === 'noise' ? 'within noise' : verdictOf(row)) : null)))));
     const whole = ops ?? summary;
+    if (two && manifest.nodes_blob >= 0) into.append(el('p', {}, el('a', {href: '#tree?colour=change'}, 'Modules, coloured by change')));
     if (rows.length) {
       into.append(el('h2', {}, 'By op', el('span', {class: 'muted'}, rows.length > kMostDiffRows ? ` the ${kMostDiffRows} largest changes of ${rows.length}` : '')), whole ? pictureWithTable(picture, () => whole, 'bars') : picture);
       if (!two) into.append(el('ul', {class: 'legend'}, labels.map((label, i) => el('li', {}, el('span', {class: `swatch run-${i % 4}`}), label))));

@@ -1,7 +1,7 @@
 // view_tree.js: where the GPU time went by module, op and kernel: an icicle whose widths are GPU time.
 import {button, clear, el, traceText} from './dom.js';
 import {detailList, openDrawer} from './drawer.js';
-import {childrenOf, icicleBoxes, mergeInstances, opsBelow, pathTo, roofOfNodes} from './icicle.js';
+import {childrenOf, icicleBoxes, mergeInstances, opsBelow, pathTo, roofOfNodes, timesOfBoth} from './icicle.js';
 import {sliceLabel} from './lanes.js';
 import {choice, fitCanvas, hideTip, inkOn, keepDrawn, legend, legible, mixColour, pictureTable, showTip, themeOf, toggle} from './picture.js';
 import {hashOf, say, state} from './route.js';
@@ -28,7 +28,8 @@ export const treeView = {
     const dims = work?.column('Input Dims')?.values ?? [], types = work?.column('Input type')?.values ?? [], told = work?.column('Pct Roofline_mean')?.values ?? [];
     work?.column('name')?.values.forEach((name, row) => typeof told[row] === 'number' && roofs.set([name, dims[row], types[row]].join('\n'), told[row]));
     const shares = [given, merged].map((nodes) => roofOfNodes(nodes, (op) => roofs.get([ops.name[op], ops.shapes[op], ops.types[op]].join('\n')) ?? null));
-    let merges = state.get('merge') === '1', heavy = state.get('heavy') === '1', byRoof = state.get('colour') === 'roof';
+    const both = page.manifest.groups.length === 2 ? [given, merged].map(timesOfBoth) : null;
+    let merges = state.get('merge') === '1', heavy = state.get('heavy') === '1', colouring = state.get('colour') ?? 'class';
     let nodes = merges ? merged : given, children = wholes[+merges], asked = Number(state.get('node') ?? -1);
     let root = Number.isInteger(asked) && asked >= 0 && asked < nodes.name.length ? asked : -1, focus = root;
     if (asked !== root) say('The node of this link is not in this page.');
@@ -54,9 +55,9 @@ export const treeView = {
       context.textBaseline = 'middle';
       for (const {node, depth, x0, x1} of boxes) {
         const share = roofOf(node), isAbove = depth < above.length;
-        const base = theme.forced ? theme.ink : byRoof ? (share === null ? theme.rule : roofColour(share, theme.paper)) : legible(classes[nodes.class[node]]?.colour ?? '#888888', theme.paper);
+        const base = theme.forced ? theme.ink : colouring === 'change' && both ? changeColour(both[+merges].base[node], both[+merges].next[node], theme) : colouring === 'roof' ? (share === null ? theme.rule : roofColour(share, theme.paper)) : legible(classes[nodes.class[node]]?.colour ?? '#888888', theme.paper);
         // What only holds others is pale: colour belongs to work.
-        const colour = isAbove ? theme.rule : !byRoof && nodes.level[node] < 2 && !theme.forced ? mixColour(base, theme.paper, 0.72) : base;
+        const colour = isAbove ? theme.rule : colouring === 'class' && nodes.level[node] < 2 && !theme.forced ? mixColour(base, theme.paper, 0.72) : base;
         const left = x0 * width, wide = Math.max(0.7, (x1 - x0) * width - 1), top = depth * kIcicleRow, high = kIcicleRow - 1;
         context.fillStyle = colour;
         context.fillRect(left, top, wide, high);
@@ -76,7 +77,7 @@ export const treeView = {
       canvas.setAttribute('aria-label', `GPU time by module: ${time(total())}${root >= 0 ? ' in ' + visible(nodes.name[root]) : ''}; the largest: ${
         [...(root >= 0 ? children[root] : children[nodes.name.length])].sort((a, b) => nodes.gpu[b] - nodes.gpu[a]).slice(0, 3).map((node) => `${visible(shortName(nodes.name[node], 40))} ${percent(100 * nodes.gpu[node] / Math.max(1, total()))}`).join(', ')}`);
       const used = new Set(boxes.map(({node}) => nodes.class[node]));
-      clear(legendPlace).append(byRoof ? legend([10, 30, 50, 70, 90].map((share) => ({name: `${share} % of roof`, colour: roofColour(share, theme.paper)})), theme.paper)
+      clear(legendPlace).append(colouring === 'change' ? legend([{name: 'faster', colour: changeColour(2, 1, theme)}, {name: 'as before', colour: changeColour(1, 1, theme)}, {name: 'slower', colour: changeColour(1, 2, theme)}], theme.paper) : colouring === 'roof' ? legend([10, 30, 50, 70, 90].map((share) => ({name: `${share} % of roof`, colour: roofColour(share, theme.paper)})), theme.paper)
         : legend([...classes.filter((_, i) => used.has(i)), {name: 'backward', colour: '#888888', hatched: true}], theme.paper));
       drawFocus();
     };
@@ -119,7 +120,7 @@ export const treeView = {
       children = wholes[+merges];
       root = page_place < 0 ? -1 : merges ? Math.max(-1, Array.from(merged.first ?? []).indexOf(page_place)) : page_place;
       focus = root;
-      state.set({merge: merges ? '1' : null, heavy: heavy ? '1' : null, colour: byRoof ? 'roof' : null});
+      state.set({merge: merges ? '1' : null, heavy: heavy ? '1' : null, colour: colouring === 'class' ? null : colouring});
       drawBoxes();
     };
     const boxAt = (event) => {
@@ -132,7 +133,8 @@ export const treeView = {
       if (node === undefined) return hideTip();
       const share = roofOf(node);
       showTip(event, visible(shortName(nodes.name[node], 100)), `${kLevelNames[nodes.level[node]]} · ${time(nodes.gpu[node], 4)} · ${percent(100 * nodes.gpu[node] / all)}`,
-        `${count(nodes.calls[node])} calls, ${count(nodes.gpu_events[node])} GPU events`, nodes.backward[node] ? `backward ${time(nodes.backward[node])}` : null, share === null ? null : `${percent(share)} of roof`);
+        `${count(nodes.calls[node])} calls, ${count(nodes.gpu_events[node])} GPU events`, nodes.backward[node] ? `backward ${time(nodes.backward[node])}` : null, share === null ? null : `${percent(share)} of roof`,
+        both ? `base ${time(both[+merges].base[node])}, new ${time(both[+merges].next[node])}` : null);
     });
     layer.addEventListener('pointerleave', hideTip);
     layer.addEventListener('click', (event) => {
@@ -160,8 +162,8 @@ export const treeView = {
         ['kind', '', 0, rows.map((node) => kLevelNames[nodes.level[node]])], ['GPU time', 'µs', 2, rows.map((node) => nodes.gpu[node] / 1000)], ['share', '%', 2, rows.map((node) => 100 * nodes.gpu[node] / all)],
         ['backward', 'µs', 2, rows.map((node) => nodes.backward[node] / 1000)], ['calls', '', 1, rows.map((node) => nodes.calls[node])], ['GPU events', '', 1, rows.map((node) => nodes.gpu_events[node])]]);
     };
-    into.append(el('div', {class: 'toolbar'}, choice('Colour', roofs.size ? [['class', 'category'], ['roof', 'percent of roof']] : [['class', 'category']], byRoof ? 'roof' : 'class', (value) => {
-      byRoof = value === 'roof';
+    into.append(el('div', {class: 'toolbar'}, choice('Colour', [['class', 'category'], ...(roofs.size ? [['roof', 'percent of roof']] : []), ...(both ? [['change', 'change']] : [])], colouring, (value) => {
+      colouring = value;
       redo();
     }), toggle('Left heavy', heavy, (isOn) => {
       heavy = isOn;
@@ -179,6 +181,12 @@ export const treeView = {
     hideTip();
   },
 };
+
+/** Green got faster, red slower; grey stayed. @param {number} base @param {number} next @param {{ink: string, paper: string, rule: string, muted: string}} theme */
+export function changeColour(base, next, theme) {
+  const change = (next - base) / Math.max(base, next, 1);
+  return mixColour(mixColour(theme.muted, theme.paper, 0.6), legible(change > 0 ? '#c01c28' : '#1f7a4d', theme.paper), Math.min(1, Math.abs(change) * 2));
+}
 
 /** Red is far from the roof, green is close to it. @param {number} share @param {string} paper */
 export function roofColour(share, paper) {
