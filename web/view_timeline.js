@@ -656,7 +656,7 @@ class Timeline {
     const [{table: work, row: worked, hash: opHash}, kernels] = await Promise.all([opRow(this.page, opName, shapes, types), this.page.table('kernel_summary')]);
     const figure = (column, unit) => {
       const value = worked >= 0 ? work?.column(column)?.values[worked] : null;
-      return typeof value === 'number' ? humanNumber(value, unit) : null;
+      return typeof value === 'number' && value > 0 ? humanNumber(value, unit) : null;
     };
     const kernelNames = kernels?.column('Kernel name')?.values ?? [], parents = kernels?.column('Parent cpu_op')?.values ?? [];
     let kernelRow = lane.meta.kind === 'gpu' ? kernelNames.findIndex((one, row) => one === name && parents[row] === opName) : -1;
@@ -686,7 +686,7 @@ class Timeline {
         }, {title: 'Highlight all of this name'}),
         opName && button('Op row', () => go(opHash)),
         kernelRow >= 0 && button('Kernel row', () => go(hashOf('kernels', '', [['row', kernels.key(kernelRow)]]))),
-        module && this.page.has('tree') ? button('Module', () => go(hashOf('tree', '', [['node', module - 1]]))) : null,
+        module ? button('Module', () => go(hashOf('tree', '', [['node', module - 1]]))) : null,
         launch && button('Launch', () => {
           this.select(launch.hit, true);
           this.openDetails();

@@ -8,7 +8,7 @@ import {hashOf, say, state} from './route.js';
 import {dataTable, pictureWithTable} from './table.js';
 import {count, exactTime, percent, shapesText, shortName, time, typesText, visible} from './text.js';
 
-const kIcicleRow = 26, kLevelNames = ['module', 'annotation', 'op', 'kernel'];
+const kLevelNames = ['module', 'annotation', 'op', 'kernel'];
 
 /** @type {((event: KeyboardEvent) => boolean) | null} */
 let treeKeys = null;
@@ -34,7 +34,7 @@ export const treeView = {
     let root = Number.isInteger(asked) && asked >= 0 && asked < nodes.name.length ? asked : -1, focus = root;
     if (asked !== root) say('The node of this link is not in this page.');
     /** @type {import('./icicle.js').IcicleBox[]} */
-    let boxes = [];
+    let boxes = [], rowHeight = 26;
     const canvas = el('canvas', {role: 'img'}), outline = el('div', {class: 'tl-outline', hidden: true}), pathLine = el('nav', {class: 'path', 'aria-label': 'Path'}), legendPlace = el('div', {});
     const layer = el('div', {class: 'icicle', tabindex: '0', role: 'application', 'aria-label': 'Tree of modules. Arrow keys move, Enter zooms in, Backspace goes up, o opens the details.'}, canvas, outline);
     const total = () => (root >= 0 ? nodes.gpu[root] : children[nodes.name.length].reduce((sum, at) => sum + nodes.gpu[at], 0));
@@ -50,7 +50,8 @@ export const treeView = {
       boxes = [...above.map((node, depth) => ({node, depth, x0: 0, x1: 1})),
         ...icicleBoxes(nodes, children, root, heavy, 0.8 / width).map((box) => ({...box, depth: box.depth + above.length}))];
       const rows = 1 + boxes.reduce((most, box) => Math.max(most, box.depth), 0);
-      const {context} = fitCanvas(canvas, width, rows * kIcicleRow);
+      rowHeight = Math.max(26, Math.min(44, Math.floor((innerHeight - 340) / rows)));
+      const {context} = fitCanvas(canvas, width, rows * rowHeight);
       context.font = '12px system-ui, sans-serif';
       context.textBaseline = 'middle';
       for (const {node, depth, x0, x1} of boxes) {
@@ -58,7 +59,7 @@ export const treeView = {
         const base = theme.forced ? theme.ink : colouring === 'change' && both ? changeColour(both[+merges].base[node], both[+merges].next[node], theme) : colouring === 'roof' ? (share === null ? theme.rule : roofColour(share, theme.paper)) : legible(classes[nodes.class[node]]?.colour ?? '#888888', theme.paper);
         // What only holds others is pale: colour belongs to work.
         const colour = isAbove ? theme.rule : colouring === 'class' && nodes.level[node] < 2 && !theme.forced ? mixColour(base, theme.paper, 0.72) : base;
-        const left = x0 * width, wide = Math.max(0.7, (x1 - x0) * width - 1), top = depth * kIcicleRow, high = kIcicleRow - 1;
+        const left = x0 * width, wide = Math.max(0.7, (x1 - x0) * width - 1), top = depth * rowHeight, high = rowHeight - 1;
         context.fillStyle = colour;
         context.fillRect(left, top, wide, high);
         const hatched = nodes.gpu[node] > 0 ? wide * Math.min(1, nodes.backward[node] / nodes.gpu[node]) : 0;
@@ -84,7 +85,7 @@ export const treeView = {
     const drawFocus = () => {
       const box = boxes.find(({node}) => node === focus), width = layer.clientWidth;
       outline.hidden = !box;
-      if (box) Object.assign(outline.style, {left: `${box.x0 * width - 1}px`, width: `${Math.max(4, (box.x1 - box.x0) * width + 1)}px`, top: `${box.depth * kIcicleRow - 1}px`, height: `${kIcicleRow + 1}px`});
+      if (box) Object.assign(outline.style, {left: `${box.x0 * width - 1}px`, width: `${Math.max(4, (box.x1 - box.x0) * width + 1)}px`, top: `${box.depth * rowHeight - 1}px`, height: `${rowHeight + 1}px`});
       clear(pathLine).append(button('All', () => zoom(-1), {class: 'button quiet'}), ...(focus >= 0 ? pathTo(nodes, focus).flatMap((node) => [el('span', {class: 'muted', 'aria-hidden': 'true'}, '›'),
         button(visible(shortName(nodes.name[node], 40)), () => zoom(node), {class: 'button quiet'})]) : []),
       el('span', {class: 'path-figures digits'}, focus >= 0 ? `${time(nodes.gpu[focus], 4)} · ${percent(100 * nodes.gpu[focus] / all)} · ${count(nodes.calls[focus])} calls` : time(all, 4)),
@@ -124,7 +125,7 @@ export const treeView = {
       drawBoxes();
     };
     const boxAt = (event) => {
-      const x = event.offsetX / layer.clientWidth, depth = Math.floor(event.offsetY / kIcicleRow);
+      const x = event.offsetX / layer.clientWidth, depth = Math.floor(event.offsetY / rowHeight);
       return boxes.find((box) => box.depth === depth && box.x0 <= x && x < box.x1) ?? null;
     };
     layer.addEventListener('pointermove', (event) => {
