@@ -13,6 +13,8 @@ export function openDrawer(title, ...nodes) {
     button('✕', closeDrawer, {class: 'button quiet', 'aria-label': 'Close details', title: 'Close (Esc)'})),
   el('div', {class: 'drawer-body'}, ...nodes));
   drawer.hidden = false;
+  // Who came by keyboard reads on there; Escape goes back. A pointer, or a step along a lane, keeps the focus.
+  if (document.activeElement?.matches('tr:focus-visible, button:focus-visible')) document.getElementById('drawer-title')?.focus();
   document.body.classList.add('with-drawer');
   drawer.scrollTop = 0;
 }
@@ -25,7 +27,10 @@ export function closeDrawer() {
   drawer.hidden = true;
   clear(drawer);
   document.body.classList.remove('with-drawer');
-  if (hadFocus && drawerOpener instanceof HTMLElement && drawerOpener.isConnected) drawerOpener.focus();
+  if (!hadFocus || !(drawerOpener instanceof HTMLElement)) return true;
+  // Rows of a table are drawn anew; the same one takes the focus.
+  const same = drawerOpener.isConnected ? drawerOpener : document.querySelector(`main [data-row="${drawerOpener.dataset.row}"]`);
+  if (same instanceof HTMLElement) same.focus();
   return true;
 }
 

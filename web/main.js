@@ -112,7 +112,7 @@ function startPage(page, app) {
     el('nav', {class: 'tabs', 'aria-label': 'Views'}, views.map(({id, title}, i) => el('a', {href: '#' + id, title: i < 9 ? `${title} (${i + 1})` : title}, title))),
     main, el('aside', {id: 'drawer', 'aria-label': 'Details', hidden: true, tabindex: '-1'}), el('footer', {class: 'bottom'}, el('span', {id: 'status', role: 'status', 'aria-live': 'polite'}), el('span', {}, 'TraceLens ' + (manifest.version ?? ''))), dialog);
   setTheme(wantedTheme());
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => setTheme(wantedTheme()));
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { setTheme(wantedTheme()); drawView(page, views, main); });
   addEventListener('hashchange', () => drawView(page, views, main));
   document.addEventListener('click', (event) => {
     for (const menu of document.querySelectorAll('details.menu[open]')) if (!menu.contains(/** @type {Node} */ (event.target))) menu.removeAttribute('open');

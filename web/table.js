@@ -154,7 +154,7 @@ export function grid({label, row, onRow, isTree = false}) {
   };
 }
 
-/** @type {{csv: () => string, markdown: () => string} | null} */
+/** @type {{csv: () => string, markdown: () => string, place: Element | null} | null} */
 let copiedTable = null;
 
 // Into the clipboard; where that is refused, into a box to copy from.
@@ -174,21 +174,21 @@ export async function copyText(text, what = 'Copied.') {
 // The table in sight, by key.
 /** @param {boolean} asMarkdown */
 export function copyShownTable(asMarkdown) {
-  if (!copiedTable) return say('There is no table here.');
+  if (!copiedTable?.place?.isConnected) return say('There is no table here.');
   copyText(asMarkdown ? copiedTable.markdown() : copiedTable.csv(), `Table copied as ${asMarkdown ? 'Markdown' : 'CSV'}.`);
 }
 
 // Copy and download for any table.
 /** @param {string} name of the file @param {() => [Column[], number[]]} shown @param {() => [Column[], number[]]} all */
 export function copyButtons(name, shown, all = shown) {
-  const source = {csv: () => csvOf(...shown()), markdown: () => markdownOf(...shown())};
+  const source = {csv: () => csvOf(...shown()), markdown: () => markdownOf(...shown()), place: /** @type {Element | null} */ (null)};
   copiedTable = source;
   const download = () => {
     const address = URL.createObjectURL(new Blob([csvOf(...all())], {type: 'text/csv'}));
     el('a', {href: address, download: name.replace(/[^\w.-]+/g, '_') + '.csv'}).click();
     setTimeout(() => URL.revokeObjectURL(address), 10000);
   };
-  return el('span', {class: 'buttons', onpointerenter: () => { copiedTable = source; }, onfocusin: () => { copiedTable = source; }},
+  return source.place = el('span', {class: 'buttons', onpointerenter: () => { copiedTable = source; }, onfocusin: () => { copiedTable = source; }},
     button('Copy CSV', () => copyText(source.csv(), 'Table copied as CSV.'), {title: 'Copy the rows as shown (c)'}),
     button('Copy Markdown', () => copyText(source.markdown(), 'Table copied as Markdown.'), {title: 'Copy the rows as shown (C)'}),
     button('Download', download, {title: 'All columns of these rows as a CSV file'}));

@@ -114,9 +114,9 @@ export const opsView = {
     const details = (arg) => {
       state.set({row: table.key(arg.row)});
       const file = page.manifest.source[0] ?? 'TRACE', quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replace(/'/g, `'\\''`)}'`);
-      const uid = source.uid ? table.column(source.uid)?.values[arg.row] : null, command = `tracelens replay ${quoted(file)} ${uid !== null ? `--uid ${uid}` : `--name ${quoted(arg.name)}`} -o replay.py`;
+      const uid = source.uid ? table.column(source.uid)?.values[arg.row] : null, command = `tracelens replay ${quoted(file)} ${typeof uid === 'number' ? `--uid ${uid}` : `--name ${quoted(arg.name)}`} -o replay.py`;
       openRow(table, arg.row, el('p', {class: 'buttons'}, page.manifest.roofline && el('a', {class: 'button', href: hashOf('roofline', '', [['row', table.key(arg.row)]])}, 'On the roofline'), page.manifest.lanes.length > 0 && el('a', {class: 'button', href: hashOf('timeline', '', [['q', arg.name]])}, 'On the timeline'),
-        page.hasTable(arg.kind) && el('a', {class: 'button', href: hashOf('table', arg.kind)}, `Table ${visible(arg.kind)}`), page.manifest.verb === 'report' && page.manifest.source.length === 1 && button('Copy replay command', () => copyText(command, 'Command copied.'), {title: visible(command)})));
+        page.hasTable(arg.kind) && el('a', {class: 'button', href: hashOf('table', arg.kind)}, `Table ${visible(arg.kind)}`), page.manifest.source.length === 1 && button('Copy replay command', () => copyText(command, 'Command copied.'), {title: visible(command)})));
     };
     const shares = (value, shown, of) => (value === null ? '' : el('td', {class: 'number share', style: {backgroundSize: `${Math.min(100, value / of * 100)}% 20px`}}, shown));
     const body = grid({
@@ -125,13 +125,13 @@ export const opsView = {
         const line = lines[i];
         if (line.level === 3) {
           const {name, count: times, mean, sum, stream} = line.kernel, figures = [times ? count(times) : '', sum === null ? '' : formats[1](sum / 1e3), '', '', '', ''];
-          return {class: 'level-3', level: 3, cells: [el('td', {}, el('span', {class: 'twist'}), el('span', {class: 'twist'}), el('a', {href: hashOf('kernels', '', [['f', name]])}, traceText(name, chars[0] - 26)), mean === null ? '' : ` ${time(mean * 1e3)} each`, stream === null || stream === undefined ? '' : ` · stream ${stream}`), '', ...figures.filter((_, j) => has[j])]};
+          return {class: 'level-3', level: 3, cells: [el('td', {}, el('span', {class: 'twist'}), el('span', {class: 'twist'}), el('a', {href: hashOf('kernels', '', [['f', name]])}, traceText(name, chars[0] - 28)), mean === null ? '' : ` ${time(mean * 1e3)} each`, stream === null || stream === undefined ? '' : ` · stream ${stream}`), page.manifest.lanes.length > 0 && el('a', {href: hashOf('timeline', '', [['q', name]])}, 'timeline'), ...figures.filter((_, j) => has[j])]};
         }
         const isOpen = line.level === 1 ? open.has(line.name) : openArgs.has(line.row), room = chars[0] - 2 * line.level - 2;
         return {
           class: `level-${line.level}${line.row === wanted && line.level === 2 ? ' selected' : ''}`, level: line.level, expanded: isOpen,
-          cells: [el('td', {}, line.level === 2 && el('span', {class: 'twist'}), el('span', {class: 'twist', 'aria-hidden': 'true'}, isOpen ? '▾' : '▸'), traceText(line.text, room), line.level === 1 && !isFlat && line.args.length > 1 ? el('span', {class: 'muted small'}, ` ${line.args.length}`) : null, line.level === 2 && button('details', () => details(line), {class: 'button quiet', 'aria-label': `Details of ${visible(line.name)}`})),
-            line.level === 1 ? traceText(line.kind, chars[1]) : '',
+          cells: [el('td', {}, line.level === 2 && el('span', {class: 'twist'}), el('span', {class: 'twist', 'aria-hidden': 'true'}, isOpen ? '▾' : '▸'), traceText(line.text, room), line.level === 1 && !isFlat && line.args.length > 1 ? el('span', {class: 'muted small'}, ` ${line.args.length}`) : null),
+            line.level === 1 ? traceText(line.kind, chars[1]) : button('details', () => details(line), {class: 'button quiet', 'aria-label': `Details of ${visible(line.name)} ${visible(line.text)}`}),
             ...line.figures.map((value, j) => (j === 2 ? shares(value, formats[2](value), most) : j === 5 && value !== null ? shares(value, fixed(value, 1), 100) : formats[j](value))).filter((_, j) => has[j])],
         };
       },
@@ -165,13 +165,13 @@ export const opsView = {
       update();
     });
     into.append(el('p', {class: 'caption'}, table.description, table.allRows > table.rows ? `. First ${count(table.rows)} of ${count(table.allRows)} rows; all of them: -o report.xlsx` : ''),
-      kinds.length > 1 && kinds.length < 40 ? el('div', {class: 'kind-chips', role: 'group', 'aria-label': 'Categories'}, kinds.map((kind) => button(traceText(kind, 30), (event) => {
+      kinds.length > 1 && kinds.length < 40 ? el('div', {class: 'chips', role: 'group', 'aria-label': 'Categories'}, kinds.map((kind) => button(traceText(kind, 30), (event) => {
         if (chips.has(kind)) chips.delete(kind);
         else chips.add(kind);
         /** @type {Element} */ (event.currentTarget).setAttribute('aria-pressed', String(chips.has(kind)));
         state.set({kind: [...chips].join(',')});
         update(true);
-      }, {class: 'button kind-chip', 'aria-pressed': String(chips.has(kind))}))) : '',
+      }, {class: 'button chip', 'aria-pressed': String(chips.has(kind))}))) : '',
       el('div', {class: 'tools'}, input, tally, openAll, copyButtons('ops', () => [argColumns, shownArgs.map(({row}) => row)], () => [table.columns, shownArgs.map(({row}) => row)])), body.element);
     layout();
     update();

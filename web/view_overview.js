@@ -35,15 +35,15 @@ function keyFigures(page, overview) {
   const {manifest} = page, events = manifest.lanes.filter((lane) => lane.kind === 'gpu').reduce((n, lane) => n + lane.events, 0);
   const timeline = manifest.lanes.length ? '#timeline' : '#table/gpu_timeline';
   const shares = (overview?.split ?? []).map((part) => [fixed(part.percent, 1), '%', part.name === 'compute' ? 'computing' : part.name, part.name === 'idle' && page.hasTable('gpu_idle_host') ? '#table/gpu_idle_host' : timeline]);
-  const [span, unit] = time(manifest.span_ns, 5).split(' ');
-  const figures = [...shares, manifest.span_ns && [span, unit, 'recorded', timeline], events && [count(events), '', 'GPU events', '#kernels'],
+  const whole = (overview?.split ?? []).reduce((sum, part) => sum + part.ns, 0), length = whole || manifest.span_ns, [span, unit] = time(length, 9).split(' ');
+  const figures = [...shares, length > 0 && [fixed(Number(span.replace(/,/g, '')), 2), unit, whole ? 'first to last GPU event' : 'recorded', timeline], events && [count(events), '', 'GPU events', '#kernels'],
     manifest.roofline && [fixed(manifest.roofline.placed_percent, 1), '%', 'of GPU time modelled', '#roofline']].filter(Boolean);
   return el('div', {class: 'figures'}, figures.map(([value, of, label, href]) => el('a', {class: value === '0.0' ? 'figure zero' : 'figure', href}, el('span', {class: 'figure-value'}, value, of && el('span', {class: 'figure-unit'}, ' ' + of)), el('span', {class: 'figure-label'}, label))));
 }
 
 /** @param {any[]} parts @param {(part: any) => string} kind */
 function partLegend(parts, kind) {
-  return el('ul', {class: 'part-legend'}, parts.map((part) => el('li', {}, el('i', {class: 'part-swatch fill-' + kind(part), 'aria-hidden': 'true'}), part.name, el('span', {class: 'muted'}, ` ${time(part.ns)} · ${percent(part.percent)}`))));
+  return el('ul', {class: 'legend'}, parts.map((part) => el('li', {}, el('i', {class: 'swatch fill-' + kind(part), 'aria-hidden': 'true'}), part.name, el('span', {class: 'muted'}, ` ${time(part.ns)} · ${percent(part.percent)}`))));
 }
 
 // The time as one bar, and below its idle part what the GPU waited for.
@@ -233,7 +233,7 @@ export const overviewView = {
     if (finding) await openFinding(page, finding);
     right.append(...await costSections(page, overview));
     if (!overview && manifest.tables.length) {
-      const first = await page.table(manifest.tables[0].name);
+      const first = await page.table('ops_diff') ?? await page.table(manifest.tables[0].name);
       left.append(el('h2', {}, 'Tables'), el('ul', {class: 'plain'}, manifest.tables.map((table) => el('li', {}, el('a', {href: hashOf('table', table.name)}, traceText(table.name)), el('span', {class: 'muted'}, ` ${count(table.rows)} rows · ${table.description}`)))));
       if (first && !right.childElementCount) right.append(el('h2', {}, traceText(first.name)), dataTable({table: first}));
     }

@@ -173,6 +173,22 @@ std::size_t place_in_rows(std::vector<PageSlice>& slices, std::size_t rows, bool
   return kept;
 }
 
+void fill(PageLane& lane, std::vector<PageSlice> slices, std::size_t share, std::size_t rows,
+          bool drops) {
+  lane.events = static_cast<std::int64_t>(slices.size());
+  std::ranges::stable_sort(slices, {}, &PageSlice::start_ns);
+  const LaneTimes times = lane_times(slices);
+  lane.busy_ns = times.busy_ns;
+  lane.longest_gap_ns = times.longest_gap_ns;
+  place_in_rows(slices, rows, drops);
+  if (!slices.empty()) lane.rows = static_cast<std::uint8_t>(slices.back().row + 1);
+  ThinnedLane thinned = thin(std::move(slices), share);
+  lane.slices = std::move(thinned.slices);
+  lane.runs = std::move(thinned.runs);
+  lane.merged_below_ns = thinned.merged_below_ns;
+  lane.gap_ns = thinned.gap_ns;
+}
+
 LaneTimes lane_times(const std::vector<PageSlice>& by_start) {
   LaneTimes times;
   std::int64_t end = by_start.empty() ? 0 : by_start.front().start_ns;

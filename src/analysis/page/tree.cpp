@@ -16,13 +16,6 @@ namespace {
 constexpr std::uint32_t kNoNode = std::numeric_limits<std::uint32_t>::max();
 constexpr std::int64_t kPartsOfAll = 10'000;  // nodes below such a part are small
 
-// "nn.Module: Linear_12" -> "Linear_12"
-std::string_view module_name(std::string_view name) {
-  name.remove_prefix(std::min(name.size(), name.find(':') + 1));
-  name.remove_prefix(std::min(name.size(), name.find_first_not_of(' ')));
-  return name;
-}
-
 // The autograd node around each node of the tree; invalid: none.
 std::vector<NodeId> autograd_nodes(const Trace& trace, const Tree& tree) {
   constexpr std::string_view kName = "autograd::engine::evaluate_function";
@@ -75,16 +68,16 @@ std::uint32_t PageTree::node(const Key& key) {
 
 // Nodes are made from the outermost span on; each span is counted as a call once.
 std::uint32_t PageTree::node_of(const HostSpans& spans, std::uint32_t span, std::uint32_t root,
-                                PageLevel level, TraceNames& names, const Trace& trace,
+                                PageLevel level, TraceNames& names,
                                 std::vector<std::uint32_t>& nodes) {
   std::vector<std::uint32_t> path;
   for (; span != HostSpans::kNone && nodes[span] == 0; span = spans[span].parent)
     path.push_back(span);
   std::uint32_t above = span == HostSpans::kNone ? root : nodes[span];
   for (auto each = path.rbegin(); each != path.rend(); ++each) {
-    const std::string_view name = trace.name(spans[*each].event);
-    above =
-        node({above, names.of(level == PageLevel::kModule ? module_name(name) : name), 0, level});
+    const EventId event = spans[*each].event;
+    const PageName name = level == PageLevel::kModule ? names.of_module(event) : names.of(event);
+    above = node({above, name, 0, level});
     ++nodes_[above - 1].calls;
     nodes[*each] = above;
   }
@@ -131,13 +124,12 @@ void PageTree::add(std::size_t run, const PageSource& source, const HostSpans& m
         found.place.module = above;
       }
     } else if (module != HostSpans::kNone) {
-      above =
-          node_of(modules, module, root, PageLevel::kModule, names, trace, runs_[run].module_nodes);
+      above = node_of(modules, module, root, PageLevel::kModule, names, runs_[run].module_nodes);
       found.place.module = above;
     } else if (const std::uint32_t annotation = annotations.at(moment.track, moment.ns);
                annotation != HostSpans::kNone) {
-      above = node_of(annotations, annotation, root, PageLevel::kAnnotation, names, trace,
-                      annotation_nodes);
+      above =
+          node_of(annotations, annotation, root, PageLevel::kAnnotation, names, annotation_nodes);
       found.place.module = above;
     }
     found.place.op = ops.of(event);
