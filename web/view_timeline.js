@@ -144,7 +144,7 @@ class Timeline {
     const body = el('div', {class: 'tl-body'}, el('div', {class: 'tl-minimap'}, this.minimap, this.window),
       el('div', {class: 'tl-rulerline'}, this.ruler),
       el('div', {class: 'tl-lanes'}, this.boxes.flatMap((box, i) => [
-        groups.length > 1 && box.lane.meta.group !== this.boxes[i - 1]?.lane.meta.group ? el('div', {class: 'lane-group', dir: 'ltr'}, visible(groups[box.lane.meta.group] ?? '')) : null,
+        groups.length > 1 && box.lane.meta.group !== this.boxes[i - 1]?.lane.meta.group && box.lane.meta.title !== groups[box.lane.meta.group] ? el('div', {class: 'lane-group', dir: 'ltr'}, visible(groups[box.lane.meta.group] ?? '')) : null,
         box.box]), this.memory ? this.memoryLane() : null, this.layer));
     const used = new Set();
     for (const lane of this.lanes) {
