@@ -34,13 +34,14 @@ function signed(value) {
 export const diffView = {
   id: 'diff', title: 'Diff', key: '',
   /** @param {import('./data.js').Page} page */
-  isThere: (page) => page.manifest.verb === 'diff' || page.manifest.verb === 'compare',
+  isThere: (page) => page.hasTable('ops_diff') || page.manifest.verb === 'compare' || page.manifest.tables.some((table) => /_only_(baseline|variant)_/.test(table.name)),
   /** @param {import('./data.js').Page} page @param {HTMLElement} into */
   async draw(page, into) {
     const {manifest} = page, [ops, spans, summary, replaced, modules] = await Promise.all(['ops_diff', 'gpu_timeline', 'ops_summary', 'substitutions', 'modules_diff'].map((name) => page.table(name)));
     /** @type {string[]} */
     let runs = manifest.groups;
     if (runs.length < 2) runs = (summary ?? spans)?.columns.map(({name}) => /^(.*)::(total_direct_kernel_time_ms|time ms)$/.exec(name)?.[1] ?? '').filter(Boolean) ?? [];
+    if (runs.length < 2) runs = manifest.source.flatMap((source) => source.split(', '));
     if (runs.length < 2) runs = ['base', 'new'];
     const labels = runs.map((run) => visible(shortName(run.split('/').pop()?.replace(/\.(json|gz|pb|pftrace|sqlite)/g, '') || run, 28)));
     /** @type {any[]} */

@@ -18,7 +18,7 @@ const kTimelineRowHeights = /** @type {Record<string, number>} */ ({steps: 18, g
 
 /** @param {Lane} lane */
 function rowHeightOf(lane) {
-  return kTimelineRowHeights[lane.meta.kind] ?? 18;
+  return lane.meta.kind === 'gpu' && lane.meta.rows > 1 ? 20 : kTimelineRowHeights[lane.meta.kind] ?? 18;
 }
 
 /** Which classes are neither copies nor fills. @param {{name: string}} kind */
