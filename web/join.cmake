@@ -11,11 +11,9 @@ set(page_modules
   drawer.js
   table.js
   search.js
-  picture.js
   axes.js
   picture.js
   lanes.js
-  icicle.js
   icicle.js
   view_overview.js
   view_timeline.js
@@ -34,9 +32,6 @@ function(tl_join_page out)
   set(joined "")
   foreach(name IN LISTS ARGN)
     set(path ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/${name})
-    if(NOT EXISTS ${path})
-      continue()
-    endif()
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
     file(READ ${path} text)
     # The policy of the page has the hash of these bytes, and they stand inside an element.

@@ -9,6 +9,7 @@ import {time, visible} from './text.js';
  *   name: Uint32Array, class: Uint8Array, row: Uint8Array}} LaneRuns
  * @typedef {{start: Float64Array, duration: Float64Array, name: Uint32Array, class: Uint8Array, row: Uint8Array,
  *   op: Uint32Array, module: Uint32Array, latency: Float64Array, event: Float64Array, runs: LaneRuns, meta: any}} Lane
+ * @typedef {{names: Uint8Array, ops: Uint8Array}} Wanted a flag for each name, and for each op (of the first: without an op)
  * @typedef {{from: number, to: number, runFrom: number, runTo: number}} LaneRow
  * @typedef {{lane: Lane, place: number, isRun: boolean}} LaneHit
  * @typedef {{start: number, end: number}} LaneGap
@@ -48,17 +49,22 @@ export function firstAfter(start, length, from, to, moment) {
   return from;
 }
 
-/** Adds a row's slices and runs to `cover`: how much of each pixel each class fills. With `wanted` (a flag per
- * name) the others count as class + classes, which is painted faded. `edges` marks the last pixel of wide slices.
+/** By its name, or as work of an op. @param {Lane} lane @param {number} place @param {Wanted} wanted */
+export function isWanted(lane, place, wanted) {
+  return wanted.names[lane.name[place]] !== 0 || wanted.ops[lane.op[place]] !== 0;
+}
+
+/** Adds a row's slices and runs to `cover`: how much of each pixel each class fills. What is not
+ * wanted counts as class + classes, which is painted faded. `edges` marks the last pixel of wide slices.
  * @param {Lane} lane @param {LaneRow} row @param {number} t0 @param {number} t1 @param {number} width @param {number} classes
- * @param {Float32Array} cover @param {Uint8Array} edges @param {Uint8Array | null} wanted */
+ * @param {Float32Array} cover @param {Uint8Array} edges @param {Wanted | null} wanted */
 export function coverRow(lane, row, t0, t1, width, classes, cover, edges, wanted) {
   const banks = wanted ? 2 * classes : classes, scale = width / (t1 - t0);
-  const {start, duration, name, class: kinds, runs} = lane;
+  const {start, duration, class: kinds, runs} = lane;
   for (let i = firstAfter(start, duration, row.from, row.to, t0), to = row.to; i < to; ++i) {
     const from = start[i];
     if (from >= t1) break;
-    const bank = wanted !== null && wanted[name[i]] === 0 ? kinds[i] + classes : kinds[i], length = duration[i] * scale;
+    const bank = wanted !== null && !isWanted(lane, i, wanted) ? kinds[i] + classes : kinds[i], length = duration[i] * scale;
     let x0 = (from - t0) * scale, x1 = x0 + length;
     if (length < 2) {
       addCover(cover, banks, bank, x0 < 0 ? 0 : x0, x1 > width ? width : x1, 1, width);
@@ -70,7 +76,7 @@ export function coverRow(lane, row, t0, t1, width, classes, cover, edges, wanted
     for (let x = x0; x < x1; ++x) cover[x * banks + bank] += 1;
   }
   for (let i = firstAfter(runs.start, runs.length, row.runFrom, row.runTo, t0); i < row.runTo && runs.start[i] < t1; ++i) {
-    const bank = runs.class[i] + (wanted && !wanted[runs.name[i]] ? classes : 0);
+    const bank = runs.class[i] + (wanted && !wanted.names[runs.name[i]] ? classes : 0);
     const x0 = (runs.start[i] - t0) * scale, x1 = x0 + runs.length[i] * scale;
     addCover(cover, banks, bank, Math.max(0, x0), Math.min(width, x1), runs.busy[i] / Math.max(1, runs.length[i]), width);
   }
@@ -99,12 +105,12 @@ function paintRow(pixels, width, top, height, cover, edges, banks, classes, look
     for (let bank = 0; bank < banks; ++bank) total += cover[base + bank];
     if (total === 0) continue;
     const filled = total >= 0.999 ? height : Math.max(least, Math.round(total * height));
-    let sum = 0, y = bottom, isWanted = false;
+    let sum = 0, y = bottom, isHit = false;
     for (let bank = 0; bank < banks; ++bank) {
       const part = cover[base + bank];
       if (part === 0) continue;
       sum += part;
-      if (bank < classes) isWanted = banks > classes;
+      if (bank < classes) isHit = banks > classes;
       const until = bottom - Math.round(sum / total * filled);
       // A separating line at the end of a slice, and the hatch, are the same lighter colour.
       const colour = (edges[x] ? look.lines : look.colours)[bank], line = look.lines[bank], hatched = look.hatched[bank % classes];
@@ -113,7 +119,7 @@ function paintRow(pixels, width, top, height, cover, edges, banks, classes, look
         pixels[y * width + x] = hatched && (x + y) % 7 < 2 ? line : colour;
       }
     }
-    if (isWanted) {  // what is searched for is outlined
+    if (isHit) {  // what is searched for is outlined
       const outline = look.outline;
       for (y = 0; y < 2; ++y) pixels[(top + y) * width + x] = pixels[(bottom - 1 - y) * width + x] = outline;
     }
@@ -147,7 +153,7 @@ const laneImages = new WeakMap();
 
 /** Draws one lane. `rowHeight` in CSS pixels; gaps are labelled where there is room.
  * @param {HTMLCanvasElement} canvas @param {Lane} lane
- * @param {{t0: number, t1: number, width: number, rowHeight: number, look: LaneLook, texts: string[], wanted?: Uint8Array | null, gaps?: LaneGap[], plain?: boolean}} view */
+ * @param {{t0: number, t1: number, width: number, rowHeight: number, look: LaneLook, texts: string[], wanted?: Wanted | null, gaps?: LaneGap[], plain?: boolean}} view */
 export function drawLane(canvas, lane, view) {
   const rows = laneRows(lane), {t0, t1, look, wanted = null} = view, classes = look.css.length;
   const {context, ratio} = fitCanvas(canvas, view.width, rows.length * view.rowHeight);
@@ -187,7 +193,7 @@ function drawLabels(context, lane, rows, view) {
       const x0 = Math.max(0, (lane.start[i] - t0) * scale), x1 = Math.min(width, (lane.start[i] + lane.duration[i] - t0) * scale);
       if (x1 - x0 < 40 || ++drawn > 200) continue;
       const room = Math.floor((x1 - x0 - 8) / 6.1), label = sliceLabel(view.texts[lane.name[i]]);
-      const isFaded = wanted && !wanted[lane.name[i]];
+      const isFaded = wanted && !isWanted(lane, i, wanted);
       const shown = label.length > room ? label.slice(0, Math.max(1, room - 1)) + '…' : label;
       if (look.hatched[lane.class[i]] && !isFaded) {  // a plate, so that the hatch does not run through the letters
         context.fillStyle = look.css[lane.class[i]];

@@ -2,7 +2,7 @@
 // the pointer, the keyboard and what is selected.
 import {scaleOf, timeTicks} from './axes.js';
 import {button, clear, el, svgEl, traceText} from './dom.js';
-import {deviceOf, drawLane, firstAfter, gapsOf, gapsWithin, hitLane, inOrder, laneLook, laneRows, sumSelection} from './lanes.js';
+import {deviceOf, drawLane, firstAfter, gapsOf, gapsWithin, hitLane, inOrder, isWanted, laneLook, laneRows, sumSelection} from './lanes.js';
 import {closeDrawer, detailList, openDrawer} from './drawer.js';
 import {choice, fitCanvas, hideTip, keepDrawn, legend, opRow, pictureTable, showTip, themeOf, wantsMotion} from './picture.js';
 import {go, hashOf, say, state} from './route.js';
@@ -37,7 +37,7 @@ export function clampWindow(t0, t1, span) {
   return [from, from + length];
 }
 
-/** "12400000-13100000" @param {string | null} text @param {number} span @returns {[number, number] | null} */
+/** Of "12400000-13100000". @param {string | null} text @param {number} span @returns {[number, number] | null} */
 export function parseWindow(text, span) {
   const found = /^(\d+)-(\d+)$/.exec(text ?? '');
   return found && +found[1] < +found[2] && +found[1] < span ? clampWindow(+found[1], +found[2], span) : null;
@@ -68,9 +68,9 @@ class Timeline {
     [this.t0, this.t1] = [0, this.span];
     /** @type {LaneHit | null} */
     this.selected = null;
-    /** @type {[number, number] | null} */
+    /** @type {number[] | null} */
     this.range = null;
-    /** @type {Uint8Array | null} */
+    /** @type {import('./lanes.js').Wanted | null} */
     this.wanted = null;
     /** @type {LaneHit[]} */
     this.hits = [];
@@ -87,7 +87,7 @@ class Timeline {
     this.scrolled = () => this.redraw();
     this.searched = (event) => {
       state.set({q: event.detail});
-      this.highlight(event.detail ? wantedNames(this.texts, event.detail) : null);
+      this.find(event.detail);
     };
     this.build();
   }
@@ -152,11 +152,12 @@ class Timeline {
     this.element = el('div', {class: 'timeline'}, bar, pictureWithTable(body, () => this.table(), 'timeline'), this.legendPlace, this.panel);
     this.listen();
     const words = state.get('q');
-    if (words) this.highlight(wantedNames(this.texts, words));
+    if (words) this.find(words);
     const asked = parseWindow(state.get('t'), this.span);
     if (asked) [this.t0, this.t1] = asked;
     else if (state.get('t')) say('The time in this link is not in this page.');
-    const link = state.get('sel');
+    const range = parseWindow(state.get('range'), this.span), link = state.get('sel');
+    if (range) this.setRange(range);
     if (link) this.selectLink(link, !asked);
   }
 
@@ -393,16 +394,17 @@ class Timeline {
     } else this.setRange([this.t0, this.t1]);
   }
 
-  /** @param {[number, number] | null} range */
+  /** @param {number[] | null} range */
   setRange(range) {
     this.range = range;
     this.fitted = false;
+    state.set({range: range && range.map(Math.round).join('-')});
     this.redraw();
     this.panel.hidden = !range;
     if (range) this.showSums(range);
   }
 
-  /** @param {[number, number]} range */
+  /** @param {number[]} range */
   showSums([from, to]) {
     const {classes} = this.manifest, gpu = this.lanes.filter((lane) => lane.meta.kind === 'gpu');
     const sum = sumSelection(gpu, from, to, (kind) => isCommunicationClass(classes[kind] ?? {name: ''}));
@@ -424,7 +426,13 @@ class Timeline {
     say(`Selection of ${time(to - from)}: busy ${percent(sum.busyPercent)}, ${count(kernels)} kernels`);
   }
 
-  /** Outlines what is wanted and fades the rest. @param {Uint8Array | null} wanted */
+  /** What has these words in its name, and the work of ops that have them. @param {string} words */
+  find(words) {
+    const {name, shapes} = this.ops;
+    this.highlight(words ? {names: wantedNames(this.texts, words), ops: wantedNames(['', ...name.map((op, i) => `${op} ${shapes[i]}`)], words)} : null);
+  }
+
+  /** Outlines what is wanted and fades the rest. @param {import('./lanes.js').Wanted | null} wanted */
   highlight(wanted) {
     this.wanted = wanted;
     this.hits = [];
@@ -432,8 +440,8 @@ class Timeline {
     let total = 0;
     if (wanted) {
       for (const lane of this.lanes) {
-        lane.name.forEach((name, place) => {
-          if (!wanted[name]) return;
+        lane.name.forEach((_, place) => {
+          if (!isWanted(lane, place, wanted)) return;
           this.hits.push({lane, place, isRun: false});
           total += lane.duration[place];
         });
@@ -643,9 +651,9 @@ class Timeline {
       el('div', {class: 'commandline'}, shown, button('Copy', () => copyText(command, 'Command copied.'))),
       el('div', {class: 'toolbar'},
         button('Same kernel', () => {
-          const wanted = new Uint8Array(this.texts.length);
-          wanted[lane.name[place]] = 1;
-          this.highlight(wanted);
+          const names = new Uint8Array(this.texts.length);
+          names[lane.name[place]] = 1;
+          this.highlight({names, ops: new Uint8Array(this.ops.name.length + 1)});
           say(`${count(this.hits.length)} slices have this name`);
         }, {title: 'Highlight all of this name'}),
         opName && button('Op row', () => go(opHash)),

@@ -98,6 +98,7 @@ class CollectivesVerb : public Verb {
     check_sink_for_several(output_);
     for (const std::string& pattern : patterns_)
       options_.patterns.push_back(parse_pattern(pattern));
+    if (output_.ends_with(".html") && !options_.page) options_.page.emplace();
     options_.memory_bytes = memory_mb_ << 20;
     if (const auto limit = memory_limit())  // the rest is for what has been read
       options_.memory_bytes = std::min<std::size_t>(options_.memory_bytes, *limit / 2);

@@ -37,7 +37,9 @@ class DiffVerb : public Verb {
   int run(Console& console) override {
     if (!output_.empty()) check_sink_for_several(output_);
     // People read a page, no script does.
-    if (improved_ || output_.ends_with(".html")) options_.edition = Edition::kExtended;
+    const bool is_page = output_.ends_with(".html");
+    if (improved_ || is_page) options_.edition = Edition::kExtended;
+    if (is_page && !options_.page) options_.page.emplace();
     captures_.check(2);
     refuse_overwriting({output_}, {before_, after_}, captures_.all());
     const auto read = [&](const std::string& path, std::size_t which) {

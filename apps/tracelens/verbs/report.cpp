@@ -7,6 +7,7 @@
 #include <tracelens/sinks.hpp>
 #include <tracelens/version.hpp>
 
+#include "page_flags.hpp"
 #include "verb.hpp"
 
 namespace tracelens::app {
@@ -45,6 +46,7 @@ class ReportVerb : public Verb {
               "Where to write: a file (.xlsx, .html, .md, .json) or a folder for CSV files (out/); "
               "by default <trace>_report.xlsx in the current folder");
     add_csv_raw(flags, csv_raw_);
+    page_.declare(flags);
     flags.add("--gpu", options_.gpu,
               "GPU whose peaks the roofline columns use, e.g. MI300X; by default the trace's");
     flags.add("--gpu-arch", options_.gpu_file, "The same from a JSON file").check(existing_file());
@@ -119,6 +121,7 @@ class ReportVerb : public Verb {
         "  tracelens report trace.json.gz                   summary here, all tables in "
         "trace_report.xlsx\n"
         "  tracelens report trace.json.gz -o tables/        one CSV file per table\n"
+        "  tracelens report trace.json.gz -o report.html    a page to look at, in one file\n"
         "  tracelens report trace.json.gz -o report.md      for a pull request or an issue\n"
         "  tracelens report serve.json.gz --capture captures/   ops inside graph launches\n"
         "  zcat trace.json.gz | tracelens report - -o r.json --quiet");
@@ -142,7 +145,8 @@ class ReportVerb : public Verb {
     if (!output_.empty() && options_.tables.size() != 1)
       check_sink_for_several(output_, "choose it with --tables NAME");
     check_options(options_);
-    Trace trace = input_.read(console);
+    options_.page = page_.options(output_);
+    Trace trace = page_.shown(input_.read(console));
     options_.threads = input_.threads();
     GraphStitching stitching;
     if (!input_.captures().empty()) {
@@ -156,9 +160,9 @@ class ReportVerb : public Verb {
     if (categories_ == "reference") options_.edition = Edition::kReference;
     if (options_.edition == Edition::kExtended)
       trace = input_.pseudo_ops().put_into(std::move(trace));
-    if (output_.ends_with(".html") && !options_.page) options_.page.emplace();
     Report report = make_report(trace, options_);
     report.csv_raw = csv_raw_;
+    page_.set_title(report.title);
     if (!options_.tables.empty() && report.tables.empty())
       throw Error{trace.source().name, fmt::format("gives none of the tables asked for: {}",
                                                    fmt::join(report.warnings, ". "))};
@@ -200,6 +204,7 @@ class ReportVerb : public Verb {
   }
 
   TraceInput input_;
+  PageFlags page_;
   std::string output_, categories_ = "extended";
   bool list_tables_ = false, phases_ = false, csv_raw_ = false;
   ReportOptions options_;

@@ -179,19 +179,8 @@ class LaneMaker {
     slices.reserve(plan.members.size());
     for (const std::uint32_t member : plan.members) slices.push_back(slice_of(plan, run, member));
     PageLane lane = std::move(plan.lane);
-    lane.events = static_cast<std::int64_t>(slices.size());
     const bool by_depth = lane.kind == PageLaneKind::kModules || lane.kind == PageLaneKind::kSteps;
-    std::ranges::stable_sort(slices, {}, &PageSlice::start_ns);
-    const LaneTimes times = lane_times(slices);
-    lane.busy_ns = times.busy_ns;
-    lane.longest_gap_ns = times.longest_gap_ns;
-    place_in_rows(slices, by_depth ? kDepthRows : kStreamRows, by_depth);
-    if (!slices.empty()) lane.rows = static_cast<std::uint8_t>(slices.back().row + 1);
-    ThinnedLane thinned = thin(std::move(slices), share);
-    lane.slices = std::move(thinned.slices);
-    lane.runs = std::move(thinned.runs);
-    lane.merged_below_ns = thinned.merged_below_ns;
-    lane.gap_ns = thinned.gap_ns;
+    fill(lane, std::move(slices), share, by_depth ? kDepthRows : kStreamRows, by_depth);
     lane.group = static_cast<std::int64_t>(plan.run);
     if (runs_.size() > 1) lane.id = fmt::format("{}:{}", plan.run, lane.id);
     return lane;
@@ -225,7 +214,7 @@ class LaneMaker {
     const EventId event = event_of(plan, run, member);
     const Trace& trace = run.source.facts.trace();
     PageSlice slice = timed(run, event);
-    slice.name = run.names.of(event);
+    if (plan.lane.kind != PageLaneKind::kModules) slice.name = run.names.of(event);
     slice.event = event.row;
     switch (plan.lane.kind) {
       case PageLaneKind::kGpu: {
@@ -240,6 +229,7 @@ class LaneMaker {
       }
       case PageLaneKind::kModules:
         slice.kind = classes_.of(HostClass::kModule);
+        slice.name = run.names.of_module(event);
         slice.module = tree_.module(plan.run, run.modules, member);
         break;
       case PageLaneKind::kOps:

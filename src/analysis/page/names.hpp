@@ -3,6 +3,7 @@
 //   const PageName gemm = names.of("nvjet_tst_128x128");
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -48,11 +49,23 @@ class TraceNames {
   }
   [[nodiscard]] PageName of(EventId event) { return of(trace_.names()[event.row]); }
   [[nodiscard]] PageName of(std::string_view text) { return names_.of(text); }
+  // "nn.Module: Linear_12" -> "Linear_12"
+  [[nodiscard]] PageName of_module(EventId event) {
+    PageName& known = known_modules_[trace_.names()[event.row].row];
+    if (known == 0) {
+      std::string_view name = trace_.name(event);
+      name.remove_prefix(std::min(name.size(), name.find(':') + 1));
+      name.remove_prefix(std::min(name.size(), name.find_first_not_of(' ')));
+      known = names_.of(name);
+    }
+    return known;
+  }
 
  private:
   const Trace& trace_;
   PageNames& names_;
   std::vector<PageName> known_;  // by StringId
+  std::unordered_map<std::uint32_t, PageName> known_modules_;
 };
 
 }  // namespace tracelens

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <iterator>
+#include <string>
 #include <utility>
 
 #include "analysis/page/histograms.hpp"
@@ -65,10 +66,26 @@ Page make_page(std::span<const PageSource> runs, const PageOptions& options) {
   return page;
 }
 
+namespace {
+
+PageSource source_of(TableContext& context, std::string name = {}) {
+  return {context.facts, context.host_work(), gpu_categories(context),
+          context.timeline_options().include_unlinked, std::move(name)};
+}
+
+}  // namespace
+
 Page make_page(TableContext& context, const PageOptions& options) {
-  const PageSource run{context.facts, context.host_work(), gpu_categories(context),
-                       context.timeline_options().include_unlinked};
+  const PageSource run = source_of(context);
   return make_page({&run, 1}, options);
+}
+
+Page make_page(const Trace& base, const Trace& changed, const PageOptions& options) {
+  const ReportOptions report;
+  const Selection of_base{trace_kind(base), report}, of_changed{trace_kind(changed), report};
+  TableContext base_context{base, report, of_base}, changed_context{changed, report, of_changed};
+  const PageSource runs[] = {source_of(base_context, "base"), source_of(changed_context, "new")};
+  return make_page(runs, options);
 }
 
 }  // namespace tracelens

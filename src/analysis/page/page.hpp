@@ -13,7 +13,10 @@ namespace tracelens {
 // Of one run. Asks the context for ops: not beside a thread that makes tables.
 [[nodiscard]] Page make_page(TableContext& context, const PageOptions& options);
 
-// Of several runs, each a group with the name of its source. They all start at 0.
+// Of two runs, the groups `base` and `new`. Both start at 0.
+[[nodiscard]] Page make_page(const Trace& base, const Trace& changed, const PageOptions& options);
+
+// Of runs in general: several have a name each.
 [[nodiscard]] Page make_page(std::span<const PageSource> runs, const PageOptions& options);
 
 }  // namespace tracelens

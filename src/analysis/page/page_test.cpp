@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -10,7 +13,15 @@
 #include <tracelens/collectives.hpp>
 #include <tracelens/read_trace.hpp>
 #include <tuple>
+#include <utility>
 #include <vector>
+
+#include "analysis/page/histograms.hpp"
+#include "analysis/page/lanes.hpp"
+#include "analysis/page/rank_lanes.hpp"
+#include "analysis/page/strips.hpp"
+#include "analysis/page/tree.hpp"
+#include "analysis/ranks/rank_bytes.hpp"
 
 namespace tracelens {
 namespace {
@@ -21,10 +32,12 @@ struct MadePage {
         selection{trace_kind(trace), options},
         context{trace, options, selection},
         page{make_page(context, page_options)} {}
+  [[nodiscard]] const HostWork& host() const { return context.host_work(); }
+  [[nodiscard]] GpuCategories categories() const { return gpu_categories(context); }
   Trace trace;
   ReportOptions options;
   Selection selection;
-  TableContext context;
+  mutable TableContext context;
   Page page;
 };
 
@@ -121,7 +134,9 @@ void expect_page_is_true(const MadePage& made) {
 TEST(Page, IsTrueToEveryRecording) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator{"tests/data"}) {
     const std::string path = entry.path().string();
-    if (!entry.is_regular_file() || !has_trace_name(path) || path.ends_with("truth.json")) continue;
+    const bool is_trace = entry.is_regular_file() && has_trace_name(path) &&
+                          !path.ends_with("truth.json") && !path.starts_with("tests/data/replay/");
+    if (!is_trace) continue;
     SCOPED_TRACE(path);
     const std::string file = path.substr(std::string{"tests/data/"}.size());
     expect_page_is_true(MadePage{file});
@@ -155,6 +170,144 @@ TEST(Page, ShowsATrainingStep) {
       EXPECT_EQ(page.names[page.nodes[slice.module - 1].name], "GPT_0");
       EXPECT_GT(slice.latency_ns, 0);
     }
+}
+
+TEST(Page, OfTwoRunsHasBothOnOneScale) {
+  const Trace base = read_trace("tests/data/h200_pair_base.json.gz"),
+              changed = read_trace("tests/data/h200_pair_math.json.gz");
+  const Page page = make_page(base, changed, {});
+  EXPECT_EQ(page.groups, (std::vector<std::string>{"base", "new"}));
+  std::map<std::int64_t, std::int64_t> gpu_lanes, first;
+  for (const PageLane& lane : page.lanes) {
+    expect_lane_is_true(page, lane);
+    if (lane.kind == PageLaneKind::kGpu) ++gpu_lanes[lane.group];
+    for (const PageSlice& slice : lane.slices)
+      first[lane.group] =
+          first.contains(lane.group) ? std::min(first[lane.group], slice.start_ns) : slice.start_ns;
+  }
+  EXPECT_EQ(gpu_lanes.size(), 2u);
+  EXPECT_LT(std::abs(first[0] - first[1]), page.span_ns / 10);
+  ASSERT_GE(page.strips.size(), 2u);
+  EXPECT_EQ(page.strips[0].label, "base");
+  std::vector<std::string> roots;
+  for (const PageNode& node : page.nodes)
+    if (node.parent == 0) roots.push_back(page.names[node.name]);
+  EXPECT_EQ(roots, (std::vector<std::string>{"base", "new"}));
+}
+
+TEST(Page, FoldsSmallNodesWithoutLosingTime) {
+  const MadePage made{"h200_gpt_train_amp.json.gz"};
+  const PageSource run{made.context.facts, made.host(), made.categories()};
+  const WorkClasses classes{{&run, 1}};
+  PageNames texts;
+  PageOps ops;
+  TraceNames names{made.trace, texts};
+  TraceOps trace_ops{made.trace, names, ops};
+  PageTree tree{texts, classes};
+  const HostSpans modules = module_spans(made.trace);
+  tree.add(0, run, modules, annotation_spans(made.trace), names, trace_ops);
+  const std::vector<PageNode> few = tree.finish(60);
+  EXPECT_LE(few.size(), 60u);
+  const auto sums = [](const std::vector<PageNode>& nodes) {
+    std::array<std::int64_t, 4> all{};
+    for (const PageNode& node : nodes)
+      if (node.parent == 0) {
+        all[0] += node.gpu_ns;
+        all[1] += node.backward_ns;
+        all[2] += node.gpu_events;
+      }
+    return all;
+  };
+  EXPECT_EQ(sums(few), sums(made.page.nodes));
+  const std::vector<std::string> found = std::move(texts).take();
+  EXPECT_TRUE(std::ranges::any_of(
+      few, [&](const PageNode& node) { return found[node.name].starts_with("rest of "); }));
+  for (std::size_t job = 0; job < run.host.jobs().size(); ++job)
+    EXPECT_LE(tree.place(0, job).module, few.size());
+}
+
+TEST(LaneShares, AreByEventsWithALeastNumber) {
+  const std::size_t events[] = {10, 100'000, 300'000};
+  EXPECT_EQ(lane_shares(events, 150'000), (std::vector<std::size_t>{2'000, 37'497, 112'493}));
+  const std::size_t many[] = {5'000, 5'000, 5'000, 5'000};
+  EXPECT_EQ(lane_shares(many, 4'000), (std::vector<std::size_t>{1'000, 1'000, 1'000, 1'000}));
+  EXPECT_TRUE(lane_shares({}, 10).empty());
+}
+
+TEST(LogarithmicBins, HoldEveryTimeOnce) {
+  const std::int64_t times[] = {0, 1, 999, 1'000, 1'121, 1'122, 1'000'000'000'000};
+  const std::vector<PageBin> bins = logarithmic_bins(times);
+  std::int64_t count = 0, total = 0;
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    EXPECT_LT(bins[i].from_ns, bins[i].to_ns);
+    if (i > 0) {
+      EXPECT_EQ(bins[i - 1].to_ns, bins[i].from_ns);
+    }
+    count += bins[i].count;
+    total += bins[i].total_ns;
+    if (bins[i].from_ns == 1'000) {
+      EXPECT_EQ(bins[i].to_ns, 1'123);  // 1000 * 10^(1/20) is 1122.02
+      EXPECT_EQ(bins[i].count, 3);
+    }
+  }
+  EXPECT_EQ(count, 7);
+  EXPECT_EQ(total, 1'000'000'004'243);
+  EXPECT_TRUE(logarithmic_bins({}).empty());
+}
+
+TEST(BusyStrip, CountsWhatIsExposed) {
+  const PageStrip strip = busy_strip(
+      "GPU 0",
+      {.computing = {{0, 500}}, .communicating = {{250, 1'500}}, .copying = {{400, 2'000}}}, 3'000);
+  ASSERT_EQ(strip.computing.size(), kStripBuckets);  // 10 ns each
+  EXPECT_EQ(strip.computing[49], 100);
+  EXPECT_EQ(strip.communicating[49], 0);
+  EXPECT_EQ(strip.communicating[50], 100);
+  EXPECT_EQ(strip.copying[149], 0);
+  EXPECT_EQ(strip.copying[150], 100);
+  EXPECT_EQ(strip.copying[200], 0);
+}
+
+RankTrace rank_with(std::int64_t number, std::int64_t origin_ns) {
+  RankTrace rank;
+  rank.rank = number;
+  rank.lane.origin_ns = origin_ns;
+  rank.lane.names = {"", "ncclDevKernel", "gemm"};
+  for (int i = 0; i < 100; ++i) {
+    PageSlice slice;
+    slice.start_ns = 1'000 * i;
+    slice.duration_ns = 500;
+    slice.name = static_cast<PageName>(1 + i % 2);
+    slice.kind = i % 2 == 0 ? RankLane::kCommunicating : RankLane::kComputing;
+    rank.lane.lane.slices.push_back(slice);
+  }
+  return rank;
+}
+
+TEST(RanksPage, HasALanePerRankAndAFewStrips) {
+  std::vector<RankTrace> ranks;
+  for (int i = 0; i < 40; ++i) ranks.push_back(rank_with(i, 1'000'000 + 100 * i));
+  for (RankTrace& rank : ranks) finish_lane(rank.lane, 10);
+  shift_times(ranks[3], -300);
+  const Page page = ranks_page(ranks);
+  ASSERT_EQ(page.lanes.size(), 40u);
+  EXPECT_EQ(page.groups[39], "rank 39");
+  EXPECT_LE(page.strips.size(), 16u);
+  EXPECT_GE(page.strips.size(), 14u);
+  for (const PageLane& lane : page.lanes) {
+    expect_lane_is_true(page, lane);
+    EXPECT_LE(lane.slices.size() + lane.runs.size(), 10u);
+    EXPECT_EQ(lane.events, 100);
+    EXPECT_EQ(lane.busy_ns, 50'000);
+  }
+  EXPECT_EQ(page.origin_ns, 1'000'000);
+  const auto start_of = [](const PageLane& lane) {
+    return lane.runs.empty() ? lane.slices.front().start_ns : lane.runs.front().start_ns;
+  };
+  EXPECT_EQ(start_of(page.lanes[3]), 0);
+  EXPECT_EQ(start_of(page.lanes[5]), 500);
+  const std::vector<RankTrace> sent = ranks_from_bytes(to_bytes(ranks));
+  EXPECT_EQ(ranks_page(sent).span_ns, page.span_ns);
 }
 
 TEST(Page, ShowsAPartOfTheTime) {

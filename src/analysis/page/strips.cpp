@@ -36,7 +36,7 @@ std::vector<std::uint8_t> percents(std::span<const Interval> intervals, std::int
 
 }  // namespace
 
-PageStrip busy_strip(std::string label, BusyTimes times, std::int64_t span_ns) {
+PageStrip busy_strip(std::string label, StripTimes times, std::int64_t span_ns) {
   const std::vector<Interval> computing = merge(std::move(times.computing)),
                               communicating = merge(std::move(times.communicating)),
                               copying = merge(std::move(times.copying));
@@ -57,12 +57,12 @@ std::vector<PageStrip> busy_strips(const PageSource& run, std::int64_t span_ns) 
   const Trace& trace = run.facts.trace();
   const GpuSelection& selection = run.facts.gpu_events(run.include_unlinked);
   const bool takes_all = run.include_unlinked || selection.fell_back;
-  std::map<std::int64_t, BusyTimes> by_gpu;
+  std::map<std::int64_t, StripTimes> by_gpu;
   for (const GpuJob& job : run.host.jobs()) {
     if (!takes_all && !run.facts.tree().is_linked(job.gpu)) continue;
     const Interval time{page_time(trace.ts_ns()[job.gpu.row], run.host.origin_ns()),
                         page_time(end_of(trace, job.gpu), run.host.origin_ns())};
-    BusyTimes& times = by_gpu[job.device];
+    StripTimes& times = by_gpu[job.device];
     switch (run.facts.work().of(job.gpu)) {
       case GpuWork::kComputation:
         times.computing.push_back(time);

@@ -19,9 +19,9 @@ inline constexpr std::size_t kStripBuckets = 300;
 [[nodiscard]] std::vector<PageStrip> busy_strips(const PageSource& run, std::int64_t span_ns);
 
 // Of any work, in ns of the page.
-struct BusyTimes {
+struct StripTimes {
   std::vector<Interval> computing, communicating, copying;  // in any order
 };
-[[nodiscard]] PageStrip busy_strip(std::string label, BusyTimes times, std::int64_t span_ns);
+[[nodiscard]] PageStrip busy_strip(std::string label, StripTimes times, std::int64_t span_ns);
 
 }  // namespace tracelens

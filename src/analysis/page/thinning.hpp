@@ -28,6 +28,10 @@ struct ThinnedLane {
 // how many remain is returned. The slices then stand by row and start.
 std::size_t place_in_rows(std::vector<PageSlice>& slices, std::size_t rows, bool drops = false);
 
+// Fills a lane: its figures from all slices, which are put into rows and thinned to the share.
+void fill(PageLane& lane, std::vector<PageSlice> slices, std::size_t share, std::size_t rows,
+          bool drops = false);
+
 // For how long at least one of the slices ran, and the longest time in between that none did.
 struct LaneTimes {
   std::int64_t busy_ns = 0, longest_gap_ns = 0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "analysis/jax/kernels.hpp"
@@ -16,20 +17,16 @@ namespace {
 constexpr std::uint32_t kNoNode = std::numeric_limits<std::uint32_t>::max();
 constexpr std::int64_t kPartsOfAll = 10'000;  // nodes below such a part are small
 
-// "nn.Module: Linear_12" -> "Linear_12"
-std::string_view module_name(std::string_view name) {
-  name.remove_prefix(std::min(name.size(), name.find(':') + 1));
-  name.remove_prefix(std::min(name.size(), name.find_first_not_of(' ')));
-  return name;
-}
-
 // The autograd node around each node of the tree; invalid: none.
 std::vector<NodeId> autograd_nodes(const Trace& trace, const Tree& tree) {
   constexpr std::string_view kName = "autograd::engine::evaluate_function";
+  std::vector<std::uint8_t> is_autograd(trace.string_count());
+  for (std::uint32_t name = 0; name < is_autograd.size(); ++name)
+    is_autograd[name] = trace.text(StringId{name}).starts_with(kName) ? 1 : 0;
   std::vector<NodeId> found(tree.size());
   for (std::uint32_t row = 0; row < tree.size(); ++row) {
     const NodeId node{row}, parent = tree.parent(node);
-    if (tree.is_op(node) && trace.name(tree.event(node)).starts_with(kName))
+    if (tree.is_op(node) && is_autograd[trace.names()[tree.event(node).row].row] != 0)
       found[row] = node;
     else if (parent.valid())
       found[row] = found[parent.row];
@@ -75,16 +72,16 @@ std::uint32_t PageTree::node(const Key& key) {
 
 // Nodes are made from the outermost span on; each span is counted as a call once.
 std::uint32_t PageTree::node_of(const HostSpans& spans, std::uint32_t span, std::uint32_t root,
-                                PageLevel level, TraceNames& names, const Trace& trace,
+                                PageLevel level, TraceNames& names,
                                 std::vector<std::uint32_t>& nodes) {
   std::vector<std::uint32_t> path;
   for (; span != HostSpans::kNone && nodes[span] == 0; span = spans[span].parent)
     path.push_back(span);
   std::uint32_t above = span == HostSpans::kNone ? root : nodes[span];
   for (auto each = path.rbegin(); each != path.rend(); ++each) {
-    const std::string_view name = trace.name(spans[*each].event);
-    above =
-        node({above, names.of(level == PageLevel::kModule ? module_name(name) : name), 0, level});
+    const EventId event = spans[*each].event;
+    const PageName name = level == PageLevel::kModule ? names.of_module(event) : names.of(event);
+    above = node({above, name, 0, level});
     ++nodes_[above - 1].calls;
     nodes[*each] = above;
   }
@@ -108,6 +105,7 @@ void PageTree::add(std::size_t run, const PageSource& source, const HostSpans& m
   runs_[run].module_nodes.resize(modules.all().size());
   std::vector<std::uint32_t> annotation_nodes(annotations.all().size());
   std::unordered_map<std::uint32_t, LauncherPlace> known;  // by node of the tree
+  std::unordered_set<std::uint32_t> module_runs;           // of JAX, that are counted
 
   const auto find_place = [&](NodeId launcher, EventId call) {
     LauncherPlace found;
@@ -128,16 +126,16 @@ void PageTree::add(std::size_t run, const PageSource& source, const HostSpans& m
       const NodeId parent = tree.parent(launcher);
       if (parent.valid() && is_jax_span(trace, tree.event(parent))) {
         above = node({root, names.of(tree.event(parent)), 0, PageLevel::kModule});
+        if (module_runs.insert(parent.row).second) ++nodes_[above - 1].calls;
         found.place.module = above;
       }
     } else if (module != HostSpans::kNone) {
-      above =
-          node_of(modules, module, root, PageLevel::kModule, names, trace, runs_[run].module_nodes);
+      above = node_of(modules, module, root, PageLevel::kModule, names, runs_[run].module_nodes);
       found.place.module = above;
     } else if (const std::uint32_t annotation = annotations.at(moment.track, moment.ns);
                annotation != HostSpans::kNone) {
-      above = node_of(annotations, annotation, root, PageLevel::kAnnotation, names, trace,
-                      annotation_nodes);
+      above =
+          node_of(annotations, annotation, root, PageLevel::kAnnotation, names, annotation_nodes);
       found.place.module = above;
     }
     found.place.op = ops.of(event);

@@ -64,8 +64,7 @@ class PageTree {
 
   std::uint32_t node(const Key& key);  // 1 + its place
   std::uint32_t node_of(const HostSpans& spans, std::uint32_t span, std::uint32_t root,
-                        PageLevel level, TraceNames& names, const Trace& trace,
-                        std::vector<std::uint32_t>& nodes);
+                        PageLevel level, TraceNames& names, std::vector<std::uint32_t>& nodes);
   void sum_up();
   [[nodiscard]] std::vector<std::uint32_t> fold(std::size_t most_nodes);
   void order_by_tree(std::vector<std::uint32_t>& new_places);

@@ -114,6 +114,15 @@ void visit(Archive& archive, Record& record) {
   } else if constexpr (std::is_same_v<T, RankActivity>) {
     archive(record.stretches);
     archive(record.texts);
+  } else if constexpr (std::is_same_v<T, RankLane>) {
+    archive(record.origin_ns);
+    archive(record.lane.rows);
+    for (auto* number : {&record.lane.events, &record.lane.busy_ns, &record.lane.longest_gap_ns,
+                         &record.lane.merged_below_ns, &record.lane.gap_ns})
+      archive(*number);
+    archive(record.lane.slices);
+    archive(record.lane.runs);
+    archive(record.names);
   } else if constexpr (std::is_same_v<T, RankStep>) {
     archive(record.name);
     for (auto* ns : {&record.total_ns, &record.computation_ns, &record.exposed_comm_ns,
@@ -139,6 +148,7 @@ void visit(Archive& archive, Record& record) {
     archive(record.unlinked_kernels);
     archive(record.activity);
     archive(record.steps);
+    archive(record.lane);
   }
 }
 

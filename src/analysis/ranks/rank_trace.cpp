@@ -3,6 +3,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <set>
 #include <string_view>
@@ -13,6 +14,7 @@
 
 #include "analysis/ranks/rank_lists.hpp"
 #include "analysis/ranks/xla_collectives.hpp"
+#include "facts/gpu_work.hpp"
 #include "facts/kernel_names.hpp"
 #include "facts/trace_kind.hpp"
 #include "io/ascii.hpp"
@@ -106,6 +108,7 @@ class Summary {
     if (options_.edition == Edition::kExtended) find_host_arguments();
     add_kernels();
     if (options_.activity) add_activity();
+    if (options_.lane_slices > 0) add_lane();
     return std::move(out_);
   }
 
@@ -250,6 +253,40 @@ class Summary {
     out_.activity = rank_activity(trace_, busy, is_communication_);
   }
 
+  // Every GPU event; what reads the trace thins them.
+  void add_lane() {
+    constexpr std::int64_t kLongest = std::int64_t{1} << 52;  // what a page can show
+    std::vector<EventId> events;
+    for (std::uint32_t row = 0; row < trace_.size(); ++row)
+      if (is_gpu(trace_.categories()[row]) && trace_.phases()[row] == Phase::kComplete &&
+          trace_.ts_ns()[row] != kAbsent && is_communication_[row] != kOfAnotherRank)
+        events.push_back({row});
+    if (events.empty()) return;
+    RankLane& lane = out_.lane;
+    lane.origin_ns = std::numeric_limits<std::int64_t>::max();
+    for (const EventId event : events)
+      lane.origin_ns = std::min(lane.origin_ns, trace_.ts_ns()[event.row]);
+    lane.names.emplace_back();
+    std::unordered_map<std::uint32_t, PageName> known;
+    const GpuWorkKinds kinds{trace_};
+    for (const EventId event : events) {
+      const std::uint32_t name = trace_.names()[event.row].row;
+      const auto [place, is_new] =
+          known.try_emplace(name, static_cast<PageName>(lane.names.size()));
+      if (is_new) lane.names.emplace_back(trace_.name(event));
+      PageSlice& slice = lane.lane.slices.emplace_back();
+      const std::int64_t start = minus_ns(trace_.ts_ns()[event.row], lane.origin_ns);
+      slice.start_ns = start < 0 ? kLongest : std::min(start, kLongest);
+      slice.duration_ns = std::min(duration_of(trace_, event), kLongest - slice.start_ns);
+      slice.name = place->second;
+      slice.event = event.row;
+      slice.kind = is_communication_[event.row] == 1                ? RankLane::kCommunicating
+                   : trace_.category(event) == Category::kGpuMemset ? RankLane::kFilling
+                   : kinds.of(event) == GpuWork::kCopy              ? RankLane::kCopying
+                                                                    : RankLane::kComputing;
+    }
+  }
+
   const Trace& trace_;
   const RankSummaryOptions& options_;
   KernelNames names_;
@@ -287,6 +324,7 @@ std::vector<RankTrace> summarize_ranks(const Trace& trace, const RankSummaryOpti
 }
 
 void shift_times(RankTrace& rank, std::int64_t ns) {
+  rank.lane.origin_ns = plus_ns(rank.lane.origin_ns, ns);
   for (CollectiveKernel& kernel : rank.kernels) kernel.ts_ns = plus_ns(kernel.ts_ns, ns);
   for (RankActivity::Stretch& stretch : rank.activity.stretches) {
     stretch.start_ns = plus_ns(stretch.start_ns, ns);

@@ -5,10 +5,12 @@
 // travel between machines.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <tracelens/edition.hpp>
+#include <tracelens/page.hpp>
 #include <tracelens/trace.hpp>
 #include <vector>
 
@@ -35,6 +37,14 @@ struct GroupMembers {
   std::vector<std::int64_t> ranks;
 };
 
+// What the GPUs of a rank did, for a page. Names of slices and runs are places in `names`.
+struct RankLane {
+  enum Work : std::uint8_t { kComputing, kCommunicating, kCopying, kFilling };
+  std::int64_t origin_ns = 0;  // what the times of the lane count from
+  PageLane lane = {};          // the kind of a slice is a Work
+  std::vector<std::string> names = {};
+};
+
 struct RankTrace {
   std::int64_t rank = 0;
   std::string file;
@@ -58,6 +68,7 @@ struct RankTrace {
   std::uint64_t unlinked_kernels = 0;
   RankActivity activity = {};
   std::vector<RankStep> steps = {};  // the whole trace first, then each marked step
+  RankLane lane = {};                // with RankSummaryOptions::lane_slices
 
   [[nodiscard]] const CollectiveMessage& message(const CollectiveKernel& kernel) const {
     return messages[kernel.message];
@@ -74,6 +85,7 @@ struct RankSummaryOptions {
   Edition edition = Edition::kExtended;
   std::vector<CollectivePattern> patterns = {};  // asked before the built-in ones
   bool activity = true;  // false: only the kernels, without steps, activity and exposed times
+  std::size_t lane_slices = 0;  // of a page, for each rank; 0: no lane
 };
 
 // `rank` of the result is what the trace declares, else 0. Throws Error when a pattern is not a

@@ -42,12 +42,14 @@ int files_at_a_time(std::span<const RankFile> files, int threads, std::size_t me
 }
 
 std::vector<RankTrace> read_file(const RankFile& file, const RankSummaryOptions& options,
-                                 int threads) {
+                                 const RankReading& reading, int threads) {
   RankTrace failed{.file = file.path};
   try {
     Trace trace = read_trace(file.path, {.threads = threads});
     if (trace.metadata(kFusedRanks) != nullptr) throw Error{file.path, kIsFused};
-    return summarize_ranks(std::move(trace), options);
+    std::vector<RankTrace> ranks = summarize_ranks(std::move(trace), options);
+    if (reading.on_rank) std::ranges::for_each(ranks, reading.on_rank);
+    return ranks;
   } catch (const Error& error) {
     failed.problem = error.what();
   }
@@ -234,7 +236,7 @@ std::vector<RankTrace> read_ranks(std::span<const RankFile> files,
   const auto work = [&] {
     try {
       for (std::size_t i = next++; i < files.size(); i = next++) {
-        by_file[i] = read_file(files[i], options, threads_per_file);
+        by_file[i] = read_file(files[i], options, reading, threads_per_file);
         const std::lock_guard lock{progress};
         ++done;
         if (reading.on_progress) reading.on_progress(done, files.size());

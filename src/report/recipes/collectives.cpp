@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <memory>
 #include <new>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include <tracelens/error.hpp>
 #include <utility>
 
+#include "analysis/page/rank_lanes.hpp"
 #include "analysis/ranks/aggregates.hpp"
 #include "analysis/ranks/alltoallv.hpp"
 #include "analysis/ranks/check.hpp"
@@ -41,9 +43,13 @@ void check(const CollectiveReportOptions& options) {
                 fmt::format("expected a positive number, got {}", *options.world_size)};
 }
 
-RankSummaryOptions summary_options(const CollectiveReportOptions& options) {
+constexpr std::size_t kLeastSlices = 200;  // of a rank's lane
+
+RankSummaryOptions summary_options(const CollectiveReportOptions& options, std::size_t files) {
   RankSummaryOptions summary{.edition = options.edition,
                              .activity = options.edition == Edition::kExtended};
+  if (options.page && options.edition == Edition::kExtended)
+    summary.lane_slices = std::max<std::size_t>(kLeastSlices, options.page->gpu_slices / files);
   for (const auto& pattern : options.patterns)
     summary.patterns.push_back({pattern.kernel_regex, pattern.collective});
   return summary;
@@ -69,11 +75,15 @@ std::string ranks_or_problem(const Read& read) {
 // order of the files. Nothing on the others.
 std::vector<RankTrace> read_together(const std::vector<RankFile>& files,
                                      const CollectiveReportOptions& options, Peers* peers) {
-  const RankSummaryOptions summary = summary_options(options);
+  const RankSummaryOptions summary =
+      summary_options(options, std::max<std::size_t>(1, files.size()));
   static_cast<void>(summarize_rank(Trace{}, summary));  // a wrong pattern ends the run, not a file
   const RankReading reading{.threads = options.threads,
                             .memory_bytes = options.memory_bytes,
-                            .on_progress = options.on_progress};
+                            .on_progress = options.on_progress,
+                            .on_rank = [slices = summary.lane_slices](RankTrace& rank) {
+                              if (slices > 0) finish_lane(rank.lane, slices);
+                            }};
   if (peers == nullptr || peers->count() == 1) return read_ranks(files, summary, reading);
 
   const auto count = static_cast<std::size_t>(peers->count());
@@ -129,6 +139,7 @@ class ReportMaker {
     add(rank_files(run_));
     add(warnings_table(Trace{}, report_.warnings));
     report_.overview = ranks_overview(report_);
+    if (options_.page) report_.page = std::make_shared<const Page>(ranks_page(run_.ranks()));
     return std::move(report_);
   }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <memory>
 #include <tracelens/compare.hpp>
 #include <tracelens/version.hpp>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "analysis/diff/summary.hpp"
 #include "analysis/gpu/timeline.hpp"
 #include "analysis/host/diff_counts.hpp"
+#include "analysis/page/page.hpp"
 #include "facts/trace_facts.hpp"
 #include "io/output_file.hpp"
 #include "report/recipes/diff_note.hpp"
@@ -131,6 +133,8 @@ TraceDiff diff_traces(const Trace& trace1, const Trace& trace2, const DiffOption
   TraceDiff diff;
   diff.report.title = "What changed between two traces";
   diff.report.trace_name = fmt::format("{}, {}", trace1.source().name, trace2.source().name);
+  if (options.page && options.edition == Edition::kExtended)
+    diff.report.page = std::make_shared<const Page>(make_page(trace1, trace2, *options.page));
   const TreeOptions tree_options{.python_frames = options.python_frames};
   const TraceFacts first{trace1, tree_options}, second{trace2, tree_options};
   const Tree &tree1 = first.tree(), &tree2 = second.tree();

@@ -169,6 +169,7 @@ void write_report(const Report& report, const std::string& output) {
                 .version = kVersion,
                 .is_folded = is_ours ? is_folded_in_report : nullptr,
                 .overview = report.overview ? &*report.overview : nullptr,
+                .page = report.page.get(),
                 .first_tables = std::move(first),
                 .edition = report.edition,
                 .csv_raw = report.csv_raw});

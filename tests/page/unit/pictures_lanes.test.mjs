@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import {coverRow, firstAfter, gapsOf, hitLane, inOrder, laneRows, sliceLabel, sumSelection} from '../../../web/lanes.js';
 
-/** A lane from [start, duration, name, class, row] and runs [start, length, busy, count, class]. */
+/** A lane from [start, duration, name, class, row, op] and runs [start, length, busy, count, class]. */
 function laneOf(slices, runs = [], id = 'gpu:0:7') {
   const column = (rows, at) => Float64Array.from(rows, (row) => row[at] ?? 0);
   return {
     start: column(slices, 0), duration: column(slices, 1), name: Uint32Array.from(slices, (s) => s[2] ?? 0),
-    class: Uint8Array.from(slices, (s) => s[3] ?? 0), row: Uint8Array.from(slices, (s) => s[4] ?? 0),
+    class: Uint8Array.from(slices, (s) => s[3] ?? 0), op: Uint32Array.from(slices, (s) => s[5] ?? 0), row: Uint8Array.from(slices, (s) => s[4] ?? 0),
     runs: {start: column(runs, 0), length: column(runs, 1), busy: column(runs, 2), count: column(runs, 3), longest: column(runs, 2),
       name: new Uint32Array(runs.length), class: Uint8Array.from(runs, (r) => r[4] ?? 0), row: new Uint8Array(runs.length)},
     meta: {id, group: 0, rows: 1 + Math.max(0, ...slices.map((s) => s[4] ?? 0))},
@@ -52,9 +52,10 @@ test('a run is as high as it is busy', () => {
 });
 
 test('what is not wanted counts as faded', () => {
-  const wanted = new Uint8Array([0, 1, 0]);
+  const wanted = {names: new Uint8Array([0, 1, 0]), ops: new Uint8Array([0, 0, 1])};
   const {cover} = covered(laneOf([[0, 10, 1, 0], [10, 10, 2, 0]]), 0, 20, 2, 1, wanted);
   assert.deepEqual([cover[0] > 0.9, cover[1] > 0, cover[2] > 0.1, cover[3] > 0.9], [true, false, false, true]);
+  assert.ok(covered(laneOf([[0, 10, 2, 0, 0, 2]]), 0, 10, 1, 1, wanted).cover[0] > 0.9);
 });
 
 test('binary search finds the first slice that ends later', () => {
