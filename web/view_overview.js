@@ -1,6 +1,6 @@
 // view_overview.js: the run in a sentence, where its time goes, and what to do about it.
 import {el, svgEl, button, traceText} from './dom.js';
-import {time, percent, count, fixed, humanNumber, plainText, shapesText} from './text.js';
+import {time, percent, count, fixed, humanNumber, plainText, shapesText, visible} from './text.js';
 import {tableOf} from './data.js';
 import {dataTable, copyText, pictureWithTable} from './table.js';
 import {openDrawer, detailList} from './drawer.js';
@@ -75,7 +75,7 @@ function stripPicture(page) {
       return floor.some((top, i) => top > below[i]) && svgEl('path', {class: 'area-' + layer, d: points.join('') + 'Z'});
     });
     const mean = floor.reduce((sum, top) => sum + top, 0) / n;
-    return el('div', {class: 'strip'}, el('span', {class: 'strip-label'}, traceText(strip.label, 24)), svgEl('svg', {viewBox: `0 0 ${n} 100`, preserveAspectRatio: 'none', role: 'img', 'aria-label': `${strip.label}: busy ${percent(mean)} of the time`, style: {height: height + 'px'}}, areas));
+    return el('div', {class: 'strip'}, el('span', {class: 'strip-label'}, traceText(strip.label, 24)), svgEl('svg', {viewBox: `0 0 ${n} 100`, preserveAspectRatio: 'none', role: 'img', 'aria-label': `${visible(strip.label)}: busy ${percent(mean)} of the time`, style: {height: height + 'px'}}, areas));
   };
   const brush = el('div', {class: 'strip-brush', hidden: true});
   const field = el('div', {class: 'strips'}, strips.map(picture), el('div', {class: 'strip axis', 'aria-hidden': 'true'}, el('span', {class: 'strip-label'}), el('div', {}, [0, 1, 2, 3, 4].map((i) => el('span', {}, i ? time(span * i / 4) : '0')))), brush);
@@ -210,7 +210,7 @@ async function printTables(page) {
     const data = await page.table(name);
     if (!data) continue;
     const columns = data.columns.filter(({name: column}) => data.first.includes(column)).slice(0, 6);
-    tables.push(el('h2', {}, name), el('table', {}, el('thead', {}, el('tr', {}, columns.map((column) => el('th', {}, column.name)))), el('tbody', {}, Array.from({length: Math.min(30, data.rows)}, (_, row) => el('tr', {}, columns.map(({values, unit, kind}) => el('td', {class: kind === 1 || kind === 2 ? 'number' : null}, kind === 2 ? humanNumber(values[row], unit) : traceText(plainText(kind, values[row]), 60))))))));
+    tables.push(el('h2', {}, name), el('table', {}, el('thead', {}, el('tr', {}, columns.map((column) => el('th', {}, visible(column.name))))), el('tbody', {}, Array.from({length: Math.min(30, data.rows)}, (_, row) => el('tr', {}, columns.map(({values, unit, kind}) => el('td', {class: kind === 1 || kind === 2 ? 'number' : null}, kind === 2 ? humanNumber(values[row], unit) : traceText(plainText(kind, values[row]), 60))))))));
   }
   return el('div', {class: 'print-only'}, tables);
 }
@@ -228,7 +228,7 @@ export const overviewView = {
     into.append(...[overview?.split?.some((part) => part.percent > 0) && timeBar(overview), stripPicture(page)].filter(Boolean));
     const left = el('div', {}, overview && findingList(page, overview)), right = el('div');
     into.append(el('div', {class: 'two-columns'}, left, right));
-    if (overview?.commands?.length) left.append(el('section', {'aria-label': 'Go on'}, el('h2', {}, 'Go on in the terminal'), el('ul', {class: 'commands'}, overview.commands.map((command) => el('li', {}, el('code', {}, traceText(command)), button('Copy', () => copyText(command, 'Command copied.'), {class: 'button quiet', 'aria-label': `Copy ${command}`}))))));
+    if (overview?.commands?.length) left.append(el('section', {'aria-label': 'Go on'}, el('h2', {}, 'Go on in the terminal'), el('ul', {class: 'commands'}, overview.commands.map((command) => el('li', {}, el('code', {}, traceText(command)), button('Copy', () => copyText(command, 'Command copied.'), {class: 'button quiet', 'aria-label': `Copy ${visible(command)}`}))))));
     if (missing) (left.childElementCount ? left : into).append(el('p', {class: 'muted'}, 'Not in this trace: ', missing, '. ', el('a', {href: '#about'}, 'Why?')));
     const finding = findingsOf(page, overview).find(({id}) => id === state.get('finding'));
     if (finding) await openFinding(page, finding);
