@@ -5,6 +5,7 @@
 #include <future>
 #include <map>
 #include <set>
+#include <tracelens/critical_path.hpp>
 #include <tracelens/diagnose.hpp>
 #include <tracelens/error.hpp>
 #include <utility>

@@ -55,11 +55,7 @@ class Notes {
       add(1, fmt::format("only {} of GPU time: shares may not be representative",
                          ms_text(c_.busy_ns())));
     if (steps == 0) add(2, "no steps are marked or found: shares refer to the whole trace");
-    if (c_.window.dropped.empty()) return;
-    std::string list;
-    for (const DroppedStep& step : c_.window.dropped)
-      list += fmt::format("{}{} ({})", list.empty() ? "" : ", ", step.name, step.why);
-    add(3, "left out as warm-up: " + list);
+    if (!c_.window.dropped.empty()) add(3, c_.window.left_out());
   }
 
   void links() {

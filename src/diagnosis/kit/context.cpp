@@ -16,7 +16,7 @@
 namespace tracelens {
 namespace {
 
-Interval time_of(const Trace& trace, const DiagnosisWindow& window) {
+Interval time_of(const Trace& trace, const RunWindow& window) {
   if (window.time) return *window.time;
   const TraceSpan span = trace_span(trace);
   return {span.start_ns, span.end_ns + 1};

@@ -27,11 +27,11 @@
 #include "analysis/ops/input.hpp"
 #include "analysis/ops/unified_ops.hpp"
 #include "analysis/path/model.hpp"
+#include "analysis/path/window.hpp"
 #include "analysis/serving/run.hpp"
 #include "diagnosis/kit/communication.hpp"
 #include "diagnosis/kit/job.hpp"
 #include "diagnosis/kit/numbers.hpp"
-#include "diagnosis/kit/window.hpp"
 #include "facts/calls.hpp"
 #include "facts/host_ranges.hpp"
 #include "facts/once.hpp"
@@ -93,7 +93,7 @@ class DiagnosisContext {
   const DiagnoseOptions& options;
   const RuleSettings& settings;
   const TraceFacts facts;  // Python frames take part in its tree
-  const DiagnosisWindow window;
+  const RunWindow window;
   [[nodiscard]] const Tree& tree() const { return facts.tree(); }
 
   [[nodiscard]] const JobFacts* job() const { return job_; }  // null: one trace alone
