@@ -40,6 +40,9 @@ struct Evidence {
   std::string column = {};
   double value = 0;
   std::string unit = {};  // "ms", "%", "GB/s"; empty: a count
+  // No table has it: worked out from `table`, or from the trace where that is empty; `column` says what
+  // it is.
+  bool is_derived = false;
 };
 
 // A thing that is to be changed.
@@ -62,7 +65,9 @@ struct ImpactScore {
 struct Verification {
   std::string table = {}, column = {};
   double now = 0;
-  std::string expected = {};  // "< 30"
+  std::string expected = {};                                  // "< 30"
+  bool is_derived = false;                                    // as of Evidence
+  std::vector<std::pair<std::string, std::string>> key = {};  // the row; empty: all of them
 };
 
 struct Finding {
@@ -149,6 +154,8 @@ struct DiagnosisStyle {
 
 // findings, finding_evidence, finding_places and trace_quality.
 [[nodiscard]] std::vector<Table> diagnosis_tables(const Diagnosis& diagnosis);
+// Throws Error when a diagnosis cannot be written there, as far as the name tells.
+void check_diagnosis_output(const std::string& output);
 // The kind of document follows the name. Throws Error.
 void write_diagnosis(const Diagnosis& diagnosis, const std::string& output);
 

@@ -233,7 +233,8 @@ void prepare(const DiagnosisContext& context) {
 void list_tables(Diagnosis& diagnosis) {
   for (const Finding& finding : diagnosis.findings)
     for (const Evidence& row : finding.evidence)
-      if (std::ranges::find(diagnosis.tables, row.table) == diagnosis.tables.end())
+      if (!row.table.empty() &&
+          std::ranges::find(diagnosis.tables, row.table) == diagnosis.tables.end())
         diagnosis.tables.push_back(row.table);
 }
 

@@ -49,8 +49,8 @@ class Notes {
   void steps() {
     const std::size_t steps = c_.window.steps.size();
     if (steps > 0 && steps < kFewSteps)
-      add(1, fmt::format("only {} step{}: shares may not be representative; record 3 steady ones",
-                         steps, steps == 1 ? "" : "s"));
+      add(1, fmt::format("only {}: shares may not be representative; record 3 steady ones",
+                         counted(static_cast<std::int64_t>(steps), "step")));
     else if (c_.busy_ns() < kLittleGpuTime)
       add(1, fmt::format("only {} of GPU time: shares may not be representative",
                          ms_text(c_.busy_ns())));

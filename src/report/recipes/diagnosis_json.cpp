@@ -11,6 +11,7 @@
 
 #include "diagnosis/kit/figures.hpp"
 #include "report/recipes/diagnosis_documents.hpp"
+#include "report/recipes/diagnosis_words.hpp"
 
 namespace tracelens {
 namespace {
@@ -97,25 +98,30 @@ void write_where(Writer& json, const Finding& finding) {
   json.close(']');
 }
 
+void write_key(Writer& json, const decltype(Evidence::key)& key) {
+  json.key("key");
+  json.open('{');
+  for (const auto& [column, value] : key) json.member(column, value);
+  json.close('}');
+}
+
 void write_evidence(Writer& json, const Finding& finding) {
   json.key("evidence");
   json.open('[');
   for (const Evidence& row : finding.evidence) {
     json.open('{');
-    json.member("table", row.table);
-    json.key("key");
-    json.open('{');
-    for (const auto& [column, value] : row.key) json.member(column, value);
-    json.close('}');
+    json.key("table"), json.text_or_null(row.table);
+    write_key(json, row.key);
     json.member("column", row.column);
     json.key("value"), json.number(row.value);
     json.member("unit", row.unit);
+    json.key("derived"), json.truth(row.is_derived);
     json.close('}');
   }
   json.close(']');
 }
 
-void write_finding(Writer& json, const Finding& finding) {
+void write_finding(Writer& json, const Diagnosis& diagnosis, const Finding& finding) {
   json.line();
   json.open('{');
   json.member("id", finding.id);
@@ -123,6 +129,11 @@ void write_finding(Writer& json, const Finding& finding) {
   json.member("severity", severity_name(finding.severity));
   json.member("verdict", finding.verdict);
   json.ms("saving_ms", finding.saving_ns);
+  json.key("saving_per_step_ms");
+  if (const auto ns = per_step_ns(diagnosis, finding.saving_ns))
+    json.number(in_ms(*ns));
+  else
+    json.text_or_null({});
   json.key("saving_pct"), json.number(finding.saving_percent);
   json.key("saving_alone_ms");
   json.open('{');
@@ -151,9 +162,11 @@ void write_finding(Writer& json, const Finding& finding) {
   json.key("verify");
   json.open('{');
   json.member("table", finding.verify.table);
+  write_key(json, finding.verify.key);
   json.member("column", finding.verify.column);
   json.key("now"), json.number(finding.verify.now);
   json.member("expected", finding.verify.expected);
+  json.key("derived"), json.truth(finding.verify.is_derived);
   json.member("command", kVerifyCommand);
   json.close('}');
   json.close('}');
@@ -207,7 +220,7 @@ std::string diagnosis_json(const Diagnosis& diagnosis) {
   json.close(']');
   json.key("findings");
   json.open('[');
-  for (const Finding& finding : diagnosis.findings) write_finding(json, finding);
+  for (const Finding& finding : diagnosis.findings) write_finding(json, diagnosis, finding);
   json.close(']');
   json.texts("tables", diagnosis.tables);
   json.close('}');
