@@ -197,10 +197,7 @@ void fill_in_run(const DiagnosisContext& context, Diagnosis& diagnosis) {
   diagnosis.format = trace.source().format;
   diagnosis.gpu = device_name(trace);
   if (diagnosis.gpu.empty() && context.gpu() != nullptr) diagnosis.gpu = context.gpu()->name;
-  std::set<std::int64_t> devices;
-  for (const EventId event : context.gpu_events())
-    devices.insert(trace.devices().at(event).value_or(0));
-  diagnosis.devices = static_cast<std::int64_t>(devices.size());
+  diagnosis.devices = context.gpu_events().empty() ? 0 : context.gpu_times().devices;
   diagnosis.start_ns = context.time().start - trace_span(trace).start_ns;
   diagnosis.corrected_ns = context.length_ns();
   diagnosis.length_ns =

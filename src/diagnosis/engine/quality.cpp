@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "analysis/path/graph.hpp"
+#include "diagnosis/kit/collected.hpp"
+#include "diagnosis/kit/device.hpp"
 #include "diagnosis/kit/figures.hpp"
 
 namespace tracelens {
@@ -67,8 +69,24 @@ class Notes {
     }
     if (percentage(unlinked, all) > kUnlinked)
       add(4, fmt::format("{} of the GPU time has no launch in the trace: ops, gaps and path lack "
-                         "it; record from before the first launch",
-                         figure(percentage(unlinked, all), "%")));
+                         "it; {}",
+                         figure(percentage(unlinked, all), "%"), how_to_link()));
+  }
+
+  [[nodiscard]] std::string_view how_to_link() const {
+    switch (c_.facts.kind()) {
+      case TraceKind::kJax:
+        return "record with host_tracer_level=2 or more, from before the first dispatch";
+      case TraceKind::kRocmTimeline:
+      case TraceKind::kRocprof:
+        return "record the calls of HIP, too: rocprofv3 --hip-trace";
+      case TraceKind::kPyTorch:
+        break;
+    }
+    return std::ranges::any_of(trace_.recorded_events(),
+                               [&](EventId event) { return is_runtime(trace_.category(event)); })
+               ? "record from before the first launch"
+               : "record the host, too: activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]";
   }
 
   // Not a call or a graph launch that stands for the op it has none of.
@@ -79,7 +97,7 @@ class Notes {
 
   // What PyTorch's profiler records when asked to.
   void names() {
-    if (c_.facts.kind() != TraceKind::kPyTorch) return;
+    if (!c_.is_pytorch()) return;
     std::int64_t all = 0, without = 0;
     for (const OpGroup& group : c_.op_groups()) {
       const bool has_shapes =
@@ -106,7 +124,7 @@ class Notes {
   void streams() {
     std::set<std::pair<std::int64_t, std::int64_t>> lanes;
     for (const EventId event : c_.gpu_events())
-      lanes.emplace(trace_.devices().at(event).value_or(0), trace_.streams().at(event).value_or(0));
+      lanes.emplace(device_of(c_.facts, event), trace_.streams().at(event).value_or(0));
     std::set<std::int64_t> devices;
     for (const auto& [device, stream] : lanes) devices.insert(device);
     if (lanes.size() == devices.size()) return;
@@ -117,7 +135,9 @@ class Notes {
     if (!has_waits) add(7, "no records of streams waiting for each other: such waits are inferred");
   }
 
+  // Models are asked about PyTorch's ops alone.
   void models() {
+    if (!c_.is_pytorch()) return;
     std::int64_t all = 0, unmodelled = 0, wrong = 0;
     std::vector<std::string> wrong_names, unknown_names;
     const auto name = [](std::vector<std::string>& list, const std::string& op) {
@@ -182,7 +202,7 @@ class Notes {
     std::map<std::int64_t, Interval> spans;
     for (const EventId event : c_.gpu_events()) {
       const Interval when{trace_.ts_ns()[event.row], trace_.end_ns(event)};
-      auto [at, is_new] = spans.try_emplace(trace_.devices().at(event).value_or(0), when);
+      auto [at, is_new] = spans.try_emplace(device_of(c_.facts, event), when);
       at->second.start = std::min(at->second.start, when.start);
       at->second.end = std::max(at->second.end, when.end);
     }

@@ -57,7 +57,8 @@ class PlainSavings {
   [[nodiscard]] std::int64_t with(const Candidate& candidate) const {
     std::vector<const PathEdit*> edits = edits_;
     edits.push_back(&candidate.draft.edit);
-    const std::int64_t gpu = std::min(context_.busy_ns(), gpu_time_saved(context_.trace, edits));
+    const std::int64_t gpu =
+        std::min(context_.busy_ns(), context_.per_device(gpu_time_saved(context_.trace, edits)));
     const std::int64_t idle =
         std::min(context_.gpu_times().idle_ns(), idle_ns_ + candidate.draft.idle_ns);
     return std::min(context_.length_ns(), gpu + idle);
@@ -136,7 +137,8 @@ void estimate_one(const DiagnosisContext& context, Candidate& candidate) {
   if (!context.path().usable()) {
     const auto saved = [&](const std::optional<PathEdit>& edit) {
       return draft.idle_ns +
-             std::min(context.busy_ns(), gpu_time_saved(context.trace, edit ? *edit : draft.edit));
+             std::min(context.busy_ns(),
+                      context.per_device(gpu_time_saved(context.trace, edit ? *edit : draft.edit)));
     };
     candidate.alone = {saved(draft.low), saved(draft.edit), saved(draft.high)};
     return;
