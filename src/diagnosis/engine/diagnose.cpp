@@ -166,6 +166,12 @@ std::vector<Candidate> ask_rules(DiagnosisContext& context, bool graphs_are_whol
     for (const EventId event : draft->owned) context.take(event);
     candidates.push_back({.rule = rule, .draft = *std::move(draft)});
   }
+  for (Candidate& candidate : candidates)
+    candidate.is_generic =
+        candidate.rule->is_generic || std::ranges::any_of(candidates, [&](const Candidate& other) {
+          return std::ranges::find(candidate.rule->explained_by, other.rule->id) !=
+                 candidate.rule->explained_by.end();
+        });
   return candidates;
 }
 

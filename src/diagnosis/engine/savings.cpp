@@ -92,7 +92,7 @@ std::size_t next_of(std::span<Candidate* const> left, std::span<const std::int64
   std::size_t best = 0, specific = left.size(), generic = left.size();
   for (std::size_t i = 0; i < left.size(); ++i) {
     if (drops[i] > drops[best]) best = i;
-    std::size_t& kind = left[i]->rule->is_generic ? generic : specific;
+    std::size_t& kind = left[i]->is_generic ? generic : specific;
     if (kind == left.size() || drops[i] > drops[kind]) kind = i;
   }
   if (specific < left.size() && drops[specific] >= limits.specific_ns) return specific;
