@@ -183,18 +183,12 @@ bool is_worth_showing(const DiagnosisContext& context, const Candidate& candidat
   return context.share(candidate.alone.mid_ns) >= least_percent || !candidate.locked_by.empty();
 }
 
-// GPU time that is worth saving, once something else no longer hides it.
-void lock_hidden(const DiagnosisContext& context, std::vector<Candidate>& candidates) {
-  const auto first = std::ranges::find_if(
-      candidates, [](const Candidate& candidate) { return candidate.place == 0; });
-  for (Candidate& candidate : candidates) {
-    const bool is_hidden = context.share(candidate.alone.mid_ns) < 1 &&
-                           context.busy_share(candidate.gpu_saving_ns) >= 1;
-    if (!is_hidden)
+// Only GPU time that is worth saving, once something else no longer hides it, is locked.
+void unlock_the_rest(const DiagnosisContext& context, std::vector<Candidate>& candidates) {
+  for (Candidate& candidate : candidates)
+    if (context.share(candidate.alone.mid_ns) >= 1 ||
+        context.busy_share(candidate.gpu_saving_ns) < 1)
       candidate.locked_by.clear();
-    else if (candidate.locked_by.empty() && first != candidates.end() && &candidate != &*first)
-      candidate.locked_by = first->rule->id;
-  }
 }
 
 void fill_in_run(const DiagnosisContext& context, Diagnosis& diagnosis) {
@@ -284,7 +278,7 @@ Diagnosis diagnose_rank(const Trace& trace, const DiagnoseOptions& options, cons
                                              {.least_ns = part(options.min_saving_percent),
                                               .specific_ns = part(n["specific_pct"]),
                                               .unlocked_ns = part(n["unlocked_pct"])});
-  lock_hidden(context, candidates);
+  unlock_the_rest(context, candidates);
   // The reached ones in their order; behind them those that others swallowed or hide, by what they
   // save alone.
   std::ranges::stable_sort(candidates, [](const Candidate& a, const Candidate& b) {
