@@ -22,7 +22,7 @@ constexpr std::size_t kFewSteps = 3;
 constexpr std::int64_t kLittleGpuTime = 10'000'000;
 constexpr double kUnlinked = 5, kNoShapes = 20, kTooEfficient = 110, kTooEfficientShare = 1;
 constexpr double kUnmodelled = 25, kRecording = 1, kUnevenDevices = 5, kInflated = 1.2;
-constexpr double kSkewed = 1;
+constexpr double kSkewed = 1, kInCommon = 50;
 
 class Notes {
  public:
@@ -40,6 +40,7 @@ class Notes {
           "graph coverage are not reliable, findings about them are withheld");
     models();
     clocks();
+    other_run();
     return std::move(notes_);
   }
 
@@ -156,6 +157,37 @@ class Notes {
       add(10,
           fmt::format("{} of the GPU time of ops has no model, most of it in: {}",
                       figure(percentage(unmodelled, all), "%"), fmt::join(unknown_names, ", ")));
+  }
+
+  // Whether the run that this one is held against does the same work, by the names of its ops.
+  void other_run() {
+    const DiagnosisContext* const other = c_.other();
+    if (other == nullptr) return;
+    const double here = share_in_common(c_, *other), there = share_in_common(*other, c_);
+    if (std::min(here, there) < kInCommon)
+      add(17, fmt::format("ops of the same names hold {} of the GPU time here and {} in the other "
+                          "run: it may be of another program, and findings CMP-* then mean little",
+                          figure(here, "%"), figure(there, "%")));
+  }
+  // What a program calls, however it is done: the outermost op, of backward work that of its forward
+  // op.
+  static std::string called_op(const DiagnosisContext& run, const OpUse& use) {
+    if (!use.node.valid()) return use.name;
+    const NodeId forward = forward_of(run, use.node);
+    NodeId op = forward.valid() ? forward : use.node;
+    for (NodeId above = run.tree().parent(op); above.valid(); above = run.tree().parent(above))
+      if (run.tree().is_op(above)) op = above;
+    return std::string{run.trace.name(run.tree().event(op))};
+  }
+  static double share_in_common(const DiagnosisContext& one, const DiagnosisContext& other) {
+    std::set<std::string> names;
+    for (const OpUse& use : other.op_uses()) names.insert(called_op(other, use));
+    std::int64_t all = 0, common = 0;
+    for (const OpUse& use : one.op_uses()) {
+      all += use.busy_ns;
+      if (names.contains(called_op(one, use))) common += use.busy_ns;
+    }
+    return percentage(common, all);
   }
 
   void clocks() {
