@@ -148,7 +148,9 @@ TEST(Quality, JaxHasNoModelsToMissAndNoLaunchesOfPyTorch) {
   TestRun run{t.finish()};
   for (const QualityNote& note : quality_notes(run.context())) {
     EXPECT_NE(note.id, "TQ-10");
-    if (note.id == "TQ-4") EXPECT_THAT(note.text, testing::HasSubstr("host_tracer_level"));
+    if (note.id == "TQ-4") {
+      EXPECT_THAT(note.text, testing::HasSubstr("host_tracer_level"));
+    }
   }
 }
 

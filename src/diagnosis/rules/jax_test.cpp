@@ -87,8 +87,11 @@ TEST(JaxRules, GpusSideBySideAreNoMoreThanAllOfTheTime) {
   ASSERT_FALSE(diagnosis.findings.empty());
   for (const Finding& finding : diagnosis.findings) {
     EXPECT_LE(finding.saving_percent, 100) << finding.id;
-    for (const Evidence& row : finding.evidence)
-      if (row.unit == "%") EXPECT_LE(row.value, 100) << finding.id << " " << row.column;
+    for (const Evidence& row : finding.evidence) {
+      if (row.unit == "%") {
+        EXPECT_LE(row.value, 100) << finding.id << " " << row.column;
+      }
+    }
   }
 }
 
