@@ -60,7 +60,7 @@ export const diffView = {
     const work = runs.map((_, i) => rows.reduce((sum, row) => sum + (row.times[i] ?? 0), 0)), longest = Math.max(...lasts.map((value) => value ?? 0), ...work, 1e-9);
     into.append(el('div', {class: 'diff-runs'}, runs.map((run, i) => {
       const value = lasts[i] ?? work[i], base = lasts[0] ?? work[0];
-      return el('section', {class: 'diff-run'}, el('h2', {title: visible(run), dir: 'ltr'}, i ? '' : 'Base: ', labels[i]), el('p', {class: 'diff-total digits'}, `${fixed(value, 2)} ms `,
+      return el('section', {class: 'diff-run'}, el('h2', {title: visible(run), dir: 'ltr'}, i || labels[i] === 'base' ? '' : 'Base: ', labels[i]), el('p', {class: 'diff-total digits'}, `${fixed(value, 2)} ms `,
         i ? el('span', {class: value > base ? 'worse' : 'better'}, `${value > base ? '+' : ''}${fixed(100 * (value - base) / base, 1)} %`) : null),
       el('div', {class: 'diff-track'}, el('div', {class: 'diff-span', style: {width: `${100 * value / longest}%`}}), el('div', {class: 'diff-work', style: {width: `${100 * work[i] / longest}%`}})),
       el('p', {class: 'muted'}, `GPU work ${fixed(work[i], 2)} ms${i ? `, ${signed(work[i] - work[0])} ms` : ''}`));

@@ -1,5 +1,5 @@
 // critical_path.hpp: what had to wait for what, and what a run would take if parts of it were faster.
-//   const CriticalPathAnswer path = find_critical_path(trace);
+//   const CriticalPathAnswer path = find_critical_path(trace);    // of the steady steps
 //   for (const std::string& sentence : path.sentences) print(sentence);
 //   write_path_overlay(trace, "overlay.json.gz");
 //
@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <tracelens/gpu.hpp>
 #include <tracelens/table.hpp>
 #include <tracelens/trace.hpp>
@@ -23,8 +24,14 @@ struct CriticalPathAnswer {
   std::vector<std::string> sentences;  // what the run is bound by, and how long its steps take
 };
 
-// Throws Error when the trace has no host events to follow.
-[[nodiscard]] CriticalPathAnswer find_critical_path(const Trace& trace);
+// Which steps a question is about: "steady", without those that warm up, "all" of the trace, or their
+// numbers: "3-5". As DiagnoseOptions::steps. A trace without steps is taken whole.
+inline constexpr const char* kSteadySteps = "steady";
+void check_step_choice(std::string_view steps);  // throws Error about the text alone
+
+// Throws Error when the trace has no host events to follow, or no such steps.
+[[nodiscard]] CriticalPathAnswer find_critical_path(const Trace& trace,
+                                                    std::string_view steps = kSteadySteps);
 
 // The same as Holistic Trace Analysis finds it, to compare with it: of the events in the first
 // annotation whose name holds the text, or from one such annotation to another. The whole trace
@@ -40,6 +47,7 @@ struct HtaPathOptions {
 struct OverlayOptions {
   bool only_critical = false;  // leave other events out, but for annotations and Python frames
   bool counters = false;       // add waiting launches per stream and copy rates over time
+  std::string steps = kSteadySteps;  // whose path is marked
 };
 struct OverlayCounts {
   std::uint64_t events = 0, critical = 0, arrows = 0;
@@ -65,6 +73,7 @@ struct WhatIfOptions {
   bool no_launch_cost = false;    // launches take no time, neither on the host nor on the way
   GpuChoice gpu = {};             // kernels as fast as this GPU would be, by their roofs
   bool correct_overhead = true;   // without what the profiler itself costs
+  std::string steps = kSteadySteps;
 };
 
 struct WhatIfAnswer {

@@ -90,6 +90,8 @@ struct DiagnosisStyle {
 
 // findings, finding_evidence, finding_places and trace_quality.
 [[nodiscard]] std::vector<Table> diagnosis_tables(const Diagnosis& diagnosis);
+// Throws Error when a diagnosis cannot be written there, as far as the name tells.
+void check_diagnosis_output(const std::string& output);
 // The kind of document follows the name. Throws Error.
 void write_diagnosis(const Diagnosis& diagnosis, const std::string& output);
 

@@ -28,6 +28,9 @@ struct Evidence {
   std::string column = {};
   double value = 0;
   std::string unit = {};  // "ms", "%", "GB/s"; empty: a count
+  // No table has it: worked out from `table`, or from the trace where that is empty; `column` says what
+  // it is.
+  bool is_derived = false;
 };
 
 // A thing that is to be changed.
@@ -50,7 +53,9 @@ struct ImpactScore {
 struct Verification {
   std::string table = {}, column = {};
   double now = 0;
-  std::string expected = {};  // "< 30"
+  std::string expected = {};                                  // "< 30"
+  bool is_derived = false;                                    // as of Evidence
+  std::vector<std::pair<std::string, std::string>> key = {};  // the row; empty: all of them
 };
 
 struct Finding {

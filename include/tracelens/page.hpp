@@ -129,6 +129,7 @@ struct Page {
   std::optional<PageRoofline> roofline = {};
   std::vector<PageGap> gaps = {};
   std::vector<Finding> findings = {};  // what slows the run down, the costliest first
+  std::size_t finding_steps = 0;       // that they are about; 0: none are known
 };
 
 }  // namespace tracelens

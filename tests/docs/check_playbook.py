@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-QUALITY_NOTES = [f"TQ-{number}" for number in range(1, 17)]
+QUALITY_NOTES = [f"TQ-{number}" for number in range(1, 18)]
 RULE = re.compile(r"[A-Z]+-\d+")
 
 

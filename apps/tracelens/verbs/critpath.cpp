@@ -28,6 +28,10 @@ class CritpathVerb : public Verb {
              "hta: the path of the events in the annotation whose name holds this text")
         .show_default();
     flags.add("--instance", hta_.first, "hta: which of these annotations, from 0").show_default();
+    flags
+        .add("--steps", overlay_.steps,
+             "Which steps count: steady (without warm-up), all, or their numbers: 3-5")
+        .show_default();
     flags.add("--top", top_, "Rows of each table to show").check(between(1, 1000)).show_default();
     flags.footer(
         "Examples:\n"
@@ -39,11 +43,12 @@ class CritpathVerb : public Verb {
   int run(Console& console) override {
     if (output_.empty() && (overlay_.only_critical || overlay_.counters))
       throw Error{"critpath", "--only-critical and --counters are about the trace that -o writes"};
+    check_step_choice(overlay_.steps);
     refuse_overwriting({output_}, {input_.path()});
     const Trace trace = input_.read(console);
     hta_.last = hta_.first;
     const CriticalPathAnswer answer =
-        mode_ == "hta" ? find_hta_path(trace, hta_) : find_critical_path(trace);
+        mode_ == "hta" ? find_hta_path(trace, hta_) : find_critical_path(trace, overlay_.steps);
     for (const Table& table : answer.tables)
       console.show(table, top_, excerpt_of(table, "report").columns);
     for (const std::string& sentence : answer.sentences) console.print(sentence + "\n");

@@ -106,7 +106,7 @@ class DiagnoseVerb : public Verb {
     }
     refuse_overwriting({output_, gate_results_},
                        {input_.path(), options_.gpu.file, options_.rules_file, against_});
-    if (!output_.empty() && !output_.ends_with(".txt")) check_sink_for_several(output_);
+    if (!output_.empty()) check_diagnosis_output(output_);
     if (!gate_results_.empty() && gates_.empty())
       throw Error{"--gate-results", "there is no --fail-if whose outcome it could tell"};
     check_gate_texts(gates_);
@@ -118,7 +118,8 @@ class DiagnoseVerb : public Verb {
       console.print(diagnosis_text(diagnosis, {.width = console.style().width, .top = top_}));
     if (!output_.empty()) {
       write_diagnosis(diagnosis, output_);
-      console.note(fmt::format("wrote {} findings to {}", diagnosis.findings.size(), output_));
+      console.note(fmt::format("wrote {} finding{} to {}", diagnosis.findings.size(),
+                               diagnosis.findings.size() == 1 ? "" : "s", output_));
     }
     return tell_gates(check_gates(diagnosis, gates_), console);
   }

@@ -27,6 +27,10 @@ class WhatifVerb : public Verb {
     flags.add("--gpu", what_.gpu.name,
               "Kernels as fast as on this GPU, by their roofs; the host stays as it is");
     flags.add("--gpu-arch", what_.gpu.file, "Its figures from a JSON file instead");
+    flags
+        .add("--steps", what_.steps,
+             "Which steps count: steady (without warm-up), all, or their numbers: 3-5")
+        .show_default();
     flags.add("--no-overhead-correction", keep_overhead_,
               "Leave the profiler's own cost in the times");
     flags.add("-o,--output", output_, "Also write the table: .csv, .xlsx, .html, .md, .json");
@@ -40,6 +44,7 @@ class WhatifVerb : public Verb {
   int run(Console& console) override {
     refuse_overwriting({output_}, {input_.path(), what_.gpu.file});
     if (!output_.empty()) check_sink(output_);
+    check_step_choice(what_.steps);
     read_flags();
     const Trace trace = input_.read(console);
     const WhatIfAnswer answer = what_if(trace, what_);

@@ -8,6 +8,7 @@
 #include "analysis/kit/cells.hpp"
 #include "analysis/path/model.hpp"
 #include "analysis/path/tables.hpp"
+#include "analysis/path/window.hpp"
 #include "facts/trace_facts.hpp"
 
 namespace tracelens {
@@ -50,23 +51,25 @@ std::string bound_by_sentence(const BoundByTimes& times) {
 
 }  // namespace
 
-CriticalPathAnswer find_critical_path(const Trace& trace) {
+CriticalPathAnswer find_critical_path(const Trace& trace, std::string_view steps) {
   const TraceFacts facts{trace, {.python_frames = true, .link_by_correlation = true}};
-  const PathModel model{facts};
+  const RunWindow window = choose_window(facts, steps);
+  const PathModel model{facts, {.window = window.time}};
   CriticalPathAnswer answer;
-  const CriticalPath path = model.recorded_path();
+  const CriticalPath path = model.recorded_path(window.time);
   if (path.segments.empty())
     throw Error{trace.source().name, "has no ops or runtime calls on the host to follow"};
-  answer.tables.push_back(critical_path_summary(facts).table);
-  answer.tables.push_back(critical_path_table(facts, model));
+  answer.tables.push_back(critical_path_summary(facts, {}, window.time).table);
+  answer.tables.push_back(critical_path_table(facts, model, window.time));
+  if (!window.dropped.empty()) answer.sentences.push_back(window.left_out());
   answer.sentences.push_back(fmt::format(
       "{}: {:.3f} ms{}", bound_by_sentence(path.bound_by), ms(path.time.end - path.time.start),
       path.unattributed_ns > 0
           ? fmt::format(", {:.3f} ms before it begins", ms(path.unattributed_ns))
           : ""));
   if (model.usable()) {
-    const auto steps = static_cast<double>(model.steps());
-    const double recorded = ms(model.recorded_ns()) / steps, now = ms(model.length_ns()) / steps;
+    const auto count = static_cast<double>(model.steps());
+    const double recorded = ms(model.recorded_ns()) / count, now = ms(model.length_ns()) / count;
     answer.sentences.push_back(fmt::format(
         "a step of {} takes {:.3g} ms as recorded, about {:.3g} ms without the profiler{}; then {}",
         model.steps(), recorded, now,

@@ -12,6 +12,7 @@
 #include "analysis/ops/unified_ops.hpp"
 #include "analysis/path/graph.hpp"
 #include "analysis/path/model.hpp"
+#include "analysis/path/window.hpp"
 #include "facts/trace_facts.hpp"
 #include "tree/time_math.hpp"
 
@@ -25,10 +26,13 @@ struct NamedEdit {
 
 class Question {
  public:
-  explicit Question(const Trace& trace, bool correct_overhead)
+  Question(const Trace& trace, const WhatIfOptions& options)
       : trace_{trace},
         facts_{trace, {.python_frames = true, .link_by_correlation = true}},
-        model_{facts_, {.window = {}, .correct_overhead = correct_overhead, .costs = {}}} {
+        window_{choose_window(facts_, options.steps)},
+        model_{
+            facts_,
+            {.window = window_.time, .correct_overhead = options.correct_overhead, .costs = {}}} {
     if (!model_.usable()) throw Error{trace.source().name, std::string{model_.why_not()}};
   }
 
@@ -50,6 +54,7 @@ class Question {
                    "machine"
                  : "what recording costs the host is taken off first, but its figures were not "
                    "measured for a recording without shapes or Python stacks");
+    if (!window_.dropped.empty()) assume(window_.left_out());
     assume("all else takes as long as it did, and waits only for what it waited for");
     return make_answer();
   }
@@ -225,6 +230,7 @@ class Question {
 
   const Trace& trace_;
   const TraceFacts facts_;
+  const RunWindow window_;
   const PathModel model_;
   std::deque<NamedEdit> edits_;
   std::vector<std::string> assumptions_;
@@ -234,7 +240,7 @@ class Question {
 }  // namespace
 
 WhatIfAnswer what_if(const Trace& trace, const WhatIfOptions& options) {
-  return Question{trace, options.correct_overhead}.answer(options);
+  return Question{trace, options}.answer(options);
 }
 
 }  // namespace tracelens

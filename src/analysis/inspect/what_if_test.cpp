@@ -57,5 +57,35 @@ TEST(CriticalPath, SaysWhatItIsBoundBy) {
   EXPECT_EQ(answer.tables.size(), 2u);
 }
 
+// The first of four steps takes ten times as long as the others.
+TEST(WhatIf, StepsThatWarmUpAreLeftOut) {
+  TestTrace t;
+  double start = 0;
+  for (int step = 0; step < 4; ++step) {
+    const double length = step == 0 ? 2000 : 200;
+    t.event(Category::kUserAnnotation, "ProfilerStep#" + std::to_string(step), start, length);
+    t.op("aten::mm", start, length - 100);
+    t.launch("cudaLaunchKernel", start + 5, 5,
+             {.name = "sgemm", .ts = start + 20, .dur = length - 50});
+    t.runtime("cudaDeviceSynchronize", start + length - 90, 65);
+    start += length;
+  }
+  const Trace trace = t.finish();
+  const WhatIfAnswer steady = what_if(trace, {.no_sync = true});
+  EXPECT_EQ(steady.steps, 3u);
+  EXPECT_LT(steady.recorded_ms, 0.3);
+  EXPECT_EQ(what_if(trace, {.no_sync = true, .steps = "all"}).steps, 4u);
+  EXPECT_EQ(what_if(trace, {.no_sync = true, .steps = "2"}).steps, 1u);
+  EXPECT_THROW((void)what_if(trace, {.no_sync = true, .steps = "first"}), Error);
+  const auto length_of = [&](std::string_view steps) {
+    double sum = 0;
+    for (const double us : find_critical_path(trace, steps).tables[1].column("dur_us").reals())
+      sum += us;
+    return sum;
+  };
+  EXPECT_LT(length_of("steady"), 700);
+  EXPECT_GT(length_of("all"), 2000);
+}
+
 }  // namespace
 }  // namespace tracelens

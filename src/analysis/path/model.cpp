@@ -405,8 +405,8 @@ TrackId PathModel::launching_track() const {
 
 const PathGraph& PathModel::graph() const { return parts_->graph; }
 const HostRanges& PathModel::host_ranges() const { return parts_->ranges; }
-CriticalPath PathModel::recorded_path() const {
-  return critical_path(parts_->graph, parts_->classes, std::nullopt);
+CriticalPath PathModel::recorded_path(std::optional<Interval> window) const {
+  return critical_path(parts_->graph, parts_->classes, window);
 }
 
 Resources PathModel::resources() const { return outcome_of({}).resources; }

@@ -104,8 +104,8 @@ class PathModel {
   // The thread that most GPU work of the window is launched from.
   [[nodiscard]] TrackId launching_track() const;
 
-  // The critical path of the whole trace as recorded, nothing left out.
-  [[nodiscard]] CriticalPath recorded_path() const;
+  // The critical path as recorded, nothing left out: of the whole trace, or in a window.
+  [[nodiscard]] CriticalPath recorded_path(std::optional<Interval> window = {}) const;
   [[nodiscard]] const PathGraph& graph() const;  // of the whole trace
   [[nodiscard]] const HostRanges& host_ranges() const;
 

@@ -67,7 +67,8 @@ std::optional<std::string_view> text_or_none(std::string_view text) {
 
 }  // namespace
 
-Table critical_path_table(const TraceFacts& facts, const PathModel& model) {
+Table critical_path_table(const TraceFacts& facts, const PathModel& model,
+                          std::optional<Interval> window) {
   struct Row {
     const PathSegment& segment;
     std::int64_t number = 0, start_ns = 0;
@@ -98,7 +99,7 @@ Table critical_path_table(const TraceFacts& facts, const PathModel& model) {
        &Row::python},
       {{"step", Kind::kText, "", "step in which the segment begins"}, &Row::step}};
   Table table = columns.make_table("critical_path", "What had to wait for what, from end to end");
-  const CriticalPath path = model.recorded_path();
+  const CriticalPath path = model.recorded_path(window);
   const Places places{facts, model.graph()};
   const std::span<const Step> steps = facts.steps();
   for (const PathSegment& segment : path.segments) {
@@ -117,7 +118,8 @@ Table critical_path_table(const TraceFacts& facts, const PathModel& model) {
   return table;
 }
 
-PathSummary critical_path_summary(const TraceFacts& facts, std::span<const Interval> stretches) {
+PathSummary critical_path_summary(const TraceFacts& facts, std::span<const Interval> stretches,
+                                  std::optional<Interval> window) {
   struct Row {
     std::string_view bound_by;
     std::optional<std::string_view> name;
@@ -148,8 +150,7 @@ PathSummary critical_path_summary(const TraceFacts& facts, std::span<const Inter
   };
   std::array<Sum, kBoundByNames.size()> sums;
   const CriticalPath path = walk_critical_path(
-      graph, BoundByClasses{graph, facts.work(), ranges}, std::nullopt,
-      [&](const PathSegment& segment) {
+      graph, BoundByClasses{graph, facts.work(), ranges}, window, [&](const PathSegment& segment) {
         const std::int64_t ns = segment.end_ns - segment.start_ns;
         const auto place = static_cast<std::size_t>(segment.bound_by);
         Sum& sum = sums[place];
@@ -164,14 +165,14 @@ PathSummary critical_path_summary(const TraceFacts& facts, std::span<const Inter
         name_ns += ns;
         ++count;
       });
-  const std::int64_t window = path.time.end - path.time.start + path.unattributed_ns;
+  const std::int64_t length = path.time.end - path.time.start + path.unattributed_ns;
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < sums.size(); ++i)
     if (sums[i].segments > 0) order.push_back(i);
   std::ranges::stable_sort(order, std::ranges::greater{},
                            [&](std::size_t i) { return sums[i].ns; });
   for (const std::size_t i : order) {
-    columns.append(table, Row{kBoundByNames[i], {}, sums[i].ns, sums[i].segments, window});
+    columns.append(table, Row{kBoundByNames[i], {}, sums[i].ns, sums[i].segments, length});
     std::vector<std::pair<std::uint32_t, std::pair<std::int64_t, std::int64_t>>> names{
         sums[i].names.begin(), sums[i].names.end()};
     std::ranges::sort(names, {}, [](const auto& named) {
@@ -180,10 +181,10 @@ PathSummary critical_path_summary(const TraceFacts& facts, std::span<const Inter
     if (names.size() > kNamesPerClass) names.resize(kNamesPerClass);
     for (const auto& [name, cost] : names)
       columns.append(table, Row{kBoundByNames[i], facts.trace().text({name}), cost.first,
-                                cost.second, window});
+                                cost.second, length});
   }
   if (path.unattributed_ns > 0)
-    columns.append(table, Row{"unattributed", {}, path.unattributed_ns, 0, window});
+    columns.append(table, Row{"unattributed", {}, path.unattributed_ns, 0, length});
   return {std::move(table), std::move(in_stretches)};
 }
 

@@ -3,8 +3,10 @@
 //   what_if(model, groups)                       // what it would gain if kinds of work took no time
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
+#include <tracelens/intervals.hpp>
 #include <tracelens/table.hpp>
 #include <tracelens/trace.hpp>
 #include <vector>
@@ -14,9 +16,10 @@
 
 namespace tracelens {
 
-// Every segment of the path of the whole trace, in order of time. Modules and Python frames where
-// the tree has them.
-[[nodiscard]] Table critical_path_table(const TraceFacts& facts, const PathModel& model);
+// Every segment of the path in order of time, of the whole trace where there is no window. Modules and
+// Python frames where the tree has them.
+[[nodiscard]] Table critical_path_table(const TraceFacts& facts, const PathModel& model,
+                                        std::optional<Interval> window = {});
 
 // The same by what it is bound by, the costliest first, each followed by the names that it is
 // charged to most. Needs no model, which takes more time and memory; no rows where no call in the
@@ -27,7 +30,8 @@ struct PathSummary {
 };
 // `stretches` of time: in order, without overlap.
 [[nodiscard]] PathSummary critical_path_summary(const TraceFacts& facts,
-                                                std::span<const Interval> stretches = {});
+                                                std::span<const Interval> stretches = {},
+                                                std::optional<Interval> window = {});
 
 // GPU events that are asked about together.
 struct WhatIfGroup {

@@ -5,6 +5,7 @@
 #include <future>
 #include <map>
 #include <set>
+#include <tracelens/critical_path.hpp>
 #include <tracelens/diagnose.hpp>
 #include <tracelens/error.hpp>
 #include <utility>
@@ -165,6 +166,12 @@ std::vector<Candidate> ask_rules(DiagnosisContext& context, bool graphs_are_whol
     for (const EventId event : draft->owned) context.take(event);
     candidates.push_back({.rule = rule, .draft = *std::move(draft)});
   }
+  for (Candidate& candidate : candidates)
+    candidate.is_generic =
+        candidate.rule->is_generic || std::ranges::any_of(candidates, [&](const Candidate& other) {
+          return std::ranges::find(candidate.rule->explained_by, other.rule->id) !=
+                 candidate.rule->explained_by.end();
+        });
   return candidates;
 }
 
@@ -176,18 +183,12 @@ bool is_worth_showing(const DiagnosisContext& context, const Candidate& candidat
   return context.share(candidate.alone.mid_ns) >= least_percent || !candidate.locked_by.empty();
 }
 
-// GPU time that is worth saving, once something else no longer hides it.
-void lock_hidden(const DiagnosisContext& context, std::vector<Candidate>& candidates) {
-  const auto first = std::ranges::find_if(
-      candidates, [](const Candidate& candidate) { return candidate.place == 0; });
-  for (Candidate& candidate : candidates) {
-    const bool is_hidden = context.share(candidate.alone.mid_ns) < 1 &&
-                           context.busy_share(candidate.gpu_saving_ns) >= 1;
-    if (!is_hidden)
+// Only GPU time that is worth saving, once something else no longer hides it, is locked.
+void unlock_the_rest(const DiagnosisContext& context, std::vector<Candidate>& candidates) {
+  for (Candidate& candidate : candidates)
+    if (context.share(candidate.alone.mid_ns) >= 1 ||
+        context.busy_share(candidate.gpu_saving_ns) < 1)
       candidate.locked_by.clear();
-    else if (candidate.locked_by.empty() && first != candidates.end() && &candidate != &*first)
-      candidate.locked_by = first->rule->id;
-  }
 }
 
 void fill_in_run(const DiagnosisContext& context, Diagnosis& diagnosis) {
@@ -196,10 +197,7 @@ void fill_in_run(const DiagnosisContext& context, Diagnosis& diagnosis) {
   diagnosis.format = trace.source().format;
   diagnosis.gpu = device_name(trace);
   if (diagnosis.gpu.empty() && context.gpu() != nullptr) diagnosis.gpu = context.gpu()->name;
-  std::set<std::int64_t> devices;
-  for (const EventId event : context.gpu_events())
-    devices.insert(trace.devices().at(event).value_or(0));
-  diagnosis.devices = static_cast<std::int64_t>(devices.size());
+  diagnosis.devices = context.gpu_events().empty() ? 0 : context.gpu_times().devices;
   diagnosis.start_ns = context.time().start - trace_span(trace).start_ns;
   diagnosis.corrected_ns = context.length_ns();
   diagnosis.length_ns =
@@ -232,7 +230,8 @@ void prepare(const DiagnosisContext& context) {
 void list_tables(Diagnosis& diagnosis) {
   for (const Finding& finding : diagnosis.findings)
     for (const Evidence& row : finding.evidence)
-      if (std::ranges::find(diagnosis.tables, row.table) == diagnosis.tables.end())
+      if (!row.table.empty() &&
+          std::ranges::find(diagnosis.tables, row.table) == diagnosis.tables.end())
         diagnosis.tables.push_back(row.table);
 }
 
@@ -279,7 +278,7 @@ Diagnosis diagnose_rank(const Trace& trace, const DiagnoseOptions& options, cons
                                              {.least_ns = part(options.min_saving_percent),
                                               .specific_ns = part(n["specific_pct"]),
                                               .unlocked_ns = part(n["unlocked_pct"])});
-  lock_hidden(context, candidates);
+  unlock_the_rest(context, candidates);
   // The reached ones in their order; behind them those that others swallowed or hide, by what they
   // save alone.
   std::ranges::stable_sort(candidates, [](const Candidate& a, const Candidate& b) {

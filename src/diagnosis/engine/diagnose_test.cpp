@@ -114,5 +114,21 @@ TEST(Diagnose, AHealthyRunSaysWhatBoundsIt) {
   EXPECT_THAT(diagnosis.verdict, HasSubstr("Nothing worth changing above 5%"));
 }
 
+// The GPU's fills are hidden by the host, whatever else is mended: nothing locks them.
+TEST(Diagnose, WhatNothingUnlocksIsNotToldToComeAfterTheFirst) {
+  TestTrace t;
+  double start = 0;
+  for (int step = 0; step < 3; ++step) {
+    t.event(Category::kUserAnnotation,
+            "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", start, 1500);
+    double end = add_ops(t, start + 1500, 50, 2);
+    end = add_ops(t, end, 20, 2, "aten::zero_", "__amd_rocclr_fillBufferAligned.kd");
+    add_step(t, step, start, end);
+    start = end;
+  }
+  const Diagnosis diagnosis = diagnose(t.finish(), {.only = {"DATA-1", "ROCM-1"}});
+  EXPECT_THAT(ids_of(diagnosis), testing::ElementsAre("DATA-1"));
+}
+
 }  // namespace
 }  // namespace tracelens

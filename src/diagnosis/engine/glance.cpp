@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "diagnosis/kit/window.hpp"
+#include "analysis/path/window.hpp"
 #include "facts/steps.hpp"
 
 namespace tracelens {
@@ -84,7 +84,7 @@ Glance glance(const TraceFacts& facts, const DiagnoseOptions& options, std::size
     return seen;
   };
   if (trace.size() <= most_events) return look_at_all();
-  const DiagnosisWindow window = choose_window(facts, options.steps);
+  const RunWindow window = choose_window(facts, options.steps);
   const std::span<const Step> steps = window.steps;
   seen.all_steps = steps.size();
   const std::size_t wanted = std::max(kLeastSteps, steps.size() * most_events / trace.size());

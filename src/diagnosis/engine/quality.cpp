@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "analysis/path/graph.hpp"
+#include "diagnosis/kit/collected.hpp"
+#include "diagnosis/kit/device.hpp"
 #include "diagnosis/kit/figures.hpp"
 
 namespace tracelens {
@@ -20,7 +22,7 @@ constexpr std::size_t kFewSteps = 3;
 constexpr std::int64_t kLittleGpuTime = 10'000'000;
 constexpr double kUnlinked = 5, kNoShapes = 20, kTooEfficient = 110, kTooEfficientShare = 1;
 constexpr double kUnmodelled = 25, kRecording = 1, kUnevenDevices = 5, kInflated = 1.2;
-constexpr double kSkewed = 1;
+constexpr double kSkewed = 1, kInCommon = 50;
 
 class Notes {
  public:
@@ -38,6 +40,7 @@ class Notes {
           "graph coverage are not reliable, findings about them are withheld");
     models();
     clocks();
+    other_run();
     return std::move(notes_);
   }
 
@@ -49,17 +52,13 @@ class Notes {
   void steps() {
     const std::size_t steps = c_.window.steps.size();
     if (steps > 0 && steps < kFewSteps)
-      add(1, fmt::format("only {} step{}: shares may not be representative; record 3 steady ones",
-                         steps, steps == 1 ? "" : "s"));
+      add(1, fmt::format("only {}: shares may not be representative; record 3 steady ones",
+                         counted(static_cast<std::int64_t>(steps), "step")));
     else if (c_.busy_ns() < kLittleGpuTime)
       add(1, fmt::format("only {} of GPU time: shares may not be representative",
                          ms_text(c_.busy_ns())));
     if (steps == 0) add(2, "no steps are marked or found: shares refer to the whole trace");
-    if (c_.window.dropped.empty()) return;
-    std::string list;
-    for (const DroppedStep& step : c_.window.dropped)
-      list += fmt::format("{}{} ({})", list.empty() ? "" : ", ", step.name, step.why);
-    add(3, "left out as warm-up: " + list);
+    if (!c_.window.dropped.empty()) add(3, c_.window.left_out());
   }
 
   void links() {
@@ -71,8 +70,24 @@ class Notes {
     }
     if (percentage(unlinked, all) > kUnlinked)
       add(4, fmt::format("{} of the GPU time has no launch in the trace: ops, gaps and path lack "
-                         "it; record from before the first launch",
-                         figure(percentage(unlinked, all), "%")));
+                         "it; {}",
+                         figure(percentage(unlinked, all), "%"), how_to_link()));
+  }
+
+  [[nodiscard]] std::string_view how_to_link() const {
+    switch (c_.facts.kind()) {
+      case TraceKind::kJax:
+        return "record with host_tracer_level=2 or more, from before the first dispatch";
+      case TraceKind::kRocmTimeline:
+      case TraceKind::kRocprof:
+        return "record the calls of HIP, too: rocprofv3 --hip-trace";
+      case TraceKind::kPyTorch:
+        break;
+    }
+    return std::ranges::any_of(trace_.recorded_events(),
+                               [&](EventId event) { return is_runtime(trace_.category(event)); })
+               ? "record from before the first launch"
+               : "record the host, too: activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]";
   }
 
   // Not a call or a graph launch that stands for the op it has none of.
@@ -83,7 +98,7 @@ class Notes {
 
   // What PyTorch's profiler records when asked to.
   void names() {
-    if (c_.facts.kind() != TraceKind::kPyTorch) return;
+    if (!c_.is_pytorch()) return;
     std::int64_t all = 0, without = 0;
     for (const OpGroup& group : c_.op_groups()) {
       const bool has_shapes =
@@ -110,7 +125,7 @@ class Notes {
   void streams() {
     std::set<std::pair<std::int64_t, std::int64_t>> lanes;
     for (const EventId event : c_.gpu_events())
-      lanes.emplace(trace_.devices().at(event).value_or(0), trace_.streams().at(event).value_or(0));
+      lanes.emplace(device_of(c_.facts, event), trace_.streams().at(event).value_or(0));
     std::set<std::int64_t> devices;
     for (const auto& [device, stream] : lanes) devices.insert(device);
     if (lanes.size() == devices.size()) return;
@@ -121,7 +136,9 @@ class Notes {
     if (!has_waits) add(7, "no records of streams waiting for each other: such waits are inferred");
   }
 
+  // Models are asked about PyTorch's ops alone.
   void models() {
+    if (!c_.is_pytorch()) return;
     std::int64_t all = 0, unmodelled = 0, wrong = 0;
     std::vector<std::string> wrong_names, unknown_names;
     const auto name = [](std::vector<std::string>& list, const std::string& op) {
@@ -140,6 +157,37 @@ class Notes {
       add(10,
           fmt::format("{} of the GPU time of ops has no model, most of it in: {}",
                       figure(percentage(unmodelled, all), "%"), fmt::join(unknown_names, ", ")));
+  }
+
+  // Whether the run that this one is held against does the same work, by the names of its ops.
+  void other_run() {
+    const DiagnosisContext* const other = c_.other();
+    if (other == nullptr) return;
+    const double here = share_in_common(c_, *other), there = share_in_common(*other, c_);
+    if (std::min(here, there) < kInCommon)
+      add(17, fmt::format("ops of the same names hold {} of the GPU time here and {} in the other "
+                          "run: it may be of another program, and findings CMP-* then mean little",
+                          figure(here, "%"), figure(there, "%")));
+  }
+  // What a program calls, however it is done: the outermost op, of backward work that of its forward
+  // op.
+  static std::string called_op(const DiagnosisContext& run, const OpUse& use) {
+    if (!use.node.valid()) return use.name;
+    const NodeId forward = forward_of(run, use.node);
+    NodeId op = forward.valid() ? forward : use.node;
+    for (NodeId above = run.tree().parent(op); above.valid(); above = run.tree().parent(above))
+      if (run.tree().is_op(above)) op = above;
+    return std::string{run.trace.name(run.tree().event(op))};
+  }
+  static double share_in_common(const DiagnosisContext& one, const DiagnosisContext& other) {
+    std::set<std::string> names;
+    for (const OpUse& use : other.op_uses()) names.insert(called_op(other, use));
+    std::int64_t all = 0, common = 0;
+    for (const OpUse& use : one.op_uses()) {
+      all += use.busy_ns;
+      if (names.contains(called_op(one, use))) common += use.busy_ns;
+    }
+    return percentage(common, all);
   }
 
   void clocks() {
@@ -186,7 +234,7 @@ class Notes {
     std::map<std::int64_t, Interval> spans;
     for (const EventId event : c_.gpu_events()) {
       const Interval when{trace_.ts_ns()[event.row], trace_.end_ns(event)};
-      auto [at, is_new] = spans.try_emplace(trace_.devices().at(event).value_or(0), when);
+      auto [at, is_new] = spans.try_emplace(device_of(c_.facts, event), when);
       at->second.start = std::min(at->second.start, when.start);
       at->second.end = std::max(at->second.end, when.end);
     }

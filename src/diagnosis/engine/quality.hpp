@@ -8,7 +8,7 @@
 
 namespace tracelens {
 
-// TQ-1 to TQ-16, as far as they apply.
+// TQ-1 to TQ-17, as far as they apply.
 [[nodiscard]] std::vector<QualityNote> quality_notes(const DiagnosisContext& context);
 
 // Whether every graph launch of the window has GPU events, and at least half of what the same launch

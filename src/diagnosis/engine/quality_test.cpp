@@ -140,5 +140,28 @@ TEST(Quality, LostAllocations) {
   EXPECT_THAT(notes(t.finish()), Contains("TQ-14"));
 }
 
+TEST(Quality, JaxHasNoModelsToMissAndNoLaunchesOfPyTorch) {
+  TestTrace t;
+  t.builder().source().recorder = Recorder::kJax;
+  for (int i = 0; i < 30; ++i) t.gpu({.name = "fusion", .ts = 100.0 * i, .dur = 50});
+  t.launch("cuLaunchKernel", 1, 1, {.name = "fusion", .ts = 5000, .dur = 50});
+  TestRun run{t.finish()};
+  for (const QualityNote& note : quality_notes(run.context())) {
+    EXPECT_NE(note.id, "TQ-10");
+    if (note.id == "TQ-4") {
+      EXPECT_THAT(note.text, testing::HasSubstr("host_tracer_level"));
+    }
+  }
+}
+
+TEST(Quality, TheOtherRunIsOfAnotherProgram) {
+  const Trace same = steady_steps().finish();
+  TestTrace convolutions;
+  add_step(convolutions, 1, 0, add_ops(convolutions, 0, 30, 200, "aten::convolution", "conv"));
+  const Trace other = convolutions.finish();
+  EXPECT_THAT(notes(steady_steps().finish(), {.against = &same}), Not(Contains("TQ-17")));
+  EXPECT_THAT(notes(steady_steps().finish(), {.against = &other}), Contains("TQ-17"));
+}
+
 }  // namespace
 }  // namespace tracelens

@@ -57,7 +57,8 @@ class PlainSavings {
   [[nodiscard]] std::int64_t with(const Candidate& candidate) const {
     std::vector<const PathEdit*> edits = edits_;
     edits.push_back(&candidate.draft.edit);
-    const std::int64_t gpu = std::min(context_.busy_ns(), gpu_time_saved(context_.trace, edits));
+    const std::int64_t gpu =
+        std::min(context_.busy_ns(), context_.per_device(gpu_time_saved(context_.trace, edits)));
     const std::int64_t idle =
         std::min(context_.gpu_times().idle_ns(), idle_ns_ + candidate.draft.idle_ns);
     return std::min(context_.length_ns(), gpu + idle);
@@ -91,7 +92,7 @@ std::size_t next_of(std::span<Candidate* const> left, std::span<const std::int64
   std::size_t best = 0, specific = left.size(), generic = left.size();
   for (std::size_t i = 0; i < left.size(); ++i) {
     if (drops[i] > drops[best]) best = i;
-    std::size_t& kind = left[i]->rule->is_generic ? generic : specific;
+    std::size_t& kind = left[i]->is_generic ? generic : specific;
     if (kind == left.size() || drops[i] > drops[kind]) kind = i;
   }
   if (specific < left.size() && drops[specific] >= limits.specific_ns) return specific;
@@ -136,7 +137,8 @@ void estimate_one(const DiagnosisContext& context, Candidate& candidate) {
   if (!context.path().usable()) {
     const auto saved = [&](const std::optional<PathEdit>& edit) {
       return draft.idle_ns +
-             std::min(context.busy_ns(), gpu_time_saved(context.trace, edit ? *edit : draft.edit));
+             std::min(context.busy_ns(),
+                      context.per_device(gpu_time_saved(context.trace, edit ? *edit : draft.edit)));
     };
     candidate.alone = {saved(draft.low), saved(draft.edit), saved(draft.high)};
     return;

@@ -20,6 +20,7 @@ namespace tracelens {
 struct Candidate {
   const Rule* rule = nullptr;
   Draft draft = {};
+  bool is_generic = false;  // comes after specific causes
   bool is_one_off = false;  // listed, not counted
 
   // --- filled in by the estimates ---

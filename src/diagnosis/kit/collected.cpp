@@ -79,19 +79,20 @@ void Collected::finish() {
 }
 
 Evidence Collected::time() const {
-  return proof(kOps, kTime, in_ms(c_.per_step(before_ns_)), "ms");
+  return derived(kOps, kTime, in_ms(c_.per_step(before_ns_)), "ms");
 }
 Evidence Collected::share() const {
-  return proof(kOps, "share of busy time", c_.busy_share(before_ns_), "%");
+  return derived(kOps, "share of busy time", c_.busy_share(before_ns_), "%");
 }
 Evidence Collected::time_left() const {
-  return proof("roofline", "time per step", in_ms(c_.per_step(after_ns_)), "ms");
+  return derived("roofline", "time per step", in_ms(c_.per_step(after_ns_)), "ms");
 }
 Verification Collected::verification() const {
   return {.table = kOps,
           .column = kTime,
           .now = in_ms(c_.per_step(before_ns_)),
-          .expected = fmt::format("about {}", ms_text(c_.per_step(after_ns_)))};
+          .expected = fmt::format("about {}", ms_text(c_.per_step(after_ns_))),
+          .is_derived = true};
 }
 
 NodeId outermost(const DiagnosisContext& c, NodeId op,

@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "diagnosis/kit/device.hpp"
+
 namespace tracelens {
 namespace {
 
@@ -36,9 +38,7 @@ void add_totals(const TraceFacts& facts, std::span<const EventId> gpu_events, Co
     std::vector<Interval> communicating, computing;
   };
   std::map<std::int64_t, Times> devices;
-  const auto device = [&](EventId event) -> Times& {
-    return devices[trace.devices().at(event).value_or(0)];
-  };
+  const auto device = [&](EventId event) -> Times& { return devices[device_of(facts, event)]; };
   std::vector<std::uint32_t> rows;
   for (const WindowCollective& one : made.kernels) {
     rows.push_back(one.event.row);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analysis/host/user_frames.hpp"
+#include "diagnosis/kit/device.hpp"
 #include "diagnosis/kit/estimate.hpp"
 #include "diagnosis/kit/figures.hpp"
 #include "diagnosis/kit/overhead_numbers.hpp"
@@ -16,7 +17,7 @@
 namespace tracelens {
 namespace {
 
-Interval time_of(const Trace& trace, const DiagnosisWindow& window) {
+Interval time_of(const Trace& trace, const RunWindow& window) {
   if (window.time) return *window.time;
   const TraceSpan span = trace_span(trace);
   return {span.start_ns, span.end_ns + 1};
@@ -76,7 +77,7 @@ const PathModel& DiagnosisContext::path() const {
   return path_.get([this] {
     // What recording costs is known of PyTorch's profiler alone. The host threads of a JAX profile
     // are those of a runtime that launches ahead by itself: what they do at which time decides little.
-    const bool is_known = facts.kind() == TraceKind::kPyTorch;
+    const bool is_known = is_pytorch();
     return PathModel{
         facts,
         {.window = window.time,
@@ -101,7 +102,7 @@ std::int64_t DiagnosisContext::on_path_ns(BoundBy what) const {
 }
 
 std::int64_t DiagnosisContext::saving_ns(const PathEdit& edit) const {
-  if (!path().usable()) return gpu_time_saved(trace, edit);
+  if (!path().usable()) return per_device(gpu_time_saved(trace, edit));
   return estimate(path(), edit).expected_ns();
 }
 
@@ -150,15 +151,19 @@ DeviceTimes DiagnosisContext::make_gpu_times() const {
       if (!moved) continue;
       when = *moved;
     }
-    by_device[trace.devices().at(event).value_or(0)].push_back(when);
+    by_device[device_of(facts, event)].push_back(when);
   }
   DeviceTimes worst;
+  std::int64_t all_busy = 0;
   for (auto& [device, times] : by_device) {
     const std::vector<Interval> merged = merge(std::move(times));
     const DeviceTimes one{.span_ns = merged.back().end - merged.front().start,
                           .busy_ns = length(merged)};
+    all_busy += one.busy_ns;
     if (worst.span_ns == 0 || one.idle_ns() > worst.idle_ns()) worst = one;
   }
+  worst.devices = std::max<std::int64_t>(1, std::ssize(by_device));
+  worst.all_busy_ns = all_busy;
   return worst;
 }
 
@@ -174,7 +179,9 @@ const ServingRun& DiagnosisContext::serving() const {
   return serving_.get([this] { return ServingRun{facts, false}; });
 }
 
-double DiagnosisContext::busy_share(std::int64_t ns) const { return percentage(ns, busy_ns()); }
+double DiagnosisContext::busy_share(std::int64_t ns) const {
+  return percentage(ns, gpu_times().all_busy_ns);
+}
 
 std::int64_t DiagnosisContext::gpu_sum_ns(std::span<const EventId> events) const {
   std::int64_t sum = 0;

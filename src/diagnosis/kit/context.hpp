@@ -27,11 +27,11 @@
 #include "analysis/ops/input.hpp"
 #include "analysis/ops/unified_ops.hpp"
 #include "analysis/path/model.hpp"
+#include "analysis/path/window.hpp"
 #include "analysis/serving/run.hpp"
 #include "diagnosis/kit/communication.hpp"
 #include "diagnosis/kit/job.hpp"
 #include "diagnosis/kit/numbers.hpp"
-#include "diagnosis/kit/window.hpp"
 #include "facts/calls.hpp"
 #include "facts/host_ranges.hpp"
 #include "facts/once.hpp"
@@ -78,6 +78,7 @@ struct OpGroup {
 // Busy and idle time of a device within the window, in simulated times.
 struct DeviceTimes {
   std::int64_t span_ns = 0, busy_ns = 0;
+  std::int64_t devices = 1, all_busy_ns = 0;  // that work in the window, and what they do together
   [[nodiscard]] std::int64_t idle_ns() const { return span_ns > busy_ns ? span_ns - busy_ns : 0; }
 };
 
@@ -93,8 +94,10 @@ class DiagnosisContext {
   const DiagnoseOptions& options;
   const RuleSettings& settings;
   const TraceFacts facts;  // Python frames take part in its tree
-  const DiagnosisWindow window;
+  const RunWindow window;
   [[nodiscard]] const Tree& tree() const { return facts.tree(); }
+  // Else words of PyTorch are of no use to its reader.
+  [[nodiscard]] bool is_pytorch() const { return facts.kind() == TraceKind::kPyTorch; }
 
   [[nodiscard]] const JobFacts* job() const { return job_; }  // null: one trace alone
   // The run that this one is held against; null: none.
@@ -127,7 +130,12 @@ class DiagnosisContext {
   [[nodiscard]] std::size_t launches_between(std::int64_t from_ns, std::int64_t to_ns) const;
   [[nodiscard]] const DeviceTimes& gpu_times() const;  // of the device that idles most
   [[nodiscard]] std::int64_t busy_ns() const { return gpu_times().busy_ns; }  // Bz
-  [[nodiscard]] double busy_share(std::int64_t ns) const;                     // in percent of Bz
+  // In percent of the busy time of all devices.
+  [[nodiscard]] double busy_share(std::int64_t ns) const;
+  // Of a sum over all devices, which work side by side.
+  [[nodiscard]] std::int64_t per_device(std::int64_t sum) const {
+    return sum / gpu_times().devices;
+  }
   [[nodiscard]] std::int64_t gpu_sum_ns(std::span<const EventId> events) const;
   [[nodiscard]] std::int64_t dur_ns(EventId event) const { return trace.dur_ns()[event.row]; }
   // Whether no rule before has taken the event.

@@ -21,13 +21,32 @@
 
 namespace tracelens {
 
-// A number of a table that a finding rests on; the key columns say in which row.
+// A number of a table that a finding rests on, of the window; the key columns say in which row. Without
+// a key it is that of all rows together.
 using ProofKey = decltype(Evidence::key);
 [[nodiscard]] Evidence proof(std::string_view table, std::string_view column, double value,
                              std::string_view unit, ProofKey key = {});
+// A number that no table has: worked out from one, or from the trace itself where `table` is empty;
+// `what` says what it is.
+[[nodiscard]] Evidence derived(std::string_view table, std::string_view what, double value,
+                               std::string_view unit, ProofKey key = {});
+// A number with what it counts, by one word or more for a single one and for several.
+//   counted(proof("sync_summary", "count", 3, ""), "call waits", "calls wait")
+struct CountedProof {
+  Evidence part;
+  std::string_view one, many;
+};
+[[nodiscard]] inline CountedProof counted(Evidence part, std::string_view one,
+                                          std::string_view many) {
+  return {std::move(part), one, many};
+}
+
 // A part of a sentence as it is told: a proof by its number.
 [[nodiscard]] inline std::string told(const Evidence& part) {
   return figure(part.value, part.unit);
+}
+[[nodiscard]] inline std::string told(const CountedProof& part) {
+  return fmt::format("{} {}", told(part.part), part.part.value == 1 ? part.one : part.many);
 }
 template <class Part>
 [[nodiscard]] const Part& told(const Part& part) {
@@ -66,6 +85,7 @@ struct Draft {
 
  private:
   void keep(const Evidence& part) { evidence.push_back(part); }
+  void keep(const CountedProof& part) { evidence.push_back(part.part); }
   template <class Part>
   void keep(const Part&) {}
 };

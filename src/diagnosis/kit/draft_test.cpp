@@ -16,5 +16,16 @@ TEST(Draft, EvidenceStandsInTheOrderOfTheSentence) {
   EXPECT_EQ(draft.evidence[1].key, (ProofKey{{"kind", "HtoD"}}));
 }
 
+TEST(Draft, OneIsNotSeveral) {
+  Draft draft;
+  const auto calls = [&](double count) {
+    return draft.tell("{} for the GPU.", counted(proof("sync_summary", "count", count, ""),
+                                                 "call waits", "calls wait"));
+  };
+  EXPECT_EQ(calls(1), "1 call waits for the GPU.");
+  EXPECT_EQ(calls(0.5), "0.5 calls wait for the GPU.");
+  EXPECT_EQ(draft.evidence.size(), 2u);
+}
+
 }  // namespace
 }  // namespace tracelens

@@ -29,6 +29,10 @@ std::string figure(double value, std::string_view unit) {
 
 std::string ms_text(std::int64_t ns) { return figure(in_ms(ns), "ms"); }
 
+std::string counted(std::int64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 std::string_view severity_name(Severity severity) {
   constexpr std::string_view kNames[] = {"info", "minor", "major", "critical"};
   return kNames[static_cast<std::size_t>(severity)];

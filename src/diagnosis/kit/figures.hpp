@@ -10,6 +10,8 @@ namespace tracelens {
 
 [[nodiscard]] std::string figure(double value, std::string_view unit);
 [[nodiscard]] std::string ms_text(std::int64_t ns);  // figure(..., "ms")
+// counted(2, "step") -> "2 steps"; one of them: "1 step"
+[[nodiscard]] std::string counted(std::int64_t count, std::string_view what);
 
 [[nodiscard]] constexpr double in_ms(std::int64_t ns) { return static_cast<double>(ns) / 1e6; }
 [[nodiscard]] constexpr double percentage(std::int64_t part, std::int64_t whole) {

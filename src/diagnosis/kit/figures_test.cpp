@@ -19,5 +19,10 @@ TEST(Figures, CountsAreWhole) {
   EXPECT_EQ(figure(2.5, ""), "2.50");
 }
 
+TEST(Figures, OneIsNotSeveral) {
+  EXPECT_EQ(counted(1, "step"), "1 step");
+  EXPECT_EQ(counted(0, "step"), "0 steps");
+}
+
 }  // namespace
 }  // namespace tracelens

@@ -1,7 +1,6 @@
 #include "diagnosis/kit/job.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include "analysis/ranks/sync.hpp"
 #include "tree/time_math.hpp"
@@ -33,6 +32,21 @@ std::vector<LateRank> late_ranks(const CollectiveRun& run) {
   }
   std::ranges::stable_sort(ranks, std::ranges::greater{}, &LateRank::times_last);
   return ranks;
+}
+
+std::map<std::uint32_t, std::int64_t> waits_of(const JobFacts& job) {
+  std::map<std::uint32_t, std::int64_t> waits;
+  if (!job.clocks_are_sure) return waits;
+  const Matching& matching = job.run.matching();
+  for (const SyncCollective& row : sync_collectives(job.run))
+    for (const CollectiveMember& member : matching.members(matching.collectives[row.collective]))
+      if (member.rank == job.rank) {
+        const CollectiveKernel& kernel = job.run.kernel(member);
+        waits.emplace(member.kernel,
+                      std::clamp<std::int64_t>(minus_ns(row.last_start_ns, kernel.ts_ns), 0,
+                                               std::max<std::int64_t>(0, kernel.dur_ns)));
+      }
+  return waits;
 }
 
 }  // namespace tracelens

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -26,5 +27,9 @@ struct LateRank {
 
 // By how often they came last.
 [[nodiscard]] std::vector<LateRank> late_ranks(const CollectiveRun& run);
+
+// How long the rank waits in each collective until the last one has come, by kernel; empty: the clocks
+// do not tell.
+[[nodiscard]] std::map<std::uint32_t, std::int64_t> waits_of(const JobFacts& job);
 
 }  // namespace tracelens

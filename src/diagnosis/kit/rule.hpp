@@ -4,6 +4,7 @@
 // A rule is a file in src/diagnosis/rules and a line in its list.cpp; see docs/how-to/add-a-rule.md.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -19,6 +20,8 @@ struct Rule {
   std::string_view title;  // "Waiting for data"
   // Says that the host is slow, not what makes it so: comes after what does.
   bool is_generic = false;
+  // Rules that tell the cause of this one: where one of them has found it, this one is generic.
+  std::array<std::string_view, 2> explained_by = {};
   // Wrong where graph launches were recorded without their kernels.
   bool needs_whole_graphs = false;
   std::span<const Number> numbers = {};

@@ -86,13 +86,17 @@ inline Signature arguments_of(const TestOp& op) {
 }
 // A step in which these ops run one after the other, so many times, and the GPU is always busy; it has
 // 132 compute units.
-// `module`: the nn.Module around each turn; empty: none.
-inline Trace run_of(const std::vector<TestOp>& ops, int turns = 10, std::string_view module = {}) {
+// `module`: the nn.Module around each turn; empty: none. `lines`: Python frames around that, in turn.
+inline Trace run_of(const std::vector<TestOp>& ops, int turns = 10, std::string_view module = {},
+                    const std::vector<std::string_view>& lines = {}) {
   TestTrace t;
   t.builder().add_metadata("deviceProperties",
                            Value::list({Value::dict({"id", "numSms"}, {0, 132})}));
   double host = 10, gpu = 100;
   for (int turn = 0; turn < turns; ++turn) {
+    if (!lines.empty())
+      t.python(lines[static_cast<std::size_t>(turn) % lines.size()], host - 1.1,
+               2.1 + 10 * static_cast<double>(ops.size()));
     if (!module.empty()) t.python(module, host - 1, 2 + 10 * static_cast<double>(ops.size()));
     for (const TestOp& op : ops) {
       const auto depth = static_cast<double>(op.parents.size());
@@ -104,7 +108,7 @@ inline Trace run_of(const std::vector<TestOp>& ops, int turns = 10, std::string_
       gpu += op.us;
       host += 10;
     }
-    host += 2;
+    host += lines.empty() ? 2 : 4;
   }
   t.event(Category::kUserAnnotation, "ProfilerStep#1", 0, gpu + 10);
   return t.finish();

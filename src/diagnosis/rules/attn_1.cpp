@@ -193,15 +193,16 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (count == 0 || c.busy_share(found.before_ns()) < n["least_gpu_pct"]) return std::nullopt;
   found.finish();
   draft.verdict = draft.tell(
-      "{} times a step attention runs as separate products and a softmax; with the backward pass "
+      "{} a step attention runs as separate products and a softmax; with the backward pass "
       "that takes {} of the GPU's busy time, {} a step, where fused kernels would take about {}.",
-      proof("unified_perf_summary", "softmaxes between products per step",
-            count / static_cast<double>(c.steps()), ""),
+      counted(derived("unified_perf_summary", "softmaxes between products per step",
+                      count / static_cast<double>(c.steps()), ""),
+              "time", "times"),
       found.share(), found.time(),
-      proof("roofline", "time per step of fused attention", in_ms(c.per_step(found.after_ns())),
-            "ms"));
-  draft.evidence.push_back(proof("unified_perf_summary", "GPU time per step, backward",
-                                 in_ms(c.per_step(backward_ns)), "ms"));
+      derived("roofline", "time per step of fused attention", in_ms(c.per_step(found.after_ns())),
+              "ms"));
+  draft.evidence.push_back(derived("unified_perf_summary", "GPU time per step, backward",
+                                   in_ms(c.per_step(backward_ns)), "ms"));
   draft.formula = fmt::format(
       "kernels -> fused attention at the efficiency usual for the keys' length, host time x {}",
       n["host_factor"]);
@@ -209,11 +210,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
       "torch.nn.functional.scaled_dot_product_attention instead of matmul, softmax, matmul",
       "where it is used already: find out what keeps it from a fused kernel (mask, dropout, type, "
       "head size; torch.nn.attention.sdpa_kernel says why)"};
-  draft.verify = {.table = "unified_perf_summary",
-                  .column = "GPU time per step",
-                  .now = in_ms(c.per_step(found.before_ns())),
-                  .expected = fmt::format("category SDPA_fwd, about {}",
-                                          ms_text(c.per_step(found.after_ns())))};
+  draft.verify = {
+      .table = "unified_perf_summary",
+      .column = "GPU time per step",
+      .now = in_ms(c.per_step(found.before_ns())),
+      .expected = fmt::format("category SDPA_fwd, about {}", ms_text(c.per_step(found.after_ns()))),
+      .is_derived = true};
   draft.confidence = Confidence::kHigh;
   return draft;
 }

@@ -63,17 +63,19 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
     return std::nullopt;
   found.finish();
   draft.verdict = draft.tell(
-      "{} copies a step of queries, keys, values or results stand beside fused attention; they take "
+      "{} of queries, keys, values or results beside fused attention; that takes "
       "{} a step, {} of the GPU's busy time.",
-      proof("unified_perf_summary", "copies per step", found.uses_per_step(), ""), found.time(),
-      found.share());
+      counted(derived("unified_perf_summary", "copies per step", found.uses_per_step(), ""),
+              "copy a step is made", "copies a step are made"),
+      found.time(), found.share());
   draft.formula = "those copies and their host time -> 0 (low: half)";
   draft.tries = {"pass strided tensors: attention does not need contiguous ones",
                  "write the projection of the output for (batch, sequence, heads, size)"};
   draft.verify = {.table = "unified_perf_summary",
                   .column = "copies per step",
                   .now = found.uses_per_step(),
-                  .expected = "0"};
+                  .expected = "0",
+                  .is_derived = true};
   draft.confidence = Confidence::kMedium;
   return draft;
 }

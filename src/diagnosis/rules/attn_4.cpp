@@ -49,9 +49,9 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (found.before_ns() == 0) return std::nullopt;
   draft.verdict = draft.tell(
       "Of attention's {} a step, {} go to {}.",
-      proof("kernel_summary", "attention's time per step", in_ms(c.per_step(attention)), "ms"),
-      proof("kernel_summary", "share of attention's time", percentage(found.before_ns(), attention),
-            "%"),
+      derived("kernel_summary", "attention's time per step", in_ms(c.per_step(attention)), "ms"),
+      derived("kernel_summary", "share of attention's time",
+              percentage(found.before_ns(), attention), "%"),
       much_written && much_joined ? "writing the cache and joining partial results"
       : much_written              ? "writing the cache of keys and values"
                                   : "joining partial results");
@@ -61,7 +61,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verify = {.table = "kernel_summary",
                   .column = "share of attention's time",
                   .now = percentage(found.before_ns(), attention),
-                  .expected = "half of it"};
+                  .expected = "half of it",
+                  .is_derived = true};
   draft.confidence = Confidence::kLow;
   return draft;
 }

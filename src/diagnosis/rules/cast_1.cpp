@@ -77,12 +77,13 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
     return std::nullopt;
   found.finish();
   draft.verdict = draft.tell(
-      "{} kernels a step only convert tensors to another type; they take {} of the GPU's busy time "
+      "{} tensors to another type; that takes {} of the GPU's busy time "
       "({} a step), {} of that for weights that autocast converts each time.",
-      proof("unified_perf_summary", "conversions per step", found.uses_per_step(), ""),
+      counted(derived("unified_perf_summary", "conversions per step", found.uses_per_step(), ""),
+              "kernel a step only converts", "kernels a step only convert"),
       found.share(), found.time(),
-      proof("unified_perf_summary", "share below other ops",
-            percentage(by_autocast, found.before_ns()), "%"));
+      derived("unified_perf_summary", "share below other ops",
+              percentage(by_autocast, found.before_ns()), "%"));
   draft.formula = fmt::format(
       "kernels and host time of the user's conversions -> 0, of weights x {} (low: half of that)",
       weight_factor);
@@ -98,7 +99,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verify = {.table = "unified_perf_summary",
                   .column = "GPU time per step",
                   .now = in_ms(c.per_step(found.before_ns())),
-                  .expected = "less than half"};
+                  .expected = "less than half",
+                  .is_derived = true};
   draft.confidence = by_autocast * 2 > found.before_ns() ? Confidence::kMedium : Confidence::kHigh;
   return draft;
 }

@@ -30,10 +30,10 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
     draft.where.push_back(
         {.kind = "path", .name = std::string{what}, .time_ns = here - there, .count = 1});
     return draft.tell("{} {} instead of {}", what,
-                      proof("critical_path_summary", "time_ms per step", in_ms(here), "ms",
-                            {{"bound_by", std::string{what}}}),
-                      proof("critical_path_summary", "time_ms per step, other run", in_ms(there),
-                            "ms", {{"bound_by", std::string{what}}}));
+                      derived("critical_path_summary", "time_ms per step", in_ms(here), "ms",
+                              {{"bound_by", std::string{what}}}),
+                      derived("critical_path_summary", "time_ms per step, other run", in_ms(there),
+                              "ms", {{"bound_by", std::string{what}}}));
   };
   std::string words;
   // How much the host works, on the path or not, tells what is left of it.
@@ -62,7 +62,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
       .table = "critical_path_summary",
       .column = "time_ms per step",
       .now = in_ms(host_on_path(c) + loads),
-      .expected = fmt::format("about {}", figure(in_ms(host_on_path(*other) + loads_there), "ms"))};
+      .expected = fmt::format("about {}", figure(in_ms(host_on_path(*other) + loads_there), "ms")),
+      .is_derived = true};
   draft.confidence = Confidence::kMedium;
   return draft;
 }

@@ -17,9 +17,9 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (losses.count == 0) return std::nullopt;
   Draft draft = std::move(losses.draft);
   draft.verdict = draft.tell(
-      "{} GPU events that take {} have no counterpart in the other run; what only that one does "
-      "takes {} in their place.",
-      proof("ops_diff", "kernels_trace1", losses.kernels, "", {{"verdict", "gone"}}),
+      "{} no counterpart in the other run, {} in all; what only that one does takes {} instead.",
+      counted(proof("ops_diff", "kernels_trace1", losses.kernels, "", {{"verdict", "gone"}}),
+              "GPU event has", "GPU events have"),
       proof("ops_diff", "time_trace1", in_ms(losses.ns), "ms", {{"verdict", "gone"}}),
       proof("ops_diff", "time_trace2", in_ms(losses.other_ns), "ms", {{"verdict", "new"}}));
   draft.formula = "work of this run alone -> the time of work of the other alone";

@@ -45,12 +45,13 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (c.share(waited) < n["least_wait_pct"] && apart < n["least_skew_pct"]) return std::nullopt;
   draft.where = places.take();
   draft.verdict = draft.tell(
-      "In {} collectives a rank waits {} on average until the last one comes ({} of the window); "
+      "In {} a rank waits {} on average until the last one comes ({} of the window); "
       "their starts are apart by {} of the time in them.",
-      proof("nccl_implicit_sync", "collectives", static_cast<double>(count), ""),
+      counted(derived("nccl_implicit_sync", "collectives", static_cast<double>(count), ""),
+              "collective", "collectives"),
       proof("nccl_implicit_sync", "avg_wait_time", in_ms(waited), "ms"),
-      proof("nccl_implicit_sync", "avg_wait_time of window", c.share(waited), "%"),
-      proof("nccl_implicit_sync", "skew in start time of duration", apart, "%"));
+      derived("nccl_implicit_sync", "avg_wait_time of window", c.share(waited), "%"),
+      derived("nccl_implicit_sync", "skew in start time of duration", apart, "%"));
   draft.formula = "collectives -> the time that the rank which came last needs";
   draft.tries = {"balance the work of the ranks: equal batches, sequence lengths, layers",
                  "find what the late rank was doing: comm_verdict of tracelens collectives",
@@ -67,7 +68,10 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
 }  // namespace
 
 extern const Rule kComm2;
-constinit const Rule kComm2 = {
-    .id = "COMM-2", .title = "Ranks arrive at different times", .numbers = kNumbers, .find = find};
+constinit const Rule kComm2 = {.id = "COMM-2",
+                               .title = "Ranks arrive at different times",
+                               .explained_by = {"COMM-4"},
+                               .numbers = kNumbers,
+                               .find = find};
 
 }  // namespace tracelens

@@ -86,25 +86,30 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
       places.add(*message.one, message.one->dur_ns);
     }
   }
-  if (lost == 0 || c.share(lost) < n["least_pct"]) return std::nullopt;
+  if (lost == 0 || c.share(c.per_device(lost)) < n["least_pct"]) return std::nullopt;
   draft.where = places.take();
   draft.verdict = draft.tell(
       "Collectives that take {} move {}; the same ones elsewhere in the run, or the link, reach {}.{}",
-      proof("coll_analysis", "dur_sum", in_ms(in_all), "ms"),
-      proof("coll_analysis", "bus bw (GB/s)", bytes / static_cast<double>(in_all), "GB/s"),
-      proof("coll_analysis", "bus bw (GB/s) to expect", target_of_largest, "GB/s"),
+      derived("coll_analysis", "dur_sum", in_ms(in_all), "ms"),
+      derived("coll_analysis", "bus bw (GB/s)", bytes / static_cast<double>(in_all), "GB/s"),
+      derived("coll_analysis", "bus bw (GB/s) to expect", target_of_largest, "GB/s"),
       knows_ranks
           ? ""
           : " From one rank alone it cannot be told whether it waits for a late one instead.");
   draft.formula = "durations x reached / expected bandwidth";
-  draft.tries = {"diagnose the traces of all ranks together, to tell waiting from moving",
-                 "algorithm and protocol of the library (NCCL_ALGO, NCCL_PROTO), its channels",
-                 "topology: which links and network cards the group spans",
-                 "fewer kernels that compete for the GPU meanwhile"};
+  if (!knows_ranks)
+    draft.tries.emplace_back(
+        "diagnose the traces of all ranks together, to tell waiting from moving");
+  for (const char* const words :
+       {"algorithm and protocol of the library (NCCL_ALGO, NCCL_PROTO), its channels",
+        "topology: which links and network cards the group spans",
+        "fewer kernels that compete for the GPU meanwhile"})
+    draft.tries.emplace_back(words);
   draft.verify = {.table = "coll_analysis",
                   .column = "bus bw (GB/s)",
                   .now = bytes / static_cast<double>(in_all),
-                  .expected = fmt::format("> {}", figure(target_of_largest, "GB/s"))};
+                  .expected = fmt::format("> {}", figure(target_of_largest, "GB/s")),
+                  .is_derived = true};
   draft.confidence = knows_ranks ? Confidence::kMedium : Confidence::kLow;
   return draft;
 }

@@ -63,10 +63,10 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
       proof("straggler_summary", "rank", static_cast<double>(run.ranks()[late.rank].rank), ""),
       proof("straggler_summary", "times_arrived_last", static_cast<double>(late.times_last), "",
             {{"rank", rank}}),
-      proof("straggler_summary", "collectives", static_cast<double>(late.collectives), "",
+      proof("straggler_summary", "num_collectives", static_cast<double>(late.collectives), "",
             {{"rank", rank}}),
       proof("straggler_summary", "pct_arrived_last", late.percent_last, "%", {{"rank", rank}}),
-      proof("nccl_implicit_sync", "lateness of the last rank", in_ms(lateness), "ms"));
+      derived("nccl_implicit_sync", "lateness of the last rank", in_ms(lateness), "ms"));
   draft.formula = "collectives shorter by how much later than the one before it this rank comes";
   draft.tries = {fmt::format("mend what slows rank {} down: tracelens diagnose {}", rank,
                              run.ranks()[late.rank].file),

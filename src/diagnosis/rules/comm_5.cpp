@@ -35,7 +35,9 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
     exposed += one.exposed_ns;
     ++count;
   }
-  const double per_step = static_cast<double>(count) / static_cast<double>(c.steps());
+  exposed = c.per_device(exposed);
+  const double per_step = static_cast<double>(count) / static_cast<double>(c.gpu_times().devices) /
+                          static_cast<double>(c.steps());
   if (per_step < n["least_per_step"] || c.share(exposed) < n["least_pct"]) return std::nullopt;
   Draft draft;
   CommPlaces places;
@@ -60,10 +62,10 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.where = places.take();
   draft.verdict = draft.tell(
       "A step makes {} collectives of less than {}; for {} ({}) nothing is computed meanwhile.",
-      proof("coll_analysis", "operation_count per step", per_step, ""),
-      proof("coll_analysis", "size of a small message", n["small_mb"], "MB"),
-      proof("coll_analysis", "exposed time", in_ms(exposed), "ms"),
-      proof("coll_analysis", "exposed time of window", c.share(exposed), "%"));
+      derived("coll_analysis", "operation_count per step", per_step, ""),
+      derived("coll_analysis", "size of a small message", n["small_mb"], "MB"),
+      derived("coll_analysis", "exposed time", in_ms(exposed), "ms"),
+      derived("coll_analysis", "exposed time of window", c.share(exposed), "%"));
   draft.formula = fmt::format("small collectives of a group -> one per {} MB, of median latency",
                               n["bucket_mb"]);
   draft.tries = {"larger buckets (bucket_cap_mb), or coalesced collectives",
@@ -71,7 +73,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verify = {.table = "coll_analysis",
                   .column = "operation_count",
                   .now = static_cast<double>(count),
-                  .expected = fmt::format("about {}", figure(left_all, ""))};
+                  .expected = fmt::format("about {}", figure(left_all, "")),
+                  .is_derived = true};
   draft.confidence = Confidence::kLow;
   return draft;
 }

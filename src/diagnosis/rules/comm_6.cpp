@@ -50,20 +50,25 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
     ++repeats;
     ns += one.dur_ns;
   }
-  const double per_step = static_cast<double>(repeats) / static_cast<double>(c.steps());
+  ns = c.per_device(ns);
+  const double per_step = static_cast<double>(repeats) /
+                          static_cast<double>(c.gpu_times().devices) /
+                          static_cast<double>(c.steps());
   if (repeats == 0 || per_step < n["least_per_step"]) return std::nullopt;
   draft.where = places.take();
   draft.verdict = draft.tell(
-      "{} collectives a step are like the one before them, and nothing was launched between: {} in "
+      "{} before it, and nothing was launched between: {} in "
       "all.",
-      proof("coll_analysis", "repeats per step", per_step, ""),
-      proof("coll_analysis", "dur_sum of repeats", in_ms(ns), "ms"));
+      counted(derived("coll_analysis", "repeats per step", per_step, ""),
+              "collective a step is like the one", "collectives a step are like the one"),
+      derived("coll_analysis", "dur_sum of repeats", in_ms(ns), "ms"));
   draft.formula = "repeats -> 0";
   draft.tries = {"send once, or both tensors together, if these are not two tensors by design"};
   draft.verify = {.table = "coll_analysis",
                   .column = "operation_count",
                   .now = static_cast<double>(repeats),
-                  .expected = "0 repeats"};
+                  .expected = "0 repeats",
+                  .is_derived = true};
   draft.confidence = Confidence::kLow;
   return draft;
 }

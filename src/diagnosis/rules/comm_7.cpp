@@ -40,10 +40,11 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers&) {
   Draft draft;
   if (count > 0) {
     draft.verdict = draft.tell(
-        "nn.DataParallel drives all GPUs from one process, {} times in this trace: it copies the "
+        "nn.DataParallel drives all GPUs from one process, {} in this trace: it copies the "
         "model in every step.",
-        proof("user_annotations", "count", static_cast<double>(count), "",
-              {{"name", "DataParallel.forward"}}));
+        counted(derived("", "count", static_cast<double>(count), "",
+                        {{"name", "DataParallel.forward"}}),
+                "time", "times"));
     draft.where = {
         {.kind = "range", .name = "DataParallel.forward", .time_ns = ns, .count = count}};
     draft.tries = {"DistributedDataParallel, one process per GPU", "FSDP for large models"};
@@ -51,8 +52,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers&) {
     draft.verdict = fmt::format(
         "The process groups use the backend {}, which moves the tensors of GPUs through the host.",
         backend);
-    draft.evidence.push_back(proof(
-        "info", "world_size",
+    draft.evidence.push_back(derived(
+        "", "world_size",
         static_cast<double>(c.trace.metadata("distributedInfo")->find("world_size")->as_int()),
         ""));
     draft.tries = {"init_process_group('nccl'), which is RCCL on AMD GPUs"};

@@ -12,7 +12,9 @@ extern const Rule kComm1, kComm2, kComm3, kComm4, kComm5, kComm6, kComm7, kMoe1;
 
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr const char* kAllReduce = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL";
 
@@ -51,6 +53,7 @@ TEST(Comm1, WhatComputationDoesNotHideIsExposed) {
   ASSERT_TRUE(draft);
   EXPECT_NEAR(run.saving_percent(*draft), 20, 2);
   EXPECT_THAT(draft->verdict, HasSubstr("For 0.5 ms"));
+  EXPECT_THAT(draft->tries, Contains(HasSubstr("all ranks together")));
 }
 
 TEST(Comm1, HiddenCommunicationIsNoFinding) {
@@ -158,6 +161,11 @@ TEST(Comm4, OneRankIsLateAndTheOthersWait) {
     EXPECT_NEAR(job.c.share(job.c.saving_ns(draft->edit)), 60, 3) << rule->id;
   }
   EXPECT_THAT(job.find(kComm4)->verdict, HasSubstr("Rank 2 comes last to 25"));
+  const auto exposed = job.find(kComm1);
+  ASSERT_TRUE(exposed);
+  EXPECT_THAT(exposed->verdict, HasSubstr("For 7.50 ms of it the rank waits for others"));
+  EXPECT_THAT(exposed->tries.front(), HasSubstr("COMM-4"));
+  EXPECT_THAT(exposed->tries, Not(Contains(HasSubstr("all ranks together"))));
 }
 
 // Two ranks; of every four parts that go, the first sends three.

@@ -103,12 +103,14 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (c.share(c.saving_ns(draft.edit)) < n["least_pct"]) return std::nullopt;
   for (auto& [name, place] : places) draft.where.push_back(std::move(place));
   draft.verdict = draft.tell(
-      "The compiled code runs in {} pieces a step, of {} functions; between them the host spends {} "
+      "The compiled code runs in {} a step, of {}; between them the host spends {} "
       "a step until the next launch.",
-      proof("unified_perf_summary", "compiled regions per step", per_step, ""),
-      proof("unified_perf_summary", "compiled functions", static_cast<double>(functions.size()),
-            ""),
-      proof("step_phases", "time between compiled regions", in_ms(c.per_step(between)), "ms"));
+      counted(derived("unified_perf_summary", "compiled regions per step", per_step, ""), "piece",
+              "pieces"),
+      counted(derived("unified_perf_summary", "compiled functions",
+                      static_cast<double>(functions.size()), ""),
+              "function", "functions"),
+      derived("step_phases", "time between compiled regions", in_ms(c.per_step(between)), "ms"));
   draft.formula =
       fmt::format("from the launch before a further region to its first one x {}", n["factor"]);
   draft.tries = {
@@ -119,7 +121,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verify = {.table = "unified_perf_summary",
                   .column = "compiled regions per step",
                   .now = per_step,
-                  .expected = "1"};
+                  .expected = "1",
+                  .is_derived = true};
   draft.confidence = Confidence::kLow;
   return draft;
 }

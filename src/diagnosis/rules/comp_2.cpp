@@ -54,16 +54,21 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   }
   if (count == 0 || c.share(time) < n["least_pct"]) return std::nullopt;
   for (auto& [line, place] : places) draft.where.push_back(std::move(place));
-  draft.verdict = draft.tell("Code is compiled {} times inside the window, for {}.",
-                             proof("step_phases", "compilations", static_cast<double>(count), ""),
-                             proof("step_phases", "time in compilers", in_ms(time), "ms"));
+  draft.verdict =
+      draft.tell("Code is compiled {} inside the window, for {}.",
+                 counted(derived("step_phases", "compilations", static_cast<double>(count), ""),
+                         "time", "times"),
+                 derived("step_phases", "time in compilers", in_ms(time), "ms"));
   draft.formula = "time in compilers -> 0";
   draft.tries = {
       "run a few steps before the profiler starts",
       "TORCH_LOGS=recompiles names what changed: mark_dynamic(), padded or bucketed shapes",
       "keep the compiler's cache between runs (TORCHINDUCTOR_CACHE_DIR)"};
-  draft.verify = {
-      .table = "step_phases", .column = "time in compilers", .now = in_ms(time), .expected = "0"};
+  draft.verify = {.table = "step_phases",
+                  .column = "time in compilers",
+                  .now = in_ms(time),
+                  .expected = "0",
+                  .is_derived = true};
   draft.confidence = Confidence::kHigh;
   return draft;
 }

@@ -16,6 +16,7 @@ constexpr Number kNumbers[] = {
     {"least_gpu_pct", 1, "% of the GPU's busy time in them"},
     {"of_peak", 0.7, "of the matrix peak that convolutions reach with channels last"},
     {"of_bandwidth", 0.45, "of the bandwidth that they and batch norms reach with channels last"},
+    {"sure_factor", 3, "times as fast that the work gets for sure; more is less certain"},
 };
 
 bool is_turning(std::string_view kernel) {
@@ -68,13 +69,13 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
       "Kernels that turn tensors around take {} of the convolutions' time, {} a step; with channels "
       "last they go, and convolutions and batch norms have faster kernels: {} become about {} a "
       "step.",
-      proof("kernel_summary", "share of the convolutions' time", percentage(turning, convolutions),
-            "%"),
-      proof("kernel_summary", "time per step", in_ms(c.per_step(turning)), "ms"),
-      proof("unified_perf_summary", "GPU time per step of what changes",
-            in_ms(c.per_step(found.before_ns())), "ms"),
-      proof("roofline", "time per step with channels last", in_ms(c.per_step(found.after_ns())),
-            "ms"));
+      derived("kernel_summary", "share of the convolutions' time",
+              percentage(turning, convolutions), "%"),
+      derived("kernel_summary", "time per step", in_ms(c.per_step(turning)), "ms"),
+      derived("unified_perf_summary", "GPU time per step of what changes",
+              in_ms(c.per_step(found.before_ns())), "ms"),
+      derived("roofline", "time per step with channels last", in_ms(c.per_step(found.after_ns())),
+              "ms"));
   draft.formula = fmt::format(
       "transposes -> 0; convolutions around them -> {:.0f}% of peak, batch norms -> {:.0f}% of "
       "bandwidth (low: transposes alone)",
@@ -83,8 +84,11 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verify = {.table = "kernel_summary",
                   .column = "time per step",
                   .now = in_ms(c.per_step(turning)),
-                  .expected = "no transposes"};
-  draft.confidence = Confidence::kHigh;
+                  .expected = "no transposes",
+                  .is_derived = true};
+  const bool is_sure = static_cast<double>(found.before_ns()) <=
+                       n["sure_factor"] * static_cast<double>(found.after_ns());
+  draft.confidence = is_sure ? Confidence::kHigh : Confidence::kMedium;
   return draft;
 }
 

@@ -86,11 +86,11 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   const double mb = static_cast<double>(bytes) / static_cast<double>(c.steps()) / 1e6;
   if (mb < n["least_mb"] && path_saving_pct(c, draft.edit) < n["least_pct"]) return std::nullopt;
   draft.verdict = draft.tell(
-      "{} copies a step, {} in all, come from memory that is not pinned; the host is held {} a step "
-      "by them.",
-      proof("copy_bandwidth", "count per step", per_step, "", {{"memory", "Pageable"}}),
+      "{} from memory that is not pinned, {} in all; that holds the host for {} a step.",
+      counted(derived("copy_bandwidth", "count per step", per_step, "", {{"memory", "Pageable"}}),
+              "copy a step comes", "copies a step come"),
       proof("step_phases", "h2d_pageable_mb", mb, "MB", {{"step", "mean"}}),
-      proof("sync_summary", "range time per step", in_ms(c.per_step(waited)), "ms"));
+      derived("sync_summary", "range time per step", in_ms(c.per_step(waited)), "ms"));
   draft.formula = fmt::format("copies pinned ({:.0f} GB/s) and ahead of use, calls -> {} us", rate,
                               n["left_us"]);
   draft.tries = {"pin_memory=True in the loader, or tensor.pin_memory(); then non_blocking=True",

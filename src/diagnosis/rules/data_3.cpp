@@ -7,6 +7,7 @@
 #include <tracelens/intervals.hpp>
 #include <vector>
 
+#include "diagnosis/kit/device.hpp"
 #include "diagnosis/kit/figures.hpp"
 #include "diagnosis/kit/rule.hpp"
 
@@ -22,7 +23,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   std::map<std::int64_t, std::vector<Interval>> kernels;
   for (const EventId event : c.gpu_events())
     if (c.trace.category(event) == Category::kKernel)
-      kernels[c.trace.devices().at(event).value_or(0)].push_back(
+      kernels[device_of(c.facts, event)].push_back(
           {c.trace.ts_ns()[event.row], c.trace.end_ns(event)});
   for (auto& [device, times] : kernels) times = merge(std::move(times));
 
@@ -60,17 +61,18 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   for (auto& [name, place] : places) draft.where.push_back(std::move(place));
   draft.verdict = draft.tell(
       "For {} ({} of its span) the GPU does nothing but copy {} between itself and the host.",
-      proof("gpu_timeline", "exposed_memcpy_time", in_ms(exposed), "ms"),
-      proof("gpu_timeline", "exposed_memcpy_time of the span", share, "%"),
-      proof("copy_bandwidth", "MB", static_cast<double>(bytes) / 1e6, "MB"));
+      proof("gpu_timeline", "time ms", in_ms(exposed), "ms", {{"type", "exposed_memcpy_time"}}),
+      derived("gpu_timeline", "exposed_memcpy_time of the span", share, "%"),
+      derived("copy_bandwidth", "MB", static_cast<double>(bytes) / 1e6, "MB"));
   draft.formula = "what of these copies nothing runs beside -> 0";
   draft.tries = {"copy on a second stream, the next batch while this one is computed",
                  "pinned memory and non_blocking=True, so that copies run beside kernels",
                  "copy less: smaller types, or keep the data on the GPU"};
   draft.verify = {.table = "gpu_timeline",
-                  .column = "exposed_memcpy_time",
+                  .column = "time ms",
                   .now = in_ms(exposed),
-                  .expected = fmt::format("< {}", figure(0.1 * in_ms(exposed), "ms"))};
+                  .expected = fmt::format("< {}", figure(0.1 * in_ms(exposed), "ms")),
+                  .key = {{"type", "exposed_memcpy_time"}}};
   draft.confidence = Confidence::kMedium;
   return draft;
 }

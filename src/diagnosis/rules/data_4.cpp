@@ -64,10 +64,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   const double saves = path_saving_pct(c, draft.edit);
   if (saves < n["least_pct"]) draft.edit = {};
   const double per_step = static_cast<double>(seen.size()) / static_cast<double>(c.steps());
-  draft.verdict = draft.tell(
-      "{} small values a step are sent to the GPU one by one; that holds the host for {} a step.",
-      proof("copy_bandwidth", "small_count per step", per_step, "", {{"kind", "Memcpy HtoD"}}),
-      proof("sync_summary", "range time per step", in_ms(c.per_step(host)), "ms"));
+  draft.verdict =
+      draft.tell("{} to the GPU one by one; that holds the host for {} a step.",
+                 counted(derived("copy_bandwidth", "small_count per step", per_step, "",
+                                 {{"kind", "Memcpy HtoD"}}),
+                         "small value a step is sent", "small values a step are sent"),
+                 derived("sync_summary", "range time per step", in_ms(c.per_step(host)), "ms"));
   draft.formula = "all but one of a place and step -> 0";
   draft.tries = {"make the values on the GPU once, before the loop, or compute them there",
                  "gather them in one tensor and copy that, pinned and with non_blocking=True",

@@ -30,7 +30,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   std::vector<const SyncCall*> back;
   double bytes = 0, bytes_back = 0;
   std::int64_t host = 0;
-  bool has_stacks = false;
+  bool has_stacks = false, is_in_loop = false;
   for (const SyncGroup& group : c.syncs().groups) {
     FindingPlace place{.kind = "op"};
     for (const std::uint32_t at : group.calls) {
@@ -48,6 +48,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
       draft.low->drop_sync(sync.call);
       if (!copies.insert(sync.copy).second) continue;
       bytes += size;
+      is_in_loop |= c.launches_between(c.trace.end_ns(sync.call), c.time().end) > 0;
       const EventId range = sync.range.valid() ? sync.range : sync.call;
       place.time_ns += c.dur_ns(range);
       if (++place.count > 1) continue;
@@ -62,7 +63,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   std::int64_t count = 0;
   for (const FindingPlace& place : draft.where) count += place.count;
   const double per_step = static_cast<double>(count) / static_cast<double>(c.steps());
-  if (count == 0 || per_step < n["least_per_step"]) return std::nullopt;
+  // The last thing a program does is to fetch its results.
+  if (count == 0 || per_step < n["least_per_step"] || !is_in_loop) return std::nullopt;
   const bool come_back =
       bytes_back >= n["same_low"] * bytes && bytes_back <= n["same_high"] * bytes;
   if (come_back)
@@ -73,10 +75,11 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (path_saving_pct(c, draft.edit) < n["least_pct"]) return std::nullopt;
   const double mb = bytes / static_cast<double>(c.steps()) / 1e6;
   draft.verdict = draft.tell(
-      "{} tensors a step, {} in all, are copied to the host{}; that holds the host for {} a step.",
-      proof("sync_summary", "copies to the host per step", per_step, ""),
+      "{0} to the host{2}, {1} in all; that holds the host for {3} a step.",
+      counted(derived("sync_summary", "copies to the host per step", per_step, ""),
+              "tensor a step is copied", "tensors a step are copied"),
       proof("step_phases", "d2h_mb", mb, "MB", {{"step", "mean"}}), come_back ? " and back" : "",
-      proof("sync_summary", "range time per step", in_ms(c.per_step(host)), "ms"));
+      derived("sync_summary", "range time per step", in_ms(c.per_step(host)), "ms"));
   draft.formula = fmt::format("waits and copies removed, each copy -> {} us", n["left_us"]);
   draft.tries = {"keep the tensors on the GPU, or reduce them there to what is needed",
                  "copy into a pinned buffer with non_blocking=True, and read it one step later",

@@ -88,5 +88,26 @@ TEST(Data5, TensorsForTheHost) {
   EXPECT_FALSE(small.find(kData5));  // a read-back
 }
 
+TEST(Data5, ResultsThatAreFetchedAtTheEndAreNoLoop) {
+  const auto run_with_copy = [](double copy_at) {
+    TestTrace t;
+    add_ops(t, 0, 20, 8);
+    add_ops(t, 1000, 20, 8);
+    t.op("aten::copy_", copy_at, 400);
+    const auto launched = t.launch("cudaMemcpyAsync", copy_at + 1, 300,
+                                   {.name = "Memcpy DtoH (Device -> Pageable)",
+                                    .ts = copy_at + 10,
+                                    .dur = 280,
+                                    .category = Category::kGpuMemcpy});
+    t.builder().set_details(launched.gpu, t.builder().intern(R"({"bytes":4194304})"));
+    t.runtime("cudaStreamSynchronize", copy_at + 302, 5);
+    return t.finish();
+  };
+  TestRun last{run_with_copy(1300)};
+  EXPECT_FALSE(last.find(kData5));
+  TestRun inside{run_with_copy(400)};
+  EXPECT_TRUE(inside.find(kData5));
+}
+
 }  // namespace
 }  // namespace tracelens

@@ -43,7 +43,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verify = {.table = "unified_perf_summary",
                   .column = "share of busy time",
                   .now = c.busy_share(found.before_ns()),
-                  .expected = "less"};
+                  .expected = "less",
+                  .is_derived = true};
   draft.confidence = Confidence::kLow;
   return draft;
 }

@@ -53,12 +53,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
 
   const auto steps = static_cast<double>(c.steps());
   draft.verdict = draft.tell(
-      "{} kernels a step stand in {} chains that each read and write the same tensors again; they "
+      "{} kernels a step stand in {} of kernels that read and write the same tensors again; they "
       "take {} a step, as one kernel each about {}.",
-      proof("fusible_kernels", "kernels per step", kernels / steps, ""),
-      proof("fusible_kernels", "count per step", chains / steps, ""),
-      proof("fusible_kernels", "time_ms per step", in_ms(c.per_step(found.before_ns())), "ms"),
-      proof("fusible_kernels", "fused_ms per step", in_ms(c.per_step(found.after_ns())), "ms"));
+      derived("fusible_kernels", "kernels per step", kernels / steps, ""),
+      counted(derived("fusible_kernels", "count per step", chains / steps, ""), "chain", "chains"),
+      derived("fusible_kernels", "time_ms per step", in_ms(c.per_step(found.before_ns())), "ms"),
+      derived("fusible_kernels", "fused_ms per step", in_ms(c.per_step(found.after_ns())), "ms"));
   draft.formula = fmt::format(
       "each chain -> its largest tensor in and out at {:.0f}% of the memory bandwidth; its host "
       "time -> that of one op",
@@ -69,7 +69,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verify = {.table = "fusible_kernels",
                   .column = "kernels per step",
                   .now = kernels / steps,
-                  .expected = fmt::format("about {}", figure(chains / steps, ""))};
+                  .expected = fmt::format("about {}", figure(chains / steps, "")),
+                  .is_derived = true};
   draft.confidence = Confidence::kMedium;
   return draft;
 }

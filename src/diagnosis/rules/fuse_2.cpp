@@ -19,7 +19,7 @@ constexpr Number kNumbers[] = {
 std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   Draft draft;
   Collected found{c, draft, {.low = 0.5}};
-  std::map<std::string, FindingPlace> places;
+  std::map<std::pair<std::string, std::string>, FindingPlace> places;  // by module and line
   double kernels = 0;
   for (const Epilogue& epilogue : epilogues(c.fusion())) {
     const EventId call = c.tree().launch_of(epilogue.kernels.front());
@@ -27,31 +27,36 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
         !std::ranges::all_of(epilogue.kernels, [&](EventId kernel) { return c.is_free(kernel); }))
       continue;
     for (const EventId kernel : epilogue.kernels) found.scale(kernel, 0);
-    FindingPlace& place = places[epilogue.unit];
+    std::string line = c.python_line(call);
+    FindingPlace& place = places[{epilogue.unit, line}];
     if (++place.count == 1) {
       place.kind = "module";
       place.name = epilogue.unit;
-      place.python = c.python_line(call);
+      place.python = std::move(line);
     }
     place.time_ns += epilogue.time_ns;
     kernels += static_cast<double>(epilogue.kernels.size());
   }
   if (kernels == 0 || c.busy_share(found.before_ns()) < n["least_gpu_pct"]) return std::nullopt;
-  for (auto& [unit, place] : places) draft.where.push_back(std::move(place));
+  for (auto& [key, place] : places) draft.where.push_back(std::move(place));
   std::ranges::stable_sort(draft.where, std::ranges::greater{}, &FindingPlace::time_ns);
   const double per_step = kernels / static_cast<double>(c.steps());
   draft.verdict = draft.tell(
-      "{} elementwise kernels a step follow a matrix product on its result; they take {} a step, {} "
+      "{} a matrix product on its result; that takes {} a step, {} "
       "of the GPU's busy time, which the product could do on its way out.",
-      proof("fusible_kernels", "kernels per step", per_step, "", {{"kind", "epilogue"}}),
-      proof("fusible_kernels", "time_ms per step", in_ms(c.per_step(found.before_ns())), "ms",
-            {{"kind", "epilogue"}}),
-      proof("fusible_kernels", "share of busy time", c.busy_share(found.before_ns()), "%",
-            {{"kind", "epilogue"}}));
+      counted(derived("fusible_kernels", "kernels per step", per_step, "", {{"kind", "epilogue"}}),
+              "elementwise kernel a step follows", "elementwise kernels a step follow"),
+      derived("fusible_kernels", "time_ms per step", in_ms(c.per_step(found.before_ns())), "ms",
+              {{"kind", "epilogue"}}),
+      derived("fusible_kernels", "share of busy time", c.busy_share(found.before_ns()), "%",
+              {{"kind", "epilogue"}}));
   draft.formula = "those kernels -> 0 (low: half)";
   draft.tries = {"torch.compile with max_autotune", "a fused linear-activation of the library"};
-  draft.verify = {
-      .table = "fusible_kernels", .column = "kernels per step", .now = per_step, .expected = "0"};
+  draft.verify = {.table = "fusible_kernels",
+                  .column = "kernels per step",
+                  .now = per_step,
+                  .expected = "0",
+                  .is_derived = true};
   draft.confidence = Confidence::kMedium;
   return draft;
 }

@@ -85,9 +85,9 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verdict = draft.tell(
       "Matrix products with a size that is no multiple of {} bytes take {} a step, {} of the GPU's "
       "busy time; padded ones would take about {}.",
-      proof("rule", "alignment", n["alignment"], ""), found.time(), found.share(),
-      proof("roofline", "time per step of aligned products", in_ms(c.per_step(found.after_ns())),
-            "ms"));
+      derived("", "alignment", n["alignment"], ""), found.time(), found.share(),
+      derived("roofline", "time per step of aligned products", in_ms(c.per_step(found.after_ns())),
+              "ms"));
   draft.formula = "products -> what aligned ones of their size reach of the roof";
   draft.tries = {
       "pad the vocabulary, the hidden size or the sequence to a multiple of 8 (16 bit) or 16 (8 "

@@ -85,13 +85,13 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
       "Matrix products in {} take {} a step, {} of the GPU's busy time; in {} the same work would "
       "take about {}. Whether the accuracy allows it is for you to decide.",
       in_double ? "fp64" : "fp32",
-      proof("unified_perf_summary", "Kernel Time (ms)_sum per step", in_ms(c.per_step(all)), "ms",
-            {{"Compute Spec", spec}}),
-      proof("unified_perf_summary", "share of busy time", c.busy_share(all), "%",
-            {{"Compute Spec", spec}}),
+      derived("unified_perf_summary", "Kernel Time (ms)_sum per step", in_ms(c.per_step(all)), "ms",
+              {{"Compute Spec", spec}}),
+      derived("unified_perf_summary", "share of busy time", c.busy_share(all), "%",
+              {{"Compute Spec", spec}}),
       in_double ? "TF32" : "16 bit",
-      proof("roofline", "time per step at the faster rate", in_ms(c.per_step(kept_ns)), "ms",
-            {{"Compute Spec", in_double ? "matrix_tf32" : "matrix_bf16"}}));
+      derived("roofline", "time per step at the faster rate", in_ms(c.per_step(kept_ns)), "ms",
+              {{"Compute Spec", in_double ? "matrix_tf32" : "matrix_bf16"}}));
   draft.formula = fmt::format("products at {:.0f}% of the {} peak (low: of the TF32 peak)",
                               100 * n["of_peak"], in_double ? "TF32" : "16-bit");
   if (in_double)
@@ -104,7 +104,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verify = {.table = "unified_perf_summary",
                   .column = "Kernel Time (ms)_sum per step",
                   .now = in_ms(c.per_step(all)),
-                  .expected = fmt::format("about {}", figure(in_ms(c.per_step(kept_ns)), "ms"))};
+                  .expected = fmt::format("about {}", figure(in_ms(c.per_step(kept_ns)), "ms")),
+                  .is_derived = true};
   draft.confidence = Confidence::kMedium;
   return draft;
 }

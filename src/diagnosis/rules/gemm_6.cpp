@@ -48,18 +48,20 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   const auto steps = static_cast<double>(c.steps());
   if (in_loops >= products)
     draft.verdict = draft.tell(
-        "{} small matrix products a step stand in loops over products of one shape; batched, the "
+        "{} in loops over products of one shape; batched, the "
         "loops' {} of GPU time a step become about {}, and their host time that of one turn.",
-        proof("unified_perf_summary", "products in loops per step",
-              static_cast<double>(in_loops) / steps, ""),
+        counted(derived("unified_perf_summary", "products in loops per step",
+                        static_cast<double>(in_loops) / steps, ""),
+                "small matrix product a step stands", "small matrix products a step stand"),
         found.time(), found.time_left());
   else
     draft.verdict = draft.tell(
-        "{} matrix products a step have at most {} rows or columns and take {} a step; at the "
+        "{} at most {} rows or columns, and {} a step; at the "
         "memory bandwidth they would take about {}.",
-        proof("unified_perf_summary", "skinny products per step",
-              static_cast<double>(products) / steps, ""),
-        proof("rule", "most_rows", n["most_rows"], ""), found.time(), found.time_left());
+        counted(derived("unified_perf_summary", "skinny products per step",
+                        static_cast<double>(products) / steps, ""),
+                "matrix product a step has", "matrix products a step have"),
+        derived("", "most_rows", n["most_rows"], ""), found.time(), found.time_left());
   draft.formula = "loops -> one turn with all the products' work; skinny products -> bandwidth";
   draft.tries = {"one product for all: stack the weights and use bmm, einsum or a wider Linear",
                  "fuse products of the same input (query, key and value; gate and up)",

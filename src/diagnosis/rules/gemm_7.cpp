@@ -50,8 +50,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
       "Matrix products that take {} a step run with operands in another layout in this run, too, "
       "and faster: all in that layout would take {}.",
       found.time(),
-      proof("unified_perf_summary", "time per step at the faster rate",
-            in_ms(c.per_step(found.after_ns())), "ms"));
+      derived("unified_perf_summary", "time per step at the faster rate",
+              in_ms(c.per_step(found.after_ns())), "ms"));
   draft.formula = "products -> the mean time of the faster layout";
   draft.tries = {"store the weight transposed", "change the order of the contraction"};
   draft.verify = found.verification();

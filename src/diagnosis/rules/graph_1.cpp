@@ -81,19 +81,21 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
       "Each step launches the same {} kernels in the same order, without a wait between them; the "
       "GPU idles {} of its span, the host holds {} of the critical path.",
       proof("step_phases", "launches", static_cast<double>(count), "", {{"step", "mean"}}),
-      proof("gpu_gap_summary", "idle of span without the profiler", idle, "%"),
-      proof("critical_path_summary", "pct_of_window", c.share(on_path), "%",
-            {{"bound_by", "host_*"}}));
+      derived("gpu_gap_summary", "idle of span without the profiler", idle, "%"),
+      derived("critical_path_summary", "pct_of_window of all host_*", c.share(on_path), "%"));
   draft.formula = "host time of a step -> one launch call";
   draft.where = {{.kind = "range",
                   .name = c.window.steps.front().name,
                   .time_ns = on_path,
                   .count = static_cast<std::int64_t>(c.window.steps.size())}};
-  draft.tries = {
-      "torch.compile(mode='reduce-overhead')",
-      "record the step as a CUDA or HIP graph (torch.cuda.graph), one per shape, and replay "
-      "it; copy inputs into fixed tensors",
-      "in a serving engine: graphs for the batch sizes that occur"};
+  if (c.is_pytorch())
+    draft.tries = {
+        "torch.compile(mode='reduce-overhead')",
+        "record the step as a CUDA or HIP graph (torch.cuda.graph), one per shape, and replay "
+        "it; copy inputs into fixed tensors",
+        "in a serving engine: graphs for the batch sizes that occur"};
+  else
+    draft.tries = {"record the launches of a step as a graph (hipGraph), and replay it"};
   draft.verify = {.table = "step_phases",
                   .column = "launches",
                   .now = static_cast<double>(count),

@@ -40,10 +40,11 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   }
   if (c.share(c.saving_ns(draft.edit)) < n["least_pct"]) return std::nullopt;
   draft.verdict = draft.tell(
-      "{} graphs a step launch {} GPU events each; between them the host spends {} a step.",
+      "{} graphs a step launch {} each; between them the host spends {} a step.",
       proof("step_phases", "graph_launches", per_step, "", {{"step", "mean"}}),
-      proof("step_phases", "GPU events per graph launch", per_launch, ""),
-      proof("step_phases", "time between graph launches", in_ms(c.per_step(between)), "ms"));
+      counted(derived("step_phases", "GPU events per graph launch", per_launch, ""), "GPU event",
+              "GPU events"),
+      derived("step_phases", "time between graph launches", in_ms(c.per_step(between)), "ms"));
   draft.formula = fmt::format("host time between graph launches x {}", n["factor"]);
   draft.where = {{.kind = "call",
                   .name = std::string{c.trace.name(*graphs.calls.begin())},

@@ -66,22 +66,26 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verdict = draft.tell(
       "The GPU idles {} of its span while the host prepares the next launch, most of it {} ({} of "
       "the idle time); the host holds {} of the critical path.",
-      proof("gpu_gap_summary", "idle of span without the profiler", idle, "%"), largest->words,
-      proof("gpu_gap_summary", "pct_of_idle",
+      derived("gpu_gap_summary", "idle of span without the profiler", idle, "%"), largest->words,
+      proof("gpu_gap_summary", "percent_of_idle",
             percentage(gaps->part_ns[largest->part], gaps->idle_ns), "%",
             {{"part", std::string{kGapPartNames[static_cast<std::size_t>(largest->part)]}}}),
-      proof("critical_path_summary", "pct_of_window", c.share(on_path), "%",
-            {{"bound_by", "host_*"}}));
+      derived("critical_path_summary", "pct_of_window of all host_*", c.share(on_path), "%"));
   draft.evidence.push_back(proof("step_phases", "launches", launches, "", {{"step", "mean"}}));
   draft.formula = fmt::format("host time x {}", n["factor"]);
-  draft.tries = {"a larger batch, where memory allows it",
-                 "torch.compile(mode='reduce-overhead'), or a CUDA or HIP graph of the step",
-                 "fewer, fused ops; Python work out of the loop",
-                 "check the clock and the affinity of the CPU"};
-  draft.verify = {.table = "gpu_timeline",
-                  .column = "idle_time",
+  if (c.is_pytorch())
+    draft.tries = {"a larger batch, where memory allows it",
+                   "torch.compile(mode='reduce-overhead'), or a CUDA or HIP graph of the step",
+                   "fewer, fused ops; Python work out of the loop"};
+  else
+    draft.tries = {"more work per launch: larger batches, fused kernels",
+                   "record launches that repeat as a graph (hipGraph), and replay it"};
+  draft.tries.emplace_back("check the clock and the affinity of the CPU");
+  draft.verify = {.table = "gpu_gap_summary",
+                  .column = "idle of span without the profiler",
                   .now = idle,
-                  .expected = fmt::format("< {}", figure(n["least_idle_pct"], "%"))};
+                  .expected = fmt::format("< {}", figure(n["least_idle_pct"], "%")),
+                  .is_derived = true};
   draft.confidence = Confidence::kMedium;
   return draft;
 }

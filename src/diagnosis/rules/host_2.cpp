@@ -44,7 +44,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
       "path.",
       proof("critical_path_summary", "segments", static_cast<double>(pauses), "",
             {{"bound_by", "gpu_gap"}}),
-      proof("critical_path_summary", "mean time", mean_us, "us", {{"bound_by", "gpu_gap"}}),
+      derived("critical_path_summary", "mean time", mean_us, "us", {{"bound_by", "gpu_gap"}}),
       proof("critical_path_summary", "pct_of_window", c.share(on_path), "%",
             {{"bound_by", "gpu_gap"}}));
   draft.formula = fmt::format("pauses between kernels x {}", n["factor"]);

@@ -219,14 +219,18 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   for (auto& [key, place] : places) draft.where.push_back(std::move(place));
   const auto steps = static_cast<double>(c.steps());
   draft.verdict = draft.tell(
-      "{} times a step the same few ops run on another {}, with {} launches of {} on average; the "
+      "{} a step the same few ops run on another {}, with {} of {} on average; the "
       "host takes {} a step for them.",
-      proof("kernel_sequences", "pieces per step", static_cast<double>(pieces) / steps, ""),
+      counted(
+          derived("kernel_sequences", "pieces per step", static_cast<double>(pieces) / steps, ""),
+          "time", "times"),
       2 * by_tensor > host ? "tensor" : "piece of the data",
-      proof("step_phases", "launches in loops", static_cast<double>(launches) / steps, ""),
-      proof("short_kernels_summary", "mean time", in_ms(gpu) * 1e3 / static_cast<double>(launches),
-            "us"),
-      proof("step_phases", "host time in loops", in_ms(c.per_step(host)), "ms"));
+      counted(
+          derived("step_phases", "launches in loops", static_cast<double>(launches) / steps, ""),
+          "launch", "launches"),
+      derived("short_kernels_summary", "mean time",
+              in_ms(gpu) * 1e3 / static_cast<double>(launches), "us"),
+      derived("step_phases", "host time in loops", in_ms(c.per_step(host)), "ms"));
   draft.formula = "n repetitions -> one: host time / n, GPU time / n, at most / 10";
   if (by_tensor > 0)
     draft.tries.push_back(

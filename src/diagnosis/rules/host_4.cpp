@@ -60,12 +60,13 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   }
   if (calls == 0 || c.share(time) < n["least_pct"]) return std::nullopt;
   draft.verdict = draft.tell(
-      "{} launch calls take {} in all, the longest {}; the median of all is {}: kernels are loaded "
+      "{} {} in all, the longest {}; the median of all is {}: kernels are loaded "
       "or compiled at their first use.",
-      proof("launch_summary", "slow calls", static_cast<double>(calls), ""),
-      proof("launch_summary", "slow calls time", in_ms(time), "ms"),
+      counted(derived("launch_summary", "slow calls", static_cast<double>(calls), ""),
+              "launch call takes", "launch calls take"),
+      derived("launch_summary", "slow calls time", in_ms(time), "ms"),
       proof("launch_stats", "cpu_duration", in_ms(longest), "ms"),
-      proof("launch_summary", "cpu_duration median", in_ms(usual) * 1e3, "us"));
+      proof("launch_summary", "cpu_duration_p50", in_ms(usual) * 1e3, "us"));
   draft.formula = "these calls -> the median";
   draft.tries = {"run a few steps before the profiler starts",
                  "CUDA_MODULE_LOADING=EAGER, or HIP_ENABLE_DEFERRED_LOADING=0",

@@ -21,9 +21,10 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (calls == 0 || c.share(blocked) < n["least_pct"]) return std::nullopt;
   Draft draft;
   draft.verdict = draft.tell(
-      "{} launch calls wait {} for room in the queue: the host is far ahead of the GPU, whose work "
+      "{} {} for room in the queue: the host is far ahead of the GPU, whose work "
       "alone decides the time.",
-      proof("queue_blocked", "calls", static_cast<double>(calls), ""),
+      counted(proof("queue_blocked", "calls_blocked", static_cast<double>(calls), ""),
+              "launch call waits", "launch calls wait"),
       proof("queue_blocked", "blocked_ms", in_ms(blocked), "ms"));
   draft.formula = "for information";
   draft.tries = {"nothing on the host; shorten the GPU's work"};

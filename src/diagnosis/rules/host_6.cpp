@@ -96,6 +96,12 @@ void name_frames(const DiagnosisContext& c, std::int64_t least_ns, std::vector<S
   }
 }
 
+// "train.py(12): prepare" -> "prepare"
+std::string function_of(const std::string& line) {
+  const auto colon = line.rfind(": ");
+  return colon == line.npos ? line : line.substr(colon + 2);
+}
+
 std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   // What stands for ops in a JAX profile are programs that run on the GPU.
   if (!c.path().usable() || c.facts.kind() == TraceKind::kJax) return std::nullopt;
@@ -103,6 +109,11 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   std::vector<Stretch> found;
   add_ops(c, least_ns, found);
   add_python(c, least_ns, found);
+  // Where no step says that it belongs to the loop, what comes before all GPU work is preparation.
+  if (c.window.steps.empty())
+    std::erase_if(found, [&](const Stretch& stretch) {
+      return c.launches_between(c.time().start, stretch.time.end) == 0;
+    });
   name_frames(c, least_ns, found);
 
   struct Place {
@@ -114,7 +125,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
     if (stretch.work_ns == 0 || (!stretch.op.valid() && !stretch.frame.valid())) continue;
     const std::string line =
         stretch.op.valid() ? c.python_line(stretch.op) : std::string{c.trace.name(stretch.frame)};
-    const std::string name = stretch.op.valid() ? std::string{c.trace.name(stretch.op)} : line;
+    const std::string name =
+        stretch.op.valid() ? std::string{c.trace.name(stretch.op)} : function_of(line);
     Place& place = places[{name, line}];
     place.stretches.push_back(&stretch);
     place.steps.insert(c.step_at((stretch.time.start + stretch.time.end) / 2).value_or(c.steps()));
@@ -125,7 +137,9 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
     if (c.steps() > 1 && place.steps.size() * 2 <= c.steps()) continue;  // no habit of the loop
     const EventId op = place.stretches.front()->op;
     FindingPlace& shown = draft.where.emplace_back(
-        FindingPlace{.kind = op.valid() ? "op" : "range", .name = key.first, .python = key.second});
+        FindingPlace{.kind = op.valid() ? "op" : "range",
+                     .name = key.first,
+                     .python = key.second == key.first ? std::string{} : key.second});
     if (op.valid()) shown.shape = c.shape_of(op);
     for (const Stretch* const stretch : place.stretches) {
       draft.edit.set_host(stretch->track, stretch->time.start, stretch->time.end, 0);
@@ -136,14 +150,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   }
   if (draft.where.empty() || c.share(c.saving_ns(draft.edit)) < n["least_pct"]) return std::nullopt;
   const auto largest = std::ranges::max_element(draft.where, {}, &FindingPlace::time_ns);
-  const bool is_python = in_python > in_ops;
   const std::int64_t per_step = c.per_step(in_ops + in_python);
   draft.verdict = draft.tell(
       "For {} a step the host computes by itself and launches nothing; {} of it in {}{}.",
-      proof("gpu_gaps", is_python ? "python_during" : "op_during", in_ms(per_step), "ms"),
-      proof("gpu_gaps", "largest of them", in_ms(c.per_step(largest->time_ns)), "ms"),
-      largest->name,
-      largest->kind == "op" && !largest->python.empty() ? ", " + largest->python : "");
+      derived("gpu_gaps", "host time per step without launches", in_ms(per_step), "ms"),
+      derived("gpu_gaps", "largest of them", in_ms(c.per_step(largest->time_ns)), "ms"),
+      largest->name, largest->python.empty() ? "" : ", " + largest->python);
   draft.formula = "these ops and stretches of Python -> 0";
   if (in_ops > 0)
     draft.tries.push_back("make these tensors on the GPU: device='cuda' from the start");
@@ -151,9 +163,10 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
     draft.tries.push_back("take the Python work out of the loop, or do it with tensor ops");
   draft.tries.push_back("do it in a worker process (DataLoader, num_workers > 0), one batch ahead");
   draft.verify = {.table = "gpu_gaps",
-                  .column = is_python ? "python_during" : "op_during",
+                  .column = "host time per step without launches",
                   .now = in_ms(per_step),
-                  .expected = "0"};
+                  .expected = "0",
+                  .is_derived = true};
   draft.confidence = Confidence::kMedium;
   return draft;
 }

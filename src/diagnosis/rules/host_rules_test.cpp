@@ -50,7 +50,8 @@ TEST(Host6, PythonOfTheUserButNotOfTheFramework) {
   TestRun own{in_frame("train.py(12): count_words")};
   const auto draft = own.find(kHost6);
   ASSERT_TRUE(draft);
-  EXPECT_EQ(draft->where.front().name, "train.py(12): count_words");
+  EXPECT_EQ(draft->where.front().name, "count_words");
+  EXPECT_EQ(draft->where.front().python, "train.py(12): count_words");
   TestRun framework{in_frame("torch/optim/adam.py(139): _init_group")};
   EXPECT_FALSE(framework.find(kHost6));
   TestRun plain{run_with(nothing)};
@@ -160,6 +161,34 @@ TEST(Host2, PausesOnAGpuThatIsFed) {
 TEST(Host5, NotWithAShortQueue) {
   TestRun run{run_with(nothing)};
   EXPECT_FALSE(run.find(kHost5));
+}
+
+TEST(Host6, WhatPreparesARunWithoutStepsIsNoneOfIt) {
+  const auto run_without_steps = [](double work_at) {
+    TestTrace t;
+    t.python("train.py(3): prepare", work_at, 900);
+    add_ops(t, 1000, 30, 2);
+    add_ops(t, 3000, 30, 2);
+    return t.finish();
+  };
+  TestRun before{run_without_steps(50)};
+  EXPECT_FALSE(before.find(kHost6));
+  TestRun between{run_without_steps(1700)};
+  EXPECT_TRUE(between.find(kHost6));
+}
+
+TEST(Mem3, WithoutStepsTheFirstHalfIsPreparation) {
+  const auto run_without_steps = [](double call_at) {
+    TestTrace t;
+    t.runtime("cudaMalloc", call_at, 300);
+    add_ops(t, 1000, 30, 2);
+    add_ops(t, 3000, 30, 2);
+    return t.finish();
+  };
+  TestRun before{run_without_steps(100)};
+  EXPECT_FALSE(before.find(kMem3));
+  TestRun later{run_without_steps(2500)};
+  EXPECT_TRUE(later.find(kMem3));
 }
 
 }  // namespace

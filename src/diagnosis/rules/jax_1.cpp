@@ -37,18 +37,19 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verdict = draft.tell(
       "The GPU idles {} ({} of its span), and kernels start {} after their launch, in the middle: "
       "the host launches late.",
-      proof("gpu_timeline", "idle_time", in_ms(idle_ns), "ms"),
-      proof("gpu_timeline", "idle_time of span", idle, "%"),
-      proof("kernel_launchers", "GPU_kernel_launch_latency median",
-            static_cast<double>(*middle) / 1e3, "us"));
+      proof("gpu_timeline", "time ms", in_ms(idle_ns), "ms", {{"type", "idle_time"}}),
+      proof("gpu_timeline", "percent", idle, "%", {{"type", "idle_time"}}),
+      derived("kernel_launchers", "GPU_kernel_launch_latency median",
+              static_cast<double>(*middle) / 1e3, "us"));
   draft.formula = fmt::format("{:.0f}% of the idle time goes", 100 * n["factor"]);
   draft.tries = {"jit larger parts of the program; lax.scan for loops",
                  "donate buffers, and do not wait for results inside the loop",
                  "keep Python work and logging out of the loop"};
   draft.verify = {.table = "gpu_timeline",
-                  .column = "idle_time",
+                  .column = "percent",
                   .now = idle,
-                  .expected = fmt::format("< {}", figure(n["least_idle_pct"], "%"))};
+                  .expected = fmt::format("< {}", figure(n["least_idle_pct"], "%")),
+                  .key = {{"type", "idle_time"}}};
   draft.confidence = Confidence::kLow;
   return draft;
 }

@@ -65,17 +65,17 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verdict = draft.tell(
       "Copies, transposes, conversions and broadcasts of their own take {}, {} of the GPU's busy "
       "time; fusions hold {} of the kernels that are no products.",
-      proof("hlo_ops", "time", in_ms(alone), "ms", {{"kind", "copy, transpose, ..."}}),
-      proof("hlo_ops", "share of busy time", c.busy_share(alone), "%",
-            {{"kind", "copy, transpose, ..."}}),
-      proof("xla_summary", "share of fusions", coverage, "%"));
+      derived("hlo_ops", "time", in_ms(alone), "ms"),
+      derived("hlo_ops", "share of busy time", c.busy_share(alone), "%"),
+      derived("xla_summary", "share of fusions", coverage, "%"));
   draft.formula = "these kernels -> 0 (low: half)";
   draft.tries = {"one layout and one type for neighbouring ops",
                  "do not return intermediate results from jit", "XLA flags for layouts and fusion"};
   draft.verify = {.table = "hlo_ops",
                   .column = "share of busy time",
                   .now = c.busy_share(alone),
-                  .expected = fmt::format("< {}", figure(n["least_gpu_pct"], "%"))};
+                  .expected = fmt::format("< {}", figure(n["least_gpu_pct"], "%")),
+                  .is_derived = true};
   draft.confidence = Confidence::kMedium;
   return draft;
 }

@@ -5,6 +5,7 @@
 #include <tracelens/intervals.hpp>
 #include <vector>
 
+#include "diagnosis/kit/device.hpp"
 #include "diagnosis/kit/figures.hpp"
 #include "diagnosis/kit/rule.hpp"
 
@@ -32,7 +33,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
     if (is_host_copy(c.trace.name(event)))
       copies.push_back(event);
     else
-      others[c.trace.devices().at(event).value_or(0)].push_back(when(event));
+      others[device_of(c.facts, event)].push_back(when(event));
   }
   for (auto& [device, times] : others) times = merge(std::move(times));
   Draft draft;
@@ -40,32 +41,34 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   std::int64_t exposed = 0;
   for (const EventId copy : copies) {
     const Interval one = when(copy);
-    const std::int64_t alone =
-        length(subtract({&one, 1}, others[c.trace.devices().at(copy).value_or(0)]));
+    const std::int64_t alone = length(subtract({&one, 1}, others[device_of(c.facts, copy)]));
     draft.edit.set_gpu(copy, c.dur_ns(copy) - alone);
     exposed += alone;
     FindingPlace& place = places[std::string{c.trace.name(copy)}];
     place.time_ns += alone;
     ++place.count;
   }
+  exposed = c.per_device(exposed);
   if (c.share(exposed) < n["least_pct"]) return std::nullopt;
   for (auto& [name, place] : places) {
     place.kind = "kernel";
     place.name = name;
     draft.where.push_back(std::move(place));
   }
-  draft.verdict =
-      draft.tell("{} copies between host and GPU keep it from computing for {} ({}).",
-                 proof("gpu_timeline", "copies", static_cast<double>(copies.size()), ""),
-                 proof("gpu_timeline", "exposed_memcpy_time", in_ms(exposed), "ms"),
-                 proof("gpu_timeline", "exposed_memcpy_time of window", c.share(exposed), "%"));
+  draft.verdict = draft.tell(
+      "{} it from computing for {} ({}).",
+      counted(derived("gpu_timeline", "copies", static_cast<double>(copies.size()), ""),
+              "copy between host and GPU keeps", "copies between host and GPU keep"),
+      proof("gpu_timeline", "time ms", in_ms(exposed), "ms", {{"type", "exposed_memcpy_time"}}),
+      derived("gpu_timeline", "exposed_memcpy_time of window", c.share(exposed), "%"));
   draft.formula = "exposed copies -> 0";
   draft.tries = {"keep arrays on the GPU (jax.device_put once, not in the loop)",
                  "fetch the next batch while this one is computed", "asynchronous offload"};
   draft.verify = {.table = "gpu_timeline",
-                  .column = "exposed_memcpy_time",
+                  .column = "time ms",
                   .now = in_ms(exposed),
-                  .expected = "about 0"};
+                  .expected = "about 0",
+                  .key = {{"type", "exposed_memcpy_time"}}};
   draft.confidence = Confidence::kLow;
   return draft;
 }

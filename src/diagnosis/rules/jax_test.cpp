@@ -73,5 +73,27 @@ TEST(JaxRules, AreSilentAboutOtherTraces) {
   for (const Rule* rule : {&kJax1, &kJax2, &kJax3}) EXPECT_FALSE(run.find(*rule)) << rule->id;
 }
 
+// Four GPUs do the same work at the same time.
+TEST(JaxRules, GpusSideBySideAreNoMoreThanAllOfTheTime) {
+  TestTrace t;
+  t.builder().source().recorder = Recorder::kJax;
+  for (int i = 0; i < 20; ++i)
+    for (int device = 1; device <= 4; ++device)
+      t.launch("cuLaunchKernel", 1000 + 10 * i - 5, 1,
+               {.name = "wrapped_transpose", .ts = 1000.0 + 10 * i, .dur = 9, .device = device});
+  const Trace trace = t.finish();
+  const Diagnosis diagnosis = diagnose(trace);
+  EXPECT_EQ(diagnosis.devices, 4);
+  ASSERT_FALSE(diagnosis.findings.empty());
+  for (const Finding& finding : diagnosis.findings) {
+    EXPECT_LE(finding.saving_percent, 100) << finding.id;
+    for (const Evidence& row : finding.evidence) {
+      if (row.unit == "%") {
+        EXPECT_LE(row.value, 100) << finding.id << " " << row.column;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tracelens

@@ -107,11 +107,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
     return std::nullopt;
   found.finish();
   const bool appends = 2 * appended > found.before_ns();
-  draft.verdict =
-      draft.tell("{} copies a step only {}; they take {} a step, {} of the GPU's busy time.",
-                 proof("unified_perf_summary", "copies per step", found.uses_per_step(), ""),
-                 appends ? "append a little to large tensors" : "bring tensors into another layout",
-                 found.time(), found.share());
+  draft.verdict = draft.tell(
+      "{} {}; that takes {} a step, {} of the GPU's busy time.",
+      counted(derived("unified_perf_summary", "copies per step", found.uses_per_step(), ""),
+              "copy a step is made only to", "copies a step are made only to"),
+      appends ? "append a little to large tensors" : "bring tensors into another layout",
+      found.time(), found.share());
   draft.formula = fmt::format("copies and their host time x {} (low: half of that)", n["factor"]);
   if (appended > 0)
     draft.tries.push_back(
@@ -125,7 +126,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verify = {.table = "unified_perf_summary",
                   .column = "GPU time per step",
                   .now = in_ms(c.per_step(found.before_ns())),
-                  .expected = "less than half"};
+                  .expected = "less than half",
+                  .is_derived = true};
   draft.confidence = Confidence::kMedium;
   return draft;
 }

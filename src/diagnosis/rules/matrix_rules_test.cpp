@@ -201,6 +201,10 @@ TEST(Conv2, TransposesGoAndKernelsOfTheOtherLayoutAreFaster) {
   const auto draft = run.find(kConv2);
   ASSERT_TRUE(draft);
   EXPECT_GT(run.saving_percent(*draft), 50);  // a third are transposes
+  TestRun slow{convolutions(kHalf, 5000, "sm90_fprop", true)};
+  EXPECT_EQ(slow.find(kConv2)->confidence, Confidence::kMedium);  // fifty times as fast: who knows
+  TestRun close{convolutions(kHalf, 90, "sm90_fprop", true)};
+  EXPECT_EQ(close.find(kConv2)->confidence, Confidence::kHigh);
   TestRun none{convolutions(kHalf, 200, "sm90_fprop", false)};
   EXPECT_FALSE(none.find(kConv2));
 }

@@ -24,8 +24,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
                          {{"device", device.name()}}),
                    proof("memory_summary", "capacity_mb", in_mib(device.capacity), "MiB",
                          {{"device", device.name()}}),
-                   proof("memory_summary", "peak_reserved_mb of capacity", held, "%",
-                         {{"device", device.name()}}),
+                   derived("memory_summary", "peak_reserved_mb of capacity", held, "%",
+                           {{"device", device.name()}}),
                    proof("memory_summary", "peak_allocated_mb", in_mib(device.peak_allocated),
                          "MiB", {{"device", device.name()}}));
     draft.formula = "none: for information";

@@ -18,8 +18,9 @@ bool takes_memory(CallClass kind) { return kind == CallClass::kAlloc || kind == 
 
 std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   Draft draft;
+  // What comes first makes room for all that follows. Without steps that is the first half.
   const std::int64_t first_end = c.window.steps.empty()
-                                     ? c.time().start
+                                     ? c.time().start + (c.time().end - c.time().start) / 2
                                      : c.window.steps.front().ts_ns + c.window.steps.front().dur_ns;
   std::map<std::string, FindingPlace> places;
   std::int64_t later = 0, calls = 0, host = 0;
@@ -61,13 +62,16 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
       c.share(c.saving_ns(draft.edit)) < n["least_pct"])
     return std::nullopt;
   for (auto& [name, place] : places) draft.where.push_back(std::move(place));
-  draft.verdict = draft.tell(
-      "{} calls a step take memory from the driver or give it back, for {} a step{}.",
-      proof("step_phases", "host_allocs",
-            static_cast<double>(calls) / static_cast<double>(c.steps()), "", {{"step", "mean"}}),
-      proof("step_phases", "host_allocs time", in_ms(c.per_step(host)), "ms"),
-      empties ? "; the cache of the allocator is emptied each time"
-              : (retries ? "; the allocator had to empty its cache to find room" : ""));
+  draft.verdict =
+      draft.tell("{}, for {} a step{}.",
+                 counted(proof("step_phases", "host_allocs",
+                               static_cast<double>(calls) / static_cast<double>(c.steps()), "",
+                               {{"step", "mean"}}),
+                         "call a step takes memory from the driver or gives it back",
+                         "calls a step take memory from the driver or give it back"),
+                 derived("step_phases", "host_allocs time", in_ms(c.per_step(host)), "ms"),
+                 empties ? "; the cache of the allocator is emptied each time"
+                         : (retries ? "; the allocator had to empty its cache to find room" : ""));
   draft.formula = "these calls -> 0, their waits removed";
   if (empties) draft.tries.push_back("no torch.cuda.empty_cache() in the loop");
   draft.tries.push_back("shapes that repeat, buffers made once before the loop");
@@ -86,7 +90,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
 
 extern const Rule kMem3;
 constinit const Rule kMem3 = {.id = "MEM-3",
-                              .title = "Memory from the driver in every step",
+                              .title = "Memory from the driver again and again",
                               .numbers = kNumbers,
                               .find = find};
 

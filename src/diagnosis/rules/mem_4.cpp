@@ -25,8 +25,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
       const std::string op{owner.op};
       const ProofKey key{{"device", device.name()}, {"op", op}};
       draft.verdict = draft.tell(
-          "At the peak {} of {} in use ({}) were handed out by {} and are taken back within the "
-          "step.",
+          "At the peak {} of {} in use ({}) were handed out by {} in all its calls, and are taken "
+          "back within the step.",
           proof("memory_peak", "bytes", in_mib(owner.freed_in_step), "MiB", key),
           proof("memory_summary", "peak_allocated_mb", in_mib(device.peak_allocated), "MiB",
                 {{"device", device.name()}}),
@@ -38,9 +38,9 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
                       .count = owner.count}};
       draft.formula = "none: for information";
       draft.tries = {
-          "a fused op that never writes it: scaled_dot_product_attention for scores, a "
+          "a fused op that never writes them: scaled_dot_product_attention for scores, a "
           "chunked linear cross entropy for logits (see ATTN-1, SOFT-1)",
-          "compute it in chunks", "recompute it in the backward pass"};
+          "compute them in chunks", "recompute them in the backward pass"};
       draft.verify = {.table = "memory_peak",
                       .column = "pct_of_peak",
                       .now = share,
@@ -56,6 +56,6 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
 
 extern const Rule kMem4;
 constinit const Rule kMem4 = {
-    .id = "MEM-4", .title = "One tensor dominates the peak", .numbers = kNumbers, .find = find};
+    .id = "MEM-4", .title = "One op dominates the peak", .numbers = kNumbers, .find = find};
 
 }  // namespace tracelens

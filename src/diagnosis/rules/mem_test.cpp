@@ -64,6 +64,7 @@ TEST(Mem4, OneOpMakesThePeak) {
   const auto draft = run.find(kMem4);
   ASSERT_TRUE(draft);
   EXPECT_EQ(draft->where.front().name, "aten::bmm");
+  EXPECT_EQ(kMem4.title, "One op dominates the peak");  // its blocks are added up
   TestRun less{run_with_memory(2 * kGib, 40 * kGib, 30 * kGib)};
   EXPECT_FALSE(less.find(kMem4));
 }

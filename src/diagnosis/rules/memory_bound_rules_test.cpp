@@ -237,6 +237,10 @@ TEST(Fuse2, AnActivationOfTheProductsResult) {
   EXPECT_NEAR(run.saving_percent(*draft), 33, 3);
   TestRun other{run_of({product, gelu(2048)}, 10, "nn.Module: Mlp_0")};
   EXPECT_FALSE(other.find(kFuse2));
+  EXPECT_EQ(draft->where.size(), 1U);
+  TestRun lines{run_of({product, gelu(4096)}, 10, "nn.Module: Mlp_0",
+                       {"model.py(5): up", "model.py(9): down"})};
+  EXPECT_EQ(lines.find(kFuse2)->where.size(), 2U);  // a class of modules may stand in many lines
 }
 
 }  // namespace

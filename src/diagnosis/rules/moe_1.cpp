@@ -52,14 +52,16 @@ std::optional<Draft> by_exchanges(const DiagnosisContext& c, const Numbers& n) {
         draft.edit.scale_gpu(kernel, std::min(1.0, 1 / mean));
   draft.where = places.take();
   draft.verdict = draft.tell(
-      "In {} all-to-all exchanges the rank with most to send has {} times the mean: token counts are "
+      "In {} the rank with most to send has {} times the mean: token counts are "
       "uneven, and all wait for the largest.",
-      proof("nccl_all2allv", "exchanges", static_cast<double>(imbalance_of.size()), ""),
-      proof("nccl_all2allv", "size_imbalance", mean, ""));
+      counted(derived("nccl_all2allv", "exchanges", static_cast<double>(imbalance_of.size()), ""),
+              "all-to-all exchange", "all-to-all exchanges"),
+      derived("nccl_all2allv", "size_imbalance", mean, ""));
   draft.verify = {.table = "nccl_all2allv",
                   .column = "size_imbalance",
                   .now = mean,
-                  .expected = fmt::format("< {}", figure(n["least_imbalance"], ""))};
+                  .expected = fmt::format("< {}", figure(n["least_imbalance"], "")),
+                  .is_derived = true};
   draft.confidence = Confidence::kMedium;
   return draft;
 }
@@ -100,14 +102,15 @@ std::optional<Draft> by_products(const DiagnosisContext& c, const Numbers& n) {
   draft.verdict = draft.tell(
       "Grouped products of equal shapes take {} in all, and vary by {} times their mean: token counts "
       "of experts are uneven.",
-      proof("unified_perf_summary", "Kernel Time (ms)_sum", in_ms(ns), "ms",
-            {{"op category", "GroupedGEMM"}}),
-      proof("unified_perf_summary", "Kernel Time std / mean", worst, "",
-            {{"op category", "GroupedGEMM"}}));
+      derived("unified_perf_summary", "Kernel Time (ms)_sum", in_ms(ns), "ms",
+              {{"op category", "GroupedGEMM"}}),
+      derived("unified_perf_summary", "Kernel Time std / mean", worst, "",
+              {{"op category", "GroupedGEMM"}}));
   draft.verify = {.table = "unified_perf_summary",
                   .column = "Kernel Time std / mean",
                   .now = worst,
-                  .expected = fmt::format("< {}", figure(n["least_cv"], ""))};
+                  .expected = fmt::format("< {}", figure(n["least_cv"], "")),
+                  .is_derived = true};
   draft.confidence = Confidence::kLow;
   return draft;
 }

@@ -28,11 +28,13 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (loops == 0 || c.share(c.saving_ns(draft.edit)) < n["least_pct"]) return std::nullopt;
   found.finish();
   draft.verdict = draft.tell(
-      "{} loops a step run products of one shape for parts of a tensor, {} turns each: {} of GPU "
+      "{} products of one shape for parts of a tensor, {} turns each: {} of GPU "
       "time a step, and the host launches every turn anew; as grouped products they would take "
       "about {}.",
-      proof("unified_perf_summary", "loops per step", loops / static_cast<double>(c.steps()), ""),
-      proof("unified_perf_summary", "turns per loop", turns / loops, ""), found.time(),
+      counted(derived("unified_perf_summary", "loops per step",
+                      loops / static_cast<double>(c.steps()), ""),
+              "loop a step runs", "loops a step run"),
+      derived("unified_perf_summary", "turns per loop", turns / loops, ""), found.time(),
       found.time_left());
   draft.formula = "loops -> one turn with all the products' work";
   draft.tries = {"bmm over all experts where they get the same number of tokens",
@@ -40,7 +42,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verify = {.table = "unified_perf_summary",
                   .column = "turns per loop",
                   .now = turns / loops,
-                  .expected = "1"};
+                  .expected = "1",
+                  .is_derived = true};
   draft.confidence = Confidence::kMedium;
   return draft;
 }

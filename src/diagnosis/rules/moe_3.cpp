@@ -53,11 +53,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (ns == 0 || c.busy_share(ns) < n["least_gpu_pct"]) return std::nullopt;
   const double reached = bytes / static_cast<double>(ns) / 1e3;
   draft.verdict = draft.tell(
-      "Experts take {} of the GPU's busy time and get at most {} tokens each on average: reading "
+      "Experts take {} of the GPU's busy time and get at most {} each on average: reading "
       "their weights bounds them, at {}.",
-      proof("unified_perf_summary", "share of busy time", c.busy_share(ns), "%",
-            {{"op category", "MoE"}}),
-      proof("unified_perf_summary", "tokens per expert", tokens_per_expert, ""),
+      derived("unified_perf_summary", "share of busy time", c.busy_share(ns), "%",
+              {{"op category", "MoE"}}),
+      counted(derived("unified_perf_summary", "tokens per expert", tokens_per_expert, ""), "token",
+              "tokens"),
       proof("unified_perf_summary", "TB/s_mean", reached, "TB/s"));
   draft.formula = "bytes, as if tokens were spread evenly, at the bandwidth the run reaches";
   draft.tries = {"more tokens per step: a larger decode batch",

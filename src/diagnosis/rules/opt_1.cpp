@@ -83,9 +83,10 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
     return std::nullopt;
 
   draft.verdict = draft.tell(
-      "The optimizer launches {} kernels a step, tensor by tensor; that takes {} of host time and "
+      "The optimizer launches {} a step, tensor by tensor; that takes {} of host time and "
       "{} of GPU time a step.",
-      proof("step_phases", "optimizer_kernels", kernels, "", {{"step", "mean"}}),
+      counted(proof("step_phases", "optimizer_kernels", kernels, "", {{"step", "mean"}}), "kernel",
+              "kernels"),
       proof("step_phases", "optimizer_host_ms", in_ms(c.per_step(work.host_ns)), "ms",
             {{"step", "mean"}}),
       proof("step_phases", "optimizer_gpu_ms", in_ms(c.per_step(work.gpu_ns)), "ms",

@@ -27,10 +27,11 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (share < n["least_gpu_pct"] || per_step >= n["most_kernels"]) return std::nullopt;
   Draft draft;
   draft.verdict = draft.tell(
-      "The optimizer, with {} kernels a step, takes {} a step, {} of the GPU's busy time.",
-      proof("step_phases", "optimizer_kernels", per_step, "", {{"step", "mean"}}),
+      "The optimizer, with {} a step, takes {} a step, {} of the GPU's busy time.",
+      counted(proof("step_phases", "optimizer_kernels", per_step, "", {{"step", "mean"}}), "kernel",
+              "kernels"),
       proof("step_phases", "optimizer_gpu_ms", in_ms(c.per_step(gpu)), "ms", {{"step", "mean"}}),
-      proof("gpu_timeline", "optimizer of busy time", share, "%"));
+      derived("gpu_timeline", "optimizer of busy time", share, "%"));
   draft.formula = "for information";
   draft.where = {{.kind = "range",
                   .name = std::string{c.trace.name(c.ranges().optimizer().front().event)},

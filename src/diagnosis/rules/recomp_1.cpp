@@ -124,10 +124,10 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verdict = draft.tell(
       "Checkpointing computes activations again: {} of host time and {} of GPU time a step ({} of "
       "what it computes), and {} a step for its bookkeeping.",
-      proof("step_phases", "recomputation host time", in_ms(c.per_step(host)), "ms"),
-      proof("step_phases", "recomputation GPU time", in_ms(c.per_step(gpu)), "ms"),
-      proof("gpu_timeline", "recomputation of computation_time", share, "%"),
-      proof("step_phases", "checkpointing host time", in_ms(c.per_step(extra)), "ms"));
+      derived("step_phases", "recomputation host time", in_ms(c.per_step(host)), "ms"),
+      derived("step_phases", "recomputation GPU time", in_ms(c.per_step(gpu)), "ms"),
+      derived("gpu_timeline", "recomputation of computation_time", share, "%"),
+      derived("step_phases", "checkpointing host time", in_ms(c.per_step(extra)), "ms"));
   draft.formula = "what is computed again, and checkpointing's own frames -> 0";
   draft.where = {
       {.kind = "range", .name = "torch.utils.checkpoint", .time_ns = host, .count = kernels}};
@@ -137,7 +137,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verify = {.table = "gpu_timeline",
                   .column = "recomputation of computation_time",
                   .now = share,
-                  .expected = "0"};
+                  .expected = "0",
+                  .is_derived = true};
   draft.confidence = Confidence::kHigh;
   return draft;
 }

@@ -22,15 +22,16 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verdict = draft.tell(
       "Copies and fills by the runtime's own kernels take {} a step, {} of the GPU's busy time; "
       "libraries that clear their workspace launch them.",
-      proof("kernel_summary", "time per step", in_ms(c.per_step(time)), "ms"),
-      proof("kernel_summary", "share of busy time", c.busy_share(time), "%"));
+      derived("kernel_summary", "time per step", in_ms(c.per_step(time)), "ms"),
+      derived("kernel_summary", "share of busy time", c.busy_share(time), "%"));
   draft.formula = "those kernels -> 0 (low: half)";
   draft.tries = {"avoid fills with zero where the next op writes everything",
                  "fewer and larger copies, which the copy engines do"};
   draft.verify = {.table = "kernel_summary",
                   .column = "share of busy time",
                   .now = c.busy_share(time),
-                  .expected = "< 3"};
+                  .expected = "< 3",
+                  .is_derived = true};
   draft.confidence = Confidence::kMedium;
   return draft;
 }

@@ -22,15 +22,16 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (time == 0 || c.busy_share(time) < n["least_gpu_pct"]) return std::nullopt;
   draft.verdict = draft.tell(
       "Kernels of autotuning or of last resort take {} a step, {} of the GPU's busy time.",
-      proof("kernel_summary", "time per step", in_ms(c.per_step(time)), "ms"),
-      proof("kernel_summary", "share of busy time", c.busy_share(time), "%"));
+      derived("kernel_summary", "time per step", in_ms(c.per_step(time)), "ms"),
+      derived("kernel_summary", "share of busy time", c.busy_share(time), "%"));
   draft.formula = "those kernels -> 0 (low: half)";
   draft.tries = {"run a few steps before recording, so that tuning is over",
                  "keep the tuning database (MIOPEN_USER_DB_PATH) between runs"};
   draft.verify = {.table = "kernel_summary",
                   .column = "share of busy time",
                   .now = c.busy_share(time),
-                  .expected = "0"};
+                  .expected = "0",
+                  .is_derived = true};
   draft.confidence = Confidence::kMedium;
   return draft;
 }

@@ -36,11 +36,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.idle_ns = static_cast<std::int64_t>((1 - n["factor"]) * static_cast<double>(idle));
   draft.where = {{.kind = "range", .name = "between steps", .time_ns = idle, .count = count}};
   draft.verdict = draft.tell(
-      "Between {} pairs of steps the GPU idles {} in all, {} of the window: the engine schedules, "
+      "Between {} of steps the GPU idles {} in all, {} of the window: the engine schedules, "
       "samples or answers before it launches the next step.",
-      proof("serving_steps", "steps with a gap before", static_cast<double>(count), ""),
-      proof("serving_steps", "GPU gap between steps", in_ms(idle), "ms"),
-      proof("serving_steps", "GPU gap between steps of window", c.share(idle), "%"));
+      counted(derived("serving_steps", "steps with a gap before", static_cast<double>(count), ""),
+              "pair", "pairs"),
+      derived("serving_steps", "GPU gap between steps", in_ms(idle), "ms"),
+      derived("serving_steps", "GPU gap between steps of window", c.share(idle), "%"));
   draft.formula = fmt::format("host time between steps x {}", n["factor"]);
   draft.tries = {"asynchronous scheduling: prepare the next step while this one runs",
                  "fewer host ops per step; sampling on the GPU",
@@ -49,7 +50,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
       .table = "serving_steps",
       .column = "GPU gap between steps",
       .now = in_ms(idle),
-      .expected = fmt::format("< {}", figure(n["least_pct"] / 100 * in_ms(c.length_ns()), "ms"))};
+      .expected = fmt::format("< {}", figure(n["least_pct"] / 100 * in_ms(c.length_ns()), "ms")),
+      .is_derived = true};
   draft.confidence = Confidence::kMedium;
   return draft;
 }

@@ -43,17 +43,18 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verdict = draft.tell(
       "{} of the steps work on prompts and take {} where the others take {}: on average a token "
       "comes {} later.",
-      proof("serving_phases", "share of steps", share, "%", {{"phase", "prefill, mixed"}}),
-      proof("serving_phases", "mean wall time", in_ms(with), "ms", {{"phase", "prefill, mixed"}}),
-      proof("serving_phases", "mean wall time", in_ms(without), "ms", {{"phase", "decode"}}),
-      proof("serving_phases", "added to the time between tokens", in_ms(longer), "ms"));
+      derived("serving_phases", "share of steps", share, "%", {{"phase", "prefill, mixed"}}),
+      derived("serving_phases", "mean wall time", in_ms(with), "ms", {{"phase", "prefill, mixed"}}),
+      derived("serving_phases", "mean wall time", in_ms(without), "ms", {{"phase", "decode"}}),
+      derived("serving_phases", "added to the time between tokens", in_ms(longer), "ms"));
   draft.formula = "none: a matter of latency";
   draft.tries = {"chunked prefill, with a smaller budget of tokens per step",
                  "prefill on other GPUs than decode"};
   draft.verify = {.table = "serving_phases",
                   .column = "mean wall time",
                   .now = in_ms(with),
-                  .expected = fmt::format("< {}", figure(n["least_times"] * in_ms(without), "ms"))};
+                  .expected = fmt::format("< {}", figure(n["least_times"] * in_ms(without), "ms")),
+                  .is_derived = true};
   draft.confidence = Confidence::kMedium;
   return draft;
 }

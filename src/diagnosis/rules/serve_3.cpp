@@ -34,11 +34,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   Draft draft;
   draft.where = {{.kind = "range", .name = "steps that decode", .time_ns = ns, .count = steps}};
   draft.verdict = draft.tell(
-      "Steps that generate work on {} requests on average, and products bound by memory take {} of "
+      "Steps that generate work on {} on average, and products bound by memory take {} of "
       "the GPU's busy time: more requests at once would cost little more.",
-      proof("serving_phases", "requests per step", batch, "", {{"phase", "decode"}}),
-      proof("unified_perf_summary", "share of busy time", c.busy_share(bound), "%",
-            {{"op category", "GEMM"}, {"bound", "memory"}}));
+      counted(proof("serving_phases", "requests per step", batch, "", {{"phase", "decode"}}),
+              "request", "requests"),
+      derived("unified_perf_summary", "share of busy time", c.busy_share(bound), "%",
+              {{"op category", "GEMM"}, {"bound", "memory"}}));
   draft.formula = "none: tokens per second grow with the batch until computing bounds it";
   draft.tries = {"more concurrent requests", "speculative decoding",
                  "weights in 8 or 4 bit, fewer bytes to read"};

@@ -37,15 +37,21 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.where = {
       {.kind = "range", .name = "steps that decode", .time_ns = wall_ns, .count = steps}};
   draft.verdict = draft.tell(
-      "{} steps that only generate launch {} kernels each; graphs hold {} of their GPU time.",
-      proof("serving_steps", "steps", static_cast<double>(steps), "", {{"phase", "decode"}}),
-      proof("serving_steps", "gpu_events per step", launches, "", {{"phase", "decode"}}),
-      proof("serving_steps", "graph coverage", coverage, "%", {{"phase", "decode"}}));
+      "In {} that only generate the host launches {} each; graphs hold {} of their GPU time.",
+      counted(
+          derived("serving_steps", "steps", static_cast<double>(steps), "", {{"phase", "decode"}}),
+          "step", "steps"),
+      counted(derived("serving_steps", "gpu_events per step", launches, "", {{"phase", "decode"}}),
+              "kernel", "kernels"),
+      derived("serving_steps", "graph coverage", coverage, "%", {{"phase", "decode"}}));
   draft.formula = "host time of a step that decodes -> one launch call";
   draft.tries = {"let the engine record graphs (no enforce_eager) for the batch sizes that occur",
                  "shapes and sampling that a graph can hold"};
-  draft.verify = {
-      .table = "serving_steps", .column = "graph coverage", .now = coverage, .expected = "> 90%"};
+  draft.verify = {.table = "serving_steps",
+                  .column = "graph coverage",
+                  .now = coverage,
+                  .expected = "> 90%",
+                  .is_derived = true};
   draft.confidence = Confidence::kMedium;
   return draft;
 }

@@ -27,9 +27,9 @@ std::optional<Draft> find_slow_rows(const DiagnosisContext& c, const Numbers& n,
   draft.verdict = draft.tell(
       "{} take {} a step, {} of the GPU's busy time, below {} of the bandwidth that this run reaches "
       "elsewhere ({}); they could take about {}.",
-      what, found.time(), found.share(), proof("rule", "slow_pct", n["slow_pct"], "%"),
-      proof("unified_perf_summary", "highest TB/s_mean of large elementwise ops", *bandwidth / 1e12,
-            "TB/s"),
+      what, found.time(), found.share(), derived("", "slow_pct", n["slow_pct"], "%"),
+      derived("unified_perf_summary", "highest TB/s_mean of large elementwise ops",
+              *bandwidth / 1e12, "TB/s"),
       found.time_left());
   draft.formula = fmt::format("bytes at {:.0f}% of that bandwidth", 100 * n["target"]);
   draft.verify = found.verification();

@@ -109,16 +109,17 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   const auto steps = static_cast<double>(c.steps());
   if (formula_count > 0)
     draft.verdict = draft.tell(
-        "A softmax over wide rows is put together from {} ops a step, which read and write the whole "
+        "A softmax over wide rows is put together from {} a step, which read and write the whole "
         "tensor each; they take {} a step, {} of the GPU's busy time, the library's op about {}.",
-        proof("unified_perf_summary", "ops of the formula per step", kernels / steps, ""),
+        counted(derived("unified_perf_summary", "ops of the formula per step", kernels / steps, ""),
+                "op", "ops"),
         found.time(), found.share(), found.time_left());
   else
     draft.verdict = draft.tell(
         "Softmax and loss take {} a step, {} of the GPU's busy time, below half of the bandwidth "
         "that this run reaches elsewhere; at that they would take about {}.",
-        proof("unified_perf_summary", "GPU time per step", in_ms(c.per_step(slow_ns)), "ms"),
-        proof("unified_perf_summary", "share of busy time", c.busy_share(slow_ns), "%"),
+        derived("unified_perf_summary", "GPU time per step", in_ms(c.per_step(slow_ns)), "ms"),
+        derived("unified_perf_summary", "share of busy time", c.busy_share(slow_ns), "%"),
         found.time_left());
   draft.formula = fmt::format("{} bytes per element forward, {} backward, at {:.0f}% of bandwidth",
                               n["forward_bytes"], n["backward_bytes"], 100 * n["of_bandwidth"]);

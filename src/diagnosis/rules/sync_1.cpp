@@ -78,12 +78,14 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (calls == 0) return std::nullopt;
   draft.low_factor = n["low_factor"];
   draft.verdict = draft.tell(
-      "{} calls wait {} for the GPU, which afterwards idles {} until the host has launched new work.",
-      proof("sync_summary", "count", static_cast<double>(calls), ""),
-      proof("sync_summary", "waited_ms", in_ms(waited), "ms"),
-      proof("sync_summary", "idle_after_ms", in_ms(idle), "ms"));
+      "{} {} for the GPU, which afterwards idles {} until the host has launched new work.",
+      counted(proof("sync_summary", "count", static_cast<double>(calls), ""), "call waits",
+              "calls wait"),
+      derived("sync_summary", "waited_ms", in_ms(waited), "ms"),
+      derived("sync_summary", "idle_after_ms", in_ms(idle), "ms"));
   draft.formula = fmt::format("these waits removed, each call -> {} us", n["left_us"]);
-  draft.tries = {"non_blocking=True copies from pinned memory",
+  draft.tries = {c.is_pytorch() ? "non_blocking=True copies from pinned memory"
+                                : "asynchronous copies from pinned memory",
                  "keep values on the GPU; wait for an event where one is needed",
                  "synchronise every n steps"};
   draft.verify = {

@@ -74,17 +74,22 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
       path_saving_pct(c, draft.edit) < n["least_pct"])
     return std::nullopt;
   draft.verdict = draft.tell(
-      "The host reads a value back from the GPU {} times a step, which takes {} of host time a step "
+      "The host reads a value back from the GPU {} a step, which takes {} of host time a step "
       "and keeps launches from running ahead.",
-      proof("sync_summary", "ranges per step", per_step, "", {{"round_trip", "True"}}),
-      proof("sync_summary", "range time per step", in_ms(c.per_step(host)), "ms",
-            {{"round_trip", "True"}}));
+      counted(derived("sync_summary", "ranges per step", per_step, "", {{"round_trip", "True"}}),
+              "time", "times"),
+      derived("sync_summary", "range time per step", in_ms(c.per_step(host)), "ms",
+              {{"round_trip", "True"}}));
   draft.formula = fmt::format("waits removed, each read-back -> {} us", n["left_us"]);
   draft.tries = {
       "keep values on the GPU: torch.where instead of if, no .item() or float() in the loop",
       "log every n steps, and read the value of the step before",
       "masks of a fixed size instead of nonzero() and boolean indexing"};
-  draft.verify = {.table = "sync_summary", .column = "count", .now = per_step, .expected = "< 1"};
+  draft.verify = {.table = "sync_summary",
+                  .column = "ranges per step",
+                  .now = per_step,
+                  .expected = "< 1",
+                  .is_derived = true};
   draft.confidence = has_stacks ? Confidence::kHigh : Confidence::kMedium;
   return draft;
 }

@@ -63,14 +63,18 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
     draft.where.push_back(std::move(place));
   }
   draft.verdict = draft.tell(
-      "The host waits for the whole GPU {} times a step, for {} a step, and launches nothing ahead.",
-      proof("sync_summary", "calls per step", per_step, ""),
-      proof("sync_summary", "wait_ms per step", in_ms(c.per_step(waited)), "ms"));
+      "The host waits for the whole GPU {} a step, for {} a step, and launches nothing ahead.",
+      counted(derived("sync_summary", "calls per step", per_step, ""), "time", "times"),
+      derived("sync_summary", "wait_ms per step", in_ms(c.per_step(waited)), "ms"));
   draft.formula = fmt::format("these waits removed, each call -> {} us", n["left_us"]);
   draft.tries = {"remove torch.cuda.synchronize() and the timers around it",
                  "measure with events (torch.cuda.Event), read after the loop",
                  "wait for an event of the one stream whose result is needed"};
-  draft.verify = {.table = "sync_summary", .column = "count", .now = per_step, .expected = "0"};
+  draft.verify = {.table = "sync_summary",
+                  .column = "calls per step",
+                  .now = per_step,
+                  .expected = "0",
+                  .is_derived = true};
   draft.confidence = Confidence::kMedium;
   return draft;
 }

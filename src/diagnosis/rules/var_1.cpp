@@ -47,9 +47,9 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verdict = draft.tell(
       "Calls of the same op with the same arguments vary by up to {} of their mean; at their median "
       "the slow ones would take {} a step instead of {}.",
-      proof("unified_perf_summary", "Kernel Time (us)_std of the mean", 100 * widest, "%"),
-      proof("unified_perf_summary", "time per step at the median",
-            in_ms(c.per_step(found.after_ns())), "ms"),
+      derived("unified_perf_summary", "Kernel Time (us)_std of the mean", 100 * widest, "%"),
+      derived("unified_perf_summary", "time per step at the median",
+              in_ms(c.per_step(found.after_ns())), "ms"),
       found.time());
   draft.formula = "calls above the median -> the median";
   draft.tries = {"look at the clocks and the power limit of the GPU",
@@ -57,7 +57,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verify = {.table = "unified_perf_summary",
                   .column = "Kernel Time (us)_std of the mean",
                   .now = 100 * widest,
-                  .expected = "< 50"};
+                  .expected = "< 50",
+                  .is_derived = true};
   draft.confidence = Confidence::kLow;
   return draft;
 }

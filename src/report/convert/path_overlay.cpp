@@ -8,6 +8,7 @@
 
 #include "analysis/path/graph.hpp"
 #include "analysis/path/model.hpp"
+#include "analysis/path/window.hpp"
 #include "facts/calls.hpp"
 #include "facts/trace_facts.hpp"
 #include "io/stream.hpp"
@@ -29,7 +30,7 @@ class Overlay {
         options_{options},
         facts_{trace},
         model_{facts_},
-        path_{model_.recorded_path()},
+        path_{model_.recorded_path(choose_window(facts_, options.steps).time)},
         file_{output} {
     is_critical_.assign(trace.size(), false);
     for (const PathSegment& segment : path_.segments)

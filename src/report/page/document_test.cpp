@@ -92,8 +92,7 @@ TEST(PageDocument, TextsOfATraceCannotBecomeMarkup) {
   const Table table = table_of(1, "</script><script>alert(1)</script><!-- ]]> \u2028");
   const Table* const tables[] = {&table};
   Page page{.groups = {"</script><b>\u2029&"}};
-  const std::string document =
-      page_document({.title = "</title><script>", .page = &page});
+  const std::string document = page_document({.title = "</title><script>", .page = &page});
   EXPECT_THAT(document, AllOf(Not(HasSubstr("</title><script>")), Not(HasSubstr("<b>")),
                               Not(HasSubstr("\u2029"))));
   EXPECT_EQ(manifest_of(document).find("groups")->items()[0].as_text(), "</script><b>\u2029&");

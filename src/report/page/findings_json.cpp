@@ -22,25 +22,30 @@ void write_where(JsonWriter& json, const Finding& finding) {
   json.close(']');
 }
 
+void write_key(JsonWriter& json, const decltype(Evidence::key)& key) {
+  json.key("key");
+  json.open('{');
+  for (const auto& [column, value] : key) json.member(column, value);
+  json.close('}');
+}
+
 void write_evidence(JsonWriter& json, const Finding& finding) {
   json.key("evidence");
   json.open('[');
   for (const Evidence& row : finding.evidence) {
     json.open('{');
-    json.member("table", row.table);
-    json.key("key");
-    json.open('{');
-    for (const auto& [column, value] : row.key) json.member(column, value);
-    json.close('}');
+    json.key("table"), json.text_or_null(row.table);
+    write_key(json, row.key);
     json.member("column", row.column);
     json.key("value"), json.number(row.value);
     json.member("unit", row.unit);
+    json.key("derived"), json.truth(row.is_derived);
     json.close('}');
   }
   json.close(']');
 }
 
-void write_finding(JsonWriter& json, const Finding& finding) {
+void write_finding(JsonWriter& json, const Finding& finding, std::size_t steps) {
   json.line();
   json.open('{');
   json.member("id", finding.id);
@@ -48,6 +53,11 @@ void write_finding(JsonWriter& json, const Finding& finding) {
   json.member("severity", severity_name(finding.severity));
   json.member("verdict", finding.verdict);
   json.key("saving_ms"), json.number(in_ms(finding.saving_ns));
+  json.key("saving_per_step_ms");
+  if (steps > 0)
+    json.number(in_ms(finding.saving_ns / static_cast<std::int64_t>(steps)));
+  else
+    json.text_or_null({});
   json.key("saving_pct"), json.number(finding.saving_percent);
   json.key("saving_alone_ms");
   json.open('{');
@@ -76,9 +86,11 @@ void write_finding(JsonWriter& json, const Finding& finding) {
   json.key("verify");
   json.open('{');
   json.member("table", finding.verify.table);
+  write_key(json, finding.verify.key);
   json.member("column", finding.verify.column);
   json.key("now"), json.number(finding.verify.now);
   json.member("expected", finding.verify.expected);
+  json.key("derived"), json.truth(finding.verify.is_derived);
   json.member("command", kVerifyCommand);
   json.close('}');
   json.close('}');
@@ -86,9 +98,9 @@ void write_finding(JsonWriter& json, const Finding& finding) {
 
 }  // namespace
 
-void write_findings(JsonWriter& json, std::span<const Finding> findings) {
+void write_findings(JsonWriter& json, std::span<const Finding> findings, std::size_t steps) {
   json.open('[');
-  for (const Finding& finding : findings) write_finding(json, finding);
+  for (const Finding& finding : findings) write_finding(json, finding, steps);
   json.close(']');
 }
 

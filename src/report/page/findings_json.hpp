@@ -2,9 +2,10 @@
 // ms. docs/guide/diagnose.md describes it.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string_view>
-#include <tracelens/diagnose.hpp>
+#include <tracelens/finding.hpp>
 
 #include "table/json_writer.hpp"
 
@@ -12,6 +13,7 @@ namespace tracelens {
 
 inline constexpr std::string_view kVerifyCommand = "tracelens compare OLD NEW";
 
-void write_findings(JsonWriter& json, std::span<const Finding> findings);  // an array
+// An array. `steps`: how many the findings are about; 0: none are known.
+void write_findings(JsonWriter& json, std::span<const Finding> findings, std::size_t steps);
 
 }  // namespace tracelens

@@ -106,7 +106,7 @@ void write_page(JsonWriter& json, const Page& page, const PageParts& parts) {
   json.member("origin_ns", std::to_string(page.origin_ns));
   json.member("span_ns", page.span_ns);
   json.texts("groups", page.groups);
-  json.key("findings"), write_findings(json, page.findings);
+  json.key("findings"), write_findings(json, page.findings, page.finding_steps);
   write_strips(json, page);
   objects(json, "classes", page.classes, [&](const PageClass& kind) {
     json.member("name", kind.name);

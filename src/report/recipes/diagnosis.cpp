@@ -12,6 +12,7 @@
 
 #include "analysis/compare/gates.hpp"
 #include "diagnosis/kit/figures.hpp"
+#include "io/ascii.hpp"
 #include "report/recipes/diagnosis_documents.hpp"
 #include "report/recipes/diagnosis_words.hpp"
 
@@ -19,6 +20,10 @@ namespace tracelens {
 namespace {
 
 constexpr std::string_view kFindingPrefix = "finding:";
+
+std::string extension_of(const std::string& output) {
+  return io::lower_case(std::filesystem::path{output}.extension().string());
+}
 
 // Which findings a gate is about; throws Error.
 std::pair<Gate, std::string> parse_finding_gate(const std::string& text) {
@@ -73,7 +78,8 @@ Table findings_table(const Diagnosis& diagnosis) {
       {"title", Kind::kText, "", "what is the matter"},
       {"severity", Kind::kText, "",
        "by the saving: critical from 20%, major from 5%, minor from 1%"},
-      {"saving ms", Kind::kReal, "ms", "once the findings before it are mended"},
+      {"saving ms", Kind::kReal, "ms", "in the window, once the findings before it are mended"},
+      {"saving per step ms", Kind::kReal, "ms", "the same of a step, where steps are known"},
       {"saving", Kind::kReal, "%", "the same, of the window without the profiler"},
       {"alone low ms", Kind::kReal, "ms", "this one mended and no other, at least"},
       {"alone ms", Kind::kReal, "ms", "this one mended and no other"},
@@ -89,11 +95,12 @@ Table findings_table(const Diagnosis& diagnosis) {
   Table table{"findings", "What costs time, and what mending it saves", columns};
   for (std::size_t i = 0; i < diagnosis.findings.size(); ++i) {
     const Finding& finding = diagnosis.findings[i];
+    const auto per_step = per_step_ns(diagnosis, finding.saving_ns);
     table.add_row(i + 1, finding.id, finding.title, severity_name(finding.severity),
-                  in_ms(finding.saving_ns), finding.saving_percent, in_ms(finding.alone.low_ns),
-                  in_ms(finding.alone.mid_ns), in_ms(finding.alone.high_ns),
-                  in_ms(finding.gpu_saving_ns), confidence_name(finding.confidence),
-                  finding.is_one_off,
+                  in_ms(finding.saving_ns), per_step ? Cell{in_ms(*per_step)} : Cell{kMissing},
+                  finding.saving_percent, in_ms(finding.alone.low_ns), in_ms(finding.alone.mid_ns),
+                  in_ms(finding.alone.high_ns), in_ms(finding.gpu_saving_ns),
+                  confidence_name(finding.confidence), finding.is_one_off,
                   finding.locked_by.empty() ? Cell{kMissing} : Cell{finding.locked_by},
                   finding.verdict, fmt::format("{}", fmt::join(finding.tries, "; ")),
                   finding.verify.column.empty() ? std::string{} : check_of(finding));
@@ -104,11 +111,12 @@ Table findings_table(const Diagnosis& diagnosis) {
 Table evidence_table(const Diagnosis& diagnosis) {
   const ColumnSpec columns[] = {
       {"finding", Kind::kText, "", "id of the rule"},
-      {"table", Kind::kText, "", "table the number stands in"},
+      {"table", Kind::kText, "", "table the number stands in, or is derived from"},
       {"key", Kind::kText, "", "its row"},
-      {"column", Kind::kText, "", "its column"},
+      {"column", Kind::kText, "", "its column, or what it is"},
       {"value", Kind::kReal, "", "the number"},
       {"unit", Kind::kText, "", "its unit"},
+      {"derived", Kind::kBool, "", "no table has the number: it is worked out"},
   };
   Table table{"finding_evidence", "The numbers that prove the findings", columns};
   for (const Finding& finding : diagnosis.findings)
@@ -116,7 +124,7 @@ Table evidence_table(const Diagnosis& diagnosis) {
       std::string key;
       for (const auto& [column, value] : row.key)
         key += fmt::format("{}{}={}", key.empty() ? "" : ", ", column, value);
-      table.add_row(finding.id, row.table, key, row.column, row.value, row.unit);
+      table.add_row(finding.id, row.table, key, row.column, row.value, row.unit, row.is_derived);
     }
   return table;
 }
@@ -162,8 +170,21 @@ std::vector<Table> diagnosis_tables(const Diagnosis& diagnosis) {
   return tables;
 }
 
+void check_diagnosis_output(const std::string& output) {
+  std::error_code ignored;
+  const bool is_folder = output.ends_with('/') || std::filesystem::is_directory(output, ignored);
+  const std::string extension = extension_of(output);
+  if (is_folder || extension == ".txt") return;
+  constexpr std::string_view kKinds[] = {".json", ".md", ".html", ".xlsx"};
+  if (std::ranges::find(kKinds, extension) == std::end(kKinds))
+    throw Error{output,
+                "unknown kind of output; expected a name ending in .json, .md, .html, .txt, .xlsx, "
+                "or a folder for CSV files (ending in /)"};
+  check_sink(output);
+}
+
 void write_diagnosis(const Diagnosis& diagnosis, const std::string& output) {
-  const std::string extension = std::filesystem::path{output}.extension().string();
+  const std::string extension = extension_of(output);
   if (extension == ".json") return write_text_file(output, diagnosis_json(diagnosis));
   if (extension == ".md") return write_text_file(output, diagnosis_markdown(diagnosis));
   if (extension == ".html") return write_text_file(output, diagnosis_html(diagnosis));

@@ -61,7 +61,7 @@ std::string diagnosis_json(const Diagnosis& diagnosis) {
     json.close('}');
   }
   json.close(']');
-  json.key("findings"), write_findings(json, diagnosis.findings);
+  json.key("findings"), write_findings(json, diagnosis.findings, diagnosis.steps.size());
   json.texts("tables", diagnosis.tables);
   json.close('}');
   return json.take() + "\n";

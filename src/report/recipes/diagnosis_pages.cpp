@@ -82,10 +82,11 @@ struct Html {
 };
 
 template <class Language>
-std::string finding_in(std::size_t number, const Finding& finding) {
+std::string finding_in(const Diagnosis& diagnosis, std::size_t number) {
+  const Finding& finding = diagnosis.findings[number - 1];
   const auto safe = [](std::string_view text) { return Language::safe(text); };
-  std::string page =
-      Language::section(number, safe(finding.id), safe(finding.title), safe(headline(finding)));
+  std::string page = Language::section(number, safe(finding.id), safe(finding.title),
+                                       safe(headline(diagnosis, finding)));
   page += Language::paragraph(safe(finding.verdict));
   if (!finding.evidence.empty()) {
     page += Language::begin_table();
@@ -122,7 +123,7 @@ std::string page_in(const Diagnosis& diagnosis) {
     page += Language::end_list();
   }
   for (std::size_t i = 0; i < diagnosis.findings.size(); ++i)
-    page += finding_in<Language>(i + 1, diagnosis.findings[i]);
+    page += finding_in<Language>(diagnosis, i + 1);
   if (const std::string end = closing_of(diagnosis, diagnosis.findings.size()); !end.empty())
     page += Language::paragraph(safe(end));
   return page + Language::end();

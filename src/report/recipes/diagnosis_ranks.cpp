@@ -89,13 +89,14 @@ Diagnosis diagnose_ranks(const std::vector<RankFile>& files, const DiagnoseOptio
   const auto finding = std::ranges::find(diagnosis.findings, kLateRank, &Finding::id);
   if (finding == diagnosis.findings.end()) return diagnosis;
   const Diagnosis cause = diagnose(read(path_of(late.front().rank)), options);
-  for (std::size_t i = 0; i < std::min(kCausesShown, cause.findings.size()); ++i)
-    if (cause.findings[i].saving_ns > 0)
-      finding->where.push_back(
-          {.kind = "cause",
-           .name = fmt::format("{} {}", cause.findings[i].id, cause.findings[i].title),
-           .time_ns = cause.findings[i].saving_ns,
-           .count = 1});
+  std::size_t shown = 0;
+  for (const Finding& one : cause.findings)
+    // The rank that comes last waits for nobody: its communication is not why it is late.
+    if (one.saving_ns > 0 && !one.id.starts_with("COMM-") && shown++ < kCausesShown)
+      finding->where.push_back({.kind = "cause",
+                                .name = fmt::format("{} {}", one.id, one.title),
+                                .time_ns = one.saving_ns,
+                                .count = 1});
   return diagnosis;
 }
 

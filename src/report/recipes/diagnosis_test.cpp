@@ -1,10 +1,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
 #include <sstream>
 #include <tracelens/diagnose.hpp>
 #include <tracelens/error.hpp>
 #include <tracelens/json.hpp>
+#include <tracelens/read_trace.hpp>
+#include <tracelens/tables.hpp>
 
 #include "report/recipes/diagnosis_documents.hpp"
 #include "table/utf8.hpp"
@@ -63,10 +69,70 @@ TEST(DiagnosisText, TellsTheFindingItsProofAndWhatToTry) {
   const std::string text = diagnosis_text(sample(), {});
   EXPECT_THAT(text, HasSubstr("rank0.json.gz   1 GPU: NVIDIA H200   window 120.0 ms recorded"));
   EXPECT_THAT(text, HasSubstr(" 1  DATA-1   Waiting for data"));
-  EXPECT_THAT(text, HasSubstr("saves 30.0 ms  30.0%   confidence high\n"));
+  EXPECT_THAT(text, HasSubstr("saves 30.0 ms (15.0 ms a step)  30.0%   confidence high\n"));
   EXPECT_THAT(text, HasSubstr("step_phases mean dataloader_ms  31.2 ms"));
   EXPECT_THAT(text, HasSubstr("try       num_workers > 0"));
-  EXPECT_THAT(text, HasSubstr("All together 30.0 ms (30.0%): 100.0 ms -> 70.0 ms."));
+  EXPECT_THAT(text,
+              HasSubstr("All together 30.0 ms (30.0%): 100.0 ms -> 70.0 ms. A step: 50.0 ms ->"
+                        " 35.0 ms."));
+}
+
+TEST(DiagnosisText, ANumberThatNoTableHasIsToldToBeDerived) {
+  Diagnosis diagnosis = sample();
+  Finding& finding = diagnosis.findings.front();
+  finding.evidence.front().is_derived = true;
+  finding.verify.is_derived = true;
+  finding.where.front().count = 1;
+  const std::string text = diagnosis_text(diagnosis, {});
+  EXPECT_THAT(text, HasSubstr("derived from step_phases: mean dataloader_ms  31.2 ms"));
+  EXPECT_THAT(text, HasSubstr("verify    dataloader_ms (derived from step_phases) 31.2 -> < 1"));
+  EXPECT_THAT(text, HasSubstr(", 1 time\n"));
+  finding.evidence.front().table.clear();
+  EXPECT_THAT(diagnosis_text(diagnosis, {}), HasSubstr("derived: mean dataloader_ms"));
+}
+
+// What a finding refers to can be looked up in the report of the same trace.
+TEST(DiagnosisEvidence, IsInTheTablesOrToldToBeDerived) {
+  const Table list = table_list();
+  const auto names = list.column("table").texts();
+  const auto known = [&](const std::string& name) {
+    return std::ranges::find(names, name) != names.end();
+  };
+  std::size_t checked = 0;
+  for (const auto& entry : std::filesystem::directory_iterator{"tests/data/diagnosis"}) {
+    const std::string file = entry.path().string();
+    if (!file.ends_with(".json.gz")) continue;
+    const Trace trace = read_trace(file);
+    const Diagnosis diagnosis = diagnose(trace, {.min_saving_percent = 0});
+    std::map<std::string, std::optional<Table>> tables;
+    const auto check = [&](const std::string& id, const auto& reference) {
+      if (reference.is_derived) {
+        EXPECT_TRUE(reference.table.empty() || known(reference.table)) << id << reference.table;
+        return;
+      }
+      const auto [at, is_new] = tables.try_emplace(reference.table);
+      if (is_new) at->second = make_table(trace, reference.table, {.overview = false});
+      ASSERT_TRUE(at->second) << file << " " << id << ": no table " << reference.table;
+      EXPECT_TRUE(at->second->has_column(reference.column))
+          << file << " " << id << ": " << reference.table << " has no " << reference.column;
+      for (const auto& [column, value] : reference.key)
+        EXPECT_TRUE(at->second->has_column(column))
+            << file << " " << id << ": " << reference.table << " has no key " << column;
+      ++checked;
+    };
+    for (const Finding& finding : diagnosis.findings) {
+      for (const Evidence& row : finding.evidence) check(finding.id, row);
+      if (!finding.verify.column.empty()) check(finding.id, finding.verify);
+    }
+  }
+  EXPECT_GT(checked, 40U);
+}
+
+TEST(DiagnosisOutput, KindsThatCannotBeWrittenAreRefusedByName) {
+  EXPECT_NO_THROW(check_diagnosis_output("d.txt"));
+  EXPECT_NO_THROW(check_diagnosis_output("d.JSON"));
+  EXPECT_THROW(check_diagnosis_output("d.csv"), Error);
+  EXPECT_THROW(check_diagnosis_output("d.foo"), Error);
 }
 
 TEST(DiagnosisText, ANameCannotCommandTheTerminal) {

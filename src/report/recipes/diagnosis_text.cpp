@@ -79,9 +79,10 @@ void write_evidence(TextPage& page, const Finding& finding) {
                           figure(finding.evidence[i].value, finding.evidence[i].unit)));
 }
 
-void write_finding(TextPage& page, std::size_t number, const Finding& finding) {
+void write_finding(TextPage& page, const Diagnosis& diagnosis, std::size_t number) {
+  const Finding& finding = diagnosis.findings[number - 1];
   page.edges(fmt::format("{:>2}  {:<8} {}", number, finding.id, single_line(finding.title)),
-             headline(finding));
+             headline(diagnosis, finding));
   page.text(kIndent, finding.verdict);
   write_evidence(page, finding);
   for (const FindingPlace& place : finding.where)
@@ -109,7 +110,7 @@ std::string diagnosis_text(const Diagnosis& diagnosis, const DiagnosisStyle& sty
   const std::size_t shown = std::min(style.top, diagnosis.findings.size());
   for (std::size_t i = 0; i < shown; ++i) {
     page.blank();
-    write_finding(page, i + 1, diagnosis.findings[i]);
+    write_finding(page, diagnosis, i + 1);
   }
   page.blank();
   page.text(0, closing_of(diagnosis, shown), 2);

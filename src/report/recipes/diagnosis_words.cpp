@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <iterator>
 #include <string_view>
 
 #include "diagnosis/kit/figures.hpp"
@@ -12,18 +13,19 @@ namespace {
 
 constexpr double kWorthTelling = 2;  // percent that the correction changes the window by
 
-std::string counted(std::size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 }  // namespace
+
+std::optional<std::int64_t> per_step_ns(const Diagnosis& diagnosis, std::int64_t ns) {
+  if (diagnosis.steps.empty()) return std::nullopt;
+  return ns / std::ssize(diagnosis.steps);
+}
 
 std::string run_of(const Diagnosis& diagnosis) {
   std::string text = diagnosis.files.empty()
                          ? std::string{}
                          : std::filesystem::path{diagnosis.files.front()}.filename().string();
   if (diagnosis.files.size() > 1) text += fmt::format(" and {} more", diagnosis.files.size() - 1);
-  text += fmt::format("   {}", counted(static_cast<std::size_t>(diagnosis.devices), "GPU"));
+  text += fmt::format("   {}", counted(diagnosis.devices, "GPU"));
   if (!diagnosis.gpu.empty()) text += ": " + diagnosis.gpu;
   text += fmt::format("   window {}", ms_text(diagnosis.length_ns));
   const std::int64_t change = diagnosis.length_ns - diagnosis.corrected_ns;
@@ -31,7 +33,7 @@ std::string run_of(const Diagnosis& diagnosis) {
     text +=
         fmt::format(" recorded, about {} without the profiler", ms_text(diagnosis.corrected_ns));
   if (!diagnosis.steps.empty())
-    text += fmt::format(" ({})", counted(diagnosis.steps.size(), "step"));
+    text += fmt::format(" ({})", counted(std::ssize(diagnosis.steps), "step"));
   return text;
 }
 
@@ -58,17 +60,21 @@ std::string path_of(const Diagnosis& diagnosis) {
   return text;
 }
 
-std::string headline(const Finding& finding) {
+std::string headline(const Diagnosis& diagnosis, const Finding& finding) {
   if (finding.saving_ns == 0 && !finding.locked_by.empty())
     return fmt::format("after {}   confidence {}", finding.locked_by,
                        confidence_name(finding.confidence));
   if (finding.alone.high_ns == 0 && finding.saving_ns == 0) return "for information";
-  return fmt::format("saves {}  {:.1f}%   confidence {}", ms_text(finding.saving_ns),
+  const auto per_step =
+      finding.saving_ns == 0 ? std::nullopt : per_step_ns(diagnosis, finding.saving_ns);
+  return fmt::format("saves {}{}  {:.1f}%   confidence {}", ms_text(finding.saving_ns),
+                     per_step ? fmt::format(" ({} a step)", ms_text(*per_step)) : "",
                      finding.saving_percent, confidence_name(finding.confidence));
 }
 
 std::string place_of(const Evidence& evidence) {
   std::string text = evidence.table;
+  if (evidence.is_derived) text = text.empty() ? "derived:" : "derived from " + text + ":";
   for (const auto& [column, value] : evidence.key) text += " " + value;
   return text + " " + evidence.column;
 }
@@ -79,8 +85,7 @@ std::string text_of(const FindingPlace& place) {
   if (!place.module.empty()) text += " in " + place.module;
   if (!place.python.empty()) text += " at " + place.python;
   if (place.time_ns > 0) text += "   " + ms_text(place.time_ns);
-  if (place.count > 0)
-    text += fmt::format("{} times {}", place.time_ns > 0 ? "," : "  ", place.count);
+  if (place.count > 0) text += (place.time_ns > 0 ? ", " : "   ") + counted(place.count, "time");
   return text;
 }
 
@@ -91,19 +96,29 @@ std::string estimate_of(const Finding& finding) {
 }
 
 std::string check_of(const Finding& finding) {
-  return fmt::format("{}.{} {} -> {}", finding.verify.table, finding.verify.column,
-                     figure(finding.verify.now, ""), finding.verify.expected);
+  const Verification& verify = finding.verify;
+  std::string what = verify.is_derived
+                         ? fmt::format("{} (derived from {})", verify.column, verify.table)
+                         : fmt::format("{}.{}", verify.table, verify.column);
+  for (const auto& [column, value] : verify.key) what += fmt::format(" of {}", value);
+  return fmt::format("{} {} -> {}", what, figure(verify.now, ""), verify.expected);
 }
 
 std::string closing_of(const Diagnosis& diagnosis, std::size_t shown) {
   std::string text;
-  const std::size_t left_out = diagnosis.findings.size() - shown + diagnosis.below_minimum;
+  const auto left_out =
+      static_cast<std::int64_t>(diagnosis.findings.size() - shown + diagnosis.below_minimum);
   if (left_out > 0) text += fmt::format("Not shown: {}. ", counted(left_out, "smaller finding"));
   if (diagnosis.saving_all_ns > 0)
     text += fmt::format("All together {} ({:.1f}%): {} -> {}.", ms_text(diagnosis.saving_all_ns),
                         percentage(diagnosis.saving_all_ns, diagnosis.corrected_ns),
                         ms_text(diagnosis.corrected_ns),
                         ms_text(diagnosis.corrected_ns - diagnosis.saving_all_ns));
+  const std::int64_t left_ns = diagnosis.corrected_ns - diagnosis.saving_all_ns;
+  if (const auto now = per_step_ns(diagnosis, diagnosis.corrected_ns);
+      now && diagnosis.saving_all_ns > 0)
+    text +=
+        fmt::format(" A step: {} -> {}.", ms_text(*now), ms_text(*per_step_ns(diagnosis, left_ns)));
   return text;
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <tracelens/diagnose.hpp>
 
@@ -10,8 +12,10 @@ namespace tracelens {
 [[nodiscard]] std::string run_of(const Diagnosis& diagnosis);  // file, GPU, window
 [[nodiscard]] std::string gpu_time_of(const Diagnosis& diagnosis);
 [[nodiscard]] std::string path_of(const Diagnosis& diagnosis);
-[[nodiscard]] std::string headline(
-    const Finding& finding);  // "saves 12.3 ms  8.1%  confidence high"
+// Of a time in the window; none: no steps are known.
+[[nodiscard]] std::optional<std::int64_t> per_step_ns(const Diagnosis& diagnosis, std::int64_t ns);
+// "saves 12.3 ms (4.1 ms a step)  8.1%  confidence high"
+[[nodiscard]] std::string headline(const Diagnosis& diagnosis, const Finding& finding);
 [[nodiscard]] std::string place_of(const Evidence& evidence);
 [[nodiscard]] std::string text_of(const FindingPlace& place);
 [[nodiscard]] std::string estimate_of(const Finding& finding);

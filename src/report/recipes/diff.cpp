@@ -107,8 +107,8 @@ Overview diff_overview(const TimedSheet& timeline, const ComparedRuns& runs) {
   const double before = timeline_ms(timeline, "total_time", 0),
                after = timeline_ms(timeline, "total_time", 1);
   Overview overview;
-  overview.run = fmt::format("{} → {}", runs.first.trace().source().name,
-                             runs.second.trace().source().name);
+  overview.run =
+      fmt::format("{} → {}", runs.first.trace().source().name, runs.second.trace().source().name);
   if (before <= 0 || after <= 0) return overview;
   const double percent = 100 * (after - before) / before;
   const std::string times = fmt::format("{:.2f} ms from the first to the last GPU event", after);
@@ -117,6 +117,16 @@ Overview diff_overview(const TimedSheet& timeline, const ComparedRuns& runs) {
                          : fmt::format("{:.1f}% {}: {} instead of {:.2f} ms.", std::abs(percent),
                                        percent < 0 ? "faster" : "slower", times, before);
   return overview;
+}
+
+// The timelines of both, with the columns that `compare` has.
+Table timeline_table(const TimedSheet& timeline) {
+  const ColumnSpec columns[] = {{"type", Kind::kText, "", "kind of time"},
+                                {"base::time ms", Kind::kReal, "ms", "in the first trace"},
+                                {"new::time ms", Kind::kReal, "ms", "in the second trace"}};
+  Table table{"gpu_timeline", "What the GPUs did in both runs", columns};
+  for (const TimedRow& row : timeline.rows) table.add_row(row.name, row.ms[0], row.ms[1]);
+  return table;
 }
 
 void add_own_tables(const DiffInput& input, const ComparedRuns& runs, const DiffOptions& options,
@@ -130,7 +140,10 @@ void add_own_tables(const DiffInput& input, const ComparedRuns& runs, const Diff
   const bool is_little = share < kLittleInCommon;
   const LevelDiff level = is_little ? add_coarser_tables(input, share, diff) : LevelDiff{};
   const TimedSheet timeline = timelines_of(runs, options);
-  if (options.page) diff.report.overview = diff_overview(timeline, runs);
+  if (options.page) {
+    diff.report.overview = diff_overview(timeline, runs);
+    diff.report.tables.push_back(timeline_table(timeline));
+  }
   diff.note = diff_note({.runs = runs,
                          .timeline = timeline,
                          .changes = changes,

@@ -3,6 +3,7 @@
 //   report.overview = trace_overview(context, report, found.get().overview);
 #pragma once
 
+#include <cstddef>
 #include <future>
 #include <optional>
 #include <tracelens/finding.hpp>
@@ -18,6 +19,7 @@ namespace tracelens {
 struct Causes {
   Overview overview = {};  // the causes alone
   std::vector<Finding> findings = {};
+  std::size_t steps = 0;  // that the findings are about; 0: none are known
 };
 // Found while the tables are made.
 [[nodiscard]] std::future<Causes> find_causes(const TableContext& context);

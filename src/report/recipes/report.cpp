@@ -140,7 +140,10 @@ Report make_report(const Trace& trace, const ReportOptions& options) {
   if (wants_overview) {
     Causes causes = causes_or_warn(found, report);
     report.overview = trace_overview(context, report, std::move(causes.overview));
-    if (page) page->findings = std::move(causes.findings);
+    if (page) {
+      page->findings = std::move(causes.findings);
+      page->finding_steps = causes.steps;
+    }
   }
   if (page) report.page = std::make_shared<const Page>(*std::move(page));
   return report;

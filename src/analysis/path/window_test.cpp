@@ -1,11 +1,12 @@
-#include "diagnosis/kit/window.hpp"
+#include "analysis/path/window.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tracelens/critical_path.hpp>
 #include <tracelens/error.hpp>
 
-#include "diagnosis/kit/test_run.hpp"
+#include "tree/test_trace.hpp"
 
 namespace tracelens {
 namespace {
@@ -17,7 +18,7 @@ Trace steps_of(const std::vector<double>& lengths) {
   TestTrace t;
   double start = 0;
   for (std::size_t i = 0; i < lengths.size(); ++i) {
-    add_step(t, static_cast<int>(i) + 4, start, start + lengths[i]);
+    t.event(Category::kUserAnnotation, "ProfilerStep#" + std::to_string(i + 4), start, lengths[i]);
     t.launch("cudaLaunchKernel", start + 1, 5, {.ts = start + 10, .dur = 20});
     start += lengths[i];
   }

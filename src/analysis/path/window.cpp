@@ -1,14 +1,15 @@
-#include "diagnosis/kit/window.hpp"
+#include "analysis/path/window.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 #include <span>
+#include <tracelens/critical_path.hpp>
 #include <tracelens/error.hpp>
 #include <utility>
 
-#include "diagnosis/kit/figures.hpp"
+#include "analysis/kit/cells.hpp"
 #include "facts/calls.hpp"
 #include "facts/serving_steps.hpp"
 
@@ -34,6 +35,8 @@ std::vector<Step> find_all_steps(const TraceFacts& facts) {
   std::ranges::stable_sort(steps, {}, &Step::ts_ns);
   return steps;
 }
+
+std::string ms_text(std::int64_t ns) { return fmt::format("{:.3g} ms", ms(ns)); }
 
 struct StepCost {
   std::int64_t wall_ns = 0, allocations = 0, slowest_launch_ns = 0, launches = 0;
@@ -88,7 +91,7 @@ std::string why_warm_up(std::span<const StepCost> costs, std::size_t at) {
   return {};
 }
 
-void drop_unsteady(const TraceFacts& facts, DiagnosisWindow& window) {
+void drop_unsteady(const TraceFacts& facts, RunWindow& window) {
   if (window.steps.size() <= 2) return;
   const std::vector<StepCost> costs = costs_of(facts, window.steps);
   std::size_t first = 0, last = window.steps.size();
@@ -133,7 +136,7 @@ std::int64_t number_of(const Step& step, std::size_t place) {
   return number.value_or(static_cast<std::int64_t>(place));
 }
 
-void keep_chosen(DiagnosisWindow& window, std::string_view choice, const std::string& trace) {
+void keep_chosen(RunWindow& window, std::string_view choice, const std::string& trace) {
   const StepRange range = parse_range(choice);
   std::vector<Step> kept;
   for (std::size_t i = 0; i < window.steps.size(); ++i)
@@ -155,12 +158,20 @@ std::optional<std::size_t> step_at(std::span<const Step> steps, std::int64_t ts_
   return at;
 }
 
+std::string RunWindow::left_out() const {
+  std::string list;
+  for (const DroppedStep& step : dropped)
+    list += fmt::format("{}{} ({})", list.empty() ? "left out as warm-up: " : ", ", step.name,
+                        step.why);
+  return list;
+}
+
 void check_step_choice(std::string_view choice) {
   if (choice != "steady" && choice != "all") (void)parse_range(choice);
 }
 
-DiagnosisWindow choose_window(const TraceFacts& facts, std::string_view choice) {
-  DiagnosisWindow window{.steps = find_all_steps(facts)};
+RunWindow choose_window(const TraceFacts& facts, std::string_view choice) {
+  RunWindow window{.steps = find_all_steps(facts)};
   if (choice == "steady")
     drop_unsteady(facts, window);
   else if (choice != "all")
