@@ -1,5 +1,6 @@
 // drawer.js: details of one thing, at the right, or at the bottom of a narrow window.
 import {el, clear, button} from './dom.js';
+import {visible} from './text.js';
 
 /** @type {Element | null} */
 let drawerOpener = null;
@@ -38,5 +39,5 @@ export function closeDrawer() {
 /** @param {[string, import('./dom.js').Child][]} pairs those without a value are left out */
 export function detailList(pairs) {
   return el('dl', {class: 'details'}, pairs.filter(([, value]) => value !== null && value !== undefined && value !== '')
-    .map(([name, value]) => [el('dt', {}, name), el('dd', {dir: 'ltr'}, value)]));
+    .map(([name, value]) => [el('dt', {}, visible(name)), el('dd', {dir: 'ltr'}, value)]));
 }

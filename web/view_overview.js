@@ -1,6 +1,6 @@
 // view_overview.js: the run in a sentence, where its time goes, and what to do about it.
 import {el, svgEl, button, traceText} from './dom.js';
-import {time, percent, count, fixed, humanNumber, plainText, shapesText} from './text.js';
+import {time, percent, count, fixed, humanNumber, plainText, shapesText, visible} from './text.js';
 import {tableOf} from './data.js';
 import {dataTable, copyText, pictureWithTable} from './table.js';
 import {openDrawer, detailList} from './drawer.js';
@@ -75,7 +75,7 @@ function stripPicture(page) {
       return floor.some((top, i) => top > below[i]) && svgEl('path', {class: 'area-' + layer, d: points.join('') + 'Z'});
     });
     const mean = floor.reduce((sum, top) => sum + top, 0) / n;
-    return el('div', {class: 'strip'}, el('span', {class: 'strip-label'}, traceText(strip.label, 24)), svgEl('svg', {viewBox: `0 0 ${n} 100`, preserveAspectRatio: 'none', role: 'img', 'aria-label': `${strip.label}: busy ${percent(mean)} of the time`, style: {height: height + 'px'}}, areas));
+    return el('div', {class: 'strip'}, el('span', {class: 'strip-label'}, traceText(strip.label, 24)), svgEl('svg', {viewBox: `0 0 ${n} 100`, preserveAspectRatio: 'none', role: 'img', 'aria-label': `${visible(strip.label)}: busy ${percent(mean)} of the time`, style: {height: height + 'px'}}, areas));
   };
   const brush = el('div', {class: 'strip-brush', hidden: true});
   const field = el('div', {class: 'strips'}, strips.map(picture), el('div', {class: 'strip axis', 'aria-hidden': 'true'}, el('span', {class: 'strip-label'}), el('div', {}, [0, 1, 2, 3, 4].map((i) => el('span', {}, i ? time(span * i / 4) : '0')))), brush);
@@ -176,26 +176,27 @@ function findingList(page, overview) {
 }
 
 // Names with a bar, a time and a share.
-/** @param {string} title @param {{name: string, more?: string, ns: number, percent: number, roof?: number | null, href: string}[]} rows */
+/** @param {string} title @param {{name: string, more?: string, ns: number, percent: number, roof?: number | null, colour?: string, href: string}[]} rows */
 function costTable(title, rows) {
   if (!rows.length) return null;
   const most = Math.max(...rows.map((row) => row.percent), 1e-9), hasRoof = rows.some(({roof}) => typeof roof === 'number');
   return el('section', {'aria-label': title}, el('table', {class: 'costs'}, el('thead', {}, el('tr', {}, el('th', {scope: 'col'}, el('h2', {}, title)), ['time', 'share', hasRoof && 'of roof'].filter(Boolean).map((name) => el('th', {scope: 'col', class: 'number'}, name)))),
-    el('tbody', {}, rows.map((row) => el('tr', {}, el('td', {}, el('a', {href: row.href}, traceText(row.name, 44)), row.more ? el('div', {class: 'muted small'}, traceText(row.more, 60)) : null, el('div', {class: 'cost-bar', style: {width: row.percent / most * 100 + '%'}})),
+    el('tbody', {}, rows.map((row) => el('tr', {}, el('td', {}, el('a', {href: row.href}, traceText(row.name, 44)), row.more ? el('div', {class: 'muted small'}, traceText(row.more, 60)) : null, el('div', {class: 'cost-bar', style: {width: row.percent / most * 100 + '%', backgroundColor: row.colour}})),
       el('td', {class: 'number'}, time(row.ns)), el('td', {class: 'number'}, percent(row.percent)), hasRoof && el('td', {class: 'number'}, typeof row.roof === 'number' ? `${fixed(row.roof, 0)} %` : '–'))))));
 }
 
 /** @param {Page} page @param {any} overview */
 async function costSections(page, overview) {
   const view = page.hasTable('ops_unique_args') || page.hasTable('hlo_ops') || page.hasTable('unified_perf_summary') ? 'ops' : 'kernels';
-  const costs = (overview?.costs ?? []).map((cost) => ({name: cost.name, more: cost.costliest, ns: cost.ns, percent: cost.percent, roof: cost.roof_percent, href: page.manifest.verb === 'collectives' ? '#ranks' : hashOf(view, '', [['f', cost.name]])}));
+  const colourOf = (kind) => page.manifest.classes.find(({name}) => name === kind)?.colour;  // of the kind of work, as on the timeline
+  const costs = (overview?.costs ?? []).map((cost) => ({name: cost.name, more: cost.costliest, ns: cost.ns, percent: cost.percent, roof: cost.roof_percent, colour: colourOf(cost.name), href: page.manifest.verb === 'collectives' ? '#ranks' : hashOf(view, '', [['f', cost.name]])}));
   const sections = [costTable((overview?.costs_title || 'costliest kinds').replace(/^./, (c) => c.toUpperCase()), costs)];
   for (const [table, name, ms, share, title, more, roof] of [['unified_perf_summary', 'name', 'Kernel Time (µs)_sum', 'Percentage (%)', 'Costliest ops', 'Input Dims', 'Pct Roofline_mean'], ['hlo_ops', 'HLO op', 'GPU time (µs)_sum', 'Percentage (%)', 'Costliest HLO ops', 'scope', 'Pct Roofline'],
     ['ops_summary', 'name', 'total_direct_kernel_time_sum', 'Percentage (%)', 'Costliest ops', '', ''], ['kernel_summary', 'name', 'Total Kernel Time (ms)', 'Percentage (%)', 'Costliest kernels', 'Category', ''], ['kernel_summary', 'Kernel name', 'Kernel duration (µs)_sum', 'Percent of kernels time (%)', 'Costliest kernels', 'Parent cpu_op', '']]) {
     const data = await page.table(table), cell = (column, row) => data?.column(column)?.values[row];
     if (!data?.column(name) || !data.column(ms) || !data.column(share)) continue;
     const target = table === 'kernel_summary' ? 'kernels' : 'ops', unit = data.column(ms)?.unit === 'ms' ? 1e6 : 1e3;
-    sections.push(costTable(title, Array.from({length: Math.min(kMostRows, data.rows)}, (_, row) => ({name: cell(name, row), more: more === 'Input Dims' ? shapesText(cell(more, row) ?? '') : cell(more, row), ns: (cell(ms, row) ?? 0) * unit, percent: cell(share, row) ?? 0, roof: cell(roof, row), href: hashOf(target, '', [['f', cell(name, row)]])}))));
+    sections.push(costTable(title, Array.from({length: Math.min(kMostRows, data.rows)}, (_, row) => ({name: cell(name, row), more: more === 'Input Dims' ? shapesText(cell(more, row) ?? '') : cell(more, row), ns: (cell(ms, row) ?? 0) * unit, percent: cell(share, row) ?? 0, roof: cell(roof, row), colour: colourOf(cell('op category', row)), href: hashOf(target, '', [['f', cell(name, row)]])}))));
     break;
   }
   return sections.filter(Boolean);
@@ -209,7 +210,7 @@ async function printTables(page) {
     const data = await page.table(name);
     if (!data) continue;
     const columns = data.columns.filter(({name: column}) => data.first.includes(column)).slice(0, 6);
-    tables.push(el('h2', {}, name), el('table', {}, el('thead', {}, el('tr', {}, columns.map((column) => el('th', {}, column.name)))), el('tbody', {}, Array.from({length: Math.min(30, data.rows)}, (_, row) => el('tr', {}, columns.map(({values, unit, kind}) => el('td', {class: kind === 1 || kind === 2 ? 'number' : null}, kind === 2 ? humanNumber(values[row], unit) : traceText(plainText(kind, values[row]), 60))))))));
+    tables.push(el('h2', {}, name), el('table', {}, el('thead', {}, el('tr', {}, columns.map((column) => el('th', {}, visible(column.name))))), el('tbody', {}, Array.from({length: Math.min(30, data.rows)}, (_, row) => el('tr', {}, columns.map(({values, unit, kind}) => el('td', {class: kind === 1 || kind === 2 ? 'number' : null}, kind === 2 ? humanNumber(values[row], unit) : traceText(plainText(kind, values[row]), 60))))))));
   }
   return el('div', {class: 'print-only'}, tables);
 }
@@ -221,13 +222,13 @@ export const overviewView = {
   async draw(page, into) {
     const {manifest} = page, overview = await overviewOf(page);
     const [, lead = '', sentence = ''] = /^([^:]{3,24}: )?(.*)$/s.exec(overview?.verdict ?? '') ?? [];
-    const missing = manifest.gaps.map((gap) => gap.view).join(', ');
+    const missing = manifest.gaps.map((gap) => gap.view).filter((view) => view !== 'diff').join(', ');
     into.append(el('p', {class: 'run'}, traceText(overview?.run || manifest.subtitle || '')),
       overview?.verdict ? el('p', {class: 'verdict'}, lead && el('em', {}, lead), traceText(lead ? sentence : overview.verdict)) : el('p', {class: 'verdict'}, traceText(manifest.tables.length ? manifest.title || 'A report of TraceLens' : 'There is nothing to report: the trace holds no events of a GPU.')), keyFigures(page, overview));
     into.append(...[overview?.split?.some((part) => part.percent > 0) && timeBar(overview), stripPicture(page)].filter(Boolean));
     const left = el('div', {}, overview && findingList(page, overview)), right = el('div');
     into.append(el('div', {class: 'two-columns'}, left, right));
-    if (overview?.commands?.length) left.append(el('section', {'aria-label': 'Go on'}, el('h2', {}, 'Go on in the terminal'), el('ul', {class: 'commands'}, overview.commands.map((command) => el('li', {}, el('code', {}, traceText(command)), button('Copy', () => copyText(command, 'Command copied.'), {class: 'button quiet', 'aria-label': `Copy ${command}`}))))));
+    if (overview?.commands?.length) left.append(el('section', {'aria-label': 'Go on'}, el('h2', {}, 'Go on in the terminal'), el('ul', {class: 'commands'}, overview.commands.map((command) => el('li', {}, el('code', {}, traceText(command)), button('Copy', () => copyText(command, 'Command copied.'), {class: 'button quiet', 'aria-label': `Copy ${visible(command)}`}))))));
     if (missing) (left.childElementCount ? left : into).append(el('p', {class: 'muted'}, 'Not in this trace: ', missing, '. ', el('a', {href: '#about'}, 'Why?')));
     const finding = findingsOf(page, overview).find(({id}) => id === state.get('finding'));
     if (finding) await openFinding(page, finding);

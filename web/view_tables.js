@@ -1,6 +1,6 @@
 // view_tables.js: every table of the report.
 import {el, traceText} from './dom.js';
-import {count} from './text.js';
+import {count, visible} from './text.js';
 import {dataTable} from './table.js';
 import {hashOf, go, say} from './route.js';
 
@@ -16,7 +16,7 @@ export const tablesView = {
     const link = (table) => el('a', {href: hashOf('table', table.name), title: table.description, 'aria-current': table === shown ? 'true' : null}, el('span', {}, traceText(table.name)), el('span', {class: 'number'}, count(table.rows)));
     into.append(el('div', {class: 'side-by-side'},
       el('nav', {class: 'table-list', 'aria-label': 'Tables'}, el('select', {'aria-label': 'Table', onchange: (event) => go(hashOf('table', event.target.value))},
-        tables.map((table) => el('option', {value: table.name, selected: table === shown}, `${table.name} (${count(table.rows)})`))), el('div', {class: 'table-links'}, tables.map(link))),
+        tables.map((table) => el('option', {value: table.name, selected: table === shown}, `${visible(table.name)} (${count(table.rows)})`))), el('div', {class: 'table-links'}, tables.map(link))),
       el('section', {class: 'table-main'}, el('h2', {}, traceText(shown.name)), data && dataTable({table: data, isKept: true}))));
     into.querySelector('.table-links [aria-current]')?.scrollIntoView({block: 'nearest'});
   },
