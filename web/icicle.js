@@ -107,3 +107,22 @@ export function roofOfNodes(nodes, ofOp) {
   }
   return Array.from(known, (time, i) => (time > 0 ? sum[i] / time : null));
 }
+
+/** Of two runs, each below a root of its own: the GPU time of each node in the first and in the second, by equal paths.
+ * @param {TreeNodes} nodes @returns {{base: Float64Array, next: Float64Array}} */
+export function timesOfBoth(nodes) {
+  const base = new Float64Array(nodes.name.length), next = new Float64Array(nodes.name.length);
+  /** @type {Map<string, number>} */
+  const ids = new Map();
+  const run = new Uint8Array(nodes.name.length), id = new Uint32Array(nodes.name.length), sums = [new Float64Array(nodes.name.length + 1), new Float64Array(nodes.name.length + 1)];
+  let roots = 0;
+  for (let i = 0; i < nodes.name.length; ++i) {
+    const parent = nodes.parent[i] - 1, key = parent < 0 ? '' : `${id[parent]} ${nodes.level[i]} ${nodes.name[i]}`;
+    run[i] = parent < 0 ? Math.min(1, roots++) : run[parent];
+    if (!ids.has(key)) ids.set(key, ids.size);
+    id[i] = ids.get(key) ?? 0;
+    sums[run[i]][id[i]] += nodes.gpu[i];
+  }
+  for (let i = 0; i < nodes.name.length; ++i) [base[i], next[i]] = [sums[0][id[i]], sums[1][id[i]]];
+  return {base, next};
+}

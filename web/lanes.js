@@ -142,7 +142,7 @@ export function laneLook(classes, theme) {
 /** What a slice is called where there is little room: without return type, name spaces and template arguments.
  * @param {string} name */
 export function sliceLabel(name) {
-  const text = name.slice(0, 400).replace(/^void /, ''), until = text.search(/[<(]/);
+  const text = name.slice(0, 400).replace(/^(void |nn\.Module: )/, ''), until = text.search(/[<(]/);
   if (until <= 0) return visible(text);
   const stem = text.slice(0, until).trim(), space = stem.lastIndexOf('::');
   return visible(space < 0 ? stem : stem.slice(space + 2));

@@ -81,29 +81,33 @@ export function fitCanvas(canvas, width, height) {
   return {context, ratio};
 }
 
-/** Draws, and draws again when size or theme change; ends when the element has left the document.
- * @param {Element} element @param {() => void} draw */
+/** @type {Set<{element: Element, view: Element | null, draw: () => void, sizes: ResizeObserver}>} */
+const drawnPictures = new Set();
+let watchesThemes = false;
+
+/** Draws, and draws again when size or theme change, until its view is left. @param {Element} element @param {() => void} draw */
 export function keepDrawn(element, draw) {
+  if (!watchesThemes) {
+    const all = () => { for (const {element: one, draw: again} of drawnPictures) if (one.isConnected) again(); };
+    new MutationObserver(all).observe(document.documentElement, {attributes: true});
+    matchMedia('(forced-colors: active)').addEventListener('change', all);
+    watchesThemes = true;
+  }
+  for (const picture of drawnPictures) {
+    if (!picture.view || picture.view.isConnected) continue;
+    picture.sizes.disconnect();
+    drawnPictures.delete(picture);
+  }
   let width = -1;
-  const changed = () => {
-    if (element.isConnected) draw();
-    else stop();
-  };
   const sizes = new ResizeObserver(() => {
-    if (element.clientWidth === width && element.isConnected) return;
+    if (!element.isConnected || element.clientWidth === width) return;  // its table may stand in its place
+    kept.view ??= element.closest('.view');
     width = element.clientWidth;
-    changed();
+    draw();
   });
-  const themes = new MutationObserver(changed);
-  const media = ['(prefers-color-scheme: dark)', '(forced-colors: active)'].map((query) => matchMedia(query));
-  const stop = () => {
-    sizes.disconnect();
-    themes.disconnect();
-    for (const query of media) query.removeEventListener('change', changed);
-  };
+  const kept = {element, view: /** @type {Element | null} */ (null), draw, sizes};
+  drawnPictures.add(kept);
   sizes.observe(element);
-  themes.observe(document.documentElement, {attributes: true});
-  for (const query of media) query.addEventListener('change', changed);
 }
 
 /** @type {HTMLElement | null} */

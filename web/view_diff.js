@@ -34,13 +34,14 @@ function signed(value) {
 export const diffView = {
   id: 'diff', title: 'Diff', key: '',
   /** @param {import('./data.js').Page} page */
-  isThere: (page) => page.manifest.verb === 'diff' || page.manifest.verb === 'compare',
+  isThere: (page) => page.hasTable('ops_diff') || page.manifest.verb === 'compare' || page.manifest.tables.some((table) => /_only_(baseline|variant)_/.test(table.name)),
   /** @param {import('./data.js').Page} page @param {HTMLElement} into */
   async draw(page, into) {
     const {manifest} = page, [ops, spans, summary, replaced, modules] = await Promise.all(['ops_diff', 'gpu_timeline', 'ops_summary', 'substitutions', 'modules_diff'].map((name) => page.table(name)));
     /** @type {string[]} */
     let runs = manifest.groups;
     if (runs.length < 2) runs = (summary ?? spans)?.columns.map(({name}) => /^(.*)::(total_direct_kernel_time_ms|time ms)$/.exec(name)?.[1] ?? '').filter(Boolean) ?? [];
+    if (runs.length < 2) runs = manifest.source.flatMap((source) => source.split(', '));
     if (runs.length < 2) runs = ['base', 'new'];
     const labels = runs.map((run) => visible(shortName(run.split('/').pop()?.replace(/\.(json|gz|pb|pftrace|sqlite)/g, '') || run, 28)));
     /** @type {any[]} */
@@ -77,6 +78,7 @@ export const diffView = {
     el('tbody', {}, rows.slice(0, kMostDiffRows).map((row) => el('tr', {class: row.verdict === 'noise' ? 'muted' : null}, el('th', {scope: 'row'}, traceText(row.name, 60)), row.times.map((value) => el('td', {class: 'number'}, value === null ? '' : fixed(value, 3))),
       two ? el('td', {class: 'number'}, signed((row.times[1] ?? 0) - (row.times[0] ?? 0))) : null, el('td', {}, bar(row)), two ? el('td', {}, row.verdict === 'noise' ? 'within noise' : verdictOf(row)) : null)))));
     const whole = ops ?? summary;
+    if (two && manifest.nodes_blob >= 0) into.append(el('p', {}, el('a', {href: '#tree?colour=change'}, 'Modules, coloured by change')));
     if (rows.length) {
       into.append(el('h2', {}, 'By op', el('span', {class: 'muted'}, rows.length > kMostDiffRows ? ` the ${kMostDiffRows} largest changes of ${rows.length}` : '')), whole ? pictureWithTable(picture, () => whole, 'bars') : picture);
       if (!two) into.append(el('ul', {class: 'legend'}, labels.map((label, i) => el('li', {}, el('span', {class: `swatch run-${i % 4}`}), label))));

@@ -32,7 +32,7 @@ export const rooflineView = {
     const classes = page.manifest.classes, levels = about.roofs;
     const colourOf = (category) => {
       const at = classOf(classes, category ?? '');
-      return at >= 0 ? classes[at].colour : ['#2f7ed8', '#8c5ac8', '#2ca58d', '#c98219', '#b8527f', '#5b8e3e', '#c46a2b', '#4d9db4', '#7b86c2', '#7a8794'][kinds.indexOf(category) % 10];
+      return at >= 0 ? classes[at].colour : ['#7a8794', '#a0522d', '#556b2f', '#4b6f9a', '#6b4a86'][kinds.indexOf(category) % 5];
     };
     const box = el('div', {class: 'roofline-box', tabindex: '0', role: 'application', 'aria-label': 'Roofline. Arrow keys go from point to point by time, Enter goes to the row of the op.'});
     const open = async (row) => go((await opRow(page, names[row], dims[row] ?? '', types[row] ?? '')).hash);

@@ -4,10 +4,11 @@ import {scaleOf, timeTicks} from './axes.js';
 import {button, clear, el, svgEl, traceText} from './dom.js';
 import {deviceOf, drawLane, firstAfter, gapsOf, gapsWithin, hitLane, inOrder, isWanted, laneLook, laneRows, sumSelection} from './lanes.js';
 import {closeDrawer, detailList, openDrawer} from './drawer.js';
-import {choice, fitCanvas, hideTip, keepDrawn, legend, opRow, pictureTable, showTip, themeOf, wantsMotion} from './picture.js';
+import {cellsOf, choice, fitCanvas, hideTip, keepDrawn, legend, opRow, pictureTable, showTip, themeOf, wantsMotion} from './picture.js';
 import {go, hashOf, say, state} from './route.js';
 import {copyText, dataTable, pictureWithTable} from './table.js';
-import {count, exactTime, humanNumber, percent, shapesText, shortName, time, typesText, visible} from './text.js';
+import {rowBefore} from './view_memory.js';
+import {bytes, count, exactTime, humanNumber, percent, shapesText, shortName, time, typesText, visible} from './text.js';
 
 /** @typedef {import('./lanes.js').Lane} Lane @typedef {import('./lanes.js').LaneHit} LaneHit */
 /** @typedef {{lane: Lane, canvas: HTMLCanvasElement, box: HTMLElement, rowHeight: number, gaps: import('./lanes.js').LaneGap[] | null, longGaps: import('./lanes.js').LaneGap[]}} LaneBox */
@@ -17,7 +18,7 @@ const kTimelineRowHeights = /** @type {Record<string, number>} */ ({steps: 18, g
 
 /** @param {Lane} lane */
 function rowHeightOf(lane) {
-  return kTimelineRowHeights[lane.meta.kind] ?? 18;
+  return lane.meta.kind === 'gpu' && lane.meta.rows > 1 ? 20 : kTimelineRowHeights[lane.meta.kind] ?? 18;
 }
 
 /** Which classes are neither copies nor fills. @param {{name: string}} kind */
@@ -56,8 +57,8 @@ export function wantedNames(texts, words) {
 
 /** The whole view while it is shown. */
 class Timeline {
-  /** @param {any} page @param {string[]} texts @param {Lane[]} lanes @param {any} ops @param {any} nodes */
-  constructor(page, texts, lanes, ops, nodes) {
+  /** @param {any} page @param {string[]} texts @param {Lane[]} lanes @param {any} ops @param {any} nodes @param {import('./data.js').TableData | null} memory */
+  constructor(page, texts, lanes, ops, nodes, memory) {
     this.page = page;
     this.texts = texts;
     this.ops = ops;
@@ -65,6 +66,9 @@ class Timeline {
     this.lanes = lanes;
     this.manifest = page.manifest;
     this.span = Math.max(1, page.manifest.span_ns);
+    // Memory of the first device, below the lanes.
+    const device = cellsOf(memory, 'device')[0], rows = cellsOf(memory, 'device').map((one, row) => (one === device ? row : -1)).filter((row) => row >= 0);
+    this.memory = rows.length > 1 ? {device, times: rows.map((row) => cellsOf(memory, 'ts_ms')[row] * 1e6), values: rows.map((row) => cellsOf(memory, 'allocated_mb')[row])} : null;
     [this.t0, this.t1] = [0, this.span];
     /** @type {LaneHit | null} */
     this.selected = null;
@@ -131,7 +135,7 @@ class Timeline {
       button('‹', () => this.pan(-0.3), hint('Earlier', 'a')), button('›', () => this.pan(0.3), hint('Later', 'd')),
       button('Fit', () => this.fit(), {title: 'Fit the selection; again: everything (f)'}),
       button('Range', () => this.rangeOfSelection(), {title: 'Sums over the selected slice, or over what is in view (r)'}),
-      steps.length ? choice('Step', [['', 'all'], ...steps.map((step, i) => /** @type {[string, string]} */ ([String(i), visible(shortName(this.texts[step.lane.name[step.i]], 32))]))], '', (value) => {
+      steps.length ? choice('Step', [['', 'all'], ...steps.map((step, i) => /** @type {[string, string]} */ ([String(i), (this.manifest.groups[step.lane.meta.group] ? visible(shortName(this.manifest.groups[step.lane.meta.group], 16)) + ': ' : '') + visible(shortName(this.texts[step.lane.name[step.i]], 32))]))], '', (value) => {
         const step = value === '' ? null : steps[+value];
         if (step) this.show(step.lane.start[step.i], step.lane.start[step.i] + step.lane.duration[step.i]);
         else this.show(0, this.span);
@@ -140,8 +144,8 @@ class Timeline {
     const body = el('div', {class: 'tl-body'}, el('div', {class: 'tl-minimap'}, this.minimap, this.window),
       el('div', {class: 'tl-rulerline'}, this.ruler),
       el('div', {class: 'tl-lanes'}, this.boxes.flatMap((box, i) => [
-        groups.length > 1 && box.lane.meta.group !== this.boxes[i - 1]?.lane.meta.group ? el('div', {class: 'lane-group', dir: 'ltr'}, visible(groups[box.lane.meta.group] ?? '')) : null,
-        box.box]), this.layer));
+        groups.length > 1 && box.lane.meta.group !== this.boxes[i - 1]?.lane.meta.group && box.lane.meta.title !== groups[box.lane.meta.group] ? el('div', {class: 'lane-group', dir: 'ltr'}, visible(groups[box.lane.meta.group] ?? '')) : null,
+        box.box]), this.memory ? this.memoryLane() : null, this.layer));
     const used = new Set();
     for (const lane of this.lanes) {
       for (const kind of lane.class) used.add(kind);
@@ -213,6 +217,7 @@ class Timeline {
         gaps: gaps ? gapsWithin(least >= this.span / 3200 ? longGaps : gaps, t0, t1, least) : undefined});
     }
     this.drawRuler();
+    this.drawMemory();
     this.drawMarks();
     const x = scaleOf(0, this.span, 0, 100);
     this.window.style.left = `${x(t0)}%`;
@@ -235,6 +240,29 @@ class Timeline {
       const text = context.measureText(tick.label).width;
       context.fillText(tick.label, Math.min(this.width - text, Math.max(0, at - text / 2)), 11);
     }
+  }
+
+  memoryLane() {
+    const {device, values} = /** @type {any} */ (this.memory), most = values.reduce((/** @type {number} */ a, /** @type {number} */ b) => Math.max(a, b), 0);
+    this.memoryCanvas = el('canvas', {role: 'img', 'aria-label': `Memory of ${visible(device)}: at most ${bytes(most * 1e6)}`});
+    return el('div', {class: 'lane'}, el('div', {class: 'lane-title'}, el('span', {class: 'lane-name', dir: 'ltr'}, `memory ${visible(device)}`), el('span', {class: 'muted'}, `peak ${bytes(most * 1e6)}`)), this.memoryCanvas);
+  }
+
+  drawMemory() {
+    if (!this.memory || !this.memoryCanvas) return;
+    const {times, values} = this.memory, {context} = fitCanvas(this.memoryCanvas, this.width, 48), x = scaleOf(this.t0, this.t1, 0, this.width), y = scaleOf(0, values.reduce((a, b) => Math.max(a, b), 1e-9), 47, 4);
+    const first = Math.max(0, rowBefore(times, this.t0));
+    context.beginPath();
+    context.moveTo(x(times[first]), 48);
+    for (let row = first; row < times.length && times[row] <= this.t1; ++row) {
+      context.lineTo(x(times[row]), y(values[row]));
+      context.lineTo(row + 1 < times.length ? Math.min(this.width, x(times[row + 1])) : x(times[row]), y(values[row]));
+    }
+    context.strokeStyle = context.fillStyle = this.look?.accent ?? '';
+    context.stroke();
+    context.lineTo(Math.min(this.width, x(times[times.length - 1])), 48);
+    context.globalAlpha = 0.2;
+    context.fill();
   }
 
   drawMinimap() {
@@ -628,7 +656,7 @@ class Timeline {
     const [{table: work, row: worked, hash: opHash}, kernels] = await Promise.all([opRow(this.page, opName, shapes, types), this.page.table('kernel_summary')]);
     const figure = (column, unit) => {
       const value = worked >= 0 ? work?.column(column)?.values[worked] : null;
-      return typeof value === 'number' ? humanNumber(value, unit) : null;
+      return typeof value === 'number' && value > 0 ? humanNumber(value, unit) : null;
     };
     const kernelNames = kernels?.column('Kernel name')?.values ?? [], parents = kernels?.column('Parent cpu_op')?.values ?? [];
     let kernelRow = lane.meta.kind === 'gpu' ? kernelNames.findIndex((one, row) => one === name && parents[row] === opName) : -1;
@@ -658,7 +686,7 @@ class Timeline {
         }, {title: 'Highlight all of this name'}),
         opName && button('Op row', () => go(opHash)),
         kernelRow >= 0 && button('Kernel row', () => go(hashOf('kernels', '', [['row', kernels.key(kernelRow)]]))),
-        module && this.page.has('tree') ? button('Module', () => go(hashOf('tree', '', [['node', module - 1]]))) : null,
+        module ? button('Module', () => go(hashOf('tree', '', [['node', module - 1]]))) : null,
         launch && button('Launch', () => {
           this.select(launch.hit, true);
           this.openDetails();
@@ -691,10 +719,10 @@ export const timelineView = {
   isThere: (page) => page.manifest.lanes.length > 0,
   /** @param {any} page @param {HTMLElement} into */
   async draw(page, into) {
-    const [texts, ops, nodes, lanes] = await Promise.all([page.texts(), page.ops(), page.nodes(),
+    const [texts, ops, nodes, memory, lanes] = await Promise.all([page.texts(), page.ops(), page.nodes(), page.table('memory_timeline'),
       Promise.all(page.manifest.lanes.map((_, i) => page.lane(i)))]);
     timelineNow?.stop();
-    timelineNow = new Timeline(page, texts, lanes, ops, nodes);
+    timelineNow = new Timeline(page, texts, lanes, ops, nodes, memory);
     into.append(timelineNow.element);
     timelineNow.start();
   },

@@ -1,14 +1,14 @@
 // view_tree.js: where the GPU time went by module, op and kernel: an icicle whose widths are GPU time.
 import {button, clear, el, traceText} from './dom.js';
 import {detailList, openDrawer} from './drawer.js';
-import {childrenOf, icicleBoxes, mergeInstances, opsBelow, pathTo, roofOfNodes} from './icicle.js';
+import {childrenOf, icicleBoxes, mergeInstances, opsBelow, pathTo, roofOfNodes, timesOfBoth} from './icicle.js';
 import {sliceLabel} from './lanes.js';
 import {choice, fitCanvas, hideTip, inkOn, keepDrawn, legend, legible, mixColour, pictureTable, showTip, themeOf, toggle} from './picture.js';
 import {hashOf, say, state} from './route.js';
 import {dataTable, pictureWithTable} from './table.js';
 import {count, exactTime, percent, shapesText, shortName, time, typesText, visible} from './text.js';
 
-const kIcicleRow = 26, kLevelNames = ['module', 'annotation', 'op', 'kernel'];
+const kLevelNames = ['module', 'annotation', 'op', 'kernel'];
 
 /** @type {((event: KeyboardEvent) => boolean) | null} */
 let treeKeys = null;
@@ -28,12 +28,13 @@ export const treeView = {
     const dims = work?.column('Input Dims')?.values ?? [], types = work?.column('Input type')?.values ?? [], told = work?.column('Pct Roofline_mean')?.values ?? [];
     work?.column('name')?.values.forEach((name, row) => typeof told[row] === 'number' && roofs.set([name, dims[row], types[row]].join('\n'), told[row]));
     const shares = [given, merged].map((nodes) => roofOfNodes(nodes, (op) => roofs.get([ops.name[op], ops.shapes[op], ops.types[op]].join('\n')) ?? null));
-    let merges = state.get('merge') === '1', heavy = state.get('heavy') === '1', byRoof = state.get('colour') === 'roof';
+    const both = page.manifest.groups.length === 2 ? [given, merged].map(timesOfBoth) : null;
+    let merges = state.get('merge') === '1', heavy = state.get('heavy') === '1', colouring = state.get('colour') ?? 'class';
     let nodes = merges ? merged : given, children = wholes[+merges], asked = Number(state.get('node') ?? -1);
     let root = Number.isInteger(asked) && asked >= 0 && asked < nodes.name.length ? asked : -1, focus = root;
     if (asked !== root) say('The node of this link is not in this page.');
     /** @type {import('./icicle.js').IcicleBox[]} */
-    let boxes = [];
+    let boxes = [], rowHeight = 26;
     const canvas = el('canvas', {role: 'img'}), outline = el('div', {class: 'tl-outline', hidden: true}), pathLine = el('nav', {class: 'path', 'aria-label': 'Path'}), legendPlace = el('div', {});
     const layer = el('div', {class: 'icicle', tabindex: '0', role: 'application', 'aria-label': 'Tree of modules. Arrow keys move, Enter zooms in, Backspace goes up, o opens the details.'}, canvas, outline);
     const total = () => (root >= 0 ? nodes.gpu[root] : children[nodes.name.length].reduce((sum, at) => sum + nodes.gpu[at], 0));
@@ -49,15 +50,16 @@ export const treeView = {
       boxes = [...above.map((node, depth) => ({node, depth, x0: 0, x1: 1})),
         ...icicleBoxes(nodes, children, root, heavy, 0.8 / width).map((box) => ({...box, depth: box.depth + above.length}))];
       const rows = 1 + boxes.reduce((most, box) => Math.max(most, box.depth), 0);
-      const {context} = fitCanvas(canvas, width, rows * kIcicleRow);
+      rowHeight = Math.max(26, Math.min(44, Math.floor((innerHeight - 340) / rows)));
+      const {context} = fitCanvas(canvas, width, rows * rowHeight);
       context.font = '12px system-ui, sans-serif';
       context.textBaseline = 'middle';
       for (const {node, depth, x0, x1} of boxes) {
         const share = roofOf(node), isAbove = depth < above.length;
-        const base = theme.forced ? theme.ink : byRoof ? (share === null ? theme.rule : roofColour(share, theme.paper)) : legible(classes[nodes.class[node]]?.colour ?? '#888888', theme.paper);
+        const base = theme.forced ? theme.ink : colouring === 'change' && both ? changeColour(both[+merges].base[node], both[+merges].next[node], theme) : colouring === 'roof' ? (share === null ? theme.rule : roofColour(share, theme.paper)) : legible(classes[nodes.class[node]]?.colour ?? '#888888', theme.paper);
         // What only holds others is pale: colour belongs to work.
-        const colour = isAbove ? theme.rule : !byRoof && nodes.level[node] < 2 && !theme.forced ? mixColour(base, theme.paper, 0.72) : base;
-        const left = x0 * width, wide = Math.max(0.7, (x1 - x0) * width - 1), top = depth * kIcicleRow, high = kIcicleRow - 1;
+        const colour = isAbove ? theme.rule : colouring === 'class' && nodes.level[node] < 2 && !theme.forced ? mixColour(base, theme.paper, 0.72) : base;
+        const left = x0 * width, wide = Math.max(0.7, (x1 - x0) * width - 1), top = depth * rowHeight, high = rowHeight - 1;
         context.fillStyle = colour;
         context.fillRect(left, top, wide, high);
         const hatched = nodes.gpu[node] > 0 ? wide * Math.min(1, nodes.backward[node] / nodes.gpu[node]) : 0;
@@ -76,14 +78,14 @@ export const treeView = {
       canvas.setAttribute('aria-label', `GPU time by module: ${time(total())}${root >= 0 ? ' in ' + visible(nodes.name[root]) : ''}; the largest: ${
         [...(root >= 0 ? children[root] : children[nodes.name.length])].sort((a, b) => nodes.gpu[b] - nodes.gpu[a]).slice(0, 3).map((node) => `${visible(shortName(nodes.name[node], 40))} ${percent(100 * nodes.gpu[node] / Math.max(1, total()))}`).join(', ')}`);
       const used = new Set(boxes.map(({node}) => nodes.class[node]));
-      clear(legendPlace).append(byRoof ? legend([10, 30, 50, 70, 90].map((share) => ({name: `${share} % of roof`, colour: roofColour(share, theme.paper)})), theme.paper)
+      clear(legendPlace).append(colouring === 'change' ? legend([{name: 'faster', colour: changeColour(2, 1, theme)}, {name: 'as before', colour: changeColour(1, 1, theme)}, {name: 'slower', colour: changeColour(1, 2, theme)}], theme.paper) : colouring === 'roof' ? legend([10, 30, 50, 70, 90].map((share) => ({name: `${share} % of roof`, colour: roofColour(share, theme.paper)})), theme.paper)
         : legend([...classes.filter((_, i) => used.has(i)), {name: 'backward', colour: '#888888', hatched: true}], theme.paper));
       drawFocus();
     };
     const drawFocus = () => {
       const box = boxes.find(({node}) => node === focus), width = layer.clientWidth;
       outline.hidden = !box;
-      if (box) Object.assign(outline.style, {left: `${box.x0 * width - 1}px`, width: `${Math.max(4, (box.x1 - box.x0) * width + 1)}px`, top: `${box.depth * kIcicleRow - 1}px`, height: `${kIcicleRow + 1}px`});
+      if (box) Object.assign(outline.style, {left: `${box.x0 * width - 1}px`, width: `${Math.max(4, (box.x1 - box.x0) * width + 1)}px`, top: `${box.depth * rowHeight - 1}px`, height: `${rowHeight + 1}px`});
       clear(pathLine).append(button('All', () => zoom(-1), {class: 'button quiet'}), ...(focus >= 0 ? pathTo(nodes, focus).flatMap((node) => [el('span', {class: 'muted', 'aria-hidden': 'true'}, '›'),
         button(visible(shortName(nodes.name[node], 40)), () => zoom(node), {class: 'button quiet'})]) : []),
       el('span', {class: 'path-figures digits'}, focus >= 0 ? `${time(nodes.gpu[focus], 4)} · ${percent(100 * nodes.gpu[focus] / all)} · ${count(nodes.calls[focus])} calls` : time(all, 4)),
@@ -119,11 +121,11 @@ export const treeView = {
       children = wholes[+merges];
       root = page_place < 0 ? -1 : merges ? Math.max(-1, Array.from(merged.first ?? []).indexOf(page_place)) : page_place;
       focus = root;
-      state.set({merge: merges ? '1' : null, heavy: heavy ? '1' : null, colour: byRoof ? 'roof' : null});
+      state.set({merge: merges ? '1' : null, heavy: heavy ? '1' : null, colour: colouring === 'class' ? null : colouring});
       drawBoxes();
     };
     const boxAt = (event) => {
-      const x = event.offsetX / layer.clientWidth, depth = Math.floor(event.offsetY / kIcicleRow);
+      const x = event.offsetX / layer.clientWidth, depth = Math.floor(event.offsetY / rowHeight);
       return boxes.find((box) => box.depth === depth && box.x0 <= x && x < box.x1) ?? null;
     };
     layer.addEventListener('pointermove', (event) => {
@@ -132,7 +134,8 @@ export const treeView = {
       if (node === undefined) return hideTip();
       const share = roofOf(node);
       showTip(event, visible(shortName(nodes.name[node], 100)), `${kLevelNames[nodes.level[node]]} · ${time(nodes.gpu[node], 4)} · ${percent(100 * nodes.gpu[node] / all)}`,
-        `${count(nodes.calls[node])} calls, ${count(nodes.gpu_events[node])} GPU events`, nodes.backward[node] ? `backward ${time(nodes.backward[node])}` : null, share === null ? null : `${percent(share)} of roof`);
+        `${count(nodes.calls[node])} calls, ${count(nodes.gpu_events[node])} GPU events`, nodes.backward[node] ? `backward ${time(nodes.backward[node])}` : null, share === null ? null : `${percent(share)} of roof`,
+        both ? `base ${time(both[+merges].base[node])}, new ${time(both[+merges].next[node])}` : null);
     });
     layer.addEventListener('pointerleave', hideTip);
     layer.addEventListener('click', (event) => {
@@ -160,8 +163,8 @@ export const treeView = {
         ['kind', '', 0, rows.map((node) => kLevelNames[nodes.level[node]])], ['GPU time', 'µs', 2, rows.map((node) => nodes.gpu[node] / 1000)], ['share', '%', 2, rows.map((node) => 100 * nodes.gpu[node] / all)],
         ['backward', 'µs', 2, rows.map((node) => nodes.backward[node] / 1000)], ['calls', '', 1, rows.map((node) => nodes.calls[node])], ['GPU events', '', 1, rows.map((node) => nodes.gpu_events[node])]]);
     };
-    into.append(el('div', {class: 'toolbar'}, choice('Colour', roofs.size ? [['class', 'category'], ['roof', 'percent of roof']] : [['class', 'category']], byRoof ? 'roof' : 'class', (value) => {
-      byRoof = value === 'roof';
+    into.append(el('div', {class: 'toolbar'}, choice('Colour', [['class', 'category'], ...(roofs.size ? [['roof', 'percent of roof']] : []), ...(both ? [['change', 'change']] : [])], colouring, (value) => {
+      colouring = value;
       redo();
     }), toggle('Left heavy', heavy, (isOn) => {
       heavy = isOn;
@@ -179,6 +182,12 @@ export const treeView = {
     hideTip();
   },
 };
+
+/** Green got faster, red slower; grey stayed. @param {number} base @param {number} next @param {{ink: string, paper: string, rule: string, muted: string}} theme */
+export function changeColour(base, next, theme) {
+  const change = (next - base) / Math.max(base, next, 1);
+  return mixColour(mixColour(theme.muted, theme.paper, 0.6), legible(change > 0 ? '#c01c28' : '#1f7a4d', theme.paper), Math.min(1, Math.abs(change) * 2));
+}
 
 /** Red is far from the roof, green is close to it. @param {number} share @param {string} paper */
 export function roofColour(share, paper) {

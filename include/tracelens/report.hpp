@@ -148,7 +148,8 @@ struct SheetLimits {
 void leave_out_what_excel_cannot_hold(Report& report, const SheetLimits& limits = {});
 
 // The kind of document follows the name of the output. Throws Error when it cannot be written;
-// a file is replaced only when the new one is complete.
-void write_report(const Report& report, const std::string& output);
+// a file is replaced only when the new one is complete. `verb` as of first_tables().
+void write_report(const Report& report, const std::string& output,
+                  std::string_view verb = "report");
 
 }  // namespace tracelens

@@ -23,6 +23,7 @@ struct DocumentInfo {
   std::string subtitle = {};             // one line under the title, or empty
   std::vector<std::string> source = {};  // what it was made from: one line per trace
   std::string version = {};              // of TraceLens
+  std::string verb = {};                 // which verb made it: "report", "diff", ...; or empty
   std::size_t cells = 0;  // of all tables, if known: few are kept in memory, many written at once
   // Columns that a workbook hides at first and Markdown leaves out; none without a function.
   bool (*is_folded)(const Table& table, std::string_view column) = nullptr;

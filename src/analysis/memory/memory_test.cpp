@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -166,6 +167,32 @@ TEST(Memory, ALongTimelineKeepsItsPeaks) {
   EXPECT_LE(table.rows(), 100u);
   const auto allocated = table.column("allocated_mb").reals();
   EXPECT_DOUBLE_EQ(*std::max_element(allocated.begin(), allocated.end()), 50);
+}
+
+TEST(Memory, CurvesOfAPictureHaveThePeakAtItsTime) {
+  MemoryTrace t;
+  t.op("first", 0, 1);
+  double ts = 1;
+  for (int i = 1; i <= 20'000; ++i) {
+    t.alloc(i, i == 7'777 ? 50'000'000 : 1'000 + i, ts);
+    if (i == 7'777) ts += 0.01;
+    t.free(i, ts += 0.01);
+    ts += 0.01;
+  }
+  const Trace trace = t.finish();
+  const std::vector<DeviceMemory> devices = memory_devices(trace);
+  const Table table = memory_curves(trace, devices);
+  EXPECT_LE(table.rows(), 4u * 4'001);
+  EXPECT_GE(table.rows(), 4'000u);
+  const auto allocated = table.column("allocated_mb").reals();
+  const auto most = std::max_element(allocated.begin(), allocated.end());
+  EXPECT_DOUBLE_EQ(*most, 50);
+  EXPECT_DOUBLE_EQ(
+      table.column("ts_ms").reals()[static_cast<std::size_t>(most - allocated.begin())],
+      static_cast<double>(devices[0].peak_ts_ns) / 1e6);
+  const auto times = table.column("ts_ms").reals();
+  EXPECT_TRUE(std::is_sorted(times.begin(), times.end()));
+  EXPECT_DOUBLE_EQ(allocated.back(), 0);
 }
 
 }  // namespace

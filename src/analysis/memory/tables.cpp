@@ -126,7 +126,7 @@ std::vector<TimelinePoint> thinned(std::vector<TimelinePoint> points, std::size_
   return kept;
 }
 
-// Of each part of the time the first, the least, the most and the last, as what is in use goes.
+// Of each part of the time the first, the least and the most in use, the most held, and the last.
 std::vector<TimelinePoint> thinned_by_time(std::vector<TimelinePoint> points, std::size_t parts) {
   if (points.size() <= parts) return points;
   const double start = static_cast<double>(points.front().ts_ns),
@@ -144,8 +144,12 @@ std::vector<TimelinePoint> thinned_by_time(std::vector<TimelinePoint> points, st
     const auto is_less = [](const TimelinePoint& a, const TimelinePoint& b) {
       return a.allocated < b.allocated;
     };
+    const auto holds_less = [](const TimelinePoint& a, const TimelinePoint& b) {
+      return a.reserved < b.reserved;
+    };
     std::array chosen{begin, std::min_element(begin, end, is_less),
-                      std::max_element(begin, end, is_less), end - 1};
+                      std::max_element(begin, end, is_less),
+                      std::max_element(begin, end, holds_less), end - 1};
     std::ranges::sort(chosen);
     const auto rest = std::ranges::unique(chosen);
     std::transform(chosen.begin(), rest.begin(), std::back_inserter(kept),

@@ -19,8 +19,8 @@ namespace tracelens {
 [[nodiscard]] Table memory_timeline(const Trace& trace, std::span<const DeviceMemory> devices,
                                     std::size_t most_rows = 20'000);
 
-// The same for a picture: of each 1/4,000 of the span of a device the first, the least, the most and the
-// last, so that the peak is exact wherever it is.
+// The same for a picture: of each 1/4,000 of the time the first, the least and the most in use, the
+// most held, and the last, so that the peaks are exact wherever they are.
 [[nodiscard]] Table memory_curves(const Trace& trace, std::span<const DeviceMemory> devices);
 
 // memory_peak: who owned what was in use at the peak; memory_churn: who asked for memory, how often.

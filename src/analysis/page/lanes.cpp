@@ -26,6 +26,7 @@ struct Plan {
   PageLane lane;
   std::size_t run = 0;
   std::vector<std::uint32_t> members;  // jobs of a GPU lane, spans of one of modules, else rows
+  std::vector<PageSlice> steps = {};   // that no event marks
 };
 
 // The text of a number or word that identifies a process or thread.
@@ -151,9 +152,21 @@ void plan_steps(const LaneSource& run, std::vector<Plan>& plans) {
                      .runs = {}},
             .run = run.run,
             .members = {}};
-  for (const EventId event : timed_events(run.source.facts.trace(), Category::kUserAnnotation))
+  const Trace& trace = run.source.facts.trace();
+  bool is_marked = false;
+  for (const EventId event : timed_events(trace, Category::kUserAnnotation)) {
     plan.members.push_back(event.row);
-  if (!plan.members.empty()) plans.push_back(std::move(plan));
+    is_marked = is_marked || is_step(trace, event);
+  }
+  const std::span<const HostStep> steps = run.source.host.steps();
+  if (!is_marked && steps.size() > 1)
+    for (const HostStep& step : steps) {
+      PageSlice& slice = plan.steps.emplace_back();
+      slice.start_ns = page_time(step.start_ns, run.origin_ns);
+      slice.duration_ns = page_time(step.end_ns, run.origin_ns) - slice.start_ns;
+      slice.name = run.names.of(step.name);
+    }
+  if (!plan.members.empty() || !plan.steps.empty()) plans.push_back(std::move(plan));
 }
 
 // --- slices ---
@@ -168,9 +181,11 @@ class LaneMaker {
   [[nodiscard]] bool is_shown(const Plan& plan, std::uint32_t member) const {
     if (!options_.window) return true;
     const LaneSource& run = runs_[plan.run];
-    const PageSlice time = timed(run, event_of(plan, run, member));
-    return time.start_ns < options_.window->end &&
-           time.start_ns + time.duration_ns >= options_.window->start;
+    return is_shown(timed(run, event_of(plan, run, member)));
+  }
+  [[nodiscard]] bool is_shown(const PageSlice& slice) const {
+    return !options_.window || (slice.start_ns < options_.window->end &&
+                                slice.start_ns + slice.duration_ns >= options_.window->start);
   }
 
   [[nodiscard]] PageLane make(Plan plan, std::size_t share) const {
@@ -178,6 +193,11 @@ class LaneMaker {
     std::vector<PageSlice> slices;
     slices.reserve(plan.members.size());
     for (const std::uint32_t member : plan.members) slices.push_back(slice_of(plan, run, member));
+    for (PageSlice& step : plan.steps) {
+      if (!is_shown(step)) continue;
+      step.kind = classes_.of(HostClass::kAnnotation);
+      slices.push_back(step);
+    }
     PageLane lane = std::move(plan.lane);
     const bool by_depth = lane.kind == PageLaneKind::kModules || lane.kind == PageLaneKind::kSteps;
     fill(lane, std::move(slices), share, by_depth ? kDepthRows : kStreamRows, by_depth);

@@ -133,6 +133,7 @@ void write_comparison(const Comparison& comparison, const std::string& output) {
                {.title = report.title,
                 .source = {report.trace_name},
                 .version = kVersion,
+                .verb = "compare",
                 .is_folded = is_folded_column,
                 .edition = report.edition,
                 .csv_raw = report.csv_raw});

@@ -1,6 +1,7 @@
 // Two traces aligned: which tables and files make the result.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <tracelens/compare.hpp>
@@ -101,6 +102,23 @@ LevelDiff add_coarser_tables(const DiffInput& input, double share, TraceDiff& di
   return level;
 }
 
+// "5.0% faster: 33.1 ms from the first to the last GPU event instead of 34.9 ms."
+Overview diff_overview(const TimedSheet& timeline, const ComparedRuns& runs) {
+  const double before = timeline_ms(timeline, "total_time", 0),
+               after = timeline_ms(timeline, "total_time", 1);
+  Overview overview;
+  overview.run = fmt::format("{} → {}", runs.first.trace().source().name,
+                             runs.second.trace().source().name);
+  if (before <= 0 || after <= 0) return overview;
+  const double percent = 100 * (after - before) / before;
+  const std::string times = fmt::format("{:.2f} ms from the first to the last GPU event", after);
+  overview.verdict = std::abs(percent) < 0.05
+                         ? fmt::format("As fast: {}, as before.", times)
+                         : fmt::format("{:.1f}% {}: {} instead of {:.2f} ms.", std::abs(percent),
+                                       percent < 0 ? "faster" : "slower", times, before);
+  return overview;
+}
+
 void add_own_tables(const DiffInput& input, const ComparedRuns& runs, const DiffOptions& options,
                     TraceDiff& diff) {
   const std::span<const Step> steps1 = runs.first.steps(), steps2 = runs.second.steps();
@@ -112,6 +130,7 @@ void add_own_tables(const DiffInput& input, const ComparedRuns& runs, const Diff
   const bool is_little = share < kLittleInCommon;
   const LevelDiff level = is_little ? add_coarser_tables(input, share, diff) : LevelDiff{};
   const TimedSheet timeline = timelines_of(runs, options);
+  if (options.page) diff.report.overview = diff_overview(timeline, runs);
   diff.note = diff_note({.runs = runs,
                          .timeline = timeline,
                          .changes = changes,
@@ -160,7 +179,10 @@ void write_diff(const TraceDiff& diff, const std::string& output) {
   const DocumentInfo info{.title = diff.report.title,
                           .source = {diff.report.trace_name},
                           .version = kVersion,
+                          .verb = "diff",
                           .is_folded = is_folded_column,
+                          .overview = diff.report.overview ? &*diff.report.overview : nullptr,
+                          .page = diff.report.page.get(),
                           .csv_raw = diff.report.csv_raw};
   if (output.ends_with(".md")) {
     write_text(output, diff.note);

@@ -157,16 +157,17 @@ std::optional<Table> make_table(const Trace& trace, std::string_view name,
   return std::move(*found);
 }
 
-void write_report(const Report& report, const std::string& output) {
+void write_report(const Report& report, const std::string& output, std::string_view verb) {
   const bool is_ours = report.edition == Edition::kExtended;
   std::vector<std::string> first;
-  for (const Excerpt& excerpt : first_tables(report)) first.emplace_back(excerpt.table);
+  for (const Excerpt& excerpt : first_tables(report, verb)) first.emplace_back(excerpt.table);
   first.emplace_back("warnings");
   write_tables(report.tables, output,
                {.title = report.title,
                 .subtitle = report.gpu.empty() ? "" : "Roofline figures: " + report.gpu,
                 .source = {report.trace_name},
                 .version = kVersion,
+                .verb = std::string{verb},
                 .is_folded = is_ours ? is_folded_in_report : nullptr,
                 .overview = report.overview ? &*report.overview : nullptr,
                 .page = report.page.get(),

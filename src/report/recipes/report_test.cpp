@@ -42,6 +42,38 @@ TEST(Report, TablesOfOnesOwnStandWhereTheyWereAskedFor) {
   EXPECT_EQ(report.tables.size(), make_report(amp_trace()).tables.size() + 2);
 }
 
+TEST(Report, HasAPageWhenAskedFor) {
+  const Report plain = make_report(amp_trace());
+  EXPECT_EQ(plain.page, nullptr);
+  EXPECT_EQ(plain.find("roofline"), nullptr);
+  const Report report = make_report(amp_trace(), {.page = PageOptions{}});
+  ASSERT_NE(report.page, nullptr);
+  const Page& page = *report.page;
+  const Table* const roofline = report.find("roofline");
+  ASSERT_NE(roofline, nullptr);
+  ASSERT_TRUE(page.roofline);
+  EXPECT_EQ(page.roofline->gpu, "H200");
+  EXPECT_GT(page.roofline->terabytes, 4);
+  EXPECT_FALSE(page.roofline->roofs.empty());
+  EXPECT_LT(page.roofline->least_intensity, page.roofline->most_intensity);
+  EXPECT_FALSE(page.findings.empty());
+  EXPECT_FALSE(page.findings.front().evidence.empty());
+  std::vector<std::string> gaps;
+  for (const PageGap& gap : page.gaps) gaps.push_back(gap.view);
+  EXPECT_THAT(gaps, ::testing::ElementsAre("memory", "ranks", "diff"));
+  // The other tables are those of any report.
+  ASSERT_EQ(report.tables.size(), plain.tables.size() + 1);
+  for (const Table& table : plain.tables) {
+    const Table* const same = report.find(table.name());
+    ASSERT_NE(same, nullptr) << table.name();
+    EXPECT_EQ(same->rows(), table.rows()) << table.name();
+  }
+  // Chosen tables are all that is made.
+  const Report chosen =
+      make_report(amp_trace(), {.tables = {"gpu_timeline"}, .page = PageOptions{}});
+  EXPECT_EQ(chosen.page, nullptr);
+}
+
 TEST(Report, OneTableIsThatOfTheReport) {
   const std::optional<Table> table = make_table(amp_trace(), "ops_summary");
   ASSERT_TRUE(table);

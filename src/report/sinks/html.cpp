@@ -105,7 +105,7 @@ class HtmlSink final : public Sink {
         .title = info_.title,
         .subtitle = info_.subtitle,
         .version = info_.version,
-        .verb = {},
+        .verb = info_.verb,
         .source = info_.source,
         .overview_json = info_.overview != nullptr ? overview_json(*info_.overview) : "null",
         .without_script = PlainPage{info_}.markup(tables_),

@@ -1,7 +1,7 @@
 // Boxes of the tree of modules.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import {childrenOf, icicleBoxes, mergeInstances, moduleType, opsBelow, pathTo, roofOfNodes} from '../../../web/icicle.js';
+import {childrenOf, icicleBoxes, mergeInstances, moduleType, opsBelow, pathTo, roofOfNodes, timesOfBoth} from '../../../web/icicle.js';
 
 // Net > (Block_0 > mm > k, Block_1 > (mm > k, add > k))
 const tree = {
@@ -42,4 +42,11 @@ test('path, ops below, and percent of roof by time', () => {
   assert.deepEqual(pathTo(tree, 7), [0, 4, 7]);
   assert.deepEqual(opsBelow(tree, childrenOf(tree), 0).map((op) => [op.name, op.gpu, op.calls]), [['mm', 80, 5], ['add', 20, 1]]);
   assert.deepEqual(roofOfNodes(tree, (op) => (op === 0 ? 50 : null)), [50, 50, 50, null, 50, 50, null, null, null]);
+});
+
+test('nodes of two runs are paired by their path', () => {
+  const two = {...tree, parent: [0, 1, 2, 0, 4, 5, 4], name: ['base', 'Net', 'mm', 'new', 'Net', 'mm', 'Other'], level: [1, 0, 2, 1, 0, 2, 0], gpu: [10, 10, 4, 9, 6, 5, 3]};
+  const {base, next} = timesOfBoth(two);
+  assert.deepEqual([...base], [10, 10, 4, 10, 10, 4, 0]);
+  assert.deepEqual([...next], [9, 6, 5, 9, 6, 5, 3]);
 });

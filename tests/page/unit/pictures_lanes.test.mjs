@@ -99,5 +99,6 @@ test('labels leave out what says little', () => {
   assert.equal(sliceLabel('nvjet_tst_128x160'), 'nvjet_tst_128x160');
   assert.equal(sliceLabel('aten::linear'), 'aten::linear');
   assert.equal(sliceLabel('<b>'), '<b>');
+  assert.equal(sliceLabel('nn.Module: MLP_3'), 'MLP_3');
   assert.equal(sliceLabel('Memcpy HtoD (Pinned -> Device)'), 'Memcpy HtoD');
 });
