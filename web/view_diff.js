@@ -54,7 +54,8 @@ export const diffView = {
       return {start: Math.min(found.start, start), end: Math.max(found.end, end)};
     }, {start: Infinity, end: 0}));
     const total = cellsOf(spans, 'type').indexOf('total_time');
-    const lasts = runs.map((run, i) => (total >= 0 ? cellsOf(spans, `${run}::time ms`)[total] ?? null : bounds[i].end > 0 ? (bounds[i].end - bounds[i].start) / 1e6 : null));
+    // The lanes may begin before what the tables count, so they do not tell how long a run lasts.
+    const lasts = runs.map((run) => (total >= 0 ? cellsOf(spans, `${run}::time ms`)[total] ?? null : null));
     const rows = sumByName(ops ? cellsOf(ops, 'name').map((name, i) => ({name, times: ['time_trace1', 'time_trace2'].map((column) => (cellsOf(ops, column)[i] ?? 0) / 1000), verdict: cellsOf(ops, 'verdict')[i] ?? ''}))
       : cellsOf(summary, 'name').map((name, i) => ({name, times: runs.map((run) => cellsOf(summary, `${run}::total_direct_kernel_time_ms`)[i] ?? null), verdict: ''})));
     const work = runs.map((_, i) => rows.reduce((sum, row) => sum + (row.times[i] ?? 0), 0)), longest = Math.max(...lasts.map((value) => value ?? 0), ...work, 1e-9);
@@ -63,7 +64,7 @@ export const diffView = {
       return el('section', {class: 'diff-run'}, el('h2', {title: visible(run), dir: 'ltr'}, i || labels[i] === 'base' ? '' : 'Base: ', labels[i]), el('p', {class: 'diff-total digits'}, `${fixed(value, 2)} ms `,
         i ? el('span', {class: value > base ? 'worse' : 'better'}, `${value > base ? '+' : ''}${fixed(100 * (value - base) / base, 1)} %`) : null),
       el('div', {class: 'diff-track'}, el('div', {class: 'diff-span', style: {width: `${100 * value / longest}%`}}), el('div', {class: 'diff-work', style: {width: `${100 * work[i] / longest}%`}})),
-      el('p', {class: 'muted'}, `GPU work ${fixed(work[i], 2)} ms${i ? `, ${signed(work[i] - work[0])} ms` : ''}`));
+      el('p', {class: 'muted'}, `${lasts[i] === null ? 'GPU work' : `GPU work ${fixed(work[i], 2)} ms`}${i ? `, ${signed(work[i] - work[0])} ms` : ''}`));
     })));
     if (lanes.some(Boolean)) this.lanes(into, page, lanes.filter(Boolean), bounds, labels, texts);
     const two = runs.length === 2, most = Math.max(1e-9, ...rows.map((row) => (two ? Math.abs((row.times[1] ?? 0) - (row.times[0] ?? 0)) : Math.max(...row.times.map((value) => value ?? 0)))));

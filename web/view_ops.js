@@ -102,7 +102,7 @@ export const opsView = {
         }
       }
       most = Math.max(1e-9, ...lines.filter(({level}) => level === 1).map((op) => op.figures[2] ?? 0));
-      tally.textContent = `${count(opsShown)} ops, ${count(shownArgs.length)} with distinct arguments`;
+      tally.textContent = `${count(opsShown)} ops${isFlat ? '' : `, ${count(shownArgs.length)} with distinct arguments`}`;
       body.setRows(lines.length, toTop);
     };
     const toggle = (line) => {
@@ -130,7 +130,7 @@ export const opsView = {
         const isOpen = line.level === 1 ? open.has(line.name) : openArgs.has(line.row), room = chars[0] - 2 * line.level - 2;
         return {
           class: `level-${line.level}${line.row === wanted && line.level === 2 ? ' selected' : ''}`, level: line.level, expanded: isOpen,
-          cells: [el('td', {}, line.level === 2 && el('span', {class: 'twist'}), el('span', {class: 'twist', 'aria-hidden': 'true'}, isOpen ? '▾' : '▸'), traceText(line.text, room), line.level === 1 && !isFlat && line.args.length > 1 ? el('span', {class: 'muted small'}, ` ${line.args.length}`) : null),
+          cells: [el('td', {}, line.level === 2 && el('span', {class: 'twist'}), el('span', {class: 'twist', 'aria-hidden': 'true'}, isOpen ? '▾' : '▸'), traceText(line.text, room), line.level === 1 && el('span', {class: 'muted small'}, isFlat ? ['  ', traceText(line.args[0].text, Math.max(12, room - line.text.length - 4))] : line.args.length > 1 && ` ${line.args.length}`)),
             line.level === 1 ? traceText(line.kind, chars[1]) : button('details', () => details(line), {class: 'button quiet', 'aria-label': `Details of ${visible(line.name)} ${visible(line.text)}`}),
             ...line.figures.map((value, j) => (j === 2 ? shares(value, formats[2](value), most) : j === 5 && value !== null ? shares(value, fixed(value, 1), 100) : formats[j](value))).filter((_, j) => has[j])],
         };
