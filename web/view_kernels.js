@@ -62,7 +62,7 @@ function histogramPicture({name, bins}, onSelect) {
 
 export const kernelsView = {
   id: 'kernels', title: 'Kernels',
-  isThere: (page) => page.manifest.histograms.length > 0 || kKernelTables.some((name) => page.hasTable(name)),
+  isThere: (page) => page.manifest.verb !== 'compare' && (page.manifest.histograms.length > 0 || kKernelTables.some((name) => page.hasTable(name))),
   /** @param {Page} page @param {HTMLElement} into */
   async draw(page, into) {
     const name = kKernelTables.find((table) => page.hasTable(table)), data = name ? await page.table(name) : null;

@@ -58,7 +58,7 @@ async function wantedRow(page, key, table, source) {
 
 export const opsView = {
   id: 'ops', title: 'Ops',
-  isThere: (page) => kOpSources.some(({table}) => page.hasTable(table)),
+  isThere: (page) => page.manifest.verb !== 'compare' && kOpSources.some(({table}) => page.hasTable(table)),  // a comparison has them side by side in Diff
   /** @param {Page} page @param {HTMLElement} into @param {any} state */
   async draw(page, into, state) {
     const source = kOpSources.find(({table}) => page.hasTable(table)) ?? kOpSources[0], table = await page.table(source.table);

@@ -62,7 +62,7 @@ function timeBar({split, idle_causes: causes = []}) {
 function stripPicture(page) {
   const {strips, span_ns: span, lanes} = page.manifest, layers = ['computing', 'communicating', 'copying'];
   if (!strips.length || !strips[0].computing?.length) return null;
-  const height = strips.length > 2 ? 28 : 56;
+  const height = strips.length > 2 ? 28 : 56, used = layers.filter((layer) => strips.some((strip) => strip[layer]?.some((share) => share > 0)));
   const picture = (strip) => {
     const n = strip.computing.length, floor = new Array(n).fill(0);
     const areas = layers.map((layer) => {
@@ -108,7 +108,7 @@ function stripPicture(page) {
     const rows = strips.flatMap((strip) => strip.computing.map((_, i) => [strip.label, span * i / strip.computing.length / 1e6, ...layers.map((layer) => strip[layer]?.[i] ?? 0)]));
     return tableOf({name: 'busy over time', columns: ['GPU', 'from', ...layers].map((name, i) => ({name, unit: i === 0 ? '' : i === 1 ? 'ms' : '%', description: '', kind: i === 0 ? 0 : i === 1 ? 2 : 1, values: rows.map((row) => row[i])}))});
   };
-  return el('section', {'aria-label': 'Busy over time'}, el('h2', {}, 'Busy over time'), lanes.length > 0 && el('p', {class: 'hint'}, 'Drag to open a part in the ', el('a', {href: '#timeline'}, 'timeline'), '.'), pictureWithTable(field, asTable));
+  return el('section', {'aria-label': 'Busy over time'}, el('h2', {}, 'Busy over time'), lanes.length > 0 && el('p', {class: 'hint'}, 'Drag to open a part in the ', el('a', {href: '#timeline'}, 'timeline'), '.'), pictureWithTable(field, asTable), used.length > 1 && el('ul', {class: 'legend'}, used.map((layer) => el('li', {}, el('i', {class: `swatch area-${layer}`, 'aria-hidden': 'true'}), layer))));
 }
 
 // A finding of the diagnosis, or where there is none a cause of the overview, in one form.
@@ -235,7 +235,7 @@ export const overviewView = {
     right.append(...await costSections(page, overview));
     if (!overview && manifest.tables.length) {
       const first = await page.table('ops_diff') ?? await page.table(manifest.tables[0].name);
-      left.append(el('h2', {}, 'Tables'), el('ul', {class: 'plain'}, manifest.tables.map((table) => el('li', {}, el('a', {href: hashOf('table', table.name)}, traceText(table.name)), el('span', {class: 'muted'}, ` ${count(table.rows)} rows · ${table.description}`)))));
+      left.append(el('h2', {}, 'Tables'), el('ul', {class: 'plain'}, manifest.tables.filter(({rows}) => rows).slice(0, 12).map((table) => el('li', {}, el('a', {href: hashOf('table', table.name)}, traceText(table.name)), el('span', {class: 'muted'}, ` ${count(table.rows)} rows · ${table.description}`)))), el('p', {}, el('a', {href: '#table'}, 'All tables')));
       if (first && !right.childElementCount) right.append(el('h2', {}, traceText(first.name)), dataTable({table: first}));
     }
     if (!right.childElementCount || !left.childElementCount) into.querySelector('.two-columns')?.classList.add('one');
