@@ -41,9 +41,6 @@ Interval window_of(const std::string& text) {
 
 void PageFlags::declare(Flags& flags) {
   flags.add("--title", title_, "Title of the document");
-  flags.add("--redact", redacts_,
-            "Replace names of modules, ranges, own ops, threads, files and hosts by numbered ones: "
-            "for showing the document to others");
   flags.add("--window", window_,
             "Of a page: lanes of this part alone, in full detail: 12.5ms..13.1ms from the first "
             "event on");
@@ -51,6 +48,12 @@ void PageFlags::declare(Flags& flags) {
       .add("--page-slices", slices_,
            "Of a page: GPU slices it may hold, 150000 by default; short ones are merged beyond it")
       .check(count_from(1));
+}
+
+void PageFlags::declare_redact(Flags& flags) {
+  flags.add("--redact", redacts_,
+            "Replace names of modules, ranges, own ops, threads, files and hosts by numbered ones: "
+            "for showing the document to others");
 }
 
 std::optional<PageOptions> PageFlags::options(const std::string& output) const {

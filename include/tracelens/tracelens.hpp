@@ -30,6 +30,7 @@
 #include <tracelens/pseudo_ops.hpp>
 #include <tracelens/read_trace.hpp>
 #include <tracelens/reader.hpp>
+#include <tracelens/redact.hpp>
 #include <tracelens/replay.hpp>
 #include <tracelens/report.hpp>
 #include <tracelens/rocm.hpp>

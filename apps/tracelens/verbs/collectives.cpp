@@ -7,6 +7,7 @@
 #include <tracelens/sinks.hpp>
 
 #include "memory_limit.hpp"
+#include "page_flags.hpp"
 #include "peers.hpp"
 #include "verb.hpp"
 
@@ -36,6 +37,7 @@ class CollectivesVerb : public Verb {
              "Where to write: a file (.xlsx, .html, .md, .json) or a folder for CSV files (out/)")
         .show_default();
     add_csv_raw(flags, csv_raw_);
+    page_.declare(flags);
     flags
         .add("--world-size", options_.world_size,
              "Ranks of the job; by default what the traces say")
@@ -84,6 +86,7 @@ class CollectivesVerb : public Verb {
         "Examples:\n"
         "  tracelens collectives traces/                       finds the ranks; tables in "
         "collectives.xlsx\n"
+        "  tracelens collectives traces/ -o ranks.html         a page: who waits for whom\n"
         "  tracelens collectives 'run/rank*.json.gz' --gpus-per-node 8 -o out/\n"
         "  mpirun -n 64 tracelens collectives /shared/traces/  the same over many machines");
   }
@@ -98,7 +101,7 @@ class CollectivesVerb : public Verb {
     check_sink_for_several(output_);
     for (const std::string& pattern : patterns_)
       options_.patterns.push_back(parse_pattern(pattern));
-    if (output_.ends_with(".html") && !options_.page) options_.page.emplace();
+    options_.page = page_.options(output_);
     options_.memory_bytes = memory_mb_ << 20;
     if (const auto limit = memory_limit())  // the rest is for what has been read
       options_.memory_bytes = std::min<std::size_t>(options_.memory_bytes, *limit / 2);
@@ -106,6 +109,7 @@ class CollectivesVerb : public Verb {
     std::optional<Report> report = make_collective_report(files, options_, peers);
     if (!report) return kExitOk;  // the first process has it
     report->csv_raw = csv_raw_;
+    page_.set_title(report->title);
     if (output_.ends_with(".xlsx")) leave_out_what_excel_cannot_hold(*report);
     for (const std::string& sentence : report->warnings) console.warn(sentence);
     write_report(*report, output_);
@@ -123,6 +127,7 @@ class CollectivesVerb : public Verb {
   std::vector<std::string> inputs_, patterns_;
   std::string output_ = "collectives.xlsx";
   bool csv_raw_ = false;
+  PageFlags page_;
   std::size_t memory_mb_ = 2048;
   CollectiveReportOptions options_;
 };

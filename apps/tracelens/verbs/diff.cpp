@@ -4,6 +4,7 @@
 #include <tracelens/report.hpp>
 #include <tracelens/sinks.hpp>
 
+#include "page_flags.hpp"
 #include "verb.hpp"
 
 namespace tracelens::app {
@@ -17,6 +18,8 @@ class DiffVerb : public Verb {
               "Where to write: a folder (diff/) gets the merged tree, the tables, the op maps "
               "and the note; a file .xlsx, .html or .json the tables, .md the note");
     add_csv_raw(flags, csv_raw_);
+    page_.declare(flags);
+    page_.declare_redact(flags);
     flags.add("--summary", summary_, "Print the performance note, in Markdown");
     flags.add("--improved", improved_,
               "Align threads and names instead of positions, and count memory fills; without it "
@@ -31,24 +34,26 @@ class DiffVerb : public Verb {
         "ops_diff and substitutions, and the note, always use the improved alignment.\n"
         "Examples:\n"
         "  tracelens diff base.json.gz new.json.gz -o diff/\n"
+        "  tracelens diff base.json.gz new.json.gz -o diff.html     a page to look at\n"
         "  tracelens diff base.json.gz new.json.gz --summary");
   }
 
   int run(Console& console) override {
     if (!output_.empty()) check_sink_for_several(output_);
     // People read a page, no script does.
-    const bool is_page = output_.ends_with(".html");
-    if (improved_ || is_page) options_.edition = Edition::kExtended;
-    if (is_page && !options_.page) options_.page.emplace();
+    options_.page = page_.options(output_);
+    if (improved_ || options_.page) options_.edition = Edition::kExtended;
     captures_.check(2);
     refuse_overwriting({output_}, {before_, after_}, captures_.all());
     const auto read = [&](const std::string& path, std::size_t which) {
-      return pseudo_ops_.put_into(stitched(read_with_warnings(path, console), captures_.of(which),
+      return pseudo_ops_.put_into(stitched(page_.shown(read_with_warnings(path, console)),
+                                           captures_.of(which),
                                            {.python_frames = options_.python_frames}, console));
     };
     const Trace before = read(before_, 0), after = read(after_, 1);
     TraceDiff diff = diff_traces(before, after, options_);
     diff.report.csv_raw = csv_raw_;
+    page_.set_title(diff.report.title);
     for (const std::string& sentence : diff.report.warnings) console.warn(sentence);
     if (!output_.empty()) {
       write_diff(diff, output_);
@@ -66,6 +71,7 @@ class DiffVerb : public Verb {
  private:
   std::string before_, after_, output_;
   bool summary_ = false, improved_ = false, csv_raw_ = false;
+  PageFlags page_;
   CaptureFolders captures_;
   PseudoOps pseudo_ops_;
   DiffOptions options_;

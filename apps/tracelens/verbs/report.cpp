@@ -47,6 +47,7 @@ class ReportVerb : public Verb {
               "by default <trace>_report.xlsx in the current folder");
     add_csv_raw(flags, csv_raw_);
     page_.declare(flags);
+    page_.declare_redact(flags);
     flags.add("--gpu", options_.gpu,
               "GPU whose peaks the roofline columns use, e.g. MI300X; by default the trace's");
     flags.add("--gpu-arch", options_.gpu_file, "The same from a JSON file").check(existing_file());

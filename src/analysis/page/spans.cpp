@@ -4,6 +4,7 @@
 #include <tracelens/tree.hpp>
 #include <tuple>
 
+#include "facts/step_annotation.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
@@ -47,7 +48,8 @@ std::vector<EventId> timed_events(const Trace& trace, Category category) {
 
 bool is_step(const Trace& trace, EventId annotation) {
   return trace.name(annotation).starts_with("ProfilerStep#") ||
-         (trace.source().recorder == Recorder::kJax && trace.sequence_numbers().at(annotation));
+         (trace.source().recorder == Recorder::kJax && trace.sequence_numbers().at(annotation)) ||
+         annotation_tier(trace.name(annotation)) != 0;
 }
 
 HostSpans module_spans(const Trace& trace) {

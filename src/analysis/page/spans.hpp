@@ -41,7 +41,7 @@ class HostSpans {
 
 // Complete events of the category that have a time, in file order.
 [[nodiscard]] std::vector<EventId> timed_events(const Trace& trace, Category category);
-// Whether an annotation marks a step of the loop.
+// Whether an annotation marks a step of the loop, or of a serving engine.
 [[nodiscard]] bool is_step(const Trace& trace, EventId annotation);
 
 }  // namespace tracelens

@@ -118,6 +118,12 @@ class RunMaker {
   Most<std::uint8_t> kinds_;
 };
 
+// Slices are large, and those of most lanes stand in order.
+template <class Less>
+void sort_unless_sorted(std::vector<PageSlice>& slices, const Less& is_less) {
+  if (!std::ranges::is_sorted(slices, is_less)) std::ranges::stable_sort(slices, is_less);
+}
+
 }  // namespace
 
 ThinnedLane thin(std::vector<PageSlice> slices, std::size_t share) {
@@ -154,7 +160,7 @@ ThinnedLane thin(std::vector<PageSlice> slices, std::size_t share) {
 }
 
 std::size_t place_in_rows(std::vector<PageSlice>& slices, std::size_t rows, bool drops) {
-  std::ranges::stable_sort(slices, [](const PageSlice& a, const PageSlice& b) {
+  sort_unless_sorted(slices, [](const PageSlice& a, const PageSlice& b) {
     return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.duration_ns > b.duration_ns;
   });
   std::vector<std::int64_t> free_from(rows, std::numeric_limits<std::int64_t>::min());
@@ -169,14 +175,15 @@ std::size_t place_in_rows(std::vector<PageSlice>& slices, std::size_t rows, bool
     slices[kept++].row = static_cast<std::uint8_t>(at - free_from.begin());
   }
   slices.resize(kept);
-  std::ranges::stable_sort(slices, {}, &PageSlice::row);
+  sort_unless_sorted(slices, [](const PageSlice& a, const PageSlice& b) { return a.row < b.row; });
   return kept;
 }
 
 void fill(PageLane& lane, std::vector<PageSlice> slices, std::size_t share, std::size_t rows,
           bool drops) {
   lane.events = static_cast<std::int64_t>(slices.size());
-  std::ranges::stable_sort(slices, {}, &PageSlice::start_ns);
+  sort_unless_sorted(
+      slices, [](const PageSlice& a, const PageSlice& b) { return a.start_ns < b.start_ns; });
   const LaneTimes times = lane_times(slices);
   lane.busy_ns = times.busy_ns;
   lane.longest_gap_ns = times.longest_gap_ns;

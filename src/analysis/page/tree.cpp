@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "analysis/jax/kernels.hpp"
@@ -19,10 +20,13 @@ constexpr std::int64_t kPartsOfAll = 10'000;  // nodes below such a part are sma
 // The autograd node around each node of the tree; invalid: none.
 std::vector<NodeId> autograd_nodes(const Trace& trace, const Tree& tree) {
   constexpr std::string_view kName = "autograd::engine::evaluate_function";
+  std::vector<std::uint8_t> is_autograd(trace.string_count());
+  for (std::uint32_t name = 0; name < is_autograd.size(); ++name)
+    is_autograd[name] = trace.text(StringId{name}).starts_with(kName) ? 1 : 0;
   std::vector<NodeId> found(tree.size());
   for (std::uint32_t row = 0; row < tree.size(); ++row) {
     const NodeId node{row}, parent = tree.parent(node);
-    if (tree.is_op(node) && trace.name(tree.event(node)).starts_with(kName))
+    if (tree.is_op(node) && is_autograd[trace.names()[tree.event(node).row].row] != 0)
       found[row] = node;
     else if (parent.valid())
       found[row] = found[parent.row];
@@ -101,6 +105,7 @@ void PageTree::add(std::size_t run, const PageSource& source, const HostSpans& m
   runs_[run].module_nodes.resize(modules.all().size());
   std::vector<std::uint32_t> annotation_nodes(annotations.all().size());
   std::unordered_map<std::uint32_t, LauncherPlace> known;  // by node of the tree
+  std::unordered_set<std::uint32_t> module_runs;           // of JAX, that are counted
 
   const auto find_place = [&](NodeId launcher, EventId call) {
     LauncherPlace found;
@@ -121,6 +126,7 @@ void PageTree::add(std::size_t run, const PageSource& source, const HostSpans& m
       const NodeId parent = tree.parent(launcher);
       if (parent.valid() && is_jax_span(trace, tree.event(parent))) {
         above = node({root, names.of(tree.event(parent)), 0, PageLevel::kModule});
+        if (module_runs.insert(parent.row).second) ++nodes_[above - 1].calls;
         found.place.module = above;
       }
     } else if (module != HostSpans::kNone) {

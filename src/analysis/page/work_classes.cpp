@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "analysis/page/category_colours.hpp"
-#include "facts/calls.hpp"
+#include "facts/kernel_names.hpp"
 #include "facts/kernel_rules.hpp"
 #include "tree/time_math.hpp"
 
@@ -60,15 +60,29 @@ void categorize_kernels(TableContext& context, std::span<const GpuJob> jobs, Gpu
     found.of_job.push_back(found.id_of(categories.of(context.trace.names()[job.gpu.row])));
 }
 
-std::size_t fixed_class(const PageSource& run, EventId gpu) {
-  const GpuWork work = run.facts.work().of(gpu);
-  if (work == GpuWork::kCommunication) return static_cast<std::size_t>(Fixed::kCommunication);
-  const Trace& trace = run.facts.trace();
-  if (trace.category(gpu) == Category::kGpuMemset) return static_cast<std::size_t>(Fixed::kFill);
-  if (work != GpuWork::kCopy) return static_cast<std::size_t>(Fixed::kOther);
-  return static_cast<std::size_t>(copy_kind(trace.name(gpu)) == CopyKind::kFill ? Fixed::kFill
-                                                                                : Fixed::kCopy);
-}
+// What is told apart whatever the category; each name is looked at once.
+class FixedClasses {
+ public:
+  explicit FixedClasses(const PageSource& run)
+      : run_{run}, is_fill_(run.facts.trace().string_count()) {}
+  [[nodiscard]] Fixed of(EventId gpu) {
+    const Trace& trace = run_.facts.trace();
+    const GpuWork work = run_.facts.work().of(gpu);
+    if (work == GpuWork::kCommunication) return Fixed::kCommunication;
+    if (trace.category(gpu) == Category::kGpuMemset || is_fill(trace.names()[gpu.row]))
+      return Fixed::kFill;
+    return work == GpuWork::kCopy ? Fixed::kCopy : Fixed::kOther;
+  }
+
+ private:
+  [[nodiscard]] bool is_fill(StringId name) {
+    std::uint8_t& known = is_fill_[name.row];  // 0: not looked at, 1: no, 2: yes
+    if (known == 0) known = name_kind(run_.facts.trace().text(name)) == NameKind::kFill ? 2 : 1;
+    return known == 2;
+  }
+  const PageSource& run_;
+  std::vector<std::uint8_t> is_fill_;  // by StringId
+};
 
 }  // namespace
 
@@ -103,10 +117,11 @@ WorkClasses::WorkClasses(std::span<const PageSource> runs) : of_(runs.size()) {
   std::map<std::string_view, std::int64_t> times;
   for (std::size_t run = 0; run < runs.size(); ++run) {
     const PageSource& source = runs[run];
+    FixedClasses fixed_classes{source};
     std::vector<std::int64_t> by_category(source.categories.texts.size());
     for (std::size_t job = 0; job < source.host.jobs().size(); ++job) {
       const EventId gpu = source.host.jobs()[job].gpu;
-      const std::size_t fixed = fixed_class(source, gpu);
+      const auto fixed = static_cast<std::size_t>(fixed_classes.of(gpu));
       of_[run].push_back(static_cast<std::uint8_t>(fixed));
       if (fixed != kOther) continue;
       std::int64_t& ns = by_category[source.categories.of_job[job]];

@@ -75,14 +75,16 @@ TEST(Redacted, TimesTracksAndArgumentsStay) {
   TraceBuilder builder;
   const TrackId host = builder.intern(Track{1, 2}), gpu = builder.intern(Track{0, 7});
   const StringId name = builder.intern("secret::op");
-  const EventId op = builder.append(
-      {.phase = Phase::kComplete,
-       .category = Category::kCpuOp,
-       .name = name,
-       .track = host,
-       .signature = builder.intern(Signature{.name = name, .dims = Value::tuple({Value{8}})}),
-       .ts_ns = 100,
-       .dur_ns = 50});
+  Signature one_dim;
+  one_dim.name = name;
+  one_dim.dims = Value::tuple({Value{8}});
+  const EventId op = builder.append({.phase = Phase::kComplete,
+                                     .category = Category::kCpuOp,
+                                     .name = name,
+                                     .track = host,
+                                     .signature = builder.intern(one_dim),
+                                     .ts_ns = 100,
+                                     .dur_ns = 50});
   const EventId call = builder.append({.phase = Phase::kComplete,
                                        .category = Category::kCudaRuntime,
                                        .name = builder.intern("cudaLaunchKernel"),
