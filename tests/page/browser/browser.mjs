@@ -21,9 +21,9 @@ export async function startBrowser() {
 
 /**
  * A page in a window of its own without a network.
- * @param {any} browser @param {string} file @param {{hash?: string, width?: number, height?: number, scheme?: 'light' | 'dark', motion?: boolean}} options
+ * @param {any} browser @param {string} file @param {{hash?: string, width?: number, height?: number, scheme?: 'light' | 'dark', motion?: boolean, prepare?: () => void}} options prepare: run in the page before its own code
  */
-export async function openFile(browser, file, {hash = '', width = 1280, height = 800, scheme = 'light', motion = false} = {}) {
+export async function openFile(browser, file, {hash = '', width = 1280, height = 800, scheme = 'light', motion = false, prepare} = {}) {
   const context = await browser.newContext({viewport: {width, height}, colorScheme: scheme, reducedMotion: motion ? 'no-preference' : 'reduce', offline: true, acceptDownloads: true});
   context.setDefaultTimeout(kPatience);
   const address = pathToFileURL(file).href, told = [];
@@ -44,6 +44,7 @@ export async function openFile(browser, file, {hash = '', width = 1280, height =
     // The clipboard of the machine is shared with other tests.
     Object.defineProperty(navigator, 'clipboard', {value: {writeText: async (text) => { all.copied = text; }}});
   });
+  if (prepare) await page.addInitScript(prepare);
   const opened = {
     page, told, address,
     close: () => context.close(),
