@@ -21,6 +21,7 @@ async function overviewOf(page) {
   if (overview) return overview;
   const table = await page.table('gpu_timeline'), types = table?.column('type')?.values, ms = table?.column('time ms')?.values, shares = table?.column('percent')?.values;
   if (!types || !ms || !shares) return null;
+  if (!ms.some((value) => value > 0)) return {run: page.manifest.subtitle, verdict: 'There is nothing to report: the trace holds no events of a GPU.', split: [], causes: [], costs: []};
   const part = (type, name) => {
     const row = types.indexOf(type);
     return row < 0 ? [] : [{name, ns: ms[row] * 1e6, percent: shares[row]}];
@@ -169,10 +170,10 @@ function findingList(page, overview) {
     finding.verdict && el('p', {}, traceText(finding.verdict, 400)),
     el('div', {class: 'finding-foot'}, el('span', {class: 'muted'}, finding.tries.length > 0 && traceText(finding.tries[0], 200)), finding.evidence.length > 0 && button('Show evidence', () => showEvidence(page, finding), {class: 'button quiet', 'aria-label': `Show evidence: ${finding.title}`})));
   const first = findings.filter(({ns}) => ns > 0).slice(0, kMostRows), rest = findings.filter((finding) => !first.includes(finding));
-  return el('section', {'aria-label': 'Findings'}, el('h2', {}, 'What to mend first'), !findings.length && overview.nothing_found && el('p', {}, overview.nothing_found),
+  return el('section', {'aria-label': 'Findings'}, el('h2', {}, 'What to mend first'), !findings.length && overview.nothing_found && el('p', {}, traceText(overview.nothing_found)),
     first.length > 0 && el('p', {class: 'hint'}, page.manifest.findings?.length ? 'What it saves of the recorded steps together, once those before it are mended.' : 'What it saves of a step, once those before it are mended.'), el('ol', {class: 'findings'}, first.map(item)),
     rest.length > 0 && el('details', {class: 'more'}, el('summary', {}, `${rest.length} more`), el('ol', {class: 'findings', style: {counterReset: `finding ${first.length}`}}, rest.map(item))),
-    overview.advice?.length > 0 && el('ul', {class: 'advice'}, overview.advice.map((text) => el('li', {}, text))));
+    overview.advice?.length > 0 && el('ul', {class: 'advice'}, overview.advice.map((text) => el('li', {}, traceText(text)))));
 }
 
 // Names with a bar, a time and a share.
