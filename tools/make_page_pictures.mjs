@@ -21,7 +21,7 @@ const kPictures = {
     await page.evaluate((id) => { location.hash = `#timeline?t=8000000-20000000&sel=${id}:14956`; }, lane);
     await page.waitForSelector('#drawer:not([hidden])');
   }],
-  selection: ['gpt', '#timeline?range=15000000-45000000', null],
+  selection: ['gpt', '#timeline?range=15000000-45000000', async ({page}) => { await page.evaluate(() => scrollTo(0, 420)); }],
   modules: ['gpt', '#tree', null],
   ops: ['gpt', '#ops', async ({page}) => {
     await page.click('tr[data-row="0"] td >> nth=0');

@@ -77,8 +77,7 @@ for (const name of kTestedPages) {
           ++painted;
         });
         await page.setViewportSize({width: 360, height: 740});
-        await page.reload();
-        await opened.drawn(view);
+        await opened.goto('#' + view);
         const first = await opened.text('main'), problem = await page.evaluate(widthProblem);
         if (problem) narrow.push(`${view}: ${problem}`);
         await page.reload();
