@@ -28,7 +28,7 @@ const widthProblem = () => {
 };
 const frames = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
 
-for (const name of kTestedPages) {
+for (const name of kTestedPages.filter((page) => page !== 'redacted')) {  // as gpt, see safety.test.mjs
   describe(`page ${name}`, () => {
     const canvases = {};
 
