@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "report/recipes/category_colours.hpp"
+#include "analysis/page/category_colours.hpp"
 
 namespace tracelens {
 namespace {
