@@ -16,12 +16,12 @@ const kPictures = {
   overview: ['gpt', '#overview', null],
   'overview-dark': ['gpt', '#overview', null, 'dark'],
   timeline: ['gpt', '#timeline', async ({page}) => {
-    // A step, with the details of its longest kernel.
+    // The forward pass, with the details of one kernel.
     const lane = await page.evaluate(() => JSON.parse(document.getElementById('tl-manifest').textContent).lanes.find(({kind}) => kind === 'gpu').id);
-    await page.evaluate((id) => { location.hash = `#timeline?t=20000000-32000000&sel=${id}:14956`; }, lane);
+    await page.evaluate((id) => { location.hash = `#timeline?t=8000000-20000000&sel=${id}:14956`; }, lane);
     await page.waitForSelector('#drawer:not([hidden])');
   }],
-  selection: ['gpt', '#timeline?range=15000000-45000000', null],
+  selection: ['gpt', '#timeline?range=15000000-45000000', async ({page}) => { await page.evaluate(() => scrollTo(0, 420)); }],
   modules: ['gpt', '#tree', null],
   ops: ['gpt', '#ops', async ({page}) => {
     await page.click('tr[data-row="0"] td >> nth=0');
@@ -31,6 +31,7 @@ const kPictures = {
   roofline: ['gpt', '#roofline', null],
   ranks: ['ranks', '#ranks', null],
   diff: ['diff', '#diff', null],
+  memory: ['memory', '#memory', null],
   tables: ['gpt', '#table/gpu_idle_host', null],
 };
 

@@ -2,7 +2,7 @@
 import {execFileSync} from 'node:child_process';
 import {createHash} from 'node:crypto';
 import {existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync} from 'node:fs';
-import {dirname, join} from 'node:path';
+import {dirname, join, relative} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {gunzipSync} from 'node:zlib';
 import {kRoot} from './browser.mjs';
@@ -20,6 +20,7 @@ export const kPages = {
   streams: {traces: [data('h200_streams_overlap.json.gz')]},
   jax: {traces: [data('jax_transformer_xla.xplane.pb.gz')]},
   rocprof: {traces: [data('rocprof_results.json.gz')]},
+  memory: {traces: [data('diagnosis/conv_layout.bad.json.gz')]},
   ranks: {verb: 'collectives', traces: [join(kTraces, 'ranks')]},
   diff: {verb: 'diff', traces: [data('h200_pair_base.json.gz'), data('h200_pair_math.json.gz')]},
   compare: {verb: 'compare', traces: [data('h200_pair_base.json.gz'), data('h200_pair_again.json.gz'), data('h200_pair_math.json.gz')]},
@@ -93,7 +94,7 @@ export function pageFile(name, flags = [], end = 'html') {
   const {verb = 'report', traces, more = []} = kPages[name], all = [...more, ...flags];
   traces.forEach(needTrace);
   const mark = flags.length ? '-' + createHash('sha256').update(flags.join('\n')).digest('hex').slice(0, 8) : '';
-  return madeOnce(join(kPlace, `${name}${mark}.${end}`), (draft) => execFileSync(kProgram, [verb, ...traces, ...all, '-o', draft, '--quiet'], {stdio: ['ignore', 'ignore', 'inherit'], maxBuffer: 1 << 28}));
+  return madeOnce(join(kPlace, `${name}${mark}.${end}`), (draft) => execFileSync(kProgram, [verb, ...traces.map((trace) => relative(kRoot, trace)), ...all, '-o', draft, '--quiet'], {cwd: kRoot, stdio: ['ignore', 'ignore', 'inherit'], maxBuffer: 1 << 28}));
 }
 
 /** The same report as JSON. @param {string} name of kPages @returns {any} */
