@@ -22,13 +22,16 @@
 #include "analysis/page/strips.hpp"
 #include "analysis/page/tree.hpp"
 #include "analysis/ranks/rank_bytes.hpp"
+#include "tree/test_trace.hpp"
 
 namespace tracelens {
 namespace {
 
 struct MadePage {
   explicit MadePage(const std::string& file, const PageOptions& page_options = {})
-      : trace{read_trace("tests/data/" + file)},
+      : MadePage{read_trace("tests/data/" + file), page_options} {}
+  explicit MadePage(Trace a_trace, const PageOptions& page_options = {})
+      : trace{std::move(a_trace)},
         selection{trace_kind(trace), options},
         context{trace, options, selection},
         page{make_page(context, page_options)} {}
@@ -224,6 +227,76 @@ TEST(Page, FoldsSmallNodesWithoutLosingTime) {
       few, [&](const PageNode& node) { return found[node.name].starts_with("rest of "); }));
   for (std::size_t job = 0; job < run.host.jobs().size(); ++job)
     EXPECT_LE(tree.place(0, job).module, few.size());
+}
+
+TEST(PageLanes, FoldManyStreamsAndPutOverlapsBelowEachOther) {
+  TestTrace t;
+  for (int stream = 0; stream < 18; ++stream)
+    t.launch("cudaLaunchKernel", stream * 10, 1,
+             {.ts = 1'000, .dur = 100.0 - stream, .stream = stream});
+  t.runtime("cudaDeviceSynchronize", 200, 900);
+  const MadePage made{t.finish()};
+  std::vector<std::string> ids;
+  for (const PageLane& lane : made.page.lanes)
+    if (lane.kind == PageLaneKind::kGpu) ids.push_back(lane.id);
+  ASSERT_EQ(ids.size(), 13u);
+  EXPECT_EQ(ids.front(), "gpu:0:0");
+  EXPECT_EQ(ids.back(), "gpu:0:other");
+  const PageLane& others = *lane_of(made.page, "gpu:0:other");
+  EXPECT_EQ(others.title, "GPU 0 6 other streams");
+  EXPECT_EQ(others.events, 6);
+  EXPECT_EQ(others.rows, 4);
+  EXPECT_EQ(others.busy_ns, 88'000);
+  ASSERT_EQ(others.runs.size(), 1u);  // what finds no row of its own
+  EXPECT_EQ(others.runs[0].count, 3);
+  expect_page_is_true(made);
+  const PageLane& calls = *lane_of(made.page, "calls:100:1");
+  EXPECT_EQ(made.page.classes[calls.slices.front().kind].name, "launch");
+  EXPECT_EQ(made.page.classes[calls.slices.back().kind].name, "sync");
+}
+
+TEST(PageTree, PutsBackwardWorkIntoTheModuleOfItsForwardOp) {
+  TestTrace t;
+  t.python("nn.Module: Net_0", 0, 100);
+  t.python("nn.Module: Linear_0", 10, 50);
+  const EventId forward = t.op("aten::mm", 20, 20);
+  t.launch("cudaLaunchKernel", 22, 2, {.name = "gemm", .ts = 30, .dur = 10});
+  const EventId backward = t.op("autograd::engine::evaluate_function: MmBackward0", 200, 50, 2);
+  t.op("aten::mm", 210, 30, 2);
+  t.launch("cudaLaunchKernel", 212, 2, {.name = "gemm_bwd", .ts = 230, .dur = 20}, 2);
+  t.event(Category::kUserAnnotation, "Optimizer.step#SGD", 300, 100);
+  t.op("aten::add_", 310, 10);
+  t.launch("cudaLaunchKernel", 312, 2, {.name = "add", .ts = 330, .dur = 5});
+  t.builder().set_sequence(forward, 7);
+  t.builder().set_sequence(backward, 7);
+  const MadePage made{t.finish()};
+  std::vector<std::string> nodes;
+  for (const PageNode& node : made.page.nodes)
+    nodes.push_back(made.page.names[node.name] + " " + std::to_string(node.gpu_ns / 1000) + " " +
+                    std::to_string(node.backward_ns / 1000));
+  EXPECT_EQ(nodes, (std::vector<std::string>{
+                       "Net_0 30 20", "Linear_0 30 20", "aten::mm 30 20", "gemm 10 0",
+                       "gemm_bwd 20 20", "Optimizer.step#SGD 5 0", "aten::add_ 5 0", "add 5 0"}));
+}
+
+TEST(HostSpans, FindTheInnermostThatIsOpen) {
+  TestTrace t;
+  const EventId outer = t.python("nn.Module: A_0", 0, 100);
+  const EventId inner = t.python("nn.Module: B_0", 10, 20);
+  t.python("nn.Module: C_0", 40, 50, 2);  // on another thread
+  const Trace trace = t.finish();
+  const HostSpans spans = module_spans(trace);
+  const TrackId track = trace.tracks()[outer.row];
+  const auto at = [&](double us) {
+    const std::uint32_t span = spans.at(track, static_cast<std::int64_t>(us * 1000));
+    return span == HostSpans::kNone ? EventId{} : spans[span].event;
+  };
+  EXPECT_EQ(at(5), outer);
+  EXPECT_EQ(at(10), inner);
+  EXPECT_EQ(at(30), outer);
+  EXPECT_EQ(at(60), outer);
+  EXPECT_FALSE(at(100).valid());
+  EXPECT_FALSE(at(-1).valid());
 }
 
 TEST(LaneShares, AreByEventsWithALeastNumber) {

@@ -8,6 +8,13 @@
 #include "tree/time_math.hpp"
 
 namespace tracelens {
+namespace {
+
+// Spans that have ended, one in the other, that a search climbs through: no program has as many, and
+// a made-up trace must not make every search long.
+constexpr int kMostPassed = 1'000;
+
+}  // namespace
 
 HostSpans::HostSpans(const Trace& trace, std::vector<EventId> events) {
   spans_.reserve(events.size());
@@ -33,7 +40,10 @@ std::uint32_t HostSpans::at(TrackId track, std::int64_t ns) const {
       });
   if (after == spans_.begin() || (after - 1)->track != track) return kNone;
   auto found = static_cast<std::uint32_t>(after - 1 - spans_.begin());
-  while (found != kNone && spans_[found].end_ns <= ns) found = spans_[found].parent;
+  for (int passed = 0; found != kNone && spans_[found].end_ns <= ns; ++passed) {
+    if (passed == kMostPassed) return kNone;
+    found = spans_[found].parent;
+  }
   return found;
 }
 
