@@ -28,7 +28,7 @@ const widthProblem = () => {
 };
 const frames = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
 
-for (const name of kTestedPages) {
+for (const name of kTestedPages.filter((page) => page !== 'redacted')) {  // as gpt, see safety.test.mjs
   describe(`page ${name}`, () => {
     const canvases = {};
 
@@ -78,10 +78,12 @@ for (const name of kTestedPages) {
         });
         await page.setViewportSize({width: 360, height: 740});
         await opened.goto('#' + view);
+        await page.evaluate(frames);  // tables fit their width when they stand
         const first = await opened.text('main'), problem = await page.evaluate(widthProblem);
         if (problem) narrow.push(`${view}: ${problem}`);
         await page.reload();
         await opened.drawn(view);
+        await page.evaluate(frames);
         assert.equal(await opened.text('main'), first, `${view} after a reload`);
       }
       await opened.silent();
