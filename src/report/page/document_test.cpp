@@ -82,7 +82,7 @@ TEST(PageDocument, LanesComeBack) {
   const auto columns = blob_of(document, 1);
   EXPECT_THAT(columns.at("start").numbers, ElementsAre(5, 2));
   EXPECT_THAT(columns.at("latency").numbers, ElementsAre(-1, -1));
-  EXPECT_THAT(columns.at("event").numbers, ElementsAre(9, 0));
+  EXPECT_THAT(columns.at("event").numbers, ElementsAre(9, -1));
   EXPECT_THAT(columns.at("run_length").numbers, ElementsAre(10));
   EXPECT_EQ(manifest_of(document).find("lanes")->items()[0].find("title")->as_text(),
             "GPU 0 stream 7");
