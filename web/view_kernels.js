@@ -53,7 +53,10 @@ function histogramPicture({name, bins}, onSelect) {
     event.stopPropagation();
   });
   const first = Math.log10(Math.max(1, bins[0][0])), last = Math.log10(Math.max(10, bins[n - 1][1])), ticks = [];
-  for (let power = Math.ceil(first - 0.01); power <= last + 0.01; ++power) ticks.push(el('span', {style: {left: (power - first) / (last - first) * 100 + '%'}}, time(10 ** power, 1)));
+  for (let power = Math.ceil(first - 0.01); power <= last + 0.01; ++power) {
+    const share = (power - first) / (last - first);
+    ticks.push(el('span', {style: {left: share * 100 + '%', transform: share > 0.9 ? 'translateX(-100%)' : ''}}, time(10 ** power, 1)));  // the last one stays inside
+  }
   const swap = button('by time', () => { isTime = !isTime; swap.setAttribute('aria-pressed', String(isTime)); draw(); }, {'aria-pressed': 'false', title: 'Bars by time instead of count'});
   draw();
   const asTable = () => tableOf({name, columns: ['from', 'to', 'count', 'time'].map((column, i) => ({name: column, unit: i === 2 ? '' : i === 3 ? 'ms' : 'µs', description: '', kind: i === 2 ? 1 : 2, values: bins.map((bin) => (i === 2 ? bin[2] : bin[i] / (i === 3 ? 1e6 : 1e3)))}))});
