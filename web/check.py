@@ -3,7 +3,7 @@
 
     web/check.py [FOLDER]
 
-Joining drops import lines and the word `export`, so imports have one form, files make no circle, and no name
+Joining drops imports and the word `export`, so imports have one form, files make no circle, and no name
 stands at the top of two files. The page's policy would stop the forbidden calls too, but only when they run.
 """
 import pathlib
@@ -24,7 +24,7 @@ FORBIDDEN = {
     r"https?://(?!www\.w3\.org/2000/svg)": "the page loads nothing",
     r"\r": "line ends are LF",
 }
-IMPORT = re.compile(r"import \{([\w, ]+)\} from '\./(\w+\.js)';")
+IMPORT = re.compile(r"import \{([\w,\s]+?),?\s*\} from '\./(\w+\.js)';")
 TOP = re.compile(r"^(?:export )?(?:async )?(?:const|let|class|function\*?) +(\w+)|^(?:export )?(?:const|let) +[\[{]", re.M)
 
 
@@ -46,13 +46,13 @@ def main():
     for name, text in sources.items():
         problems += findings_of(name, text)
         imports[name] = []
+        for statement in re.finditer(r"^\s*import\b(?!\()[^;]*;?", text, re.M):
+            match = IMPORT.fullmatch(statement.group().strip())
+            if match:
+                imports[name].append((match[2], [word.strip() for word in match[1].split(",")]))
+            else:
+                problems.append(f"{name}: imports are written import {{a, b}} from './x.js';")
         for number, line in enumerate(text.split("\n"), 1):
-            if re.match(r"\s*import\b", line):
-                match = IMPORT.fullmatch(line)
-                if match:
-                    imports[name].append((match[2], [word.strip() for word in match[1].split(",")]))
-                else:
-                    problems.append(f"{name}:{number}: imports are written import {{a, b}} from './x.js';")
             if re.match(r"\s*export\b", line) and not re.match(r"export (async )?(const|let|class|function)\b", line):
                 problems.append(f"{name}:{number}: export stands before declarations only")
         for match in TOP.finditer(text):
@@ -69,7 +69,7 @@ def main():
             missing = [word for word in words if word not in exports.get(other, ())]
             if missing:
                 problems.append(f"{name}: {other} exports no {', '.join(missing)}")
-            body = "\n".join(line for line in sources[name].split("\n") if not line.startswith("import "))
+            body = re.sub(r"^import [^;]*;", "", sources[name], flags=re.M)
             problems += [f"{name}: {word} is imported and not used" for word in words if not re.search(rf"\b{word}\b", body)]
 
     def visit(name, path):

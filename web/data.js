@@ -10,8 +10,8 @@ export class PageError extends Error {}
  */
 
 const kDamaged = 'This page is damaged: please write it again with tracelens.';
-const kInflater = /** @type {any} */ (globalThis).DecompressionStream;  // unknown to older type checkers
-const kTypeBytes = [1, 1, 1, 8, 1];  // that a value needs at least: uvar, svar, u8, f64, utf8
+const kInflater = /** @type {any} */ (globalThis).DecompressionStream; // unknown to older type checkers
+const kTypeBytes = [1, 1, 1, 8, 1]; // that a value needs at least: uvar, svar, u8, f64, utf8
 
 /** Reads numbers and columns from bytes, never behind their end. */
 class BlobReader {
@@ -27,7 +27,8 @@ class BlobReader {
   }
 
   number() {
-    let value = 0, unit = 1;
+    let value = 0,
+      unit = 1;
     for (let i = 0; i < 9; ++i, unit *= 128) {
       const byte = this.byte();
       value += (byte & 0x7f) * unit;
@@ -39,7 +40,7 @@ class BlobReader {
   /** @param {number} size */
   take(size) {
     if (size > this.bytes.length - this.at) throw new PageError(kDamaged);
-    return this.bytes.subarray(this.at, this.at += size);
+    return this.bytes.subarray(this.at, (this.at += size));
   }
 
   /** @param {number} type @param {boolean} isDelta @param {number} count @returns {any} */
@@ -64,7 +65,8 @@ class BlobReader {
 
   /** @param {number} count @returns {string[]} */
   texts(count) {
-    const lengths = Array.from({length: count}, () => this.number()), decoder = new TextDecoder();
+    const lengths = Array.from({length: count}, () => this.number()),
+      decoder = new TextDecoder();
     return lengths.map((length) => decoder.decode(this.take(length)));
   }
 }
@@ -75,7 +77,10 @@ export function decodeBlob(bytes) {
   const headers = [];
   for (let left = reader.number(); left > 0; --left) {
     const name = new TextDecoder().decode(reader.take(reader.number()));
-    const type = reader.byte(), isDelta = reader.byte() === 1, count = reader.number(), size = reader.number();
+    const type = reader.byte(),
+      isDelta = reader.byte() === 1,
+      count = reader.number(),
+      size = reader.number();
     if (type > 4 || count * kTypeBytes[type] > size || size > bytes.length) throw new PageError(kDamaged);
     headers.push({name, type, isDelta, count, size});
   }
@@ -91,7 +96,8 @@ async function unpacked(text, size) {
   try {
     const packed = fromBase64 ? fromBase64.call(Uint8Array, text) : Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
     const stream = new Blob([packed]).stream().pipeThrough(new kInflater('deflate'));
-    const bytes = new Uint8Array(size), reader = stream.getReader();
+    const bytes = new Uint8Array(size),
+      reader = stream.getReader();
     let at = 0;
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       if (part.value.length > size - at) throw new PageError(kDamaged);
@@ -121,7 +127,8 @@ export function tableOf({name, description = '', allRows, columns, first = []}) 
   /** @type {string[] | null} */
   let keys = null;
   const allKeys = () => {
-    const seen = new Map(), told = columns.filter(({kind}) => kind === 0 || kind === 4);
+    const seen = new Map(),
+      told = columns.filter(({kind}) => kind === 0 || kind === 4);
     return Array.from({length: rows}, (_, row) => {
       const key = hash32([name, ...told.map(({values}) => values[row] ?? '')].join('\u001f') + '\u001f');
       seen.set(key, (seen.get(key) ?? 0) + 1);
@@ -129,7 +136,12 @@ export function tableOf({name, description = '', allRows, columns, first = []}) 
     });
   };
   return {
-    name, description, rows, allRows: allRows ?? rows, columns, first,
+    name,
+    description,
+    rows,
+    allRows: allRows ?? rows,
+    columns,
+    first,
     column: (column) => byName.get(column) ?? null,
     key: (row) => (keys ??= allKeys())[row],
     rowOf: (key) => (keys ??= allKeys()).indexOf(key),
@@ -157,7 +169,8 @@ export class Page {
 
   /** @param {number} number @returns {Promise<Map<string, any>>} */
   async blob(number) {
-    const size = this.manifest.blobs[number]?.raw_bytes, text = this.blobText(number);
+    const size = this.manifest.blobs[number]?.raw_bytes,
+      text = this.blobText(number);
     if (text === null || !Number.isSafeInteger(size) || size < 0 || size > 2 ** 30) throw new PageError(kDamaged);
     return decodeBlob(await unpacked(text, size));
   }
@@ -174,10 +187,16 @@ export class Page {
     return this.once('table ' + name, async () => {
       const [texts, blob] = await Promise.all([this.texts(), this.blob(about.blob)]);
       const text = (id) => texts[id] ?? '';
-      const names = blob.get('name') ?? [], units = blob.get('unit') ?? [], descriptions = blob.get('description') ?? [], kinds = blob.get('kind') ?? [];
+      const names = blob.get('name') ?? [],
+        units = blob.get('unit') ?? [],
+        descriptions = blob.get('description') ?? [],
+        kinds = blob.get('kind') ?? [];
       const columns = Array.from(names, (id, i) => {
-        const cells = blob.get(String(i)), present = blob.get(i + '?'), kind = kinds[i];
-        if (!cells || cells.length !== about.kept || (present && present.length < Math.ceil(about.kept / 8))) throw new PageError(kDamaged);
+        const cells = blob.get(String(i)),
+          present = blob.get(i + '?'),
+          kind = kinds[i];
+        if (!cells || cells.length !== about.kept || (present && present.length < Math.ceil(about.kept / 8)))
+          throw new PageError(kDamaged);
         const isText = kind === 0 || kind === 4;
         const values = Array.from(cells, (cell, row) => {
           if (present && !(present[row >> 3] & (1 << (row & 7)))) return null;
@@ -202,12 +221,29 @@ export class Page {
         return values;
       };
       const whole = (name, size) => Uint32Array.from(column(name, size));
-      const slices = meta.slices, runs = meta.runs;
+      const slices = meta.slices,
+        runs = meta.runs;
       return {
-        meta, start: column('start', slices), duration: column('duration', slices), name: whole('name', slices), class: column('class', slices),
-        row: column('row', slices), op: whole('op', slices), module: whole('module', slices), latency: column('latency', slices), event: column('event', slices),
-        runs: {start: column('run_start', runs), length: column('run_length', runs), busy: column('run_busy', runs), count: column('run_count', runs),
-          longest: column('run_longest', runs), name: whole('run_name', runs), class: column('run_class', runs), row: column('run_row', runs)},
+        meta,
+        start: column('start', slices),
+        duration: column('duration', slices),
+        name: whole('name', slices),
+        class: column('class', slices),
+        row: column('row', slices),
+        op: whole('op', slices),
+        module: whole('module', slices),
+        latency: column('latency', slices),
+        event: column('event', slices),
+        runs: {
+          start: column('run_start', runs),
+          length: column('run_length', runs),
+          busy: column('run_busy', runs),
+          count: column('run_count', runs),
+          longest: column('run_longest', runs),
+          name: whole('run_name', runs),
+          class: column('run_class', runs),
+          row: column('run_row', runs),
+        },
       };
     });
   }
@@ -244,28 +280,50 @@ export class Page {
 
   // Whether the page has a table of this name.
   /** @param {string} name */
-  hasTable(name) { return this.manifest.tables.some((table) => table.name === name); }
+  hasTable(name) {
+    return this.manifest.tables.some((table) => table.name === name);
+  }
 
   // Whether a view is there: no gap says that it is missing.
   /** @param {string} view */
-  has(view) { return !this.manifest.gaps.some((gap) => gap.view === view); }
+  has(view) {
+    return !this.manifest.gaps.some((gap) => gap.view === view);
+  }
 }
 
 // Checks what the views rely on.
 /** @param {any} manifest @param {(blob: number) => string | null} blobText */
 export function pageOf(manifest, blobText) {
   if (!manifest || typeof manifest !== 'object') throw new PageError(kDamaged);
-  if (manifest.schema !== 'tracelens.page/1') throw new PageError('This page was written by another version of tracelens than its own reader.');
-  for (const list of ['source', 'groups', 'strips', 'classes', 'gaps', 'left_out', 'tables', 'lanes', 'histograms', 'blobs'])
-    if (!Array.isArray(manifest[list] ??= [])) throw new PageError(kDamaged);
+  if (manifest.schema !== 'tracelens.page/1')
+    throw new PageError('This page was written by another version of tracelens than its own reader.');
+  for (const list of [
+    'source',
+    'groups',
+    'strips',
+    'classes',
+    'gaps',
+    'left_out',
+    'tables',
+    'lanes',
+    'histograms',
+    'blobs',
+  ])
+    if (!Array.isArray((manifest[list] ??= []))) throw new PageError(kDamaged);
   const isCount = (n) => Number.isSafeInteger(n) && n >= 0;
   const isBlob = (n) => isCount(n) && n < manifest.blobs.length;
   for (const table of manifest.tables)
-    if (typeof table?.name !== 'string' || !isCount(table.rows) || !isCount(table.kept) || !isBlob(table.blob) || !Array.isArray(table.first ??= [])) throw new PageError(kDamaged);
+    if (
+      typeof table?.name !== 'string' ||
+      !isCount(table.rows) ||
+      !isCount(table.kept) ||
+      !isBlob(table.blob) ||
+      !Array.isArray((table.first ??= []))
+    )
+      throw new PageError(kDamaged);
   for (const lane of manifest.lanes)
     if (!isBlob(lane?.blob) || !isCount(lane.slices) || !isCount(lane.runs)) throw new PageError(kDamaged);
-  for (const blob of ['ops_blob', 'nodes_blob'])
-    if (!isBlob(manifest[blob])) manifest[blob] = -1;
+  for (const blob of ['ops_blob', 'nodes_blob']) if (!isBlob(manifest[blob])) manifest[blob] = -1;
   return new Page(manifest, blobText);
 }
 
@@ -274,6 +332,10 @@ export function openPage() {
   if (!kInflater) throw new PageError('This browser is too old to unpack the page: please use one from 2023 or later.');
   const text = (id) => document.getElementById(id)?.textContent ?? null;
   let manifest = null;
-  try { manifest = JSON.parse(text('tl-manifest') ?? ''); } catch { throw new PageError(kDamaged); }
+  try {
+    manifest = JSON.parse(text('tl-manifest') ?? '');
+  } catch {
+    throw new PageError(kDamaged);
+  }
   return pageOf(manifest, (blob) => text('tl-b' + blob));
 }

@@ -8,7 +8,8 @@ function filledElement(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
     if (typeof value === 'function') node.addEventListener(name.slice(2), value);
-    else if (name === 'style') Object.assign(/** @type {HTMLElement} */ (node).style, value);  // the policy forbids the attribute
+    else if (name === 'style')
+      Object.assign(/** @type {HTMLElement} */ (node).style, value); // the policy forbids the attribute
     else if (name === 'value' || name === 'checked') /** @type {any} */ (node)[name] = value;
     else if (name === 'href' && !/^(#|blob:)/.test(value)) throw new Error('a link leaves the page');
     else node.setAttribute(name, value === true ? '' : String(value));
@@ -21,7 +22,8 @@ function filledElement(node, attributes, children) {
 function addChildren(node, children) {
   for (const child of children) {
     if (Array.isArray(child)) addChildren(node, child);
-    else if (child !== null && child !== undefined && child !== false) node.append(child instanceof Node ? child : String(child));
+    else if (child !== null && child !== undefined && child !== false)
+      node.append(child instanceof Node ? child : String(child));
   }
 }
 
@@ -49,8 +51,11 @@ export function clear(node) {
 export function traceText(text, width = 0) {
   const short = width ? shortName(text, width) : String(text);
   const parts = visible(short).split(/(\\u\{[0-9A-F]+\})/);
-  return el('span', {class: 'trace-text', dir: 'ltr', title: short === text ? null : visible(shortName(text, 600))},
-    parts.length === 1 ? parts[0] : parts.map((part, i) => (i % 2 ? el('span', {class: 'muted'}, part) : part)));
+  return el(
+    'span',
+    {class: 'trace-text', dir: 'ltr', title: short === text ? null : visible(shortName(text, 600))},
+    parts.length === 1 ? parts[0] : parts.map((part, i) => (i % 2 ? el('span', {class: 'muted'}, part) : part)),
+  );
 }
 
 // A button.

@@ -10,12 +10,19 @@ export function openDrawer(title, ...nodes) {
   const drawer = document.getElementById('drawer');
   if (!drawer) return;
   if (drawer.hidden) drawerOpener = document.activeElement;
-  clear(drawer).append(el('div', {class: 'drawer-head'}, el('h2', {id: 'drawer-title', tabindex: '-1'}, title),
-    button('✕', closeDrawer, {class: 'button quiet', 'aria-label': 'Close details', title: 'Close (Esc)'})),
-  el('div', {class: 'drawer-body'}, ...nodes));
+  clear(drawer).append(
+    el(
+      'div',
+      {class: 'drawer-head'},
+      el('h2', {id: 'drawer-title', tabindex: '-1'}, title),
+      button('✕', closeDrawer, {class: 'button quiet', 'aria-label': 'Close details', title: 'Close (Esc)'}),
+    ),
+    el('div', {class: 'drawer-body'}, ...nodes),
+  );
   drawer.hidden = false;
   // Who came by keyboard reads on there; Escape goes back. A pointer, or a step along a lane, keeps the focus.
-  if (document.activeElement?.matches('tr:focus-visible, button:focus-visible')) document.getElementById('drawer-title')?.focus();
+  if (document.activeElement?.matches('tr:focus-visible, button:focus-visible'))
+    document.getElementById('drawer-title')?.focus();
   document.body.classList.add('with-drawer');
   drawer.scrollTop = 0;
 }
@@ -30,7 +37,9 @@ export function closeDrawer() {
   document.body.classList.remove('with-drawer');
   if (!hadFocus || !(drawerOpener instanceof HTMLElement)) return true;
   // Rows of a table are drawn anew; the same one takes the focus.
-  const same = drawerOpener.isConnected ? drawerOpener : document.querySelector(`main [data-row="${drawerOpener.dataset.row}"]`);
+  const same = drawerOpener.isConnected
+    ? drawerOpener
+    : document.querySelector(`main [data-row="${drawerOpener.dataset.row}"]`);
   if (same instanceof HTMLElement) same.focus();
   return true;
 }
@@ -38,6 +47,11 @@ export function closeDrawer() {
 // Names and values below each other.
 /** @param {[string, import('./dom.js').Child][]} pairs those without a value are left out */
 export function detailList(pairs) {
-  return el('dl', {class: 'details'}, pairs.filter(([, value]) => value !== null && value !== undefined && value !== '')
-    .map(([name, value]) => [el('dt', {}, visible(name)), el('dd', {dir: 'ltr'}, value)]));
+  return el(
+    'dl',
+    {class: 'details'},
+    pairs
+      .filter(([, value]) => value !== null && value !== undefined && value !== '')
+      .map(([name, value]) => [el('dt', {}, visible(name)), el('dd', {dir: 'ltr'}, value)]),
+  );
 }

@@ -12,20 +12,44 @@ export function moduleType(name) {
 /** Nodes of one kind below the same parent as one, with their sums. @param {TreeNodes} nodes @returns {TreeNodes} */
 export function mergeInstances(nodes) {
   /** @type {Record<string, any[]>} */
-  const merged = {parent: [], name: [], level: [], class: [], gpu: [], backward: [], calls: [], gpu_events: [], op: [], first: []};
-  const places = new Map(), to = new Uint32Array(nodes.name.length);
+  const merged = {
+    parent: [],
+    name: [],
+    level: [],
+    class: [],
+    gpu: [],
+    backward: [],
+    calls: [],
+    gpu_events: [],
+    op: [],
+    first: [],
+  };
+  const places = new Map(),
+    to = new Uint32Array(nodes.name.length);
   for (let i = 0; i < nodes.name.length; ++i) {
     const parent = nodes.parent[i] ? to[nodes.parent[i] - 1] + 1 : 0;
     const name = nodes.level[i] === 0 ? moduleType(nodes.name[i]) : nodes.name[i];
     const key = `${parent} ${nodes.level[i]} ${name}`;
     let at = places.get(key);
     if (at === undefined) {
-      places.set(key, at = merged.name.length);
-      const row = {parent, name, level: nodes.level[i], class: nodes.class[i], gpu: 0, backward: 0, calls: 0, gpu_events: 0, op: nodes.op[i], first: i};
+      places.set(key, (at = merged.name.length));
+      const row = {
+        parent,
+        name,
+        level: nodes.level[i],
+        class: nodes.class[i],
+        gpu: 0,
+        backward: 0,
+        calls: 0,
+        gpu_events: 0,
+        op: nodes.op[i],
+        first: i,
+      };
       for (const [column, value] of Object.entries(row)) merged[column].push(value);
     }
     to[i] = at;
-    for (const column of /** @type {const} */ (['gpu', 'backward', 'calls', 'gpu_events'])) merged[column][at] += nodes[column][i];
+    for (const column of /** @type {const} */ (['gpu', 'backward', 'calls', 'gpu_events']))
+      merged[column][at] += nodes[column][i];
   }
   return /** @type {any} */ (merged);
 }
@@ -56,7 +80,7 @@ export function icicleBoxes(nodes, children, root, heavyFirst, least) {
     }
   };
   /** @type {IcicleBox[]} */
-  const waiting = [];  // instead of recursion: a tree may be deep
+  const waiting = []; // instead of recursion: a tree may be deep
   lay(tops, 0, 0);
   while (waiting.length) {
     const box = /** @type {IcicleBox} */ (waiting.pop());
@@ -75,14 +99,16 @@ export function pathTo(nodes, node) {
 
 /** The ops below a node, equal ones together, the costliest first. @param {TreeNodes} nodes @param {number[][]} children @param {number} node */
 export function opsBelow(nodes, children, node) {
-  const sums = new Map(), waiting = [node];
+  const sums = new Map(),
+    waiting = [node];
   while (waiting.length) {
     const at = /** @type {number} */ (waiting.pop());
     if (nodes.level[at] !== 2) {
       waiting.push(...children[at]);
       continue;
     }
-    const key = `${nodes.op[at]} ${nodes.name[at]}`, sum = sums.get(key) ?? {name: nodes.name[at], op: nodes.op[at], gpu: 0, backward: 0, calls: 0};
+    const key = `${nodes.op[at]} ${nodes.name[at]}`,
+      sum = sums.get(key) ?? {name: nodes.name[at], op: nodes.op[at], gpu: 0, backward: 0, calls: 0};
     sum.gpu += nodes.gpu[at];
     sum.backward += nodes.backward[at];
     sum.calls += nodes.calls[at];
@@ -94,7 +120,8 @@ export function opsBelow(nodes, children, node) {
 /** Percent of the roof of each node: of ops as the table tells, of what stands above them the mean by GPU time.
  * @param {TreeNodes} nodes @param {(op: number) => number | null} ofOp @returns {(number | null)[]} */
 export function roofOfNodes(nodes, ofOp) {
-  const known = new Float64Array(nodes.name.length), sum = new Float64Array(nodes.name.length);
+  const known = new Float64Array(nodes.name.length),
+    sum = new Float64Array(nodes.name.length);
   for (let i = nodes.name.length - 1; i >= 0; --i) {
     const told = nodes.level[i] === 2 && nodes.op[i] ? ofOp(nodes.op[i] - 1) : null;
     if (told !== null) {
@@ -111,13 +138,17 @@ export function roofOfNodes(nodes, ofOp) {
 /** Of two runs, each below a root of its own: the GPU time of each node in the first and in the second, by equal paths.
  * @param {TreeNodes} nodes @returns {{base: Float64Array, next: Float64Array}} */
 export function timesOfBoth(nodes) {
-  const base = new Float64Array(nodes.name.length), next = new Float64Array(nodes.name.length);
+  const base = new Float64Array(nodes.name.length),
+    next = new Float64Array(nodes.name.length);
   /** @type {Map<string, number>} */
   const ids = new Map();
-  const run = new Uint8Array(nodes.name.length), id = new Uint32Array(nodes.name.length), sums = [new Float64Array(nodes.name.length + 1), new Float64Array(nodes.name.length + 1)];
+  const run = new Uint8Array(nodes.name.length),
+    id = new Uint32Array(nodes.name.length),
+    sums = [new Float64Array(nodes.name.length + 1), new Float64Array(nodes.name.length + 1)];
   let roots = 0;
   for (let i = 0; i < nodes.name.length; ++i) {
-    const parent = nodes.parent[i] - 1, key = parent < 0 ? '' : `${id[parent]} ${nodes.level[i]} ${nodes.name[i]}`;
+    const parent = nodes.parent[i] - 1,
+      key = parent < 0 ? '' : `${id[parent]} ${nodes.level[i]} ${nodes.name[i]}`;
     run[i] = parent < 0 ? Math.min(1, roots++) : run[parent];
     if (!ids.has(key)) ids.set(key, ids.size);
     id[i] = ids.get(key) ?? 0;

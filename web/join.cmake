@@ -1,4 +1,4 @@
-# Joins the modules of web/ into one script and one style sheet, for embedding: import lines and the word
+# Joins the modules of web/ into one script and one style sheet, for embedding: imports and the word
 # `export` go, and the order of this list takes their place. Sets TL_PAGE_SCRIPT, TL_PAGE_STYLE and their
 # SHA-256.
 #   include(${PROJECT_SOURCE_DIR}/web/join.cmake)
@@ -38,7 +38,7 @@ function(tl_join_page out)
     if("${text}" MATCHES "\r|</script|</style|<!--|\\)page\"")
       message(FATAL_ERROR "web/${name} has a line end or a text that cannot stand in a page")
     endif()
-    string(REGEX REPLACE "\nimport [^\n]*" "" text "\n${text}")
+    string(REGEX REPLACE "\nimport [^;]*;" "" text "\n${text}")
     string(REGEX REPLACE "\nexport " "\n" text "${text}")
     string(APPEND joined "${text}")
   endforeach()

@@ -25,9 +25,11 @@ export function laneRows(lane) {
   const kept = laneRowsKept.get(lane);
   if (kept) return kept;
   const rows = [];
-  let from = 0, runFrom = 0;
+  let from = 0,
+    runFrom = 0;
   for (let row = 0; row < Math.max(1, lane.meta.rows); ++row) {
-    let to = from, runTo = runFrom;
+    let to = from,
+      runTo = runFrom;
     while (to < lane.row.length && lane.row[to] === row) ++to;
     while (runTo < lane.runs.row.length && lane.runs.row[runTo] === row) ++runTo;
     rows.push({from, to, runFrom, runTo});
@@ -59,34 +61,51 @@ export function isWanted(lane, place, wanted) {
  * @param {Lane} lane @param {LaneRow} row @param {number} t0 @param {number} t1 @param {number} width @param {number} classes
  * @param {Float32Array} cover @param {Uint8Array} edges @param {Wanted | null} wanted */
 export function coverRow(lane, row, t0, t1, width, classes, cover, edges, wanted) {
-  const banks = wanted ? 2 * classes : classes, scale = width / (t1 - t0);
+  const banks = wanted ? 2 * classes : classes,
+    scale = width / (t1 - t0);
   const {start, duration, class: kinds, runs} = lane;
   for (let i = firstAfter(start, duration, row.from, row.to, t0), to = row.to; i < to; ++i) {
     const from = start[i];
     if (from >= t1) break;
-    const bank = wanted !== null && !isWanted(lane, i, wanted) ? kinds[i] + classes : kinds[i], length = duration[i] * scale;
-    let x0 = (from - t0) * scale, x1 = x0 + length;
+    const bank = wanted !== null && !isWanted(lane, i, wanted) ? kinds[i] + classes : kinds[i],
+      length = duration[i] * scale;
+    let x0 = (from - t0) * scale,
+      x1 = x0 + length;
     if (length < 2) {
       addCover(cover, banks, bank, x0 < 0 ? 0 : x0, x1 > width ? width : x1, 1, width);
       continue;
     }
-    x0 = Math.max(0, Math.round(x0));  // whole pixels: a slice that can be seen has sharp edges
+    x0 = Math.max(0, Math.round(x0)); // whole pixels: a slice that can be seen has sharp edges
     x1 = Math.min(width, Math.round(x1));
     if (x1 - x0 >= 4) edges[x1 - 1] = 1;
     for (let x = x0; x < x1; ++x) cover[x * banks + bank] += 1;
   }
-  for (let i = firstAfter(runs.start, runs.length, row.runFrom, row.runTo, t0); i < row.runTo && runs.start[i] < t1; ++i) {
+  for (
+    let i = firstAfter(runs.start, runs.length, row.runFrom, row.runTo, t0);
+    i < row.runTo && runs.start[i] < t1;
+    ++i
+  ) {
     const bank = runs.class[i] + (wanted && !wanted.names[runs.name[i]] ? classes : 0);
-    const x0 = (runs.start[i] - t0) * scale, x1 = x0 + runs.length[i] * scale;
-    addCover(cover, banks, bank, Math.max(0, x0), Math.min(width, x1), runs.busy[i] / Math.max(1, runs.length[i]), width);
+    const x0 = (runs.start[i] - t0) * scale,
+      x1 = x0 + runs.length[i] * scale;
+    addCover(
+      cover,
+      banks,
+      bank,
+      Math.max(0, x0),
+      Math.min(width, x1),
+      runs.busy[i] / Math.max(1, runs.length[i]),
+      width,
+    );
   }
 }
 
 /** @param {Float32Array} cover @param {number} banks @param {number} bank @param {number} x0 @param {number} x1 @param {number} height @param {number} width */
 function addCover(cover, banks, bank, x0, x1, height, width) {
-  const first = Math.min(width - 1, x0 | 0), last = Math.min(width - 1, x1 | 0);
+  const first = Math.min(width - 1, x0 | 0),
+    last = Math.min(width - 1, x1 | 0);
   if (first === last) {
-    cover[first * banks + bank] += (x1 - x0) * height + 1e-6;  // what lasts no time still shows
+    cover[first * banks + bank] += (x1 - x0) * height + 1e-6; // what lasts no time still shows
     return;
   }
   cover[first * banks + bank] += (first + 1 - x0) * height;
@@ -98,28 +117,34 @@ function addCover(cover, banks, bank, x0, x1, height, width) {
  * @param {Uint32Array} pixels @param {number} width @param {number} top @param {number} height @param {Float32Array} cover
  * @param {Uint8Array} edges @param {number} banks @param {number} classes @param {LaneLook} look */
 function paintRow(pixels, width, top, height, cover, edges, banks, classes, look) {
-  const bottom = top + height, least = Math.max(2, Math.round(height / 5));
+  const bottom = top + height,
+    least = Math.max(2, Math.round(height / 5));
   for (let x = 0; x < width; ++x) {
     const base = x * banks;
     let total = 0;
     for (let bank = 0; bank < banks; ++bank) total += cover[base + bank];
     if (total === 0) continue;
     const filled = total >= 0.999 ? height : Math.max(least, Math.round(total * height));
-    let sum = 0, y = bottom, isHit = false;
+    let sum = 0,
+      y = bottom,
+      isHit = false;
     for (let bank = 0; bank < banks; ++bank) {
       const part = cover[base + bank];
       if (part === 0) continue;
       sum += part;
       if (bank < classes) isHit = banks > classes;
-      const until = bottom - Math.round(sum / total * filled);
+      const until = bottom - Math.round((sum / total) * filled);
       // A separating line at the end of a slice, and the hatch, are the same lighter colour.
-      const colour = (edges[x] ? look.lines : look.colours)[bank], line = look.lines[bank], hatched = look.hatched[bank % classes];
+      const colour = (edges[x] ? look.lines : look.colours)[bank],
+        line = look.lines[bank],
+        hatched = look.hatched[bank % classes];
       while (y > until) {
         --y;
         pixels[y * width + x] = hatched && (x + y) % 7 < 2 ? line : colour;
       }
     }
-    if (isHit) {  // what is searched for is outlined
+    if (isHit) {
+      // what is searched for is outlined
       const outline = look.outline;
       for (y = 0; y < 2; ++y) pixels[(top + y) * width + x] = pixels[(bottom - 1 - y) * width + x] = outline;
     }
@@ -130,21 +155,30 @@ function paintRow(pixels, width, top, height, cover, edges, banks, classes, look
  * @param {{name: string, colour: string, hatched: boolean}[]} classes @param {{ink: string, paper: string, accent: string, muted: string, forced: boolean}} theme
  * @returns {LaneLook} */
 export function laneLook(classes, theme) {
-  const css = classes.map((kind) => theme.forced ? theme.ink : legible(kind.colour, theme.paper));
+  const css = classes.map((kind) => (theme.forced ? theme.ink : legible(kind.colour, theme.paper)));
   const faded = css.map((colour) => mixColour(colour, theme.paper, 0.75));
   const lines = css.map((colour) => mixColour(colour, theme.paper, 0.5));
   return {
-    colours: Uint32Array.from([...css, ...faded], colourNumber), lines: Uint32Array.from([...lines, ...faded], colourNumber),
-    css, inks: css.map(inkOn), hatched: classes.map((kind) => kind.hatched), outline: colourNumber(theme.ink), ink: theme.ink, accent: theme.accent, muted: theme.muted,
+    colours: Uint32Array.from([...css, ...faded], colourNumber),
+    lines: Uint32Array.from([...lines, ...faded], colourNumber),
+    css,
+    inks: css.map(inkOn),
+    hatched: classes.map((kind) => kind.hatched),
+    outline: colourNumber(theme.ink),
+    ink: theme.ink,
+    accent: theme.accent,
+    muted: theme.muted,
   };
 }
 
 /** What a slice is called where there is little room: without return type, name spaces and template arguments.
  * @param {string} name */
 export function sliceLabel(name) {
-  const text = name.slice(0, 400).replace(/^(void |nn\.Module: )/, ''), until = text.search(/[<(]/);
+  const text = name.slice(0, 400).replace(/^(void |nn\.Module: )/, ''),
+    until = text.search(/[<(]/);
   if (until <= 0) return visible(text);
-  const stem = text.slice(0, until).trim(), space = stem.lastIndexOf('::');
+  const stem = text.slice(0, until).trim(),
+    space = stem.lastIndexOf('::');
   return visible(space < 0 ? stem : stem.slice(space + 2));
 }
 
@@ -155,9 +189,12 @@ const laneImages = new WeakMap();
  * @param {HTMLCanvasElement} canvas @param {Lane} lane
  * @param {{t0: number, t1: number, width: number, rowHeight: number, look: LaneLook, texts: string[], wanted?: Wanted | null, gaps?: LaneGap[], plain?: boolean}} view */
 export function drawLane(canvas, lane, view) {
-  const rows = laneRows(lane), {t0, t1, look, wanted = null} = view, classes = look.css.length;
+  const rows = laneRows(lane),
+    {t0, t1, look, wanted = null} = view,
+    classes = look.css.length;
   const {context, ratio} = fitCanvas(canvas, view.width, rows.length * view.rowHeight);
-  const width = canvas.width, banks = wanted ? 2 * classes : classes;
+  const width = canvas.width,
+    banks = wanted ? 2 * classes : classes;
   let image = laneImages.get(canvas);
   if (!image || image.width !== width || image.height !== canvas.height) {
     image = context.createImageData(width, canvas.height);
@@ -173,7 +210,17 @@ export function drawLane(canvas, lane, view) {
     cover.fill(0, 0, width * banks);
     edges.fill(0, 0, width);
     coverRow(lane, row, t0, t1, width, classes, cover, edges, wanted);
-    paintRow(pixels, width, Math.round((number * view.rowHeight + 1) * ratio), high, cover, edges, banks, classes, look);
+    paintRow(
+      pixels,
+      width,
+      Math.round((number * view.rowHeight + 1) * ratio),
+      high,
+      cover,
+      edges,
+      banks,
+      classes,
+      look,
+    );
   });
   context.putImageData(image, 0, 0);
   if (!view.plain && view.rowHeight >= 14) drawLabels(context, lane, rows, view);
@@ -182,7 +229,9 @@ export function drawLane(canvas, lane, view) {
 
 /** @param {CanvasRenderingContext2D} context @param {Lane} lane @param {LaneRow[]} rows @param {any} view */
 function drawLabels(context, lane, rows, view) {
-  const {t0, t1, look, width, wanted} = view, scale = width / (t1 - t0), least = 40 / scale;
+  const {t0, t1, look, width, wanted} = view,
+    scale = width / (t1 - t0),
+    least = 40 / scale;
   context.font = '11px system-ui, sans-serif';
   context.textBaseline = 'middle';
   rows.forEach((row, number) => {
@@ -190,12 +239,15 @@ function drawLabels(context, lane, rows, view) {
     let drawn = 0;
     for (let i = firstAfter(lane.start, lane.duration, row.from, row.to, t0); i < row.to && lane.start[i] < t1; ++i) {
       if (lane.duration[i] < least) continue;
-      const x0 = Math.max(0, (lane.start[i] - t0) * scale), x1 = Math.min(width, (lane.start[i] + lane.duration[i] - t0) * scale);
+      const x0 = Math.max(0, (lane.start[i] - t0) * scale),
+        x1 = Math.min(width, (lane.start[i] + lane.duration[i] - t0) * scale);
       if (x1 - x0 < 40 || ++drawn > 200) continue;
-      const room = Math.floor((x1 - x0 - 8) / 6.1), label = sliceLabel(view.texts[lane.name[i]]);
+      const room = Math.floor((x1 - x0 - 8) / 6.1),
+        label = sliceLabel(view.texts[lane.name[i]]);
       const isFaded = wanted && !isWanted(lane, i, wanted);
       const shown = label.length > room ? label.slice(0, Math.max(1, room - 1)) + '…' : label;
-      if (look.hatched[lane.class[i]] && !isFaded) {  // a plate, so that the hatch does not run through the letters
+      if (look.hatched[lane.class[i]] && !isFaded) {
+        // a plate, so that the hatch does not run through the letters
         context.fillStyle = look.css[lane.class[i]];
         context.fillRect(x0 + 2, y - 7, Math.min(x1 - x0 - 4, context.measureText(shown).width + 5), 13);
       }
@@ -207,15 +259,20 @@ function drawLabels(context, lane, rows, view) {
 
 /** @param {CanvasRenderingContext2D} context @param {any} view */
 function drawGaps(context, view) {
-  const {t0, t1, width, look} = view, scale = width / (t1 - t0), y = view.rowHeight / 2;
+  const {t0, t1, width, look} = view,
+    scale = width / (t1 - t0),
+    y = view.rowHeight / 2;
   context.font = '11px system-ui, sans-serif';
   context.textBaseline = 'middle';
   context.strokeStyle = context.fillStyle = look.muted;
   for (const gap of view.gaps) {
-    const x0 = Math.max(0, (gap.start - t0) * scale), x1 = Math.min(width, (gap.end - t0) * scale), room = x1 - x0;
+    const x0 = Math.max(0, (gap.start - t0) * scale),
+      x1 = Math.min(width, (gap.end - t0) * scale),
+      room = x1 - x0;
     if (room < 6) continue;
     const label = room > 76 ? `idle ${time(gap.end - gap.start)}` : room > 46 ? time(gap.end - gap.start) : '';
-    const text = label ? context.measureText(label).width : 0, middle = (x0 + x1) / 2;
+    const text = label ? context.measureText(label).width : 0,
+      middle = (x0 + x1) / 2;
     context.beginPath();
     context.moveTo(x0 + 2, y);
     context.lineTo(label ? middle - text / 2 - 3 : x1 - 2, y);
@@ -233,9 +290,13 @@ function drawGaps(context, view) {
 export function hitLane(lane, row, moment, reach) {
   const place = laneRows(lane)[row];
   if (!place) return null;
-  let best = -1, distance = Infinity;
-  for (let i = firstAfter(lane.start, lane.duration, place.from, place.to, moment - reach - 1), tried = 0;
-    i < place.to && lane.start[i] <= moment + reach && tried < 5000; ++i, ++tried) {
+  let best = -1,
+    distance = Infinity;
+  for (
+    let i = firstAfter(lane.start, lane.duration, place.from, place.to, moment - reach - 1), tried = 0;
+    i < place.to && lane.start[i] <= moment + reach && tried < 5000;
+    ++i, ++tried
+  ) {
     const away = Math.max(0, lane.start[i] - moment, moment - lane.start[i] - lane.duration[i]);
     if (away < distance || (away === distance && lane.duration[i] > lane.duration[best])) {
       best = i;
@@ -255,8 +316,7 @@ export function hitLane(lane, row, moment, reach) {
 export function inOrder(lanes, t0, t1, visit) {
   /** @type {{lane: Lane, at: number, to: number, isRun: boolean, start: Float64Array, length: Float64Array}[]} */
   const queues = [];
-  const add = (lane, isRun, start, length,
-    from, to) => {
+  const add = (lane, isRun, start, length, from, to) => {
     const at = firstAfter(start, length, from, to, t0);
     if (at < to && start[at] < t1) queues.push({lane, at, to, isRun, start, length});
   };
@@ -268,8 +328,10 @@ export function inOrder(lanes, t0, t1, visit) {
   }
   while (queues.length > 0) {
     let next = 0;
-    for (let q = 1; q < queues.length; ++q) if (queues[q].start[queues[q].at] < queues[next].start[queues[next].at]) next = q;
-    const queue = queues[next], {at, start} = queue;
+    for (let q = 1; q < queues.length; ++q)
+      if (queues[q].start[queues[q].at] < queues[next].start[queues[next].at]) next = q;
+    const queue = queues[next],
+      {at, start} = queue;
     visit(start[at], start[at] + queue.length[at], queue.lane, at, queue.isRun);
     if (++queue.at >= queue.to || start[queue.at] >= t1) queues.splice(next, 1);
   }
@@ -289,14 +351,16 @@ export function gapsOf(lanes) {
 
 /** Of gaps by start those in [t0, t1) of at least `least`. @param {LaneGap[]} gaps @param {number} t0 @param {number} t1 @param {number} least @returns {LaneGap[]} */
 export function gapsWithin(gaps, t0, t1, least) {
-  let from = 0, to = gaps.length;
+  let from = 0,
+    to = gaps.length;
   while (from < to) {
     const middle = (from + to) >> 1;
     if (gaps[middle].end > t0) to = middle;
     else from = middle + 1;
   }
   const found = [];
-  for (; from < gaps.length && gaps[from].start < t1; ++from) if (gaps[from].end - gaps[from].start >= least) found.push(gaps[from]);
+  for (; from < gaps.length && gaps[from].start < t1; ++from)
+    if (gaps[from].end - gaps[from].start >= least) found.push(gaps[from]);
   return found;
 }
 
@@ -315,11 +379,15 @@ export function sumSelection(lanes, t0, t1, isCommunication) {
   /** @type {Map<number, LaneSum>} */
   const names = new Map();
   const merged = {busy: 0, count: 0};
-  let busy = 0, communicating = 0, cut = 0;
+  let busy = 0,
+    communicating = 0,
+    cut = 0;
   for (const streams of devices.values()) {
-    let end = t0, communicated = t0;
+    let end = t0,
+      communicated = t0;
     inOrder(streams, t0, t1, (start, stop, lane, place, isRun) => {
-      const from = Math.max(t0, start), to = Math.min(t1, stop);
+      const from = Math.max(t0, start),
+        to = Math.min(t1, stop);
       if (isRun) {
         const share = (to - from) / Math.max(1, stop - start);
         merged.busy += lane.runs.busy[place] * share;
@@ -334,8 +402,10 @@ export function sumSelection(lanes, t0, t1, isCommunication) {
         communicated = Math.max(communicated, to);
       }
       if (start < t0 || stop > t1) ++cut;
-      const length = stop - start, sum = names.get(lane.name[place]);
-      if (!sum) names.set(lane.name[place], {count: 1, sum: length, least: length, most: length, class: lane.class[place]});
+      const length = stop - start,
+        sum = names.get(lane.name[place]);
+      if (!sum)
+        names.set(lane.name[place], {count: 1, sum: length, least: length, most: length, class: lane.class[place]});
       else {
         ++sum.count;
         sum.sum += length;
@@ -346,6 +416,17 @@ export function sumSelection(lanes, t0, t1, isCommunication) {
   }
   const length = (t1 - t0) * Math.max(1, devices.size);
   busy = Math.min(length, busy + merged.busy);
-  return {length: t1 - t0, devices: devices.size, busy, idle: length - busy, communicating, cut, merged,
-    busyPercent: 100 * busy / length, idlePercent: 100 - 100 * busy / length, communicatingPercent: 100 * communicating / length, names};
+  return {
+    length: t1 - t0,
+    devices: devices.size,
+    busy,
+    idle: length - busy,
+    communicating,
+    cut,
+    merged,
+    busyPercent: (100 * busy) / length,
+    idlePercent: 100 - (100 * busy) / length,
+    communicatingPercent: (100 * communicating) / length,
+    names,
+  };
 }

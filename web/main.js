@@ -21,10 +21,34 @@ import {aboutView} from './view_about.js';
 /** @typedef {import('./data.js').Page} Page @typedef {{id: string, title: string, isThere: (page: Page) => boolean, draw: (page: Page, into: HTMLElement, state: any) => Promise<void>, keys?: (event: KeyboardEvent) => boolean | void, leave?: () => void}} View */
 
 /** @type {View[]} in the order of the tabs */
-const kViews = [overviewView, timelineView, treeView, opsView, kernelsView, rooflineView, ranksView, diffView, memoryView, tablesView, aboutView];
+const kViews = [
+  overviewView,
+  timelineView,
+  treeView,
+  opsView,
+  kernelsView,
+  rooflineView,
+  ranksView,
+  diffView,
+  memoryView,
+  tablesView,
+  aboutView,
+];
 
-const kKeys = [['1 … 9', 'view by its place'], ['/', 'search'], ['n N', 'next, previous match'], ['w s a d', 'zoom and pan the timeline; arrows too'], ['f', 'fit the selection; twice: everything'], [', .', 'previous, next slice'], ['r', 'selection to range'],
-  ['Enter', 'details of what has the focus'], ['t', 'picture or its table'], ['c C', 'copy the table as CSV, Markdown'], ['Esc', 'clear, close the details'], ['?', 'this list']];
+const kKeys = [
+  ['1 … 9', 'view by its place'],
+  ['/', 'search'],
+  ['n N', 'next, previous match'],
+  ['w s a d', 'zoom and pan the timeline; arrows too'],
+  ['f', 'fit the selection; twice: everything'],
+  [', .', 'previous, next slice'],
+  ['r', 'selection to range'],
+  ['Enter', 'details of what has the focus'],
+  ['t', 'picture or its table'],
+  ['c C', 'copy the table as CSV, Markdown'],
+  ['Esc', 'clear, close the details'],
+  ['?', 'this list'],
+];
 
 /** @type {View | null} */
 let shownView = null;
@@ -33,8 +57,16 @@ let drawnTimes = 0;
 /** @returns {string} */
 function wantedTheme() {
   let kept = null;
-  try { kept = localStorage.getItem('tracelens-theme'); } catch { /* a page from disk may have no storage */ }
-  return kept === 'dark' || kept === 'light' ? kept : matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+  try {
+    kept = localStorage.getItem('tracelens-theme');
+  } catch {
+    /* a page from disk may have no storage */
+  }
+  return kept === 'dark' || kept === 'light'
+    ? kept
+    : matchMedia('(prefers-color-scheme: dark)').matches
+      ? 'dark'
+      : 'light';
 }
 
 /** @param {string} theme */
@@ -46,9 +78,27 @@ function setTheme(theme) {
 /** @param {HTMLDialogElement} dialog */
 function helpDialog(dialog) {
   if (dialog.open) return dialog.close();
-  clear(dialog).append(el('h2', {id: 'help-title'}, 'Keys'), el('dl', {class: 'keys'}, kKeys.map(([keys, does]) => [el('dt', {}, keys.split(' ').map((key) => [key === '…' ? key : el('kbd', {}, key), ' '])), el('dd', {}, does)])),
-    el('p', {class: 'muted'}, 'Keys rest while a text field has the focus. The address of the page holds what is shown: copy it to share a view.'),
-    button('Close', () => dialog.close(), {autofocus: true}));
+  clear(dialog).append(
+    el('h2', {id: 'help-title'}, 'Keys'),
+    el(
+      'dl',
+      {class: 'keys'},
+      kKeys.map(([keys, does]) => [
+        el(
+          'dt',
+          {},
+          keys.split(' ').map((key) => [key === '…' ? key : el('kbd', {}, key), ' ']),
+        ),
+        el('dd', {}, does),
+      ]),
+    ),
+    el(
+      'p',
+      {class: 'muted'},
+      'Keys rest while a text field has the focus. The address of the page holds what is shown: copy it to share a view.',
+    ),
+    button('Close', () => dialog.close(), {autofocus: true}),
+  );
   dialog.showModal();
 }
 
@@ -56,12 +106,22 @@ function helpDialog(dialog) {
 /** @param {any} manifest */
 function titleOf(manifest) {
   const files = manifest.source.map((file) => file.replace(/\/+$/, '').split(/[\\/]/).pop());
-  return manifest.title && !/^(TraceLens |Communication of )/.test(manifest.title) || !files.length ? manifest.title || 'TraceLens' : files.slice(0, 2).join(' → ') + (files.length > 2 ? ` and ${files.length - 2} more` : '');
+  return (manifest.title && !/^(TraceLens |Communication of )/.test(manifest.title)) || !files.length
+    ? manifest.title || 'TraceLens'
+    : files.slice(0, 2).join(' → ') + (files.length > 2 ? ` and ${files.length - 2} more` : '');
 }
 
 /** @param {Element} into @param {unknown} error */
 function showError(into, error) {
-  into.append(el('p', {class: 'notice', role: 'alert'}, error instanceof PageError ? error.message : 'This view cannot be shown: the page may be damaged. Please write it again with tracelens.'));
+  into.append(
+    el(
+      'p',
+      {class: 'notice', role: 'alert'},
+      error instanceof PageError
+        ? error.message
+        : 'This view cannot be shown: the page may be damaged. Please write it again with tracelens.',
+    ),
+  );
 }
 
 /** @param {Page} page @param {View[]} views @param {HTMLElement} main */
@@ -72,7 +132,8 @@ async function drawView(page, views, main) {
     say(`There is no view “${visible(state.view)}” in this page.`);
     readRoute(hashOf(view.id));
   }
-  const turn = ++drawnTimes, isSame = shownView === view;
+  const turn = ++drawnTimes,
+    isSame = shownView === view;
   shownView?.leave?.();
   shownView = view;
   closeDrawer();
@@ -90,35 +151,75 @@ async function drawView(page, views, main) {
   } catch (error) {
     if (turn === drawnTimes) showError(into, error);
   }
-  if (turn === drawnTimes) main.dataset.drawn = view.id;  // tests wait for it
+  if (turn === drawnTimes) main.dataset.drawn = view.id; // tests wait for it
 }
 
 /** @param {Page} page @param {HTMLElement} app */
 function startPage(page, app) {
-  const {manifest} = page, views = kViews.filter((view) => view.isThere(page));
-  const dialog = el('dialog', {'aria-labelledby': 'help-title'}), main = el('main', {id: 'main', tabindex: '-1'});
-  const help = () => helpDialog(dialog), search = searchBox(page);
+  const {manifest} = page,
+    views = kViews.filter((view) => view.isThere(page));
+  const dialog = el('dialog', {'aria-labelledby': 'help-title'}),
+    main = el('main', {id: 'main', tabindex: '-1'});
+  const help = () => helpDialog(dialog),
+    search = searchBox(page);
   const swapTheme = () => {
     const theme = document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark';
-    try { localStorage.setItem('tracelens-theme', theme); } catch { /* then it is not remembered */ }
+    try {
+      localStorage.setItem('tracelens-theme', theme);
+    } catch {
+      /* then it is not remembered */
+    }
     setTheme(theme);
-    drawView(page, views, main);  // canvases take their colours when drawn
+    drawView(page, views, main); // canvases take their colours when drawn
   };
   app.append(
     button('Skip to the content', () => main.focus(), {class: 'button skip'}),
-    el('header', {class: 'top'}, el('a', {class: 'brand', href: '#overview', 'aria-label': 'TraceLens, overview'}, el('span', {class: 'mark', 'aria-hidden': 'true'}, el('i'), el('i'), el('i'))),
-      el('h1', {}, traceText(titleOf(manifest), 70)), search.element,
-      button('◐', swapTheme, {id: 'theme', class: 'button quiet icon', 'aria-label': 'Dark theme', title: 'Light or dark'}), button('?', help, {class: 'button quiet icon', 'aria-label': 'Keys and help', title: 'Keys (?)'})),
-    el('nav', {class: 'tabs', 'aria-label': 'Views'}, views.map(({id, title}, i) => el('a', {href: '#' + id, title: i < 9 ? `${title} (${i + 1})` : title}, title))),
-    main, el('aside', {id: 'drawer', 'aria-label': 'Details', hidden: true, tabindex: '-1'}), el('footer', {class: 'bottom'}, el('span', {id: 'status', role: 'status', 'aria-live': 'polite'}), el('span', {}, 'TraceLens ' + (manifest.version ?? ''))), dialog);
+    el(
+      'header',
+      {class: 'top'},
+      el(
+        'a',
+        {class: 'brand', href: '#overview', 'aria-label': 'TraceLens, overview'},
+        el('span', {class: 'mark', 'aria-hidden': 'true'}, el('i'), el('i'), el('i')),
+      ),
+      el('h1', {}, traceText(titleOf(manifest), 70)),
+      search.element,
+      button('◐', swapTheme, {
+        id: 'theme',
+        class: 'button quiet icon',
+        'aria-label': 'Dark theme',
+        title: 'Light or dark',
+      }),
+      button('?', help, {class: 'button quiet icon', 'aria-label': 'Keys and help', title: 'Keys (?)'}),
+    ),
+    el(
+      'nav',
+      {class: 'tabs', 'aria-label': 'Views'},
+      views.map(({id, title}, i) => el('a', {href: '#' + id, title: i < 9 ? `${title} (${i + 1})` : title}, title)),
+    ),
+    main,
+    el('aside', {id: 'drawer', 'aria-label': 'Details', hidden: true, tabindex: '-1'}),
+    el(
+      'footer',
+      {class: 'bottom'},
+      el('span', {id: 'status', role: 'status', 'aria-live': 'polite'}),
+      el('span', {}, 'TraceLens ' + (manifest.version ?? '')),
+    ),
+    dialog,
+  );
   setTheme(wantedTheme());
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { setTheme(wantedTheme()); drawView(page, views, main); });
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
+    setTheme(wantedTheme());
+    drawView(page, views, main);
+  });
   addEventListener('hashchange', () => drawView(page, views, main));
   document.addEventListener('click', (event) => {
-    for (const menu of document.querySelectorAll('details.menu[open]')) if (!menu.contains(/** @type {Node} */ (event.target))) menu.removeAttribute('open');
+    for (const menu of document.querySelectorAll('details.menu[open]'))
+      if (!menu.contains(/** @type {Node} */ (event.target))) menu.removeAttribute('open');
   });
   document.addEventListener('keydown', (event) => {
-    const at = /** @type {HTMLElement} */ (event.target), isTyping = at.matches?.('input:not([type=checkbox]), textarea, select') || dialog.open;
+    const at = /** @type {HTMLElement} */ (event.target),
+      isTyping = at.matches?.('input:not([type=checkbox]), textarea, select') || dialog.open;
     if (event.key === 'Escape' && !dialog.open) {
       const menu = document.querySelector('details.menu[open]');
       if (menu) return menu.removeAttribute('open');
@@ -130,7 +231,8 @@ function startPage(page, app) {
       else if (event.key === '?') help();
       else if (/^[1-9]$/.test(event.key) && views[Number(event.key) - 1]) go('#' + views[Number(event.key) - 1].id);
       else if (event.key === 'c' || event.key === 'C') copyShownTable(event.key === 'C');
-      else if (event.key === 't') /** @type {HTMLElement | null} */ ((at.closest('.picture') ?? main).querySelector('.picture-toggle'))?.click();
+      else if (event.key === 't')
+        /** @type {HTMLElement | null} */ ((at.closest('.picture') ?? main).querySelector('.picture-toggle'))?.click();
       else if (shownView?.keys?.(event) !== true) return;
     } else if (shownView?.keys?.(event) !== true) return;
     event.preventDefault();
@@ -141,5 +243,9 @@ function startPage(page, app) {
 {
   const app = /** @type {HTMLElement} */ (document.getElementById('app'));
   document.documentElement.dataset.theme = wantedTheme();
-  try { startPage(openPage(), app); } catch (error) { showError(app, error); }
+  try {
+    startPage(openPage(), app);
+  } catch (error) {
+    showError(app, error);
+  }
 }

@@ -15,18 +15,22 @@ export function colourParts(colour) {
 /** As a pixel of an ImageData, little endian. @param {string} colour */
 export function colourNumber(colour) {
   const [red, green, blue] = colourParts(colour);
-  return (0xff000000 | blue << 16 | green << 8 | red) >>> 0;
+  return (0xff000000 | (blue << 16) | (green << 8) | red) >>> 0;
 }
 
 /** @param {string} colour @param {string} other @param {number} share of the other */
 export function mixColour(colour, other, share) {
   const to = colourParts(other);
-  return `rgb(${colourParts(colour).map((part, i) => Math.round(part + (to[i] - part) * share)).join(', ')})`;
+  return `rgb(${colourParts(colour)
+    .map((part, i) => Math.round(part + (to[i] - part) * share))
+    .join(', ')})`;
 }
 
 /** As WCAG defines it. @param {string} colour */
 function luminanceOf(colour) {
-  const [red, green, blue] = colourParts(colour).map((part) => (part <= 10 ? part / 3295 : ((part / 255 + 0.055) / 1.055) ** 2.4));
+  const [red, green, blue] = colourParts(colour).map((part) =>
+    part <= 10 ? part / 3295 : ((part / 255 + 0.055) / 1.055) ** 2.4,
+  );
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
@@ -40,7 +44,8 @@ export function contrastOf(a, b) {
 export function legible(colour, paper) {
   const away = luminanceOf(paper) > 0.4 ? '#000000' : '#ffffff';
   let shown = mixColour(colour, away, 0);
-  for (let share = 0.08; contrastOf(shown, paper) < 3.05 && share < 1; share += 0.08) shown = mixColour(colour, away, share);
+  for (let share = 0.08; contrastOf(shown, paper) < 3.05 && share < 1; share += 0.08)
+    shown = mixColour(colour, away, share);
   return shown;
 }
 
@@ -53,9 +58,16 @@ export function inkOn(colour) {
 export function themeOf(element) {
   const style = getComputedStyle(element);
   const asked = (name, otherwise) => style.getPropertyValue(name).trim() || otherwise;
-  const ink = style.color, paper = /,\s*0\)$/.test(style.backgroundColor) ? asked('--paper', '#ffffff') : style.backgroundColor;
-  return {ink, paper, accent: asked('--accent', ink), muted: mixColour(ink, paper, 0.35), rule: mixColour(ink, paper, 0.85),
-    forced: matchMedia('(forced-colors: active)').matches};
+  const ink = style.color,
+    paper = /,\s*0\)$/.test(style.backgroundColor) ? asked('--paper', '#ffffff') : style.backgroundColor;
+  return {
+    ink,
+    paper,
+    accent: asked('--accent', ink),
+    muted: mixColour(ink, paper, 0.35),
+    rule: mixColour(ink, paper, 0.85),
+    forced: matchMedia('(forced-colors: active)').matches,
+  };
 }
 
 /** Zoom jumps for those who asked for less motion. */
@@ -66,7 +78,8 @@ export function wantsMotion() {
 /** The canvas in pixels of the screen, drawn in CSS pixels. @param {HTMLCanvasElement} canvas @param {number} width @param {number} height */
 export function fitCanvas(canvas, width, height) {
   const ratio = Math.min(2, window.devicePixelRatio || 1);
-  const wide = Math.max(1, Math.round(width * ratio)), high = Math.max(1, Math.round(height * ratio));
+  const wide = Math.max(1, Math.round(width * ratio)),
+    high = Math.max(1, Math.round(height * ratio));
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
   if (canvas.width !== wide || canvas.height !== high) {
     canvas.width = wide;
@@ -88,7 +101,9 @@ let watchesThemes = false;
 /** Draws, and draws again when size or theme change, until its view is left. @param {Element} element @param {() => void} draw */
 export function keepDrawn(element, draw) {
   if (!watchesThemes) {
-    const all = () => { for (const {element: one, draw: again} of drawnPictures) if (one.isConnected) again(); };
+    const all = () => {
+      for (const {element: one, draw: again} of drawnPictures) if (one.isConnected) again();
+    };
     new MutationObserver(all).observe(document.documentElement, {attributes: true});
     matchMedia('(forced-colors: active)').addEventListener('change', all);
     watchesThemes = true;
@@ -100,7 +115,7 @@ export function keepDrawn(element, draw) {
   }
   let width = -1;
   const sizes = new ResizeObserver(() => {
-    if (!element.isConnected || element.clientWidth === width) return;  // its table may stand in its place
+    if (!element.isConnected || element.clientWidth === width) return; // its table may stand in its place
     kept.view ??= element.closest('.view');
     width = element.clientWidth;
     draw();
@@ -115,7 +130,8 @@ let pictureTip = null;
 
 /** A few lines beside the pointer. @param {{clientX: number, clientY: number}} at @param {(string | null)[]} lines */
 export function showTip(at, ...lines) {
-  if (!pictureTip?.isConnected) document.body.append(pictureTip = el('div', {class: 'tip', 'aria-hidden': 'true', dir: 'ltr'}));
+  if (!pictureTip?.isConnected)
+    document.body.append((pictureTip = el('div', {class: 'tip', 'aria-hidden': 'true', dir: 'ltr'})));
   const tip = /** @type {HTMLElement} */ (pictureTip);
   tip.replaceChildren(...lines.filter((line) => line).map((line) => el('div', {}, line)));
   tip.hidden = false;
@@ -130,25 +146,52 @@ export function hideTip() {
 
 /** A labelled list to choose from. @param {string} label @param {[string, string][]} options value and text @param {string} value @param {(value: string) => void} onchange */
 export function choice(label, options, value, onchange) {
-  const list = el('select', {'aria-label': label, onchange: () => onchange(list.value)}, options.map(([key, text]) => el('option', {value: key}, text)));
+  const list = el(
+    'select',
+    {'aria-label': label, onchange: () => onchange(list.value)},
+    options.map(([key, text]) => el('option', {value: key}, text)),
+  );
   list.value = value;
   return el('label', {class: 'choice'}, el('span', {}, label), list);
 }
 
 /** A button that is on or off. @param {string} label @param {boolean} isOn @param {(isOn: boolean) => void} onchange @param {Record<string, any>} more */
 export function toggle(label, isOn, onchange, more = {}) {
-  const chip = el('button', {type: 'button', class: 'button chip', 'aria-pressed': String(isOn), onclick: () => {
-    isOn = !isOn;
-    chip.setAttribute('aria-pressed', String(isOn));
-    onchange(isOn);
-  }, ...more}, label);
+  const chip = el(
+    'button',
+    {
+      type: 'button',
+      class: 'button chip',
+      'aria-pressed': String(isOn),
+      onclick: () => {
+        isOn = !isOn;
+        chip.setAttribute('aria-pressed', String(isOn));
+        onchange(isOn);
+      },
+      ...more,
+    },
+    label,
+  );
   return chip;
 }
 
 /** What the colours mean. @param {{name: string, colour: string, hatched?: boolean}[]} classes @param {string} paper */
 export function legend(classes, paper) {
-  return el('ul', {class: 'legend'}, classes.map((kind) => el('li', {}, el('span', {class: kind.hatched ? 'swatch hatched' : 'swatch',
-    style: {backgroundColor: legible(kind.colour, paper)}}), kind.name)));
+  return el(
+    'ul',
+    {class: 'legend'},
+    classes.map((kind) =>
+      el(
+        'li',
+        {},
+        el('span', {
+          class: kind.hatched ? 'swatch hatched' : 'swatch',
+          style: {backgroundColor: legible(kind.colour, paper)},
+        }),
+        kind.name,
+      ),
+    ),
+  );
 }
 
 /** The class of work that a category of ops belongs to. @param {{name: string}[]} classes @param {string} category */
@@ -160,16 +203,30 @@ export function classOf(classes, category) {
 
 /** A table made for a picture: each column as [name, unit, kind, values]. @param {string} name @param {string} description @param {[string, string, number, any[]][]} columns */
 export function pictureTable(name, description, columns) {
-  return tableOf({name, description, columns: columns.map(([column, unit, kind, values]) => ({name: column, unit, description: '', kind, values}))});
+  return tableOf({
+    name,
+    description,
+    columns: columns.map(([column, unit, kind, values]) => ({name: column, unit, description: '', kind, values})),
+  });
 }
 
 /** The row of an op with these arguments, in the table that the ops are shown from; -1: none.
  * @param {import('./data.js').Page} page @param {string} name @param {string} shapes @param {string} types */
 export async function opRow(page, name, shapes, types) {
   const table = await page.table(page.hasTable('unified_perf_summary') ? 'unified_perf_summary' : 'ops_unique_args');
-  const dims = table?.column('Input Dims')?.values ?? [], kinds = table?.column('Input type')?.values ?? [];
-  const row = name ? table?.column('name')?.values.findIndex((one, at) => one === name && (dims[at] ?? '') === shapes && (kinds[at] ?? '') === types) ?? -1 : -1;
-  return {table, row, hash: table && row >= 0 ? hashOf('ops', '', [['row', table.key(row)]]) : hashOf('ops', '', [['f', name]])};
+  const dims = table?.column('Input Dims')?.values ?? [],
+    kinds = table?.column('Input type')?.values ?? [];
+  const row = name
+    ? (table
+        ?.column('name')
+        ?.values.findIndex((one, at) => one === name && (dims[at] ?? '') === shapes && (kinds[at] ?? '') === types) ??
+      -1)
+    : -1;
+  return {
+    table,
+    row,
+    hash: table && row >= 0 ? hashOf('ops', '', [['row', table.key(row)]]) : hashOf('ops', '', [['f', name]]),
+  };
 }
 
 /** The cells of a column; none where table or column are missing. @param {import('./data.js').TableData | null} table @param {string} column @returns {any[]} */

@@ -14,10 +14,18 @@ export function parseHash(hash) {
   const values = new Map();
   for (const part of query.split('&')) {
     const [key, value = ''] = part.split(/=(.*)/s);
-    try { if (key) values.set(decodeURIComponent(key), decodeURIComponent(value)); } catch { /* stale or cut: ignored */ }
+    try {
+      if (key) values.set(decodeURIComponent(key), decodeURIComponent(value));
+    } catch {
+      /* stale or cut: ignored */
+    }
   }
   let table = name;
-  try { table = decodeURIComponent(name); } catch { /* kept as it is */ }
+  try {
+    table = decodeURIComponent(name);
+  } catch {
+    /* kept as it is */
+  }
   return {view: view || 'overview', name: table, values};
 }
 
@@ -25,16 +33,23 @@ export function parseHash(hash) {
 export function hashOf(view, name = '', values = []) {
   const parts = [];
   for (const [key, value] of values)
-    if (value !== null && value !== undefined && value !== '') parts.push(`${encodeURIComponent(key)}=${encodeURIComponent(value).replace(/%3A/g, ':').replace(/%2C/g, ',')}`);
+    if (value !== null && value !== undefined && value !== '')
+      parts.push(`${encodeURIComponent(key)}=${encodeURIComponent(value).replace(/%3A/g, ':').replace(/%2C/g, ',')}`);
   return `#${view}${name ? '/' + encodeURIComponent(name) : ''}${parts.length ? '?' + parts.join('&') : ''}`;
 }
 
 /** The state of the view that is shown. */
 export const state = {
-  get view() { return routePlace.view; },
-  get name() { return routePlace.name; },
+  get view() {
+    return routePlace.view;
+  },
+  get name() {
+    return routePlace.name;
+  },
   /** @param {string} key @returns {string | null} */
-  get(key) { return routePlace.values.get(key) ?? null; },
+  get(key) {
+    return routePlace.values.get(key) ?? null;
+  },
   // Into the address, without a step in the history. An empty value takes the key away.
   /** @param {Record<string, any>} changes */
   set(changes) {
@@ -44,7 +59,10 @@ export const state = {
     }
     // Browsers allow few changes a second, and each takes milliseconds.
     clearTimeout(routeTimer);
-    routeTimer = setTimeout(() => history.replaceState(history.state, '', hashOf(routePlace.view, routePlace.name, routePlace.values)), 100);
+    routeTimer = setTimeout(
+      () => history.replaceState(history.state, '', hashOf(routePlace.view, routePlace.name, routePlace.values)),
+      100,
+    );
   },
 };
 

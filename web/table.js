@@ -7,32 +7,47 @@ import {state, say, hashOf} from './route.js';
 
 /** @typedef {import('./data.js').TableData} TableData @typedef {import('./data.js').Column} Column */
 
-const kRowHeight = 32, kRowsAhead = 8, kCharWidth = 7.3;  // of page.css
+const kRowHeight = 32,
+  kRowsAhead = 8,
+  kCharWidth = 7.3; // of page.css
 
 // Rows whose texts have all words, and whose numbers keep to conditions such as `ms>1`.
 /** @param {string} text @param {Column[]} columns @returns {((row: number) => boolean) | null} null: all */
 export function filterOf(text, columns) {
-  const numbers = columns.filter(({kind}) => kind === 1 || kind === 2), texts = columns.filter(({kind}) => kind === 0 || kind === 4);
+  const numbers = columns.filter(({kind}) => kind === 1 || kind === 2),
+    texts = columns.filter(({kind}) => kind === 0 || kind === 4);
   /** @type {((row: number) => boolean)[]} */
   const tests = [];
   for (const word of text.toLowerCase().split(/\s+/).filter(Boolean)) {
     const [, name, sign, bound] = /^([^<>=]+)([<>]=?|=)(-?\d*\.?\d+)$/.exec(word) ?? [];
-    const column = name && (numbers.find((c) => c.name.toLowerCase() === name) ?? numbers.find((c) => c.unit.toLowerCase() === name) ??
-      numbers.find((c) => c.name.toLowerCase().includes(name)));
+    const column =
+      name &&
+      (numbers.find((c) => c.name.toLowerCase() === name) ??
+        numbers.find((c) => c.unit.toLowerCase() === name) ??
+        numbers.find((c) => c.name.toLowerCase().includes(name)));
     if (column) {
-      const limit = Number(bound), {values} = column;
+      const limit = Number(bound),
+        {values} = column;
       tests.push((row) => {
         const value = values[row];
         if (value === null) return false;
-        return sign === '>' ? value > limit : sign === '<' ? value < limit : sign === '>=' ? value >= limit : sign === '<=' ? value <= limit : value === limit;
+        return sign === '>'
+          ? value > limit
+          : sign === '<'
+            ? value < limit
+            : sign === '>='
+              ? value >= limit
+              : sign === '<='
+                ? value <= limit
+                : value === limit;
       });
       continue;
     }
-    const known = new Map();  // the same text stands in many rows
+    const known = new Map(); // the same text stands in many rows
     const has = (cell) => {
       if (cell === null) return false;
       let found = known.get(cell);
-      if (found === undefined) known.set(cell, found = cell.toLowerCase().includes(word));
+      if (found === undefined) known.set(cell, (found = cell.toLowerCase().includes(word)));
       return found;
     };
     tests.push((row) => texts.some(({values}) => has(values[row])));
@@ -44,7 +59,8 @@ export function filterOf(text, columns) {
 /** @param {number[]} rows @param {any[]} values @param {boolean} isDown */
 export function sortedRows(rows, values, isDown) {
   const isMissing = (v) => v === null || v !== v;
-  const there = rows.filter((row) => !isMissing(values[row])), sign = isDown ? -1 : 1;
+  const there = rows.filter((row) => !isMissing(values[row])),
+    sign = isDown ? -1 : 1;
   there.sort((a, b) => (values[a] < values[b] ? -sign : values[a] > values[b] ? sign : a - b));
   return there.concat(rows.filter((row) => isMissing(values[row])));
 }
@@ -57,7 +73,9 @@ export function nextSort(sort, name, isNumber) {
 }
 
 /** @param {string} sort @param {string} name @returns {'ascending' | 'descending' | 'none'} */
-export function orderOf(sort, name) { return sort === name ? 'ascending' : sort === '-' + name ? 'descending' : 'none'; }
+export function orderOf(sort, name) {
+  return sort === name ? 'ascending' : sort === '-' + name ? 'descending' : 'none';
+}
 
 /**
  * Rows of one height in a scrolling box, with a header. Rows are asked for by their place.
@@ -68,34 +86,84 @@ export function grid({label, row, onRow, isTree = false}) {
   /** @type {GridColumn[]} */
   let columns = [];
   // Kept from the observers: asking the box itself would lay the page out anew at every sort.
-  let rows = 0, active = 0, drawn = '', width = 1000, height = 600, top = 0;
+  let rows = 0,
+    active = 0,
+    drawn = '',
+    width = 1000,
+    height = 600,
+    top = 0;
   /** @type {number[]} */
   let chars = [];
-  const head = el('tr', {'aria-rowindex': 1}), body = el('tbody'), widths = el('colgroup');
-  const table = el('table', {class: 'grid', role: isTree ? 'treegrid' : null, 'aria-label': label}, widths, el('thead', {}, head), body);
+  const head = el('tr', {'aria-rowindex': 1}),
+    body = el('tbody'),
+    widths = el('colgroup');
+  const table = el(
+    'table',
+    {class: 'grid', role: isTree ? 'treegrid' : null, 'aria-label': label},
+    widths,
+    el('thead', {}, head),
+    body,
+  );
   const box = el('div', {class: 'grid-box', tabindex: '0', role: 'region', 'aria-label': label}, table);
 
-  const spacer = (height) => (height > 0 ? el('tr', {class: 'spacer', 'aria-hidden': 'true'}, el('td', {colspan: columns.length, style: {height: height + 'px'}})) : null);
+  const spacer = (height) =>
+    height > 0
+      ? el(
+          'tr',
+          {class: 'spacer', 'aria-hidden': 'true'},
+          el('td', {colspan: columns.length, style: {height: height + 'px'}}),
+        )
+      : null;
   const draw = (isForced = false) => {
     const seen = Math.min(80, Math.ceil(height / kRowHeight));
-    const from = Math.max(0, Math.min(rows - seen, Math.floor(top / kRowHeight)) - kRowsAhead), to = Math.min(rows, from + seen + 2 * kRowsAhead);
+    const from = Math.max(0, Math.min(rows - seen, Math.floor(top / kRowHeight)) - kRowsAhead),
+      to = Math.min(rows, from + seen + 2 * kRowsAhead);
     if (!isForced && drawn === `${from} ${to}`) return;
     drawn = `${from} ${to}`;
     const focused = body.contains(document.activeElement);
     const lines = [];
     for (let i = from; i < to; ++i) {
       const line = row(i, chars);
-      lines.push(el('tr', {'aria-rowindex': i + 2, class: line.class, tabindex: i === active ? '0' : '-1', 'data-row': i, 'aria-expanded': isTree ? line.expanded : null, 'aria-level': isTree ? line.level : null, 'aria-selected': isTree && line.selected ? 'true' : null},
-        line.cells.map((cell, j) => (cell instanceof HTMLTableCellElement ? cell : el('td', {class: columns[j].isNumber ? 'number' : null}, cell)))));
+      lines.push(
+        el(
+          'tr',
+          {
+            'aria-rowindex': i + 2,
+            class: line.class,
+            tabindex: i === active ? '0' : '-1',
+            'data-row': i,
+            'aria-expanded': isTree ? line.expanded : null,
+            'aria-level': isTree ? line.level : null,
+            'aria-selected': isTree && line.selected ? 'true' : null,
+          },
+          line.cells.map((cell, j) =>
+            cell instanceof HTMLTableCellElement
+              ? cell
+              : el('td', {class: columns[j].isNumber ? 'number' : null}, cell),
+          ),
+        ),
+      );
     }
     body.replaceChildren(...[spacer(from * kRowHeight), ...lines, spacer((rows - to) * kRowHeight)].filter(Boolean));
     if (focused) body.querySelector(`[data-row="${active}"]`)?.focus({preventScroll: true});
   };
   const fit = () => {
-    const wide = columns.reduce((best, column, i) => (!column.isNumber && (best < 0 || (column.wish ?? 0) > (columns[best].wish ?? 0)) ? i : best), -1);
-    const unit = kCharWidth, room = width / unit, others = columns.reduce((sum, column, i) => sum + (i === wide ? 0 : column.chars + 3), 0);
-    chars = columns.map((column, i) => (i === wide ? Math.max(Math.min(column.chars, Math.floor(room * 0.6)), Math.floor(room - others - 4)) : column.chars));
-    widths.replaceChildren(...columns.map((column, i) => el('col', i === wide ? {} : {style: {width: (column.chars + 3) * unit + 'px'}})));
+    const wide = columns.reduce(
+      (best, column, i) =>
+        !column.isNumber && (best < 0 || (column.wish ?? 0) > (columns[best].wish ?? 0)) ? i : best,
+      -1,
+    );
+    const unit = kCharWidth,
+      room = width / unit,
+      others = columns.reduce((sum, column, i) => sum + (i === wide ? 0 : column.chars + 3), 0);
+    chars = columns.map((column, i) =>
+      i === wide
+        ? Math.max(Math.min(column.chars, Math.floor(room * 0.6)), Math.floor(room - others - 4))
+        : column.chars,
+    );
+    widths.replaceChildren(
+      ...columns.map((column, i) => el('col', i === wide ? {} : {style: {width: (column.chars + 3) * unit + 'px'}})),
+    );
     table.style.minWidth = (others + (chars[wide] ?? 0) + 3) * unit + 'px';
   };
   const rowAt = (event) => /** @type {Element} */ (event.target).closest('tr[data-row]');
@@ -106,11 +174,19 @@ export function grid({label, row, onRow, isTree = false}) {
     body.querySelector(`[data-row="${active}"]`)?.focus({preventScroll: true});
   };
   const show = (i) => {
-    const wanted = i * kRowHeight, room = box.clientHeight - kRowHeight - head.offsetHeight;
+    const wanted = i * kRowHeight,
+      room = box.clientHeight - kRowHeight - head.offsetHeight;
     if (wanted < top) box.scrollTop = top = wanted;
     else if (room > 0 && wanted > top + room) box.scrollTop = top = wanted - room;
   };
-  box.addEventListener('scroll', () => { top = box.scrollTop; draw(); }, {passive: true});
+  box.addEventListener(
+    'scroll',
+    () => {
+      top = box.scrollTop;
+      draw();
+    },
+    {passive: true},
+  );
   body.addEventListener('click', (event) => {
     const line = rowAt(event);
     if (!line || /** @type {Element} */ (event.target).closest('a, button, input') || String(getSelection())) return;
@@ -120,25 +196,54 @@ export function grid({label, row, onRow, isTree = false}) {
   box.addEventListener('keydown', (event) => {
     if (event.target !== box && !rowAt(event)) return;
     const far = Math.max(1, Math.floor(box.clientHeight / kRowHeight) - 2);
-    const steps = /** @type {Record<string, number>} */ ({ArrowDown: 1, ArrowUp: -1, PageDown: far, PageUp: -far, Home: -rows, End: rows});
+    const steps = /** @type {Record<string, number>} */ ({
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: far,
+      PageUp: -far,
+      Home: -rows,
+      End: rows,
+    });
     if (event.key in steps) focusRow(event.target === box ? active : active + steps[event.key]);
-    else if (event.key === 'Enter' && event.target !== box && rows && !/** @type {Element} */ (event.target).closest('a, button')) onRow?.(active, event);
+    else if (
+      event.key === 'Enter' &&
+      event.target !== box &&
+      rows &&
+      !(/** @type {Element} */ (event.target).closest('a, button'))
+    )
+      onRow?.(active, event);
     else return;
     event.preventDefault();
     event.stopPropagation();
   });
-  if (typeof ResizeObserver !== 'undefined') new ResizeObserver(() => { width = box.clientWidth; height = box.clientHeight; fit(); draw(true); }).observe(box);
+  if (typeof ResizeObserver !== 'undefined')
+    new ResizeObserver(() => {
+      width = box.clientWidth;
+      height = box.clientHeight;
+      fit();
+      draw(true);
+    }).observe(box);
   return {
     element: box,
     // What follows is setRows(): it draws.
     /** @param {GridColumn[]} newColumns */
     setColumns(newColumns) {
       columns = newColumns;
-      clear(head).append(...columns.map((column) => {
-        const text = [visible(column.label), column.unit ? el('span', {class: 'unit'}, ' ' + column.unit) : null];
-        return el('th', {scope: 'col', class: column.isNumber ? 'number' : null, title: column.note || null, 'aria-sort': column.onSort ? column.order ?? 'none' : null},
-          column.onSort ? el('button', {type: 'button', onclick: column.onSort}, text) : text);
-      }));
+      clear(head).append(
+        ...columns.map((column) => {
+          const text = [visible(column.label), column.unit ? el('span', {class: 'unit'}, ' ' + column.unit) : null];
+          return el(
+            'th',
+            {
+              scope: 'col',
+              class: column.isNumber ? 'number' : null,
+              title: column.note || null,
+              'aria-sort': column.onSort ? (column.order ?? 'none') : null,
+            },
+            column.onSort ? el('button', {type: 'button', onclick: column.onSort}, text) : text,
+          );
+        }),
+      );
       fit();
     },
     /** @param {number} number of rows @param {boolean} toTop */
@@ -150,7 +255,11 @@ export function grid({label, row, onRow, isTree = false}) {
       if (toTop && top) box.scrollTop = top = 0;
       draw(true);
     },
-    show: (i) => { active = i; show(i); draw(true); },
+    show: (i) => {
+      active = i;
+      show(i);
+      draw(true);
+    },
   };
 }
 
@@ -164,8 +273,18 @@ export async function copyText(text, what = 'Copied.') {
     await navigator.clipboard.writeText(text);
     say(what);
   } catch {
-    const area = el('textarea', {class: 'copy-box', rows: 12, 'aria-label': 'Text to copy', readonly: true, value: text});
-    openDrawer('Copy', el('p', {}, 'The browser does not give the clipboard away. The text is selected: copy it with Ctrl+C.'), area);
+    const area = el('textarea', {
+      class: 'copy-box',
+      rows: 12,
+      'aria-label': 'Text to copy',
+      readonly: true,
+      value: text,
+    });
+    openDrawer(
+      'Copy',
+      el('p', {}, 'The browser does not give the clipboard away. The text is selected: copy it with Ctrl+C.'),
+      area,
+    );
     area.focus();
     area.select();
   }
@@ -175,58 +294,110 @@ export async function copyText(text, what = 'Copied.') {
 /** @param {boolean} asMarkdown */
 export function copyShownTable(asMarkdown) {
   if (!copiedTable?.place?.isConnected) return say('There is no table here.');
-  copyText(asMarkdown ? copiedTable.markdown() : copiedTable.csv(), `Table copied as ${asMarkdown ? 'Markdown' : 'CSV'}.`);
+  copyText(
+    asMarkdown ? copiedTable.markdown() : copiedTable.csv(),
+    `Table copied as ${asMarkdown ? 'Markdown' : 'CSV'}.`,
+  );
 }
 
 // Copy and download for any table.
 /** @param {string} name of the file @param {() => [Column[], number[]]} shown @param {() => [Column[], number[]]} all */
 export function copyButtons(name, shown, all = shown) {
-  const source = {csv: () => csvOf(...shown()), markdown: () => markdownOf(...shown()), place: /** @type {Element | null} */ (null)};
+  const source = {
+    csv: () => csvOf(...shown()),
+    markdown: () => markdownOf(...shown()),
+    place: /** @type {Element | null} */ (null),
+  };
   copiedTable = source;
   const download = () => {
     const address = URL.createObjectURL(new Blob([csvOf(...all())], {type: 'text/csv'}));
     el('a', {href: address, download: name.replace(/[^\w.-]+/g, '_') + '.csv'}).click();
     setTimeout(() => URL.revokeObjectURL(address), 10000);
   };
-  return source.place = el('span', {class: 'buttons', onpointerenter: () => { copiedTable = source; }, onfocusin: () => { copiedTable = source; }},
+  return (source.place = el(
+    'span',
+    {
+      class: 'buttons',
+      onpointerenter: () => {
+        copiedTable = source;
+      },
+      onfocusin: () => {
+        copiedTable = source;
+      },
+    },
     button('Copy CSV', () => copyText(source.csv(), 'Table copied as CSV.'), {title: 'Copy the rows as shown (c)'}),
-    button('Copy Markdown', () => copyText(source.markdown(), 'Table copied as Markdown.'), {title: 'Copy the rows as shown (C)'}),
-    button('Download', download, {title: 'All columns of these rows as a CSV file'}));
+    button('Copy Markdown', () => copyText(source.markdown(), 'Table copied as Markdown.'), {
+      title: 'Copy the rows as shown (C)',
+    }),
+    button('Download', download, {title: 'All columns of these rows as a CSV file'}),
+  ));
 }
 
 // A nested cell for reading.
 /** @param {string} text */
 function nestedDetails(text) {
   const value = parseNested(text);
-  const line = (item) => (item && typeof item === 'object' && !Array.isArray(item)
-    ? Object.entries(item).map(([name, v]) => `${name}: ${Array.isArray(v) ? JSON.stringify(v) : typeof v === 'number' && !Number.isInteger(v) ? Number(v.toPrecision(6)) : v}`).join('\n') : JSON.stringify(item));
-  if (Array.isArray(value) && value.length && value.every((item) => item && typeof item === 'object' && !Array.isArray(item)))
+  const line = (item) =>
+    item && typeof item === 'object' && !Array.isArray(item)
+      ? Object.entries(item)
+          .map(
+            ([name, v]) =>
+              `${name}: ${Array.isArray(v) ? JSON.stringify(v) : typeof v === 'number' && !Number.isInteger(v) ? Number(v.toPrecision(6)) : v}`,
+          )
+          .join('\n')
+      : JSON.stringify(item);
+  if (
+    Array.isArray(value) &&
+    value.length &&
+    value.every((item) => item && typeof item === 'object' && !Array.isArray(item))
+  )
     return value.slice(0, 40).map((item) => el('pre', {}, visible(line(item)).replace(/\\u\{A\}/g, '\n')));
-  return value && !Array.isArray(value) && typeof value === 'object' ? el('pre', {}, visible(line(value)).replace(/\\u\{A\}/g, '\n')) : traceText(text);
+  return value && !Array.isArray(value) && typeof value === 'object'
+    ? el('pre', {}, visible(line(value)).replace(/\\u\{A\}/g, '\n'))
+    : traceText(text);
 }
 
 // All cells of a row in the drawer.
 /** @param {TableData} table @param {number} row @param {any[]} more nodes on top */
 export function openRow(table, row, ...more) {
   const title = table.columns.find(({kind, values}) => kind === 0 && values[row]) ?? table.columns[0];
-  openDrawer(traceText(plainText(title.kind, title.values[row]), 160), ...more,
-    detailList(table.columns.map((column) => {
-      const value = column.values[row];
-      if (value === null || value === '') return [column.name, null];
-      const cell = column.kind === 4 ? nestedDetails(value) : column.kind === 0 ? traceText(value) : `${formatOf(column)(value)} ${shownUnit(column)}`.trim();
-      return [column.name, column.description ? el('span', {title: column.description}, cell) : cell];
-    })),
-    button('Copy link', () => copyText(location.href.split('#')[0] + hashOf('table', table.name, [['row', table.key(row)]]), 'Link copied.')));
+  openDrawer(
+    traceText(plainText(title.kind, title.values[row]), 160),
+    ...more,
+    detailList(
+      table.columns.map((column) => {
+        const value = column.values[row];
+        if (value === null || value === '') return [column.name, null];
+        const cell =
+          column.kind === 4
+            ? nestedDetails(value)
+            : column.kind === 0
+              ? traceText(value)
+              : `${formatOf(column)(value)} ${shownUnit(column)}`.trim();
+        return [column.name, column.description ? el('span', {title: column.description}, cell) : cell];
+      }),
+    ),
+    button('Copy link', () =>
+      copyText(location.href.split('#')[0] + hashOf('table', table.name, [['row', table.key(row)]]), 'Link copied.'),
+    ),
+  );
 }
 
 // The width a column wants.
 /** @param {Column} column @param {(value: any) => string} format @param {string} name as shown */
 function columnChars(column, format, name) {
-  const isNumber = column.kind === 1 || column.kind === 2, label = name.length + (shownUnit(column).length ? shownUnit(column).length + 1 : 0);
+  const isNumber = column.kind === 1 || column.kind === 2,
+    label = name.length + (shownUnit(column).length ? shownUnit(column).length + 1 : 0);
   let widest = 0;
-  for (let i = 0; i < Math.min(column.values.length, 200); ++i) widest = Math.max(widest, isNumber ? format(column.values[i]).length : String(column.values[i] ?? '').length);
+  for (let i = 0; i < Math.min(column.values.length, 200); ++i)
+    widest = Math.max(widest, isNumber ? format(column.values[i]).length : String(column.values[i] ?? '').length);
   const most = column.kind === 4 ? 28 : 32;
-  return {chars: isNumber ? Math.max(7, widest, Math.min(label + 2, 14)) : Math.max(8, Math.min(label + 2, 24), Math.min(widest, most)), wish: column.kind === 4 ? 0 : Math.min(widest, 200)};
+  return {
+    chars: isNumber
+      ? Math.max(7, widest, Math.min(label + 2, 14))
+      : Math.max(8, Math.min(label + 2, 24), Math.min(widest, most)),
+    wish: column.kind === 4 ? 0 : Math.min(widest, 200),
+  };
 }
 
 /**
@@ -237,21 +408,46 @@ function columnChars(column, format, name) {
  */
 export function dataTable(options) {
   const given = options.table ?? {name: options.name ?? 'table', columns: options.columns ?? []};
-  const table = tableOf({...given, columns: given.columns.map((c) => ({unit: '', description: '', kind: typeof c.values[0] === 'number' ? 2 : 0, ...c}))});
-  if (options.table) table.key = options.table.key ?? table.key, table.rowOf = options.table.rowOf ?? table.rowOf;
-  const caption = options.caption ?? table.description, isKept = options.isKept ?? false, labels = options.labels ?? {};
+  const table = tableOf({
+    ...given,
+    columns: given.columns.map((c) => ({
+      unit: '',
+      description: '',
+      kind: typeof c.values[0] === 'number' ? 2 : 0,
+      ...c,
+    })),
+  });
+  if (options.table) (table.key = options.table.key ?? table.key), (table.rowOf = options.table.rowOf ?? table.rowOf);
+  const caption = options.caption ?? table.description,
+    isKept = options.isKept ?? false,
+    labels = options.labels ?? {};
   const wanted = (options.shown ?? table.first ?? []).filter((name) => table.column(name));
   const chosen = new Set(wanted.length ? wanted : table.columns.map(({name}) => name));
-  const formats = new Map(table.columns.map((column) => [column, formatOf(column)])), widths = new Map();
+  const formats = new Map(table.columns.map((column) => [column, formatOf(column)])),
+    widths = new Map();
   const marks = new Set(options.marks ?? []);
-  let text = (isKept && state.get('f')) || options.filter || '', sort = (isKept && state.get('sort')) || '', selected = -1;
+  let text = (isKept && state.get('f')) || options.filter || '',
+    sort = (isKept && state.get('sort')) || '',
+    selected = -1;
   /** @type {((row: number) => boolean) | null} */
   let narrowed = null;
   /** @type {number[]} */
   let rows = [];
-  const inOrder = options.shown ? [...wanted.map((name) => /** @type {Column} */ (table.column(name))), ...table.columns.filter(({name}) => !wanted.includes(name))] : table.columns;
+  const inOrder = options.shown
+    ? [
+        ...wanted.map((name) => /** @type {Column} */ (table.column(name))),
+        ...table.columns.filter(({name}) => !wanted.includes(name)),
+      ]
+    : table.columns;
   const shownColumns = () => inOrder.filter(({name}) => chosen.has(name));
-  const shareColumn = () => shownColumns().find(({name, unit, kind, values}) => kind === 2 && unit === '%' && /^percent/i.test(name) && values.every((v) => v === null || (v >= 0 && v <= 100.01)));
+  const shareColumn = () =>
+    shownColumns().find(
+      ({name, unit, kind, values}) =>
+        kind === 2 &&
+        unit === '%' &&
+        /^percent/i.test(name) &&
+        values.every((v) => v === null || (v >= 0 && v <= 100.01)),
+    );
   const mostOf = ({values}) => values.reduce((most, v) => (v > most ? v : most), 1e-9);
 
   const tally = el('span', {class: 'tally', role: 'status'});
@@ -263,11 +459,14 @@ export function dataTable(options) {
         class: `${marks.has(row) ? 'marked' : ''} ${row === selected ? 'selected' : ''}`.trim() || undefined,
         selected: row === selected || marks.has(row),
         cells: shownColumns().map((column, j) => {
-          const value = column.values[row], own = options.cell?.[column.name];
+          const value = column.values[row],
+            own = options.cell?.[column.name];
           if (own) return own(value, row, chars[j]);
           if (column.kind === 0 || column.kind === 4) return value === null ? '' : traceText(value, chars[j]);
           const shown = formats.get(column)?.(value) ?? '';
-          return column === share && value !== null ? el('td', {class: 'number share', style: {backgroundSize: `${value / most * 100}% 20px`}}, shown) : shown;
+          return column === share && value !== null
+            ? el('td', {class: 'number share', style: {backgroundSize: `${(value / most) * 100}% 20px`}}, shown)
+            : shown;
         }),
       };
     },
@@ -292,39 +491,116 @@ export function dataTable(options) {
   const layout = () => {
     share = shareColumn();
     most = share ? mostOf(share) : 1;
-    body.setColumns(shownColumns().map((column) => ({
-      label: labels[column.name] ?? column.name, unit: labels[column.name] ? '' : shownUnit(column), note: [column.description, column.unit && column.unit !== 'id' ? `in ${column.unit}` : ''].filter(Boolean).join(', '), isNumber: column.kind === 1 || column.kind === 2,
-      ...(widths.get(column) ?? widths.set(column, columnChars(column, formats.get(column) ?? String, labels[column.name] ?? column.name)).get(column)), order: orderOf(sort, column.name), onSort: () => sortBy(column),
-    })));
+    body.setColumns(
+      shownColumns().map((column) => ({
+        label: labels[column.name] ?? column.name,
+        unit: labels[column.name] ? '' : shownUnit(column),
+        note: [column.description, column.unit && column.unit !== 'id' ? `in ${column.unit}` : '']
+          .filter(Boolean)
+          .join(', '),
+        isNumber: column.kind === 1 || column.kind === 2,
+        ...(widths.get(column) ??
+          widths
+            .set(column, columnChars(column, formats.get(column) ?? String, labels[column.name] ?? column.name))
+            .get(column)),
+        order: orderOf(sort, column.name),
+        onSort: () => sortBy(column),
+      })),
+    );
   };
   const update = (toTop = false) => {
-    const test = filterOf(text, [...shownColumns(), ...table.columns.filter(({name, kind}) => !chosen.has(name) && kind !== 4)]);
+    const test = filterOf(text, [
+      ...shownColumns(),
+      ...table.columns.filter(({name, kind}) => !chosen.has(name) && kind !== 4),
+    ]);
     rows = [];
     for (let row = 0; row < table.rows; ++row) if ((!test || test(row)) && (!narrowed || narrowed(row))) rows.push(row);
     const by = table.column(sort.replace(/^-/, ''));
     if (by) rows = sortedRows(rows, by.values, isDown());
-    tally.textContent = rows.length === table.rows ? `${count(table.rows)} ${table.rows === 1 ? 'row' : 'rows'}` : `${count(rows.length)} of ${count(table.rows)} rows`;
+    tally.textContent =
+      rows.length === table.rows
+        ? `${count(table.rows)} ${table.rows === 1 ? 'row' : 'rows'}`
+        : `${count(rows.length)} of ${count(table.rows)} rows`;
     body.setRows(rows.length, toTop);
   };
-  const input = el('input', {type: 'search', class: 'filter', placeholder: 'Filter: words, or ms>1', 'aria-label': `Filter ${table.name}`, value: text, spellcheck: 'false', oninput: () => {
-    text = input.value;
-    if (isKept) state.set({f: text});
-    update(true);
-  }});
-  const chooser = table.columns.length > 3 && el('details', {class: 'menu'}, el('summary', {class: 'button'}, 'Columns'),
-    el('div', {class: 'menu-list'}, table.columns.map((column) => el('label', {title: column.description}, el('input', {type: 'checkbox', checked: chosen.has(column.name), onchange: (event) => {
-      if (event.target.checked) chosen.add(column.name);
-      else if (chosen.size > 1) chosen.delete(column.name);
-      else event.target.checked = true;
-      layout();
-      update();
-    }}), visible(column.name)))));
+  const input = el('input', {
+    type: 'search',
+    class: 'filter',
+    placeholder: 'Filter: words, or ms>1',
+    'aria-label': `Filter ${table.name}`,
+    value: text,
+    spellcheck: 'false',
+    oninput: () => {
+      text = input.value;
+      if (isKept) state.set({f: text});
+      update(true);
+    },
+  });
+  const chooser =
+    table.columns.length > 3 &&
+    el(
+      'details',
+      {class: 'menu'},
+      el('summary', {class: 'button'}, 'Columns'),
+      el(
+        'div',
+        {class: 'menu-list'},
+        table.columns.map((column) =>
+          el(
+            'label',
+            {title: column.description},
+            el('input', {
+              type: 'checkbox',
+              checked: chosen.has(column.name),
+              onchange: (event) => {
+                if (event.target.checked) chosen.add(column.name);
+                else if (chosen.size > 1) chosen.delete(column.name);
+                else event.target.checked = true;
+                layout();
+                update();
+              },
+            }),
+            visible(column.name),
+          ),
+        ),
+      ),
+    );
   layout();
   update();
-  const element = el('div', {class: 'table-view'}, caption ? el('p', {class: 'caption'}, caption, table.allRows > table.rows ? ` First ${count(table.rows)} of ${count(table.allRows)} rows; all of them: -o report.xlsx` : null) : null,
-    el('div', {class: 'tools'}, input, tally, options.tools, chooser, copyButtons(table.name, () => [shownColumns(), rows], () => [table.columns, rows])), body.element);
+  const element = el(
+    'div',
+    {class: 'table-view'},
+    caption
+      ? el(
+          'p',
+          {class: 'caption'},
+          caption,
+          table.allRows > table.rows
+            ? ` First ${count(table.rows)} of ${count(table.allRows)} rows; all of them: -o report.xlsx`
+            : null,
+        )
+      : null,
+    el(
+      'div',
+      {class: 'tools'},
+      input,
+      tally,
+      options.tools,
+      chooser,
+      copyButtons(
+        table.name,
+        () => [shownColumns(), rows],
+        () => [table.columns, rows],
+      ),
+    ),
+    body.element,
+  );
   const wantedRow = isKept && state.get('row');
-  const wantedMarks = ((isKept && state.get('mark')) || '').split(',').filter(Boolean).map(table.rowOf).filter((row) => row >= 0);
+  const wantedMarks = ((isKept && state.get('mark')) || '')
+    .split(',')
+    .filter(Boolean)
+    .map(table.rowOf)
+    .filter((row) => row >= 0);
   for (const row of wantedMarks) marks.add(row);
   if (wantedRow) {
     selected = table.rowOf(wantedRow);
@@ -333,9 +609,16 @@ export function dataTable(options) {
   const first = rows.findIndex((row) => row === selected || marks.has(row));
   if (first >= 0) requestAnimationFrame(() => body.show(first));
   return Object.assign(element, {
-    narrow: (test) => { narrowed = test; update(true); },
+    narrow: (test) => {
+      narrowed = test;
+      update(true);
+    },
     rows: () => rows,
-    mark: (some) => { marks.clear(); for (const row of some) marks.add(row); update(); },
+    mark: (some) => {
+      marks.clear();
+      for (const row of some) marks.add(row);
+      update();
+    },
   });
 }
 
@@ -344,12 +627,16 @@ export function dataTable(options) {
 export function pictureWithTable(picture, makeTable, label = 'picture') {
   const place = el('div', {class: 'picture-place'}, picture);
   let isTable = false;
-  const toggle = button('Show as a table', async () => {
-    isTable = !isTable;
-    const made = isTable ? await makeTable() : null;
-    place.replaceChildren(made ? dataTable(made.column ? {table: made} : made) : picture);
-    toggle.textContent = isTable ? `Show the ${label}` : 'Show as a table';
-    say(isTable ? 'Shown as a table.' : 'Shown as a picture.');
-  }, {class: 'button quiet picture-toggle', title: 'Swap the picture and its table (t)'});
+  const toggle = button(
+    'Show as a table',
+    async () => {
+      isTable = !isTable;
+      const made = isTable ? await makeTable() : null;
+      place.replaceChildren(made ? dataTable(made.column ? {table: made} : made) : picture);
+      toggle.textContent = isTable ? `Show the ${label}` : 'Show as a table';
+      say(isTable ? 'Shown as a table.' : 'Shown as a picture.');
+    },
+    {class: 'button quiet picture-toggle', title: 'Swap the picture and its table (t)'},
+  );
   return el('div', {class: 'picture'}, place, toggle);
 }

@@ -1,6 +1,7 @@
 // text.js: numbers and names as a person reads them, and tables as text to copy.
 
-const kHidden = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
+const kHidden =
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
 const kEllipsis = '…';
 const kTimeUnits = ['ns', 'µs', 'us', 'ms', 's'];
 
@@ -27,7 +28,8 @@ function withoutSignature(name) {
 // Template arguments deeper than `depth` become an ellipsis.
 /** @param {string} name @param {number} depth */
 function folded(name, depth) {
-  let out = '', inside = 0;
+  let out = '',
+    inside = 0;
   for (let at = 0; at < name.length; ++at) {
     const c = name[at];
     if ((c === '>' && name[at - 1] !== '-') || c === ')' || c === '}') inside = Math.max(0, inside - 1);
@@ -60,7 +62,7 @@ export function shortName(text, width = 60) {
 /** @param {number} value @param {number} decimals */
 export function fixed(value, decimals) {
   let text = value.toFixed(decimals);
-  const halves = value * 2 ** (decimals + 1);  // odd: exactly between two texts
+  const halves = value * 2 ** (decimals + 1); // odd: exactly between two texts
   if (decimals < 20 && Number.isInteger(halves) && halves % 2 !== 0 && /[13579]$/.test(text)) {
     const below = Math.floor(Math.abs(value) * 10 ** decimals) / 10 ** decimals;
     text = (value < 0 ? '-' : '') + below.toFixed(decimals);
@@ -90,8 +92,14 @@ export function fourDigits(value) {
 // Whether its cells are differences, which have a sign.
 /** @param {ColumnLike} column */
 function isChange({name}) {
-  return name.endsWith('difference') || name === 'change' || name.endsWith(' change') || name.endsWith('diff') ||
-    name === 'diff_pct' || (name.endsWith('_pct') && name.includes('__'));
+  return (
+    name.endsWith('difference') ||
+    name === 'change' ||
+    name.endsWith(' change') ||
+    name.endsWith('diff') ||
+    name === 'diff_pct' ||
+    (name.endsWith('_pct') && name.includes('__'))
+  );
 }
 
 // The unit for a header, unless the name has it.
@@ -106,7 +114,8 @@ export function shownUnit(column) {
 
 /** @param {ColumnLike} column */
 function decimalsOf({unit, values}) {
-  let largest = 0, whole = true;
+  let largest = 0,
+    whole = true;
   for (const value of values) {
     if (value === null || !Number.isFinite(value)) continue;
     largest = Math.max(largest, Math.abs(value));
@@ -132,11 +141,17 @@ export function formatOf(column) {
     const isPercent = unit === '%' || name.endsWith('change');
     return (value) => {
       if (value === null) return '';
-      const text = isPercent && Math.abs(value) < 1e15 ? fixed(value, 1) : kind === 1 ? withSeparators(String(value)) : real(value);
+      const text =
+        isPercent && Math.abs(value) < 1e15
+          ? fixed(value, 1)
+          : kind === 1
+            ? withSeparators(String(value))
+            : real(value);
       return (value > 0 ? '+' : '') + text + (isPercent ? '%' : '');
     };
   }
-  if (kind === 1) return (value) => (value === null ? '' : unit === 'id' ? String(value) : withSeparators(String(value)));
+  if (kind === 1)
+    return (value) => (value === null ? '' : unit === 'id' ? String(value) : withSeparators(String(value)));
   const isSize = unit === 'MB' || unit === 'MiB' || unit === 'GB';
   return (value) => (value === null ? '' : isSize && value > 0 && value < 1e-4 ? '<0.0001' : real(value));
 }
@@ -168,20 +183,26 @@ export function time(ns, digits = 3) {
 // A time to the nanosecond: "23.219182 ms".
 /** @param {number} ns */
 export function exactTime(ns) {
-  const size = Math.abs(ns), power = size < 1000 ? 0 : size < 1e6 ? 3 : size < 1e9 ? 6 : 9;
+  const size = Math.abs(ns),
+    power = size < 1000 ? 0 : size < 1e6 ? 3 : size < 1e9 ? 6 : 9;
   const text = power ? (ns / 10 ** power).toFixed(power).replace(/\.?0+$/, '') : String(ns);
   return `${withSeparators(text)} ${['ns', 'µs', 'ms', 's'][power / 3]}`;
 }
 
 /** @param {number} n */
-export function count(n) { return withSeparators(String(n)); }
+export function count(n) {
+  return withSeparators(String(n));
+}
 
 /** @param {number} p */
-export function percent(p) { return `${fixed(p, 1)} %`; }
+export function percent(p) {
+  return `${fixed(p, 1)} %`;
+}
 
 /** @param {number} b */
 export function bytes(b) {
-  const size = Math.abs(b), units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
+  const size = Math.abs(b),
+    units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
   const power = size < 1000 ? 0 : Math.min(5, Math.floor(Math.log10(size) / 3 + 1e-12));
   return `${power ? rounded(b / 1000 ** power, 3) : b} ${units[power]}`;
 }
@@ -209,13 +230,18 @@ export function plainText(kind, value) {
 /** @param {ColumnLike[]} columns @param {Iterable<number>} rows */
 export function csvOf(columns, rows) {
   const field = (text) => (/[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
-  const guarded = (text) => (/^'*[=+\-@\t\r]/.test(text) && !/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? "'" + text : text);
+  const guarded = (text) =>
+    /^'*[=+\-@\t\r]/.test(text) && !/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? "'" + text : text;
   const lines = [columns.map((column) => field(guarded(column.name))).join(',')];
   for (const row of rows) {
-    lines.push(columns.map(({kind, values}) => {
-      const text = plainText(kind, values[row]);
-      return kind === 0 || kind === 4 ? field(guarded(text)) : text;
-    }).join(','));
+    lines.push(
+      columns
+        .map(({kind, values}) => {
+          const text = plainText(kind, values[row]);
+          return kind === 0 || kind === 4 ? field(guarded(text)) : text;
+        })
+        .join(','),
+    );
   }
   return lines.join('\n') + '\n';
 }
@@ -226,8 +252,10 @@ export function markdownOf(columns, rows) {
   const cell = (text) => text.replace(/[\\|`*_<>[\]]/g, '\\$&');
   const line = (cells) => `| ${cells.join(' | ')} |`;
   const formats = columns.map(formatOf);
-  const lines = [line(columns.map((column) => cell(visible(column.name)) + (shownUnit(column) ? ` (${shownUnit(column)})` : ''))),
-    line(columns.map(({kind}) => (kind === 1 || kind === 2 ? '---:' : '---')))];
+  const lines = [
+    line(columns.map((column) => cell(visible(column.name)) + (shownUnit(column) ? ` (${shownUnit(column)})` : ''))),
+    line(columns.map(({kind}) => (kind === 1 || kind === 2 ? '---:' : '---'))),
+  ];
   for (const row of rows) lines.push(line(columns.map(({values}, i) => cell(formats[i](values[row])))));
   return lines.join('\n') + '\n';
 }
@@ -235,15 +263,22 @@ export function markdownOf(columns, rows) {
 // The value of a Python literal as the tables hold it (tuples become arrays); null where it is none.
 /** @param {string} text @returns {any} */
 export function parseNested(text) {
-  let at = 0, depth = 0;
-  const space = () => { while (text[at] === ' ' || text[at] === '\n') ++at; };
+  let at = 0,
+    depth = 0;
+  const space = () => {
+    while (text[at] === ' ' || text[at] === '\n') ++at;
+  };
   const broken = () => new SyntaxError('no Python literal');
   const string = () => {
     const quote = text[at++];
     let out = '';
     for (; at < text.length && text[at] !== quote; ++at) {
-      if (text[at] !== '\\') { out += text[at]; continue; }
-      const c = text[++at], digits = c === 'x' ? 2 : c === 'u' ? 4 : c === 'U' ? 8 : 0;
+      if (text[at] !== '\\') {
+        out += text[at];
+        continue;
+      }
+      const c = text[++at],
+        digits = c === 'x' ? 2 : c === 'u' ? 4 : c === 'U' ? 8 : 0;
       const code = digits ? parseInt(text.slice(at + 1, at + 1 + digits), 16) : 0;
       if (digits) out += code <= 0x10ffff ? String.fromCodePoint(code || 0) : '\ufffd';
       else out += c === 'n' ? '\n' : c === 't' ? '\t' : c === 'r' ? '\r' : c;
@@ -259,7 +294,8 @@ export function parseNested(text) {
     if (c === "'" || c === '"') return string();
     if (c === '(' || c === '[') {
       if (++depth > 200) throw broken();
-      const close = c === '(' ? ')' : ']', items = [];
+      const close = c === '(' ? ')' : ']',
+        items = [];
       for (++at, space(); text[at] !== close; space()) {
         items.push(value());
         space();
@@ -288,7 +324,8 @@ export function parseNested(text) {
     at += word.length;
     if (word === 'None') return null;
     if (word === 'True' || word === 'False') return word === 'True';
-    if (word === 'nan' || word === 'inf' || word === '-inf') return word === 'nan' ? NaN : word === 'inf' ? Infinity : -Infinity;
+    if (word === 'nan' || word === 'inf' || word === '-inf')
+      return word === 'nan' ? NaN : word === 'inf' ? Infinity : -Infinity;
     const number = Number(word);
     if (!word || Number.isNaN(number)) throw broken();
     return number;
@@ -297,7 +334,9 @@ export function parseNested(text) {
     const result = value();
     space();
     return at === text.length ? result : null;
-  } catch { return null; }
+  } catch {
+    return null;
+  }
 }
 
 // Shapes in little room: "((4096, 8192), (8192,), ())" -> "4096×8192 · 8192".
@@ -309,7 +348,9 @@ export function shapesText(dims) {
     if (!Array.isArray(shape) || !shape.length) return '';
     return Array.isArray(shape[0]) ? `${shape.length} tensors` : shape.join('×');
   };
-  return (Array.isArray(shapes[0]) || !shapes.length || shapes.some(Array.isArray) ? shapes.map(one) : [one(shapes)]).filter(Boolean).join(' · ');
+  return (Array.isArray(shapes[0]) || !shapes.length || shapes.some(Array.isArray) ? shapes.map(one) : [one(shapes)])
+    .filter(Boolean)
+    .join(' · ');
 }
 
 // Types in little room: the distinct ones, "bf16 · f32".
@@ -317,8 +358,19 @@ export function shapesText(dims) {
 export function typesText(types) {
   const list = parseNested(types);
   if (!Array.isArray(list)) return '';
-  const short = new Map([['c10::BFloat16', 'bf16'], ['c10::Half', 'fp16'], ['float', 'fp32'], ['double', 'fp64'], ['long int', 'int64'], ['int', 'int32'],
-    ['c10::Float8_e4m3fn', 'fp8'], ['c10::Float8_e5m2', 'fp8'], ['unsigned char', 'uint8']]);
-  const told = list.flat().filter((type) => typeof type === 'string' && type && !type.startsWith('Scalar') && type !== 'GenericList');
+  const short = new Map([
+    ['c10::BFloat16', 'bf16'],
+    ['c10::Half', 'fp16'],
+    ['float', 'fp32'],
+    ['double', 'fp64'],
+    ['long int', 'int64'],
+    ['int', 'int32'],
+    ['c10::Float8_e4m3fn', 'fp8'],
+    ['c10::Float8_e5m2', 'fp8'],
+    ['unsigned char', 'uint8'],
+  ]);
+  const told = list
+    .flat()
+    .filter((type) => typeof type === 'string' && type && !type.startsWith('Scalar') && type !== 'GenericList');
   return [...new Set(told.map((type) => short.get(type) ?? type.replace(/^c10::/, '')))].join(' · ');
 }

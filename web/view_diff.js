@@ -18,7 +18,9 @@ export function sumByName(rows) {
     const sum = sums.get(row.name);
     if (!sum) sums.set(row.name, {...row, times: [...row.times]});
     else {
-      row.times.forEach((value, i) => { if (value !== null) sum.times[i] = (sum.times[i] ?? 0) + value; });
+      row.times.forEach((value, i) => {
+        if (value !== null) sum.times[i] = (sum.times[i] ?? 0) + value;
+      });
       if (sum.verdict !== row.verdict) sum.verdict = 'mixed';
     }
   }
@@ -32,85 +34,297 @@ function signed(value) {
 }
 
 export const diffView = {
-  id: 'diff', title: 'Diff', key: '',
+  id: 'diff',
+  title: 'Diff',
+  key: '',
   /** @param {import('./data.js').Page} page */
-  isThere: (page) => page.hasTable('ops_diff') || page.manifest.verb === 'compare' || page.manifest.tables.some((table) => /_only_(baseline|variant)_/.test(table.name)),
+  isThere: (page) =>
+    page.hasTable('ops_diff') ||
+    page.manifest.verb === 'compare' ||
+    page.manifest.tables.some((table) => /_only_(baseline|variant)_/.test(table.name)),
   /** @param {import('./data.js').Page} page @param {HTMLElement} into */
   async draw(page, into) {
-    const {manifest} = page, [ops, spans, summary, replaced, modules] = await Promise.all(['ops_diff', 'gpu_timeline', 'ops_summary', 'substitutions', 'modules_diff'].map((name) => page.table(name)));
+    const {manifest} = page,
+      [ops, spans, summary, replaced, modules] = await Promise.all(
+        ['ops_diff', 'gpu_timeline', 'ops_summary', 'substitutions', 'modules_diff'].map((name) => page.table(name)),
+      );
     /** @type {string[]} */
     let runs = manifest.groups;
-    if (runs.length < 2) runs = (summary ?? spans)?.columns.map(({name}) => /^(.*)::(total_direct_kernel_time_ms|time ms)$/.exec(name)?.[1] ?? '').filter(Boolean) ?? [];
+    if (runs.length < 2)
+      runs =
+        (summary ?? spans)?.columns
+          .map(({name}) => /^(.*)::(total_direct_kernel_time_ms|time ms)$/.exec(name)?.[1] ?? '')
+          .filter(Boolean) ?? [];
     if (runs.length < 2) runs = manifest.source.flatMap((source) => source.split(', '));
     if (runs.length < 2) runs = ['base', 'new'];
-    const labels = runs.map((run) => visible(shortName(run.split('/').pop()?.replace(/\.(json|gz|pb|pftrace|sqlite)/g, '') || run, 28)));
+    const labels = runs.map((run) =>
+      visible(
+        shortName(
+          run
+            .split('/')
+            .pop()
+            ?.replace(/\.(json|gz|pb|pftrace|sqlite)/g, '') || run,
+          28,
+        ),
+      ),
+    );
     /** @type {any[]} */
     const metas = manifest.lanes;
-    const lanes = await Promise.all(metas.map((meta, i) => (meta.kind === 'gpu' ? page.lane(i) : null))), texts = metas.length ? await page.texts() : [];
-    const bounds = runs.map((_, run) => lanes.reduce((found, lane) => {
-      if (!lane || lane.meta.group !== run) return found;
-      const end = Math.max(...[lane, lane.runs].map((part) => part.start.reduce((last, start, i) => Math.max(last, start + (part.duration ?? part.length)[i]), 0)));
-      const start = Math.min(...[lane.start, lane.runs.start].map((list) => list.reduce((a, b) => Math.min(a, b), Infinity)));
-      return {start: Math.min(found.start, start), end: Math.max(found.end, end)};
-    }, {start: Infinity, end: 0}));
+    const lanes = await Promise.all(metas.map((meta, i) => (meta.kind === 'gpu' ? page.lane(i) : null))),
+      texts = metas.length ? await page.texts() : [];
+    const bounds = runs.map((_, run) =>
+      lanes.reduce(
+        (found, lane) => {
+          if (!lane || lane.meta.group !== run) return found;
+          const end = Math.max(
+            ...[lane, lane.runs].map((part) =>
+              part.start.reduce((last, start, i) => Math.max(last, start + (part.duration ?? part.length)[i]), 0),
+            ),
+          );
+          const start = Math.min(
+            ...[lane.start, lane.runs.start].map((list) => list.reduce((a, b) => Math.min(a, b), Infinity)),
+          );
+          return {start: Math.min(found.start, start), end: Math.max(found.end, end)};
+        },
+        {start: Infinity, end: 0},
+      ),
+    );
     const total = cellsOf(spans, 'type').indexOf('total_time');
     // The lanes may begin before what the tables count, so they do not tell how long a run lasts.
-    const lasts = runs.map((run) => (total >= 0 ? cellsOf(spans, `${run}::time ms`)[total] ?? null : null));
-    const rows = sumByName(ops ? cellsOf(ops, 'name').map((name, i) => ({name, times: ['time_trace1', 'time_trace2'].map((column) => (cellsOf(ops, column)[i] ?? 0) / 1000), verdict: cellsOf(ops, 'verdict')[i] ?? ''}))
-      : cellsOf(summary, 'name').map((name, i) => ({name, times: runs.map((run) => cellsOf(summary, `${run}::total_direct_kernel_time_ms`)[i] ?? null), verdict: ''})));
-    const work = runs.map((_, i) => rows.reduce((sum, row) => sum + (row.times[i] ?? 0), 0)), longest = Math.max(...lasts.map((value) => value ?? 0), ...work, 1e-9);
-    into.append(el('div', {class: 'diff-runs'}, runs.map((run, i) => {
-      const value = lasts[i] ?? work[i], base = lasts[0] ?? work[0];
-      return el('section', {class: 'diff-run'}, el('h2', {title: visible(run), dir: 'ltr'}, i || labels[i] === 'base' ? '' : 'Base: ', labels[i]), el('p', {class: 'diff-total digits'}, `${fixed(value, 2)} ms `,
-        i ? el('span', {class: value > base ? 'worse' : 'better'}, `${value > base ? '+' : ''}${fixed(100 * (value - base) / base, 1)} %`) : null),
-      el('div', {class: 'diff-track'}, el('div', {class: 'diff-span', style: {width: `${100 * value / longest}%`}}), el('div', {class: 'diff-work', style: {width: `${100 * work[i] / longest}%`}})),
-      el('p', {class: 'muted'}, `${lasts[i] === null ? 'GPU work' : `GPU work ${fixed(work[i], 2)} ms`}${i ? `, ${signed(work[i] - work[0])} ms` : ''}`));
-    })));
+    const lasts = runs.map((run) => (total >= 0 ? (cellsOf(spans, `${run}::time ms`)[total] ?? null) : null));
+    const rows = sumByName(
+      ops
+        ? cellsOf(ops, 'name').map((name, i) => ({
+            name,
+            times: ['time_trace1', 'time_trace2'].map((column) => (cellsOf(ops, column)[i] ?? 0) / 1000),
+            verdict: cellsOf(ops, 'verdict')[i] ?? '',
+          }))
+        : cellsOf(summary, 'name').map((name, i) => ({
+            name,
+            times: runs.map((run) => cellsOf(summary, `${run}::total_direct_kernel_time_ms`)[i] ?? null),
+            verdict: '',
+          })),
+    );
+    const work = runs.map((_, i) => rows.reduce((sum, row) => sum + (row.times[i] ?? 0), 0)),
+      longest = Math.max(...lasts.map((value) => value ?? 0), ...work, 1e-9);
+    into.append(
+      el(
+        'div',
+        {class: 'diff-runs'},
+        runs.map((run, i) => {
+          const value = lasts[i] ?? work[i],
+            base = lasts[0] ?? work[0];
+          return el(
+            'section',
+            {class: 'diff-run'},
+            el('h2', {title: visible(run), dir: 'ltr'}, i || labels[i] === 'base' ? '' : 'Base: ', labels[i]),
+            el(
+              'p',
+              {class: 'diff-total digits'},
+              `${fixed(value, 2)} ms `,
+              i
+                ? el(
+                    'span',
+                    {class: value > base ? 'worse' : 'better'},
+                    `${value > base ? '+' : ''}${fixed((100 * (value - base)) / base, 1)} %`,
+                  )
+                : null,
+            ),
+            el(
+              'div',
+              {class: 'diff-track'},
+              el('div', {class: 'diff-span', style: {width: `${(100 * value) / longest}%`}}),
+              el('div', {class: 'diff-work', style: {width: `${(100 * work[i]) / longest}%`}}),
+            ),
+            el(
+              'p',
+              {class: 'muted'},
+              `${lasts[i] === null ? 'GPU work' : `GPU work ${fixed(work[i], 2)} ms`}${i ? `, ${signed(work[i] - work[0])} ms` : ''}`,
+            ),
+          );
+        }),
+      ),
+    );
     if (lanes.some(Boolean)) this.lanes(into, page, lanes.filter(Boolean), bounds, labels, texts);
-    const two = runs.length === 2, most = Math.max(1e-9, ...rows.map((row) => (two ? Math.abs((row.times[1] ?? 0) - (row.times[0] ?? 0)) : Math.max(...row.times.map((value) => value ?? 0)))));
+    const two = runs.length === 2,
+      most = Math.max(
+        1e-9,
+        ...rows.map((row) =>
+          two ? Math.abs((row.times[1] ?? 0) - (row.times[0] ?? 0)) : Math.max(...row.times.map((value) => value ?? 0)),
+        ),
+      );
     const bar = (row) => {
-      if (!two) return el('div', {class: 'diff-bars'}, row.times.map((value, i) => el('i', {class: `run-${i % 4}`, style: {width: `${100 * (value ?? 0) / most}%`}})));
+      if (!two)
+        return el(
+          'div',
+          {class: 'diff-bars'},
+          row.times.map((value, i) =>
+            el('i', {class: `run-${i % 4}`, style: {width: `${(100 * (value ?? 0)) / most}%`}}),
+          ),
+        );
       const change = (row.times[1] ?? 0) - (row.times[0] ?? 0);
-      return el('div', {class: 'diff-change'}, el('i', {class: row.verdict === 'noise' ? 'noise' : change > 0 ? 'worse' : 'better', style: {width: `${50 * Math.abs(change) / most}%`, left: change > 0 ? '50%' : `${50 - 50 * Math.abs(change) / most}%`}}));
+      return el(
+        'div',
+        {class: 'diff-change'},
+        el('i', {
+          class: row.verdict === 'noise' ? 'noise' : change > 0 ? 'worse' : 'better',
+          style: {
+            width: `${(50 * Math.abs(change)) / most}%`,
+            left: change > 0 ? '50%' : `${50 - (50 * Math.abs(change)) / most}%`,
+          },
+        }),
+      );
     };
-    const verdictOf = (row) => (row.verdict && row.verdict !== 'unknown' && row.verdict !== 'mixed' ? row.verdict : row.times[0] ? (row.times[1] ? ((row.times[1] ?? 0) > row.times[0] ? 'slower' : 'faster') : 'gone') : 'new');
-    const picture = el('div', {class: 'diff-scroll', tabindex: '0', role: 'region', 'aria-label': 'Change by op'}, el('table', {class: 'diff-table'}, el('thead', {}, el('tr', {}, el('th', {scope: 'col'}, 'op'), labels.map((label) => el('th', {scope: 'col', class: 'number'}, `${label}, ms`)),
-      two ? el('th', {scope: 'col', class: 'number'}, 'change, ms') : null, el('th', {scope: 'col', class: 'diff-wide'}, two ? 'faster ◂ ▸ slower' : 'time'), two ? el('th', {scope: 'col'}, 'verdict') : null)),
-    el('tbody', {}, rows.slice(0, kMostDiffRows).map((row) => el('tr', {class: row.verdict === 'noise' ? 'muted' : null}, el('th', {scope: 'row'}, traceText(row.name, 60)), row.times.map((value) => el('td', {class: 'number'}, value === null ? '' : fixed(value, 3))),
-      two ? el('td', {class: 'number'}, signed((row.times[1] ?? 0) - (row.times[0] ?? 0))) : null, el('td', {}, bar(row)), two ? el('td', {}, row.verdict === 'noise' ? 'within noise' : verdictOf(row)) : null)))));
+    const verdictOf = (row) =>
+      row.verdict && row.verdict !== 'unknown' && row.verdict !== 'mixed'
+        ? row.verdict
+        : row.times[0]
+          ? row.times[1]
+            ? (row.times[1] ?? 0) > row.times[0]
+              ? 'slower'
+              : 'faster'
+            : 'gone'
+          : 'new';
+    const picture = el(
+      'div',
+      {class: 'diff-scroll', tabindex: '0', role: 'region', 'aria-label': 'Change by op'},
+      el(
+        'table',
+        {class: 'diff-table'},
+        el(
+          'thead',
+          {},
+          el(
+            'tr',
+            {},
+            el('th', {scope: 'col'}, 'op'),
+            labels.map((label) => el('th', {scope: 'col', class: 'number'}, `${label}, ms`)),
+            two ? el('th', {scope: 'col', class: 'number'}, 'change, ms') : null,
+            el('th', {scope: 'col', class: 'diff-wide'}, two ? 'faster ◂ ▸ slower' : 'time'),
+            two ? el('th', {scope: 'col'}, 'verdict') : null,
+          ),
+        ),
+        el(
+          'tbody',
+          {},
+          rows.slice(0, kMostDiffRows).map((row) =>
+            el(
+              'tr',
+              {class: row.verdict === 'noise' ? 'muted' : null},
+              el('th', {scope: 'row'}, traceText(row.name, 60)),
+              row.times.map((value) => el('td', {class: 'number'}, value === null ? '' : fixed(value, 3))),
+              two ? el('td', {class: 'number'}, signed((row.times[1] ?? 0) - (row.times[0] ?? 0))) : null,
+              el('td', {}, bar(row)),
+              two ? el('td', {}, row.verdict === 'noise' ? 'within noise' : verdictOf(row)) : null,
+            ),
+          ),
+        ),
+      ),
+    );
     const whole = ops ?? summary;
-    if (two && manifest.nodes_blob >= 0) into.append(el('p', {}, el('a', {href: '#tree?colour=change'}, 'Modules, coloured by change')));
+    if (two && manifest.nodes_blob >= 0)
+      into.append(el('p', {}, el('a', {href: '#tree?colour=change'}, 'Modules, coloured by change')));
     if (rows.length) {
-      into.append(el('h2', {}, 'By op', el('span', {class: 'muted'}, rows.length > kMostDiffRows ? ` the ${kMostDiffRows} largest changes of ${rows.length}` : '')), whole ? pictureWithTable(picture, () => whole, 'bars') : picture);
-      if (!two) into.append(el('ul', {class: 'legend'}, labels.map((label, i) => el('li', {}, el('span', {class: `swatch run-${i % 4}`}), label))));
-      if (ops && rows.every((row) => row.verdict === 'unknown')) into.append(el('p', {class: 'muted'}, 'One step each: what is noise cannot be told. Record several steps to know.'));
+      into.append(
+        el(
+          'h2',
+          {},
+          'By op',
+          el(
+            'span',
+            {class: 'muted'},
+            rows.length > kMostDiffRows ? ` the ${kMostDiffRows} largest changes of ${rows.length}` : '',
+          ),
+        ),
+        whole ? pictureWithTable(picture, () => whole, 'bars') : picture,
+      );
+      if (!two)
+        into.append(
+          el(
+            'ul',
+            {class: 'legend'},
+            labels.map((label, i) => el('li', {}, el('span', {class: `swatch run-${i % 4}`}), label)),
+          ),
+        );
+      if (ops && rows.every((row) => row.verdict === 'unknown'))
+        into.append(
+          el('p', {class: 'muted'}, 'One step each: what is noise cannot be told. Record several steps to know.'),
+        );
     }
-    appendTables(into, [[replaced, 'What took the place of what'], [modules, 'By module']]);
+    appendTables(into, [
+      [replaced, 'What took the place of what'],
+      [modules, 'By module'],
+    ]);
   },
   /** Lanes of all runs on one scale, their first GPU events aligned.
    * @param {HTMLElement} into @param {import('./data.js').Page} page @param {any[]} lanes @param {{start: number, end: number}[]} bounds @param {string[]} labels @param {string[]} texts */
   lanes(into, page, lanes, bounds, labels, texts) {
-    const length = Math.max(...bounds.map(({start, end}) => (end > 0 ? end - start : 0))) * 1.01, shown = bounds.flatMap((_, run) => lanes.filter((lane) => lane.meta.group === run).slice(0, 3));
-    const boxes = shown.map((lane) => ({lane, canvas: el('canvas', {role: 'img', 'aria-label': `${labels[lane.meta.group]}, ${visible(lane.meta.title)}: busy ${time(lane.meta.busy_ns)}, longest gap ${time(lane.meta.longest_gap_ns)}`})}));
-    const box = el('div', {class: 'timeline'}, boxes.map(({lane, canvas}) => el('div', {class: 'lane'}, el('div', {class: 'lane-title'}, el('span', {class: 'lane-name', dir: 'ltr'}, labels[lane.meta.group]), el('span', {class: 'muted'}, visible(lane.meta.title))), el('div', {class: 'diff-lane'}, canvas)))), key = el('div', {});
+    const length = Math.max(...bounds.map(({start, end}) => (end > 0 ? end - start : 0))) * 1.01,
+      shown = bounds.flatMap((_, run) => lanes.filter((lane) => lane.meta.group === run).slice(0, 3));
+    const boxes = shown.map((lane) => ({
+      lane,
+      canvas: el('canvas', {
+        role: 'img',
+        'aria-label': `${labels[lane.meta.group]}, ${visible(lane.meta.title)}: busy ${time(lane.meta.busy_ns)}, longest gap ${time(lane.meta.longest_gap_ns)}`,
+      }),
+    }));
+    const box = el(
+        'div',
+        {class: 'timeline'},
+        boxes.map(({lane, canvas}) =>
+          el(
+            'div',
+            {class: 'lane'},
+            el(
+              'div',
+              {class: 'lane-title'},
+              el('span', {class: 'lane-name', dir: 'ltr'}, labels[lane.meta.group]),
+              el('span', {class: 'muted'}, visible(lane.meta.title)),
+            ),
+            el('div', {class: 'diff-lane'}, canvas),
+          ),
+        ),
+      ),
+      key = el('div', {});
     into.append(el('h2', {}, 'On one time scale'), box, key);
     for (const {lane, canvas} of boxes) {
-      const {start} = bounds[lane.meta.group], at = (event) => start + event.offsetX / canvas.clientWidth * length;
+      const {start} = bounds[lane.meta.group],
+        at = (event) => start + (event.offsetX / canvas.clientWidth) * length;
       canvas.addEventListener('pointermove', (event) => {
-        const hit = hitLane(lane, Math.floor(event.offsetY / 30), at(event), 2 * length / canvas.clientWidth);
-        if (hit && !hit.isRun) showTip(event, visible(shortName(texts[lane.name[hit.place]], 90)), time(lane.duration[hit.place], 4));
+        const hit = hitLane(lane, Math.floor(event.offsetY / 30), at(event), (2 * length) / canvas.clientWidth);
+        if (hit && !hit.isRun)
+          showTip(event, visible(shortName(texts[lane.name[hit.place]], 90)), time(lane.duration[hit.place], 4));
         else hideTip();
       });
       canvas.addEventListener('pointerleave', hideTip);
-      canvas.addEventListener('click', (event) => go(hashOf('timeline', '', [['t', `${Math.max(0, Math.round(at(event) - length / 40))}-${Math.round(at(event) + length / 40)}`]])));
+      canvas.addEventListener('click', (event) =>
+        go(
+          hashOf('timeline', '', [
+            ['t', `${Math.max(0, Math.round(at(event) - length / 40))}-${Math.round(at(event) + length / 40)}`],
+          ]),
+        ),
+      );
     }
     keepDrawn(box, () => {
-      const theme = themeOf(box), look = laneLook(page.manifest.classes, theme);
+      const theme = themeOf(box),
+        look = laneLook(page.manifest.classes, theme);
       for (const {lane, canvas} of boxes) {
         const {start} = bounds[lane.meta.group];
-        drawLane(canvas, lane, {t0: start, t1: start + length, width: canvas.parentElement?.clientWidth ?? 0, rowHeight: 30, look, texts});
+        drawLane(canvas, lane, {
+          t0: start,
+          t1: start + length,
+          width: canvas.parentElement?.clientWidth ?? 0,
+          rowHeight: 30,
+          look,
+          texts,
+        });
       }
-      key.replaceChildren(legend(page.manifest.classes.filter((_, i) => shown.some((lane) => lane.class.includes(i))), theme.paper));
+      key.replaceChildren(
+        legend(
+          page.manifest.classes.filter((_, i) => shown.some((lane) => lane.class.includes(i))),
+          theme.paper,
+        ),
+      );
     });
   },
   leave: hideTip,

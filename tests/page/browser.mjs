@@ -8,7 +8,8 @@ import {basename, join, resolve} from 'node:path';
 import {pathToFileURL} from 'node:url';
 
 const require = createRequire(import.meta.url);
-const options = process.argv.slice(2), at = options.indexOf('--shots');
+const options = process.argv.slice(2),
+  at = options.indexOf('--shots');
 const shots = at < 0 ? null : options.splice(at, 2)[1];
 if (shots) mkdirSync(shots, {recursive: true});
 
@@ -26,26 +27,45 @@ const fail = (where, what) => {
   ++failures;
   console.log(`FAIL ${where}: ${what}`);
 };
-const browser = await chromium.launch({executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox']});
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: ['--no-sandbox'],
+});
 
 async function checkView(page, where) {
   const {wide, rows, notice} = await page.evaluate(() => ({
-    wide: document.documentElement.scrollWidth - document.documentElement.clientWidth, rows: document.querySelectorAll('tr[data-row]').length, notice: document.querySelector('main .notice[role=alert]')?.textContent,
+    wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    rows: document.querySelectorAll('tr[data-row]').length,
+    notice: document.querySelector('main .notice[role=alert]')?.textContent,
   }));
   if (wide > 0) fail(where, `${wide} pixels wider than the window`);
   if (rows > 200) fail(where, `${rows} rows of tables in the document`);
   if (notice) fail(where, notice);
-  const {violations} = await page.evaluate(() => globalThis.axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']}));
-  for (const {id, help, nodes} of violations) fail(where, `axe ${id}: ${help} (${nodes.length}): ${nodes[0].target} ${nodes[0].html.slice(0, 120)}`);
+  const {violations} = await page.evaluate(() =>
+    globalThis.axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']}),
+  );
+  for (const {id, help, nodes} of violations)
+    fail(where, `axe ${id}: ${help} (${nodes.length}): ${nodes[0].target} ${nodes[0].html.slice(0, 120)}`);
 }
 
 async function checkPage(file, colorScheme, width) {
-  const context = await browser.newContext({viewport: {width, height: 800}, colorScheme, offline: true, reducedMotion: 'reduce', permissions: ['clipboard-read', 'clipboard-write']});
-  const page = await context.newPage(), url = pathToFileURL(resolve(file)).href, title = `${basename(file)} ${colorScheme} ${width}`;
+  const context = await browser.newContext({
+    viewport: {width, height: 800},
+    colorScheme,
+    offline: true,
+    reducedMotion: 'reduce',
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  const page = await context.newPage(),
+    url = pathToFileURL(resolve(file)).href,
+    title = `${basename(file)} ${colorScheme} ${width}`;
   page.on('console', (message) => fail(title, `console: ${message.text()}`));
   page.on('pageerror', (error) => fail(title, `error: ${error.message}`));
   page.on('request', (request) => request.url().split('#')[0] !== url && fail(title, `request: ${request.url()}`));
-  const drawn = (view) => page.waitForFunction((id) => document.querySelector('main')?.dataset.drawn === id, view, {timeout: 15000}).catch(() => fail(`${title} #${view}`, 'not drawn'));
+  const drawn = (view) =>
+    page
+      .waitForFunction((id) => document.querySelector('main')?.dataset.drawn === id, view, {timeout: 15000})
+      .catch(() => fail(`${title} #${view}`, 'not drawn'));
   await page.goto(url);
   await drawn('overview');
   await page.evaluate(axe);
@@ -55,7 +75,11 @@ async function checkPage(file, colorScheme, width) {
     await drawn(view);
     await page.waitForTimeout(200);
     await checkView(page, `${title} #${view}`);
-    if (shots) await page.screenshot({path: join(shots, `${basename(file, '.html')}_${view}_${colorScheme}_${width}.png`), fullPage: view === 'overview'});
+    if (shots)
+      await page.screenshot({
+        path: join(shots, `${basename(file, '.html')}_${view}_${colorScheme}_${width}.png`),
+        fullPage: view === 'overview',
+      });
     if (width < 1000 || colorScheme === 'dark') continue;
     if (i < 9) {
       await page.click('.tabs a >> nth=0');
@@ -65,10 +89,13 @@ async function checkPage(file, colorScheme, width) {
     }
     for (const toggle of (await page.$$('.picture-toggle')).slice(0, 1)) {
       await page.keyboard.press('t');
-      await page.waitForSelector('.picture .grid', {timeout: 5000}).catch(() => fail(`${title} #${view}`, 't gives no table'));
+      await page
+        .waitForSelector('.picture .grid', {timeout: 5000})
+        .catch(() => fail(`${title} #${view}`, 't gives no table'));
       await page.keyboard.press('c');
       await page.waitForTimeout(100);
-      if (!(await page.evaluate(() => navigator.clipboard.readText())).includes('\n')) fail(`${title} #${view}`, 'c copies no table');
+      if (!(await page.evaluate(() => navigator.clipboard.readText())).includes('\n'))
+        fail(`${title} #${view}`, 'c copies no table');
       await toggle.click().catch(() => {});
     }
     await page.reload();
@@ -79,8 +106,7 @@ async function checkPage(file, colorScheme, width) {
 }
 
 for (const file of options)
-  for (const theme of ['light', 'dark'])
-    for (const width of [1280, 360]) await checkPage(file, theme, width);
+  for (const theme of ['light', 'dark']) for (const width of [1280, 360]) await checkPage(file, theme, width);
 await browser.close();
 console.log(failures ? `${failures} failures` : `${options.length} pages: good`);
 process.exit(failures ? 1 : 0);

@@ -10,27 +10,51 @@ export const kRoot = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 const packages = createRequire(join(process.env.TL_PAGE_MODULES ?? join(kRoot, 'build/page'), 'from.js'));
 const {chromium} = packages('playwright-core');
 const kAxe = readFileSync(packages.resolve('axe-core/axe.min.js'), 'utf8');
-const kPatience = 60000;  // for busy machines; nothing here asserts a time
+const kPatience = 60000; // for busy machines; nothing here asserts a time
 
 /** @returns {Promise<any>} */
 export async function startBrowser() {
   const program = process.env.TL_CHROMIUM ?? ['/usr/bin/chromium', '/usr/bin/chromium-headless-shell'].find(existsSync);
   // Root has no sandbox of its own, and containers little shared memory.
-  return chromium.launch({executablePath: program, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--js-flags=--expose-gc', '--enable-precise-memory-info'], timeout: kPatience});
+  return chromium.launch({
+    executablePath: program,
+    args: [
+      '--no-sandbox',
+      '--disable-dev-shm-usage',
+      '--disable-gpu',
+      '--js-flags=--expose-gc',
+      '--enable-precise-memory-info',
+    ],
+    timeout: kPatience,
+  });
 }
 
 /**
  * A page in a window of its own without a network.
  * @param {any} browser @param {string} file @param {{hash?: string, width?: number, height?: number, scheme?: 'light' | 'dark', motion?: boolean, prepare?: () => void}} options prepare: run in the page before its own code
  */
-export async function openFile(browser, file, {hash = '', width = 1280, height = 800, scheme = 'light', motion = false, prepare} = {}) {
-  const context = await browser.newContext({viewport: {width, height}, colorScheme: scheme, reducedMotion: motion ? 'no-preference' : 'reduce', offline: true, acceptDownloads: true});
+export async function openFile(
+  browser,
+  file,
+  {hash = '', width = 1280, height = 800, scheme = 'light', motion = false, prepare} = {},
+) {
+  const context = await browser.newContext({
+    viewport: {width, height},
+    colorScheme: scheme,
+    reducedMotion: motion ? 'no-preference' : 'reduce',
+    offline: true,
+    acceptDownloads: true,
+  });
   context.setDefaultTimeout(kPatience);
-  const address = pathToFileURL(file).href, told = [];
+  const address = pathToFileURL(file).href,
+    told = [];
   const page = await context.newPage();
   page.on('console', (message) => told.push(`console: ${message.type()}: ${message.text()}`));
   page.on('pageerror', (error) => told.push(`error: ${error.message}`));
-  page.on('dialog', (dialog) => { told.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
+  page.on('dialog', (dialog) => {
+    told.push(`dialog: ${dialog.message()}`);
+    dialog.dismiss();
+  });
   page.on('popup', () => told.push('popup'));
   page.on('request', (request) => {
     const asked = request.url().split('#')[0];
@@ -40,20 +64,36 @@ export async function openFile(browser, file, {hash = '', width = 1280, height =
     const all = /** @type {any} */ (window);
     all.copied = null;
     all.violations = [];
-    document.addEventListener('securitypolicyviolation', (event) => all.violations.push(`${event.violatedDirective} ${event.blockedURI}`));
+    document.addEventListener('securitypolicyviolation', (event) =>
+      all.violations.push(`${event.violatedDirective} ${event.blockedURI}`),
+    );
     // The clipboard of the machine is shared with other tests.
-    Object.defineProperty(navigator, 'clipboard', {value: {writeText: async (text) => { all.copied = text; }}});
+    Object.defineProperty(navigator, 'clipboard', {
+      value: {
+        writeText: async (text) => {
+          all.copied = text;
+        },
+      },
+    });
   });
   if (prepare) await page.addInitScript(prepare);
   const opened = {
-    page, told, address,
+    page,
+    told,
+    address,
     close: () => context.close(),
     /** @param {string} view */
     drawn: (view) => page.waitForFunction((id) => document.getElementById('main')?.dataset.drawn === id, view),
     /** @param {string} to @param {string} view */
     async goto(to, view = to.slice(1).split(/[/?]/)[0]) {
-      await page.evaluate(() => { const main = document.getElementById('main'); if (main) delete main.dataset.drawn; });
-      await page.evaluate((where) => { if (location.hash === where) dispatchEvent(new HashChangeEvent('hashchange')); else location.hash = where; }, to);
+      await page.evaluate(() => {
+        const main = document.getElementById('main');
+        if (main) delete main.dataset.drawn;
+      });
+      await page.evaluate((where) => {
+        if (location.hash === where) dispatchEvent(new HashChangeEvent('hashchange'));
+        else location.hash = where;
+      }, to);
       await opened.drawn(view);
     },
     views: () => page.$$eval('nav.tabs a', (links) => links.map((link) => link.getAttribute('href').slice(1))),
@@ -61,7 +101,17 @@ export async function openFile(browser, file, {hash = '', width = 1280, height =
     text: (selector) => page.$eval(selector, (node) => node.innerText),
     status: () => page.$eval('#status', (node) => node.textContent),
     /** What the page wrote to the clipboard. @returns {Promise<string>} */
-    copied: () => page.waitForFunction(() => /** @type {any} */ (window).copied !== null).then(() => page.evaluate(() => { const all = /** @type {any} */ (window), text = all.copied; all.copied = null; return text; })),
+    copied: () =>
+      page
+        .waitForFunction(() => /** @type {any} */ (window).copied !== null)
+        .then(() =>
+          page.evaluate(() => {
+            const all = /** @type {any} */ (window),
+              text = all.copied;
+            all.copied = null;
+            return text;
+          }),
+        ),
     /** The address, once it rests: it follows what is shown after a moment. @returns {Promise<string>} */
     async restingHash() {
       await page.waitForTimeout(600);
@@ -76,21 +126,45 @@ export async function openFile(browser, file, {hash = '', width = 1280, height =
       await page.evaluate(kAxe);
       return page.evaluate(async () => {
         // Rows of a table are alike: five tell, and dozens take axe ten seconds.
-        const found = await /** @type {any} */ (window).axe.run({include: [['html']], exclude: [['tr[data-row]:nth-child(n+6)']]}, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'], resultTypes: ['violations']});
-        return found.violations.map(({id, nodes}) => `${id}: ${nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(' | ')} (${nodes.length})`);
+        const found = await /** @type {any} */ (window).axe.run(
+          {include: [['html']], exclude: [['tr[data-row]:nth-child(n+6)']]},
+          {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'], resultTypes: ['violations']},
+        );
+        return found.violations.map(
+          ({id, nodes}) =>
+            `${id}: ${nodes
+              .slice(0, 3)
+              .map((node) => node.html.slice(0, 160))
+              .join(' | ')} (${nodes.length})`,
+        );
       });
     },
     /** How much of each canvas in sight is painted, in percent, and a sum of its colours. */
-    canvases: () => page.$$eval('main canvas', (all) => all.filter((canvas) => canvas.width > 1 && canvas.getBoundingClientRect().top < innerHeight).map((canvas) => {
-      const pixels = new Uint32Array(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.buffer);
-      // Painted: another colour than the one that most pixels have.
-      const seen = new Map();
-      let sum = 0;
-      for (const pixel of pixels) { seen.set(pixel, (seen.get(pixel) ?? 0) + 1); sum = (Math.imul(sum, 31) + pixel) >>> 0; }
-      let blank = 0;
-      for (const [pixel, times] of seen) if (pixel >>> 24 === 0) blank += times;
-      return {label: canvas.getAttribute('aria-label') ?? canvas.className, painted: 100 * (pixels.length - blank) / pixels.length, colours: seen.size, sum};
-    })),
+    canvases: () =>
+      page.$$eval('main canvas', (all) =>
+        all
+          .filter((canvas) => canvas.width > 1 && canvas.getBoundingClientRect().top < innerHeight)
+          .map((canvas) => {
+            const pixels = new Uint32Array(
+              canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.buffer,
+            );
+            // Painted: another colour than the one that most pixels have.
+            const seen = new Map();
+            let sum = 0;
+            for (const pixel of pixels) {
+              seen.set(pixel, (seen.get(pixel) ?? 0) + 1);
+              sum = (Math.imul(sum, 31) + pixel) >>> 0;
+            }
+            let blank = 0;
+            for (const [pixel, times] of seen) if (pixel >>> 24 === 0) blank += times;
+            return {
+              label: canvas.getAttribute('aria-label') ?? canvas.className,
+              painted: (100 * (pixels.length - blank)) / pixels.length,
+              colours: seen.size,
+              sum,
+            };
+          }),
+      ),
   };
   await page.goto(address + hash);
   await page.waitForSelector('#main, .notice');
@@ -100,12 +174,16 @@ export async function openFile(browser, file, {hash = '', width = 1280, height =
 /** RFC 4180. @param {string} text @returns {string[][]} */
 export function parseCsv(text) {
   const rows = [[]];
-  let cell = '', quoted = false;
+  let cell = '',
+    quoted = false;
   for (let i = 0; i < text.length; ++i) {
     const c = text[i];
     if (quoted) {
       if (c !== '"') cell += c;
-      else if (text[i + 1] === '"') { cell += c; ++i; } else quoted = false;
+      else if (text[i + 1] === '"') {
+        cell += c;
+        ++i;
+      } else quoted = false;
     } else if (c === '"') quoted = true;
     else if (c === ',' || c === '\n') {
       rows[rows.length - 1].push(cell);

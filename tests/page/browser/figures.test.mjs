@@ -6,13 +6,16 @@ import {openFile, parseCsv, startBrowser} from './browser.mjs';
 import {kPages, kTestedPages, pageFile, reportOf} from './pages.mjs';
 
 let browser;
-before(async () => { browser = await startBrowser(); });
+before(async () => {
+  browser = await startBrowser();
+});
 after(() => browser.close());
 
 const tests = (name, what) => describe(what, {skip: !kTestedPages.includes(name)}, () => kTests[name]());
 /** @param {any} report @param {string} table @param {string} column */
 function cellsOf(report, table, column) {
-  const {columns, rows} = report.tables.find(({name}) => name === table), at = columns.findIndex(({name}) => name === column);
+  const {columns, rows} = report.tables.find(({name}) => name === table),
+    at = columns.findIndex(({name}) => name === column);
   assert.ok(at >= 0, `${table} has no ${column}`);
   return rows.map((row) => row[at]);
 }
@@ -24,13 +27,15 @@ const kTests = {
       const opened = await openFile(browser, pageFile('gpt'));
       await opened.drawn('overview');
       const text = await opened.text('main');
-      for (const figure of ['109.30', '21.2', '78.8', '2,126', 'H200']) assert.ok(text.includes(figure), `${figure} is not in the overview`);
+      for (const figure of ['109.30', '21.2', '78.8', '2,126', 'H200'])
+        assert.ok(text.includes(figure), `${figure} is not in the overview`);
       await opened.silent();
       await opened.close();
     });
 
     it('evidence of a finding marks rows, and Back returns', async () => {
-      const opened = await openFile(browser, pageFile('gpt')), {page} = opened;
+      const opened = await openFile(browser, pageFile('gpt')),
+        {page} = opened;
       await opened.drawn('overview');
       await page.click('.finding button:has-text("Show evidence") >> nth=0');
       await opened.drawn('table');
@@ -43,16 +48,26 @@ const kTests = {
     });
 
     it('search counts what the table has', async () => {
-      const opened = await openFile(browser, pageFile('gpt')), {page} = opened;
+      const opened = await openFile(browser, pageFile('gpt')),
+        {page} = opened;
       await opened.drawn('overview');
-      const report = reportOf('gpt'), names = cellsOf(report, 'kernel_summary', 'Kernel name'), found = names.map((name, i) => [name, i]).filter(([name]) => name.toLowerCase().includes('nvjet'));
+      const report = reportOf('gpt'),
+        names = cellsOf(report, 'kernel_summary', 'Kernel name'),
+        found = names.map((name, i) => [name, i]).filter(([name]) => name.toLowerCase().includes('nvjet'));
       const times = cellsOf(report, 'kernel_summary', 'Kernel duration (µs)_sum');
       await page.keyboard.press('/');
       await page.keyboard.type('NVJET');
       await page.waitForSelector('#hits .hit');
-      const heading = await page.$eval('#hits [aria-label=Kernels] .hit-group', (node) => node.lastElementChild.textContent);
+      const heading = await page.$eval(
+        '#hits [aria-label=Kernels] .hit-group',
+        (node) => node.lastElementChild.textContent,
+      );
       assert.equal(Number(heading.split(' ')[0].replace(/,/g, '')), new Set(found.map(([name]) => name)).size, heading);
-      assert.equal(parseFloat(heading.split('· ')[1]).toPrecision(2), (sum(found.map(([, i]) => times[i])) / 1000).toPrecision(2), heading);
+      assert.equal(
+        parseFloat(heading.split('· ')[1]).toPrecision(2),
+        (sum(found.map(([, i]) => times[i])) / 1000).toPrecision(2),
+        heading,
+      );
       // The same words in the filter of the table.
       await opened.goto('#table/kernel_summary?f=nvjet');
       const shown = await opened.text('.tally');
@@ -60,32 +75,49 @@ const kTests = {
       // Words in any order, all must occur.
       await page.keyboard.press('/');
       await page.fill('.search-input', 'softmax log aten');
-      await page.waitForFunction(() => document.querySelector('#hits [aria-label=Ops] .hit')?.textContent.includes('_log_softmax'));
+      await page.waitForFunction(() =>
+        document.querySelector('#hits [aria-label=Ops] .hit')?.textContent.includes('_log_softmax'),
+      );
       await opened.silent();
       await opened.close();
     });
 
     it('a copy is the table', async () => {
-      const opened = await openFile(browser, pageFile('gpt')), {page} = opened, report = reportOf('gpt');
+      const opened = await openFile(browser, pageFile('gpt')),
+        {page} = opened,
+        report = reportOf('gpt');
       for (const name of ['kernel_summary', 'ops_summary', 'unified_perf_summary']) {
         await opened.goto('#table/' + name);
-        const [download] = await Promise.all([page.waitForEvent('download'), page.click('button:has-text("Download")')]);
-        const [header, ...rows] = parseCsv(readFileSync(await download.path(), 'utf8')), table = report.tables.find((one) => one.name === name);
-        assert.deepEqual(header, table.columns.map((column) => column.name));
+        const [download] = await Promise.all([
+          page.waitForEvent('download'),
+          page.click('button:has-text("Download")'),
+        ]);
+        const [header, ...rows] = parseCsv(readFileSync(await download.path(), 'utf8')),
+          table = report.tables.find((one) => one.name === name);
+        assert.deepEqual(
+          header,
+          table.columns.map((column) => column.name),
+        );
         assert.equal(rows.length, table.rows.length);
-        rows.forEach((row, r) => row.forEach((cell, c) => {
-          const value = table.rows[r][c];
-          if (value === null) assert.equal(cell, '');
-          else if (typeof value === 'number') assert.equal(Number(cell), value, `${name} row ${r}, ${header[c]}`);
-          else if (typeof value === 'string') assert.equal(cell.replace(/^'(?=[=+\-@])/, ''), value);
-        }));
+        rows.forEach((row, r) =>
+          row.forEach((cell, c) => {
+            const value = table.rows[r][c];
+            if (value === null) assert.equal(cell, '');
+            else if (typeof value === 'number') assert.equal(Number(cell), value, `${name} row ${r}, ${header[c]}`);
+            else if (typeof value === 'string') assert.equal(cell.replace(/^'(?=[=+\-@])/, ''), value);
+          }),
+        );
       }
       // What is shown, as it is filtered and sorted; by key as by button.
       await opened.goto('#table/kernel_summary?f=nvjet&sort=-Kernel duration (µs)_count'.replace(/ /g, '%20'));
       await page.click('button:has-text("Copy CSV")');
-      const [header, ...rows] = parseCsv(await opened.copied()), counts = rows.map((row) => Number(row[header.indexOf('Kernel duration (µs)_count')]));
+      const [header, ...rows] = parseCsv(await opened.copied()),
+        counts = rows.map((row) => Number(row[header.indexOf('Kernel duration (µs)_count')]));
       assert.ok(rows.length > 1 && rows.every((row) => row.some((cell) => cell.includes('nvjet'))));
-      assert.deepEqual(counts, [...counts].sort((a, b) => b - a));
+      assert.deepEqual(
+        counts,
+        [...counts].sort((a, b) => b - a),
+      );
       await page.keyboard.press('c');
       assert.deepEqual(parseCsv(await opened.copied()), [header, ...rows]);
       await page.keyboard.press('C');
@@ -95,10 +127,15 @@ const kTests = {
     });
 
     it('a sort is stable, missing cells stand last, and the third click gives the first order back', async () => {
-      const opened = await openFile(browser, pageFile('gpt'), {hash: '#table/unified_perf_summary'}), {page} = opened;
+      const opened = await openFile(browser, pageFile('gpt'), {hash: '#table/unified_perf_summary'}),
+        {page} = opened;
       await opened.drawn('table');
-      const all = async () => { await page.keyboard.press('c'); return parseCsv(await opened.copied()); };
-      const [header, ...first] = await all(), at = header.indexOf('op category');
+      const all = async () => {
+        await page.keyboard.press('c');
+        return parseCsv(await opened.copied());
+      };
+      const [header, ...first] = await all(),
+        at = header.indexOf('op category');
       assert.ok(at >= 0, header.join());
       const places = new Map(first.map((row, i) => [row.join('\t'), i]));
       await page.click('th button:text-is("op category")');
@@ -106,7 +143,11 @@ const kTests = {
       const [, ...sorted] = await all();
       for (let i = 1; i < sorted.length; ++i) {
         assert.ok(sorted[i - 1][at] <= sorted[i][at]);
-        if (sorted[i - 1][at] === sorted[i][at]) assert.ok(places.get(sorted[i - 1].join('\t')) <= places.get(sorted[i].join('\t')), 'equal rows changed places');
+        if (sorted[i - 1][at] === sorted[i][at])
+          assert.ok(
+            places.get(sorted[i - 1].join('\t')) <= places.get(sorted[i].join('\t')),
+            'equal rows changed places',
+          );
       }
       await page.click('th button:text-is("op category")');
       await page.click('th button:text-is("op category")');
@@ -114,16 +155,25 @@ const kTests = {
       const rate = header.findIndex((name) => /TFLOPS|Roofline/.test(name));
       if (rate >= 0) {
         await page.click(`th button:has-text("${header[rate]}") >> nth=0`);
-        const [, ...byRate] = await all(), cells = byRate.map((row) => row[rate]), missing = cells.indexOf('');
-        if (missing >= 0) assert.ok(cells.slice(missing).every((cell) => cell === ''), 'missing cells do not stand last');
+        const [, ...byRate] = await all(),
+          cells = byRate.map((row) => row[rate]),
+          missing = cells.indexOf('');
+        if (missing >= 0)
+          assert.ok(
+            cells.slice(missing).every((cell) => cell === ''),
+            'missing cells do not stand last',
+          );
       }
       await opened.silent();
       await opened.close();
     });
 
     it('an event of a link is shown, and Enter opens its details', async () => {
-      const opened = await openFile(browser, pageFile('gpt')), {page} = opened;
-      const lane = await page.evaluate(() => JSON.parse(document.getElementById('tl-manifest').textContent).lanes.find(({kind}) => kind === 'gpu').id);
+      const opened = await openFile(browser, pageFile('gpt')),
+        {page} = opened;
+      const lane = await page.evaluate(
+        () => JSON.parse(document.getElementById('tl-manifest').textContent).lanes.find(({kind}) => kind === 'gpu').id,
+      );
       await opened.goto(`#timeline?sel=${lane}:14956`);
       await page.waitForSelector('#drawer:not([hidden])');
       await page.keyboard.press('Escape');
@@ -132,7 +182,8 @@ const kTests = {
       await page.keyboard.press('Enter');
       await page.waitForSelector('#drawer:not([hidden])');
       const text = await opened.text('#drawer');
-      for (const part of ['221.727 µs', 'aten::_log_softmax', 'GPT_0', '14956']) assert.ok(text.includes(part), `${part} is not in: ${text}`);
+      for (const part of ['221.727 µs', 'aten::_log_softmax', 'GPT_0', '14956'])
+        assert.ok(text.includes(part), `${part} is not in: ${text}`);
       // The address holds the window and the selection.
       const hash = await opened.restingHash();
       assert.match(hash, new RegExp(`sel=${lane}:14956`));
@@ -152,20 +203,28 @@ const kTests = {
     });
 
     it('sums over everything are those of the tables', async () => {
-      const opened = await openFile(browser, pageFile('gpt'), {hash: '#timeline'}), {page} = opened, report = reportOf('gpt');
+      const opened = await openFile(browser, pageFile('gpt'), {hash: '#timeline'}),
+        {page} = opened,
+        report = reportOf('gpt');
       await opened.drawn('timeline');
       await page.keyboard.press('r');
       await page.waitForSelector('.tl-panel:not([hidden])');
-      const busy = cellsOf(report, 'gpu_timeline', 'time ms')[cellsOf(report, 'gpu_timeline', 'type').indexOf('busy_time')], text = await opened.text('.tl-panel');
+      const busy = cellsOf(report, 'gpu_timeline', 'time ms')[
+          cellsOf(report, 'gpu_timeline', 'type').indexOf('busy_time')
+        ],
+        text = await opened.text('.tl-panel');
       assert.equal(busy, 23.219182);
       assert.ok(text.includes('23.219182 ms'), text);
       assert.ok(text.includes('1,996'), text);
       assert.ok(text.includes('130 copies and fills'), text);
       await page.hover('.tl-panel .tools .buttons');
       await page.click('.tl-panel button:has-text("Copy CSV")');
-      const [header, ...rows] = parseCsv(await opened.copied()), column = (name) => rows.map((row) => Number(row[header.indexOf(name)]));
+      const [header, ...rows] = parseCsv(await opened.copied()),
+        column = (name) => rows.map((row) => Number(row[header.indexOf(name)]));
       assert.equal(sum(column('count')), 2126);
-      const least = column('least'), mean = column('mean'), most = column('most');
+      const least = column('least'),
+        mean = column('mean'),
+        most = column('most');
       rows.forEach((_, i) => assert.ok(least[i] <= mean[i] + 1e-9 && mean[i] <= most[i] + 1e-9));
       // The same by hand: Shift and a drag over all of it.
       await page.keyboard.press('Escape');
@@ -185,7 +244,8 @@ const kTests = {
     });
 
     it('words on the timeline are found, and n walks them', async () => {
-      const opened = await openFile(browser, pageFile('gpt'), {hash: '#timeline?q=ProfilerStep'}), {page} = opened;
+      const opened = await openFile(browser, pageFile('gpt'), {hash: '#timeline?q=ProfilerStep'}),
+        {page} = opened;
       await opened.drawn('timeline');
       const text = await opened.text('.tl-matches');
       assert.match(text, /^\d+ matches/);
@@ -198,20 +258,24 @@ const kTests = {
     });
 
     it('every picture has its table, with the same sums', async () => {
-      const opened = await openFile(browser, pageFile('gpt')), {page} = opened, report = reportOf('gpt');
+      const opened = await openFile(browser, pageFile('gpt')),
+        {page} = opened,
+        report = reportOf('gpt');
       for (const view of ['overview', 'timeline', 'tree', 'kernels', 'roofline']) {
         await opened.goto('#' + view);
         await page.keyboard.press('t');
         await page.waitForSelector('.picture-place table.grid');
         await page.hover('.picture-place .tools .buttons');
         await page.click('.picture-place button:has-text("Copy CSV") >> nth=0');
-        const [header, ...rows] = parseCsv(await opened.copied()), column = (name) => rows.map((row) => Number(row[header.indexOf(name)]));
+        const [header, ...rows] = parseCsv(await opened.copied()),
+          column = (name) => rows.map((row) => Number(row[header.indexOf(name)]));
         assert.ok(rows.length > 0, view);
         if (view === 'timeline') {
           const gpu = rows.filter((row) => /^GPU/.test(row[0]));
           assert.equal(gpu.length, 2126);
         } else if (view === 'kernels') assert.equal(sum(column('count')), 1996);
-        else if (view === 'roofline') assert.equal(rows.length, report.tables.find(({name}) => name === 'roofline')?.rows.length ?? rows.length);
+        else if (view === 'roofline')
+          assert.equal(rows.length, report.tables.find(({name}) => name === 'roofline')?.rows.length ?? rows.length);
         await page.keyboard.press('t');
         await page.waitForSelector('.picture-place table.grid', {state: 'detached'});
       }
@@ -220,17 +284,32 @@ const kTests = {
     });
 
     it('links that are stale or odd are ignored', async () => {
-      const opened = await openFile(browser, pageFile('gpt')), {page} = opened;
-      for (const [hash, view] of [['#nowhere', 'overview'], ['#timeline?t=9-3&sel=gpu:9:9:1', 'timeline'], ['#timeline?t=%ZZ', 'timeline'], ['#table/none?row=0', 'table'], ['#ops?row=ffffffff&sort=-nothing', 'ops'], ['#tree?node=99999999', 'tree'], ['#table/kernel_summary?mark=,,x', 'table'], ['#constructor?__proto__=1', 'overview']]) {
+      const opened = await openFile(browser, pageFile('gpt')),
+        {page} = opened;
+      for (const [hash, view] of [
+        ['#nowhere', 'overview'],
+        ['#timeline?t=9-3&sel=gpu:9:9:1', 'timeline'],
+        ['#timeline?t=%ZZ', 'timeline'],
+        ['#table/none?row=0', 'table'],
+        ['#ops?row=ffffffff&sort=-nothing', 'ops'],
+        ['#tree?node=99999999', 'tree'],
+        ['#table/kernel_summary?mark=,,x', 'table'],
+        ['#constructor?__proto__=1', 'overview'],
+      ]) {
         await opened.goto(hash, view);
-        assert.deepEqual(await page.$$eval('main .notice[role=alert]', (all) => all.map((node) => node.textContent)), [], hash);
+        assert.deepEqual(
+          await page.$$eval('main .notice[role=alert]', (all) => all.map((node) => node.textContent)),
+          [],
+          hash,
+        );
       }
       await opened.silent();
       await opened.close();
     });
 
     it('keys rest in text fields, ? lists them, the theme is remembered', async () => {
-      const opened = await openFile(browser, pageFile('gpt'), {hash: '#kernels'}), {page} = opened;
+      const opened = await openFile(browser, pageFile('gpt'), {hash: '#kernels'}),
+        {page} = opened;
       await opened.drawn('kernels');
       await page.focus('input.filter');
       await page.keyboard.type('12c?t');
@@ -255,7 +334,8 @@ const kTests = {
 
   ranks() {
     it('the late rank is named', async () => {
-      const opened = await openFile(browser, pageFile('ranks'), {hash: '#ranks'}), {page} = opened;
+      const opened = await openFile(browser, pageFile('ranks'), {hash: '#ranks'}),
+        {page} = opened;
       await opened.drawn('ranks');
       assert.match(await opened.text('main'), /rank 5/i);
       await page.keyboard.press('t');
@@ -267,11 +347,14 @@ const kTests = {
 
   diff() {
     it('totals and ops of both runs are those of the tables', async () => {
-      const opened = await openFile(browser, pageFile('diff'), {hash: '#diff'}), report = reportOf('diff');
+      const opened = await openFile(browser, pageFile('diff'), {hash: '#diff'}),
+        report = reportOf('diff');
       await opened.drawn('diff');
-      const text = await opened.text('main'), table = report.tables.find(({name}) => name === 'ops_diff');
+      const text = await opened.text('main'),
+        table = report.tables.find(({name}) => name === 'ops_diff');
       const at = table.columns.findIndex(({name}) => /^(name|op)/i.test(name));
-      for (const row of table.rows.slice(0, 3)) assert.ok(text.includes(row[at].slice(0, 14)), `${row[at]} is not in the view`);
+      for (const row of table.rows.slice(0, 3))
+        assert.ok(text.includes(row[at].slice(0, 14)), `${row[at]} is not in the view`);
       await opened.silent();
       await opened.close();
     });
@@ -279,9 +362,12 @@ const kTests = {
 
   multirank8() {
     it('the verdict names rank 5, and how often it comes last', async () => {
-      const opened = await openFile(browser, pageFile('multirank8'), {hash: '#ranks'}), report = reportOf('multirank8');
+      const opened = await openFile(browser, pageFile('multirank8'), {hash: '#ranks'}),
+        report = reportOf('multirank8');
       await opened.drawn('ranks');
-      const share = cellsOf(report, 'straggler_summary', 'pct_arrived_last')[cellsOf(report, 'straggler_summary', 'rank').indexOf(5)];
+      const share = cellsOf(report, 'straggler_summary', 'pct_arrived_last')[
+        cellsOf(report, 'straggler_summary', 'rank').indexOf(5)
+      ];
       assert.match(await opened.text('main'), new RegExp(`rank 5 comes last to ${Math.round(share)} ?%`, 'i'));
       await opened.close();
     });

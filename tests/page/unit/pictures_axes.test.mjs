@@ -13,17 +13,28 @@ test('steps are 1, 2 or 5 times a power of ten', () => {
 });
 
 test('a ruler says as many digits as its step needs, in one unit', () => {
-  assert.deepEqual(timeTicks(12.4e6, 13.1e6, 7).map((tick) => tick.label),
-    ['12.4 ms', '12.5 ms', '12.6 ms', '12.7 ms', '12.8 ms', '12.9 ms', '13.0 ms', '13.1 ms']);
-  assert.deepEqual(timeTicks(0, 400, 4).map((tick) => tick.label), ['0 ns', '100 ns', '200 ns', '300 ns', '400 ns']);
+  assert.deepEqual(
+    timeTicks(12.4e6, 13.1e6, 7).map((tick) => tick.label),
+    ['12.4 ms', '12.5 ms', '12.6 ms', '12.7 ms', '12.8 ms', '12.9 ms', '13.0 ms', '13.1 ms'],
+  );
+  assert.deepEqual(
+    timeTicks(0, 400, 4).map((tick) => tick.label),
+    ['0 ns', '100 ns', '200 ns', '300 ns', '400 ns'],
+  );
   assert.equal(timeTicks(12_400_000, 12_400_500, 5)[1].label, '12.4001 ms');
 });
 
 test('logarithmic ticks lie inside the axis', () => {
   const ticks = logTicks(0.5, 2000);
-  assert.deepEqual(ticks.filter((tick) => tick.major).map((tick) => tick.value), [1, 10, 100, 1000]);
+  assert.deepEqual(
+    ticks.filter((tick) => tick.major).map((tick) => tick.value),
+    [1, 10, 100, 1000],
+  );
   assert.ok(ticks.every((tick) => tick.value >= 0.5 && tick.value <= 2000));
-  assert.equal(logTicks(1e-12, 1e12).every((tick) => tick.major), true);
+  assert.equal(
+    logTicks(1e-12, 1e12).every((tick) => tick.major),
+    true,
+  );
 });
 
 test('scales and extents', () => {

@@ -25,13 +25,27 @@ test('names with all words, and words for a shell', () => {
 });
 
 test('roofs reach both edges of the plot', () => {
-  assert.deepEqual(roofLine(100, 2, 0.1, 1000), [[0.1, 0.2], [50, 100], [1000, 100]]);
-  assert.deepEqual(roofLine(100, 2, 60, 1000), [[60, 100], [1000, 100]]);
-  assert.deepEqual(roofLine(100, 2, 0.1, 10), [[0.1, 0.2], [10, 20]]);
+  assert.deepEqual(roofLine(100, 2, 0.1, 1000), [
+    [0.1, 0.2],
+    [50, 100],
+    [1000, 100],
+  ]);
+  assert.deepEqual(roofLine(100, 2, 60, 1000), [
+    [60, 100],
+    [1000, 100],
+  ]);
+  assert.deepEqual(roofLine(100, 2, 0.1, 10), [
+    [0.1, 0.2],
+    [10, 20],
+  ]);
 });
 
 test('bins of a heat map hold every column once', () => {
-  assert.deepEqual(heatBins(3, 100), [[0, 1], [1, 2], [2, 3]]);
+  assert.deepEqual(heatBins(3, 100), [
+    [0, 1],
+    [1, 2],
+    [2, 3],
+  ]);
   const bins = heatBins(5000, 700);
   assert.equal(bins.length, 700);
   assert.ok(bins.every(([from, to], i) => to > from && from === (i ? bins[i - 1][1] : 0)) && bins.at(-1)[1] === 5000);
@@ -39,11 +53,26 @@ test('bins of a heat map hold every column once', () => {
 });
 
 test('ops of one name are one row, the largest change first', () => {
-  const rows = sumByName([{name: 'mm', times: [1, 2], verdict: 'slower'}, {name: 'add', times: [1, 1.5], verdict: 'noise'}, {name: 'mm', times: [2, null], verdict: 'gone'}, {name: 'mul', times: [4, 1], verdict: 'faster'}]);
-  assert.deepEqual(rows.map((row) => [row.name, row.times, row.verdict]), [['mul', [4, 1], 'faster'], ['mm', [3, 2], 'mixed'], ['add', [1, 1.5], 'noise']]);
+  const rows = sumByName([
+    {name: 'mm', times: [1, 2], verdict: 'slower'},
+    {name: 'add', times: [1, 1.5], verdict: 'noise'},
+    {name: 'mm', times: [2, null], verdict: 'gone'},
+    {name: 'mul', times: [4, 1], verdict: 'faster'},
+  ]);
+  assert.deepEqual(
+    rows.map((row) => [row.name, row.times, row.verdict]),
+    [
+      ['mul', [4, 1], 'faster'],
+      ['mm', [3, 2], 'mixed'],
+      ['add', [1, 1.5], 'noise'],
+    ],
+  );
 });
 
 test('a memory curve keeps each value until the next', () => {
   assert.equal(stepPath([0, 10], [5, 7]), 'M0.0 5.0H10.0V7.0');
-  assert.deepEqual([0, 5, 7, 99].map((moment) => rowBefore([5, 6, 8], moment)), [-1, 0, 1, 2]);
+  assert.deepEqual(
+    [0, 5, 7, 99].map((moment) => rowBefore([5, 6, 8], moment)),
+    [-1, 0, 1, 2],
+  );
 });

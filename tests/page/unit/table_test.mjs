@@ -6,7 +6,11 @@ import {searchHits} from '../../../web/search.js';
 import {filterOf, sortedRows} from '../../../web/table.js';
 import {opRows} from '../../../web/view_ops.js';
 
-const columns = [{name: 'name', unit: '', kind: 0, values: ['aten::mm', 'aten::copy_', null, 'nvjet GEMM']}, {name: 'time', unit: 'ms', kind: 2, values: [5, 0.5, null, 2]}, {name: 'Pct Roofline_mean', unit: '%', kind: 2, values: [67, 30, 12, null]}];
+const columns = [
+  {name: 'name', unit: '', kind: 0, values: ['aten::mm', 'aten::copy_', null, 'nvjet GEMM']},
+  {name: 'time', unit: 'ms', kind: 2, values: [5, 0.5, null, 2]},
+  {name: 'Pct Roofline_mean', unit: '%', kind: 2, values: [67, 30, 12, null]},
+];
 const rowsOf = (text) => [0, 1, 2, 3].filter(filterOf(text, columns) ?? (() => true));
 
 test('filter: all words, in any order, and bounds of numbers', () => {
@@ -26,28 +30,62 @@ test('sort: stable, missing cells last in both directions', () => {
 });
 
 test('a sort and a filter of 5,000 rows take less than 50 ms each', () => {
-  const names = Array.from({length: 5000}, (_, i) => `kernel_${i * 7919 % 5000}<float, ${'x'.repeat(200)}>`), rows = names.map((_, i) => i);
+  const names = Array.from({length: 5000}, (_, i) => `kernel_${(i * 7919) % 5000}<float, ${'x'.repeat(200)}>`),
+    rows = names.map((_, i) => i);
   // The best of a few: other programs run on the machine as well.
-  const least = (work) => Math.min(...Array.from({length: 7}, () => {
-    const start = performance.now();
-    work();
-    return performance.now() - start;
-  }));
+  const least = (work) =>
+    Math.min(
+      ...Array.from({length: 7}, () => {
+        const start = performance.now();
+        work();
+        return performance.now() - start;
+      }),
+    );
   assert.ok(least(() => assert.equal(sortedRows(rows, names, false).length, 5000)) < 50);
-  assert.ok(least(() => assert.equal(rows.filter(filterOf('kernel_49', [{name: 'n', unit: '', description: '', kind: 0, values: names}])).length, 111)) < 50);
+  assert.ok(
+    least(() =>
+      assert.equal(
+        rows.filter(filterOf('kernel_49', [{name: 'n', unit: '', description: '', kind: 0, values: names}])).length,
+        111,
+      ),
+    ) < 50,
+  );
 });
 
 test('addresses come back as they were written, and broken ones are read as far as they go', () => {
-  const hash = hashOf('table', 'kernel summary', [['f', 'a&b=c?#'], ['t', '1-2'], ['none', null]]);
+  const hash = hashOf('table', 'kernel summary', [
+    ['f', 'a&b=c?#'],
+    ['t', '1-2'],
+    ['none', null],
+  ]);
   const {view, name, values} = parseHash(hash);
-  assert.deepEqual([view, name, [...values]], ['table', 'kernel summary', [['f', 'a&b=c?#'], ['t', '1-2']]]);
+  assert.deepEqual(
+    [view, name, [...values]],
+    [
+      'table',
+      'kernel summary',
+      [
+        ['f', 'a&b=c?#'],
+        ['t', '1-2'],
+      ],
+    ],
+  );
   assert.equal(parseHash('').view, 'overview');
   assert.deepEqual([...parseHash('#ops?f=%zz&sort=-ms').values], [['sort', '-ms']]);
 });
 
 test('search: words in any order', () => {
-  const all = ['nvjet_sm90 gemm', 'aten::mm', 'GEMM nvjet'].map((name) => ({group: 'Kernels', name, ns: 0, hash: '#', low: name.toLowerCase()}));
-  assert.deepEqual(searchHits(all, 'gemm NVJET').map(({name}) => name), ['nvjet_sm90 gemm', 'GEMM nvjet']);
+  const all = ['nvjet_sm90 gemm', 'aten::mm', 'GEMM nvjet'].map((name) => ({
+    group: 'Kernels',
+    name,
+    ns: 0,
+    hash: '#',
+    low: name.toLowerCase(),
+  }));
+  assert.deepEqual(
+    searchHits(all, 'gemm NVJET').map(({name}) => name),
+    ['nvjet_sm90 gemm', 'GEMM nvjet'],
+  );
   assert.deepEqual(searchHits(all, '  '), []);
 });
 
@@ -55,5 +93,11 @@ test('ops: calls of one name stand together, the costliest first', () => {
   const cells = {name: ['a', 'b', 'a'], n: [1, 2, 3], us: [1000, 5000, 2500]};
   const table = {column: (name) => (cells[name] ? {values: cells[name]} : null)};
   const {ops} = opRows(table, {name: 'name', calls: 'n', us: 'us'});
-  assert.deepEqual(ops.map(({name, args, figures}) => [name, args.length, figures[0], figures[1]]), [['b', 1, 2, 5], ['a', 2, 4, 3.5]]);
+  assert.deepEqual(
+    ops.map(({name, args, figures}) => [name, args.length, figures[0], figures[1]]),
+    [
+      ['b', 1, 2, 5],
+      ['a', 2, 4, 3.5],
+    ],
+  );
 });
