@@ -33,6 +33,7 @@ const kKernelLabels = {
 // Bars on a logarithmic axis; dragging, or the arrow keys, select bins.
 /** @param {{name: string, bins: Bin[]}} histogram @param {((from: number, to: number) => void) | null} onSelect 0, 0: all */
 function histogramPicture({name, bins}, onSelect) {
+  const isLatency = name === 'launch latency'; // its sum means nothing: work waits for the work before it
   let isTime = false,
     from = -1,
     to = -1;
@@ -74,7 +75,7 @@ function histogramPicture({name, bins}, onSelect) {
         ),
       ),
     );
-    text.textContent = `${time(bins[least][0])} to ${time(bins[far][1])}: ${count(events)}, ${time(total)} together`;
+    text.textContent = `${time(bins[least][0])} to ${time(bins[far][1])}: ${count(events)}${isLatency ? '' : `, ${time(total)} together`}`;
     svg.setAttribute('aria-label', `${name}: ${text.textContent}`);
   };
   const select = (a, b) => {
@@ -146,7 +147,13 @@ function histogramPicture({name, bins}, onSelect) {
   return el(
     'section',
     {'aria-label': name},
-    el('div', {class: 'histogram-head'}, el('h2', {}, name[0].toUpperCase() + name.slice(1)), text, swap),
+    el(
+      'div',
+      {class: 'histogram-head'},
+      el('h2', {}, isLatency ? 'Launch to start, waiting included' : name[0].toUpperCase() + name.slice(1)),
+      text,
+      isLatency ? null : swap,
+    ),
     pictureWithTable(
       el('div', {}, field, el('div', {class: 'ticks', 'aria-hidden': 'true'}, ticks)),
       asTable,

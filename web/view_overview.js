@@ -63,6 +63,13 @@ async function overviewOf(page) {
   };
 }
 
+/** What the share of a finding is a share of: the run as it would be without the profiler. @param {any} finding */
+function shareOf(finding) {
+  return finding.percent > 0
+    ? `shares of about ${time((100 * finding.ns) / finding.percent)}, which they take without the profiler`
+    : 'shares of the time without the profiler';
+}
+
 /** @param {Page} page @param {any} overview */
 function keyFigures(page, overview) {
   const {manifest} = page,
@@ -79,13 +86,18 @@ function keyFigures(page, overview) {
     [span, unit] = time(length, 9).split(' ');
   const figures = [
     ...shares,
-    length > 0 && [
-      fixed(Number(span.replace(/,/g, '')), 2),
-      unit,
-      whole ? 'first to last GPU event' : 'recorded',
-      timeline,
-    ],
-    events && [count(events), '', 'GPU events', '#kernels'],
+    length > 0 &&
+      (whole || manifest.groups.length === 0) && [
+        fixed(Number(span.replace(/,/g, '')), 2),
+        unit,
+        !whole
+          ? 'recorded'
+          : page.hasTable('serving_phases')
+            ? 'steps and what they wait for'
+            : 'first to last GPU event',
+        timeline,
+      ],
+    events && manifest.groups.length === 0 && [count(events), '', 'GPU events', '#kernels'],
     manifest.roofline && [fixed(manifest.roofline.placed_percent, 1), '%', 'of GPU time modelled', '#roofline'],
   ].filter(Boolean);
   return el(
@@ -474,7 +486,7 @@ function findingList(page, overview) {
         'p',
         {class: 'hint'},
         page.manifest.findings?.length
-          ? 'What it saves of the recorded steps together, once those before it are mended.'
+          ? `What it saves of the recorded steps together, once those before it are mended: ${shareOf(first[0])}.`
           : 'What it saves of a step, once those before it are mended.',
       ),
     el('ol', {class: 'findings'}, first.map(item)),
@@ -573,7 +585,7 @@ async function costSections(page, overview) {
       'name',
       'Kernel Time (µs)_sum',
       'Percentage (%)',
-      'Costliest ops',
+      'Costliest calls, by shape',
       'Input Dims',
       'Pct Roofline_mean',
     ],
@@ -669,7 +681,7 @@ export const overviewView = {
       overview = await overviewOf(page);
     const [, lead = '', sentence = ''] = /^([^:]{3,24}: )?(.*)$/s.exec(overview?.verdict ?? '') ?? [];
     const missing = manifest.gaps
-      .map((gap) => gap.view)
+      .map((gap) => (gap.view === 'tree' ? 'modules' : gap.view))
       .filter((view) => view !== 'diff')
       .join(', ');
     into.append(

@@ -177,7 +177,7 @@ class Timeline {
           el(
             'span',
             {class: 'muted'},
-            meta.kind === 'gpu' ? `${percent((100 * meta.busy_ns) / this.span)} busy` : `${count(meta.events)} events`,
+            meta.kind === 'gpu' ? `busy ${time(meta.busy_ns)} of ${time(this.span)}` : `${count(meta.events)} events`,
           ),
           merged && el('span', {class: 'muted lane-merged'}, merged),
         ),

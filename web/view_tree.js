@@ -141,7 +141,7 @@ export const treeView = {
         const text = label.length > room ? label.slice(0, Math.max(1, room - 1)) + '…' : label;
         if (hatched > wide - 8) {
           context.fillStyle = colour;
-          context.fillRect(left + 3, top + 4, context.measureText(text).width + 6, high - 8);
+          context.fillRect(left + 3, top + 4, Math.min(context.measureText(text).width + 6, wide - 3), high - 8);
         }
         context.fillStyle = inkOn(colour);
         context.fillText(text, left + 5, top + high / 2 + 1, wide - 8);

@@ -55,11 +55,8 @@ PageStrip busy_strip(std::string label, StripTimes times, std::int64_t span_ns) 
 
 std::vector<PageStrip> busy_strips(const PageSource& run, std::int64_t span_ns) {
   const Trace& trace = run.facts.trace();
-  const GpuSelection& selection = run.facts.gpu_events(run.include_unlinked);
-  const bool takes_all = run.include_unlinked || selection.fell_back;
   std::map<std::int64_t, StripTimes> by_gpu;
   for (const GpuJob& job : run.host.jobs()) {
-    if (!takes_all && !run.facts.tree().is_linked(job.gpu)) continue;
     const Interval time{page_time(trace.ts_ns()[job.gpu.row], run.host.origin_ns()),
                         page_time(end_of(trace, job.gpu), run.host.origin_ns())};
     StripTimes& times = by_gpu[job.device];
