@@ -1,13 +1,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <tracelens/diagnose.hpp>
 #include <tracelens/error.hpp>
-#include <tracelens/files.hpp>
 
 #include "diagnosis/kit/figures.hpp"
 #include "diagnosis/kit/test_run.hpp"
+#include "io/temporary_folder.hpp"
 
 namespace tracelens {
 namespace {
@@ -79,13 +78,12 @@ TEST(Diagnose, RulesAreChosenByName) {
 }
 
 TEST(Diagnose, AFileOfRulesSetsNumbersAndNothingElse) {
-  const std::string file = testing::TempDir() + "diagnose_rules.json";
-  write_text_file(file, R"({"DATA-1.least_pct": 90})");
+  const io::TemporaryFolder folder;
+  const std::string file = folder.write("rules.json", R"({"DATA-1.least_pct": 90})");
   EXPECT_THAT(ids_of(diagnose(slow_run(3), {.rules_file = file})),
               testing::Not(testing::Contains("DATA-1")));
-  write_text_file(file, R"({"DATA-1.most_pct": 90})");
-  EXPECT_THROW(check_options(DiagnoseOptions{.rules_file = file}), Error);
-  std::remove(file.c_str());
+  const std::string unknown = folder.write("unknown.json", R"({"DATA-1.most_pct": 90})");
+  EXPECT_THROW(check_options(DiagnoseOptions{.rules_file = unknown}), Error);
 }
 
 TEST(Diagnose, FewStepsLowerTheConfidence) {

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <tracelens/error.hpp>
-#include <tracelens/files.hpp>
+
+#include "io/temporary_folder.hpp"
 
 namespace tracelens {
 namespace {
@@ -12,11 +12,8 @@ namespace {
 constexpr Number kOwn[] = {{"least_pct", 5, ""}, {"factor", 0.5, ""}};
 
 RuleSettings settings_of(std::string_view json) {
-  const std::string file = testing::TempDir() + "rules.json";
-  write_text_file(file, json);
-  RuleSettings settings = read_rule_settings(file);
-  std::remove(file.c_str());
-  return settings;
+  const io::TemporaryFolder folder;
+  return read_rule_settings(folder.write("rules.json", json));
 }
 
 TEST(Numbers, AFileSetsThemByRuleAndKey) {

@@ -1,24 +1,29 @@
 #include <gtest/gtest.h>
 
 #include <tracelens/error.hpp>
-#include <tracelens/files.hpp>
 #include <tracelens/json.hpp>
 #include <tracelens/replay.hpp>
+
+#include "io/temporary_folder.hpp"
 
 namespace tracelens {
 namespace {
 
-std::string written(std::string_view text) {
-  const std::string path = testing::TempDir() + "replay_sheet_test.csv";
-  write_text_file(path, text);
-  return path;
-}
+class ReplaySheet : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::string written(std::string_view text) const {
+    return folder_.write("sheet.csv", text);
+  }
+
+ private:
+  io::TemporaryFolder folder_;
+};
 
 constexpr std::string_view kHeader =
     "name,Input Dims,Input type,Input Strides,Concrete Inputs,operation_count,"
     "total_subtree_kernel_time_sum,ex_UID\n";
 
-TEST(ReplaySheet, RowsOfATableAreRecordsCostliestFirst) {
+TEST_F(ReplaySheet, RowsOfATableAreRecordsCostliestFirst) {
   const std::string path = written(
       std::string{kHeader} +
       "aten::relu,\"((4, 8),)\",\"('float',)\",\"((8, 1),)\",\"('',)\",3,6.5,7\n"
@@ -41,7 +46,7 @@ TEST(ReplaySheet, RowsOfATableAreRecordsCostliestFirst) {
   EXPECT_THROW((void)choose_replay_from_sheet(path, {.subtree = 1}), Error);
 }
 
-TEST(ReplaySheet, RowsOfEqualArgumentsAreOneRecord) {
+TEST_F(ReplaySheet, RowsOfEqualArgumentsAreOneRecord) {
   const std::string relu = "aten::relu,\"((4, 8),)\",\"('float',)\",\"((8, 1),)\",\"('',)\",3,6.5,";
   const std::string path = written(std::string{kHeader} + relu + "7\n" + relu + "8\n");
   const Replay replay = choose_replay_from_sheet(path, {.all_unique = true});
@@ -51,13 +56,13 @@ TEST(ReplaySheet, RowsOfEqualArgumentsAreOneRecord) {
   EXPECT_EQ(replay.records[0].uid, 7u);
 }
 
-TEST(ReplaySheet, OtherFilesAreNone) {
+TEST_F(ReplaySheet, OtherFilesAreNone) {
   EXPECT_FALSE(is_replay_sheet(written("Kernel_Name,Start\nk,1\n")));
   EXPECT_FALSE(is_replay_sheet("no such file.csv"));
   EXPECT_FALSE(is_replay_sheet("trace.json.gz"));
 }
 
-TEST(ReplaySheet, CellsThatAreNoListsAreEmptyOnes) {
+TEST_F(ReplaySheet, CellsThatAreNoListsAreEmptyOnes) {
   const std::string path =
       written(std::string{kHeader} + "a,((((,\"('float',)\",')',\"(\"\"\",-1,-5,-3\n");
   const Replay replay = choose_replay_from_sheet(path, {.all_unique = true});
