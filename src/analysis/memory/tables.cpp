@@ -151,8 +151,8 @@ std::vector<TimelinePoint> thinned_by_time(std::vector<TimelinePoint> points, st
                       std::max_element(begin, end, is_less),
                       std::max_element(begin, end, holds_less), end - 1};
     std::ranges::sort(chosen);
-    const auto rest = std::ranges::unique(chosen);
-    std::transform(chosen.begin(), rest.begin(), std::back_inserter(kept),
+    const auto last = std::unique(chosen.begin(), chosen.end());
+    std::transform(chosen.begin(), last, std::back_inserter(kept),
                    [](const auto& point) { return *point; });
     begin = end;
   }
