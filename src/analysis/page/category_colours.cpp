@@ -1,8 +1,9 @@
 #include "analysis/page/category_colours.hpp"
 
 #include <array>
-#include <cstdint>
 #include <utility>
+
+#include "io/text_hash.hpp"
 
 namespace tracelens {
 namespace {
@@ -25,9 +26,7 @@ constexpr std::array<std::string_view, 6> kRest = {"#6b8e23", "#9370db", "#cd853
 std::string_view category_colour(std::string_view category) {
   for (const auto& [name, colour] : kUsual)
     if (category.starts_with(name)) return colour;
-  std::uint32_t hash = 2166136261u;  // FNV-1a: the same on every machine
-  for (const char c : category) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
-  return kRest[hash % kRest.size()];
+  return kRest[io::text_hash(category) % kRest.size()];
 }
 
 }  // namespace tracelens

@@ -69,8 +69,7 @@ Page make_page(std::span<const PageSource> runs, const PageOptions& options) {
 namespace {
 
 PageSource source_of(TableContext& context, std::string name = {}) {
-  return {context.facts, context.host_work(), gpu_categories(context),
-          context.timeline_options().include_unlinked, std::move(name)};
+  return {context.facts, context.host_work(), gpu_categories(context), std::move(name)};
 }
 
 }  // namespace

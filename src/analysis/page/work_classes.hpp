@@ -35,8 +35,7 @@ struct PageSource {
   const TraceFacts& facts;
   const HostWork& host;
   GpuCategories categories;
-  bool include_unlinked = false;  // as gpu_timeline counts
-  std::string name = {};          // of several runs
+  std::string name = {};  // of several runs
 };
 
 // The nine categories of computing with most GPU time, one for the others, and the rest of the work.

@@ -163,31 +163,33 @@ TEST(Host5, NotWithAShortQueue) {
   EXPECT_FALSE(run.find(kHost5));
 }
 
+// Two bursts of ops that no step marks, and what `add` puts beside them.
+template <class Add>
+Trace two_bursts_and(const Add& add) {
+  TestTrace t;
+  add(t);
+  add_ops(t, 1000, 30, 2);
+  add_ops(t, 3000, 30, 2);
+  return t.finish();
+}
+
 TEST(Host6, WhatPreparesARunWithoutStepsIsNoneOfIt) {
-  const auto run_without_steps = [](double work_at) {
-    TestTrace t;
-    t.python("train.py(3): prepare", work_at, 900);
-    add_ops(t, 1000, 30, 2);
-    add_ops(t, 3000, 30, 2);
-    return t.finish();
+  const auto work_at = [](double us) {
+    return two_bursts_and([us](TestTrace& t) { t.python("train.py(3): prepare", us, 900); });
   };
-  TestRun before{run_without_steps(50)};
+  TestRun before{work_at(50)};
   EXPECT_FALSE(before.find(kHost6));
-  TestRun between{run_without_steps(1700)};
+  TestRun between{work_at(1700)};
   EXPECT_TRUE(between.find(kHost6));
 }
 
 TEST(Mem3, WithoutStepsTheFirstHalfIsPreparation) {
-  const auto run_without_steps = [](double call_at) {
-    TestTrace t;
-    t.runtime("cudaMalloc", call_at, 300);
-    add_ops(t, 1000, 30, 2);
-    add_ops(t, 3000, 30, 2);
-    return t.finish();
+  const auto malloc_at = [](double us) {
+    return two_bursts_and([us](TestTrace& t) { t.runtime("cudaMalloc", us, 300); });
   };
-  TestRun before{run_without_steps(100)};
+  TestRun before{malloc_at(100)};
   EXPECT_FALSE(before.find(kMem3));
-  TestRun later{run_without_steps(2500)};
+  TestRun later{malloc_at(2500)};
   EXPECT_TRUE(later.find(kMem3));
 }
 

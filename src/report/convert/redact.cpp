@@ -1,8 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tracelens/json.hpp>
@@ -13,6 +14,7 @@
 
 #include "facts/step_annotation.hpp"
 #include "io/ascii.hpp"
+#include "io/text_hash.hpp"
 
 namespace tracelens {
 namespace {
@@ -32,51 +34,57 @@ bool is_framework_backward(std::string_view name) {
 bool is_framework_op(std::string_view name) {
   constexpr std::string_view kEngine = "autograd::engine::evaluate_function: ";
   if (name.starts_with(kEngine)) return is_framework_op(name.substr(kEngine.size()));
-  constexpr std::array<std::string_view, 17> kOurs = {"aten::",
-                                                      "prims::",
-                                                      "c10d::",
-                                                      "c10d_functional::",
-                                                      "_c10d_functional::",
-                                                      "torch::autograd::",
-                                                      "nccl:",
-                                                      "record_param_comms",
-                                                      "triton_",
-                                                      "inductor::",
-                                                      "ProfilerStep",
-                                                      "Optimizer.",
-                                                      "enumerate(DataLoader)",
-                                                      "TorchDynamo ",
-                                                      "AOTDispatcher ",
-                                                      "[memory]",
-                                                      "quantized::"};
+  constexpr std::string_view kOurs[] = {"aten::",
+                                        "prims::",
+                                        "c10d::",
+                                        "c10d_functional::",
+                                        "_c10d_functional::",
+                                        "torch::autograd::",
+                                        "nccl:",
+                                        "record_param_comms",
+                                        "triton_",
+                                        "inductor::",
+                                        "ProfilerStep",
+                                        "Optimizer.",
+                                        "enumerate(DataLoader)",
+                                        "TorchDynamo ",
+                                        "AOTDispatcher ",
+                                        "[memory]",
+                                        "quantized::"};
   return starts_with_any(name, kOurs) || is_framework_backward(name);
 }
 
 bool is_framework_range(std::string_view name) {
-  constexpr std::array<std::string_view, 10> kOurs = {"ProfilerStep#",
-                                                      "Optimizer.",
-                                                      "enumerate(DataLoader)",
-                                                      "DistributedDataParallel.",
-                                                      "FullyShardedDataParallel",
-                                                      "FSDP::",
-                                                      "nccl:",
-                                                      "## Call CompiledFxGraph",
-                                                      "CUDAGraph",
-                                                      "PyTorch Profiler"};
-  return starts_with_any(name, kOurs) || annotation_tier(name) > 0 ||
-         parse_step_annotation(name).has_value() || parse_capture_annotation(name).has_value() ||
-         is_framework_op(name);
+  constexpr std::string_view kOurs[] = {"DistributedDataParallel.",
+                                        "FullyShardedDataParallel",
+                                        "FSDP::",
+                                        "## Call CompiledFxGraph",
+                                        "CUDAGraph",
+                                        "PyTorch Profiler"};
+  return starts_with_any(name, kOurs) || is_framework_op(name) || annotation_tier(name) > 0 ||
+         parse_step_annotation(name).has_value() || parse_capture_annotation(name).has_value();
 }
 
 // What tells nothing about who recorded it.
 bool is_plain_metadata(std::string_view key) {
-  constexpr std::array<std::string_view, 14> kPlain = {
-      "schemaVersion",       "deviceProperties",  "distributedInfo",      "baseTimeNanoseconds",
-      "displayTimeUnit",     "record_shapes",     "with_stack",           "profile_memory",
-      "with_flops",          "with_modules",      "cuda_runtime_version", "cuda_driver_version",
-      "hip_runtime_version", "hip_driver_version"};
-  return std::ranges::find(kPlain, key) != kPlain.end() || key == "init_time" ||
-         key == "fini_time" || key == "counters";
+  constexpr std::string_view kPlain[] = {"schemaVersion",
+                                         "deviceProperties",
+                                         "distributedInfo",
+                                         "baseTimeNanoseconds",
+                                         "displayTimeUnit",
+                                         "record_shapes",
+                                         "with_stack",
+                                         "profile_memory",
+                                         "with_flops",
+                                         "with_modules",
+                                         "cuda_runtime_version",
+                                         "cuda_driver_version",
+                                         "hip_runtime_version",
+                                         "hip_driver_version",
+                                         "init_time",
+                                         "fini_time",
+                                         "counters"};
+  return std::ranges::find(kPlain, key) != std::end(kPlain);
 }
 
 class Redactor {
@@ -136,9 +144,7 @@ class Redactor {
 
   std::string op_name(std::string_view name) {
     if (is_framework_op(name)) return std::string{name};
-    std::uint32_t hash = 2166136261u;  // FNV-1a: the same in every trace
-    for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
-    return fmt::format("op {:08x}", hash);
+    return fmt::format("op {:08x}", io::text_hash(name));  // the same in every trace
   }
 
   std::string name_of(EventId event) {
@@ -259,8 +265,8 @@ class Redactor {
     const std::optional<Value> label = trace_.label(track, what);
     if (!label) return;
     // "GPU 0", "CPU", "stream 7", "/device:GPU:0": of the machine, and read by the analyses.
-    constexpr std::array<std::string_view, 7> kOfTheMachine = {
-        "GPU", "CPU", "stream ", "Stream ", "/device:", "/host:", "python"};
+    constexpr std::string_view kOfTheMachine[] = {"GPU",      "CPU",    "stream ", "Stream ",
+                                                  "/device:", "/host:", "python"};
     const bool stays = label->is_text() && starts_with_any(label->as_text(), kOfTheMachine);
     builder_.add_label(track, std::string{what},
                        stays ? *label : Value{other_name(kind, json_text(*label))});
