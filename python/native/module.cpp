@@ -1,0 +1,16 @@
+// module.cpp: the extension module `tracelens._native`. What it offers is wrapped by the Python files
+// beside it; nothing here is meant to be called by users.
+#include <pybind11/pybind11.h>
+
+#include <tracelens/version.hpp>
+
+#include "parts.hpp"
+
+PYBIND11_MODULE(_native, module) {
+  using namespace tracelens::python;
+  module.attr("__version__") = tracelens::kVersion;
+  add_errors(module);
+  add_tables(module);
+  add_trace(module);
+  add_reports(module);
+}

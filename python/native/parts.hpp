@@ -1,0 +1,14 @@
+// parts.hpp: the parts of the extension module. Each adds its classes and functions; module.cpp calls
+// them in this order, so that a part may name the classes of those before it.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace tracelens::python {
+
+void add_errors(pybind11::module_& module);
+void add_tables(pybind11::module_& module);
+void add_trace(pybind11::module_& module);
+void add_reports(pybind11::module_& module);
+
+}  // namespace tracelens::python
