@@ -24,6 +24,8 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
+import tempfile
+import time
 import tomllib
 import zipfile
 
@@ -102,11 +104,15 @@ class Project:
         name = f"{self.name}-{self.version}-{self.tag()}.whl"
         with zipfile.ZipFile(pathlib.Path(folder) / name, "w", zipfile.ZIP_DEFLATED) as wheel:
             for path, content in files.items():
-                entry = zipfile.ZipInfo(path, date_time=zip_time())
+                entry = zipfile.ZipInfo(path, date_time=time.gmtime(EPOCH)[:6])
                 entry.compress_type = zipfile.ZIP_DEFLATED
                 entry.external_attr = (0o755 if path.endswith(".so") else 0o644) << 16
                 wheel.writestr(entry, content)
         return name
+
+    def files(self, config_settings):
+        """{path inside: bytes} of the packages in the wheel."""
+        return tree(self.packages(config_settings))
 
     def source_files(self):
         """{path in the archive: file} of what git tracks below the project; without git, of all."""
@@ -126,7 +132,7 @@ class Project:
     prepare_metadata_for_build_editable = prepare_metadata_for_build_wheel
 
     def build_wheel(self, wheel_directory, config_settings=None, metadata_directory=None):
-        return self.write_wheel(wheel_directory, tree(self.packages(config_settings)))
+        return self.write_wheel(wheel_directory, self.files(config_settings))
 
     def build_editable(self, wheel_directory, config_settings=None, metadata_directory=None):
         packages = str(self.packages(config_settings))
@@ -155,8 +161,8 @@ class Native(Project):
         python = f"cp{sys.version_info.major}{sys.version_info.minor}"
         return f"{python}-{python}-{re.sub('[-.]', '_', sysconfig.get_platform())}"
 
-    def packages(self, config_settings):
-        """The folder that holds the package `tracelens`, built."""
+    def build(self, config_settings):
+        """The folder in which CMake has built the package."""
         settings = dict(config_settings or {})
         build = settings.pop("build-dir", os.environ.get("TRACELENS_BUILD_DIR"))
         build = pathlib.Path(build or f"build/wheel-{sys.implementation.cache_tag}")
@@ -172,7 +178,17 @@ class Native(Project):
         if not module.exists():
             sys.exit(f"tracelens_build: {build} was configured for another Python than {sys.executable}: "
                      f"{module} is not there; take another build-dir")
-        return build / "python"
+        return build
+
+    def packages(self, config_settings):
+        return self.build(config_settings) / "python"
+
+    def files(self, config_settings):
+        """What CMake installs: one list for the wheel and the Debian package (cmake/packaging.cmake)."""
+        build = self.build(config_settings)
+        with tempfile.TemporaryDirectory() as folder:
+            run("cmake", "--install", build, "--component", "python", "--prefix", folder, "--strip")
+            return tree(pathlib.Path(folder) / "lib" / "python3" / "dist-packages")
 
 
 class Compat(Project):
@@ -232,14 +248,10 @@ def digest(content):
     return "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
 
 
-def zip_time():
-    import time
-    return time.gmtime(EPOCH)[:6]
-
-
 def run(*command):
     """What is written to standard output would be read by who called the hook."""
-    done = subprocess.run([str(word) for word in command], stdout=sys.stderr)
+    environment = {name: value for name, value in os.environ.items() if name != "DESTDIR"}
+    done = subprocess.run([str(word) for word in command], stdout=sys.stderr, env=environment)
     if done.returncode != 0:
         sys.exit(f"tracelens_build: {' '.join(map(str, command[:3]))} failed; see above")
 
