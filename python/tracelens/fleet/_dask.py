@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 from ._run import Outcome, Task, died, work
@@ -14,16 +15,17 @@ class Dask:
         >>> fleet.report("/shared/runs/", backend=distributed.Client("tcp://head:8786"))    # doctest: +SKIP
 
     Its workers see the files under the same paths and have ``tracelens`` installed. A trace that was in
-    the hands of a worker that died is given to another one, by Dask and, when that gives up, by us.
+    the hands of a worker that died is given to another one, by Dask, until that gives it up.
     """
 
     _calls = itertools.count()
 
     def __init__(self, client: Any) -> None:
-        from distributed import as_completed
+        import distributed
 
         self._client = client
-        self._done = as_completed()
+        self._killed: type[Exception] = distributed.scheduler.KilledWorker
+        self._done = distributed.as_completed()
         self._tasks: dict[str, Task] = {}
         self._call = f"tracelens-{client.id}-{next(self._calls)}"
 
@@ -41,7 +43,9 @@ class Dask:
         try:
             outcome: Outcome = future.result()
             return outcome
-        except Exception:  # KilledWorker, CancelledError, a lost connection ...: work() itself raises nothing
+        except self._killed:  # Dask has given it to several workers already, and lost them
+            return replace(died(task), again=False)
+        except Exception:  # a lost connection, say: work() itself raises nothing
             return died(task)
         finally:
             future.release()
