@@ -5,6 +5,8 @@
 
 from importlib import import_module
 
+from ._names import let_names_be_both
+
 __tracelens_native__ = True
 
 # Where each name lives; imported on first use, because few programs need all of them.
@@ -32,18 +34,7 @@ _PACKAGES = ("PerfModel", "EventReplay", "Reporting", "TreePerf", "Trace2Tree", 
 __all__ = [*_HOMES, "PerfModel", "EventReplay", "Reporting"]
 
 
-def __getattr__(name):
-    if name in _HOMES:
-        found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    elif name in _PACKAGES:
-        found = import_module(f"{__name__}.{name}")
-    else:
-        found = _star_import(name)
-    globals()[name] = found
-    return found
-
-
-def _star_import(name):
+def _of_star_imports(name):
     """Model classes and report functions are reachable from here, too."""
     if not name.startswith("_"):
         for home in ("PerfModel.perf_model", "Reporting.generate_perf_report_pytorch"):
@@ -55,3 +46,6 @@ def _star_import(name):
 
 def __dir__():
     return sorted({*globals(), *__all__, *_PACKAGES})
+
+
+let_names_be_both(__name__, _HOMES, _PACKAGES, _of_star_imports)
