@@ -13,8 +13,10 @@ set(page_modules
   search.js
   axes.js
   picture.js
+  runs.js
   lanes.js
   icicle.js
+  overview_runs.js
   view_overview.js
   view_timeline.js
   view_tree.js

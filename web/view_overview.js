@@ -1,9 +1,11 @@
 // view_overview.js: the run in a sentence, where its time goes, and what to do about it.
+import {timeTicks} from './axes.js';
 import {el, svgEl, button, traceText} from './dom.js';
 import {time, percent, count, fixed, humanNumber, plainText, shapesText, visible} from './text.js';
 import {tableOf} from './data.js';
 import {dataTable, copyText, pictureWithTable} from './table.js';
 import {openDrawer, detailList} from './drawer.js';
+import {comparisonParts, labelWidth} from './overview_runs.js';
 import {go, hashOf, state} from './route.js';
 
 /** @typedef {import('./data.js').Page} Page */
@@ -176,12 +178,26 @@ function timeBar({split, idle_causes: causes = []}) {
   );
 }
 
+// The part in which anything runs, when that is a small part of the whole: profilers start long before.
+/** @param {any[]} strips @param {string[]} layers @returns {[number, number]} buckets */
+function busyBuckets(strips, layers) {
+  const n = strips[0].computing.length,
+    isBusy = Array.from({length: n}, (_, i) => strips.some((strip) => layers.some((layer) => strip[layer]?.[i] > 0)));
+  const first = Math.max(0, isBusy.indexOf(true) - 2),
+    last = Math.min(n, isBusy.lastIndexOf(true) + 3);
+  return last - first > 0 && last - first < 0.6 * n ? [first, last] : [0, n];
+}
+
 // How busy each GPU, rank or run is over the time. Dragging opens the timeline there.
 /** @param {Page} page */
 function stripPicture(page) {
   const {strips, span_ns: span, lanes} = page.manifest,
     layers = ['computing', 'communicating', 'copying'];
   if (!strips.length || !strips[0].computing?.length) return null;
+  const [first, last] = busyBuckets(strips, layers),
+    buckets = strips[0].computing.length,
+    from_ns = (span * first) / buckets,
+    length_ns = (span * (last - first)) / buckets;
   const height = strips.length > 2 ? 28 : 56,
     used = layers.filter((layer) => strips.some((strip) => strip[layer]?.some((share) => share > 0)));
   const picture = (strip) => {
@@ -207,7 +223,7 @@ function stripPicture(page) {
       svgEl(
         'svg',
         {
-          viewBox: `0 0 ${n} 100`,
+          viewBox: `${first} 0 ${last - first} 100`,
           preserveAspectRatio: 'none',
           role: 'img',
           'aria-label': `${visible(strip.label)}: busy ${percent(mean)} of the time`,
@@ -220,7 +236,7 @@ function stripPicture(page) {
   const brush = el('div', {class: 'strip-brush', hidden: true});
   const field = el(
     'div',
-    {class: 'strips'},
+    {class: 'strips', style: {'--label': labelWidth(strips.map(({label}) => label))}},
     strips.map(picture),
     el(
       'div',
@@ -229,7 +245,14 @@ function stripPicture(page) {
       el(
         'div',
         {},
-        [0, 1, 2, 3, 4].map((i) => el('span', {}, i ? time((span * i) / 4) : '0')),
+        timeTicks(from_ns, from_ns + length_ns, 6).map(({value, label}) => {
+          const share = (value - from_ns) / length_ns;
+          return el(
+            'span',
+            {class: share > 0.94 ? 'last' : share < 0.03 ? 'first' : null, style: {left: `${100 * share}%`}},
+            label,
+          );
+        }),
       ),
     ),
     brush,
@@ -269,7 +292,10 @@ function stripPicture(page) {
       from = -1;
       go(
         hashOf('timeline', '', [
-          ['t', `${Math.round(Math.max(0, least) * span)}-${Math.round(Math.min(1, most) * span)}`],
+          [
+            't',
+            [least, most].map((share) => Math.round(from_ns + Math.max(0, Math.min(1, share)) * length_ns)).join('-'),
+          ],
         ]),
       );
     });
@@ -298,7 +324,15 @@ function stripPicture(page) {
     {'aria-label': 'Busy over time'},
     el('h2', {}, 'Busy over time'),
     lanes.length > 0 &&
-      el('p', {class: 'hint'}, 'Drag to open a part in the ', el('a', {href: '#timeline'}, 'timeline'), '.'),
+      el(
+        'p',
+        {class: 'hint'},
+        'Drag to open a part in the ',
+        el('a', {href: '#timeline'}, 'timeline'),
+        '.',
+        length_ns < span &&
+          ` Of ${time(span)} recorded, ${time(length_ns)} are shown: before and after, the GPU has no work.`,
+      ),
     pictureWithTable(field, asTable),
     used.length > 1 &&
       el(
@@ -678,7 +712,8 @@ export const overviewView = {
   /** @param {Page} page @param {HTMLElement} into */
   async draw(page, into) {
     const {manifest} = page,
-      overview = await overviewOf(page);
+      isComparison = manifest.verb === 'diff' || manifest.verb === 'compare',
+      overview = isComparison ? manifest.overview : await overviewOf(page);
     const [, lead = '', sentence = ''] = /^([^:]{3,24}: )?(.*)$/s.exec(overview?.verdict ?? '') ?? [];
     const missing = manifest.gaps
       .map((gap) => (gap.view === 'tree' ? 'modules' : gap.view))
@@ -697,8 +732,12 @@ export const overviewView = {
                 : 'There is nothing to report: the trace holds no events of a GPU.',
             ),
           ),
-      keyFigures(page, overview),
+      ...(isComparison ? [] : [keyFigures(page, overview)]),
     );
+    if (isComparison) {
+      into.append(...(await comparisonParts(page, overview, stripPicture(page))), await printTables(page));
+      return;
+    }
     into.append(
       ...[overview?.split?.some((part) => part.percent > 0) && timeBar(overview), stripPicture(page)].filter(Boolean),
     );

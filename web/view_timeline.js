@@ -300,11 +300,35 @@ class Timeline {
     if (words) this.find(words);
     const asked = parseWindow(state.get('t'), this.span);
     if (asked) [this.t0, this.t1] = asked;
-    else if (state.get('t')) say('The time in this link is not in this page.');
+    else {
+      [this.t0, this.t1] = this.busyWindow();
+      if (state.get('t')) say('The time in this link is not in this page.');
+    }
     const range = parseWindow(state.get('range'), this.span),
       link = state.get('sel');
     if (range) this.setRange(range);
     if (link) this.selectLink(link, !asked);
+  }
+
+  /** Where GPUs and steps are, when that is a small part of the run: profilers start long before. @returns {[number, number]} */
+  busyWindow() {
+    let first = this.span,
+      last = 0;
+    for (const {meta, start, duration, runs} of this.lanes) {
+      if (meta.kind !== 'gpu' && meta.kind !== 'steps') continue;
+      for (const [starts, lengths] of [
+        [start, duration],
+        [runs.start, runs.length],
+      ])
+        for (let i = 0; i < starts.length; ++i) {
+          if (starts[i] < first) first = starts[i];
+          if (starts[i] + lengths[i] > last) last = starts[i] + lengths[i];
+        }
+    }
+    const length = last - first;
+    return length > 0 && length < 0.6 * this.span
+      ? clampWindow(first - length / 40, last + length / 40, this.span)
+      : [0, this.span];
   }
 
   /** @param {Lane} lane */

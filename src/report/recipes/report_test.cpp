@@ -74,6 +74,17 @@ TEST(Report, HasAPageWhenAskedFor) {
   EXPECT_EQ(chosen.page, nullptr);
 }
 
+TEST(Report, APageWithoutModulesSaysSoAndNamesWorkAsItsTables) {
+  const Report report = make_report(read_trace("tests/data/jax_transformer_xla.xplane.pb.gz"),
+                                    {.page = PageOptions{}});
+  ASSERT_NE(report.page, nullptr);
+  std::vector<std::string> gaps, classes;
+  for (const PageGap& gap : report.page->gaps) gaps.push_back(gap.view);
+  for (const PageClass& kind : report.page->classes) classes.push_back(kind.name);
+  EXPECT_THAT(gaps, ::testing::Contains("tree"));
+  EXPECT_THAT(classes, ::testing::IsSupersetOf({"GEMM", "fusion"}));
+}
+
 TEST(Report, OneTableIsThatOfTheReport) {
   const std::optional<Table> table = make_table(amp_trace(), "ops_summary");
   ASSERT_TRUE(table);
