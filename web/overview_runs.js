@@ -52,7 +52,7 @@ function changeFigures({times, labels}) {
 
 /** Room for the names in front of bars and strips. @param {string[]} labels */
 export function labelWidth(labels) {
-  return `${Math.max(8, Math.min(24, Math.max(...labels.map((label) => label.length))))}ch`;
+  return `${Math.max(6, Math.min(24, Math.max(...labels.map((label) => label.length))))}ch`;
 }
 
 // The time of each run as a bar, all on one scale.

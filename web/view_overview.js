@@ -1,7 +1,8 @@
 // view_overview.js: the run in a sentence, where its time goes, and what to do about it.
 import {timeTicks} from './axes.js';
 import {el, svgEl, button, traceText} from './dom.js';
-import {time, percent, count, fixed, humanNumber, plainText, shapesText, visible} from './text.js';
+import {time, percent, count, fixed, humanNumber, plainText, shapesText, visible, workName} from './text.js';
+import {cellsOf, classOf} from './picture.js';
 import {tableOf} from './data.js';
 import {dataTable, copyText, pictureWithTable} from './table.js';
 import {openDrawer, detailList} from './drawer.js';
@@ -65,11 +66,14 @@ async function overviewOf(page) {
   };
 }
 
-/** What the share of a finding is a share of: the run as it would be without the profiler. @param {any} finding */
-function shareOf(finding) {
-  return finding.percent > 0
-    ? `shares of about ${time((100 * finding.ns) / finding.percent)}, which they take without the profiler`
-    : 'shares of the time without the profiler';
+/** What the shares of the findings are shares of: not of what the figures on top are. @param {any} finding @param {any} overview */
+function shareOf(finding, overview) {
+  const whole = (overview.split ?? []).reduce((sum, part) => sum + part.ns, 0),
+    own = finding.percent > 0 ? ` of about ${time((100 * finding.ns) / finding.percent)}` : '';
+  return (
+    `Savings are those of the recorded steps together, once the findings before are mended. Shares are${own}: the steps on host and GPU, without what the profiler adds.` +
+    (whole ? ` The figures on top are of the ${time(whole)} from the first GPU event to the last.` : '')
+  );
 }
 
 /** @param {Page} page @param {any} overview */
@@ -382,6 +386,21 @@ async function evidenceRows(page, finding) {
   return keys;
 }
 
+/** Where on the timeline a finding is; empty: nowhere. @param {Page} page @param {any} finding */
+function placeOf({manifest}, {where}) {
+  const place = where.find(({name, kind}) => name && ['op', 'kernel', 'range'].includes(kind));
+  return place && manifest.lanes.length ? hashOf('timeline', '', [['q', place.name]]) : '';
+}
+
+/** A link to rows of a table, with the columns that say it. @param {any} finding @param {string} table @param {string[]} keys */
+function evidenceLink(finding, table, keys) {
+  const columns = finding.evidence.filter((proof) => proof.table === table && proof.column).map(({column}) => column);
+  return hashOf('table', table, [
+    ['mark', keys.slice(0, 50).join(',')],
+    ['cols', [...new Set(columns)].join('|')],
+  ]);
+}
+
 /** @param {Page} page @param {any} finding */
 async function openFinding(page, finding) {
   const keys = await evidenceRows(page, finding),
@@ -416,6 +435,10 @@ async function openFinding(page, finding) {
             views[place.kind]
               ? el('a', {href: hashOf(views[place.kind], '', [['f', place.name]])}, traceText(place.name, 80))
               : traceText(place.name ?? '', 80),
+            placeOf(page, {where: [place]}) && [
+              ' · ',
+              el('a', {href: placeOf(page, {where: [place]}), 'aria-label': 'On the timeline'}, 'timeline'),
+            ],
             el(
               'div',
               {class: 'muted'},
@@ -449,11 +472,7 @@ async function openFinding(page, finding) {
               'div',
               {class: 'muted'},
               keys.has(proof.table)
-                ? el(
-                    'a',
-                    {href: hashOf('table', proof.table, [['mark', keys.get(proof.table)?.join(',')]])},
-                    proof.table,
-                  )
+                ? el('a', {href: evidenceLink(finding, proof.table, keys.get(proof.table) ?? [])}, proof.table)
                 : traceText(proof.table ?? ''),
               proof.key.map(([, text]) => [' · ', traceText(text, 60)]),
             ),
@@ -467,7 +486,7 @@ async function openFinding(page, finding) {
 /** @param {Page} page @param {any} finding */
 async function showEvidence(page, finding) {
   const [most] = [...(await evidenceRows(page, finding))].sort((a, b) => b[1].length - a[1].length);
-  if (most) go(hashOf('table', most[0], [['mark', most[1].slice(0, 50).join(',')]]));
+  if (most) go(evidenceLink(finding, ...most));
   else openFinding(page, finding);
 }
 
@@ -476,10 +495,10 @@ function findingsOf({manifest}, overview) {
   return (manifest.findings?.length ? manifest.findings : (overview?.causes ?? [])).map(findingOf);
 }
 
-/** @param {Page} page @param {any} overview */
-function findingList(page, overview) {
+/** @param {Page} page @param {any} overview @param {string[]} notes how far the recording can be trusted */
+function findingList(page, overview, notes) {
   const findings = findingsOf(page, overview);
-  if (!findings.length && !overview.nothing_found && !overview.advice?.length) return null;
+  if (!findings.length && !overview.nothing_found && !overview.advice?.length && !notes.length) return null;
   const item = (finding) =>
     el(
       'li',
@@ -492,7 +511,7 @@ function findingList(page, overview) {
           'span',
           {class: 'finding-saving'},
           finding.severity,
-          ' ',
+          finding.confidence && finding.confidence !== 'high' ? `, ${finding.confidence} confidence ` : ' ',
           finding.ns > 0 && [el('b', {}, time(finding.ns)), ' ', percent(finding.percent)],
         ),
       ),
@@ -501,6 +520,7 @@ function findingList(page, overview) {
         'div',
         {class: 'finding-foot'},
         el('span', {class: 'muted'}, finding.tries.length > 0 && traceText(finding.tries[0], 200)),
+        placeOf(page, finding) && el('a', {class: 'button quiet', href: placeOf(page, finding)}, 'Timeline'),
         finding.evidence.length > 0 &&
           button('Show evidence', () => showEvidence(page, finding), {
             class: 'button quiet',
@@ -520,7 +540,7 @@ function findingList(page, overview) {
         'p',
         {class: 'hint'},
         page.manifest.findings?.length
-          ? `What it saves of the recorded steps together, once those before it are mended: ${shareOf(first[0])}.`
+          ? shareOf(first[0], overview)
           : 'What it saves of a step, once those before it are mended.',
       ),
     el('ol', {class: 'findings'}, first.map(item)),
@@ -537,6 +557,14 @@ function findingList(page, overview) {
         {class: 'advice'},
         overview.advice.map((text) => el('li', {}, traceText(text))),
       ),
+    notes.length > 0 && [
+      el('h3', {}, 'How far this recording can be trusted'),
+      el(
+        'ul',
+        {class: 'advice'},
+        notes.slice(0, kMostRows).map((text) => el('li', {}, traceText(text))),
+      ),
+    ],
   );
 }
 
@@ -597,9 +625,9 @@ async function costSections(page, overview) {
     page.hasTable('ops_unique_args') || page.hasTable('hlo_ops') || page.hasTable('unified_perf_summary')
       ? 'ops'
       : 'kernels';
-  const colourOf = (kind) => page.manifest.classes.find(({name}) => name === kind)?.colour; // of the kind of work, as on the timeline
+  const colourOf = (kind) => page.manifest.classes[classOf(page.manifest.classes, kind ?? '')]?.colour; // as on the timeline
   const costs = (overview?.costs ?? []).map((cost) => ({
-    name: cost.name,
+    name: workName(cost.name),
     more: cost.costliest,
     ns: cost.ns,
     percent: cost.percent,
@@ -646,11 +674,16 @@ async function costSections(page, overview) {
         title,
         Array.from({length: Math.min(kMostRows, data.rows)}, (_, row) => ({
           name: cell(name, row),
-          more: more === 'Input Dims' ? shapesText(cell(more, row) ?? '') : cell(more, row),
+          more:
+            more === 'Input Dims'
+              ? shapesText(cell(more, row) ?? '')
+              : more === 'Category'
+                ? workName(cell(more, row) ?? '')
+                : cell(more, row),
           ns: (cell(ms, row) ?? 0) * unit,
           percent: cell(share, row) ?? 0,
           roof: cell(roof, row),
-          colour: colourOf(cell('op category', row)),
+          colour: colourOf(cell('op category', row) ?? cell('kind', row) ?? cell('Category', row)),
           href: hashOf(target, '', [['f', cell(name, row)]]),
         })),
       ),
@@ -741,7 +774,8 @@ export const overviewView = {
     into.append(
       ...[overview?.split?.some((part) => part.percent > 0) && timeBar(overview), stripPicture(page)].filter(Boolean),
     );
-    const left = el('div', {}, overview && findingList(page, overview)),
+    const notes = cellsOf(await page.table('trace_quality'), 'text'),
+      left = el('div', {}, overview && findingList(page, overview, notes)),
       right = el('div');
     into.append(el('div', {class: 'two-columns'}, left, right));
     if (overview?.commands?.length)

@@ -1059,15 +1059,16 @@ class Timeline {
     const opName = op >= 0 ? this.ops.name[op] : '',
       shapes = op >= 0 ? this.ops.shapes[op] : '',
       types = op >= 0 ? this.ops.types[op] : '';
-    const [{table: work, row: worked, hash: opHash}, kernels] = await Promise.all([
-      opRow(this.page, opName, shapes, types),
+    const [{table: work, row: worked, columns, hash: opHash}, kernels] = await Promise.all([
+      opRow(this.page, opName, shapes, types, lane.meta.kind === 'gpu' ? name : ''),
       this.page.table('kernel_summary'),
     ]);
     const figure = (column, unit) => {
-      const value = worked >= 0 ? work?.column(column)?.values[worked] : null;
+      const value = worked >= 0 && column ? work?.column(column)?.values[worked] : null;
       return typeof value === 'number' && value > 0 ? humanNumber(value, unit) : null;
     };
-    const kernelNames = kernels?.column('Kernel name')?.values ?? [],
+    const modelled = worked >= 0 ? (work?.column(columns.name)?.values[worked] ?? '') : '';
+    const kernelNames = (kernels?.column('Kernel name') ?? kernels?.column('name'))?.values ?? [],
       parents = kernels?.column('Parent cpu_op')?.values ?? [];
     let kernelRow =
       lane.meta.kind === 'gpu' ? kernelNames.findIndex((one, row) => one === name && parents[row] === opName) : -1;
@@ -1120,10 +1121,14 @@ class Timeline {
               ]
             : null,
         ],
-        ['Work per call', figure('GFLOPS', 'GFLOP')],
-        ['Data per call', figure('Data Moved (MB)', 'MiB')],
-        ['Rate, mean', [figure('TFLOPS/s_mean', 'TFLOP/s'), figure('TB/s_mean', 'TB/s')].filter(Boolean).join(' · ')],
-        ['Of roof, mean', figure('Pct Roofline_mean', '%')],
+        ['Modelled as', modelled && modelled !== opName.split(' (')[0] ? traceText(modelled, 60) : null],
+        ['Work per call', figure(columns.flops, 'GFLOP')],
+        ['Data per call', figure(columns.bytes, 'MiB')],
+        [
+          'Rate, mean',
+          [figure(columns.rate, 'TFLOP/s'), figure(columns.bandwidth, 'TB/s')].filter(Boolean).join(' · '),
+        ],
+        ['Of roof, mean', figure(columns.roof, '%')],
         ['Event', event],
         ['Full name', name.length > 90 ? traceText(name) : null],
       ]),
