@@ -1,5 +1,5 @@
 // rows.cpp: tables with a row per op, kernel or event. An object of class Rows holds what those of one
-// trace and tree share; the functions beside it are for a single table.
+// tree share.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -26,7 +26,6 @@ using TablePointer = std::shared_ptr<Table>;
 TablePointer shared(Table table) { return std::make_shared<Table>(std::move(table)); }
 
 struct RowsSettings {
-  bool python_frames = false, link_by_correlation = false;
   bool communication = false, include_unlinked = false, recompute = false, reference = true;
   std::optional<std::string> gpu = {};  // JSON, as read_gpu() takes it
   // Ops that the caller has models for, and their categories: the rows tell that there is a model,
@@ -38,9 +37,8 @@ struct RowsSettings {
 // interpreter's lock.
 class Rows {
  public:
-  Rows(const TraceHandle& handle, const RowsSettings& settings)
-      : trace_{handle.shared_trace()},
-        tree_{handle.tree({settings.python_frames, settings.link_by_correlation})} {
+  Rows(const TreeHandle& handle, const RowsSettings& settings)
+      : trace_{handle.trace}, tree_{handle.tree} {
     if (settings.gpu) gpu_ = read_gpu(*settings.gpu, "gpu");
     for (const auto& [op, category] : settings.modelled)
       models_.add(op, {.category = category}, [](const OpCall&) -> OrReason<Work> {
@@ -127,21 +125,18 @@ std::optional<std::uint32_t> module_parent_of(const Rows& rows, std::int64_t uid
 
 void add_rows(py::module_& module) {
   py::class_<Rows, std::shared_ptr<Rows>>(module, "Rows")
-      .def(
-          py::init([](const TraceHandle& handle, bool python_frames, bool link_by_correlation,
-                      bool communication, bool include_unlinked, bool recompute, bool reference,
-                      std::optional<std::string> gpu, std::map<std::string, std::string> modelled) {
-            const py::gil_scoped_release unlocked;
-            return std::make_shared<Rows>(
-                handle,
-                RowsSettings{python_frames, link_by_correlation, communication, include_unlinked,
-                             recompute, reference, std::move(gpu), std::move(modelled)});
-          }),
-          py::arg("trace"), py::kw_only{}, py::arg("python_frames") = false,
-          py::arg("link_by_correlation") = false, py::arg("communication") = false,
-          py::arg("include_unlinked") = false, py::arg("recompute") = false,
-          py::arg("reference") = true, py::arg("gpu") = std::nullopt,
-          py::arg("modelled") = std::map<std::string, std::string>{})
+      .def(py::init([](const TreeHandle& tree, bool communication, bool include_unlinked,
+                       bool recompute, bool reference, std::optional<std::string> gpu,
+                       std::map<std::string, std::string> modelled) {
+             const py::gil_scoped_release unlocked;
+             return std::make_shared<Rows>(
+                 tree, RowsSettings{communication, include_unlinked, recompute, reference,
+                                    std::move(gpu), std::move(modelled)});
+           }),
+           py::arg("tree"), py::kw_only{}, py::arg("communication") = false,
+           py::arg("include_unlinked") = false, py::arg("recompute") = false,
+           py::arg("reference") = true, py::arg("gpu") = std::nullopt,
+           py::arg("modelled") = std::map<std::string, std::string>{})
       .def(
           "launchers",
           [](Rows& rows, bool start, bool ids, bool kernels, bool modules) {

@@ -35,6 +35,9 @@ struct OpMetrics {
   [[nodiscard]] const Roof* roof() const {
     return figures != nullptr && figures->roof ? &*figures->roof : nullptr;
   }
+  [[nodiscard]] std::optional<double> percent_of_roof() const {
+    return roof() == nullptr ? std::nullopt : roof()->percent_of(us(busy_ns));
+  }
 };
 
 // The model's parameters as dicts; each distinct answer's is made once.
@@ -104,10 +107,7 @@ void add_metric_columns(ColumnSet<Row>& columns, const MetricColumns& which) {
         [](const Row& row) { return bound_of(row.metrics.roof()); },
         roof},
        {{"Pct Roofline", Kind::kReal, "%", "best possible time in the time it took"},
-        [](const Row& row) -> std::optional<double> {
-          const Roof* const roof = row.metrics.roof();
-          return roof == nullptr ? std::nullopt : roof->percent_of(us(row.metrics.busy_ns));
-        },
+        [](const Row& row) { return row.metrics.percent_of_roof(); },
         roof}});
 }
 
