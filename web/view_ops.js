@@ -1,6 +1,6 @@
 // view_ops.js: ops, their distinct arguments, and the kernels of those, in one table of three levels.
 import {el, button, traceText} from './dom.js';
-import {formatOf, shapesText, typesText, parseNested, count, time, fixed, visible} from './text.js';
+import {formatOf, shapesText, typesText, parseNested, count, time, fixed, visible, workName} from './text.js';
 import {grid, filterOf, sortedRows, nextSort, orderOf, copyButtons, openRow, copyText} from './table.js';
 import {hashOf, say} from './route.js';
 
@@ -66,6 +66,19 @@ const kOpColumns = [
   ['of roof', '%', 2],
 ];
 
+// The rate of several shapes: by the time of those that have one.
+/** @param {{figures: (number | null)[]}[]} args @param {number} i */
+export function meanByTime(args, i) {
+  let ms = 0,
+    sum = 0;
+  for (const {figures} of args) {
+    if (figures[i] === null) continue;
+    ms += figures[1] ?? 0;
+    sum += (figures[i] ?? 0) * (figures[1] ?? 0);
+  }
+  return ms > 0 ? sum / ms : null;
+}
+
 // One row per op with its distinct arguments; the arguments' own figures are the table's.
 /** @param {TableData} table @param {any} source */
 export function opRows(table, source) {
@@ -87,7 +100,7 @@ export function opRows(table, source) {
     level: 2,
     row,
     name,
-    kind: kinds[row] ?? '',
+    kind: workName(kinds[row] ?? ''),
     text:
       [shapes[row] && shapesText(shapes[row]), types[row] && typesText(types[row]), more[row]]
         .filter(Boolean)
@@ -103,9 +116,12 @@ export function opRows(table, source) {
     kind: of[0].kind,
     text: name ?? '',
     args: of,
-    // Rates of several shapes have no sum: they stand in the rows below.
     figures: kOpColumns.map((_, i) =>
-      of.length === 1 ? of[0].figures[i] : i > 2 ? null : of.reduce((sum, arg) => sum + (arg.figures[i] ?? 0), 0),
+      of.length === 1
+        ? of[0].figures[i]
+        : i > 2
+          ? meanByTime(of, i)
+          : of.reduce((sum, arg) => sum + (arg.figures[i] ?? 0), 0),
     ),
   }));
   return {
@@ -352,7 +368,13 @@ export const opsView = {
           return {
             label: String(name),
             unit: name === 'of roof' ? '%' : '',
-            note: i ? (unit ? `in ${unit}` : '') : 'opens to its arguments, and those to their kernels',
+            note: !i
+              ? 'opens to its arguments, and those to their kernels'
+              : i > 4
+                ? `${unit ? `in ${unit}; ` : ''}of several shapes the mean by time`
+                : unit
+                  ? `in ${unit}`
+                  : '',
             isNumber: i > 1,
             chars: i === 0 ? 36 : i === 1 ? 14 : 8,
             order: orderOf(sort, key),

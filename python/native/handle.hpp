@@ -10,10 +10,17 @@
 
 namespace tracelens::python {
 
-// Never changes once made, except that a tree is built when it is first asked for; from any thread.
+// A tree and the trace it is about, bound as `_native.Tree`. Never changes.
+struct TreeHandle {
+  std::shared_ptr<const Trace> trace;
+  std::shared_ptr<const Tree> tree;
+};
+
+// Bound as `_native.Trace`. Never changes once made, except that a tree is built when it is first asked for; from any thread.
 class TraceHandle {
  public:
   explicit TraceHandle(Trace trace) : trace_{std::make_shared<const Trace>(std::move(trace))} {}
+  explicit TraceHandle(std::shared_ptr<const Trace> trace) : trace_{std::move(trace)} {}
 
   [[nodiscard]] const Trace& trace() const { return *trace_; }
   [[nodiscard]] const std::shared_ptr<const Trace>& shared_trace() const { return trace_; }

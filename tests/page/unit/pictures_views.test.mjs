@@ -1,7 +1,7 @@
 // The pure parts of the views with pictures.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import {sumByName} from '../../../web/view_diff.js';
+import {sumByName} from '../../../web/runs.js';
 import {rowBefore, stepPath} from '../../../web/view_memory.js';
 import {heatBins} from '../../../web/view_ranks.js';
 import {roofLine} from '../../../web/view_roofline.js';
