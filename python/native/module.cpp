@@ -12,5 +12,6 @@ PYBIND11_MODULE(_native, module) {
   add_errors(module);
   add_tables(module);
   add_trace(module);
+  add_events(module);
   add_reports(module);
 }
