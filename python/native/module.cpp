@@ -12,5 +12,8 @@ PYBIND11_MODULE(_native, module) {
   add_errors(module);
   add_tables(module);
   add_trace(module);
+  add_columns(module);
+  add_event_view(module);
+  add_tree_view(module);
   add_reports(module);
 }

@@ -9,6 +9,9 @@ namespace tracelens::python {
 void add_errors(pybind11::module_& module);
 void add_tables(pybind11::module_& module);
 void add_trace(pybind11::module_& module);
+void add_columns(pybind11::module_& module);
+void add_event_view(pybind11::module_& module);
+void add_tree_view(pybind11::module_& module);
 void add_reports(pybind11::module_& module);
 
 }  // namespace tracelens::python
