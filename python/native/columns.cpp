@@ -145,6 +145,12 @@ std::vector<std::int64_t> rows_where(const Trace& trace, const Search& search) {
   return rows;
 }
 
+std::set<std::string, std::less<>> texts_of(const py::object& names) {
+  std::set<std::string, std::less<>> texts;
+  for (const py::handle name : names) texts.insert(text_of(name));
+  return texts;
+}
+
 // `names`: None, a list of texts, or a function that says whether a name will do.
 py::array where(const TraceHandle& handle, std::optional<std::vector<std::string>> categories,
                 const py::object& names, std::optional<std::int64_t> from_ns,
@@ -157,8 +163,7 @@ py::array where(const TraceHandle& handle, std::optional<std::vector<std::string
     return array_of(rows_where(handle.trace(), search));
   }
   if (!names.is_none())
-    search.name = [texts = names.cast<std::set<std::string, std::less<>>>()](
-                      std::string_view name) { return texts.contains(name); };
+    search.name = [texts = texts_of(names)](std::string_view name) { return texts.contains(name); };
   const auto rows = [&] {
     const py::gil_scoped_release unlocked;
     return rows_where(handle.trace(), search);

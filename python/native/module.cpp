@@ -16,4 +16,9 @@ PYBIND11_MODULE(_native, module) {
   add_event_view(module);
   add_tree_view(module);
   add_reports(module);
+  add_arrow(module);
+  add_compare(module);
+  add_ranks(module);
+  add_answers(module);
+  add_models(module);
 }

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Callable, Iterator, NamedTuple, Sequence, overload
 
 from tracelens import _native
+from tracelens._arrow import ArrowStream
 from tracelens._errors import UsageError
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Sparse(NamedTuple):
     values: npt.NDArray[np.int64]
 
 
-class Columns:
+class Columns(ArrowStream):
     """The events of a trace in the order of the file, column by column, without a copy.
 
     >>> import tracelens as tl
@@ -148,7 +149,7 @@ class Columns:
     def to_pandas(self, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """A frame of these columns, or all; names and the like are pandas' Categoricals.
 
-        Missing times are NaT-free: numbers with gaps are Int64.
+        Numbers with gaps are Int64.
 
         >>> import tracelens as tl
         >>> list(tl.demo().events.to_pandas(["name", "dur_ns"]).dtypes.astype(str))
@@ -161,6 +162,10 @@ class Columns:
             raise UsageError(f"{unknown.pop()}: events have no such column")
         data = {name: self._series(name) for name in wanted}
         return pd.DataFrame(data, index=pd.RangeIndex(len(self)), copy=False)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """For libraries that speak Arrow: all columns in batches; times and ids are not copied."""
+        return _native.event_stream(self._native, self.columns)
 
     def _series(self, name: str) -> Any:
         import numpy as np
