@@ -21,4 +21,5 @@ PYBIND11_MODULE(_native, module) {
   add_ranks(module);
   add_answers(module);
   add_models(module);
+  add_rows(module);
 }
