@@ -2,6 +2,9 @@
 
 import gzip
 import json
+import os
+import sys
+import types
 
 import pytest
 
@@ -46,11 +49,32 @@ def test_other_files_are_refused(tmp_path):
 
 
 def test_a_profile_as_dictionaries_needs_a_converter_and_says_so(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "xprof", None)
+    monkeypatch.setitem(sys.modules, "xprof", None)
     with pytest.raises(ImportError, match=r"TraceLens\[jax\]"):
         DataLoader.load_data("x.xplane.pb")
     with pytest.raises(ImportError, match=r"TraceLens\[jax\]"):
         JaxProfileProcessor.process_protobuf_file("x.xplane.pb", "main")
+
+
+def test_a_profile_is_converted_where_the_converter_is(monkeypatch, tmp_path, capfd):
+    def convert(paths, tool, options):
+        os.write(2, b"hlo_instruction.cc: chatter\nkept\n")
+        if tool == "graph_viewer":
+            return b"%x = bf16[4,8]{1,0} parameter(0)\n", None
+        return json.dumps({"traceEvents": [{}, {"name": "mark", "ph": "i", "ts": 1.0}]}), None
+
+    module = types.ModuleType("xprof.convert")
+    module.raw_to_tool_data = types.SimpleNamespace(xspace_to_tool_data=convert, xspace_to_tool_names=lambda paths: None)
+    monkeypatch.setitem(sys.modules, "xprof", types.ModuleType("xprof"))
+    monkeypatch.setitem(sys.modules, "xprof.convert", module)
+    path = tmp_path / "host.xplane.pb"
+    document = DataLoader.load_data(path, save_preprocessed=True)
+    assert document == {"traceEvents": [{"name": "mark", "ph": "X", "ts": 1.0, "dur": 1e-6}]}
+    assert json.loads((tmp_path / "host.xplane.processed.json").read_text()) == document
+    assert JaxProfileProcessor.process_protobuf_file(str(path), "main") == {}
+    (tmp_path / "main(3).hlo_proto.pb").write_bytes(b"")
+    assert "%x" in JaxProfileProcessor.process_protobuf_file(str(path), "main")
+    assert capfd.readouterr().err.count("kept\n") == 2
 
 
 # --- Events -------------------------------------------------------------------------------------------------
