@@ -60,7 +60,7 @@ class ReadAndReport:
 
 def _about(path: str, trace: tl.Trace, report: Mapping[str, tl.Table]) -> About:
     timeline = _pairs(report, "gpu_timeline", "type", "time ms")
-    steps = [ms for ms in _column(report, "step_phases", "wall_ms") if ms == ms]
+    steps = [ms for ms in _column(report, "step_phases", "wall_ms") if ms is not None]
     return About(
         job=os.path.dirname(path),
         rank=_rank(path, trace.metadata),
@@ -90,11 +90,10 @@ def _rank(path: str, metadata: Mapping[str, Any]) -> int | None:
 
 
 def _column(report: Mapping[str, tl.Table], table: str, column: str) -> list[Any]:
-    if table not in report or all(each.name != column for each in report[table].columns):
-        return []
-    return list(report[table][column])
+    """Its cells, None where one is missing; none at all where there is no such column."""
+    return report[table].cells(column) if table in report and column in report[table] else []
 
 
 def _pairs(report: Mapping[str, tl.Table], table: str, key: str, value: str) -> dict[str, float]:
     keys, values = _column(report, table, key), _column(report, table, value)
-    return {name: float(number) for name, number in zip(keys, values) if number == number}
+    return {name: float(number) for name, number in zip(keys, values) if number is not None}
