@@ -9,8 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
-import time
 
 import pytest
 import tracelens as tl
@@ -239,6 +237,9 @@ def training_run(path, *, steps=3, gemm_us=1000, comm_us=100, idle_us=50, extra=
         event("cpu_op", name, clock - 8, 4, **{"External id": ident})
         event("cuda_runtime", "cudaLaunchKernel", clock - 7, 2, **{"External id": ident, "correlation": ident})
         event("kernel", kernel, clock, length, **{"External id": ident, "correlation": ident, "stream": 7})
+        for phase, thread, time in (("s", 1, clock - 7), ("f", 7, clock)):  # from the launch to the kernel
+            events.append({"ph": phase, "cat": "ac2g", "name": "ac2g", "id": ident, "pid": 0, "tid": thread,
+                           "ts": time, "bp": "e"})
         clock += length
 
     for step in range(steps):
