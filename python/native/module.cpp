@@ -23,4 +23,5 @@ PYBIND11_MODULE(_native, module) {
   add_answers(module);
   add_models(module);
   add_rows(module);
+  add_fleet(module);
 }

@@ -20,5 +20,6 @@ void add_ranks(pybind11::module_& module);
 void add_answers(pybind11::module_& module);
 void add_models(pybind11::module_& module);
 void add_rows(pybind11::module_& module);
+void add_fleet(pybind11::module_& module);
 
 }  // namespace tracelens::python
