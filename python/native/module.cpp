@@ -13,4 +13,5 @@ PYBIND11_MODULE(_native, module) {
   add_tables(module);
   add_trace(module);
   add_reports(module);
+  add_scripts(module);
 }
