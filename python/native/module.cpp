@@ -12,6 +12,7 @@ PYBIND11_MODULE(_native, module) {
   add_errors(module);
   add_tables(module);
   add_trace(module);
+  add_events(module);
   add_reports(module);
   add_scripts(module);
   add_rows(module);

@@ -9,6 +9,7 @@ namespace tracelens::python {
 void add_errors(pybind11::module_& module);
 void add_tables(pybind11::module_& module);
 void add_trace(pybind11::module_& module);
+void add_events(pybind11::module_& module);
 void add_reports(pybind11::module_& module);
 void add_scripts(pybind11::module_& module);
 void add_rows(pybind11::module_& module);

@@ -45,6 +45,13 @@ Trace read_stream(io::Stream& in, const ReadOptions& options) {
 
 }  // namespace
 
+bool is_chrome_json(std::string_view head) {
+  if (find_own_format(head) != nullptr) return false;
+  for (const KnownFormat& format : kFormats)
+    if (format.probe(head)) return format.read == read_kineto;
+  return false;
+}
+
 Trace read_trace(const std::string& path, const ReadOptions& options) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) return read_xplane_folder(path, options);
