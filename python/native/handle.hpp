@@ -22,7 +22,6 @@ struct TreeHandle {
 // Bound as `_native.Trace`. Never changes once made, except that a tree is built when it is first asked for; from any thread.
 class TraceHandle {
  public:
-  explicit TraceHandle(Trace trace) : trace_{std::make_shared<const Trace>(std::move(trace))} {}
   explicit TraceHandle(std::shared_ptr<const Trace> trace) : trace_{std::move(trace)} {}
   // `bytes`: what a trace was read from that is in no file, as it was given.
   explicit TraceHandle(Trace trace, std::shared_ptr<const std::string> bytes = nullptr)
