@@ -179,23 +179,6 @@ std::pair<std::shared_ptr<Report>, std::string> genesis(const std::string& folde
   });
 }
 
-// Two traces aligned: the tables, and the maps of ops as JSON.
-py::dict diffed(const TraceHandle& first, const TraceHandle& second, bool python_frames) {
-  const TraceDiff diff = [&] {
-    const py::gil_scoped_release unlocked;
-    return or_usage_error([&] {
-      return diff_traces(first.trace(), second.trace(), {.python_frames = python_frames});
-    });
-  }();
-  py::dict made;
-  made["aligned"] = diff.aligned;
-  made["report"] = std::make_shared<Report>(diff.report);
-  made["cpu_op_map_trace1"] = diff.op_map_trace1;
-  made["cpu_op_map_trace2"] = diff.op_map_trace2;
-  made["cpu_op_map"] = diff.op_map;
-  return made;
-}
-
 // As the Python TraceLens's file of a platform has them; None: no such GPU.
 py::object gpu_figures(const std::string& name) {
   for (const Gpu& gpu : known_gpus()) {
@@ -276,7 +259,6 @@ void add_scripts(py::module_& parent) {
   module.def("genesis_report", &genesis, py::arg("folder"), py::arg("options"));
   module.def("gpu_figures", &gpu_figures, py::arg("name"));
   module.def("gpu_names", &known_gpu_names);
-  module.def("diff", &diffed, py::arg("first"), py::arg("second"), py::arg("python_frames"));
 }
 
 }  // namespace tracelens::python
