@@ -9,7 +9,7 @@ import types
 import pytest
 
 from TraceLens import EventReplay
-from TraceLens.EventReplay import event_replay
+from TraceLens.EventReplay import batched_replay, utils
 from TraceLens.EventReplay.event_replay import EventReplayer
 from TraceLens.EventReplay.utils import TensorCfg
 
@@ -23,6 +23,8 @@ SCHEMAS = {
     "aten::split": ["aten::split(Tensor(a -> *) self, int n=1) -> (Tensor(a)[])"],
     "aten::copy_": ["aten::copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> (Tensor(a!))"],
     "aten::cat": ["aten::cat(Tensor[] tensors, int dim=0) -> (Tensor)"],
+    "aten::empty": ["aten::empty(SymInt[] size, str name=?, *, ScalarType? dtype=None, Device? device=None, "
+                    "MemoryFormat? memory_format=None) -> (Tensor)"],
 }
 
 
@@ -30,10 +32,12 @@ SCHEMAS = {
 def torch(monkeypatch):
     calls = []
     operator = lambda name: (lambda *args, **kwargs: calls.append((name, args, kwargs)) or "result", None)
-    fake = types.SimpleNamespace(_C=types.SimpleNamespace(
-        _jit_get_schemas_for_operator=lambda name: SCHEMAS.get(name, []), _jit_get_operation=operator), calls=calls)
+    fake = types.SimpleNamespace(
+        _C=types.SimpleNamespace(_jit_get_schemas_for_operator=lambda name: SCHEMAS.get(name, []),
+                                 _jit_get_operation=operator),
+        cuda=types.SimpleNamespace(is_available=lambda: False), bfloat16="bf16", channels_last="nhwc", calls=calls)
     monkeypatch.setitem(sys.modules, "torch", fake)
-    monkeypatch.setattr(event_replay, "build_tensor", lambda cfg, device: (tuple(cfg.shape), cfg.init, device))
+    monkeypatch.setattr(utils, "build_tensor", lambda cfg, device: (tuple(cfg.shape), cfg.init, device))
     return fake
 
 
@@ -96,11 +100,41 @@ def test_every_kind_of_argument():
     assert copied[0].strides is None  # not recorded: contiguous
 
 
+def test_enums_devices_and_what_cannot_be_passed(torch):
+    record = event("aten::empty", ["ScalarList", "", "Scalar", "", "Scalar"], [[]] * 5, ["[2]", "", "15", "", "2"])
+    EventReplayer(record, device="cpu").replay()
+    assert torch.calls == [("aten::empty", ([2],), {"dtype": "bf16", "device": None, "memory_format": "nhwc"})]
+
+
+def test_tensors_in_lists_take_the_type_of_the_others():
+    tensors, = values("aten::cat", ["TensorList"], [[[4], [2, 3]]], [""])[:1]
+    assert [(cfg.shape, cfg.dtype) for cfg in tensors] == [([4], "c10::BFloat16"), ([2, 3], "c10::BFloat16")]
+    info = EventReplayer(event("aten::cat", ["TensorList"], [[[4]]], [""])).get_repro_info()
+    assert info["replay_ir"]["list_pos_args"][0]["value"][0]["shape"] == [4]
+
+
+def test_a_file_of_calls_is_run_and_counted(torch, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(batched_replay, "benchmark_func", lambda call, device: 2.0)
+    calls = [{**EventReplayer(MM).get_repro_info(), "count": 3},
+             EventReplayer(event("aten::cat", ["TensorList"], [[[4]]], [""])).get_repro_info()]
+    calls[1]["replay_ir"]["list_pos_args"][0]["value"] = {"sizes": [4]}
+    torch.calls.clear()
+    (tmp_path / "calls.json").write_text(json.dumps(calls))
+    assert batched_replay.main([str(tmp_path / "calls.json")]) == 1
+    out = capsys.readouterr().out
+    assert "Est time in workload: 6.00 microseconds" in out
+    assert "Total: 2  Attempted: 2  Successful: 1  Errors: 1" in out
+    assert torch.calls[0][:2] == ("aten::mm", (((4, 8), "normal", "cpu"), ((8, 16), "normal", "cpu")))
+    assert batched_replay.main([str(tmp_path / "calls.json"), "--op-filter", "mm"]) == 0
+    assert batched_replay.main([str(tmp_path / "calls.json"), "--op-limit", "1"]) == 0
+
+
 @pytest.mark.parametrize("record, message", [
     (("aten::none", [], [], []), "Tried: nothing"),
     (("aten::mm", ["float"], [[4, 8]], [""]), "mat2 was not recorded"),
     (("aten::mm", ["float", "nonsense"], [[4, 8], [8]], ["", ""]), "'nonsense', a tensor is wanted"),
-    (("aten::cat", ["TensorList"], [[[4], [4]]], [""]), "types are not recorded"),
+    (("aten::cat", ["float"], [[4]], [""]), "a list of tensors is wanted"),
+    (("aten::empty", ["ScalarList", "", "Scalar"], [[], [], []], ["[2]", "", "99"]), "ScalarType is wanted"),
     (("aten::split", ["float", "Scalar"], [[4], []], ["", "x"]), "int is wanted"),
 ])
 def test_what_does_not_fit_is_refused_with_the_reasons(record, message):

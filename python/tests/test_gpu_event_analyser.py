@@ -111,8 +111,9 @@ def jax_event(pid, ts, dur, name="gemm", **more):
 
 @pytest.fixture
 def two_gpus():
-    return JaxGPUEventAnalyser([jax_event(1, 0, 100), jax_event(2, 0, 150, "ncclAllReduce"), jax_event(2, 150, 50, "MemcpyD2H"),
-                                jax_event(2, 300, 10), {"pid": 701, "tid": 1, "ts": 0, "dur": 9, "name": "host"},
+    return JaxGPUEventAnalyser([jax_event(1, 0, 100), jax_event(2, 0, 150, "ncclAllReduce"),
+                                jax_event(2, 150, 50, "MemcpyD2H"), jax_event(2, 300, 10),
+                                {"pid": 701, "tid": 1, "ts": 0, "dur": 9, "name": "host"},
                                 {"pid": 1, "tid": 1, "name": "without time"}])
 
 

@@ -61,7 +61,7 @@ def expect_number(got, text):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("number, cells", read_vectors(), ids=lambda value: None if isinstance(value, int) else value[0])
+@pytest.mark.parametrize("number, cells", read_vectors(), ids=lambda cells: cells[0] if isinstance(cells, list) else "")
 def test_every_line_comes_to_its_work(number, cells):
     op, signature, flops, moved, flops_bwd, moved_bwd, spec, extra = cells
     extra = json.loads(extra)

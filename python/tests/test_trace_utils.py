@@ -56,7 +56,8 @@ def test_annotations(name, kind, fields):
             note.chunk_stats()
 
 
-@pytest.mark.parametrize("name", ["ProfilerStep#1", "", "step[WARMUP bs=1]", "step[DECODE 5]", "my execute_context_0(0)", None])
+@pytest.mark.parametrize("name", ["ProfilerStep#1", "", "step[WARMUP bs=1]", "step[DECODE 5]", "my step[DECODE bs=1]",
+                                  None])
 def test_other_names_are_one_decoding_request(name):
     note = IterationAnnotation(name)
     assert not note.matched and note.kind is None
@@ -82,7 +83,8 @@ def test_roots_are_detailed_ones_or_else_the_short_ones():
 
 
 def test_phases():
-    phases = [classify_phase({"context_requests": c, "generation_requests": g}) for c, g in ((1, 0), (1, 1), (0, 1), (0, 0))]
+    phases = [classify_phase({"context_requests": c, "generation_requests": g})
+              for c, g in ((1, 0), (1, 1), (0, 1), (0, 0))]
     assert phases == ["prefill_only", "prefilldecode", "decode_only", None]
     assert find_phase_from_window(iteration_details([{"name": MIXED}, {"name": DECODE}])) == {
         "num_prefill": 0, "num_prefilldecode": 1, "num_decode": 1, "avg_bs": 3105, "avg_conc": 34}

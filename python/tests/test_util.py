@@ -2,6 +2,9 @@
 
 import gzip
 import json
+import os
+import sys
+import types
 
 import pytest
 
@@ -46,11 +49,33 @@ def test_other_files_are_refused(tmp_path):
 
 
 def test_a_profile_as_dictionaries_needs_a_converter_and_says_so(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "xprof", None)
+    monkeypatch.setitem(sys.modules, "xprof", None)
     with pytest.raises(ImportError, match=r"TraceLens\[jax\]"):
         DataLoader.load_data("x.xplane.pb")
     with pytest.raises(ImportError, match=r"TraceLens\[jax\]"):
         JaxProfileProcessor.process_protobuf_file("x.xplane.pb", "main")
+
+
+def test_a_profile_is_converted_where_the_converter_is(monkeypatch, tmp_path, capfd):
+    def convert(paths, tool, options):
+        os.write(2, b"hlo_instruction.cc: chatter\nkept\n")
+        if tool == "graph_viewer":
+            return b"%x = bf16[4,8]{1,0} parameter(0)\n", None
+        return json.dumps({"traceEvents": [{}, {"name": "mark", "ph": "i", "ts": 1.0}]}), None
+
+    module = types.ModuleType("xprof.convert")
+    module.raw_to_tool_data = types.SimpleNamespace(xspace_to_tool_data=convert,
+                                                    xspace_to_tool_names=lambda paths: None)
+    monkeypatch.setitem(sys.modules, "xprof", types.ModuleType("xprof"))
+    monkeypatch.setitem(sys.modules, "xprof.convert", module)
+    path = tmp_path / "host.xplane.pb"
+    document = DataLoader.load_data(path, save_preprocessed=True)
+    assert document == {"traceEvents": [{"name": "mark", "ph": "X", "ts": 1.0, "dur": 1e-6}]}
+    assert json.loads((tmp_path / "host.xplane.processed.json").read_text()) == document
+    assert JaxProfileProcessor.process_protobuf_file(str(path), "main") == {}
+    (tmp_path / "main(3).hlo_proto.pb").write_bytes(b"")
+    assert "%x" in JaxProfileProcessor.process_protobuf_file(str(path), "main")
+    assert capfd.readouterr().err.count("kept\n") == 2
 
 
 # --- Events -------------------------------------------------------------------------------------------------
@@ -64,8 +89,9 @@ def test_members_of_the_enums_are_their_texts():
 
 
 def test_metadata_and_the_rest():
-    events = [about(1, 0, "process_name", "python"), about(1, 7, "thread_name", "main"), about(1, 7, "thread_sort_index", 3),
-              about(2, None, "process_labels", "GPU 0"), {"ph": "X", "pid": 1, "tid": 7, "cat": "kernel"},
+    events = [about(1, 0, "process_name", "python"), about(1, 7, "thread_name", "main"),
+              about(1, 7, "thread_sort_index", 3), about(2, None, "process_labels", "GPU 0"),
+              {"ph": "X", "pid": 1, "tid": 7, "cat": "kernel"},
               {"ph": "X", "pid": 1, "tid": 8, "cat": "cpu_op"}, {"ph": "X", "pid": 1, "tid": 7, "cat": "kernel"}]
     metadata, rest = TraceEventUtils.split_event_list(events)
     assert metadata == {1: {0: {"process_name": "python"}, 7: {"thread_name": "main", "thread_sort_index": 3}},
@@ -73,8 +99,10 @@ def test_metadata_and_the_rest():
     assert rest == events[4:]
     groups = TraceEventUtils.split_by_field(rest, "cat")
     assert [(key, len(group)) for key, group in groups.items()] == [("kernel", 2), ("cpu_op", 1)]
-    assert {tid: len(group) for tid, group in TraceEventUtils.split_events_by_pid_tid(events)[1].items()} == {7: 2, 8: 1}
-    assert list(TraceEventUtils.find_threads_by_item_in_metadata(metadata[1], lambda item: "thread_name" in item[1])) == [7]
+    threads = TraceEventUtils.split_events_by_pid_tid(events)[1]
+    assert {tid: len(group) for tid, group in threads.items()} == {7: 2, 8: 1}
+    named = TraceEventUtils.find_threads_by_item_in_metadata(metadata[1], lambda item: "thread_name" in item[1])
+    assert list(named) == [7]
     with pytest.raises(KeyError):
         TraceEventUtils.get_metadata([about(1, 1, "process_uptime", 5)])
 
@@ -190,7 +218,8 @@ def test_types_of_operands():
     kinds = [JaxProfileProcessor.get_operand_type(ops, operand) for operand in ("f8e4m3[2]{0}", "%x", "%y", "%z")]
     assert kinds == ["f8", "bf16", None, None]
     with pytest.raises(ValueError, match="Input operand type mismatch"):
-        JaxProfileProcessor.get_dict(ops, '%g = (f32[1]{0}) custom-call(bf16[1]{0} %x, f32[1]{0} %w), custom_call_target="cublas"')
+        JaxProfileProcessor.get_dict(
+            ops, '%g = (f32[1]{0}) custom-call(bf16[1]{0} %x, f32[1]{0} %w), custom_call_target="cublas"')
 
 
 def test_collectives_that_a_trace_numbers_otherwise():
@@ -212,8 +241,8 @@ def test_collectives_that_a_trace_numbers_otherwise():
 def test_rocprof_records(tmp_path):
     document = {"rocprofiler-sdk-tool": [{
         "buffer_records": {
-            "kernel_dispatch": [{"start_timestamp": 100, "end_timestamp": 250, "stream_id": {"handle": 1}, "thread_id": 5,
-                                 "correlation_id": {"internal": 9},
+            "kernel_dispatch": [{"start_timestamp": 100, "end_timestamp": 250, "stream_id": {"handle": 1},
+                                 "thread_id": 5, "correlation_id": {"internal": 9},
                                  "dispatch_info": {"kernel_id": 7, "grid_size": {"x": 2, "y": 1, "z": 1},
                                                    "workgroup_size": {"x": 256, "y": 1, "z": 1}}}],
             "memory_copy": [{"start_timestamp": 50, "end_timestamp": 80, "kind": "H2D"}],

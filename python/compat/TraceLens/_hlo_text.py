@@ -3,10 +3,12 @@
     %gemm.1 = (f32[128,512]{1,0}, s8[64]{0}) custom-call(%a, %b), custom_call_target="__cublas$gemm", ...
 """
 
+import contextlib
 import glob
 import logging
 import os
 import re
+import threading
 
 logger = logging.getLogger("TraceLens.util")
 
@@ -24,6 +26,40 @@ _NUMBERED = re.compile(r"(all-to-all|reduce-scatter|all-gather)\.(\d+)")
 _ARRAY = re.compile(r"([a-z]+[0-9]*[a-z0-9]*)\[([\d,]*)\](?:\{([\d,]*)\})?")
 _BETA = re.compile(r'"beta":\s*([01])\s*[,}]')
 _CONTRACTING = {side: re.compile(rf'"{side}_contracting_dimensions":\["(\d+)"\]') for side in ("lhs", "rhs")}
+_CHATTER = (b"INT_MAX", b"hlo_instruction.cc")
+
+
+@contextlib.contextmanager
+def suppress_native_hlo_logs():
+    """Keeps what the converter of profiles says about every instruction off stderr; other lines come after it.
+
+    TRACELENS_VERBOSE_NATIVE_LOGS=1 lets all pass.
+    """
+    if os.environ.get("TRACELENS_VERBOSE_NATIVE_LOGS") == "1":
+        yield
+        return
+    readable, writable = os.pipe()
+    stderr = os.dup(2)
+    os.dup2(writable, 2)
+    os.close(writable)
+    text = bytearray()
+
+    def drain():
+        while chunk := os.read(readable, 65536):
+            text.extend(chunk)
+
+    reader = threading.Thread(target=drain, daemon=True)
+    reader.start()
+    try:
+        yield
+    finally:
+        os.dup2(stderr, 2)
+        os.close(stderr)
+        reader.join()
+        os.close(readable)
+        for line in bytes(text).splitlines(keepends=True):
+            if not any(word in line for word in _CHATTER):
+                os.write(2, line)
 
 
 class JaxProfileProcessor:
@@ -46,7 +82,8 @@ class JaxProfileProcessor:
         pattern = os.path.join(folder, f"{module_name}*hlo_proto.pb")
         found = glob.glob(pattern)
         if not found:
-            raw_to_tool_data.xspace_to_tool_names([protobuf_file_name])  # writes the modules beside the profile
+            with suppress_native_hlo_logs():
+                raw_to_tool_data.xspace_to_tool_names([protobuf_file_name])  # writes the modules beside the profile
             found = glob.glob(pattern)
         if not found:
             logger.warning("No matching hlo_filenames for module %s in %s", module_name, folder)
@@ -54,8 +91,9 @@ class JaxProfileProcessor:
         if len(found) > 1:
             logger.warning("Multiple matching hlo_filenames for module %s: %s", module_name, found)
         name = os.path.basename(found[0])[:-len(".hlo_proto.pb")]
-        data, _ = raw_to_tool_data.xspace_to_tool_data(
-            [protobuf_file_name], "graph_viewer", {"graph_viewer_options": {"type": "long_txt", "module_name": name}})
+        options = {"graph_viewer_options": {"type": "long_txt", "module_name": name}}
+        with suppress_native_hlo_logs():
+            data, _ = raw_to_tool_data.xspace_to_tool_data([protobuf_file_name], "graph_viewer", options)
         text = data.decode("utf-8", errors="replace") if isinstance(data, bytes) else data
         return JaxProfileProcessor._process_lines(text.splitlines())
 

@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from enum import StrEnum
 
-from ._hlo_text import JaxProfileProcessor
+from ._hlo_text import JaxProfileProcessor, glob, suppress_native_hlo_logs
 from ._intervals import merge_intervals
 from ._rocm_traces import PftraceParser, RocprofParser
 
@@ -39,8 +39,9 @@ def _from_xplane(path):
     except ImportError:
         raise ImportError("a .pb file as dictionaries needs the package xprof (TraceLens[jax]); the JAX report and "
                           "JaxTreePerfAnalyzer read it without") from None
-    data, _ = raw_to_tool_data.xspace_to_tool_data([path], "trace_viewer@",
-                                                   {"trace_viewer_options": {"resolution": "0"}})
+    with suppress_native_hlo_logs():
+        data, _ = raw_to_tool_data.xspace_to_tool_data([path], "trace_viewer@",
+                                                       {"trace_viewer_options": {"resolution": "0"}})
     if data is None:
         raise RuntimeError(f"the conversion of {path} returned None")
     document = json.loads(data)
