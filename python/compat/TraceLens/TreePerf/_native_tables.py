@@ -69,9 +69,6 @@ class NativeTables:
     # --- the tables ---
 
     def timeline(self, micro_idle_us):
-        from tracelens import _native
-        from tracelens._frames import frame
-
         from .gpu_event_analyser import GPUEventAnalyser
 
         analyzer = self._analyzer
@@ -80,6 +77,9 @@ class NativeTables:
         trace = self._trace()
         if trace is None or (micro_idle_us is not None and micro_idle_us != int(micro_idle_us)):
             return None
+        from tracelens import _native
+        from tracelens._frames import frame
+
         table = _native.table(trace, "gpu_timeline", {
             "edition": "reference", "include_unlinked": analyzer.include_unlinked_kernels,
             "micro_idle_us": None if micro_idle_us is None else int(micro_idle_us)})  # fmt: skip
