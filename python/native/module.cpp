@@ -22,6 +22,7 @@ PYBIND11_MODULE(_native, module) {
   add_ranks(module);
   add_answers(module);
   add_models(module);
+  add_scripts(module);
   add_rows(module);
   add_fleet(module);
 }

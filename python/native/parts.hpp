@@ -19,6 +19,7 @@ void add_compare(pybind11::module_& module);
 void add_ranks(pybind11::module_& module);
 void add_answers(pybind11::module_& module);
 void add_models(pybind11::module_& module);
+void add_scripts(pybind11::module_& module);
 void add_rows(pybind11::module_& module);
 void add_fleet(pybind11::module_& module);
 
