@@ -216,11 +216,13 @@ void EventStore::remember_prints() {
 }
 
 // A host event cannot be put on a call stack without these.
-void EventStore::check_host_events() {
+void EventStore::check_host_events(bool python_frames) {
   const Trace& trace = source_->trace();
   for (const EventId event : trace.all_events()) {
     const Category category = trace.category(event);
-    if (category != Category::kCpuOp && !is_runtime(category)) continue;
+    if (category != Category::kCpuOp && !is_runtime(category) &&
+        (category != Category::kPythonFunction || !python_frames))
+      continue;
     if (member(made_[event.row], keys().name) == nullptr) throw_key_error("name");
     if (member(made_[event.row], keys().end) == nullptr) throw_key_error("t_end");
   }
@@ -237,7 +239,7 @@ void EventStore::build(const TreeSettings& settings) {
     if (name_.empty()) name_ = source_->trace().source().name;
     take_dicts(std::move(dicts));
   }
-  if (is_imported_) check_host_events();
+  if (is_imported_) check_host_events(settings.python_frames);
   source_->set_tree(settings);
   forget_answers();
   for (std::uint32_t row = 0; row < made_.size(); ++row) {
@@ -318,9 +320,11 @@ std::uint64_t EventStore::state() {
     if (!changed) continue;
     require(fill(dict));
     hash = mix(mix(hash + 1, i), print_of_event(dict));
-    if (PyObject* const args = member(dict, keys().args);
-        args != nullptr && Py_IS_TYPE(args, event_types().args))
+    // Writing the event down fills its args: that must not look like a change.
+    if (PyObject* const args = member(dict, keys().args); args != nullptr && PyDict_Check(args)) {
+      require(fill(args));
       hash = mix(hash, print_of_args(args));
+    }
   }
   return hash;
 }

@@ -116,7 +116,7 @@ class EventStore {
   // From now on the events are these dicts, whatever the trace was; references are taken over.
   void take_dicts(std::vector<PyObject*> dicts);
   void write_stream_indices();
-  void check_host_events();
+  void check_host_events(bool python_frames);
   void put_event(std::string& out, PyObject* dict) const;
   [[nodiscard]] pybind11::object link_value(std::uint32_t row) const;
 
