@@ -1,8 +1,11 @@
 # What `cmake --install` puts where, the CMake package for find_package(TraceLens), and the .debs.
 # The parts: `runtime` (the program, for everyone), `lib` (the shared library), `dev` (what one builds
-# on) and, where Open MPI is, `mpi` (the module with which many processes share the work).
+# on); where Open MPI is, `mpi` (the module with which many processes share the work); where Python is,
+# `python` (the package `tracelens`) and `compat` (`TraceLens`, the stand-in for the Python TraceLens).
 include_guard()
 include(CMakePackageConfigHelpers)
+
+set(CPACK_PACKAGE_CONTACT "TraceLens contributors <tracelens@localhost>")
 
 # --- runtime: the program, its completions, the demo trace, the documents -------------------------
 install(TARGETS tracelens RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
@@ -54,7 +57,58 @@ if(TARGET tracelens_mpi)
   install(FILES LICENSE RENAME copyright DESTINATION ${doc_dir}/tracelens-mpi COMPONENT mpi)
 endif()
 
-# --- the .debs: tracelens, libtracelens0.1, libtracelens-dev and tracelens-mpi ---------------------
+# --- python, compat: the packages. Wheels are made from the same list; see python/tracelens_build.py -
+if(TRACELENS_PYTHON)
+  list(APPEND components python compat)
+  set(python_dir lib/python3/dist-packages)  # Debian's, of packages; where else is pip's to say
+  # install_python(COMPONENT PROJECT PACKAGE DEB SCRIPT...): the files, and what pip and
+  # importlib.metadata read.
+  function(install_python component project package deb)
+    install(DIRECTORY ${package} DESTINATION ${python_dir} COMPONENT ${component} EXCLUDE_FROM_ALL
+            PATTERN __pycache__ EXCLUDE PATTERN "_native*.so" EXCLUDE)
+    install(CODE "execute_process(COMMAND_ERROR_IS_FATAL ANY COMMAND \"${Python3_EXECUTABLE}\"
+      \"${PROJECT_SOURCE_DIR}/python/tracelens_build.py\" metadata \"${PROJECT_SOURCE_DIR}/${project}\"
+      \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${python_dir}\")" COMPONENT ${component} EXCLUDE_FROM_ALL)
+    install(FILES LICENSE RENAME copyright DESTINATION ${doc_dir}/${deb} COMPONENT ${component}
+            EXCLUDE_FROM_ALL)
+    set(control ${PROJECT_BINARY_DIR}/debian/${component})
+    string(TIMESTAMP now "%a, %d %b %Y %H:%M:%S +0000" UTC)
+    configure_file(cmake/debian/changelog.in ${control}/changelog @ONLY)
+    execute_process(COMMAND gzip -9nf ${control}/changelog COMMAND_ERROR_IS_FATAL ANY)
+    install(FILES ${control}/changelog.gz DESTINATION ${doc_dir}/${deb} COMPONENT ${component}
+            EXCLUDE_FROM_ALL)
+    # Byte code is made where the package is installed and goes with it.
+    foreach(script ${ARGN})
+      configure_file(cmake/debian/${script}.in ${control}/${script} @ONLY)
+      list(APPEND scripts ${control}/${script})
+    endforeach()
+    string(TOUPPER ${component} part)
+    set(CPACK_DEBIAN_${part}_PACKAGE_CONTROL_EXTRA ${scripts} PARENT_SCOPE)
+    set(CPACK_DEBIAN_${part}_PACKAGE_CONTROL_STRICT_PERMISSION ON PARENT_SCOPE)
+    set(CPACK_DEBIAN_${part}_PACKAGE_NAME ${deb} PARENT_SCOPE)
+    set(CPACK_DEBIAN_${part}_PACKAGE_SECTION python PARENT_SCOPE)
+  endfunction()
+  install_python(python . python/tracelens python3-tracelens postinst prerm)
+  install_python(compat python/compat python/compat/TraceLens python3-tracelens-compat
+                 preinst postinst prerm)
+  install(TARGETS tl_native LIBRARY DESTINATION ${python_dir}/tracelens COMPONENT python EXCLUDE_FROM_ALL)
+
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS ON)
+  math(EXPR next "${Python3_VERSION_MINOR} + 1")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
+      "python3 (>= 3.${Python3_VERSION_MINOR}), python3 (<< 3.${next}), python3-numpy")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS python3-pandas)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-distributed, python3-matplotlib")
+  set(CPACK_COMPONENT_PYTHON_DESCRIPTION
+      "TraceLens as a Python module:\nreads profiler traces on all cores, with tables for NumPy, pandas and Arrow.")
+  set(CPACK_DEBIAN_COMPAT_PACKAGE_ARCHITECTURE all)
+  set(CPACK_DEBIAN_COMPAT_PACKAGE_DEPENDS
+      "python3, python3-tracelens (= ${PROJECT_VERSION}), python3-pandas")
+  set(CPACK_COMPONENT_COMPAT_DESCRIPTION
+      "Stand-in for the Python TraceLens:\nits names on the native core, so that programs written for it run unmodified.")
+endif()
+
+# --- the .debs: tracelens, libtracelens0.1, libtracelens-dev, tracelens-mpi and those of Python ------
 # The archive needs the same libraries the build does, from the same list; the shared one brings its
 # own.
 file(STRINGS tools/debian-packages.txt dev_packages REGEX "^(lib.*|zlib1g)-dev$|^pkg-config$")
@@ -64,7 +118,6 @@ list(JOIN dev_packages ", " dev_recommends)
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME tracelens)
 set(CPACK_PACKAGE_VENDOR "TraceLens contributors")
-set(CPACK_PACKAGE_CONTACT "TraceLens contributors <tracelens@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "analyser of PyTorch profiler traces")
 set(CPACK_COMPONENTS_ALL ${components})
 set(CPACK_COMPONENTS_GROUPING IGNORE)

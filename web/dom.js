@@ -8,9 +8,13 @@ function filledElement(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
     if (typeof value === 'function') node.addEventListener(name.slice(2), value);
-    else if (name === 'style')
-      Object.assign(/** @type {HTMLElement} */ (node).style, value); // the policy forbids the attribute
-    else if (name === 'value' || name === 'checked') /** @type {any} */ (node)[name] = value;
+    else if (name === 'style') {
+      // The policy forbids the attribute.
+      const {style} = /** @type {HTMLElement} */ (node);
+      for (const [key, text] of Object.entries(value))
+        if (key.startsWith('--')) style.setProperty(key, text);
+        else Object.assign(style, {[key]: text});
+    } else if (name === 'value' || name === 'checked') /** @type {any} */ (node)[name] = value;
     else if (name === 'href' && !/^(#|blob:)/.test(value)) throw new Error('a link leaves the page');
     else node.setAttribute(name, value === true ? '' : String(value));
   }

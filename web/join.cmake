@@ -1,6 +1,8 @@
 # Joins the modules of web/ into one script and one style sheet, for embedding: imports and the word
-# `export` go, and the order of this list takes their place. Sets TL_PAGE_SCRIPT, TL_PAGE_STYLE and their
-# SHA-256.
+# `export` go, and the order of this list takes their place. Indentation, empty lines and lines of comments go as
+# well, which is a quarter of the text; everything else stays as it was written. No text in the sources goes over
+# several lines, so that a line is never part of one (a test compares the programs). Sets TL_PAGE_SCRIPT,
+# TL_PAGE_STYLE and their SHA-256.
 #   include(${PROJECT_SOURCE_DIR}/web/join.cmake)
 set(page_styles page.css pictures.css)
 set(page_modules
@@ -13,8 +15,10 @@ set(page_modules
   search.js
   axes.js
   picture.js
+  runs.js
   lanes.js
   icicle.js
+  overview_runs.js
   view_overview.js
   view_timeline.js
   view_tree.js
@@ -40,6 +44,10 @@ function(tl_join_page out)
     endif()
     string(REGEX REPLACE "\nimport [^;]*;" "" text "\n${text}")
     string(REGEX REPLACE "\nexport " "\n" text "${text}")
+    string(REGEX REPLACE "\n[ \t]+" "\n" text "${text}")
+    string(REGEX REPLACE "\n//[^\n]*" "" text "${text}")
+    string(REGEX REPLACE "\n/\\*([^*]|\\*+[^*/])*\\*+/" "\n" text "${text}")
+    string(REGEX REPLACE "\n[ \n]+" "\n" text "${text}")
     string(APPEND joined "${text}")
   endforeach()
   set(${out} "${joined}" PARENT_SCOPE)

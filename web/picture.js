@@ -3,6 +3,7 @@ import {el} from './dom.js';
 import {tableOf} from './data.js';
 import {hashOf} from './route.js';
 import {dataTable} from './table.js';
+import {workName} from './text.js';
 
 /** '#2f7ed8' or 'rgb(47, 126, 216)' @param {string} colour @returns {number[]} */
 export function colourParts(colour) {
@@ -175,12 +176,26 @@ export function toggle(label, isOn, onchange, more = {}) {
   return chip;
 }
 
+/** Kinds of one colour as one: "SDPA" of SDPA_fwd and SDPA_bwd, else all their names. @param {{name: string, colour: string, hatched?: boolean}[]} classes */
+export function mergedClasses(classes) {
+  /** @type {Map<string, any[]>} */
+  const looks = new Map();
+  for (const kind of classes) {
+    const look = `${kind.colour} ${!!kind.hatched}`;
+    looks.set(look, [...(looks.get(look) ?? []), kind]);
+  }
+  const stem = ({name}) => name.replace(/_(fwd|bwd)$/, '');
+  return [...looks.values()].map((alike) =>
+    alike.length === 1 ? alike[0] : {...alike[0], name: [...new Set(alike.map(stem))].join(', ')},
+  );
+}
+
 /** What the colours mean. @param {{name: string, colour: string, hatched?: boolean}[]} classes @param {string} paper */
 export function legend(classes, paper) {
   return el(
     'ul',
     {class: 'legend'},
-    classes.map((kind) =>
+    mergedClasses(classes).map((kind) =>
       el(
         'li',
         {},
@@ -196,7 +211,10 @@ export function legend(classes, paper) {
 
 /** The class of work that a category of ops belongs to. @param {{name: string}[]} classes @param {string} category */
 export function classOf(classes, category) {
-  const stem = (name) => name.toLowerCase().replace(/[_ ]?(fwd|bwd|forward|backward)$/, '');
+  const stem = (name) =>
+    workName(name)
+      .toLowerCase()
+      .replace(/[_ ]?(fwd|bwd|forward|backward)$/, '');
   const at = classes.findIndex((kind) => kind.name === category);
   return at >= 0 ? at : classes.findIndex((kind) => stem(kind.name) === stem(category));
 }
@@ -210,23 +228,66 @@ export function pictureTable(name, description, columns) {
   });
 }
 
-/** The row of an op with these arguments, in the table that the ops are shown from; -1: none.
- * @param {import('./data.js').Page} page @param {string} name @param {string} shapes @param {string} types */
-export async function opRow(page, name, shapes, types) {
-  const table = await page.table(page.hasTable('unified_perf_summary') ? 'unified_perf_summary' : 'ops_unique_args');
-  const dims = table?.column('Input Dims')?.values ?? [],
+// Where a table of ops has what the details of a slice show: PyTorch's, and that of HLO ops.
+const kFigureColumns = [
+  {
+    table: 'unified_perf_summary',
+    name: 'name',
+    flops: 'GFLOPS',
+    bytes: 'Data Moved (MB)',
+    rate: 'TFLOPS/s_mean',
+    bandwidth: 'TB/s_mean',
+    roof: 'Pct Roofline_mean',
+    kernels: 'kernel_details_summary',
+  },
+  {
+    table: 'hlo_ops',
+    name: 'HLO op',
+    flops: 'GFLOPS',
+    bytes: 'Data Moved (MB)',
+    rate: 'TFLOPS/s',
+    bandwidth: 'TB/s',
+    roof: 'Pct Roofline',
+    kernels: '',
+  },
+  {table: 'ops_unique_args', name: 'name', flops: '', bytes: '', rate: '', bandwidth: '', roof: '', kernels: ''},
+];
+
+/** The row of an op with these arguments, in the table that the ops are shown from; -1: none. An op that another one
+ * calls has no row of its own where the outer one has the model: that of the kernel it launched, with the same first shape.
+ * @param {import('./data.js').Page} page @param {string} name @param {string} shapes @param {string} types @param {string} kernel */
+export async function opRow(page, name, shapes, types, kernel = '') {
+  const columns = kFigureColumns.find((one) => page.hasTable(one.table)) ?? kFigureColumns[0],
+    table = await page.table(columns.table);
+  const names = table?.column(columns.name)?.values ?? [],
+    dims = table?.column('Input Dims')?.values ?? [],
     kinds = table?.column('Input type')?.values ?? [];
-  const row = name
-    ? (table
-        ?.column('name')
-        ?.values.findIndex((one, at) => one === name && (dims[at] ?? '') === shapes && (kinds[at] ?? '') === types) ??
-      -1)
+  const bare = columns.table === 'hlo_ops' ? name.split(' (')[0] : name;
+  let row = name
+    ? names.findIndex(
+        (one, at) => one === bare && (!dims.length || ((dims[at] ?? '') === shapes && (kinds[at] ?? '') === types)),
+      )
     : -1;
+  if (row < 0 && name && kernel && columns.kernels) {
+    const quoted = `'${kernel}'`,
+      first = firstShape(shapes),
+      launchers = (table?.column(columns.kernels)?.values ?? [])
+        .map((cell, at) => (cell?.includes(quoted) ? at : -1))
+        .filter((at) => at >= 0),
+      alike = launchers.filter((at) => firstShape(dims[at] ?? '') === first);
+    row = alike.length === 1 ? alike[0] : launchers.length === 1 ? launchers[0] : -1;
+  }
   return {
     table,
     row,
-    hash: table && row >= 0 ? hashOf('ops', '', [['row', table.key(row)]]) : hashOf('ops', '', [['f', name]]),
+    columns,
+    hash: table && row >= 0 ? hashOf('ops', '', [['row', table.key(row)]]) : hashOf('ops', '', [['f', bare]]),
   };
+}
+
+/** "(8, 1024, 768)" of "((8, 1024, 768), (768,))" @param {string} shapes */
+function firstShape(shapes) {
+  return /\(([^()]+)\)/.exec(shapes)?.[0] ?? '';
 }
 
 /** The cells of a column; none where table or column are missing. @param {import('./data.js').TableData | null} table @param {string} column @returns {any[]} */

@@ -6,6 +6,13 @@ let routePlace = {view: 'overview', name: '', values: new Map()};
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let routeTimer;
 
+// What people type: the names on the tabs.
+const kViewNames = new Map([
+  ['tables', 'table'],
+  ['modules', 'tree'],
+  ['collectives', 'ranks'],
+]);
+
 // '#table/NAME?row=77aa01de&f=gemm'; what cannot be read is left out.
 /** @param {string} hash */
 export function parseHash(hash) {
@@ -26,7 +33,7 @@ export function parseHash(hash) {
   } catch {
     /* kept as it is */
   }
-  return {view: view || 'overview', name: table, values};
+  return {view: kViewNames.get(view.toLowerCase()) ?? (view || 'overview'), name: table, values};
 }
 
 /** @param {string} view @param {string} name @param {Iterable<[string, any]>} values */

@@ -1,6 +1,6 @@
 // table.js: tables of any size that sort, filter and are copied; only the rows in sight are in the document.
 import {el, clear, button, traceText} from './dom.js';
-import {formatOf, shownUnit, csvOf, markdownOf, visible, plainText, parseNested, count} from './text.js';
+import {formatOf, shownUnit, csvOf, markdownOf, visible, shortName, plainText, parseNested, count} from './text.js';
 import {tableOf} from './data.js';
 import {openDrawer, detailList} from './drawer.js';
 import {state, say, hashOf} from './route.js';
@@ -8,8 +8,16 @@ import {state, say, hashOf} from './route.js';
 /** @typedef {import('./data.js').TableData} TableData @typedef {import('./data.js').Column} Column */
 
 const kRowHeight = 32,
-  kRowsAhead = 8,
+  kRowsAhead = 3,
   kCharWidth = 7.3; // of page.css
+
+// A cell with text of the trace. Most have nothing hidden in it and need no element of their own: a table has hundreds.
+/** @param {string} text @param {number} width */
+function textCell(text, width) {
+  const short = shortName(text, width);
+  if (visible(short) !== short) return traceText(text, width);
+  return el('td', {dir: 'ltr', title: short === text ? null : visible(shortName(text, 600))}, short);
+}
 
 // Rows whose texts have all words, and whose numbers keep to conditions such as `ms>1`.
 /** @param {string} text @param {Column[]} columns @returns {((row: number) => boolean) | null} null: all */
@@ -77,9 +85,25 @@ export function orderOf(sort, name) {
   return sort === name ? 'ascending' : sort === '-' + name ? 'descending' : 'none';
 }
 
+// Header texts break behind '_', '/' and spaces, never inside a word.
+/** @param {string} text @returns {any[]} */
+function breakable(text) {
+  return visible(text)
+    .split(/(?<=[_/:])/)
+    .flatMap((part, i) => (i ? [el('wbr'), part] : [part]));
+}
+
+// The unit, unless the name ends with it: peak_allocated_mb.
+/** @param {Column} column */
+function headerUnit(column) {
+  const unit = shownUnit(column),
+    end = column.name.slice(column.name.lastIndexOf('_') + 1).toLowerCase();
+  return unit && (end === unit.toLowerCase() || (unit === '%' && end === 'pct')) ? '' : unit;
+}
+
 /**
  * Rows of one height in a scrolling box, with a header. Rows are asked for by their place.
- * @typedef {{label: string, unit?: string, note?: string, isNumber?: boolean, chars: number, wish?: number, order?: 'ascending' | 'descending' | 'none', onSort?: () => void}} GridColumn
+ * @typedef {{label: string, unit?: string, note?: string, isNumber?: boolean, isCited?: boolean, chars: number, wish?: number, order?: 'ascending' | 'descending' | 'none', onSort?: () => void}} GridColumn
  * @param {{label: string, row: (i: number, chars: number[]) => {cells: any[], class?: string, expanded?: boolean, level?: number, selected?: boolean}, onRow?: (i: number, event: Event) => void, isTree?: boolean}} options
  */
 export function grid({label, row, onRow, isTree = false}) {
@@ -231,12 +255,12 @@ export function grid({label, row, onRow, isTree = false}) {
       columns = newColumns;
       clear(head).append(
         ...columns.map((column) => {
-          const text = [visible(column.label), column.unit ? el('span', {class: 'unit'}, ' ' + column.unit) : null];
+          const text = [breakable(column.label), column.unit ? el('span', {class: 'unit'}, ' ' + column.unit) : null];
           return el(
             'th',
             {
               scope: 'col',
-              class: column.isNumber ? 'number' : null,
+              class: [column.isNumber && 'number', column.isCited && 'cited'].filter(Boolean).join(' ') || null,
               title: column.note || null,
               'aria-sort': column.onSort ? (column.order ?? 'none') : null,
             },
@@ -245,6 +269,11 @@ export function grid({label, row, onRow, isTree = false}) {
         }),
       );
       fit();
+    },
+    // Marks the order in the headers, which stay.
+    /** @param {(column: number) => string} orderAt */
+    setOrder(orderAt) {
+      head.querySelectorAll('th').forEach((cell, i) => cell.setAttribute('aria-sort', orderAt(i)));
     },
     /** @param {number} number of rows @param {boolean} toTop */
     setRows(number, toTop = false) {
@@ -387,15 +416,17 @@ export function openRow(table, row, ...more) {
 /** @param {Column} column @param {(value: any) => string} format @param {string} name as shown */
 function columnChars(column, format, name) {
   const isNumber = column.kind === 1 || column.kind === 2,
-    label = name.length + (shownUnit(column).length ? shownUnit(column).length + 1 : 0);
+    unit = headerUnit(column),
+    label = name.length + (unit ? unit.length + 1 : 0),
+    longest = Math.max(...`${name} ${unit}`.split(/(?<=[_/:])|\s/).map((part) => part.length));
   let widest = 0;
   for (let i = 0; i < Math.min(column.values.length, 200); ++i)
     widest = Math.max(widest, isNumber ? format(column.values[i]).length : String(column.values[i] ?? '').length);
   const most = column.kind === 4 ? 28 : 32;
   return {
     chars: isNumber
-      ? Math.max(7, widest, Math.min(label + 2, 14))
-      : Math.max(8, Math.min(label + 2, 24), Math.min(widest, most)),
+      ? Math.max(7, widest, longest, Math.min(label + 2, 14))
+      : Math.max(8, longest, Math.min(label + 2, 24), Math.min(widest, most)),
     wish: column.kind === 4 ? 0 : Math.min(widest, 200),
   };
 }
@@ -423,6 +454,9 @@ export function dataTable(options) {
     labels = options.labels ?? {};
   const wanted = (options.shown ?? table.first ?? []).filter((name) => table.column(name));
   const chosen = new Set(wanted.length ? wanted : table.columns.map(({name}) => name));
+  // A link may name the columns it is about.
+  const cited = new Set(((isKept && state.get('cols')) || '').split('|').filter((name) => table.column(name)));
+  for (const name of cited) chosen.add(name);
   const formats = new Map(table.columns.map((column) => [column, formatOf(column)])),
     widths = new Map();
   const marks = new Set(options.marks ?? []);
@@ -462,7 +496,7 @@ export function dataTable(options) {
           const value = column.values[row],
             own = options.cell?.[column.name];
           if (own) return own(value, row, chars[j]);
-          if (column.kind === 0 || column.kind === 4) return value === null ? '' : traceText(value, chars[j]);
+          if (column.kind === 0 || column.kind === 4) return value === null ? '' : textCell(value, chars[j]);
           const shown = formats.get(column)?.(value) ?? '';
           return column === share && value !== null
             ? el('td', {class: 'number share', style: {backgroundSize: `${(value / most) * 100}% 20px`}}, shown)
@@ -481,7 +515,8 @@ export function dataTable(options) {
   const sortBy = (column) => {
     sort = nextSort(sort, column.name, column.kind === 1 || column.kind === 2);
     if (isKept) state.set({sort});
-    layout();
+    const columns = shownColumns();
+    body.setOrder((i) => orderOf(sort, columns[i].name));
     update(true);
     say(sort ? `Sorted by ${column.name}, ${isDown() ? 'largest' : 'smallest'} first.` : 'In the order of the report.');
   };
@@ -494,7 +529,8 @@ export function dataTable(options) {
     body.setColumns(
       shownColumns().map((column) => ({
         label: labels[column.name] ?? column.name,
-        unit: labels[column.name] ? '' : shownUnit(column),
+        unit: labels[column.name] ? '' : headerUnit(column),
+        isCited: cited.has(column.name),
         note: [column.description, column.unit && column.unit !== 'id' ? `in ${column.unit}` : '']
           .filter(Boolean)
           .join(', '),
@@ -607,7 +643,12 @@ export function dataTable(options) {
     if (selected < 0) say('The row of this link is not in the table.');
   }
   const first = rows.findIndex((row) => row === selected || marks.has(row));
-  if (first >= 0) requestAnimationFrame(() => body.show(first));
+  if (first >= 0)
+    requestAnimationFrame(() => {
+      body.show(first);
+      const column = body.element.querySelector('th.cited');
+      if (column) body.element.scrollLeft = column.offsetLeft + column.offsetWidth - body.element.clientWidth + 24;
+    });
   return Object.assign(element, {
     narrow: (test) => {
       narrowed = test;

@@ -5,6 +5,26 @@ const kHidden =
 const kEllipsis = '…';
 const kTimeUnits = ['ns', 'µs', 'us', 'ms', 's'];
 
+const kWorkNames = new Map([
+  ['gemm', 'GEMM'],
+  ['conv', 'CONV'],
+  ['convolution', 'CONV'],
+  ['attention', 'SDPA'],
+  ['normalization', 'NORM'],
+  ['softmax', 'Softmax'],
+  ['index', 'Indexing'],
+  ['optimizer', 'Optimizer'],
+  ['moe', 'MoE'],
+  ['Uncategorized Events/XLA', 'fusion'],
+]);
+
+// Ops, kernels and HLO have different words for the same work: that of the ops, as in the lanes (analysis/page/category_colours).
+/** @param {string} category */
+export function workName(category) {
+  const [, name, pass] = /^(.*?)(_fwd|_bwd)?$/s.exec(category) ?? [];
+  return kWorkNames.has(name) ? kWorkNames.get(name) + (pass ?? '') : category;
+}
+
 // Text of a trace with what cannot be seen (controls, changes of direction, zero width) written out.
 /** @param {string} text */
 export function visible(text) {

@@ -1,37 +1,13 @@
 // view_diff.js: runs side by side: their time, their lanes on one scale, and what changed by op.
 import {el, traceText} from './dom.js';
 import {drawLane, hitLane, laneLook} from './lanes.js';
-import {appendTables, cellsOf, hideTip, keepDrawn, legend, showTip, themeOf} from './picture.js';
+import {appendTables, hideTip, keepDrawn, legend, showTip, themeOf} from './picture.js';
 import {go, hashOf} from './route.js';
+import {changeOf, changePercent, comparedRuns, signed} from './runs.js';
 import {pictureWithTable} from './table.js';
 import {fixed, shortName, time, visible} from './text.js';
 
 const kMostDiffRows = 40;
-
-/** @typedef {{name: string, times: (number | null)[], verdict: string}} DiffRow times in ms */
-
-/** Rows of one name as one: their sums, and a verdict where they agree. The largest change first. @param {DiffRow[]} rows @returns {DiffRow[]} */
-export function sumByName(rows) {
-  /** @type {Map<string, DiffRow>} */
-  const sums = new Map();
-  for (const row of rows) {
-    const sum = sums.get(row.name);
-    if (!sum) sums.set(row.name, {...row, times: [...row.times]});
-    else {
-      row.times.forEach((value, i) => {
-        if (value !== null) sum.times[i] = (sum.times[i] ?? 0) + value;
-      });
-      if (sum.verdict !== row.verdict) sum.verdict = 'mixed';
-    }
-  }
-  const change = (row) => Math.max(...row.times.slice(1).map((value) => Math.abs((value ?? 0) - (row.times[0] ?? 0))));
-  return [...sums.values()].sort((a, b) => change(b) - change(a));
-}
-
-/** @param {number | null} value */
-function signed(value) {
-  return value === null ? '' : (value > 0 ? '+' : '') + fixed(value, 3);
-}
 
 export const diffView = {
   id: 'diff',
@@ -45,29 +21,10 @@ export const diffView = {
   /** @param {import('./data.js').Page} page @param {HTMLElement} into */
   async draw(page, into) {
     const {manifest} = page,
-      [ops, spans, summary, replaced, modules] = await Promise.all(
-        ['ops_diff', 'gpu_timeline', 'ops_summary', 'substitutions', 'modules_diff'].map((name) => page.table(name)),
-      );
-    /** @type {string[]} */
-    let runs = manifest.groups;
-    if (runs.length < 2)
-      runs =
-        (summary ?? spans)?.columns
-          .map(({name}) => /^(.*)::(total_direct_kernel_time_ms|time ms)$/.exec(name)?.[1] ?? '')
-          .filter(Boolean) ?? [];
-    if (runs.length < 2) runs = manifest.source.flatMap((source) => source.split(', '));
-    if (runs.length < 2) runs = ['base', 'new'];
-    const labels = runs.map((run) =>
-      visible(
-        shortName(
-          run
-            .split('/')
-            .pop()
-            ?.replace(/\.(json|gz|pb|pftrace|sqlite)/g, '') || run,
-          28,
-        ),
+      [replaced, modules, changed] = await Promise.all(
+        ['substitutions', 'modules_diff', 'what_changed'].map((name) => page.table(name)),
       ),
-    );
+      {names: runs, labels, times, changes: rows, whole} = await comparedRuns(page);
     /** @type {any[]} */
     const metas = manifest.lanes;
     const lanes = await Promise.all(metas.map((meta, i) => (meta.kind === 'gpu' ? page.lane(i) : null))),
@@ -89,22 +46,8 @@ export const diffView = {
         {start: Infinity, end: 0},
       ),
     );
-    const total = cellsOf(spans, 'type').indexOf('total_time');
     // The lanes may begin before what the tables count, so they do not tell how long a run lasts.
-    const lasts = runs.map((run) => (total >= 0 ? (cellsOf(spans, `${run}::time ms`)[total] ?? null) : null));
-    const rows = sumByName(
-      ops
-        ? cellsOf(ops, 'name').map((name, i) => ({
-            name,
-            times: ['time_trace1', 'time_trace2'].map((column) => (cellsOf(ops, column)[i] ?? 0) / 1000),
-            verdict: cellsOf(ops, 'verdict')[i] ?? '',
-          }))
-        : cellsOf(summary, 'name').map((name, i) => ({
-            name,
-            times: runs.map((run) => cellsOf(summary, `${run}::total_direct_kernel_time_ms`)[i] ?? null),
-            verdict: '',
-          })),
-    );
+    const lasts = times('total_time');
     const work = runs.map((_, i) => rows.reduce((sum, row) => sum + (row.times[i] ?? 0), 0)),
       longest = Math.max(...lasts.map((value) => value ?? 0), ...work, 1e-9);
     into.append(
@@ -117,18 +60,12 @@ export const diffView = {
           return el(
             'section',
             {class: 'diff-run'},
-            el('h2', {title: visible(run), dir: 'ltr'}, i || labels[i] === 'base' ? '' : 'Base: ', labels[i]),
+            el('h2', {title: visible(run), dir: 'ltr'}, labels[i], i ? null : el('span', {class: 'muted'}, ' base')),
             el(
               'p',
               {class: 'diff-total digits'},
               `${fixed(value, 2)} ms `,
-              i
-                ? el(
-                    'span',
-                    {class: value > base ? 'worse' : 'better'},
-                    `${value > base ? '+' : ''}${fixed((100 * (value - base)) / base, 1)} %`,
-                  )
-                : null,
+              i ? el('span', {class: value > base ? 'worse' : 'better'}, changePercent(value, base)) : null,
             ),
             el(
               'div',
@@ -149,9 +86,7 @@ export const diffView = {
     const two = runs.length === 2,
       most = Math.max(
         1e-9,
-        ...rows.map((row) =>
-          two ? Math.abs((row.times[1] ?? 0) - (row.times[0] ?? 0)) : Math.max(...row.times.map((value) => value ?? 0)),
-        ),
+        ...rows.map((row) => (two ? Math.abs(changeOf(row)) : Math.max(...row.times.map((value) => value ?? 0)))),
       );
     const bar = (row) => {
       if (!two)
@@ -162,7 +97,7 @@ export const diffView = {
             el('i', {class: `run-${i % 4}`, style: {width: `${(100 * (value ?? 0)) / most}%`}}),
           ),
         );
-      const change = (row.times[1] ?? 0) - (row.times[0] ?? 0);
+      const change = changeOf(row);
       return el(
         'div',
         {class: 'diff-change'},
@@ -213,7 +148,7 @@ export const diffView = {
               {class: row.verdict === 'noise' ? 'muted' : null},
               el('th', {scope: 'row'}, traceText(row.name, 60)),
               row.times.map((value) => el('td', {class: 'number'}, value === null ? '' : fixed(value, 3))),
-              two ? el('td', {class: 'number'}, signed((row.times[1] ?? 0) - (row.times[0] ?? 0))) : null,
+              two ? el('td', {class: 'number'}, signed(changeOf(row))) : null,
               el('td', {}, bar(row)),
               two ? el('td', {}, row.verdict === 'noise' ? 'within noise' : verdictOf(row)) : null,
             ),
@@ -221,7 +156,6 @@ export const diffView = {
         ),
       ),
     );
-    const whole = ops ?? summary;
     if (two && manifest.nodes_blob >= 0)
       into.append(el('p', {}, el('a', {href: '#tree?colour=change'}, 'Modules, coloured by change')));
     if (rows.length) {
@@ -246,13 +180,13 @@ export const diffView = {
             labels.map((label, i) => el('li', {}, el('span', {class: `swatch run-${i % 4}`}), label)),
           ),
         );
-      if (ops && rows.every((row) => row.verdict === 'unknown'))
+      if (page.hasTable('ops_diff') && rows.every((row) => row.verdict === 'unknown'))
         into.append(
           el('p', {class: 'muted'}, 'One step each: what is noise cannot be told. Record several steps to know.'),
         );
     }
     appendTables(into, [
-      [replaced, 'What took the place of what'],
+      [replaced ?? changed, 'What took the place of what'],
       [modules, 'By module'],
     ]);
   },

@@ -1,6 +1,6 @@
 // view_kernels.js: kernels, and how their durations and launch latencies are spread.
 import {el, svgEl, button} from './dom.js';
-import {time, count, percent} from './text.js';
+import {time, count, percent, workName} from './text.js';
 import {tableOf} from './data.js';
 import {dataTable, pictureWithTable} from './table.js';
 import {hashOf} from './route.js';
@@ -14,6 +14,7 @@ const kKernelLabels = {
   name: 'kernel',
   Name: 'kernel',
   'Parent cpu_op': 'op',
+  'Parent op category': 'category',
   Category: 'category',
   kernel_category: 'category',
   'Kernel duration (µs)_count': 'count',
@@ -162,6 +163,20 @@ function histogramPicture({name, bins}, onSelect) {
   );
 }
 
+// Work that no call in the trace launched stands here, and not in the figures of the overview.
+/** @param {Page} page @param {import('./data.js').TableData | null} kernels */
+async function unlinkedNote(page, kernels) {
+  const timeline = await page.table('gpu_timeline'),
+    busy = timeline?.column('time ms')?.values[timeline.column('type')?.values.indexOf('busy_time') ?? -1],
+    ops = kernels?.column('Parent cpu_op')?.values ?? [],
+    times = kernels?.column('Kernel duration (µs)_sum')?.values ?? [];
+  const without = ops.reduce((sum, op, row) => sum + (op ? 0 : times[row]), 0),
+    all = times.reduce((sum, us) => sum + us, 0);
+  return typeof busy === 'number' && without > 0 && all > 1010 * busy
+    ? `${time(without * 1e3)} (${percent((100 * without) / all)}) were launched by no call in the trace, most likely before recording began. They are counted here, and not in the figures of the overview (busy ${time(busy * 1e6)}).`
+    : '';
+}
+
 export const kernelsView = {
   id: 'kernels',
   title: 'Kernels',
@@ -174,7 +189,13 @@ export const kernelsView = {
       data = name ? await page.table(name) : null;
     const least = data?.column('Kernel duration (µs)_min') ?? data?.column('Min Kernel Time (µs)'),
       most = data?.column('Kernel duration (µs)_max') ?? data?.column('Max Kernel Time (µs)');
-    const shown = data ? Object.keys(kKernelLabels).filter((column) => data.column(column)) : [];
+    // The category of the op where there is one, as in the other views; else what the kernel's name tells.
+    const ofOps = data?.column('Parent op category'),
+      hasOps = ofOps?.values.some((value) => value && value !== 'runtime'),
+      ofNames = data?.column('kernel_category')?.values ?? [],
+      left = hasOps ? 'kernel_category' : 'Parent op category';
+    const shown = data ? Object.keys(kKernelLabels).filter((column) => column !== left && data.column(column)) : [];
+    const category = (value, row) => workName(value || ofNames[row] || '');
     const table =
       data &&
       dataTable({
@@ -182,6 +203,7 @@ export const kernelsView = {
         isKept: true,
         shown: shown.length > 3 ? shown : data.first,
         labels: kKernelLabels,
+        cell: {'Parent op category': category, kernel_category: category, Category: category},
         tools: [
           page.hasTable('short_kernels_summary') &&
             el('a', {class: 'button', href: '#table/short_kernels_summary'}, 'Short kernels'),
@@ -217,6 +239,8 @@ export const kernelsView = {
         ),
       );
     }
+    const unlinked = await unlinkedNote(page, data);
+    if (unlinked) into.append(el('p', {class: 'caption'}, unlinked));
     if (table) into.append(table);
     else
       into.append(el('p', {}, 'The report has no table of kernels. ', el('a', {href: hashOf('table')}, 'All tables')));

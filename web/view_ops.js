@@ -1,6 +1,6 @@
 // view_ops.js: ops, their distinct arguments, and the kernels of those, in one table of three levels.
 import {el, button, traceText} from './dom.js';
-import {formatOf, shapesText, typesText, parseNested, count, time, fixed, visible} from './text.js';
+import {formatOf, shapesText, typesText, parseNested, count, time, fixed, visible, workName} from './text.js';
 import {grid, filterOf, sortedRows, nextSort, orderOf, copyButtons, openRow, copyText} from './table.js';
 import {hashOf, say} from './route.js';
 
@@ -66,6 +66,19 @@ const kOpColumns = [
   ['of roof', '%', 2],
 ];
 
+// The rate of several shapes: by the time of those that have one.
+/** @param {{figures: (number | null)[]}[]} args @param {number} i */
+export function meanByTime(args, i) {
+  let ms = 0,
+    sum = 0;
+  for (const {figures} of args) {
+    if (figures[i] === null) continue;
+    ms += figures[1] ?? 0;
+    sum += (figures[i] ?? 0) * (figures[1] ?? 0);
+  }
+  return ms > 0 ? sum / ms : null;
+}
+
 // One row per op with its distinct arguments; the arguments' own figures are the table's.
 /** @param {TableData} table @param {any} source */
 export function opRows(table, source) {
@@ -87,7 +100,7 @@ export function opRows(table, source) {
     level: 2,
     row,
     name,
-    kind: kinds[row] ?? '',
+    kind: workName(kinds[row] ?? ''),
     text:
       [shapes[row] && shapesText(shapes[row]), types[row] && typesText(types[row]), more[row]]
         .filter(Boolean)
@@ -103,9 +116,12 @@ export function opRows(table, source) {
     kind: of[0].kind,
     text: name ?? '',
     args: of,
-    // Rates of several shapes have no sum: they stand in the rows below.
     figures: kOpColumns.map((_, i) =>
-      of.length === 1 ? of[0].figures[i] : i > 2 ? null : of.reduce((sum, arg) => sum + (arg.figures[i] ?? 0), 0),
+      of.length === 1
+        ? of[0].figures[i]
+        : i > 2
+          ? meanByTime(of, i)
+          : of.reduce((sum, arg) => sum + (arg.figures[i] ?? 0), 0),
     ),
   }));
   return {
@@ -272,71 +288,25 @@ export const opsView = {
             {class: 'number share', style: {backgroundSize: `${Math.min(100, (value / of) * 100)}% 20px`}},
             shown,
           );
+    // On a narrow screen time and share come before the category, which is then out of sight.
+    const isNarrow = matchMedia('(max-width: 640px)').matches,
+      first = ['op', 'ms', '%', 'of roof'],
+      columns = /** @type {[string, string, number][]} */ ([
+        ['op', '', 0],
+        ['category', '', 0],
+        ...kOpColumns.filter((_, i) => has[i]),
+      ]),
+      order = columns.map((_, i) => i);
+    if (isNarrow) {
+      const place = (i) => (first.includes(columns[i][0]) ? first.indexOf(columns[i][0]) : first.length);
+      order.sort((a, b) => place(a) - place(b) || a - b);
+    }
     const body = grid({
       label: 'Ops, their arguments and kernels',
       isTree: true,
       row: (i, chars) => {
-        const line = lines[i];
-        if (line.level === 3) {
-          const {name, count: times, mean, sum, stream} = line.kernel,
-            figures = [times ? count(times) : '', sum === null ? '' : formats[1](sum / 1e3), '', '', '', ''];
-          return {
-            class: 'level-3',
-            level: 3,
-            cells: [
-              el(
-                'td',
-                {},
-                el('span', {class: 'twist'}),
-                el('span', {class: 'twist'}),
-                el('a', {href: hashOf('kernels', '', [['f', name]])}, traceText(name, chars[0] - 28)),
-                mean === null ? '' : ` ${time(mean * 1e3)} each`,
-                stream === null || stream === undefined ? '' : ` · stream ${stream}`,
-              ),
-              page.manifest.lanes.length > 0 && el('a', {href: hashOf('timeline', '', [['q', name]])}, 'timeline'),
-              ...figures.filter((_, j) => has[j]),
-            ],
-          };
-        }
-        const isOpen = line.level === 1 ? open.has(line.name) : openArgs.has(line.row),
-          room = chars[0] - 2 * line.level - 2;
-        return {
-          class: `level-${line.level}${line.row === wanted && line.level === 2 ? ' selected' : ''}`,
-          level: line.level,
-          expanded: isOpen,
-          cells: [
-            el(
-              'td',
-              {},
-              line.level === 2 && el('span', {class: 'twist'}),
-              el('span', {class: 'twist', 'aria-hidden': 'true'}, isOpen ? '▾' : '▸'),
-              traceText(line.text, room),
-              line.level === 1 &&
-                el(
-                  'span',
-                  {class: 'muted small'},
-                  isFlat
-                    ? ['  ', traceText(line.args[0].text, Math.max(12, room - line.text.length - 4))]
-                    : line.args.length > 1 && ` ${line.args.length}`,
-                ),
-            ),
-            line.level === 1
-              ? traceText(line.kind, chars[1])
-              : button('details', () => details(line), {
-                  class: 'button quiet',
-                  'aria-label': `Details of ${visible(line.name)} ${visible(line.text)}`,
-                }),
-            ...line.figures
-              .map((value, j) =>
-                j === 2
-                  ? shares(value, formats[2](value), most)
-                  : j === 5 && value !== null
-                    ? shares(value, fixed(value, 1), 100)
-                    : formats[j](value),
-              )
-              .filter((_, j) => has[j]),
-          ],
-        };
+        const line = row(i, chars[0], chars[order.indexOf(1)]);
+        return {...line, cells: order.map((at) => line.cells[at])};
       },
       onRow: (i) => {
         const line = lines[i];
@@ -345,16 +315,88 @@ export const opsView = {
         toggle(line);
       },
     });
+    /** @param {number} i @param {number} opRoom characters @param {number} kindRoom likewise */
+    const row = (i, opRoom, kindRoom) => {
+      const line = lines[i];
+      if (line.level === 3) {
+        const {name, count: times, mean, sum, stream} = line.kernel,
+          figures = [times ? count(times) : '', sum === null ? '' : formats[1](sum / 1e3), '', '', '', ''];
+        return {
+          class: 'level-3',
+          level: 3,
+          cells: [
+            el(
+              'td',
+              {},
+              el('span', {class: 'twist'}),
+              el('span', {class: 'twist'}),
+              el('a', {href: hashOf('kernels', '', [['f', name]])}, traceText(name, opRoom - 28)),
+              mean === null ? '' : ` ${time(mean * 1e3)} each`,
+              stream === null || stream === undefined ? '' : ` · stream ${stream}`,
+            ),
+            page.manifest.lanes.length > 0 && el('a', {href: hashOf('timeline', '', [['q', name]])}, 'timeline'),
+            ...figures.filter((_, j) => has[j]),
+          ],
+        };
+      }
+      const isOpen = line.level === 1 ? open.has(line.name) : openArgs.has(line.row),
+        room = opRoom - 2 * line.level - 2;
+      return {
+        class: `level-${line.level}${line.row === wanted && line.level === 2 ? ' selected' : ''}`,
+        level: line.level,
+        expanded: isOpen,
+        cells: [
+          el(
+            'td',
+            {},
+            line.level === 2 && el('span', {class: 'twist'}),
+            el('span', {class: 'twist', 'aria-hidden': 'true'}, isOpen ? '▾' : '▸'),
+            traceText(line.text, room),
+            line.level === 1 &&
+              el(
+                'span',
+                {class: 'muted small'},
+                isFlat
+                  ? ['  ', traceText(line.args[0].text, Math.max(12, room - line.text.length - 4))]
+                  : line.args.length > 1 && ` ${line.args.length}`,
+              ),
+          ),
+          line.level === 1
+            ? traceText(line.kind, kindRoom)
+            : button('details', () => details(line), {
+                class: 'button quiet',
+                'aria-label': `Details of ${visible(line.name)} ${visible(line.text)}`,
+              }),
+          ...line.figures
+            .map((value, j) =>
+              j === 2
+                ? shares(value, formats[2](value), most)
+                : j === 5 && value !== null
+                  ? shares(value, fixed(value, 1), 100)
+                  : formats[j](value),
+            )
+            .filter((_, j) => has[j]),
+        ],
+      };
+    };
     const layout = () =>
       body.setColumns(
-        [['op', '', 0], ['category', '', 0], ...kOpColumns.filter((_, i) => has[i])].map(([name, unit], i) => {
-          const key = name === 'of roof' ? 'roof' : String(name);
+        order.map((i) => {
+          const [name, unit] = columns[i],
+            key = name === 'of roof' ? 'roof' : name;
           return {
-            label: String(name),
+            label: name,
             unit: name === 'of roof' ? '%' : '',
-            note: i ? (unit ? `in ${unit}` : '') : 'opens to its arguments, and those to their kernels',
+            note: !i
+              ? 'opens to its arguments, and those to their kernels'
+              : i > 4
+                ? `${unit ? `in ${unit}; ` : ''}of several shapes the mean by time`
+                : unit
+                  ? `in ${unit}`
+                  : '',
             isNumber: i > 1,
-            chars: i === 0 ? 36 : i === 1 ? 14 : 8,
+            wish: i ? 0 : 1,
+            chars: i === 0 ? (isNarrow ? 16 : 36) : i === 1 ? 14 : isNarrow ? 6 : 8,
             order: orderOf(sort, key),
             onSort: () => {
               sort = nextSort(sort, key, i > 1);

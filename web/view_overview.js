@@ -1,9 +1,12 @@
 // view_overview.js: the run in a sentence, where its time goes, and what to do about it.
+import {timeTicks} from './axes.js';
 import {el, svgEl, button, traceText} from './dom.js';
-import {time, percent, count, fixed, humanNumber, plainText, shapesText, visible} from './text.js';
+import {time, percent, count, fixed, humanNumber, plainText, shapesText, visible, workName} from './text.js';
+import {cellsOf, classOf} from './picture.js';
 import {tableOf} from './data.js';
 import {dataTable, copyText, pictureWithTable} from './table.js';
 import {openDrawer, detailList} from './drawer.js';
+import {comparisonParts, labelWidth} from './overview_runs.js';
 import {go, hashOf, state} from './route.js';
 
 /** @typedef {import('./data.js').Page} Page */
@@ -63,11 +66,14 @@ async function overviewOf(page) {
   };
 }
 
-/** What the share of a finding is a share of: the run as it would be without the profiler. @param {any} finding */
-function shareOf(finding) {
-  return finding.percent > 0
-    ? `shares of about ${time((100 * finding.ns) / finding.percent)}, which they take without the profiler`
-    : 'shares of the time without the profiler';
+/** What the shares of the findings are shares of: not of what the figures on top are. @param {any} finding @param {any} overview */
+function shareOf(finding, overview) {
+  const whole = (overview.split ?? []).reduce((sum, part) => sum + part.ns, 0),
+    own = finding.percent > 0 ? ` of about ${time((100 * finding.ns) / finding.percent)}` : '';
+  return (
+    `Savings are those of the recorded steps together, once the findings before are mended. Shares are${own}: the steps on host and GPU, without what the profiler adds.` +
+    (whole ? ` The figures on top are of the ${time(whole)} from the first GPU event to the last.` : '')
+  );
 }
 
 /** @param {Page} page @param {any} overview */
@@ -176,12 +182,26 @@ function timeBar({split, idle_causes: causes = []}) {
   );
 }
 
+// The part in which anything runs, when that is a small part of the whole: profilers start long before.
+/** @param {any[]} strips @param {string[]} layers @returns {[number, number]} buckets */
+function busyBuckets(strips, layers) {
+  const n = strips[0].computing.length,
+    isBusy = Array.from({length: n}, (_, i) => strips.some((strip) => layers.some((layer) => strip[layer]?.[i] > 0)));
+  const first = Math.max(0, isBusy.indexOf(true) - 2),
+    last = Math.min(n, isBusy.lastIndexOf(true) + 3);
+  return last - first > 0 && last - first < 0.6 * n ? [first, last] : [0, n];
+}
+
 // How busy each GPU, rank or run is over the time. Dragging opens the timeline there.
 /** @param {Page} page */
 function stripPicture(page) {
   const {strips, span_ns: span, lanes} = page.manifest,
     layers = ['computing', 'communicating', 'copying'];
   if (!strips.length || !strips[0].computing?.length) return null;
+  const [first, last] = busyBuckets(strips, layers),
+    buckets = strips[0].computing.length,
+    from_ns = (span * first) / buckets,
+    length_ns = (span * (last - first)) / buckets;
   const height = strips.length > 2 ? 28 : 56,
     used = layers.filter((layer) => strips.some((strip) => strip[layer]?.some((share) => share > 0)));
   const picture = (strip) => {
@@ -207,7 +227,7 @@ function stripPicture(page) {
       svgEl(
         'svg',
         {
-          viewBox: `0 0 ${n} 100`,
+          viewBox: `${first} 0 ${last - first} 100`,
           preserveAspectRatio: 'none',
           role: 'img',
           'aria-label': `${visible(strip.label)}: busy ${percent(mean)} of the time`,
@@ -220,7 +240,7 @@ function stripPicture(page) {
   const brush = el('div', {class: 'strip-brush', hidden: true});
   const field = el(
     'div',
-    {class: 'strips'},
+    {class: 'strips', style: {'--label': labelWidth(strips.map(({label}) => label))}},
     strips.map(picture),
     el(
       'div',
@@ -229,7 +249,14 @@ function stripPicture(page) {
       el(
         'div',
         {},
-        [0, 1, 2, 3, 4].map((i) => el('span', {}, i ? time((span * i) / 4) : '0')),
+        timeTicks(from_ns, from_ns + length_ns, 6).map(({value, label}) => {
+          const share = (value - from_ns) / length_ns;
+          return el(
+            'span',
+            {class: share > 0.94 ? 'last' : share < 0.03 ? 'first' : null, style: {left: `${100 * share}%`}},
+            label,
+          );
+        }),
       ),
     ),
     brush,
@@ -269,7 +296,10 @@ function stripPicture(page) {
       from = -1;
       go(
         hashOf('timeline', '', [
-          ['t', `${Math.round(Math.max(0, least) * span)}-${Math.round(Math.min(1, most) * span)}`],
+          [
+            't',
+            [least, most].map((share) => Math.round(from_ns + Math.max(0, Math.min(1, share)) * length_ns)).join('-'),
+          ],
         ]),
       );
     });
@@ -298,7 +328,15 @@ function stripPicture(page) {
     {'aria-label': 'Busy over time'},
     el('h2', {}, 'Busy over time'),
     lanes.length > 0 &&
-      el('p', {class: 'hint'}, 'Drag to open a part in the ', el('a', {href: '#timeline'}, 'timeline'), '.'),
+      el(
+        'p',
+        {class: 'hint'},
+        'Drag to open a part in the ',
+        el('a', {href: '#timeline'}, 'timeline'),
+        '.',
+        length_ns < span &&
+          ` Of ${time(span)} recorded, ${time(length_ns)} are shown: before and after, the GPU has no work.`,
+      ),
     pictureWithTable(field, asTable),
     used.length > 1 &&
       el(
@@ -348,6 +386,21 @@ async function evidenceRows(page, finding) {
   return keys;
 }
 
+/** Where on the timeline a finding is; empty: nowhere. @param {Page} page @param {any} finding */
+function placeOf({manifest}, {where}) {
+  const place = where.find(({name, kind}) => name && ['op', 'kernel', 'range'].includes(kind));
+  return place && manifest.lanes.length ? hashOf('timeline', '', [['q', place.name]]) : '';
+}
+
+/** A link to rows of a table, with the columns that say it. @param {any} finding @param {string} table @param {string[]} keys */
+function evidenceLink(finding, table, keys) {
+  const columns = finding.evidence.filter((proof) => proof.table === table && proof.column).map(({column}) => column);
+  return hashOf('table', table, [
+    ['mark', keys.slice(0, 50).join(',')],
+    ['cols', [...new Set(columns)].join('|')],
+  ]);
+}
+
 /** @param {Page} page @param {any} finding */
 async function openFinding(page, finding) {
   const keys = await evidenceRows(page, finding),
@@ -382,6 +435,10 @@ async function openFinding(page, finding) {
             views[place.kind]
               ? el('a', {href: hashOf(views[place.kind], '', [['f', place.name]])}, traceText(place.name, 80))
               : traceText(place.name ?? '', 80),
+            placeOf(page, {where: [place]}) && [
+              ' · ',
+              el('a', {href: placeOf(page, {where: [place]}), 'aria-label': 'On the timeline'}, 'timeline'),
+            ],
             el(
               'div',
               {class: 'muted'},
@@ -415,11 +472,7 @@ async function openFinding(page, finding) {
               'div',
               {class: 'muted'},
               keys.has(proof.table)
-                ? el(
-                    'a',
-                    {href: hashOf('table', proof.table, [['mark', keys.get(proof.table)?.join(',')]])},
-                    proof.table,
-                  )
+                ? el('a', {href: evidenceLink(finding, proof.table, keys.get(proof.table) ?? [])}, proof.table)
                 : traceText(proof.table ?? ''),
               proof.key.map(([, text]) => [' · ', traceText(text, 60)]),
             ),
@@ -433,7 +486,7 @@ async function openFinding(page, finding) {
 /** @param {Page} page @param {any} finding */
 async function showEvidence(page, finding) {
   const [most] = [...(await evidenceRows(page, finding))].sort((a, b) => b[1].length - a[1].length);
-  if (most) go(hashOf('table', most[0], [['mark', most[1].slice(0, 50).join(',')]]));
+  if (most) go(evidenceLink(finding, ...most));
   else openFinding(page, finding);
 }
 
@@ -442,10 +495,10 @@ function findingsOf({manifest}, overview) {
   return (manifest.findings?.length ? manifest.findings : (overview?.causes ?? [])).map(findingOf);
 }
 
-/** @param {Page} page @param {any} overview */
-function findingList(page, overview) {
+/** @param {Page} page @param {any} overview @param {string[]} notes how far the recording can be trusted */
+function findingList(page, overview, notes) {
   const findings = findingsOf(page, overview);
-  if (!findings.length && !overview.nothing_found && !overview.advice?.length) return null;
+  if (!findings.length && !overview.nothing_found && !overview.advice?.length && !notes.length) return null;
   const item = (finding) =>
     el(
       'li',
@@ -458,7 +511,7 @@ function findingList(page, overview) {
           'span',
           {class: 'finding-saving'},
           finding.severity,
-          ' ',
+          finding.confidence && finding.confidence !== 'high' ? `, ${finding.confidence} confidence ` : ' ',
           finding.ns > 0 && [el('b', {}, time(finding.ns)), ' ', percent(finding.percent)],
         ),
       ),
@@ -467,6 +520,7 @@ function findingList(page, overview) {
         'div',
         {class: 'finding-foot'},
         el('span', {class: 'muted'}, finding.tries.length > 0 && traceText(finding.tries[0], 200)),
+        placeOf(page, finding) && el('a', {class: 'button quiet', href: placeOf(page, finding)}, 'Timeline'),
         finding.evidence.length > 0 &&
           button('Show evidence', () => showEvidence(page, finding), {
             class: 'button quiet',
@@ -486,7 +540,7 @@ function findingList(page, overview) {
         'p',
         {class: 'hint'},
         page.manifest.findings?.length
-          ? `What it saves of the recorded steps together, once those before it are mended: ${shareOf(first[0])}.`
+          ? shareOf(first[0], overview)
           : 'What it saves of a step, once those before it are mended.',
       ),
     el('ol', {class: 'findings'}, first.map(item)),
@@ -503,6 +557,14 @@ function findingList(page, overview) {
         {class: 'advice'},
         overview.advice.map((text) => el('li', {}, traceText(text))),
       ),
+    notes.length > 0 && [
+      el('h3', {}, 'How far this recording can be trusted'),
+      el(
+        'ul',
+        {class: 'advice'},
+        notes.slice(0, kMostRows).map((text) => el('li', {}, traceText(text))),
+      ),
+    ],
   );
 }
 
@@ -563,9 +625,9 @@ async function costSections(page, overview) {
     page.hasTable('ops_unique_args') || page.hasTable('hlo_ops') || page.hasTable('unified_perf_summary')
       ? 'ops'
       : 'kernels';
-  const colourOf = (kind) => page.manifest.classes.find(({name}) => name === kind)?.colour; // of the kind of work, as on the timeline
+  const colourOf = (kind) => page.manifest.classes[classOf(page.manifest.classes, kind ?? '')]?.colour; // as on the timeline
   const costs = (overview?.costs ?? []).map((cost) => ({
-    name: cost.name,
+    name: workName(cost.name),
     more: cost.costliest,
     ns: cost.ns,
     percent: cost.percent,
@@ -612,11 +674,16 @@ async function costSections(page, overview) {
         title,
         Array.from({length: Math.min(kMostRows, data.rows)}, (_, row) => ({
           name: cell(name, row),
-          more: more === 'Input Dims' ? shapesText(cell(more, row) ?? '') : cell(more, row),
+          more:
+            more === 'Input Dims'
+              ? shapesText(cell(more, row) ?? '')
+              : more === 'Category'
+                ? workName(cell(more, row) ?? '')
+                : cell(more, row),
           ns: (cell(ms, row) ?? 0) * unit,
           percent: cell(share, row) ?? 0,
           roof: cell(roof, row),
-          colour: colourOf(cell('op category', row)),
+          colour: colourOf(cell('op category', row) ?? cell('kind', row) ?? cell('Category', row)),
           href: hashOf(target, '', [['f', cell(name, row)]]),
         })),
       ),
@@ -678,7 +745,8 @@ export const overviewView = {
   /** @param {Page} page @param {HTMLElement} into */
   async draw(page, into) {
     const {manifest} = page,
-      overview = await overviewOf(page);
+      isComparison = manifest.verb === 'diff' || manifest.verb === 'compare',
+      overview = isComparison ? manifest.overview : await overviewOf(page);
     const [, lead = '', sentence = ''] = /^([^:]{3,24}: )?(.*)$/s.exec(overview?.verdict ?? '') ?? [];
     const missing = manifest.gaps
       .map((gap) => (gap.view === 'tree' ? 'modules' : gap.view))
@@ -697,12 +765,17 @@ export const overviewView = {
                 : 'There is nothing to report: the trace holds no events of a GPU.',
             ),
           ),
-      keyFigures(page, overview),
+      ...(isComparison ? [] : [keyFigures(page, overview)]),
     );
+    if (isComparison) {
+      into.append(...(await comparisonParts(page, overview, stripPicture(page))), await printTables(page));
+      return;
+    }
     into.append(
       ...[overview?.split?.some((part) => part.percent > 0) && timeBar(overview), stripPicture(page)].filter(Boolean),
     );
-    const left = el('div', {}, overview && findingList(page, overview)),
+    const notes = cellsOf(await page.table('trace_quality'), 'text'),
+      left = el('div', {}, overview && findingList(page, overview, notes)),
       right = el('div');
     into.append(el('div', {class: 'two-columns'}, left, right));
     if (overview?.commands?.length)

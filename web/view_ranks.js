@@ -19,7 +19,9 @@ import {pictureWithTable} from './table.js';
 import {fourDigits, humanNumber, percent, visible} from './text.js';
 
 const kHeatColour = '#b5332e',
-  kMostHeatColumns = 2000;
+  kMostHeatColumns = 2000,
+  kMostHeatRows = 64,
+  kLongHeatRow = 14;
 const kPlotColours = [
   '#2f7ed8',
   '#c98219',
@@ -47,22 +49,26 @@ export function heatBins(columns, most) {
 /** A heat map: zero is blank; where there are more columns than room, the largest of each bin. @param {HeatOptions} options */
 function heatMap(options) {
   const {rows, columns} = options,
-    canvas = el('canvas', {role: 'img', 'aria-label': options.label});
+    isLong = rows.length > kMostHeatRows, // then the box scrolls, and only the rows in sight are drawn
+    canvas = el('canvas', {role: 'img', 'aria-label': options.label}),
+    spacer = isLong ? el('div', {style: {height: `${(rows.length - kMostHeatRows) * kLongHeatRow}px`}}) : null;
   const box = el(
     'div',
     {
-      class: 'heat',
+      class: isLong ? 'heat long' : 'heat',
       tabindex: '0',
       role: 'application',
       'aria-label': `${options.label}. Arrow keys move, Enter opens.`,
     },
     canvas,
+    spacer,
   );
   const left = 64,
     right = options.total ? 84 : 8,
     top = 20;
   let high = 20,
     wide = 1,
+    firstRow = 0,
     at = [0, 0],
     /** @type {number[][]} */ bins = [];
   const largestOf = (/** @type {number} */ row, /** @type {number[]} */ [from, to]) => {
@@ -80,8 +86,10 @@ function heatMap(options) {
       room = width - left - right;
     bins = heatBins(columns.length, Math.min(kMostHeatColumns, room));
     wide = Math.min(options.square ? 56 : 40, room / Math.max(1, bins.length));
-    high = Math.max(4, Math.min(options.square ? 32 : 24, 900 / rows.length));
-    const {context} = fitCanvas(canvas, width, top + rows.length * high + 4),
+    high = isLong ? kLongHeatRow : Math.max(4, Math.min(options.square ? 32 : 24, 900 / rows.length));
+    firstRow = isLong ? Math.min(rows.length - kMostHeatRows, Math.round(box.scrollTop / high)) : 0;
+    const drawnRows = Math.min(rows.length, kMostHeatRows);
+    const {context} = fitCanvas(canvas, width, top + drawnRows * high + 4),
       ramp = theme.forced ? theme.ink : kHeatColour;
     context.font = '11px system-ui, sans-serif';
     context.textBaseline = 'middle';
@@ -89,36 +97,38 @@ function heatMap(options) {
     context.fillStyle = theme.muted;
     for (let bin = 0; bin < bins.length; bin += every)
       context.fillText(columns[bins[bin][0]], left + bin * wide, 9, every * wide - 4);
-    rows.forEach((name, row) => {
-      const y = top + row * high;
+    rows.slice(firstRow, firstRow + drawnRows).forEach((name, i) => {
+      const row = firstRow + i,
+        y = top + i * high;
       context.fillStyle = theme.ink;
       if (high >= 11 || row % Math.ceil(12 / high) === 0) context.fillText(name, 0, y + high / 2, left - 6);
       if (options.total && high >= 11)
         context.fillText(options.total(row), left + bins.length * wide + 8, y + high / 2, right - 8);
-      bins.forEach((bin, i) => {
-        const value = options.value(row, largestOf(row, bin));
+      bins.forEach((bin, place) => {
+        const value = options.value(row, largestOf(row, bin)),
+          x = left + place * wide;
         context.fillStyle =
           value === null
             ? theme.rule
             : value <= 0
               ? theme.paper
               : mixColour(theme.paper, ramp, 0.08 + (0.92 * value) / most);
-        if (value === null) context.fillRect(left + i * wide + wide / 2 - 1, y + high / 2 - 1, Math.min(2, wide), 2);
-        else context.fillRect(left + i * wide, y, Math.max(0.5, wide - (wide > 3 ? 1 : 0)), high - (high > 6 ? 1 : 0));
+        if (value === null) context.fillRect(x + wide / 2 - 1, y + high / 2 - 1, Math.min(2, wide), 2);
+        else context.fillRect(x, y, Math.max(0.5, wide - (wide > 3 ? 1 : 0)), high - (high > 6 ? 1 : 0));
         if (options.square && wide > 34 && value) {
           context.fillStyle = value > 0.55 * most && !theme.forced ? '#ffffff' : theme.ink;
-          context.fillText(fourDigits(value), left + i * wide + 4, y + high / 2, wide - 6);
+          context.fillText(fourDigits(value), x + 4, y + high / 2, wide - 6);
         }
       });
     });
     if (box === document.activeElement) {
       context.strokeStyle = theme.ink;
       context.lineWidth = 2;
-      context.strokeRect(left + at[1] * wide - 1, top + at[0] * high - 1, wide + 1, high + 1);
+      context.strokeRect(left + at[1] * wide - 1, top + (at[0] - firstRow) * high - 1, wide + 1, high + 1);
     }
   };
   const cellAt = (event) => {
-    const row = Math.floor((event.offsetY - top) / high),
+    const row = event.offsetY < top ? -1 : firstRow + Math.floor((event.offsetY - top) / high),
       bin = Math.floor((event.offsetX - left) / wide);
     return row >= 0 && row < rows.length && bin >= 0 && bin < bins.length ? [row, bin] : null;
   };
@@ -137,6 +147,7 @@ function heatMap(options) {
     const [row, column] = tellCell(cell);
     options.onPick?.(row, column);
   });
+  if (isLong) box.addEventListener('scroll', draw, {passive: true});
   box.addEventListener('focus', draw);
   box.addEventListener('blur', draw);
   box.addEventListener('keydown', (event) => {
@@ -149,6 +160,8 @@ function heatMap(options) {
         Math.max(0, Math.min(rows.length - 1, at[0] + by[0])),
         Math.max(0, Math.min(bins.length - 1, at[1] + by[1])),
       ];
+    if (isLong && (at[0] < firstRow || at[0] >= firstRow + kMostHeatRows - 1))
+      box.scrollTop = (at[0] - (at[0] < firstRow ? 0 : kMostHeatRows - 2)) * high;
     const [row, column] = tellCell(at);
     if (by) say(options.tip(row, column).filter(Boolean).join(', '));
     else options.onPick?.(row, column);
@@ -163,6 +176,14 @@ function heatMap(options) {
     humanNumber(+most.toPrecision(4), options.unit),
   );
   return {element: el('div', {}, box, scale), most};
+}
+
+/** Collectives by when their first rank arrived. @param {any[][]} starts by rank @param {number} n @returns {number[]} */
+export function byArrival(starts, n) {
+  const first = Array.from({length: n}, (_, at) =>
+    starts.reduce((least, of) => (typeof of[at] === 'number' && of[at] < least ? of[at] : least), Infinity),
+  );
+  return Array.from(first.keys()).sort((a, b) => (first[a] === first[b] ? a - b : first[a] - first[b]));
 }
 
 export const ranksView = {
@@ -197,6 +218,7 @@ export const ranksView = {
       lengths = ranks.map((rank) => cellsOf(sync, `rank_${rank}_dur`));
     const latency = cellsOf(sync, 'comm_latency'),
       bandwidth = cellsOf(sync, 'bus bw (GB/s)');
+    const inTime = byArrival(starts, ids.length);
     let group = state.get('group') ?? '',
       op = state.get('op') ?? '',
       colour = state.get('colour') ?? 'wait';
@@ -280,9 +302,7 @@ export const ranksView = {
     };
     const showMap = () => {
       state.set({group, op, colour: colour === 'wait' ? null : colour});
-      const shown = Array.from(ids.keys()).filter(
-        (at) => (!group || groups[at] === group) && (!op || names[at] === op),
-      );
+      const shown = inTime.filter((at) => (!group || groups[at] === group) && (!op || names[at] === op));
       const unit = colour === 'bandwidth' ? 'GiB/s' : 'µs',
         values = (row, at) =>
           typeof starts[row][at] !== 'number'

@@ -4,7 +4,7 @@ import {clear, el, svgEl} from './dom.js';
 import {cellsOf, classOf, hideTip, keepDrawn, legible, mixColour, opRow, showTip, themeOf, toggle} from './picture.js';
 import {go, say, state} from './route.js';
 import {dataTable, pictureWithTable} from './table.js';
-import {count, fourDigits, humanNumber, percent, shapesText, shortName, visible} from './text.js';
+import {count, fourDigits, humanNumber, percent, shapesText, shortName, visible, workName} from './text.js';
 
 /** Where the roofs turn, from edge to edge of the plot: [intensity, rate] pairs. @param {number} tflops @param {number} terabytes @param {number} from @param {number} to */
 export function roofLine(tflops, terabytes, from, to) {
@@ -31,7 +31,7 @@ export const rooflineView = {
     if (!table) return;
     const cells = (name) => cellsOf(table, name);
     const names = cells('op'),
-      categories = cells('category'),
+      categories = cells('category').map((category) => workName(category ?? '')),
       intensity = cells('FLOPs/byte'),
       rates = cells('achieved'),
       shares = cells('time share'),

@@ -300,11 +300,35 @@ class Timeline {
     if (words) this.find(words);
     const asked = parseWindow(state.get('t'), this.span);
     if (asked) [this.t0, this.t1] = asked;
-    else if (state.get('t')) say('The time in this link is not in this page.');
+    else {
+      [this.t0, this.t1] = this.busyWindow();
+      if (state.get('t')) say('The time in this link is not in this page.');
+    }
     const range = parseWindow(state.get('range'), this.span),
       link = state.get('sel');
     if (range) this.setRange(range);
     if (link) this.selectLink(link, !asked);
+  }
+
+  /** Where GPUs and steps are, when that is a small part of the run: profilers start long before. @returns {[number, number]} */
+  busyWindow() {
+    let first = this.span,
+      last = 0;
+    for (const {meta, start, duration, runs} of this.lanes) {
+      if (meta.kind !== 'gpu' && meta.kind !== 'steps') continue;
+      for (const [starts, lengths] of [
+        [start, duration],
+        [runs.start, runs.length],
+      ])
+        for (let i = 0; i < starts.length; ++i) {
+          if (starts[i] < first) first = starts[i];
+          if (starts[i] + lengths[i] > last) last = starts[i] + lengths[i];
+        }
+    }
+    const length = last - first;
+    return length > 0 && length < 0.6 * this.span
+      ? clampWindow(first - length / 40, last + length / 40, this.span)
+      : [0, this.span];
   }
 
   /** @param {Lane} lane */
@@ -1035,15 +1059,16 @@ class Timeline {
     const opName = op >= 0 ? this.ops.name[op] : '',
       shapes = op >= 0 ? this.ops.shapes[op] : '',
       types = op >= 0 ? this.ops.types[op] : '';
-    const [{table: work, row: worked, hash: opHash}, kernels] = await Promise.all([
-      opRow(this.page, opName, shapes, types),
+    const [{table: work, row: worked, columns, hash: opHash}, kernels] = await Promise.all([
+      opRow(this.page, opName, shapes, types, lane.meta.kind === 'gpu' ? name : ''),
       this.page.table('kernel_summary'),
     ]);
     const figure = (column, unit) => {
-      const value = worked >= 0 ? work?.column(column)?.values[worked] : null;
+      const value = worked >= 0 && column ? work?.column(column)?.values[worked] : null;
       return typeof value === 'number' && value > 0 ? humanNumber(value, unit) : null;
     };
-    const kernelNames = kernels?.column('Kernel name')?.values ?? [],
+    const modelled = worked >= 0 ? (work?.column(columns.name)?.values[worked] ?? '') : '';
+    const kernelNames = (kernels?.column('Kernel name') ?? kernels?.column('name'))?.values ?? [],
       parents = kernels?.column('Parent cpu_op')?.values ?? [];
     let kernelRow =
       lane.meta.kind === 'gpu' ? kernelNames.findIndex((one, row) => one === name && parents[row] === opName) : -1;
@@ -1096,10 +1121,14 @@ class Timeline {
               ]
             : null,
         ],
-        ['Work per call', figure('GFLOPS', 'GFLOP')],
-        ['Data per call', figure('Data Moved (MB)', 'MiB')],
-        ['Rate, mean', [figure('TFLOPS/s_mean', 'TFLOP/s'), figure('TB/s_mean', 'TB/s')].filter(Boolean).join(' · ')],
-        ['Of roof, mean', figure('Pct Roofline_mean', '%')],
+        ['Modelled as', modelled && modelled !== opName.split(' (')[0] ? traceText(modelled, 60) : null],
+        ['Work per call', figure(columns.flops, 'GFLOP')],
+        ['Data per call', figure(columns.bytes, 'MiB')],
+        [
+          'Rate, mean',
+          [figure(columns.rate, 'TFLOP/s'), figure(columns.bandwidth, 'TB/s')].filter(Boolean).join(' · '),
+        ],
+        ['Of roof, mean', figure(columns.roof, '%')],
         ['Event', event],
         ['Full name', name.length > 90 ? traceText(name) : null],
       ]),

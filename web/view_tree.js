@@ -31,7 +31,7 @@ export const treeView = {
   title: 'Modules',
   key: '',
   /** @param {import('./data.js').Page} page */
-  isThere: (page) => page.manifest.nodes_blob >= 0,
+  isThere: (page) => page.manifest.nodes_blob >= 0 && page.has('tree'),
   /** @param {import('./data.js').Page} page @param {HTMLElement} into */
   async draw(page, into) {
     const [given, ops, work] = await Promise.all([page.nodes(), page.ops(), page.table('unified_perf_summary')]);
@@ -302,7 +302,9 @@ export const treeView = {
         `${count(nodes.calls[node])} calls, ${count(nodes.gpu_events[node])} GPU events`,
         nodes.backward[node] ? `backward ${time(nodes.backward[node])}` : null,
         share === null ? null : `${percent(share)} of roof`,
-        both ? `base ${time(both[+merges].base[node])}, new ${time(both[+merges].next[node])}` : null,
+        both
+          ? `${visible(page.manifest.groups[0])} ${time(both[+merges].base[node])}, ${visible(page.manifest.groups[1])} ${time(both[+merges].next[node])}`
+          : null,
       );
     });
     layer.addEventListener('pointerleave', hideTip);

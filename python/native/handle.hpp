@@ -13,12 +13,19 @@
 
 namespace tracelens::python {
 
-// Never changes once made, except that a tree is built when it is first asked for; from any thread.
+// A tree and the trace it is about, bound as `_native.Tree`. Never changes.
+struct TreeHandle {
+  std::shared_ptr<const Trace> trace;
+  std::shared_ptr<const Tree> tree;
+};
+
+// Bound as `_native.Trace`. Never changes once made, except that a tree is built when it is first asked for; from any thread.
 class TraceHandle {
  public:
   // `bytes`: what a trace was read from that is in no file, as it was given.
   explicit TraceHandle(Trace trace, std::shared_ptr<const std::string> bytes = nullptr)
       : trace_{std::make_shared<const Trace>(std::move(trace))}, bytes_{std::move(bytes)} {}
+  explicit TraceHandle(std::shared_ptr<const Trace> trace) : trace_{std::move(trace)} {}
 
   [[nodiscard]] const Trace& trace() const { return *trace_; }
   [[nodiscard]] const std::shared_ptr<const Trace>& shared_trace() const { return trace_; }

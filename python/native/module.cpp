@@ -14,4 +14,5 @@ PYBIND11_MODULE(_native, module) {
   add_trace(module);
   add_events(module);
   add_reports(module);
+  add_rows(module);
 }

@@ -11,5 +11,6 @@ void add_tables(pybind11::module_& module);
 void add_trace(pybind11::module_& module);
 void add_events(pybind11::module_& module);
 void add_reports(pybind11::module_& module);
+void add_rows(pybind11::module_& module);
 
 }  // namespace tracelens::python

@@ -1,5 +1,34 @@
-"""TraceLens: where the time of a training or serving job went, from its profiler trace."""
+"""TraceLens: where the time of a training or serving job went, from its profiler trace.
 
-from tracelens._native import Error, __version__
+>>> import tracelens as tl
+>>> t = tl.demo()                                   # or tl.read("trace.json.gz")
+>>> r = tl.report(t)
+>>> r["gpu_timeline"].columns[0].name
+'type'
+"""
 
-__all__ = ["Error", "__version__"]
+from tracelens._errors import Error, FileError, InternalError, NoModel, ReadError, UsageError
+from tracelens._native import __version__
+from tracelens._report import Report, report, table_list
+from tracelens._table import Column, Table, table_of_rows
+from tracelens._trace import Source, Trace, demo, read
+
+__all__ = [
+    "Column",
+    "Error",
+    "FileError",
+    "InternalError",
+    "NoModel",
+    "ReadError",
+    "Report",
+    "Source",
+    "Table",
+    "Trace",
+    "UsageError",
+    "__version__",
+    "demo",
+    "read",
+    "report",
+    "table_list",
+    "table_of_rows",
+]

@@ -9,6 +9,7 @@ TraceKind TraceFacts::kind() const {
 }
 
 const Tree& TraceFacts::tree() const {
+  if (given_tree_ != nullptr) return *given_tree_;
   return tree_.get([&] { return build_tree(trace_, tree_options_); });
 }
 

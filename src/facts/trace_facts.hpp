@@ -20,6 +20,8 @@ class TraceFacts {
  public:
   explicit TraceFacts(const Trace& trace, const TreeOptions& tree_options = {})
       : trace_{trace}, tree_options_{tree_options} {}
+  // With a tree that is there already, or that no options would give; it must outlive the facts.
+  TraceFacts(const Trace& trace, const Tree& tree) : trace_{trace}, given_tree_{&tree} {}
 
   [[nodiscard]] const Trace& trace() const { return trace_; }
   [[nodiscard]] TraceKind kind() const;
@@ -36,7 +38,8 @@ class TraceFacts {
 
  private:
   const Trace& trace_;
-  TreeOptions tree_options_;
+  TreeOptions tree_options_ = {};
+  const Tree* given_tree_ = nullptr;
   mutable Once<TraceKind> kind_;
   mutable Once<Tree> tree_;
   mutable Once<std::vector<Step>> steps_;

@@ -1,6 +1,7 @@
 #include "io/output_file.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <tracelens/error.hpp>
@@ -8,6 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <filesystem>
+#include <limits>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -217,6 +219,27 @@ void OutputFile::close() {
 void OutputFile::fail(const char* what) const {
   const int problem = errno;
   throw Error{path_, std::string{what} + ": " + std::generic_category().message(problem)};
+}
+
+std::string abandoned_by(const std::string& path) {
+  // ".ops.csv.4711-3.tmp", as hidden_name() makes it
+  constexpr std::string_view kSuffix = ".tmp";
+  const fs::path file{path};
+  const std::string name = file.filename().string();
+  std::string_view rest = name;
+  if (!rest.starts_with('.') || !rest.ends_with(kSuffix)) return "";
+  rest.remove_suffix(kSuffix.size());
+  const std::size_t dash = rest.rfind('-');
+  const std::size_t dot = rest.rfind('.', dash);
+  if (dash == rest.npos || dot == rest.npos || dot < 2) return "";
+  const auto process = parse_int64(rest.substr(dot + 1, dash - dot - 1));
+  if (!process || *process <= 1 || *process > std::numeric_limits<pid_t>::max() ||
+      !parse_int64(rest.substr(dash + 1)))
+    return "";
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return "";
+  if (::kill(static_cast<pid_t>(*process), 0) == 0 || errno != ESRCH) return "";
+  return (file.parent_path() / rest.substr(1, dot - 1)).string();
 }
 
 std::string file_behind(const std::string& path) {

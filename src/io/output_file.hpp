@@ -3,7 +3,8 @@
 //   out.write(text);
 //   out.commit();                 // without it the destructor leaves no trace of the file
 // The text goes into a file without a name in the target's folder, which is gone by itself whatever
-// ends the program, and gets the target's name by commit(). Where the file system has no such files
+// ends the program, and gets the target's name by commit(), by way of a hidden one where a file is to
+// be replaced. Where the file system has no such files
 // a hidden one stands beside the target instead, and stays if a signal ends the program. A target
 // that is no regular file (/dev/stdout or "-", a FIFO, a device) cannot be renamed over: there the
 // text is written through as it comes. Every function throws Error naming the file and the reason.
@@ -59,6 +60,10 @@ class OutputFile {
   bool through_ = false;   // the target is no regular file
   bool prepared_ = false;
 };
+
+// The target of a hidden file that stands beside it because the run that wrote it was killed between
+// naming and renaming; "" for every other file, also while that run may still be at work.
+[[nodiscard]] std::string abandoned_by(const std::string& path);
 
 // Where the file stands, or would stand, that `path` leads to through links, dangling ones included.
 [[nodiscard]] std::string file_behind(const std::string& path);

@@ -282,6 +282,22 @@ TEST(OutputFile, WritingAfterCommitIsOurMistake) {
   EXPECT_THROW(out.commit(), InternalError);
 }
 
+TEST(AbandonedBy, AHiddenFileOfAProcessThatIsGone) {
+  TemporaryFolder folder;
+  const ::pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  const auto hidden = [&](::pid_t process) {
+    return folder.write(".ops.csv." + std::to_string(process) + "-3.tmp", "half");
+  };
+  EXPECT_EQ(abandoned_by(hidden(child)), folder.path("ops.csv"));
+  EXPECT_EQ(abandoned_by(hidden(::getpid())), "") << "still at work";
+  EXPECT_EQ(abandoned_by(folder.path(".ops.csv.1x-3.tmp")), "");
+  EXPECT_EQ(abandoned_by(folder.write(".notes.tmp", "somebody's")), "");
+  EXPECT_EQ(abandoned_by(folder.write("..4711-3.tmp", "of nothing")), "");
+  EXPECT_EQ(abandoned_by(folder.path("." + std::to_string(child) + "-3.tmp")), "");
+}
+
 TEST(MakeDirectories, MakesWhatIsMissingAndRefusesAFile) {
   TemporaryFolder folder;
   make_directories(folder.path("a/b/c"));

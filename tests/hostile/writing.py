@@ -1,5 +1,6 @@
 """writing.py: what may stand at the target when writing ends badly, and where nothing may be written."""
 import os
+import re
 import resource
 import shutil
 import signal
@@ -9,6 +10,7 @@ import traces
 from lab import Failure, Skip
 
 FORMATS = ["out.xlsx", "out.json", "out.html", "out.md", "tables/"]
+LEFT_BY_A_KILL = re.compile(r"\..+\.(csv|tracelens-files)\.\d+-\d+\.tmp")
 _medium = []
 
 
@@ -26,7 +28,7 @@ def content(path):
 
 def kills(lab):
     """SIGKILL at any moment: at the target is what was there before, or all of the new, or nothing; a
-    folder may hold files of both runs, each of them whole."""
+    folder may hold files of both runs, each of them whole, and hidden ones until the next run."""
     target = lab.random.choice(FORMATS)
     path = lab.path(target)
     lab.write("trace.json", medium_trace())
@@ -47,7 +49,14 @@ def kills(lab):
     found = content(path)
     if isinstance(found, dict):
         # Files are renamed one by one at the end: each is whole, of the old set or of the new one.
+        # Those that were not renamed yet hide, and the next run takes them away.
+        lab.run(command, outputs=[target], statuses=(0,))
+        hidden = [name for name in content(path) if name.endswith(".tmp")]
+        if hidden:
+            raise Failure(f"{target}{hidden[0]} stays for ever")
         for name in found:
+            if LEFT_BY_A_KILL.fullmatch(name):
+                continue
             if name not in new and name not in (old or {}):
                 raise Failure(f"{target}{name} is of neither run")
             if name.endswith(".csv") and not found[name].endswith(b"\n"):

@@ -6,6 +6,7 @@
 #include <tracelens/sinks.hpp>
 #include <vector>
 
+#include "page_flags.hpp"
 #include "verb.hpp"
 
 namespace tracelens::app {
@@ -51,6 +52,7 @@ class CompareVerb : public Verb {
         .repeatable();
     flags.add("--gate-results", gate_results_,
               "Also write the outcome of the gates: JUnit XML, or JSON for a name in .json");
+    page_.declare(flags);
     captures_.declare(flags);
     pseudo_ops_.declare(flags);
     flags.footer(
@@ -68,6 +70,7 @@ class CompareVerb : public Verb {
   int run(Console& console) override {
     part_names_from_inputs();
     if (!output_.empty()) check_sink(output_);
+    options_.report.page = page_.options(output_);
     captures_.check(inputs_.size());
     refuse_overwriting({output_, gate_results_}, inputs_, captures_.all());
     if (!gate_results_.empty() && options_.gates.empty())
@@ -80,6 +83,7 @@ class CompareVerb : public Verb {
     };
     Comparison comparison = compare_reports(inputs_, options_);
     comparison.report.csv_raw = csv_raw_;
+    page_.set_title(comparison.report.title);
     if (!console.quiet && !comparison.conclusion.empty())
       console.print(wrapped_text(comparison.conclusion + "\n", console.style().width));
     // Kernels are many, and tell little that the ops do not: only when asked for.
@@ -113,6 +117,7 @@ class CompareVerb : public Verb {
 
   std::vector<std::string> inputs_;
   std::string output_, gate_results_;
+  PageFlags page_;
   CaptureFolders captures_;
   PseudoOps pseudo_ops_;
   bool csv_raw_ = false;

@@ -41,6 +41,7 @@ struct OpTableOptions {
   bool inference = false;        // the reference's report of serving traces: forward sheets alone
   bool first_occurrence = false;            // column first_occurrence_time of ops_unique_args
   bool include_unlinked = false;            // GPU events without a launch take part in overlaps
+  bool communication = false;               // communication kernels are charged to ops, too
   std::optional<std::size_t> top_ops = {};  // rows of ops_unique_args
   std::optional<std::size_t> top_sheet_rows = {};  // rows of each category sheet
   const Gpu* gpu = nullptr;                        // roofline columns; not owned

@@ -140,13 +140,13 @@ std::uint32_t TrackNames::id_of(TrackId track) {
 // --- the table ---
 
 LaunchTable::LaunchTable(const TraceFacts& facts, const perf::RunModels& models,
-                         KernelCategories::Classify kernel_kind)
+                         KernelCategories::Classify kernel_kind, bool communication)
     : trace_{facts.trace()},
       tree_{facts.tree()},
       categories_{trace_, models, std::move(kernel_kind)},
       track_names_{trace_} {
   collect_gpu_events(facts.work());
-  collect_launchers(facts.launchers());
+  collect_launchers(facts.launchers(), communication);
   categorize_by_kernels();
 }
 
@@ -192,13 +192,13 @@ void LaunchTable::sum_busy_times() {
   }
 }
 
-void LaunchTable::collect_launchers(std::span<const NodeId> launchers) {
+void LaunchTable::collect_launchers(std::span<const NodeId> launchers, bool communication) {
   launcher_of_node_.assign(tree_.size(), kNoLauncher);
   std::vector<NodeId> nodes;                                   // of the launchers
   std::vector<std::pair<std::uint32_t, GpuPosition>> charged;  // launcher, GPU event
   charged.reserve(gpu_.size());
   for (const GpuPosition position : file_order_) {
-    if (gpu_[position].communication) continue;
+    if (gpu_[position].communication && !communication) continue;
     const NodeId node = launchers[position];
     std::uint32_t& launcher = launcher_of_node_[node.row];
     if (launcher == kNoLauncher) {

@@ -104,8 +104,9 @@ class TrackNames {
 
 class LaunchTable {
  public:
+  // `communication`: communication kernels are charged to ops like all others.
   LaunchTable(const TraceFacts& facts, const perf::RunModels& models,
-              KernelCategories::Classify kernel_kind = {});
+              KernelCategories::Classify kernel_kind = {}, bool communication = false);
 
   // In tree order, as Tree::linked_gpu_events().
   [[nodiscard]] std::span<const GpuEvent> gpu_events() const { return gpu_; }
@@ -151,7 +152,7 @@ class LaunchTable {
  private:
   void collect_gpu_events(const GpuWorkKinds& kinds);
   void sum_busy_times();
-  void collect_launchers(std::span<const NodeId> launchers);
+  void collect_launchers(std::span<const NodeId> launchers, bool communication);
   void sort_launchers();
   void categorize_by_kernels();
   void divide(Launcher& op);

@@ -116,7 +116,7 @@ class Collector {
     }
     if (model_below_[node.row]) return true;
     if (kind != Category::kCpuOp || !launches_itself_[node.row]) return true;
-    if (!launches_.any_communication(node)) take_plain(node, top);
+    if (input_.options.communication || !launches_.any_communication(node)) take_plain(node, top);
     return false;
   }
 
@@ -230,7 +230,7 @@ class Collector {
     std::vector<GpuPosition> of_ops, orphans;
     for (const GpuPosition position : launches_.file_order()) {
       const GpuEvent& gpu = launches_.gpu_events()[position];
-      if (covered_[position] || gpu.communication) continue;
+      if (covered_[position] || (gpu.communication && !input_.options.communication)) continue;
       const bool has_op = tree_.nearest_op(tree_.node(gpu.event)).valid();
       (has_op ? of_ops : orphans).push_back(position);
     }

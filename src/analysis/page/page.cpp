@@ -79,12 +79,17 @@ Page make_page(TableContext& context, const PageOptions& options) {
   return make_page({&run, 1}, options);
 }
 
-Page make_page(const Trace& base, const Trace& changed, const PageOptions& options) {
+Page make_page(std::span<const NamedTrace> runs, const PageOptions& options) {
   const ReportOptions report;
-  const Selection of_base{trace_kind(base), report}, of_changed{trace_kind(changed), report};
-  TableContext base_context{base, report, of_base}, changed_context{changed, report, of_changed};
-  const PageSource runs[] = {source_of(base_context, "base"), source_of(changed_context, "new")};
-  return make_page(runs, options);
+  std::deque<Selection> selections;  // the contexts refer to them
+  std::deque<TableContext> contexts;
+  std::vector<PageSource> sources;
+  for (const NamedTrace& run : runs) {
+    selections.emplace_back(trace_kind(run.trace), report);
+    contexts.emplace_back(run.trace, report, selections.back());
+    sources.push_back(source_of(contexts.back(), run.name));
+  }
+  return make_page(sources, options);
 }
 
 }  // namespace tracelens

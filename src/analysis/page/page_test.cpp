@@ -195,8 +195,8 @@ TEST(Page, ShowsATrainingStep) {
 TEST(Page, OfTwoRunsHasBothOnOneScale) {
   const Trace base = read_trace("tests/data/h200_pair_base.json.gz"),
               changed = read_trace("tests/data/h200_pair_math.json.gz");
-  const Page page = make_page(base, changed, {});
-  EXPECT_EQ(page.groups, (std::vector<std::string>{"base", "new"}));
+  const Page page = make_page(std::vector<NamedTrace>{{base, "before"}, {changed, "after"}}, {});
+  EXPECT_EQ(page.groups, (std::vector<std::string>{"before", "after"}));
   std::map<std::int64_t, std::int64_t> gpu_lanes, first;
   for (const PageLane& lane : page.lanes) {
     expect_lane_is_true(page, lane);
@@ -208,11 +208,11 @@ TEST(Page, OfTwoRunsHasBothOnOneScale) {
   EXPECT_EQ(gpu_lanes.size(), 2u);
   EXPECT_LT(std::abs(first[0] - first[1]), page.span_ns / 10);
   ASSERT_GE(page.strips.size(), 2u);
-  EXPECT_EQ(page.strips[0].label, "base");
+  EXPECT_EQ(page.strips[0].label, "before");
   std::vector<std::string> roots;
   for (const PageNode& node : page.nodes)
     if (node.parent == 0) roots.push_back(page.names[node.name]);
-  EXPECT_EQ(roots, (std::vector<std::string>{"base", "new"}));
+  EXPECT_EQ(roots, (std::vector<std::string>{"before", "after"}));
 }
 
 TEST(Page, FoldsSmallNodesWithoutLosingTime) {

@@ -34,7 +34,8 @@ void categorize_ops(TableContext& context, std::span<const GpuJob> jobs, GpuCate
   std::vector<std::uint32_t> known;  // by category of an op
   const auto id_of = [&](std::uint32_t category) {
     if (known.size() <= category) known.resize(category + 1, kNone);
-    if (known[category] == kNone) known[category] = found.id_of(categories.text(category));
+    if (known[category] == kNone)
+      known[category] = found.id_of(category_name(categories.text(category)));
     return known[category];
   };
   for (const GpuJob& job : jobs) {
@@ -50,14 +51,17 @@ void categorize_hlo(TableContext& context, std::span<const GpuJob> jobs, GpuCate
   for (const JaxKernel& kernel : context.jax_kernels().all()) {
     const auto job = std::ranges::lower_bound(jobs, kernel.event, {}, &GpuJob::gpu);
     if (job != jobs.end() && job->gpu == kernel.event)
-      found.of_job[static_cast<std::size_t>(job - jobs.begin())] = found.id_of(kernel.category);
+      found.of_job[static_cast<std::size_t>(job - jobs.begin())] = found.id_of(category_name(
+          kernel.op != nullptr && !kernel.op->kind.empty() ? std::string_view{kernel.op->kind}
+                                                           : kernel.category));
   }
 }
 
 void categorize_kernels(TableContext& context, std::span<const GpuJob> jobs, GpuCategories& found) {
   KernelCategories categories{context.trace, context.kernel_rules()};
   for (const GpuJob& job : jobs)
-    found.of_job.push_back(found.id_of(categories.of(context.trace.names()[job.gpu.row])));
+    found.of_job.push_back(
+        found.id_of(category_name(categories.of(context.trace.names()[job.gpu.row]))));
 }
 
 // What is told apart whatever the category; each name is looked at once.

@@ -547,6 +547,7 @@ constexpr TableInfo kTables[] = {
           .rows = 10,
           .columns =
               "category | top op | op | module | bytes | pct_of_peak | count | line | device"},
+     .on_page = true,
      .in_background = true,
      .make = memory_tables},
     {.name = "memory_churn",

@@ -31,6 +31,16 @@ bool is_framework_backward(std::string_view name) {
          name.substr(0, digits + 1).ends_with("Backward");
 }
 
+// Optimizer.step#AdamW.step: what stands behind the sign is a class, which may be one's own.
+bool is_framework_optimizer(std::string_view name) {
+  constexpr std::string_view kOurs[] = {
+      "ASGD.", "Adadelta.", "Adafactor.", "Adagrad.", "Adam.",  "AdamW.", "Adamax.",    "LBFGS.",
+      "Muon.", "NAdam.",    "RAdam.",     "RMSprop.", "Rprop.", "SGD.",   "SparseAdam."};
+  const std::size_t sign = name.find('#');
+  return name.starts_with("Optimizer.") &&
+         (sign == std::string_view::npos || starts_with_any(name.substr(sign + 1), kOurs));
+}
+
 bool is_framework_op(std::string_view name) {
   constexpr std::string_view kEngine = "autograd::engine::evaluate_function: ";
   if (name.starts_with(kEngine)) return is_framework_op(name.substr(kEngine.size()));
@@ -45,13 +55,13 @@ bool is_framework_op(std::string_view name) {
                                         "triton_",
                                         "inductor::",
                                         "ProfilerStep",
-                                        "Optimizer.",
                                         "enumerate(DataLoader)",
                                         "TorchDynamo ",
                                         "AOTDispatcher ",
                                         "[memory]",
                                         "quantized::"};
-  return starts_with_any(name, kOurs) || is_framework_backward(name);
+  return starts_with_any(name, kOurs) || is_framework_backward(name) ||
+         is_framework_optimizer(name);
 }
 
 bool is_framework_range(std::string_view name) {
@@ -147,6 +157,16 @@ class Redactor {
     return fmt::format("op {:08x}", io::text_hash(name));  // the same in every trace
   }
 
+  // "Optimizer.step#Mine.step" and "FSDP::all_gather (layers.0)" keep what the framework says.
+  std::string range_name(std::string_view name) {
+    for (const auto& [prefix, sign] : {std::pair{"Optimizer.", '#'}, std::pair{"FSDP::", '('}})
+      if (const std::size_t at = name.find(sign);
+          name.starts_with(prefix) && at != std::string_view::npos && !is_framework_optimizer(name))
+        return fmt::format("{}{}{}", name.substr(0, at + 1),
+                           other_name("part", name.substr(at + 1)), sign == '(' ? ")" : "");
+    return is_framework_range(name) ? std::string{name} : other_name("range", name);
+  }
+
   std::string name_of(EventId event) {
     const std::string_view name = trace_.name(event);
     switch (trace_.category(event)) {
@@ -158,7 +178,7 @@ class Redactor {
       case Category::kGpuUserAnnotation:
       case Category::kTraceSpan:
       case Category::kCpuInstant:
-        return is_framework_range(name) ? std::string{name} : other_name("range", name);
+        return range_name(name);
       case Category::kOtherCategory:
         return is_framework_range(name) ? std::string{name} : other_name("event", name);
       default:

@@ -71,6 +71,16 @@ TEST(Redacted, OwnOpsAndRangesAreRenamedAlikeEverywhere) {
   for (const std::string& name : names) EXPECT_THAT(name, Not(::testing::HasSubstr("ecret")));
 }
 
+TEST(Redacted, RangesOfTheFrameworkLoseOwnNamesAlone) {
+  using enum Category;
+  EXPECT_THAT(names_of(redacted(trace_of({{kUserAnnotation, "Optimizer.step#AdamW.step"},
+                                          {kUserAnnotation, "Optimizer.step#SecretSgd.step"},
+                                          {kUserAnnotation, "FSDP::all_gather (secret.layers.0)"},
+                                          {kUserAnnotation, "FSDP::post_backward"}}))),
+              ElementsAre("Optimizer.step#AdamW.step", "Optimizer.step#part 1",
+                          "FSDP::all_gather (part 2)", "FSDP::post_backward"));
+}
+
 TEST(Redacted, TimesTracksAndArgumentsStay) {
   TraceBuilder builder;
   const TrackId host = builder.intern(Track{1, 2}), gpu = builder.intern(Track{0, 7});

@@ -32,6 +32,7 @@ void read_trace_report(const std::string& path, const CompareOptions& options,
   input.trace = options.read ? options.read(path) : read_trace(path);
   ReportOptions tables_alone = options.report;
   tables_alone.overview = false;
+  tables_alone.page.reset();
   input.report.tables = make_report(*input.trace, tables_alone).tables;
 }
 

@@ -151,22 +151,22 @@ Table places_table(const Diagnosis& diagnosis) {
   return table;
 }
 
-Table quality_table(const Diagnosis& diagnosis) {
+}  // namespace
+
+Table quality_table(std::span<const QualityNote> notes) {
   const ColumnSpec columns[] = {{"id", Kind::kText, "", "id of the check"},
                                 {"text", Kind::kText, "text", "what to know about the trace"}};
   Table table{"trace_quality", "What to know before believing the findings", columns};
-  for (const QualityNote& note : diagnosis.quality) table.add_row(note.id, note.text);
+  for (const QualityNote& note : notes) table.add_row(note.id, note.text);
   return table;
 }
-
-}  // namespace
 
 std::vector<Table> diagnosis_tables(const Diagnosis& diagnosis) {
   std::vector<Table> tables;
   tables.push_back(findings_table(diagnosis));
   tables.push_back(evidence_table(diagnosis));
   tables.push_back(places_table(diagnosis));
-  tables.push_back(quality_table(diagnosis));
+  tables.push_back(quality_table(diagnosis.quality));
   return tables;
 }
 

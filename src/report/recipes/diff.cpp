@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <tracelens/compare.hpp>
+#include <tracelens/gpu.hpp>
 #include <tracelens/version.hpp>
 #include <utility>
 
@@ -19,6 +20,7 @@
 #include "analysis/page/page.hpp"
 #include "facts/trace_facts.hpp"
 #include "io/output_file.hpp"
+#include "report/recipes/compare_input.hpp"
 #include "report/recipes/diff_note.hpp"
 #include "report/sinks/sink.hpp"
 
@@ -102,13 +104,21 @@ LevelDiff add_coarser_tables(const DiffInput& input, double share, TraceDiff& di
   return level;
 }
 
+// How both runs are called, by their files.
+std::vector<std::string> run_names(const Trace& first, const Trace& second) {
+  const std::string &before = first.source().name, &after = second.source().name;
+  if (before == after) return {"base", "new"};
+  return distinct_tags({before, after});
+}
+
 // "5.0% faster: 33.1 ms from the first to the last GPU event instead of 34.9 ms."
 Overview diff_overview(const TimedSheet& timeline, const ComparedRuns& runs) {
   const double before = timeline_ms(timeline, "total_time", 0),
                after = timeline_ms(timeline, "total_time", 1);
   Overview overview;
-  overview.run =
-      fmt::format("{} → {}", runs.first.trace().source().name, runs.second.trace().source().name);
+  const std::string before_on = device_name(runs.first.trace()),
+                    after_on = device_name(runs.second.trace());
+  overview.run = before_on == after_on ? after_on : fmt::format("{} → {}", before_on, after_on);
   if (before <= 0 || after <= 0) return overview;
   const double percent = 100 * (after - before) / before;
   const std::string times = fmt::format("{:.2f} ms from the first to the last GPU event", after);
@@ -163,10 +173,13 @@ void write_text(const std::filesystem::path& path, const std::string& text) {
 
 TraceDiff diff_traces(const Trace& trace1, const Trace& trace2, const DiffOptions& options) {
   TraceDiff diff;
-  diff.report.title = "What changed between two traces";
+  const std::vector<std::string> names = run_names(trace1, trace2);
+  diff.report.title =
+      options.page ? fmt::format("{} → {}", names[0], names[1]) : "What changed between two traces";
   diff.report.trace_name = fmt::format("{}, {}", trace1.source().name, trace2.source().name);
   if (options.page && options.edition == Edition::kExtended)
-    diff.report.page = std::make_shared<const Page>(make_page(trace1, trace2, *options.page));
+    diff.report.page = std::make_shared<const Page>(
+        make_page(std::vector<NamedTrace>{{trace1, names[0]}, {trace2, names[1]}}, *options.page));
   const TreeOptions tree_options{.python_frames = options.python_frames};
   const TraceFacts first{trace1, tree_options}, second{trace2, tree_options};
   const Tree &tree1 = first.tree(), &tree2 = second.tree();

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <tracelens/compare.hpp>
+#include <tracelens/read_trace.hpp>
 
 #include "tree/test_trace.hpp"
 
@@ -96,6 +97,32 @@ TEST(DiffNote, TracesWithoutOpsHaveANoteToo) {
   EXPECT_THAT(diff.note, AllOf(HasSubstr("# Performance note"), HasSubstr("## The two runs"),
                                HasSubstr("## GPU timeline"), HasSubstr("| total_time |"),
                                HasSubstr("`gemm` | 1.000 | 1.500 | +0.500 | +50.0% |")));
+}
+
+const std::vector<std::string> kPair = {"tests/data/h200_pair_base.json.gz",
+                                        "tests/data/h200_pair_math.json.gz"};
+
+TEST(DiffPage, CallsTheRunsByTheirFiles) {
+  const Trace base = read_trace(kPair[0]), changed = read_trace(kPair[1]);
+  const TraceDiff diff =
+      diff_traces(base, changed, {.edition = Edition::kExtended, .page = PageOptions{}});
+  EXPECT_EQ(diff.report.title, "h200_pair_base → h200_pair_math");
+  ASSERT_NE(diff.report.page, nullptr);
+  EXPECT_EQ(diff.report.page->groups,
+            (std::vector<std::string>{"h200_pair_base", "h200_pair_math"}));
+}
+
+TEST(ComparePage, HasLanesOfTracesAndTheirVerdict) {
+  const Comparison two = compare_reports(kPair, {.report = {.page = PageOptions{}}});
+  ASSERT_NE(two.report.page, nullptr);
+  EXPECT_EQ(two.report.page->groups.size(), 2U);
+  EXPECT_FALSE(two.report.page->lanes.empty());
+  ASSERT_TRUE(two.report.overview);
+  EXPECT_THAT(two.report.overview->verdict,
+              HasSubstr("h200_pair_math is 91.4% slower than h200_pair_base."));
+  EXPECT_FALSE(two.report.overview->advice.empty());
+  EXPECT_NE(two.report.find("what_changed"), nullptr);
+  EXPECT_EQ(compare_reports(kPair).report.page, nullptr);
 }
 
 }  // namespace

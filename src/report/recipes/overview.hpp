@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <future>
 #include <optional>
+#include <tracelens/diagnose.hpp>
 #include <tracelens/finding.hpp>
 #include <tracelens/overview.hpp>
 #include <tracelens/report.hpp>
@@ -19,7 +20,8 @@ namespace tracelens {
 struct Causes {
   Overview overview = {};  // the causes alone
   std::vector<Finding> findings = {};
-  std::size_t steps = 0;  // that the findings are about; 0: none are known
+  std::size_t steps = 0;                // that the findings are about; 0: none are known
+  std::vector<QualityNote> notes = {};  // how far the recording can be trusted
 };
 // Found while the tables are made.
 [[nodiscard]] std::future<Causes> find_causes(const TableContext& context);

@@ -28,7 +28,9 @@ Causes causes_of(const TableContext& context) {
                                        .gpu = {.name = options.gpu, .file = options.gpu_file},
                                        .skip = {"UNM-1"},  // not known to be slow
                                        .models = options.models});
-  Causes all{.findings = std::move(seen.diagnosis.findings), .steps = seen.diagnosis.steps.size()};
+  Causes all{.findings = std::move(seen.diagnosis.findings),
+             .steps = seen.diagnosis.steps.size(),
+             .notes = std::move(seen.diagnosis.quality)};
   Overview& found = all.overview;
   const auto steps =
       static_cast<std::int64_t>(std::max<std::size_t>(1, seen.diagnosis.steps.size()));

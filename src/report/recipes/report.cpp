@@ -20,6 +20,7 @@
 #include "analysis/tables/warnings.hpp"
 #include "facts/trace_kind.hpp"
 #include "io/threads.hpp"
+#include "report/recipes/diagnosis_documents.hpp"
 #include "report/recipes/folded_columns.hpp"
 #include "report/recipes/overview.hpp"
 #include "report/recipes/report_page.hpp"
@@ -143,6 +144,7 @@ Report make_report(const Trace& trace, const ReportOptions& options) {
     if (page) {
       page->findings = std::move(causes.findings);
       page->finding_steps = causes.steps;
+      if (!causes.notes.empty()) report.tables.push_back(quality_table(causes.notes));
     }
   }
   if (page) report.page = std::make_shared<const Page>(*std::move(page));

@@ -38,8 +38,8 @@ void add_gaps(const TableContext& context, const Report& report, Page& page) {
     if (!is_there) page.gaps.push_back({std::move(view), std::move(why)});
   };
   const bool is_pytorch = context.kind == TraceKind::kPyTorch;
-  const auto has_level = [&page](PageLevel level) {
-    return std::ranges::find(page.nodes, level, &PageNode::level) != page.nodes.end();
+  const auto nodes_of = [&page](PageLevel level) {
+    return std::ranges::count(page.nodes, level, &PageNode::level);
   };
   const bool has_gpu =
       std::ranges::find(page.lanes, PageLaneKind::kGpu, &PageLane::kind) != page.lanes.end();
@@ -47,10 +47,16 @@ void add_gaps(const TableContext& context, const Report& report, Page& page) {
   add(has_gpu, "kernels",
       is_pytorch ? "no GPU events: record with ProfilerActivity.CUDA"
                  : "no GPU events: the device was not traced");
-  add(!page.nodes.empty(), "tree",
-      "no GPU event is linked to the call that launched it: record the host as well");
-  if (is_pytorch)
-    add(has_level(PageLevel::kModule), "modules",
+  // One range around everything, such as a JAX module, tells nothing that the ops do not.
+  const std::ptrdiff_t modules = nodes_of(PageLevel::kModule),
+                       ranges = nodes_of(PageLevel::kAnnotation);
+  if (page.nodes.empty())
+    add(false, "tree",
+        "no GPU event is linked to the call that launched it: record the host as well");
+  else if (!is_pytorch)
+    add(modules + ranges > 1, "tree", "this kind of trace has no modules");
+  else if (modules == 0)
+    add(false, ranges > 1 ? "modules" : "tree",
         "no nn.Modules: record with with_stack=True or with_modules=True");
   const bool has_ops =
       report.find("ops_unique_args") != nullptr || report.find("hlo_ops") != nullptr;

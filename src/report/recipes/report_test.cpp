@@ -62,7 +62,8 @@ TEST(Report, HasAPageWhenAskedFor) {
   for (const PageGap& gap : page.gaps) gaps.push_back(gap.view);
   EXPECT_THAT(gaps, ::testing::ElementsAre("memory", "ranks", "diff"));
   // The other tables are those of any report.
-  ASSERT_EQ(report.tables.size(), plain.tables.size() + 1);
+  ASSERT_EQ(report.tables.size(),
+            plain.tables.size() + 1 + (report.find("trace_quality") != nullptr));
   for (const Table& table : plain.tables) {
     const Table* const same = report.find(table.name());
     ASSERT_NE(same, nullptr) << table.name();
@@ -72,6 +73,17 @@ TEST(Report, HasAPageWhenAskedFor) {
   const Report chosen =
       make_report(amp_trace(), {.tables = {"gpu_timeline"}, .page = PageOptions{}});
   EXPECT_EQ(chosen.page, nullptr);
+}
+
+TEST(Report, APageWithoutModulesSaysSoAndNamesWorkAsItsTables) {
+  const Report report = make_report(read_trace("tests/data/jax_transformer_xla.xplane.pb.gz"),
+                                    {.page = PageOptions{}});
+  ASSERT_NE(report.page, nullptr);
+  std::vector<std::string> gaps, classes;
+  for (const PageGap& gap : report.page->gaps) gaps.push_back(gap.view);
+  for (const PageClass& kind : report.page->classes) classes.push_back(kind.name);
+  EXPECT_THAT(gaps, ::testing::Contains("tree"));
+  EXPECT_THAT(classes, ::testing::IsSupersetOf({"GEMM", "fusion"}));
 }
 
 TEST(Report, OneTableIsThatOfTheReport) {

@@ -148,6 +148,9 @@ TEST(RooflineSvg, ACategoryHasOneColourInEveryPicture) {
     EXPECT_EQ(count(second, fill), 2u) << category;
   }
   EXPECT_EQ(category_colour("SDPA_fwd"), category_colour("SDPA_bwd"));
+  EXPECT_EQ(category_colour("gemm"), category_colour("GEMM"));
+  EXPECT_EQ(category_name("attention_bwd"), "SDPA_bwd");
+  EXPECT_EQ(category_name("elementwise"), "elementwise");
   EXPECT_NE(category_colour("GEMM"), category_colour("NORM_fwd"));
 }
 

@@ -36,6 +36,7 @@ void OutputFolder::finish() {
   publish();
   for (const WrittenFile& file : stale) remove_if_unchanged(folder_, file);
   list->commit();
+  remove_abandoned();
 }
 
 OutputFolder::File OutputFolder::make_file(std::string_view name) const {
@@ -52,6 +53,19 @@ void OutputFolder::publish() {
   for (const File& file : files_) file->prepare();
   for (const File& file : files_) file->commit();
   files_.clear();
+}
+
+// Of the files that this run has written, so that nobody else's go.
+void OutputFolder::remove_abandoned() const {
+  std::set<std::string> ours{std::string{kManifestName}};
+  for (const WrittenFile& file : written_) ours.insert(file.name);
+  std::error_code error;
+  std::vector<std::filesystem::path> abandoned;
+  for (const auto& entry : std::filesystem::directory_iterator{folder_, error}) {
+    const std::filesystem::path target{io::abandoned_by(entry.path().string())};
+    if (ours.contains(target.filename().string())) abandoned.push_back(entry.path());
+  }
+  for (const std::filesystem::path& file : abandoned) std::filesystem::remove(file, error);
 }
 
 // What the run before wrote and this one does not have is stale; but tables of a report do not take

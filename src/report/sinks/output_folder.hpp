@@ -5,7 +5,8 @@
 //   folder.keep(content.of("GEMM.csv"));              // ContentHash of what was written
 //   folder.finish();
 // All files wait under hidden names until the last is complete; what remains then is renaming,
-// which needs no room on the disk. Without finish() the folder is as it was.
+// which needs no room on the disk. Without finish() the folder is as it was; a run that is killed while
+// it renames leaves hidden files behind, which the next one takes away.
 #pragma once
 
 #include <filesystem>
@@ -39,6 +40,7 @@ class OutputFolder {
   [[nodiscard]] File make_file(std::string_view name) const;
   [[nodiscard]] File list_of(std::span<const WrittenFile> files) const;
   void publish();
+  void remove_abandoned() const;
   void divide(std::span<const WrittenFile> before, std::vector<WrittenFile>& stale,
               std::vector<WrittenFile>& kept) const;
 

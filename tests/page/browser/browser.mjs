@@ -7,7 +7,7 @@ import {fileURLToPath, pathToFileURL} from 'node:url';
 
 export const kRoot = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 // Packages are installed below build/, never in the source tree.
-const packages = createRequire(join(process.env.TL_PAGE_MODULES ?? join(kRoot, 'build/page'), 'from.js'));
+export const packages = createRequire(join(process.env.TL_PAGE_MODULES ?? join(kRoot, 'build/page'), 'from.js'));
 const {chromium} = packages('playwright-core');
 const kAxe = readFileSync(packages.resolve('axe-core/axe.min.js'), 'utf8');
 const kPatience = 60000; // for busy machines; nothing here asserts a time

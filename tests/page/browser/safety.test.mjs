@@ -2,8 +2,9 @@
 // damaged one says so.
 import assert from 'node:assert/strict';
 import {readFileSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
 import {after, before, describe, it} from 'node:test';
-import {openFile, startBrowser} from './browser.mjs';
+import {kRoot, openFile, packages, startBrowser} from './browser.mjs';
 import {eventsOf, kHostileNames, pageFile} from './pages.mjs';
 
 let browser;
@@ -11,6 +12,33 @@ before(async () => {
   browser = await startBrowser();
 });
 after(() => browser.close());
+
+describe('the program of a page', () => {
+  it('is that of web/, though lines of comments and indentation are gone', () => {
+    const {parse} = packages('prettier/plugins/acorn').parsers.acorn;
+    // What it does, without where it stands.
+    const meaning = (text) =>
+      JSON.stringify(parse(text, {}).body, (key, value) =>
+        ['start', 'end', 'range', 'loc', 'comments'].includes(key)
+          ? undefined
+          : typeof value === 'bigint' || value instanceof RegExp
+            ? String(value)
+            : value,
+      );
+    const joined = readFileSync(join(kRoot, 'web/join.cmake'), 'utf8')
+      .match(/set\(page_modules\s([^)]*)\)/)[1]
+      .trim()
+      .split(/\s+/)
+      .map((name) => readFileSync(join(kRoot, 'web', name), 'utf8'))
+      .join('')
+      .replace(/^import [^;]*;/gm, '')
+      .replace(/^export /gm, '');
+    const page = readFileSync(pageFile('gpt'), 'utf8'),
+      program = page.slice(page.lastIndexOf('<script>') + 8, page.lastIndexOf('</script>'));
+    assert.ok(program.length < 0.85 * joined.length, 'nothing was left out');
+    assert.equal(meaning(program), meaning("'use strict';\n" + joined));
+  });
+});
 
 describe('a hostile trace', () => {
   it('is shown as text, and runs nothing', async () => {
@@ -161,6 +189,14 @@ describe('a page made with --redact', () => {
     for (const view of await opened.views()) await opened.goto('#' + view);
     await opened.silent();
     await opened.close();
+  });
+});
+
+describe('a page of ranks made with --redact', () => {
+  it('names no file', () => {
+    const html = readFileSync(pageFile('ranks', ['--redact']), 'utf8');
+    assert.ok(readFileSync(pageFile('ranks'), 'utf8').includes('rank0'), 'without the flag it does');
+    assert.ok(!/rank\d+[\w.-]*json|build\/page|traces\//.test(html.slice(0, html.lastIndexOf('<script>'))));
   });
 });
 

@@ -1,0 +1,1 @@
+"""Annotations that serving engines leave in traces, and cutting traces along them."""

@@ -1,0 +1,1 @@
+"""The helpers under the path that newer programs import them from."""

@@ -1,0 +1,192 @@
+"""The report of a trace: many tables, or one of them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Sequence
+
+from tracelens import _native
+from tracelens._errors import UsageError
+from tracelens._table import Table
+
+if TYPE_CHECKING:
+    from tracelens._trace import Trace
+
+
+class Report(Mapping[str, Table]):
+    """Tables in order, by name.
+
+    >>> import tracelens as tl
+    >>> r = tl.report(tl.demo())
+    >>> "ops_summary" in r, list(r)[0]
+    (True, 'gpu_timeline')
+    """
+
+    def __init__(
+        self,
+        native: _native.Report,
+        verb: str = "report",
+        with_page: Callable[[], _native.Report] | None = None,
+    ) -> None:
+        self._native = native
+        self._verb = verb
+        self._with_page = with_page
+        self._tables = {table.name: Table(table) for table in native.tables}
+
+    @property
+    def title(self) -> str:
+        return self._native.title
+
+    @property
+    def trace_name(self) -> str:
+        """The file it is about."""
+        return self._native.trace_name
+
+    @property
+    def gpu(self) -> str:
+        """Whose figures the roofline columns use; may be empty."""
+        return self._native.gpu
+
+    @property
+    def edition(self) -> str:
+        return self._native.edition
+
+    @property
+    def warnings(self) -> list[str]:
+        """Sentences about what the report had to make do with."""
+        return self._native.warnings
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """The same as a plain dict."""
+        return dict(self._tables)
+
+    def __getitem__(self, name: str) -> Table:
+        return self._tables[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tables)
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes .xlsx, .html, .md or .json by the name, or CSV files into a folder."""
+        output = os.fspath(path)
+        native = self._native
+        if output.endswith((".html", ".htm")) and not native.has_page and self._with_page:
+            native = self._with_page()  # with the timeline and trees that only a page shows
+        native.write(output, self._verb)
+
+    def __repr__(self) -> str:
+        overview = self._native.overview_text(100)
+        if overview:
+            return overview.rstrip("\n")
+        return f"Report({self.trace_name!r}, {len(self)} tables: {', '.join(self)})"
+
+    def _repr_html_(self) -> str:
+        from tracelens._html import report_html
+
+        return report_html(self._native, self._verb)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        about = (self.title, self.trace_name, self.gpu, self.warnings, self.edition)
+        return (_restored, (about, list(self._tables.values()), self._verb))
+
+
+def _restored(about: tuple[Any, ...], tables: list[Table], verb: str) -> Report:
+    return Report(_native.report_of(*about, [table._native for table in tables]), verb)
+
+
+def report(
+    trace: Trace | str | os.PathLike[str],
+    *,
+    tables: Sequence[str] = (),
+    also: Sequence[str] = (),
+    without: Sequence[str] = (),
+    gpu: str = "",
+    gpu_file: str | os.PathLike[str] = "",
+    gpu_from_trace: bool = True,
+    achievable_peaks: bool = False,
+    models_file: str | os.PathLike[str] = "",
+    kernel_rules_file: str | os.PathLike[str] = "",
+    include_unlinked: bool = False,
+    link_by_correlation: bool = False,
+    micro_idle_us: int | None = None,
+    recompute: bool = False,
+    views: Sequence[str] = (),
+    overview: bool = True,
+    page: bool = False,
+    inference: bool = False,
+    call_stack: bool = False,
+    group_by_kernel_count: bool = False,
+    group_by_module: bool = False,
+    first_occurrence: bool = False,
+    short_kernel_us: float = 10,
+    histogram_bins: int = 100,
+    top_short_kernels: int | None = None,
+    top_ops: int | None = None,
+    sequences_of: str = "",
+    sequences_as_hta: bool = False,
+    memory_timeline_file: str | os.PathLike[str] = "",
+    op_keywords: Sequence[str] = (),
+    edition: str = "extended",
+    threads: int = 0,
+) -> Report:
+    """The performance report of a trace; the keywords are the flags of ``tracelens report``.
+
+    tables, also, without: names or groups of tables, as ``tl.table_list()`` has them: exactly these;
+    those made on request as well; not these. gpu, gpu_file: whose peaks the roofline columns use.
+    edition: "reference" gives
+    exactly what the Python TraceLens knows and does.
+
+    >>> import tracelens as tl
+    >>> r = tl.report(tl.demo(), gpu="H200", micro_idle_us=5, tables=["gpu_timeline"])
+    >>> "micro_idle_time" in r["gpu_timeline"].cells("type")
+    True
+    """
+    from tracelens._trace import opened
+
+    if isinstance(tables, str) or isinstance(also, str) or isinstance(without, str):
+        raise UsageError("tables, also, without: expected a list of names, not one text")
+    options: dict[str, Any] = dict(
+        tables=list(tables), also=list(also), without=list(without), gpu=gpu,
+        gpu_file=os.fspath(gpu_file), gpu_from_trace=gpu_from_trace,
+        achievable_peaks=achievable_peaks, models_file=os.fspath(models_file),
+        kernel_rules_file=os.fspath(kernel_rules_file), include_unlinked=include_unlinked,
+        link_by_correlation=link_by_correlation, micro_idle_us=micro_idle_us, recompute=recompute,
+        views=list(views), overview=overview, page=page, inference=inference,
+        call_stack=call_stack, group_by_kernel_count=group_by_kernel_count,
+        group_by_module=group_by_module, first_occurrence=first_occurrence,
+        short_kernel_us=short_kernel_us, histogram_bins=histogram_bins,
+        top_short_kernels=top_short_kernels, top_ops=top_ops, sequences_of=sequences_of,
+        sequences_as_hta=sequences_as_hta,
+        memory_timeline_file=os.fspath(memory_timeline_file), op_keywords=list(op_keywords),
+        edition=edition, threads=threads,
+    )
+    of = opened(trace)
+
+    def with_page() -> _native.Report:
+        return _native.report(of._native, {**options, "page": True})
+
+    return Report(_native.report(of._native, options), "report", with_page)
+
+
+def table(trace: Trace | str | os.PathLike[str], name: str, **options: Any) -> Table | None:
+    """One table of the report by its name, and nothing else computed; keywords as of ``report``.
+
+    None when the trace does not have what it takes: modules, steps, several GPUs ...
+    """
+    from tracelens._trace import opened
+
+    native = _native.table(opened(trace)._native, name, options)
+    return None if native is None else Table(native)
+
+
+def table_list() -> Table:
+    """Every table there is: its name, what it says, for which traces, when it is made.
+
+    >>> "ops_summary" in table_list().cells("table")
+    True
+    """
+    return Table(_native.table_list())

@@ -1,0 +1,100 @@
+"""What is made of one trace, in the worker: the tables asked for and a row about the whole."""
+
+from __future__ import annotations
+
+import os
+import re
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import tracelens as tl
+
+from . import _run
+
+#: What the rankings are made from.
+NEEDED = ("gpu_timeline", "step_phases", "ops_summary")
+
+
+@dataclass(frozen=True)
+class About:
+    """What the rankings know of a trace. Times are of the whole trace, in milliseconds."""
+
+    job: str
+    rank: int | None
+    gpu: str
+    events: int
+    steps: int  # 0: none are marked
+    step_ms: float | None  # the median of them
+    total_ms: float | None
+    computation_ms: float | None
+    exposed_comm_ms: float | None
+    exposed_memcpy_ms: float | None
+    idle_ms: float | None
+
+
+@dataclass(frozen=True)
+class Made:
+    """Of one trace."""
+
+    about: About
+    tables: dict[str, tl.Table]
+    ops: dict[str, float]  # GPU milliseconds by op
+
+
+@dataclass(frozen=True)
+class ReadAndReport:
+    """Called with the path of a trace. ``tables``: exactly these; None: those of a report."""
+
+    tables: Sequence[str] | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(self, path: str) -> Made:
+        trace = tl.read(path, threads=_run.threads)
+        wanted = {} if self.tables is None else {"tables": [*dict.fromkeys((*self.tables, *NEEDED))]}
+        report = tl.report(trace, threads=_run.threads, overview=False, **wanted, **self.options)
+        kept = {name: report[name] for name in report if self.tables is None or name in self.tables}
+        return Made(_about(path, trace, report), kept, _ops(report))
+
+
+def _about(path: str, trace: tl.Trace, report: Mapping[str, tl.Table]) -> About:
+    timeline = _pairs(report, "gpu_timeline", "type", "time ms")
+    steps = [ms for ms in _column(report, "step_phases", "wall_ms") if ms == ms]
+    return About(
+        job=os.path.dirname(path),
+        rank=_rank(path, trace.metadata),
+        gpu=trace.gpu,
+        events=len(trace),
+        steps=len(steps),
+        step_ms=statistics.median(steps) if steps else None,
+        total_ms=timeline.get("total_time"),
+        computation_ms=timeline.get("computation_time"),
+        exposed_comm_ms=timeline.get("exposed_comm_time"),
+        exposed_memcpy_ms=timeline.get("exposed_memcpy_time"),
+        idle_ms=timeline.get("idle_time"),
+    )
+
+
+def _ops(report: Mapping[str, tl.Table]) -> dict[str, float]:
+    return _pairs(report, "ops_summary", "name", "total_direct_kernel_time_ms")
+
+
+def _rank(path: str, metadata: Mapping[str, Any]) -> int | None:
+    """What the trace says, else what its name says."""
+    info = metadata.get("distributedInfo")
+    if isinstance(info, dict) and isinstance(info.get("rank"), int):
+        return int(info["rank"])
+    named = re.search(r"rank[-_\[]?(\d+)", os.path.basename(path), re.IGNORECASE)
+    return int(named[1]) if named else None
+
+
+def _column(report: Mapping[str, tl.Table], table: str, column: str) -> list[Any]:
+    if table not in report or all(each.name != column for each in report[table].columns):
+        return []
+    return list(report[table][column])
+
+
+def _pairs(report: Mapping[str, tl.Table], table: str, key: str, value: str) -> dict[str, float]:
+    keys, values = _column(report, table, key), _column(report, table, value)
+    return {name: float(number) for name, number in zip(keys, values) if number == number}
