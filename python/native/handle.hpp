@@ -26,10 +26,6 @@ class TraceHandle {
   explicit TraceHandle(Trace trace, std::shared_ptr<const std::string> bytes = nullptr)
       : trace_{std::make_shared<const Trace>(std::move(trace))}, bytes_{std::move(bytes)} {}
   explicit TraceHandle(std::shared_ptr<const Trace> trace) : trace_{std::move(trace)} {}
-  explicit TraceHandle(std::shared_ptr<const Trace> trace) : trace_{std::move(trace)} {}
-  // `bytes`: what a trace was read from that is in no file, as it was given.
-  explicit TraceHandle(Trace trace, std::shared_ptr<const std::string> bytes = nullptr)
-      : trace_{std::make_shared<const Trace>(std::move(trace))}, bytes_{std::move(bytes)} {}
 
   [[nodiscard]] const Trace& trace() const { return *trace_; }
   [[nodiscard]] const std::shared_ptr<const Trace>& shared_trace() const { return trace_; }
