@@ -7,6 +7,7 @@
 'type'
 """
 
+from tracelens._edit import Edit, from_events
 from tracelens._errors import Error, FileError, InternalError, NoModel, ReadError, UsageError
 from tracelens._native import __version__
 from tracelens._report import Report, report, table_list
@@ -15,6 +16,7 @@ from tracelens._trace import Source, Trace, demo, read
 
 __all__ = [
     "Column",
+    "Edit",
     "Error",
     "FileError",
     "InternalError",
@@ -27,6 +29,7 @@ __all__ = [
     "UsageError",
     "__version__",
     "demo",
+    "from_events",
     "read",
     "report",
     "table_list",

@@ -11,6 +11,7 @@ from tracelens._errors import FileError, UsageError
 from tracelens._table import Column, Table, table_of_rows
 
 if TYPE_CHECKING:
+    from tracelens._edit import Edit
     from tracelens._report import Report
 
 Progress = Callable[[float, int], object]
@@ -92,6 +93,12 @@ class Trace:
         return report(self, **options)
 
     # --- pickles: where it came from, or by value ---
+    def edit(self) -> Edit:
+        """Changes to this trace, see `Edit`; `edit().trace()` is another trace."""
+        from tracelens._edit import Edit
+
+        return Edit(self)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return (_restored, (self._origin,))
 
