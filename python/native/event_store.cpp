@@ -359,38 +359,6 @@ py::dict EventStore::gpu_events_by_link() {
   return lists;
 }
 
-// --- the tree, built again ---
-
-void EventStore::build(const TreeSettings& settings) {
-  source_->set_tree(settings);
-  forget_answers();
-  const PausedCollector paused;
-  for (PyObject* const event : made_) {
-    if (event == nullptr) continue;
-    if (is_lazy(event)) {
-      if (PyDict_GET_SIZE(event) == 1) continue;
-      // Lists of the old tree.
-      const py::int_ uid{source_->uid({to_event(event)->row})};
-      PyDict_Clear(event);
-      require(PyDict_SetItem(event, source_->uid_key(), uid.ptr()) == 0);
-    } else {
-      require(source_->write_tree_keys(event, to_event(event)->row));
-      to_event(event)->print = print_of_event(event);
-    }
-  }
-}
-
-bool EventStore::is_changed(PyObject* dict) const {
-  if (!is_event(dict)) return true;
-  EventObject* const event = to_event(dict);
-  if (event->source != source_) return true;
-  if (is_lazy(dict)) return PyDict_GET_SIZE(dict) > 1 && !source_->has_own_lists(*event);
-  if (print_of_event(dict) != event->print) return true;
-  PyObject* const args = member(dict, "args");
-  return args != nullptr && Py_IS_TYPE(args, event_types().args) &&
-         print_of_args(args) != to_event(args)->print;
-}
-
 void add_events(py::module_& module) {
   add_event_types(module.ptr());
   const auto settings = [](bool python_frames, bool link_by_correlation, bool mark_non_gpu_paths,
@@ -437,7 +405,27 @@ void add_events(py::module_& module) {
       .def_property_readonly("runtime_event_uids", &EventStore::runtime_uids)
       .def_property_readonly("ac2g_event_map", &EventStore::flow_events)
       .def_property_readonly("pid_tid_event_map", &EventStore::linked_by_place)
-      .def_property_readonly("linking_id_to_gpu_events", &EventStore::gpu_events_by_link);
+      .def_property_readonly("linking_id_to_gpu_events", &EventStore::gpu_events_by_link)
+      .def("dirty", &EventStore::dirty)
+      .def("synced", &EventStore::synced)
+      .def("uids", &EventStore::uids)
+      .def("rows", &EventStore::rows);
+  module.def(
+      "import_events",
+      [](const py::iterable& dicts, py::object event_to_category, std::string name,
+         const py::object& metadata, bool end_times) {
+        return std::make_unique<EventStore>(dicts, std::move(event_to_category), std::move(name),
+                                            metadata, end_times);
+      },
+      py::arg("dicts"), py::kw_only{}, py::arg("event_to_category") = py::none{},
+      py::arg("name") = "memory", py::arg("metadata") = py::none{}, py::arg("end_times") = true);
+  module.def(
+      "from_events",
+      [](const py::iterable& dicts, std::string name, const py::object& metadata) {
+        return EventStore{dicts, py::none{}, std::move(name), metadata, true}.synced();
+      },
+      py::arg("dicts"), py::kw_only{}, py::arg("name") = "memory",
+      py::arg("metadata") = py::none{});
 }
 
 }  // namespace tracelens::python

@@ -106,22 +106,27 @@ class EventStore {
   // 0 while nothing was changed; else a number of what the dicts say.
   [[nodiscard]] std::uint64_t state();
   [[nodiscard]] std::vector<Item> items();
-  [[nodiscard]] bool is_changed(PyObject* dict) const;
+  [[nodiscard]] bool is_changed(PyObject* dict, std::size_t row) const;
   void remember_prints();
   [[nodiscard]] std::vector<std::int64_t> uids_of(const std::vector<Item>& items) const;
   [[nodiscard]] std::string document_of(const std::vector<Item>& items);
   // The caller of every event that has a place in the tree.
   [[nodiscard]] std::vector<std::pair<EventId, EventId>> links_of(const std::vector<Item>& items);
-  void take_dicts(const std::vector<PyObject*>& dicts, std::string name,
-                  std::vector<std::int64_t> uids);
+  [[nodiscard]] Trace read_document(std::string document) const;
+  // From now on the events are these dicts, whatever the trace was; references are taken over.
+  void take_dicts(std::vector<PyObject*> dicts);
   void write_stream_indices();
-  void check_host_events();
+  void check_host_events(bool python_frames);
+  void put_event(std::string& out, PyObject* dict) const;
   [[nodiscard]] pybind11::object link_value(std::uint32_t row) const;
 
   EventSource* source_ = nullptr;
   bool is_imported_ = false;
   pybind11::object event_to_category_ = pybind11::none{};
-  std::vector<PyObject*> made_;  // by row, owned; nullptr: not made yet
+  std::string name_;                   // of dicts: stands in for the path in messages
+  std::string metadata_text_;          // of dicts: members of the document besides the events
+  std::vector<PyObject*> made_;        // by row, owned; nullptr: not made yet
+  std::vector<std::uint64_t> prints_;  // of dicts, by row
   pybind11::object events_, by_uid_, roots_, names_, metadata_, sequences_, streams_, flows_,
       by_place_, by_link_;  // null until asked for
   std::shared_ptr<TraceHandle> synced_;

@@ -273,16 +273,12 @@ PyObject* new_lazy_args(EventSource& source, std::uint32_t row, std::string_view
   return made;
 }
 
-PyObject* new_event(EventSource& source, std::uint32_t row, PyObject* members) {
-  PyObject* const made = new_lazy(types.event, source, row, source.uid_key(), Py_None);
-  if (made == nullptr) return nullptr;
-  PyDict_Clear(made);
-  if (PyDict_Update(made, members) != 0) {
-    Py_DECREF(made);
-    return nullptr;
-  }
-  if (!PyObject_GC_IsTracked(made)) PyObject_GC_Track(made);
-  return made;
+PyObject* new_event(PyObject* members) {
+  static PyObject* const no_arguments = PyTuple_New(0);
+  PyObject* const made = PyDict_Type.tp_new(types.event, no_arguments, nullptr);
+  if (made == nullptr || PyDict_Update(made, members) == 0) return made;
+  Py_DECREF(made);
+  return nullptr;
 }
 
 bool fill(PyObject* object) {

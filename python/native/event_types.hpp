@@ -41,8 +41,8 @@ void add_event_types(PyObject* module);
 [[nodiscard]] PyObject* new_lazy_event(EventSource& source, std::uint32_t row);
 [[nodiscard]] PyObject* new_lazy_args(EventSource& source, std::uint32_t row,
                                       std::string_view text);
-// A filled event with the members of a dict.
-[[nodiscard]] PyObject* new_event(EventSource& source, std::uint32_t row, PyObject* members);
+// A filled event with the members of a dict; of no trace.
+[[nodiscard]] PyObject* new_event(PyObject* members);
 
 [[nodiscard]] inline bool is_event(const PyObject* object) {
   return Py_IS_TYPE(object, event_types().event) || Py_IS_TYPE(object, event_types().lazy_event);

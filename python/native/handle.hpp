@@ -22,10 +22,10 @@ struct TreeHandle {
 // Bound as `_native.Trace`. Never changes once made, except that a tree is built when it is first asked for; from any thread.
 class TraceHandle {
  public:
-  explicit TraceHandle(std::shared_ptr<const Trace> trace) : trace_{std::move(trace)} {}
   // `bytes`: what a trace was read from that is in no file, as it was given.
   explicit TraceHandle(Trace trace, std::shared_ptr<const std::string> bytes = nullptr)
       : trace_{std::make_shared<const Trace>(std::move(trace))}, bytes_{std::move(bytes)} {}
+  explicit TraceHandle(std::shared_ptr<const Trace> trace) : trace_{std::move(trace)} {}
 
   [[nodiscard]] const Trace& trace() const { return *trace_; }
   [[nodiscard]] const std::shared_ptr<const Trace>& shared_trace() const { return trace_; }

@@ -2,6 +2,9 @@
 
 import gzip
 import json
+import os
+import sys
+import types
 import zipfile
 
 import pytest
@@ -100,6 +103,20 @@ def test_ranges_and_archives(tmp_path):
     assert split.get_filename(str(tmp_path / "t.zip")) == "in/t.json"
     assert split.get_filename("t.json.gz") == "t.json.gz"
     assert split.load_trace(str(tmp_path / "t.zip")) == {"traceEvents": [1]}
+
+
+def test_the_command_is_the_native_one(tmp_path, monkeypatch, capfd):
+    program = tmp_path / "tracelens"
+    program.write_text('#!/bin/sh\necho "$@"\nexit 3\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setitem(sys.modules, "tracelens", types.ModuleType("tracelens"))
+    assert split.main(["t.json", "-o", "parts"]) == 3
+    assert capfd.readouterr().out == "compat TraceLens_split_inference_trace t.json -o parts\n"
+    monkeypatch.setenv("PATH", "")
+    assert split.main([]) == 1 and "not on the path" in capfd.readouterr().err
+    sys.modules["tracelens"].main = lambda words: len(words)
+    assert split.main(["a", "b"]) == 4
 
 
 def step(name, ts):
