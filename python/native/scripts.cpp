@@ -90,18 +90,22 @@ std::shared_ptr<Report> perf_report(const std::string& path, const py::dict& key
   });
 }
 
-std::shared_ptr<TraceHandle> with_pseudo_ops(const TraceHandle& handle, bool python_frames) {
+// A trace with its graph captures, if a folder of them is given, and with pseudo ops, if wanted.
+std::shared_ptr<TraceHandle> prepared_trace(const std::string& path,
+                                            const std::optional<std::string>& captures,
+                                            bool pseudo_ops, bool python_frames) {
   const py::gil_scoped_release unlocked;
-  PseudoOpOptions options = pseudo_op_options();
-  options.python_frames = python_frames;
-  return std::make_shared<TraceHandle>(add_pseudo_ops(handle.trace(), options));
-}
-
-std::shared_ptr<TraceHandle> with_captures(const TraceHandle& handle, const std::string& folder) {
-  const py::gil_scoped_release unlocked;
-  return std::make_shared<TraceHandle>(or_input_error({folder}, [&] {
-    return stitch_graphs(handle.trace(), folder, {.edition = Edition::kReference}).trace;
-  }));
+  return or_input_error({path, captures.value_or("")}, [&] {
+    Trace trace = read_trace(path);
+    if (captures)
+      trace = stitch_graphs(std::move(trace), *captures, {.edition = Edition::kReference}).trace;
+    if (pseudo_ops) {
+      PseudoOpOptions options = pseudo_op_options();
+      options.python_frames = python_frames;
+      trace = add_pseudo_ops(std::move(trace), options);
+    }
+    return std::make_shared<TraceHandle>(std::move(trace));
+  });
 }
 
 std::shared_ptr<Report> collective_report(const std::vector<std::string>& paths,
@@ -192,7 +196,7 @@ py::object gpu_figures(const std::string& name) {
     figures["mem_bw_gbps"] = gpu.memory_gbps;
     figures["memory_gb"] = gpu.memory_gb;
     figures["max_achievable_tflops"] = peaks;
-    return std::move(figures);
+    return figures;
   }
   return py::none{};
 }
@@ -245,8 +249,9 @@ void add_scripts(py::module_& parent) {
   module.def("perf_report", &perf_report, py::arg("path"), py::arg("options"), py::kw_only{},
              py::arg("pseudo_ops") = false, py::arg("captures") = py::none(),
              py::arg("other") = py::none(), py::arg("other_captures") = py::none());
-  module.def("with_pseudo_ops", &with_pseudo_ops, py::arg("trace"), py::arg("python_frames"));
-  module.def("with_captures", &with_captures, py::arg("trace"), py::arg("folder"));
+  module.def("prepared_trace", &prepared_trace, py::arg("path"), py::kw_only{},
+             py::arg("captures") = py::none(), py::arg("pseudo_ops") = false,
+             py::arg("python_frames") = false);
   module.def("collective_report", &collective_report, py::arg("paths"), py::arg("world_size"),
              py::arg("aggregates"), py::arg("detailed"), py::arg("heatmap"),
              py::arg("gpus_per_node"));

@@ -16,8 +16,9 @@ _WITHOUT_EVENTS = frozenset(("metadata", "linking_key", "runtime_event_uids", "n
 class FileSource:
     """The trace of a file and its events, which a program may look at and change."""
 
-    def __init__(self, trace):
+    def __init__(self, trace, path, captures=None):
         self._trace = trace
+        self._path, self._captures = path, captures
         self._store = None
         self._frames = False
         self.metadata = trace.metadata
@@ -31,13 +32,13 @@ class FileSource:
 
         if not os.path.exists(path):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        if captures is not None:
+            captures = os.fspath(captures)
+            return cls(_native.scripts.prepared_trace(path, captures=captures), path, captures)
         try:
-            trace = _native.read(path)
+            return cls(_native.read(path), path)
         except ReadError:
             return None
-        if captures is not None:
-            trace = _native.scripts.with_captures(trace, os.fspath(captures))
-        return cls(trace)
 
     def build(self, python_frames, mark_idle_paths, link_fwd_bwd):
         self._frames = python_frames
@@ -100,5 +101,6 @@ class FileSource:
     def add_pseudo_ops(self, python_frames):
         from tracelens import _native
 
-        self._trace = _native.scripts.with_pseudo_ops(self._trace, python_frames)
+        self._trace = _native.scripts.prepared_trace(
+            self._path, captures=self._captures, pseudo_ops=True, python_frames=python_frames)  # fmt: skip
         self._store = None
