@@ -94,12 +94,15 @@ if(TRACELENS_PYTHON)
   install(TARGETS tl_native LIBRARY DESTINATION ${python_dir}/tracelens COMPONENT python EXCLUDE_FROM_ALL)
   install(FILES tests/data/h200_gpt_train_amp.json.gz RENAME demo.json.gz
           DESTINATION ${python_dir}/tracelens COMPONENT python EXCLUDE_FROM_ALL)
+  # `python -m tracelens` is the program: a wheel brings it along, Debian has it in a package.
+  install(TARGETS tracelens RUNTIME DESTINATION ${python_dir}/tracelens/bin COMPONENT python_program
+          EXCLUDE_FROM_ALL)
 
   set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS ON)
   math(EXPR next "${Python3_VERSION_MINOR} + 1")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
       "python3 (>= 3.${Python3_VERSION_MINOR}), python3 (<< 3.${next}), python3-numpy")
-  set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS python3-pandas)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS "python3-pandas, tracelens (= ${PROJECT_VERSION})")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-distributed, python3-matplotlib")
   set(CPACK_COMPONENT_PYTHON_DESCRIPTION
       "TraceLens as a Python module:\nreads profiler traces on all cores, with tables for NumPy, pandas and Arrow.")
