@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import struct
 import sys
 import types
 
@@ -48,12 +49,74 @@ def test_other_files_are_refused(tmp_path):
         DataLoader.load_data(tmp_path / "cut.json")
 
 
-def test_a_profile_as_dictionaries_needs_a_converter_and_says_so(monkeypatch):
+def test_modules_beside_a_profile_need_a_converter_and_it_says_so(monkeypatch):
     monkeypatch.setitem(sys.modules, "xprof", None)
     with pytest.raises(ImportError, match=r"TraceLens\[jax\]"):
-        DataLoader.load_data("x.xplane.pb")
-    with pytest.raises(ImportError, match=r"TraceLens\[jax\]"):
         JaxProfileProcessor.process_protobuf_file("x.xplane.pb", "main")
+
+
+def field(number, value):
+    """A field of a protocol buffer: a whole number, a real one, a text or a message."""
+    def varint(rest):
+        rest &= 2**64 - 1
+        out = bytearray()
+        while rest > 127:
+            out.append(rest & 127 | 128)
+            rest >>= 7
+        return bytes([*out, rest])
+
+    if isinstance(value, float):
+        return varint(number << 3 | 1) + struct.pack("<d", value)
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    body = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(body)) + body
+
+
+def named(number, key, *fields):
+    return field(number, field(1, key) + field(2, b"".join(fields)))
+
+
+PROFILE = field(1, b"".join((
+    field(1, 7), field(2, "/device:GPU:7"), named(5, 1, field(2, "hlo_op")), named(5, 2, field(2, "dot.3")),
+    named(5, 3, field(2, "big")), named(5, 4, field(2, "occupancy")), named(5, 5, field(2, "kernel_details")),
+    named(4, 1, field(2, "gemm"), field(5, field(1, 4) + field(2, 1.5))), named(4, 2, field(2, "x"), field(4, "shown")),
+    named(4, 3, field(2, "MemoryAllocation")),
+    field(3, b"".join((field(1, -2), field(2, "Stream #1"), field(3, 1000),
+                       field(4, field(1, 2) + field(2, 7000000)),
+                       field(4, field(1, 1) + field(2, 3000000) + field(3, 2000000)
+                             + field(4, field(1, 1) + field(7, 2)) + field(4, field(1, 3) + field(3, 2**60))
+                             + field(4, field(1, 5) + field(5, "regs:4"))),
+                       field(4, field(1, 3))))),
+    field(3, field(1, 9) + field(2, "Stream #9")),
+))) + field(1, field(2, "/device:GPU:0")) + field(1, b"".join((
+    field(2, "/host:CPU"), named(4, 1, field(2, "$main")),
+    field(3, field(1, 5) + field(11, "python") + field(4, field(1, 1) + field(3, 9000000))))))
+
+
+def test_a_profile_is_read_without_any_converter(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "xprof", None)
+    path = tmp_path / "node1.xplane.pb"
+    path.write_bytes(PROFILE)
+    metadata, events = TraceEventUtils.split_event_list(DataLoader.load_data(path)["traceEvents"])
+    stream = 2**32 - 2
+    assert metadata == {8: {None: {"process_name": "node1 /device:GPU:7", "process_sort_index": 8},
+                            stream: {"thread_name": "Stream #1", "thread_sort_index": stream}},
+                        701: {None: {"process_name": "node1 /host:CPU", "process_sort_index": 701},
+                              5: {"thread_name": "python", "thread_sort_index": 5}}}
+    assert events == [
+        {"ph": "X", "pid": 8, "tid": stream, "ts": 4.0, "dur": 2.0, "name": "gemm",
+         "args": {"occupancy": 1.5, "hlo_op": "dot.3", "big": str(2**60)}},
+        {"ph": "X", "pid": 8, "tid": stream, "ts": 8.0, "dur": 1e-6, "name": "shown"},
+        {"ph": "X", "pid": 701, "tid": 5, "ts": 0.0, "dur": 9.0, "name": "$main"}]
+
+
+@pytest.mark.parametrize("data", [PROFILE[:-3], b"\x0b", b"\xff" * 12, b'{"traceEvents": []}'])
+def test_what_is_no_profile_is_refused(monkeypatch, tmp_path, data):
+    monkeypatch.setitem(sys.modules, "xprof", None)
+    (tmp_path / "x.pb").write_bytes(data)
+    with pytest.raises(ValueError, match="is no profile of JAX"):
+        DataLoader.load_data(tmp_path / "x.pb")
 
 
 def test_a_profile_is_converted_where_the_converter_is(monkeypatch, tmp_path, capfd):
