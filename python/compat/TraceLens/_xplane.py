@@ -2,6 +2,7 @@
 streams, and the names of both. Lines that viewers derive from these (steps, XLA ops, name scopes) are not made.
 """
 
+import contextlib
 import gzip
 import os
 import struct
@@ -19,19 +20,30 @@ _EXACT = 2**53  # larger whole numbers are texts, as in JSON
 
 def load_xplane(path):
     """{"traceEvents": [...]}; ValueError for a file that is no profile."""
+    host = os.path.basename(path).split(".xplane.pb")[0]
+    with refusing_other_files(path):
+        planes = sorted(_shown(planes_of(path)), key=lambda pair: pair[0])
+        events = [event for pid, plane in planes for event in plane.describe(pid, host)]
+        events += [event for pid, plane in planes for event in plane.events(pid)]
+    return {"displayTimeUnit": "ns", "traceEvents": events}
+
+
+def planes_of(path):
+    """The planes of a profile: the host, every GPU, the modules that ran."""
     with open(path, "rb") as file:
         data = file.read()
     if data[:2] == b"\x1f\x8b":
         data = gzip.decompress(data)
-    host = os.path.basename(path).split(".xplane.pb")[0]
+    return [_Plane(body) for number, body in _fields(data) if number == 1]
+
+
+@contextlib.contextmanager
+def refusing_other_files(path):
+    """Bytes that mean something else show as fields of the wrong kind."""
     try:
-        planes = sorted(_shown([_Plane(body) for number, body in _fields(data) if number == 1]),
-                        key=lambda pair: pair[0])
-        events = [event for pid, plane in planes for event in plane.describe(pid, host)]
-        events += [event for pid, plane in planes for event in plane.events(pid)]
-    except (AttributeError, IndexError, TypeError, struct.error) as error:  # a field of another kind than it should be
+        yield
+    except (AttributeError, IndexError, TypeError, struct.error) as error:
         raise ValueError(f"{path} is no profile of JAX: {error}") from None
-    return {"displayTimeUnit": "ns", "traceEvents": events}
 
 
 def _shown(planes):
@@ -48,8 +60,8 @@ def _shown(planes):
 class _Plane:
     def __init__(self, data):
         self.id, self.name, self.lines = 0, "", []
-        self.event_types, self.stat_names = {}, {}
-        lines, types = [], []
+        self.raw_types, self.stat_names = [], {}
+        lines = []
         for number, value in _fields(data):
             if number == 1:
                 self.id = _signed(value)
@@ -58,13 +70,11 @@ class _Plane:
             elif number == 3:
                 lines.append(value)
             elif number == 4:
-                types.append(value)
+                self.raw_types.append(_entry(value))
             elif number == 5:
                 key, body = _entry(value)
                 self.stat_names[key] = _text(_last(body, 2, b""))
-        for value in types:
-            key, body = _entry(value)
-            self.event_types[key] = _EventType(body, self)
+        self.event_types = {key: _EventType(body, self) for key, body in self.raw_types}
         self.lines = [_Line(value) for value in lines]
 
     def describe(self, pid, host):
