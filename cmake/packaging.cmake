@@ -92,6 +92,8 @@ if(TRACELENS_PYTHON)
   install_python(compat python/compat python/compat/TraceLens python3-tracelens-compat
                  preinst postinst prerm)
   install(TARGETS tl_native LIBRARY DESTINATION ${python_dir}/tracelens COMPONENT python EXCLUDE_FROM_ALL)
+  install(FILES tests/data/h200_gpt_train_amp.json.gz RENAME demo.json.gz
+          DESTINATION ${python_dir}/tracelens COMPONENT python EXCLUDE_FROM_ALL)
 
   set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS ON)
   math(EXPR next "${Python3_VERSION_MINOR} + 1")

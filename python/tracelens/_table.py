@@ -7,6 +7,7 @@ from collections import namedtuple
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, NamedTuple, Sequence
 
 from tracelens import _native
+from tracelens._arrow import ArrowStream
 from tracelens._errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ class Column(NamedTuple):
     description: str = ""
 
 
-class Table:
+class Table(ArrowStream):
     """Rows under named, typed columns with units. Never changes: ``sort`` and others give a new one.
 
     >>> import tracelens as tl
@@ -157,6 +158,10 @@ class Table:
         from tracelens._frames import frame
 
         return frame(self._native, nullable=nullable)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """For libraries that speak Arrow: one batch; nested cells are JSON texts."""
+        return _native.table_stream(self._native)
 
     def to_csv(self, path: str | os.PathLike[str] | None = None, *, raw: bool = False) -> str | None:
         """The table as CSV text, or into a file.

@@ -138,9 +138,10 @@ class ReportVerb : public Verb {
                      {.title = "Tables of a report", .version = kVersion, .csv_raw = csv_raw_});
       return kExitOk;
     }
-    const std::vector<std::string> inputs{input_.path(), options_.gpu_file, options_.models_file,
-                                          options_.kernel_rules_file,
-                                          options_.memory_timeline_file};
+    std::vector<std::string> inputs = input_.paths();
+    for (const std::string& file : {options_.gpu_file, options_.models_file,
+                                    options_.kernel_rules_file, options_.memory_timeline_file})
+      inputs.push_back(file);
     refuse_overwriting({output_}, inputs, {input_.captures()});
     if (!output_.empty() && options_.tables.size() == 1) check_sink(output_);
     if (!output_.empty() && options_.tables.size() != 1)

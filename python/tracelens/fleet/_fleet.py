@@ -73,7 +73,7 @@ class Fleet(Mapping[str, tl.Table]):
     def slow_runs(self, *, group: Grouping = None) -> tl.Table:
         """The runs by how much longer they take than the median of their group, the slowest first.
 
-        The time of a run is that of its median step, or all of it where no steps are marked. ``mostly``
+        The time of a run is that of a step, or all of it where no steps are marked. ``mostly``
         names the part (computing, exposed communication or copies, idle) that grew most over the
         median of the group. Runs are compared with those of their ``group``: a function of the path, or
         a dict; all of them when None.
