@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <limits>
+#include <tracelens/error.hpp>
 #include <tracelens/json.hpp>
 
 #include "database/plain_names.hpp"
@@ -82,8 +84,11 @@ void describe(const Table& table, std::string_view name, Table& tables, Table& c
 
 FileWriter::FileWriter(const std::string& output)
     : file_{output}, tables_{table_info()}, columns_{column_info()} {
-  database_ = std::make_unique<Database>(file_.temporary_path(), SQLITE_OPEN_READWRITE);
-  // Nobody else sees the file before it is complete.
+  // In memory first: SQLite opens files by name alone, and this one has none until it is complete.
+  database_ = std::make_unique<Database>(
+      "file:report?vfs=memdb", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI);
+  sqlite3_int64 most_bytes = std::numeric_limits<sqlite3_int64>::max();
+  sqlite3_file_control(database_->handle(), "main", SQLITE_FCNTL_SIZE_LIMIT, &most_bytes);
   database_->run(
       fmt::format("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"
                   "PRAGMA page_size=8192; PRAGMA application_id={}; PRAGMA user_version={}; BEGIN",
@@ -123,6 +128,11 @@ void FileWriter::finish() {
   insert(tables_, "table_info");
   insert(columns_, "column_info");
   database_->run("COMMIT");
+  sqlite3_int64 bytes = 0;
+  const unsigned char* const image =
+      sqlite3_serialize(database_->handle(), "main", &bytes, SQLITE_SERIALIZE_NOCOPY);
+  if (image == nullptr) throw Error{file_.path(), "there is no memory for it"};
+  file_.write({reinterpret_cast<const char*>(image), static_cast<std::size_t>(bytes)});
   database_.reset();
   file_.commit();
 }

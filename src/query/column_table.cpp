@@ -20,7 +20,7 @@ namespace tracelens::query {
 namespace {
 
 // Rows by the value of a column: those of value number i are rows[starts[i], starts[i + 1]).
-// Number 0 is NULL; the others come in the order they are met.
+// Values are numbered in SQL's order: NULL, then integers or texts, so that all rows in turn are sorted.
 struct RowLists {
   std::unordered_map<std::int64_t, std::uint32_t> numbers;
   std::vector<std::uint32_t> starts, rows;
@@ -133,16 +133,27 @@ const RowLists& ColumnTable::lists(int number) {
   made.emplace();
   const ColumnDef& of = column(number);
   const RowSet& all = rows();
+  // Numbers in the order of appearance, then in that of the values.
   std::vector<std::uint32_t> numbers(all.count);
-  std::vector<std::uint32_t> counts(1);
-  made->numbers.emplace(kAbsent, 0);
+  std::vector<std::int64_t> values;
   for (std::uint32_t i = 0; i < all.count; ++i) {
     const auto [entry, is_new] = made->numbers.try_emplace(
-        this->number(of, all.at(i)), static_cast<std::uint32_t>(counts.size()));
-    if (is_new) counts.push_back(0);
-    ++counts[entry->second];
+        this->number(of, all.at(i)), static_cast<std::uint32_t>(values.size()));
+    if (is_new) values.push_back(entry->first);
     numbers[i] = entry->second;
   }
+  std::vector<std::uint32_t> order(values.size()), place(values.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
+    if (of.integer != nullptr || values[a] == kAbsent || values[b] == kAbsent)
+      return values[a] < values[b];  // kAbsent is the least
+    return view_->text_of(static_cast<TextCode>(values[a])) <
+           view_->text_of(static_cast<TextCode>(values[b]));
+  });
+  for (std::uint32_t i = 0; i < order.size(); ++i) place[order[i]] = i;
+  for (auto& [value, value_number] : made->numbers) value_number = place[value_number];
+  std::vector<std::uint32_t> counts(values.size());
+  for (std::uint32_t& value_number : numbers) ++counts[value_number = place[value_number]];
   made->starts.assign(counts.size() + 1, 0);
   std::partial_sum(counts.begin(), counts.end(), made->starts.begin() + 1);
   std::vector<std::uint32_t> next{made->starts.begin(), made->starts.end() - 1};
@@ -166,13 +177,12 @@ std::span<const std::uint32_t> ColumnTable::by_time(int number) {
   return by_time_;
 }
 
-// Whether rows may come with equal values together instead of sorted.
+// Whether all rows in the order of a list are what is asked for: sorted, which is grouped too.
 bool ColumnTable::can_group(const sqlite3_index_info& info) const {
-  if (info.nOrderBy != 1 || info.aOrderBy[0].iColumn < 0) return false;
+  if (info.nOrderBy != 1 || info.aOrderBy[0].iColumn < 0 || info.aOrderBy[0].desc != 0)
+    return false;
   const ColumnDef& by = column(info.aOrderBy[0].iColumn);
-  if (by.find != Find::kFew && by.find != Find::kMany) return false;
-  const int distinct = sqlite3_vtab_distinct(const_cast<sqlite3_index_info*>(&info));
-  return distinct == 1 || distinct == 2;
+  return by.find == Find::kFew || by.find == Find::kMany;
 }
 
 int ColumnTable::best_index(sqlite3_index_info& info) {

@@ -30,7 +30,7 @@ constexpr std::string_view kSliceView =
     "depth, e.slice_parent AS parent_id, e.id AS arg_set_id, e.id AS slice_id, NULL AS stack_id, "
     "NULL AS parent_stack_id, NULL AS thread_ts, NULL AS thread_dur, NULL AS "
     "thread_instruction_count, NULL AS thread_instruction_delta FROM event_data e LEFT JOIN "
-    "string_data c ON c.id = e.category_id LEFT JOIN string_data n ON n.id = e.name_id WHERE "
+    "string_data c ON c.id = e.category_code LEFT JOIN string_data n ON n.id = e.name_id WHERE "
     "e.slice_depth IS NOT NULL";
 
 // The arguments in columns of events have the first slots, in this order: TraceView::column_args().
@@ -46,7 +46,7 @@ constexpr ColumnArg kColumnArgs[] = {{"args.correlation", "correlation"},
 
 constexpr std::string_view kIndexes =
     "CREATE INDEX gpu_event_by_ts ON gpu_event_data(ts);"
-    "CREATE INDEX event_by_category ON event_data(category_id, ts);"
+    "CREATE INDEX event_by_category ON event_data(category_code, ts);"
     "CREATE INDEX slice_by_parent ON event_data(slice_parent) WHERE slice_parent IS NOT NULL;"
     "CREATE INDEX op_by_name ON op_data(event_name_id);"
     "CREATE INDEX tree_by_parent ON tree_data(parent);"
@@ -65,7 +65,7 @@ class EventWriter {
     run(
         fmt::format("CREATE VIEW instant AS SELECT e.ts AS ts, e.track_id AS track_id, n.text AS "
                     "name, e.id AS arg_set_id FROM event_data e LEFT JOIN string_data n ON n.id = "
-                    "e.name_id WHERE e.phase_id = {} AND e.ts IS NOT NULL",
+                    "e.name_id WHERE e.phase_code = {} AND e.ts IS NOT NULL",
                     view_.code_of("instant")));
     for (const TableDef& def : column_tables()) file_.tell_of(description_of(def), def.name);
     file_.tell_of(args_description(), "args");
@@ -82,13 +82,18 @@ class EventWriter {
     std::string name;  // empty: not stored
   };
 
-  // Texts are stored as name_id, unless a column of that name is there; what is the event's own is
-  // not stored at all. Ops are found by name all the same.
+  // The number of a text; of the name itself tables have it as a column.
+  static std::string code_name(std::string_view column) {
+    return column == "name" ? "name_id" : fmt::format("{}_code", column);
+  }
+
+  // What is there twice is stored once, what is the event's own not at all. Ops are found by name all
+  // the same.
   static std::vector<Stored> stored_columns(const TableDef& def) {
     std::vector<Stored> stored;
     for (const ColumnDef& column : def.columns) {
       std::string name{column.name};
-      if (column.text != nullptr) name += "_id";
+      if (column.text != nullptr) name = code_name(name);
       if (column.of_event) name.clear();
       const bool is_there = std::ranges::find(stored, name, &Stored::name) != stored.end();
       stored.push_back({&column, is_there ? std::string{} : std::move(name)});
@@ -168,8 +173,7 @@ class EventWriter {
       const char* const from = each.column->of_event && !is_op_name(def, name) ? "e" : "d";
       std::string value = fmt::format("{}.{}", from, db::quoted_name(name));
       if (each.column->text != nullptr) {
-        const std::string code =
-            is_op_name(def, name) ? "event_name_id" : fmt::format("{}_id", name);
+        const std::string code = is_op_name(def, name) ? "event_name_id" : code_name(name);
         value = fmt::format("s{}.text", ++texts);
         fmt::format_to(std::back_inserter(joins),
                        " LEFT JOIN string_data s{0} ON s{0}.id = {1}.{2}", texts, from,
@@ -232,7 +236,7 @@ class EventWriter {
           kSlots, owner);
     };
     run(fmt::format("CREATE VIEW args AS {}{} UNION ALL {}", parts, leaves("-1 - e.signature_id"),
-                    leaves("e.details_id")));
+                    leaves("e.details_code")));
   }
 
   void write_strings() {

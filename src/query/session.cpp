@@ -155,23 +155,33 @@ void QuerySession::Engine::open(const std::string& name, int flags) {
   sqlite3_limit(handle, SQLITE_LIMIT_EXPR_DEPTH, 200);
   sqlite3_limit(handle, SQLITE_LIMIT_COMPOUND_SELECT, 50);
   sqlite3_limit(handle, SQLITE_LIMIT_VDBE_OP, 5'000'000);
-  add_module(*database_, "tl_columns", [this](std::span<const std::string> words) {
-    const Schema& source = *sources_.at(std::stoul(words[0]));
-    if (words[1] == "args") return args_table(source.view());
-    const auto defs = column_tables();
-    return column_table(source.view(), *std::ranges::find(defs, words[1], &TableDef::name));
-  });
-  add_module(*database_, "tl_table", [this](std::span<const std::string> words) {
-    std::shared_ptr<const Table> table = sources_.at(std::stoul(words[0]))->table(words[1]);
-    return table_rows([table = std::move(table)] { return table; });
-  });
-  add_module(*database_, "tl_catalog", [this](std::span<const std::string> words) {
-    if (words[0] == "trace_info")
-      return table_rows([this] { return std::make_shared<const Table>(trace_info_of(sources_)); });
-    return table_rows(
-        [this, of_columns = words[0] == "column_info"] { return catalog(of_columns); });
-  });
-  add_statement_tables(*database_);
+  add_module(
+      *database_, "tl_columns",
+      [this](std::span<const std::string> words) {
+        const Schema& source = *sources_.at(std::stoul(words[0]));
+        if (words[1] == "args") return args_table(source.view());
+        const auto defs = column_tables();
+        return column_table(source.view(), *std::ranges::find(defs, words[1], &TableDef::name));
+      },
+      trusted_);
+  add_module(
+      *database_, "tl_table",
+      [this](std::span<const std::string> words) {
+        std::shared_ptr<const Table> table = sources_.at(std::stoul(words[0]))->table(words[1]);
+        return table_rows([table = std::move(table)] { return table; });
+      },
+      trusted_);
+  add_module(
+      *database_, "tl_catalog",
+      [this](std::span<const std::string> words) {
+        if (words[0] == "trace_info")
+          return table_rows(
+              [this] { return std::make_shared<const Table>(trace_info_of(sources_)); });
+        return table_rows(
+            [this, of_columns = words[0] == "column_info"] { return catalog(of_columns); });
+      },
+      trusted_);
+  add_statement_tables(*database_, trusted_);
   sqlite3_set_authorizer(handle, authorize, this);
   sqlite3_progress_handler(handle, 10'000, keep_going, this);
 }

@@ -117,14 +117,14 @@ class StatementTable final : public VirtualTable {
 
 std::span<const StatementTableDef> statement_tables() { return kStatementTables; }
 
-void add_statement_tables(const db::Database& database) {
+void add_statement_tables(const db::Database& database, bool& trusted) {
   for (const StatementTableDef& def : kStatementTables)
     add_module(
         database, std::string{def.name},
         [&database, &def](std::span<const std::string>) {
           return std::make_unique<StatementTable>(database, def);
         },
-        true);
+        trusted, true);
 }
 
 }  // namespace tracelens::query

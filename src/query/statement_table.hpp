@@ -14,7 +14,7 @@ struct StatementTableDef {
   std::string_view name, argument, sql, description;
 };
 [[nodiscard]] std::span<const StatementTableDef> statement_tables();
-// The database must outlive its tables and stay where it is.
-void add_statement_tables(const db::Database& database);
+// The database must outlive its tables and stay where it is; `trusted` as of add_module().
+void add_statement_tables(const db::Database& database, bool& trusted);
 
 }  // namespace tracelens::query

@@ -9,6 +9,11 @@
 namespace tracelens::query {
 namespace {
 
+struct Module {
+  MakeTable make;
+  bool& trusted;
+};
+
 struct TableHandle {
   sqlite3_vtab base{};  // what SQLite sees: it must come first
   std::unique_ptr<VirtualTable> table;
@@ -45,8 +50,11 @@ int connect_table(sqlite3* database, void* aux, int count, const char* const* wo
     std::vector<std::string> given;
     for (int i = 3; i < count; ++i) given.emplace_back(words[i]);
     auto handle = std::make_unique<TableHandle>();
-    handle->table = (*static_cast<MakeTable*>(aux))(given);
+    const Module& module = *static_cast<const Module*>(aux);
+    handle->table = module.make(given);
+    const bool before = std::exchange(module.trusted, true);
     const int status = sqlite3_declare_vtab(database, handle->table->declaration().c_str());
+    module.trusted = before;
     if (status != SQLITE_OK) throw Error{words[2], sqlite3_errmsg(database)};
     // They change nothing, so that views may use them.
     sqlite3_vtab_config(database, SQLITE_VTAB_INNOCUOUS);
@@ -134,11 +142,11 @@ sqlite3_module module_with(bool eponymous) {
 }  // namespace
 
 void add_module(const db::Database& database, const std::string& name, MakeTable make,
-                bool eponymous) {
+                bool& trusted, bool eponymous) {
   static const sqlite3_module kCreated = module_with(false), kEponymous = module_with(true);
   const int status = sqlite3_create_module_v2(
       database.handle(), name.c_str(), eponymous ? &kEponymous : &kCreated,
-      new MakeTable{std::move(make)}, [](void* aux) { delete static_cast<MakeTable*>(aux); });
+      new Module{std::move(make), trusted}, [](void* aux) { delete static_cast<Module*>(aux); });
   if (status != SQLITE_OK) throw Error{name, sqlite3_errmsg(database.handle())};
 }
 

@@ -43,8 +43,10 @@ class VirtualTable {
 using MakeTable = std::function<std::unique_ptr<VirtualTable>(std::span<const std::string> words)>;
 
 // Tables that are created; `eponymous` ones are there without it, under the name of the module.
+// `trusted` is true while the columns of a table are told to SQLite, which asks the authorizer as if
+// a table were created.
 void add_module(const db::Database& database, const std::string& name, MakeTable make,
-                bool eponymous = false);
+                bool& trusted, bool eponymous = false);
 
 void set_result(sqlite3_context* to, std::string_view text);  // the text outlives the connection
 void set_result(sqlite3_context* to, const Value& value);     // lists and dicts as JSON
