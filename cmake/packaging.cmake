@@ -117,7 +117,7 @@ endif()
 # The archive needs the same libraries the build does, from the same list; the shared one brings its
 # own.
 file(STRINGS tools/debian-packages.txt dev_packages REGEX "^(lib.*|zlib1g)-dev$|^pkg-config$")
-list(FILTER dev_packages EXCLUDE REGEX "gtest|gmock|benchmark|clang|openmpi|cli11|simdjson|xxhash")
+list(FILTER dev_packages EXCLUDE REGEX "gtest|gmock|benchmark|clang|openmpi|cli11|edit|simdjson|xxhash")
 list(JOIN dev_packages ", " dev_recommends)
 
 set(CPACK_GENERATOR DEB)
