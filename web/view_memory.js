@@ -4,7 +4,7 @@ import {clear, el, svgEl} from './dom.js';
 import {hitLane, laneRows} from './lanes.js';
 import {appendTables, cellsOf, hideTip, keepDrawn, pictureTable, showTip, themeOf} from './picture.js';
 import {go, hashOf} from './route.js';
-import {pictureWithTable} from './table.js';
+import {dataTable, pictureWithTable} from './table.js';
 import {bytes, percent, shortName, time, visible} from './text.js';
 
 /** The last row at or before a moment; rows stand by time. @param {number[]} times @param {number} moment */
@@ -201,8 +201,17 @@ export const memoryView = {
           'The curve over time, and who owned the memory, come with `tracelens report --memory`.',
         ),
       );
+    if (peak?.rows)
+      into.append(
+        el('h2', {}, 'In use at the peak'),
+        dataTable({
+          table: peak,
+          shown: ['category', 'op', 'module', 'bytes', 'pct_of_peak', 'count', 'line', 'device'],
+          labels: {bytes: 'size', pct_of_peak: '% of peak', count: 'blocks'},
+          cell: {bytes: (value) => (value === null ? '' : bytes(value))},
+        }),
+      );
     appendTables(into, [
-      [peak, 'In use at the peak'],
       [churn, 'Who asked for memory'],
       [summary, 'All devices'],
     ]);

@@ -288,71 +288,25 @@ export const opsView = {
             {class: 'number share', style: {backgroundSize: `${Math.min(100, (value / of) * 100)}% 20px`}},
             shown,
           );
+    // On a narrow screen time and share come before the category, which is then out of sight.
+    const isNarrow = matchMedia('(max-width: 640px)').matches,
+      first = ['op', 'ms', '%', 'of roof'],
+      columns = /** @type {[string, string, number][]} */ ([
+        ['op', '', 0],
+        ['category', '', 0],
+        ...kOpColumns.filter((_, i) => has[i]),
+      ]),
+      order = columns.map((_, i) => i);
+    if (isNarrow) {
+      const place = (i) => (first.includes(columns[i][0]) ? first.indexOf(columns[i][0]) : first.length);
+      order.sort((a, b) => place(a) - place(b) || a - b);
+    }
     const body = grid({
       label: 'Ops, their arguments and kernels',
       isTree: true,
       row: (i, chars) => {
-        const line = lines[i];
-        if (line.level === 3) {
-          const {name, count: times, mean, sum, stream} = line.kernel,
-            figures = [times ? count(times) : '', sum === null ? '' : formats[1](sum / 1e3), '', '', '', ''];
-          return {
-            class: 'level-3',
-            level: 3,
-            cells: [
-              el(
-                'td',
-                {},
-                el('span', {class: 'twist'}),
-                el('span', {class: 'twist'}),
-                el('a', {href: hashOf('kernels', '', [['f', name]])}, traceText(name, chars[0] - 28)),
-                mean === null ? '' : ` ${time(mean * 1e3)} each`,
-                stream === null || stream === undefined ? '' : ` · stream ${stream}`,
-              ),
-              page.manifest.lanes.length > 0 && el('a', {href: hashOf('timeline', '', [['q', name]])}, 'timeline'),
-              ...figures.filter((_, j) => has[j]),
-            ],
-          };
-        }
-        const isOpen = line.level === 1 ? open.has(line.name) : openArgs.has(line.row),
-          room = chars[0] - 2 * line.level - 2;
-        return {
-          class: `level-${line.level}${line.row === wanted && line.level === 2 ? ' selected' : ''}`,
-          level: line.level,
-          expanded: isOpen,
-          cells: [
-            el(
-              'td',
-              {},
-              line.level === 2 && el('span', {class: 'twist'}),
-              el('span', {class: 'twist', 'aria-hidden': 'true'}, isOpen ? '▾' : '▸'),
-              traceText(line.text, room),
-              line.level === 1 &&
-                el(
-                  'span',
-                  {class: 'muted small'},
-                  isFlat
-                    ? ['  ', traceText(line.args[0].text, Math.max(12, room - line.text.length - 4))]
-                    : line.args.length > 1 && ` ${line.args.length}`,
-                ),
-            ),
-            line.level === 1
-              ? traceText(line.kind, chars[1])
-              : button('details', () => details(line), {
-                  class: 'button quiet',
-                  'aria-label': `Details of ${visible(line.name)} ${visible(line.text)}`,
-                }),
-            ...line.figures
-              .map((value, j) =>
-                j === 2
-                  ? shares(value, formats[2](value), most)
-                  : j === 5 && value !== null
-                    ? shares(value, fixed(value, 1), 100)
-                    : formats[j](value),
-              )
-              .filter((_, j) => has[j]),
-          ],
-        };
+        const line = row(i, chars[0], chars[order.indexOf(1)]);
+        return {...line, cells: order.map((at) => line.cells[at])};
       },
       onRow: (i) => {
         const line = lines[i];
@@ -361,12 +315,77 @@ export const opsView = {
         toggle(line);
       },
     });
+    /** @param {number} i @param {number} opRoom characters @param {number} kindRoom likewise */
+    const row = (i, opRoom, kindRoom) => {
+      const line = lines[i];
+      if (line.level === 3) {
+        const {name, count: times, mean, sum, stream} = line.kernel,
+          figures = [times ? count(times) : '', sum === null ? '' : formats[1](sum / 1e3), '', '', '', ''];
+        return {
+          class: 'level-3',
+          level: 3,
+          cells: [
+            el(
+              'td',
+              {},
+              el('span', {class: 'twist'}),
+              el('span', {class: 'twist'}),
+              el('a', {href: hashOf('kernels', '', [['f', name]])}, traceText(name, opRoom - 28)),
+              mean === null ? '' : ` ${time(mean * 1e3)} each`,
+              stream === null || stream === undefined ? '' : ` · stream ${stream}`,
+            ),
+            page.manifest.lanes.length > 0 && el('a', {href: hashOf('timeline', '', [['q', name]])}, 'timeline'),
+            ...figures.filter((_, j) => has[j]),
+          ],
+        };
+      }
+      const isOpen = line.level === 1 ? open.has(line.name) : openArgs.has(line.row),
+        room = opRoom - 2 * line.level - 2;
+      return {
+        class: `level-${line.level}${line.row === wanted && line.level === 2 ? ' selected' : ''}`,
+        level: line.level,
+        expanded: isOpen,
+        cells: [
+          el(
+            'td',
+            {},
+            line.level === 2 && el('span', {class: 'twist'}),
+            el('span', {class: 'twist', 'aria-hidden': 'true'}, isOpen ? '▾' : '▸'),
+            traceText(line.text, room),
+            line.level === 1 &&
+              el(
+                'span',
+                {class: 'muted small'},
+                isFlat
+                  ? ['  ', traceText(line.args[0].text, Math.max(12, room - line.text.length - 4))]
+                  : line.args.length > 1 && ` ${line.args.length}`,
+              ),
+          ),
+          line.level === 1
+            ? traceText(line.kind, kindRoom)
+            : button('details', () => details(line), {
+                class: 'button quiet',
+                'aria-label': `Details of ${visible(line.name)} ${visible(line.text)}`,
+              }),
+          ...line.figures
+            .map((value, j) =>
+              j === 2
+                ? shares(value, formats[2](value), most)
+                : j === 5 && value !== null
+                  ? shares(value, fixed(value, 1), 100)
+                  : formats[j](value),
+            )
+            .filter((_, j) => has[j]),
+        ],
+      };
+    };
     const layout = () =>
       body.setColumns(
-        [['op', '', 0], ['category', '', 0], ...kOpColumns.filter((_, i) => has[i])].map(([name, unit], i) => {
-          const key = name === 'of roof' ? 'roof' : String(name);
+        order.map((i) => {
+          const [name, unit] = columns[i],
+            key = name === 'of roof' ? 'roof' : name;
           return {
-            label: String(name),
+            label: name,
             unit: name === 'of roof' ? '%' : '',
             note: !i
               ? 'opens to its arguments, and those to their kernels'
@@ -376,7 +395,8 @@ export const opsView = {
                   ? `in ${unit}`
                   : '',
             isNumber: i > 1,
-            chars: i === 0 ? 36 : i === 1 ? 14 : 8,
+            wish: i ? 0 : 1,
+            chars: i === 0 ? (isNarrow ? 16 : 36) : i === 1 ? 14 : isNarrow ? 6 : 8,
             order: orderOf(sort, key),
             onSort: () => {
               sort = nextSort(sort, key, i > 1);

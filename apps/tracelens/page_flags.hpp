@@ -22,6 +22,7 @@ class PageFlags {
   // is for pages and the output is none.
   [[nodiscard]] std::optional<PageOptions> options(const std::string& output) const;
   [[nodiscard]] Trace shown(Trace trace) const;  // redacted, if that is asked for
+  [[nodiscard]] bool redacts() const { return redacts_; }
   void set_title(std::string& title) const;
 
  private:

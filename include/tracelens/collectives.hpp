@@ -14,6 +14,7 @@
 #include <string_view>
 #include <tracelens/edition.hpp>
 #include <tracelens/report.hpp>
+#include <tracelens/trace.hpp>
 #include <vector>
 
 namespace tracelens {
@@ -83,6 +84,8 @@ struct CollectiveReportOptions {
   std::optional<PageOptions> page = {};  // Report::page: what the GPU of each rank did
 
   std::function<void(std::size_t done, std::size_t of)> on_progress = nullptr;
+  // What of each trace may be seen: redacted(). Then no file is named either.
+  std::function<Trace(const Trace& trace)> shown = nullptr;
 };
 
 // The processes that work on one report together, started by mpirun or srun. Every process makes

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tracelens/collectives.hpp>
 #include <tracelens/error.hpp>
+#include <tracelens/redact.hpp>
 #include <tracelens/report.hpp>
 #include <tracelens/sinks.hpp>
 
@@ -38,6 +39,7 @@ class CollectivesVerb : public Verb {
         .show_default();
     add_csv_raw(flags, csv_raw_);
     page_.declare(flags);
+    page_.declare_redact(flags);
     flags
         .add("--world-size", options_.world_size,
              "Ranks of the job; by default what the traces say")
@@ -102,6 +104,7 @@ class CollectivesVerb : public Verb {
     for (const std::string& pattern : patterns_)
       options_.patterns.push_back(parse_pattern(pattern));
     options_.page = page_.options(output_);
+    if (page_.redacts()) options_.shown = redacted;
     options_.memory_bytes = memory_mb_ << 20;
     if (const auto limit = memory_limit())  // the rest is for what has been read
       options_.memory_bytes = std::min<std::size_t>(options_.memory_bytes, *limit / 2);

@@ -47,7 +47,9 @@ std::vector<RankTrace> read_file(const RankFile& file, const RankSummaryOptions&
   try {
     Trace trace = read_trace(file.path, {.threads = threads});
     if (trace.metadata(kFusedRanks) != nullptr) throw Error{file.path, kIsFused};
+    if (reading.shown) trace = reading.shown(trace);
     std::vector<RankTrace> ranks = summarize_ranks(std::move(trace), options);
+    for (RankTrace& rank : ranks) rank.file = file.path;  // what is shown may have no name
     if (reading.on_rank) std::ranges::for_each(ranks, reading.on_rank);
     return ranks;
   } catch (const Error& error) {

@@ -19,6 +19,7 @@ struct RankReading {
   int threads = 0;               // 0: one per core
   std::size_t memory_bytes = 0;  // about as much for traces being read; at least one is
   std::function<void(std::size_t done, std::size_t of)> on_progress = nullptr;
+  std::function<Trace(const Trace& trace)> shown = nullptr;  // what of a trace is looked at
   // Told of each summary as soon as it is made, by the thread that made it; may make it smaller.
   std::function<void(RankTrace& rank)> on_rank = nullptr;
 };

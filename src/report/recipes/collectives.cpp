@@ -89,6 +89,7 @@ std::vector<RankTrace> read_together(const std::vector<RankFile>& files,
   const RankReading reading{.threads = options.threads,
                             .memory_bytes = options.memory_bytes,
                             .on_progress = options.on_progress,
+                            .shown = options.shown,
                             .on_rank = [slices = summary.lane_slices](RankTrace& rank) {
                               if (slices > 0) finish_lane(rank.lane, slices);
                             }};
@@ -229,6 +230,16 @@ class ReportMaker {
   Report report_;
 };
 
+// "rank 3" instead of its path, also in what was told about it.
+void forget_files(std::span<const RankFile> files, std::span<RankTrace> ranks,
+                  std::span<std::string> warnings) {
+  for (std::string& warning : warnings)
+    for (const RankFile& file : files)
+      for (std::size_t at = 0; (at = warning.find(file.path, at)) != std::string::npos;)
+        warning.replace(at, file.path.size(), "a file");
+  for (RankTrace& rank : ranks) rank.file = fmt::format("rank {}", rank.rank);
+}
+
 }  // namespace
 
 std::optional<Report> make_collective_report(const std::vector<RankFile>& files,
@@ -247,6 +258,7 @@ std::optional<Report> make_collective_report(const std::vector<RankFile>& files,
   if (ranks.empty())
     throw Error{"collectives", warnings.empty() ? "no rank is left to report on"
                                                 : "no trace could be read: " + warnings.front()};
+  if (options.shown) forget_files(files, ranks, warnings);
   resolve_device_groups(ranks, options.world_size);
   align_bases(ranks, options.edition, warnings);
   CollectiveRun run{std::move(ranks),

@@ -47,14 +47,17 @@ void add_gaps(const TableContext& context, const Report& report, Page& page) {
   add(has_gpu, "kernels",
       is_pytorch ? "no GPU events: record with ProfilerActivity.CUDA"
                  : "no GPU events: the device was not traced");
-  // One range around everything tells nothing that the ops do not.
+  // One range around everything, such as a JAX module, tells nothing that the ops do not.
+  const std::ptrdiff_t modules = nodes_of(PageLevel::kModule),
+                       ranges = nodes_of(PageLevel::kAnnotation);
   if (page.nodes.empty())
     add(false, "tree",
         "no GPU event is linked to the call that launched it: record the host as well");
-  else if (nodes_of(PageLevel::kModule) == 0)
-    add(false, nodes_of(PageLevel::kAnnotation) > 1 ? "modules" : "tree",
-        is_pytorch ? "no nn.Modules: record with with_stack=True or with_modules=True"
-                   : "this kind of trace has no modules");
+  else if (!is_pytorch)
+    add(modules + ranges > 1, "tree", "this kind of trace has no modules");
+  else if (modules == 0)
+    add(false, ranges > 1 ? "modules" : "tree",
+        "no nn.Modules: record with with_stack=True or with_modules=True");
   const bool has_ops =
       report.find("ops_unique_args") != nullptr || report.find("hlo_ops") != nullptr;
   add(has_ops, "ops",

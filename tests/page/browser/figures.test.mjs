@@ -40,7 +40,8 @@ const kTests = {
       await page.click('.finding button:has-text("Show evidence") >> nth=0');
       await opened.drawn('table');
       await page.waitForSelector('tr.marked');
-      assert.match(await page.evaluate(() => location.hash), /^#table\/\w+\?mark=[0-9a-f]{8}/);
+      assert.match(await page.evaluate(() => location.hash), /^#table\/\w+\?mark=[0-9a-f]{8}.*&cols=/);
+      assert.ok((await page.$$('th.cited')).length > 0, 'the column it is about is not shown');
       await page.goBack();
       await opened.drawn('overview');
       await opened.silent();
@@ -355,6 +356,43 @@ const kTests = {
       const at = table.columns.findIndex(({name}) => /^(name|op)/i.test(name));
       for (const row of table.rows.slice(0, 3))
         assert.ok(text.includes(row[at].slice(0, 14)), `${row[at]} is not in the view`);
+      await opened.goto('#overview');
+      const overview = await opened.text('main');
+      for (const part of ['Slower', 'Faster', 'h200_pair_base', 'h200_pair_math', 'What took the place of what'])
+        assert.ok(overview.includes(part), `${part} is not in the overview`);
+      assert.ok(!/\b(base|new), ms/.test(overview), 'runs are called by their files');
+      await opened.silent();
+      await opened.close();
+    });
+  },
+
+  compare() {
+    it('all runs stand on one scale, with their lanes', async () => {
+      const opened = await openFile(browser, pageFile('compare'));
+      await opened.drawn('overview');
+      assert.match(await opened.text('.verdict'), /h200_pair_math is 91\.4% slower than h200_pair_base/);
+      assert.equal((await opened.page.$$('.run-bar')).length, 3);
+      await opened.goto('#timeline');
+      assert.equal((await opened.page.$$('.lane-gpu')).length, 3);
+      await opened.silent();
+      await opened.close();
+    });
+  },
+
+  jax() {
+    it('the timeline opens where the GPU works, and slices have their model', async () => {
+      const opened = await openFile(browser, pageFile('jax'), {hash: '#timeline'}),
+        {page} = opened;
+      await opened.drawn('timeline');
+      assert.ok(!(await opened.views()).includes('tree'), 'one module around everything is no tree');
+      const [from, to] = (await opened.text('.tl-readout')).match(/[\d.]+(?= ms)/g).map(Number);
+      assert.ok(from > 0 && to - from < 30, `${from} to ${to} ms`);
+      assert.match(await opened.text('.legend'), /fusion/);
+      const box = await (await page.$('.lane-gpu canvas')).boundingBox();
+      for (let x = 0.1; x < 1 && !(await page.$('#drawer:not([hidden])')); x += 0.037)
+        await page.mouse.click(box.x + x * box.width, box.y + 25);
+      await page.waitForFunction(() => /Of roof/.test(document.getElementById('drawer').textContent));
+      assert.match(await opened.text('#drawer'), /Work per call/);
       await opened.silent();
       await opened.close();
     });

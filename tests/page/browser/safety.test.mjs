@@ -192,6 +192,14 @@ describe('a page made with --redact', () => {
   });
 });
 
+describe('a page of ranks made with --redact', () => {
+  it('names no file', () => {
+    const html = readFileSync(pageFile('ranks', ['--redact']), 'utf8');
+    assert.ok(readFileSync(pageFile('ranks'), 'utf8').includes('rank0'), 'without the flag it does');
+    assert.ok(!/rank\d+[\w.-]*json|build\/page|traces\//.test(html.slice(0, html.lastIndexOf('<script>'))));
+  });
+});
+
 describe('a damaged page', () => {
   const damage = {
     'a blob that is cut': (html) => html.replace(/(id="tl-b0">[^<]{200})[^<]*/, '$1'),

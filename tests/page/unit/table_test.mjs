@@ -4,7 +4,7 @@ import {test} from 'node:test';
 import {hashOf, parseHash} from '../../../web/route.js';
 import {searchHits} from '../../../web/search.js';
 import {filterOf, sortedRows} from '../../../web/table.js';
-import {opRows} from '../../../web/view_ops.js';
+import {meanByTime, opRows} from '../../../web/view_ops.js';
 
 const columns = [
   {name: 'name', unit: '', kind: 0, values: ['aten::mm', 'aten::copy_', null, 'nvjet GEMM']},
@@ -71,6 +71,8 @@ test('addresses come back as they were written, and broken ones are read as far 
     ],
   );
   assert.equal(parseHash('').view, 'overview');
+  assert.equal(parseHash('#tables').view, 'table');
+  assert.equal(parseHash('#Modules?node=3').view, 'tree');
   assert.deepEqual([...parseHash('#ops?f=%zz&sort=-ms').values], [['sort', '-ms']]);
 });
 
@@ -100,4 +102,10 @@ test('ops: calls of one name stand together, the costliest first', () => {
       ['a', 2, 4, 3.5],
     ],
   );
+});
+
+test('ops: the rate of several shapes is by the time of those that have one', () => {
+  const args = [{figures: [1, 3, 0, 100]}, {figures: [1, 1, 0, 20]}, {figures: [9, 99, 0, null]}];
+  assert.equal(meanByTime(args, 3), 80);
+  assert.equal(meanByTime([{figures: [1, 1, 0, null]}], 3), null);
 });
