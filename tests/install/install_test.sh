@@ -67,6 +67,7 @@ pushd "$SCRATCH" >/dev/null
 has walk_tree "$(shared/walk_tree "$DEMO")" '^ +.+ by aten::'
 has own_table "$(shared/own_table "$DEMO" own.json)" 'Kernels by the letters'
 has own.json "$(<own.json)" '"name": "kernels_by_prefix"'
+has arrow_out "$(shared/arrow_out "$DEMO")" '^ +[0-9.]+ us  nvjet'
 said=$(shared/own_model "$DEMO")
 has own_model "$said" '^33554432 FLOPs, 134217728 bytes on vector_bf16$'
 has own_model "$said" '^[1-9][0-9]* distinct calls are copies$'
