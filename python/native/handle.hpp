@@ -4,6 +4,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
+#include <tracelens/raw_events.hpp>
 #include <tracelens/trace.hpp>
 #include <tracelens/tree.hpp>
 #include <utility>
@@ -19,11 +22,25 @@ struct TreeHandle {
 // Bound as `_native.Trace`. Never changes once made, except that a tree is built when it is first asked for; from any thread.
 class TraceHandle {
  public:
-  explicit TraceHandle(Trace trace) : trace_{std::make_shared<const Trace>(std::move(trace))} {}
+  // `bytes`: what a trace was read from that is in no file, as it was given.
+  explicit TraceHandle(Trace trace, std::shared_ptr<const std::string> bytes = nullptr)
+      : trace_{std::make_shared<const Trace>(std::move(trace))}, bytes_{std::move(bytes)} {}
   explicit TraceHandle(std::shared_ptr<const Trace> trace) : trace_{std::move(trace)} {}
 
   [[nodiscard]] const Trace& trace() const { return *trace_; }
   [[nodiscard]] const std::shared_ptr<const Trace>& shared_trace() const { return trace_; }
+
+  // The events as they are written, by reading the file once more; nothing where events are no texts.
+  // The caller must not hold the interpreter's lock.
+  [[nodiscard]] std::optional<RawEvents> raw_events() const {
+    if (bytes_ == nullptr && trace_->source().name == "-") return std::nullopt;  // read and gone
+    if (bytes_ == nullptr) return read_raw_events(trace_->source().name);
+    return read_raw_events_bytes(trace_->source().name, *bytes_);
+  }
+  [[nodiscard]] std::string text_head(std::size_t bytes) const {
+    if (bytes_ == nullptr) return read_text_head(trace_->source().name, bytes);
+    return read_text_head_bytes(trace_->source().name, *bytes_, bytes);
+  }
 
   // Builds it the first time: the caller must not hold the interpreter's lock.
   [[nodiscard]] std::shared_ptr<const Tree> tree(const TreeOptions& options = {}) const {
@@ -36,6 +53,7 @@ class TraceHandle {
 
  private:
   std::shared_ptr<const Trace> trace_;
+  std::shared_ptr<const std::string> bytes_;
   mutable std::mutex mutex_;
   mutable std::map<std::pair<bool, bool>, std::shared_ptr<const Tree>> trees_;
 };

@@ -12,6 +12,7 @@ PYBIND11_MODULE(_native, module) {
   add_errors(module);
   add_tables(module);
   add_trace(module);
+  add_events(module);
   add_columns(module);
   add_event_view(module);
   add_tree_view(module);
@@ -21,5 +22,7 @@ PYBIND11_MODULE(_native, module) {
   add_ranks(module);
   add_answers(module);
   add_models(module);
+  add_scripts(module);
   add_rows(module);
+  add_fleet(module);
 }

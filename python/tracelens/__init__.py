@@ -11,6 +11,7 @@ from tracelens._answers import Diagnosis, Finding, Roofline, diagnose, replay, r
 from tracelens._columns import Codes, Columns, Sparse
 from tracelens._command import main
 from tracelens._compare import Comparison, Diff, Gate, compare, diff
+from tracelens._edit import Edit, from_events
 from tracelens._errors import Error, FileError, InternalError, NoModel, ReadError, UsageError
 from tracelens._models import Call, OpModel, Work, kernel_rule, known_models, model, op_model, table
 from tracelens._native import Node, __version__
@@ -40,6 +41,7 @@ __all__ = [
     "Comparison",
     "Diagnosis",
     "Diff",
+    "Edit",
     "Error",
     "Event",
     "FileError",
@@ -78,6 +80,7 @@ __all__ = [
     "ops",
     "rank_files",
     "ranks",
+    "from_events",
     "read",
     "replay",
     "report",

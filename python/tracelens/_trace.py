@@ -13,6 +13,7 @@ from tracelens._table import Column, Table, table_of_rows
 if TYPE_CHECKING:
     from tracelens._answers import Diagnosis
     from tracelens._columns import Columns
+    from tracelens._edit import Edit
     from tracelens._report import Report
     from tracelens._tree import Tree
 
@@ -124,6 +125,12 @@ class Trace:
         from tracelens._answers import diagnose
 
         return diagnose(self, **options)
+
+    def edit(self) -> Edit:
+        """Changes to this trace, see `Edit`; `edit().trace()` is another trace."""
+        from tracelens._edit import Edit
+
+        return Edit(self)
 
     # --- pickles: where it came from, or by value ---
     def __reduce__(self) -> tuple[Any, ...]:

@@ -52,9 +52,10 @@ Trace TraceBuilder::excerpt(const Trace& trace, std::span<const EventId> kept) {
   part.other_categories_ = rows_of(trace.other_categories_, place);
   part.memory_ = rows_of(trace.memory_, place);
   for (std::size_t i = 0; i < trace.given_parents_.rows().size(); ++i) {
+    const EventId given = trace.given_parents_.values()[i];
     const std::uint32_t event = place[trace.given_parents_.rows()[i]],
-                        parent = place[trace.given_parents_.values()[i].row];
-    if (event != kGone && parent != kGone)
+                        parent = given.valid() ? place[given.row] : kGone;
+    if (event != kGone && (parent != kGone || !given.valid()))
       part.given_parents_.append(EventId{event}, EventId{parent});
   }
   for (const EventId event : trace.passed_over_)

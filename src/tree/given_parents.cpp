@@ -49,6 +49,10 @@ void GivenParents::take_given_parents() {
   const std::span values = trace_.given_parents().values();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::uint32_t row = rows[i], parent = values[i].row;
+    if (!values[i].valid()) {  // a root
+      parents_[row] = {};
+      continue;
+    }
     if (parent >= trace_.size() || !is_node(parent) || is_gpu(trace_.categories()[parent])) {
       ++tree_.stats_.ignored_parents;
       continue;

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tracelens/raw_events.hpp>
 #include <tracelens/trace_builder.hpp>
 #include <tracelens/value.hpp>
 #include <vector>
@@ -57,11 +58,5 @@ class EventTexts {
   bool at_end_ = false, in_hole_ = false, is_closed_ = false, is_cut_ = false;
   std::optional<Trace> head_;  // made when the file is read: holds its members
 };
-
-// The members of a JSON object, keys and values as written; false when the text is not an object.
-struct RawMember {
-  std::string_view key, value;
-};
-bool split_object(std::string_view object, std::vector<RawMember>& members);
 
 }  // namespace tracelens
