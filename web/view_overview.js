@@ -19,6 +19,24 @@ const kKinds = [
   ['comput', 'compute'],
 ];
 const kMostRows = 6;
+// Tables for paper, and those of their columns that fit on it.
+const kPrinted = [
+  ['ops_summary', 'name', 'Count', 'total_direct_kernel_time_ms', 'Percentage (%)'],
+  ['hlo_ops', 'HLO op', 'kind', 'runs', 'GPU time (µs)_sum', 'Percentage (%)', 'Pct Roofline'],
+  [
+    'kernel_summary',
+    'Kernel name',
+    'name',
+    'Parent cpu_op',
+    'Kernel duration (µs)_count',
+    'Kernel duration (µs)_sum',
+    'Percent of kernels time (%)',
+    'Total Kernel Time (ms)',
+    'Percentage (%)',
+  ],
+  ['ops_diff', 'name', 'time_trace1', 'time_trace2', 'diff', 'diff_pct', 'verdict'],
+  ['comm_verdict'],
+];
 
 /** @param {string} name */
 function kindOf(name) {
@@ -415,6 +433,12 @@ async function openFinding(page, finding) {
       ['confidence', finding.confidence],
       ['number', finding.id],
     ]),
+    page.manifest.lanes.length > 0 &&
+      el(
+        'p',
+        {class: 'buttons'},
+        el('a', {class: 'button', href: placeOf(page, finding) || '#timeline'}, 'On the timeline'),
+      ),
     tries.length > 0 && [
       el('h3', {}, 'Try'),
       el(
@@ -697,10 +721,12 @@ async function costSections(page, overview) {
 /** @param {Page} page */
 async function printTables(page) {
   const tables = [];
-  for (const name of ['ops_summary', 'hlo_ops', 'kernel_summary', 'ops_diff', 'comm_verdict']) {
+  for (const [name, ...wanted] of kPrinted) {
     const data = await page.table(name);
-    if (!data) continue;
-    const columns = data.columns.filter(({name: column}) => data.first.includes(column)).slice(0, 6);
+    if (!data?.rows) continue;
+    const chosen = data.columns.filter(({name: column}) => wanted.includes(column)),
+      columns =
+        chosen.length > 2 ? chosen : data.columns.filter(({name: column}) => data.first.includes(column)).slice(0, 6);
     tables.push(
       el('h2', {}, name),
       el(
@@ -712,7 +738,9 @@ async function printTables(page) {
           el(
             'tr',
             {},
-            columns.map((column) => el('th', {}, visible(column.name))),
+            columns.map((column) =>
+              el('th', {class: column.kind === 1 || column.kind === 2 ? 'number' : null}, visible(column.name)),
+            ),
           ),
         ),
         el(

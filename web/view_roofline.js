@@ -53,9 +53,7 @@ export const rooflineView = {
       levels = about.roofs;
     const colourOf = (category) => {
       const at = classOf(classes, category ?? '');
-      return at >= 0
-        ? classes[at].colour
-        : ['#7a8794', '#a0522d', '#556b2f', '#4b6f9a', '#6b4a86'][kinds.indexOf(category) % 5];
+      return at >= 0 ? classes[at].colour : (classes.find(({name}) => name === 'other')?.colour ?? '#8c8c8c');
     };
     const box = el('div', {
       class: 'roofline-box',

@@ -63,8 +63,10 @@ void translate(std::exception_ptr thrown) {
     raise(class_name(error.kind()), error.what(), error.error_number(), error.path());
   } catch (const Error& error) {
     raise("Error", error.what());
+  } catch (const py::cast_error&) {
+    PyErr_SetString(PyExc_TypeError, "an argument is of another type than expected");
   } catch (const py::error_already_set&) {
-    throw;  // these four are pybind11's own business
+    throw;  // these three are pybind11's own business
   } catch (const py::builtin_exception&) {
     throw;
   } catch (const std::bad_alloc&) {

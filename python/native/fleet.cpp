@@ -44,18 +44,16 @@ std::vector<ColumnSpec> columns_of(const ColumnSpec& label, const Parts& parts) 
 // Rows in the order of the parts; cells of columns that a part does not have are missing.
 Table stacked(const std::string& label, const std::string& about, const Parts& parts) {
   if (parts.empty()) throw py::value_error{"no tables"};
-  const std::vector<ColumnSpec> specs =
-      columns_of({label, Kind::kText, "", about}, parts);
+  const std::vector<ColumnSpec> specs = columns_of({label, Kind::kText, "", about}, parts);
   std::map<std::string_view, std::size_t> places;
   for (std::size_t i = 1; i < specs.size(); ++i) places[specs[i].name] = i;
   Table all{parts.front().second->name(), parts.front().second->description(), specs};
-  std::vector<Cell> row(specs.size());
   for (const auto& [text, part] : parts) {
     std::vector<std::size_t> target;
     for (const Table::Column& column : part->columns())
       target.push_back(places.at(column.spec().name));
     for (std::size_t i = 0; i < part->rows(); ++i) {
-      row.assign(specs.size(), Missing{});
+      std::vector<Cell> row(specs.size());
       row[0] = text;
       for (std::size_t k = 0; k < target.size(); ++k) row[target[k]] = part->cell(i, k);
       all.append(row);

@@ -13,6 +13,16 @@ PYBIND11_MODULE(_native, module) {
   add_tables(module);
   add_trace(module);
   add_events(module);
+  add_columns(module);
+  add_event_view(module);
+  add_tree_view(module);
   add_reports(module);
+  add_arrow(module);
+  add_compare(module);
+  add_ranks(module);
+  add_answers(module);
+  add_models(module);
+  add_scripts(module);
   add_rows(module);
+  add_fleet(module);
 }

@@ -10,7 +10,17 @@ void add_errors(pybind11::module_& module);
 void add_tables(pybind11::module_& module);
 void add_trace(pybind11::module_& module);
 void add_events(pybind11::module_& module);
+void add_columns(pybind11::module_& module);
+void add_event_view(pybind11::module_& module);
+void add_tree_view(pybind11::module_& module);
 void add_reports(pybind11::module_& module);
+void add_arrow(pybind11::module_& module);
+void add_compare(pybind11::module_& module);
+void add_ranks(pybind11::module_& module);
+void add_answers(pybind11::module_& module);
+void add_models(pybind11::module_& module);
+void add_scripts(pybind11::module_& module);
 void add_rows(pybind11::module_& module);
+void add_fleet(pybind11::module_& module);
 
 }  // namespace tracelens::python

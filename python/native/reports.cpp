@@ -14,6 +14,7 @@
 
 #include "errors.hpp"
 #include "handle.hpp"
+#include "models.hpp"
 #include "parts.hpp"
 #include "python_values.hpp"
 #include "report_options.hpp"
@@ -88,13 +89,26 @@ void add_reports(py::module_& module) {
       py::arg("edition"), py::arg("tables"));
   module.def(
       "report",
-      [](const TraceHandle& handle, const py::dict& keywords) {
-        const ReportOptions options = report_options(keywords);
-        const py::gil_scoped_release unlocked_here;
-        return std::make_shared<Report>(
-            or_usage_error([&] { return make_report(handle.trace(), options); }));
+      [](const TraceHandle& handle, const py::dict& keywords, const py::list& models,
+         const std::vector<std::pair<std::shared_ptr<Table>, std::string>>& more_tables) {
+        const PythonModels mine{models};
+        ReportOptions options = report_options(keywords);
+        options.models = mine.set();
+        for (const auto& [table, after] : more_tables)
+          options.more_tables.push_back(
+              {.make = [table = table](const Trace&, const Tree&) { return std::vector{*table}; },
+               .after = after});
+        auto report = std::make_shared<Report>();
+        {
+          const py::gil_scoped_release unlocked_here;
+          *report = or_usage_error([&] { return make_report(handle.trace(), options); });
+        }
+        mine.rethrow();
+        for (std::string& warning : mine.warnings()) report->warnings.push_back(std::move(warning));
+        return report;
       },
-      py::arg("trace"), py::arg("options"));
+      py::arg("trace"), py::arg("options"), py::arg("models") = py::list{},
+      py::arg("more_tables") = py::list{});
   module.def(
       "table",
       [](const TraceHandle& handle, const std::string& name,

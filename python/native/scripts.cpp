@@ -3,11 +3,13 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
 #include <tracelens/collectives.hpp>
 #include <tracelens/compare.hpp>
+#include <tracelens/gpu.hpp>
 #include <tracelens/graph_stitching.hpp>
 #include <tracelens/pseudo_ops.hpp>
 #include <tracelens/read_trace.hpp>
@@ -32,6 +34,15 @@ std::shared_ptr<Report> report_of_tables(std::vector<Table> tables) {
   return report;
 }
 
+// What a trace does not tell of its model: TL_MODEL and TL_TP of the environment do.
+PseudoOpOptions pseudo_op_options() {
+  PseudoOpOptions options{.edition = Edition::kReference};
+  if (const char* const name = std::getenv("TL_MODEL")) options.model_name = name;
+  if (const char* const ranks = std::getenv("TL_TP"))
+    options.tensor_parallel = std::strtoll(ranks, nullptr, 10);
+  return options;
+}
+
 // The trace with what the options add to it before anything is computed.
 struct Preparation {
   std::string captures;  // folder of graph captures; empty: none
@@ -50,7 +61,7 @@ Trace prepared(Trace trace, const Preparation& how, const ReportOptions& options
     stitching = std::move(stitched.stitching);
   }
   if (!how.pseudo_ops) return trace;
-  PseudoOpOptions made_up = pseudo_op_options(Edition::kReference);
+  PseudoOpOptions made_up = pseudo_op_options();
   made_up.python_frames = options.call_stack || options.group_by_module || options.recompute ||
                           (how.stitch && stitching.merged);
   return add_pseudo_ops(std::move(trace), made_up);
@@ -79,24 +90,28 @@ std::shared_ptr<Report> perf_report(const std::string& path, const py::dict& key
   });
 }
 
-std::shared_ptr<TraceHandle> with_pseudo_ops(const TraceHandle& handle, bool python_frames) {
+// A trace with its graph captures, if a folder of them is given, and with pseudo ops, if wanted.
+std::shared_ptr<TraceHandle> prepared_trace(const std::string& path,
+                                            const std::optional<std::string>& captures,
+                                            bool pseudo_ops, bool python_frames) {
   const py::gil_scoped_release unlocked;
-  PseudoOpOptions options = pseudo_op_options(Edition::kReference);
-  options.python_frames = python_frames;
-  return std::make_shared<TraceHandle>(add_pseudo_ops(handle.trace(), options));
-}
-
-std::shared_ptr<TraceHandle> with_captures(const TraceHandle& handle, const std::string& folder) {
-  const py::gil_scoped_release unlocked;
-  return std::make_shared<TraceHandle>(or_input_error({folder}, [&] {
-    return stitch_graphs(handle.trace(), folder, {.edition = Edition::kReference}).trace;
-  }));
+  return or_input_error({path, captures.value_or("")}, [&] {
+    Trace trace = read_trace(path);
+    if (captures)
+      trace = stitch_graphs(std::move(trace), *captures, {.edition = Edition::kReference}).trace;
+    if (pseudo_ops) {
+      PseudoOpOptions options = pseudo_op_options();
+      options.python_frames = python_frames;
+      trace = add_pseudo_ops(std::move(trace), options);
+    }
+    return std::make_shared<TraceHandle>(std::move(trace));
+  });
 }
 
 std::shared_ptr<Report> collective_report(const std::vector<std::string>& paths,
                                           std::int64_t world_size,
-                                          const std::vector<std::string>& aggregates,
-                                          bool detailed, bool heatmap,
+                                          const std::vector<std::string>& aggregates, bool detailed,
+                                          bool heatmap,
                                           const std::optional<std::int64_t>& gpus_per_node) {
   const py::gil_scoped_release unlocked;
   std::vector<RankFile> files;
@@ -122,9 +137,8 @@ std::shared_ptr<Report> compared_reports(const std::vector<std::string>& reports
   options.edition = Edition::kReference;
   options.names = std::move(names);
   options.sheets = std::move(sheets);
-  return or_input_error(reports, [&] {
-    return std::make_shared<Report>(compare_reports(reports, options).report);
-  });
+  return or_input_error(
+      reports, [&] { return std::make_shared<Report>(compare_reports(reports, options).report); });
 }
 
 std::shared_ptr<Report> rocprof_report(const std::string& path, RocprofTableOptions options) {
@@ -169,21 +183,22 @@ std::pair<std::shared_ptr<Report>, std::string> genesis(const std::string& folde
   });
 }
 
-// Two traces aligned: the tables, and the maps of ops as JSON.
-py::dict diffed(const TraceHandle& first, const TraceHandle& second, bool python_frames) {
-  const TraceDiff diff = [&] {
-    const py::gil_scoped_release unlocked;
-    return or_usage_error([&] {
-      return diff_traces(first.trace(), second.trace(), {.python_frames = python_frames});
-    });
-  }();
-  py::dict made;
-  made["aligned"] = diff.aligned;
-  made["report"] = std::make_shared<Report>(diff.report);
-  made["cpu_op_map_trace1"] = diff.op_map_trace1;
-  made["cpu_op_map_trace2"] = diff.op_map_trace2;
-  made["cpu_op_map"] = diff.op_map;
-  return made;
+// As the Python TraceLens's file of a platform has them; None: no such GPU.
+py::object gpu_figures(const std::string& name) {
+  for (const Gpu& gpu : known_gpus()) {
+    if (gpu.name != name) continue;
+    py::dict peaks;
+    for (const auto& [spec, tflops] :
+         gpu.achievable_tflops.empty() ? gpu.peak_tflops : gpu.achievable_tflops)
+      peaks[py::str{spec}] = tflops;
+    py::dict figures;
+    figures["name"] = gpu.name;
+    figures["mem_bw_gbps"] = gpu.memory_gbps;
+    figures["memory_gb"] = gpu.memory_gb;
+    figures["max_achievable_tflops"] = peaks;
+    return figures;
+  }
+  return py::none{};
 }
 
 void add_option_classes(py::module_& module) {
@@ -234,8 +249,9 @@ void add_scripts(py::module_& parent) {
   module.def("perf_report", &perf_report, py::arg("path"), py::arg("options"), py::kw_only{},
              py::arg("pseudo_ops") = false, py::arg("captures") = py::none(),
              py::arg("other") = py::none(), py::arg("other_captures") = py::none());
-  module.def("with_pseudo_ops", &with_pseudo_ops, py::arg("trace"), py::arg("python_frames"));
-  module.def("with_captures", &with_captures, py::arg("trace"), py::arg("folder"));
+  module.def("prepared_trace", &prepared_trace, py::arg("path"), py::kw_only{},
+             py::arg("captures") = py::none(), py::arg("pseudo_ops") = false,
+             py::arg("python_frames") = false);
   module.def("collective_report", &collective_report, py::arg("paths"), py::arg("world_size"),
              py::arg("aggregates"), py::arg("detailed"), py::arg("heatmap"),
              py::arg("gpus_per_node"));
@@ -246,7 +262,8 @@ void add_scripts(py::module_& parent) {
   module.def("api_report", &api_report, py::arg("path"), py::arg("options"));
   module.def("copy_report", &copy_report, py::arg("path"));
   module.def("genesis_report", &genesis, py::arg("folder"), py::arg("options"));
-  module.def("diff", &diffed, py::arg("first"), py::arg("second"), py::arg("python_frames"));
+  module.def("gpu_figures", &gpu_figures, py::arg("name"));
+  module.def("gpu_names", &known_gpu_names);
 }
 
 }  // namespace tracelens::python

@@ -7,6 +7,7 @@ from collections import namedtuple
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, NamedTuple, Sequence
 
 from tracelens import _native
+from tracelens._arrow import ArrowStream
 from tracelens._errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ class Column(NamedTuple):
     description: str = ""
 
 
-class Table:
+class Table(ArrowStream):
     """Rows under named, typed columns with units. Never changes: ``sort`` and others give a new one.
 
     >>> import tracelens as tl
@@ -84,7 +85,8 @@ class Table:
         present = self._native.present(place)
         if present.all():
             return array
-        return np.ma.MaskedArray(array, mask=present == 0)
+        masked: npt.NDArray[Any] = np.ma.MaskedArray(array, present == 0)  # type: ignore[no-untyped-call]
+        return masked
 
     def cells(self, column: str) -> list[Any]:
         """A column as a list of plain Python objects, None where a cell is missing."""
@@ -93,8 +95,8 @@ class Table:
         if kind in ("text", "nested"):
             return list(values)
         present = self._native.present(place).tolist()
-        turn: Callable[[Any], Any] = bool if kind == "bool" else lambda value: value
-        return [turn(value) if there else None for value, there in zip(values.tolist(), present)]
+        plain = values.astype(bool).tolist() if kind == "bool" else values.tolist()
+        return [value if there else None for value, there in zip(plain, present)]
 
     def __iter__(self) -> Iterator[Any]:
         """Rows as named tuples; a column whose name is no identifier is ``_1``, ``_2`` ... there."""
@@ -157,6 +159,10 @@ class Table:
         from tracelens._frames import frame
 
         return frame(self._native, nullable=nullable)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """For libraries that speak Arrow: one batch; nested cells are JSON texts."""
+        return _native.table_stream(self._native)
 
     def to_csv(self, path: str | os.PathLike[str] | None = None, *, raw: bool = False) -> str | None:
         """The table as CSV text, or into a file.

@@ -11,8 +11,11 @@ from tracelens._errors import FileError, UsageError
 from tracelens._table import Column, Table, table_of_rows
 
 if TYPE_CHECKING:
+    from tracelens._answers import Diagnosis
+    from tracelens._columns import Columns
     from tracelens._edit import Edit
     from tracelens._report import Report
+    from tracelens._tree import Tree
 
 Progress = Callable[[float, int], object]
 
@@ -41,6 +44,31 @@ class Trace:
     def __init__(self, native: _native.Trace, origin: Origin) -> None:
         self._native = native
         self._origin = origin
+        self._view = _native.TraceView(native, origin)
+
+    @property
+    def events(self) -> Columns:
+        """The events as columns, in the order of the file."""
+        from tracelens._columns import Columns
+
+        return Columns(self._native, self._view)
+
+    @property
+    def tree(self) -> Tree:
+        """Who called whom; built when it is first asked for."""
+        return self.build_tree()
+
+    def build_tree(
+        self, *, python_frames: bool = False, link_by_correlation: bool = False
+    ) -> Tree:
+        """The tree with other options; each is built once.
+
+        python_frames: Python functions take part. link_by_correlation: GPU events also belong to calls
+        that only share their correlation id.
+        """
+        from tracelens._tree import Tree
+
+        return Tree(self, self._view.tree(python_frames, link_by_correlation))
 
     @property
     def source(self) -> Source:
@@ -92,13 +120,19 @@ class Trace:
 
         return report(self, **options)
 
-    # --- pickles: where it came from, or by value ---
+    def diagnose(self, **options: Any) -> Diagnosis:
+        """The same as ``tl.diagnose(trace, ...)``."""
+        from tracelens._answers import diagnose
+
+        return diagnose(self, **options)
+
     def edit(self) -> Edit:
         """Changes to this trace, see `Edit`; `edit().trace()` is another trace."""
         from tracelens._edit import Edit
 
         return Edit(self)
 
+    # --- pickles: where it came from, or by value ---
     def __reduce__(self) -> tuple[Any, ...]:
         return (_restored, (self._origin,))
 
@@ -169,6 +203,16 @@ def _restored(origin: Origin) -> Trace:
     return origin.read()
 
 
+def _restored_event(origin: Origin, row: int) -> _native.TraceEvent:
+    return origin.read()._view.event(row)
+
+
+def _restored_node(
+    origin: Origin, python_frames: bool, link_by_correlation: bool, row: int
+) -> _native.Node | None:
+    return origin.read()._view.tree(python_frames, link_by_correlation).node(row)
+
+
 def read(
     source: str | os.PathLike[str] | bytes | bytearray | memoryview | IO[bytes],
     *,
@@ -184,7 +228,7 @@ def read(
 
     >>> import tracelens as tl
     >>> tl.read(tl.demo().source.path, threads=2)
-    Trace('demo.json.gz', 18,409 events, PyTorch, NVIDIA H200, 0.0763 s)
+    Trace('demo.json.gz', 23,215 events, PyTorch, NVIDIA H200, 0.112 s)
     """
     told = _told(progress)
     try:
@@ -240,6 +284,15 @@ class _Bar:
 def opened(trace: Trace | str | os.PathLike[str]) -> Trace:
     """A trace, read first if it is a path."""
     return trace if isinstance(trace, Trace) else read(trace)
+
+
+def path_of(trace: Trace | str | os.PathLike[str]) -> str:
+    """The file of a trace, for what reads traces itself."""
+    if not isinstance(trace, Trace):
+        return os.fsdecode(os.fspath(trace))
+    if trace._origin.path is None:
+        raise UsageError("this trace was not read from a file: give the path of one")
+    return trace._origin.path
 
 
 def demo() -> Trace:

@@ -3,10 +3,15 @@
     %gemm.1 = (f32[128,512]{1,0}, s8[64]{0}) custom-call(%a, %b), custom_call_target="__cublas$gemm", ...
 """
 
+import contextlib
 import glob
 import logging
 import os
 import re
+import threading
+
+from ._hlo_proto import module_text
+from ._xplane import refusing_other_files
 
 logger = logging.getLogger("TraceLens.util")
 
@@ -24,6 +29,40 @@ _NUMBERED = re.compile(r"(all-to-all|reduce-scatter|all-gather)\.(\d+)")
 _ARRAY = re.compile(r"([a-z]+[0-9]*[a-z0-9]*)\[([\d,]*)\](?:\{([\d,]*)\})?")
 _BETA = re.compile(r'"beta":\s*([01])\s*[,}]')
 _CONTRACTING = {side: re.compile(rf'"{side}_contracting_dimensions":\["(\d+)"\]') for side in ("lhs", "rhs")}
+_CHATTER = (b"INT_MAX", b"hlo_instruction.cc")
+
+
+@contextlib.contextmanager
+def suppress_native_hlo_logs():
+    """Keeps what the converter of profiles says about every instruction off stderr; other lines come after it.
+
+    TRACELENS_VERBOSE_NATIVE_LOGS=1 lets all pass.
+    """
+    if os.environ.get("TRACELENS_VERBOSE_NATIVE_LOGS") == "1":
+        yield
+        return
+    readable, writable = os.pipe()
+    stderr = os.dup(2)
+    os.dup2(writable, 2)
+    os.close(writable)
+    text = bytearray()
+
+    def drain():
+        while chunk := os.read(readable, 65536):
+            text.extend(chunk)
+
+    reader = threading.Thread(target=drain, daemon=True)
+    reader.start()
+    try:
+        yield
+    finally:
+        os.dup2(stderr, 2)
+        os.close(stderr)
+        reader.join()
+        os.close(readable)
+        for line in bytes(text).splitlines(keepends=True):
+            if not any(word in line for word in _CHATTER):
+                os.write(2, line)
 
 
 class JaxProfileProcessor:
@@ -37,27 +76,17 @@ class JaxProfileProcessor:
 
     @staticmethod
     def process_protobuf_file(protobuf_file_name, module_name):
-        """The instructions of a module whose HLO lies beside a profile; needs the package xprof."""
+        """The instructions of a module that ran in a profile: `%name` -> record; {} if there is no such module.
+
+        By JAX users' converter where it is installed, which writes the modules beside the profile; else by ours.
+        """
         try:
             from xprof.convert import raw_to_tool_data
         except ImportError:
-            raise ImportError("HLO beside a profile is read by the package xprof (TraceLens[jax])") from None
-        folder = os.path.dirname(protobuf_file_name)
-        pattern = os.path.join(folder, f"{module_name}*hlo_proto.pb")
-        found = glob.glob(pattern)
-        if not found:
-            raw_to_tool_data.xspace_to_tool_names([protobuf_file_name])  # writes the modules beside the profile
-            found = glob.glob(pattern)
-        if not found:
-            logger.warning("No matching hlo_filenames for module %s in %s", module_name, folder)
-            return {}
-        if len(found) > 1:
-            logger.warning("Multiple matching hlo_filenames for module %s: %s", module_name, found)
-        name = os.path.basename(found[0])[:-len(".hlo_proto.pb")]
-        data, _ = raw_to_tool_data.xspace_to_tool_data(
-            [protobuf_file_name], "graph_viewer", {"graph_viewer_options": {"type": "long_txt", "module_name": name}})
-        text = data.decode("utf-8", errors="replace") if isinstance(data, bytes) else data
-        return JaxProfileProcessor._process_lines(text.splitlines())
+            raw_to_tool_data = None
+        read = _by_converter if raw_to_tool_data else _from_profile
+        lines = read(protobuf_file_name, module_name, raw_to_tool_data)
+        return {} if lines is None else JaxProfileProcessor._process_lines(lines)
 
     @staticmethod
     def _process_lines(lines):
@@ -190,6 +219,33 @@ class JaxProfileProcessor:
     def process_gemm_ops(hlo_ops):
         """`%name` -> Batch, M, N, K, Beta, Type of every library product of a module."""
         return {name: _gemm(hlo_ops, op) for name, op in hlo_ops.items() if op["computation"] == "gemm"}
+
+
+def _from_profile(path, module, _):
+    with refusing_other_files(path):
+        lines = module_text(path, module)
+    if lines is None:
+        logger.warning("No module %s in %s", module, path)
+    return lines
+
+
+def _by_converter(path, module, converter):
+    pattern = os.path.join(os.path.dirname(path), f"{module}*hlo_proto.pb")
+    found = glob.glob(pattern)
+    if not found:
+        with suppress_native_hlo_logs():
+            converter.xspace_to_tool_names([path])  # writes the modules beside the profile
+        found = glob.glob(pattern)
+    if not found:
+        logger.warning("No matching hlo_filenames for module %s beside %s", module, path)
+        return None
+    if len(found) > 1:
+        logger.warning("Multiple matching hlo_filenames for module %s: %s", module, found)
+    name = os.path.basename(found[0])[:-len(".hlo_proto.pb")]
+    options = {"graph_viewer_options": {"type": "long_txt", "module_name": name}}
+    with suppress_native_hlo_logs():
+        data, _ = converter.xspace_to_tool_data([path], "graph_viewer", options)
+    return (data.decode("utf-8", errors="replace") if isinstance(data, bytes) else data).splitlines()
 
 
 def _gemm(hlo_ops, op):

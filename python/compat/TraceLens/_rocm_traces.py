@@ -24,6 +24,7 @@ class RocprofParser:
         kernels = []
         for record in _records(tool, "kernel_dispatch"):
             info = record["dispatch_info"]
+            correlation = record.get("correlation_id", {})
             kernels.append({
                 **_span(record),
                 "name": names.get(info["kernel_id"], f"kernel_{info['kernel_id']}"),
@@ -31,7 +32,7 @@ class RocprofParser:
                 "dispatch_id": info.get("dispatch_id"),
                 "agent_id": info.get("agent_id", {}).get("handle"),
                 "stream_id": record.get("stream_id", {}).get("handle"),
-                "correlation_id": record.get("correlation_id", {}).get("id", record.get("correlation_id", {}).get("internal")),
+                "correlation_id": correlation.get("id", correlation.get("internal")),
                 "thread_id": record.get("thread_id"),
                 "grid": _three(info.get("grid_size")),
                 "block": _three(info.get("workgroup_size")),

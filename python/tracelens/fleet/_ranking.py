@@ -30,7 +30,7 @@ def runs(about: Mapping[str, About]) -> tl.Table:
         ("gpu", "text", "", "as the trace names it"),
         ("events", "integer", "", "recorded events"),
         ("steps", "integer", "", "marked steps"),
-        ("step ms", "real", "ms", "the median step"),
+        ("step ms", "real", "ms", "the median step, or the GPU's time per step where that is longer"),
         ("total ms", "real", "ms", "from the first GPU event to the end of the last"),
         ("computation ms", "real", "ms", "GPU computing"),
         ("exposed comm ms", "real", "ms", "communication with nothing computed meanwhile"),
@@ -51,7 +51,7 @@ def slow_runs(about: Mapping[str, About], group_of: Key) -> tl.Table:
     columns = [
         ("trace", "text", "", "the run, slowest first"),
         ("group", "text", "", "the runs it is compared with"),
-        ("time ms", "real", "ms", "its median step, or the whole where no steps are marked"),
+        ("time ms", "real", "ms", "of a step, or of the whole where no steps are marked"),
         ("per", "text", "", "step or trace"),
         ("median ms", "real", "ms", "of the group"),
         ("extra ms", "real", "ms", "over the median"),

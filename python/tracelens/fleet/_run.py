@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import errno
 import os
 import pickle
 import sys
@@ -75,7 +76,7 @@ def work(task: Task) -> Outcome:
     except MemoryError:
         return Outcome(task.number, error=f"{task.trace}: not enough memory", again=True)
     except OSError as error:  # a file system can be away for a moment
-        again = not isinstance(error, (FileNotFoundError, IsADirectoryError))
+        again = error.errno not in (errno.ENOENT, errno.EISDIR, errno.EACCES)
         return Outcome(task.number, error=str(error), again=again)
     except Exception as error:
         return Outcome(task.number, error=str(error) or type(error).__name__)

@@ -9,8 +9,10 @@ import tracelens as tl
 from tracelens import _native
 
 
-def table(name: str, description: str, columns: Sequence[tuple[str, str, str, str]], rows: Iterable[Sequence[Any]]) -> tl.Table:
-    return tl.Table(_native.table_of_rows(name, description, list(columns), rows))
+def table(
+    name: str, description: str, columns: Sequence[tuple[str, str, str, str]], rows: Iterable[Sequence[Any]]
+) -> tl.Table:
+    return tl.table_of_rows(name, [tl.Column(*column) for column in columns], rows, description)
 
 
 def stack(label: str, about: str, parts: Sequence[tuple[str, tl.Table]]) -> tl.Table:

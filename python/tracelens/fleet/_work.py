@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import pickle
 import re
 import statistics
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,7 +28,7 @@ class About:
     gpu: str
     events: int
     steps: int  # 0: none are marked
-    step_ms: float | None  # the median of them
+    step_ms: float | None  # of the host, or of the GPU where that takes longer
     total_ms: float | None
     computation_ms: float | None
     exposed_comm_ms: float | None
@@ -39,7 +41,7 @@ class Made:
     """Of one trace."""
 
     about: About
-    tables: dict[str, tl.Table]
+    tables: dict[str, bytes]  # packed: thousands of traces are kept this way
     ops: dict[str, float]  # GPU milliseconds by op
 
 
@@ -54,21 +56,35 @@ class ReadAndReport:
         trace = tl.read(path, threads=_run.threads)
         wanted = {} if self.tables is None else {"tables": [*dict.fromkeys((*self.tables, *NEEDED))]}
         report = tl.report(trace, threads=_run.threads, overview=False, **wanted, **self.options)
-        kept = {name: report[name] for name in report if self.tables is None or name in self.tables}
-        return Made(_about(path, trace, report), kept, _ops(report))
+        kept = [name for name in report if self.tables is None or name in self.tables]
+        return Made(
+            _about(path, trace, report), {name: packed(report[name]) for name in kept}, _ops(report)
+        )
+
+
+def packed(table: tl.Table) -> bytes:
+    return zlib.compress(pickle.dumps(table, protocol=pickle.HIGHEST_PROTOCOL), level=1)
+
+
+def unpacked(table: bytes) -> tl.Table:
+    made: tl.Table = pickle.loads(zlib.decompress(table))
+    return made
 
 
 def _about(path: str, trace: tl.Trace, report: Mapping[str, tl.Table]) -> About:
     timeline = _pairs(report, "gpu_timeline", "type", "time ms")
-    steps = [ms for ms in _column(report, "step_phases", "wall_ms") if ms == ms]
+    named = zip(_column(report, "step_phases", "step"), _column(report, "step_phases", "wall_ms"))
+    steps = [ms for name, ms in named if ms is not None and name not in ("mean", "median", "cv")]
+    total = timeline.get("total_time")
     return About(
         job=os.path.dirname(path),
         rank=_rank(path, trace.metadata),
         gpu=trace.gpu,
         events=len(trace),
         steps=len(steps),
-        step_ms=statistics.median(steps) if steps else None,
-        total_ms=timeline.get("total_time"),
+        # A host that only queues work is done with its step long before the GPU.
+        step_ms=max(statistics.median(steps), (total or 0.0) / len(steps)) if steps else None,
+        total_ms=total,
         computation_ms=timeline.get("computation_time"),
         exposed_comm_ms=timeline.get("exposed_comm_time"),
         exposed_memcpy_ms=timeline.get("exposed_memcpy_time"),
@@ -90,11 +106,10 @@ def _rank(path: str, metadata: Mapping[str, Any]) -> int | None:
 
 
 def _column(report: Mapping[str, tl.Table], table: str, column: str) -> list[Any]:
-    if table not in report or all(each.name != column for each in report[table].columns):
-        return []
-    return list(report[table][column])
+    """Its cells, None where one is missing; none at all where there is no such column."""
+    return report[table].cells(column) if table in report and column in report[table] else []
 
 
 def _pairs(report: Mapping[str, tl.Table], table: str, key: str, value: str) -> dict[str, float]:
     keys, values = _column(report, table, key), _column(report, table, value)
-    return {name: float(number) for name, number in zip(keys, values) if number == number}
+    return {name: float(number) for name, number in zip(keys, values) if number is not None}

@@ -9,19 +9,26 @@ import json
 import sys
 
 try:
-    from .utils import TensorCfg, _get_torch_or_raise, benchmark_func, build_tensor
+    from .utils import TensorCfg, _get_torch_or_raise, benchmark_func, build_argument
 except ImportError:  # run as a script
-    from utils import TensorCfg, _get_torch_or_raise, benchmark_func, build_tensor
+    from utils import TensorCfg, _get_torch_or_raise, benchmark_func, build_argument
 
 _TENSOR_KEYS = {"shape", "dtype", "strides", "init"}
 
 
-def make_argument(value, device):
+def described(value):
+    """Tensors in the file as descriptions."""
+    if isinstance(value, list):
+        return [described(item) for item in value]
     if not isinstance(value, dict):
         return value
     if not {"shape", "dtype", "strides"} <= set(value) <= _TENSOR_KEYS:
         raise ValueError(f"expected a tensor with {sorted(_TENSOR_KEYS)}, got {sorted(value)}")
-    return build_tensor(TensorCfg(**value), device)
+    return TensorCfg(**value)
+
+
+def make_argument(argument, device):
+    return build_argument(argument["arg_type"], described(argument["value"]), device)
 
 
 def make_call(entry, device):
@@ -29,8 +36,8 @@ def make_call(entry, device):
     torch = _get_torch_or_raise()
     function, _ = torch._C._jit_get_operation(entry["op_name"])
     ir = entry["replay_ir"]
-    args = [make_argument(argument["value"], device) for argument in ir["list_pos_args"]]
-    kwargs = {argument["arg_name"]: make_argument(argument["value"], device) for argument in ir["list_kwargs"]}
+    args = [make_argument(argument, device) for argument in ir["list_pos_args"]]
+    kwargs = {argument["arg_name"]: make_argument(argument, device) for argument in ir["list_kwargs"]}
     return lambda: function(*args, **kwargs)
 
 

@@ -5,7 +5,7 @@ import re
 import warnings
 from dataclasses import asdict
 
-from .utils import DTYPES, TensorCfg, _get_torch_or_raise, build_tensor
+from .utils import DTYPES, ENUMS, TensorCfg, _get_torch_or_raise, build_argument
 
 _SCHEMA = re.compile(r"^([^\(]+)\((.*)\)\s*->\s*(.*)$", re.DOTALL)
 _ARGUMENT = re.compile(r"^(\S.*?)\s+([A-Za-z_][A-Za-z0-9_]*)(?:=(.*))?$", re.DOTALL)
@@ -49,12 +49,13 @@ class EventReplayer:
     def get_repro_info(self):
         """The call as plain data that JSON can hold: {op_name, replay_ir: {list_pos_args, list_kwargs}}."""
 
-        def plain(argument):
-            value = argument["value"]
-            return {**argument, "value": asdict(value) if isinstance(value, TensorCfg) else value}
+        def plain(value):
+            if isinstance(value, list):
+                return [plain(item) for item in value]
+            return asdict(value) if isinstance(value, TensorCfg) else value
 
         return {"op_name": self.event["name"],
-                "replay_ir": {key: [plain(argument) for argument in arguments]
+                "replay_ir": {key: [{**argument, "value": plain(argument["value"])} for argument in arguments]
                               for key, arguments in self.event_replay_IR.items()}}
 
     @staticmethod
@@ -106,13 +107,16 @@ class EventReplayer:
             if argument["default"] is None:
                 raise NoMatch(f"{argument['arg_name']} was not recorded")
         ir = {"list_pos_args": [], "list_kwargs": []}
+        list_type = next((kind for kind, *_ in recorded if kind in _FLOATING), "c10::BFloat16")
+        by_name = False
         for argument, values in zip(expected, recorded):
-            value = _value(self.event["name"], argument, *values)
+            value = _value(self.event["name"], argument, list_type, *values)
             if value is _DEFAULT:
                 value = _default(argument["default"])
-                if value is _DEFAULT:
-                    continue
-            key = "list_kwargs" if argument["keyword_only"] else "list_pos_args"
+            if value is _DEFAULT:
+                by_name = True  # left out, so that what follows has lost its place
+                continue
+            key = "list_kwargs" if by_name or argument["keyword_only"] else "list_pos_args"
             ir[key].append({"arg_name": argument["arg_name"], "arg_type": argument["arg_type"], "value": value})
         return ir
 
@@ -130,18 +134,14 @@ class EventReplayer:
     # --- The arguments -----------------------------------------------------------------------------------
 
     def _make_arguments(self):
-        make = self._make_argument
-        return ([make(argument["value"]) for argument in self.event_replay_IR["list_pos_args"]],
-                {argument["arg_name"]: make(argument["value"]) for argument in self.event_replay_IR["list_kwargs"]})
+        def make(argument):
+            return build_argument(argument["arg_type"], argument["value"], self.device)
 
-    def _make_argument(self, value):
-        if isinstance(value, TensorCfg):
-            return build_tensor(value, self.device)
-        if isinstance(value, list) and value and isinstance(value[0], TensorCfg):
-            return [build_tensor(tensor, self.device) for tensor in value]
-        return value
+        return ([make(argument) for argument in self.event_replay_IR["list_pos_args"]],
+                {argument["arg_name"]: make(argument) for argument in self.event_replay_IR["list_kwargs"]})
 
 
+_FLOATING = ("double", "float", "c10::Half", "c10::BFloat16")
 _DEFAULT = object()  # nothing was recorded: whatever the op takes by itself
 
 
@@ -179,8 +179,11 @@ def _default(text):
         return _DEFAULT
 
 
-def _value(op, argument, kind, shape, strides, text):
-    """A recorded argument as a value of the type that the schema wants."""
+def _value(op, argument, list_type, kind, shape, strides, text):
+    """A recorded argument as a value of the type that the schema wants.
+
+    The types of tensors in lists are not recorded; `list_type` is taken for them.
+    """
     wanted = _ALIAS.sub("", argument["arg_type"])
     optional = wanted.endswith("?")
     wanted = wanted.rstrip("?")
@@ -199,7 +202,10 @@ def _value(op, argument, kind, shape, strides, text):
         return TensorCfg(list(shape), kind, None if strides is None else list(strides),
                          None if uninitialised else "normal")
     if wanted.startswith("Tensor"):
-        raise NoMatch(f"{argument['arg_name']} is a list of tensors, whose types are not recorded")
+        if kind != "TensorList":
+            raise NoMatch(f"{argument['arg_name']} is of type {kind!r}, a list of tensors is wanted")
+        steps = strides if strides and len(strides) == len(shape) else [None] * len(shape)
+        return [TensorCfg(list(sizes), list_type, step and list(step)) for sizes, step in zip(shape, steps)]
     if wanted.endswith("]"):
         return _list(argument, wanted[:wanted.index("[")].rstrip("?"), kind, text)
     return _scalar(argument, wanted, kind, text)
@@ -220,6 +226,12 @@ def _scalar(argument, wanted, kind, text):
         if text.lower() not in ("true", "false"):
             raise wrong()
         return text.lower() == "true"
+    if wanted == "Device":
+        return text
+    if wanted in ENUMS:
+        if not _INTEGER.fullmatch(text) or int(text) not in ENUMS[wanted]:
+            raise wrong()
+        return int(text)
     if wanted not in ("int", "SymInt", "float", "Scalar"):
         warnings.warn(f"Unknown schema type: {wanted}. Skipping this case.")
         raise wrong()

@@ -16,6 +16,17 @@ DTYPES = {
 }
 list_profile_tensor_types = list(DTYPES)
 
+# Enums are recorded as their numbers.
+SCALAR_TYPES = {
+    0: "uint8", 1: "int8", 2: "int16", 3: "int32", 4: "int64", 5: "float16", 6: "float32", 7: "float64", 8: "complex32",
+    9: "complex64", 10: "complex128", 11: "bool", 15: "bfloat16", 23: "float8_e5m2", 24: "float8_e4m3fn",
+    25: "float8_e5m2fnuz", 26: "float8_e4m3fnuz", 27: "uint16", 28: "uint32", 29: "uint64", 44: "float8_e8m0fnu",
+}
+MEMORY_FORMATS = dict(enumerate(("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")))
+LAYOUTS = dict(enumerate(("strided", "sparse_coo", "sparse_csr", "_mkldnn", "sparse_csc", "sparse_bsr", "sparse_bsc",
+                          "jagged")))
+ENUMS = {"ScalarType": SCALAR_TYPES, "MemoryFormat": MEMORY_FORMATS, "Layout": LAYOUTS}
+
 
 def _get_torch_or_raise():
     try:
@@ -58,6 +69,20 @@ def build_tensor(cfg, device="cuda"):
         wide = dtype if dtype.is_complex or dtype.itemsize > 1 else torch.float32
         buffer = torch.randn(count, dtype=wide, device=device).to(dtype)
     return buffer.as_strided(shape, strides)
+
+
+def build_argument(arg_type, value, device="cuda"):
+    """A described argument as what the op takes: a tensor, a list of them, a member of an enum, a number."""
+    if isinstance(value, TensorCfg):
+        return build_tensor(value, device)
+    if isinstance(value, list):
+        return [build_argument(arg_type, item, device) for item in value]
+    kind = arg_type.rstrip("?")
+    if kind == "Device":
+        return None if value is None else device
+    if kind in ENUMS and value is not None:
+        return getattr(_get_torch_or_raise(), ENUMS[kind][value])
+    return value
 
 
 def benchmark_func(func, device="cuda", warmup=50, avg_steps=100):

@@ -9,8 +9,9 @@ class Arguments:
     def __init__(self, program, description):
         self._parser = argparse.ArgumentParser(prog=program, description=description)
 
-    def add(self, name, **how):
-        self._parser.add_argument(f"--{name}", **how)
+    def add(self, name, short=None, alias=None, **how):
+        names = [*([short] if short else []), f"--{name}", *([f"--{alias}"] if alias else [])]
+        self._parser.add_argument(*names, **how)
 
     def positional(self, name, **how):
         self._parser.add_argument(name, **how)

@@ -17,6 +17,12 @@ def frames_of(report):
     return {table.name: frame(table) for table in report.tables}
 
 
+def beside_or_here(path):
+    """A default output stands beside the trace; where nothing can be written, in the current folder."""
+    folder = os.path.dirname(path) or "."
+    return path if os.access(folder, os.W_OK) else os.path.basename(path)
+
+
 def write_csvs(sheets, folder):
     os.makedirs(folder, exist_ok=True)
     for name, frame in sheets.items():

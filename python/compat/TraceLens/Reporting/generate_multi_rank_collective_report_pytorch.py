@@ -7,7 +7,7 @@ import re
 
 from ..NcclAnalyser.nccl_analyser import NcclAnalyser
 from ._arguments import Arguments
-from ._sheets import write_sheets
+from ._sheets import beside_or_here, write_sheets
 from .reporting_utils import add_node_span_columns, detect_gpus_per_node
 
 logger = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ def generate_collective_report(
                   for name, sheet in sheets.items()}  # fmt: skip
     if output_xlsx_path is None and output_csvs_dir is None:
         folder = trace_dir if trace_dir is not None else _common_folder(paths)
-        output_xlsx_path = os.path.join(folder, "nccl_analysis_report.xlsx")
+        output_xlsx_path = beside_or_here(os.path.join(folder, "nccl_analysis_report.xlsx"))
     write_sheets(sheets, output_xlsx_path, output_csvs_dir)
     return sheets
 

@@ -11,7 +11,7 @@ from ._arguments import Arguments
 from ._extension import apply_hooks, load_extension, more_sheets
 from ._kernel_sheets import short_kernels
 from ._perf_sheets import add_truncated_kernel_details, perf_sheets, trunc_kernel_details
-from ._sheets import frames_of, write_sheets
+from ._sheets import beside_or_here, frames_of, write_sheets
 from .reporting_utils import resolve_gpu_arch
 
 __all__ = [
@@ -86,7 +86,7 @@ def report(options, inference):
     sheets = _assembled(options, arch, inference) if own else _native(options, arch, inference)
     workbook = options["output_xlsx_path"]
     if workbook is None and options["output_csvs_dir"] is None:
-        workbook = path.rpartition(".json")[0] + "_perf_report.xlsx"
+        workbook = beside_or_here(path.rpartition(".json")[0] + "_perf_report.xlsx")
     write_sheets(sheets, workbook, options["output_csvs_dir"])
     return sheets
 
@@ -176,14 +176,13 @@ def _with_other_trace(sheets, analyzer, options):
     return made
 
 
-def arguments():
-    """The command's flags, which are the function's parameters."""
-    flags = Arguments("TraceLens_generate_perf_report_pytorch", "The performance report of a PyTorch trace")
+def arguments(program):
+    """The flags of both commands, which are the functions' parameters."""
+    flags = Arguments(program, "The performance report of a PyTorch trace")
     flags.add("profile_json_path", required=True, help="trace to report on")
     flags.output()
     flags.switch("include_unlinked_kernels", "GPU events without a launch count in the timeline")
     flags.add("micro_idle_thresh_us", type=int, help="split idle time here")
-    flags.switch("disable_coll_analysis", "no sheet coll_analysis", off="collective_analysis")
     flags.switch("enable_kernel_summary", "sheet kernel_summary", dest="kernel_summary")
     flags.switch("short_kernel_study", "sheets about short kernels")
     flags.add("short_kernel_threshold_us", type=int, default=10, help="what is short")
@@ -204,7 +203,8 @@ def arguments():
 
 
 def main():
-    flags = arguments()
+    flags = arguments("TraceLens_generate_perf_report_pytorch")
+    flags.switch("disable_coll_analysis", "no sheet coll_analysis", off="collective_analysis")
     flags.add("inductor_cache_dir", help="accepted, without effect")
     flags.switch("detect_recompute", "tell recomputed work apart")
     flags.switch("include_first_occurrence_time", "extra column")

@@ -3,11 +3,12 @@
 import os
 from collections import defaultdict
 
-from . import _build
-from ._kinds import GPU, category_of, is_module
 from ..util import DataLoader
+from . import _build
+from ._kinds import category_of, is_module
 from ._modules import module_children, module_parent
 from ._printing import call_stack, print_parents, print_subtree
+from ._source import MADE_ON_USE, FileSource
 
 _NEEDS_FRAMES = (
     "This method requires the add_python_func flag to be set to True when building the tree."
@@ -42,14 +43,39 @@ class TraceToTree:
         self.cpu_root_nodes = []
         self.name2event_uids = defaultdict(list)
         self.made_up_events = {}  # of analyses: not in the tree, but their tables name them
+        self._source = None  # of a file: where its events come from
         self._is_built = False
         _build.index_events(self)
 
     @classmethod
     def from_file(cls, path, captures=None, event_to_category=None):
+        """The tree of a trace file, whose events become dictionaries when they are looked at."""
+        if event_to_category in (None, category_of) and not str(path).endswith(".pb"):
+            source = FileSource.of(path, captures)
+            if source is not None:
+                tree = cls.__new__(cls)
+                tree._take_source(source)
+                return tree
         document = DataLoader.load_data(path)
         rest = {key: value for key, value in document.items() if key != "traceEvents"}
         return cls(document["traceEvents"], event_to_category=event_to_category, trace_metadata=rest)
+
+    def _take_source(self, source):
+        self._source = source
+        self.prune_nongpu_paths = True
+        self.event_to_category = category_of
+        self.trace_metadata = source.metadata
+        self.add_python_func = False
+        self.made_up_events = {}
+
+    def __getattr__(self, name):
+        """What is made of a file's events when it is first asked for."""
+        source = self.__dict__.get("_source")
+        if source is None or name not in MADE_ON_USE:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        value = source.make(name)
+        self.__dict__[name] = value
+        return value
 
     # --- building ---
 
@@ -58,6 +84,12 @@ class TraceToTree:
     ):
         if os.environ.get("TRACELENS_VERBOSE"):
             print(f"Building tree with add_python_func={add_python_func}")
+        if self._source is not None:
+            self.add_python_func = add_python_func
+            for name in MADE_ON_USE:
+                self.__dict__.pop(name, None)
+            self._source.build(add_python_func, self.prune_nongpu_paths, link_fwd_bwd)
+            return
         if self._is_built:
             _build.forget_links(self)
         self._is_built = True
@@ -85,21 +117,29 @@ class TraceToTree:
 
     def get_UID2event(self, uid):
         try:
-            return self.events_by_uid[uid]
+            return self._event(uid)
         except KeyError:
-            if uid in self.made_up_events:
-                return self.made_up_events[uid]
-            raise
+            made_up = self.made_up_events.get(uid)
+            if made_up is None:
+                raise
+            if not isinstance(made_up, dict):
+                made_up = self.made_up_events[uid] = made_up.make()
+            return made_up
+
+    def _event(self, uid):
+        if self._source is not None and "events_by_uid" not in self.__dict__:
+            return self._source.event(uid)
+        return self.events_by_uid[uid]
 
     def get_parent_event(self, event):
         parent = event.get("parent")
-        return None if parent is None else self.events_by_uid[parent]
+        return None if parent is None else self._event(parent)
 
     def get_children_events(self, event):
-        return [self.events_by_uid[uid] for uid in event.get("children", ())]
+        return [self._event(uid) for uid in event.get("children", ())]
 
     def get_gpu_events(self, event):
-        return [self.events_by_uid[uid] for uid in event.get("gpu_events", ())]
+        return [self._event(uid) for uid in event.get("gpu_events", ())]
 
     def get_node_by_ext_id_pid_tid(self, ext_id, pid, tid):
         for event in self.events:
@@ -109,11 +149,11 @@ class TraceToTree:
         return None
 
     def _subtree(self, uid):
-        pending = [self.events_by_uid[uid]]
+        pending = [self._event(uid)]
         while pending:
             event = pending.pop()
             yield event
-            pending.extend(self.events_by_uid[child] for child in event.get("children", ()))
+            pending.extend(self._event(child) for child in event.get("children", ()))
 
     def get_seq_nums_for_node_subtree(self, uid):
         numbers = ((event.get("args") or {}).get("Sequence number") for event in self._subtree(uid))
@@ -152,6 +192,29 @@ class TraceToTree:
     @staticmethod
     def _is_nn_module_event(event):
         return is_module(event)
+
+    # --- the native trace ---
+
+    def native_trace(self):
+        """What native tables are made of: the file's trace while nothing was changed, else one of
+        the changed events; None when the events can only be looked at one by one."""
+        return None if self._source is None else self._source.native_trace(self)
+
+    def leave_on_events(self, write):
+        """Runs `write()`, which puts results of an analysis onto events: at once when the program
+        has seen events, else before it sees the first."""
+        if self._source is None or self._source.was_seen:
+            write()
+        else:
+            self._source.pending.append(write)
+
+    def add_pseudo_ops(self):
+        """Ops around kernels of serving engines that no recorded op stands for."""
+        if self._source is None:
+            raise NotImplementedError("pseudo ops are added to the trees of files")
+        self._source.add_pseudo_ops(self.add_python_func)
+        for name in MADE_ON_USE:
+            self.__dict__.pop(name, None)
 
     # --- annotations ---
 

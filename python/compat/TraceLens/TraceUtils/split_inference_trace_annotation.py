@@ -11,6 +11,7 @@ import sys
 import zipfile
 from collections import defaultdict
 
+from .._command import run_script
 from .annotation_utils import find_phase_from_window, iteration_details
 
 _GPU = frozenset(("kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation"))
@@ -130,9 +131,7 @@ def file_safe(name):
 
 
 def main(argv=None):
-    from tracelens import main as run
-
-    return run(["compat", "TraceLens_split_inference_trace", *(sys.argv[1:] if argv is None else argv)])
+    return run_script("TraceLens_split_inference_trace", argv)
 
 
 if __name__ == "__main__":

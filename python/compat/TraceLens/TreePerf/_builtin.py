@@ -22,13 +22,17 @@ def _pristine():
     return module
 
 
+def has_own_categories():
+    return torch_op_mapping.OP_CATEGORY_REGISTRY != _pristine().OP_CATEGORY_REGISTRY
+
+
 def has_own_models():
     """True when a program registered a model, a matcher or a category of its own."""
     shipped = _pristine()
     return (
         torch_op_mapping.op_to_perf_model_class_map != shipped.op_to_perf_model_class_map
-        or torch_op_mapping.OP_CATEGORY_REGISTRY != shipped.OP_CATEGORY_REGISTRY
         or len(torch_op_mapping._matchers) != len(shipped._matchers)
+        or has_own_categories()
         or _has_own_kernel_names()
     )
 

@@ -1,6 +1,7 @@
 """How the time of GPUs was spent: computing, communicating, copying, nothing."""
 
 from .._intervals import length, merge_intervals, subtract_intervals
+from ..Trace2Tree._kinds import span_ns
 from ..util import TraceEventUtils
 
 _MIN_OVERLAP_US = 1.0
@@ -63,7 +64,8 @@ class GPUEventAnalyser:
     def compute_metrics_dict(dict_gpu_event_lists, micro_idle_thresh_us=None):
         """The times in microseconds. With a threshold, idle time is split into gaps below it and others."""
         cls = GPUEventAnalyser
-        merged = {key: merge_intervals([(event["ts"], event["t_end"]) for event in dict_gpu_event_lists[key]])
+        # In whole nanoseconds: doubles of absolute microseconds are too coarse for differences.
+        merged = {key: merge_intervals([span_ns(event) for event in dict_gpu_event_lists[key]])
                   for key in cls.gpu_event_keys}
         computation, communication = merged[cls.computation_key], merged[cls.communication_key]
         memcpy, busy = merged[cls.memcpy_key], merged[cls.all_gpu_key]
@@ -79,12 +81,13 @@ class GPUEventAnalyser:
             metrics["idle_time"] = end - start - busy_time
         else:
             gaps = subtract_intervals(busy, [(start, end)])
-            metrics["micro_idle_time"] = length(gap for gap in gaps if gap[1] - gap[0] < micro_idle_thresh_us)
-            metrics["macro_idle_time"] = length(gap for gap in gaps if gap[1] - gap[0] >= micro_idle_thresh_us)
+            limit = micro_idle_thresh_us * 1000
+            metrics["micro_idle_time"] = length(gap for gap in gaps if gap[1] - gap[0] < limit)
+            metrics["macro_idle_time"] = length(gap for gap in gaps if gap[1] - gap[0] >= limit)
         metrics["total_time"] = end - start
         metrics["total_comm_time"] = length(communication)
         metrics["total_memcpy_time"] = length(memcpy)
-        return metrics
+        return {name: _microseconds(time) for name, time in metrics.items()}
 
     def compute_metrics(self, micro_idle_thresh_us=None):
         lists = self.get_gpu_event_lists()
@@ -103,6 +106,11 @@ class GPUEventAnalyser:
 
     def get_breakdown_df(self, micro_idle_thresh_us=None):
         return GPUEventAnalyser.get_breakdown_df_from_dict(self.compute_metrics(micro_idle_thresh_us))
+
+
+def _microseconds(time_ns):
+    """Whole microseconds as an int, as sums of whole numbers are."""
+    return time_ns // 1000 if time_ns % 1000 == 0 else time_ns / 1000
 
 
 class PytorchGPUEventAnalyser(GPUEventAnalyser):
@@ -246,15 +254,24 @@ class JaxGPUEventAnalyser(GPUEventAnalyser):
 
     def get_average_metrics(self, event_filter=None):
         """The mean of every time over the GPUs."""
-        metrics = [GPUEventAnalyser.compute_metrics_dict(lists) for lists in self._gpu_lists(event_filter).values()]
-        if not metrics:
-            raise ValueError("No GPU events found in the trace")
-        return {name: sum(gpu[name] for gpu in metrics) / len(metrics) for name in metrics[0]}
+        return _mean_metrics(self._gpu_lists(event_filter).values())
 
     def get_average_df(self, gpu_pid=None, event_filter=None):
         if gpu_pid:
             return GPUEventAnalyser.get_breakdown_df_from_dict(self.compute_metrics(gpu_pid, event_filter))
         return GPUEventAnalyser.get_breakdown_df_from_dict(self.get_average_metrics(event_filter))
+
+    def get_average_df_verify_with_jax_analyses(self, event_filter=None):
+        """The averages over the processes that JaxAnalyses takes for GPUs."""
+        lists = [lists for pid, lists in self._gpu_lists(event_filter).items() if pid <= 100]
+        return GPUEventAnalyser.get_breakdown_df_from_dict(_mean_metrics(lists))
+
+
+def _mean_metrics(lists_of_gpus):
+    metrics = [GPUEventAnalyser.compute_metrics_dict(lists) for lists in lists_of_gpus]
+    if not metrics:
+        raise ValueError("No GPU events found in the trace")
+    return {name: sum(gpu[name] for gpu in metrics) / len(metrics) for name in metrics[0]}
 
 
 def _is_on_gpu(event):

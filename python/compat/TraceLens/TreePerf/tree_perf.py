@@ -14,6 +14,7 @@ from ._kernels import kernel_frame, kernel_row
 from ._launchers import find_launchers, gpu_events, launcher_rows
 from ._metrics import metric_rows, metrics_of
 from ._module_times import write_module_times
+from ._native_tables import NativeTables
 from ._overlap import mark_partners
 from ._recompute import mark_recompute
 from ._unified import Collector, unified_rows
@@ -60,6 +61,7 @@ class TreePerfAnalyzer:
         self.op_to_perf_model_class_map = torch_op_mapping.op_to_perf_model_class_map
         self.op_categorizer = categorize_torch_op
         self.trace_metadata = getattr(tree, "trace_metadata", {})
+        self._native = NativeTables(self)
         if rebuild_tree:
             tree.build_tree(self.add_python_func)
         if enable_pseudo_ops:
@@ -68,7 +70,17 @@ class TreePerfAnalyzer:
             tree_postprocess_extension(tree)
         if detect_recompute:
             mark_recompute(tree)
-        self.gpu_only = self.check_gpu_only()
+
+    @property
+    def gpu_only(self):
+        """Whether the trace has no ops; may be set."""
+        if "_gpu_only" not in self.__dict__:
+            self._gpu_only = self.check_gpu_only()
+        return self._gpu_only
+
+    @gpu_only.setter
+    def gpu_only(self, value):
+        self._gpu_only = value
 
     @classmethod
     def from_file(
@@ -98,9 +110,14 @@ class TreePerfAnalyzer:
     # --- the GPU as a whole ---
 
     def check_gpu_only(self):
+        if self.event_to_category is category_of and self.tree.cpu_root_nodes:
+            return False
         return not any(self.event_to_category(event) == "cpu_op" for event in self.tree.events)
 
     def get_df_gpu_timeline(self, micro_idle_thresh_us=None, gpu_pid=None):
+        made = self._native.timeline(micro_idle_thresh_us)
+        if made is not None:
+            return made
         events = gpu_events(self)
         if not self.detect_recompute:
             return self._breakdown(events, micro_idle_thresh_us)
@@ -138,6 +155,11 @@ class TreePerfAnalyzer:
         include_args=False,
         args_cols=None,
     ):
+        made = self._native.launchers(
+            id_cols, include_kernel_details, include_call_stack, include_first_occurrence_time,
+            args_cols)  # fmt: skip
+        if made is not None:
+            return made
         return launcher_rows(
             self, self.get_kernel_launchers(), id_cols, include_kernel_details, include_call_stack,
             include_first_occurrence_time, args_cols)  # fmt: skip
@@ -179,6 +201,9 @@ class TreePerfAnalyzer:
     # --- kernels ---
 
     def get_df_kernels(self, launcher_detail=False, cpu_op_detail=True, nn_module_detail=False):
+        made = self._native.kernels(launcher_detail, cpu_op_detail, nn_module_detail)
+        if made is not None:
+            return made
         rows = (self.get_kernel_details(event, launcher_detail, cpu_op_detail, nn_module_detail)
                 for event in self.tree.events if self.event_to_category(event) == "kernel")  # fmt: skip
         return kernel_frame([row for row in rows if row is not None])
@@ -259,6 +284,10 @@ class TreePerfAnalyzer:
         include_nccl=False,
     ):
         if events is None:
+            made = self._native.unified(
+                include_args, include_perf_metrics, include_kernel_details, include_nccl)  # fmt: skip
+            if made is not None:
+                return made
             events = self.collect_unified_perf_events(include_nccl)
         return unified_rows(
             self, events, Collector(self, include_nccl), include_args, include_perf_metrics,

@@ -23,9 +23,11 @@ class CONV(Model):
         self.x_shape, self.w_shape = details["input_shape"], details["filter_shape"]
         self.bias = details["bias"]
         self.transposed_conv = details["transposed_conv"]
-        self.out_shape = details.get("output_shape") or details.get("out_shape") or self.get_output_shape(
-            self.x_shape, self.w_shape, details["stride"], details["padding"], details["dilation"],
-            self.transposed_conv, details["output_padding"])
+        self.out_shape = details.get("output_shape") or details.get("out_shape")
+        if self.out_shape is None and self.x_shape is not None:
+            self.out_shape = self.get_output_shape(self.x_shape, self.w_shape, details["stride"], details["padding"],
+                                                   details["dilation"], self.transposed_conv,
+                                                   details["output_padding"])
 
     @staticmethod
     def get_output_shape(input_shape, filter_shape, stride, padding, dilation, transposed, output_padding):

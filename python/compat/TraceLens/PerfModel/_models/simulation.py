@@ -35,12 +35,13 @@ def gemm_time(arch, sizes, dtype, python_path, force_to_l1, num_cus, cache):
         return None, None
     if not os.path.exists(simulator):
         raise ValueError(f"GEMM_SIMULATOR_PATH: {simulator} does not exist")
-    given = {"B": sizes[0], "M": sizes[1], "N": sizes[2], "K": sizes[3], "dtype": dtype,
-             "arch['name']": (arch or {}).get("name")}
+    batch, M, N, K = sizes
+    given = {"M": M, "N": N, "K": K, "dtype": dtype, "arch['name']": (arch or {}).get("name")}
     missing = [name for name, value in given.items() if value is None]
     assert not missing, f"Invalid inputs: {', '.join(missing)} must be given"
     assert os.name != "nt" or python_path, "Windows needs the path of a Python interpreter"
-    command = gemm_command(simulator, python_path or sys.executable, arch, sizes, dtype, num_cus, force_to_l1)
+    command = gemm_command(simulator, python_path or sys.executable, arch, (batch or 1, M, N, K), dtype, num_cus,
+                           force_to_l1)
     key = " ".join(command)
     if key not in cache:
         done = subprocess.run(command, cwd=os.path.dirname(simulator) or ".", capture_output=True, text=True,

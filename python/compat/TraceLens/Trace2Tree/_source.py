@@ -1,0 +1,106 @@
+"""Where the events of a file's tree come from: the native core, which makes them when asked."""
+
+import errno
+import os
+
+# What a tree has of its events, made when it is first asked for.
+MADE_ON_USE = frozenset((
+    "events", "events_by_uid", "cpu_root_nodes", "name2event_uids", "metadata",
+    "seq_num2event_uids_map", "dict_stream_index2event", "linking_key", "runtime_event_uids",
+    "ac2g_event_map", "pid_tid_event_map", "linking_id_to_gpu_events",
+))  # fmt: skip
+_WITHOUT_EVENTS = frozenset(("metadata", "linking_key", "runtime_event_uids", "name2event_uids",
+                             "cpu_root_nodes", "seq_num2event_uids_map"))  # fmt: skip
+
+
+class FileSource:
+    """The trace of a file and its events, which a program may look at and change."""
+
+    def __init__(self, trace, path, captures=None):
+        self._trace = trace
+        self._path, self._captures = path, captures
+        self._store = None
+        self._frames = False
+        self.metadata = trace.metadata
+        self.was_seen = False  # whether the program has an event in its hands
+        self.pending = []  # results to put onto events before it does
+
+    @classmethod
+    def of(cls, path, captures=None):
+        """None when the core does not know the file, but a reader of JSON might."""
+        from tracelens import ReadError, _native
+
+        if not os.path.exists(path):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        if captures is not None:
+            captures = os.fspath(captures)
+            return cls(_native.scripts.prepared_trace(path, captures=captures), path, captures)
+        try:
+            return cls(_native.read(path), path)
+        except ReadError:
+            return None
+
+    def build(self, python_frames, mark_idle_paths, link_fwd_bwd):
+        self._frames = python_frames
+        if self._store is None:
+            self._marks, self._links = mark_idle_paths, link_fwd_bwd
+        else:
+            self._store.build(python_frames=python_frames, mark_non_gpu_paths=mark_idle_paths,
+                              link_fwd_bwd=link_fwd_bwd)  # fmt: skip
+
+    def _events(self):
+        if self._store is None:
+            from tracelens import _native
+
+            self._store = _native.EventStore(
+                self._trace, python_frames=self._frames,
+                mark_non_gpu_paths=getattr(self, "_marks", True),
+                link_fwd_bwd=getattr(self, "_links", True))  # fmt: skip
+        return self._store
+
+    def _show(self):
+        """Before the program sees an event, what analyses left on events is put there."""
+        if not self.was_seen:
+            self.was_seen = True
+            pending, self.pending = self.pending, []
+            for write in pending:
+                write()
+
+    def make(self, name):
+        if name not in _WITHOUT_EVENTS:
+            self._show()
+        return getattr(self._events(), name)
+
+    def event(self, uid):
+        self._show()
+        return self._events().event(uid)
+
+    def native_trace(self, tree):
+        if not self.was_seen:
+            return self._trace
+        store = self._events()
+        for name in ("events", "events_by_uid", "cpu_root_nodes"):
+            if name in tree.__dict__ and tree.__dict__[name] is not getattr(store, name):
+                setattr(store, name, tree.__dict__[name])
+        if not hasattr(store, "synced"):
+            return None
+        return store.synced()
+
+    def uids(self):
+        """UIDs of the rows of native_trace(); None where they are the row numbers."""
+        if not self.was_seen or not hasattr(self._store, "uids"):
+            return None
+        return self._store.uids()
+
+    def rows(self, uids):
+        """The rows of native_trace() that have these UIDs."""
+        if not self.was_seen or not hasattr(self._store, "rows"):
+            return uids
+        return self._store.rows(uids)
+
+    def add_pseudo_ops(self, python_frames):
+        from tracelens import _native
+
+        self._trace = _native.scripts.prepared_trace(
+            self._path, captures=self._captures, pseudo_ops=True, python_frames=python_frames)  # fmt: skip
+        self._store = None

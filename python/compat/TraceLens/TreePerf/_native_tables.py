@@ -1,0 +1,194 @@
+"""Tables made by the native core, where nothing of the program's own takes part in them."""
+
+import json
+
+import numpy as np
+import pandas as pd
+
+from ..PerfModel.torch_op_mapping import categorize_torch_op
+from ..Trace2Tree._kinds import category_of
+from ._builtin import has_own_categories, has_own_models
+from ._launchers import gpu_events
+from ._overlap import mark_partners
+
+
+def _overridden(analyzer, *methods):
+    """Whether a subclass or the object itself has other methods of these names."""
+    from .tree_perf import TreePerfAnalyzer
+
+    return any(
+        name in analyzer.__dict__ or getattr(type(analyzer), name) is not getattr(TreePerfAnalyzer, name)
+        for name in methods
+    )
+
+
+class NativeTables:
+    """Those of one analyzer. A method gives None where the table must be made in Python."""
+
+    def __init__(self, analyzer):
+        self._analyzer = analyzer
+        self._cached = (None, None)  # of what, and its rows
+
+    def _trace(self):
+        analyzer = self._analyzer
+        if analyzer.event_to_category is not category_of or analyzer.tree.event_to_category is not category_of:
+            return None
+        return analyzer.tree.native_trace()
+
+    def _rows(self, trace, communication=False):
+        from tracelens import _native
+
+        analyzer = self._analyzer
+        arch = json.dumps({"name": "GPU", **analyzer.arch}) if analyzer.arch else None
+        key = (trace, communication, analyzer.include_unlinked_kernels, analyzer.detect_recompute, arch)
+        if self._cached[0] != key:
+            tree = trace.tree(python_frames=analyzer.tree.add_python_func)
+            self._cached = (key, _native.Rows(
+                tree, communication=communication, recompute=analyzer.detect_recompute, gpu=arch,
+                include_unlinked=analyzer.include_unlinked_kernels))  # fmt: skip
+        return self._cached[1]
+
+    def _frame(self, table):
+        from tracelens._frames import frame
+
+        made = frame(table, none_is_object=True)
+        made.attrs = {}
+        uids = self._analyzer.tree._source.uids()
+        if uids is not None and len(made):
+            uids = np.asarray(uids)
+            for column in made.columns:
+                if column.endswith("UID"):
+                    known = made[column].notna().to_numpy()
+                    rows = made[column].to_numpy()[known].astype(np.int64)
+                    inside = rows < len(uids)
+                    cells = made[column].to_numpy().copy()
+                    cells[np.flatnonzero(known)[inside]] = uids[rows[inside]]
+                    made[column] = cells
+        return made
+
+    # --- the tables ---
+
+    def timeline(self, micro_idle_us):
+        from .gpu_event_analyser import GPUEventAnalyser
+
+        analyzer = self._analyzer
+        if analyzer.GPUEventAnalyser is not GPUEventAnalyser or analyzer.detect_recompute:
+            return None
+        trace = self._trace()
+        if trace is None or (micro_idle_us is not None and micro_idle_us != int(micro_idle_us)):
+            return None
+        from tracelens import _native
+        from tracelens._frames import frame
+
+        table = _native.table(trace, "gpu_timeline", {
+            "edition": "reference", "include_unlinked": analyzer.include_unlinked_kernels,
+            "micro_idle_us": None if micro_idle_us is None else int(micro_idle_us)})  # fmt: skip
+        if table is None or not len(table):
+            raise ValueError("No GPU events found in the trace")
+        made = frame(table)
+        made.attrs = {}
+        analyzer.tree.leave_on_events(lambda: mark_partners(gpu_events(analyzer)))
+        return made
+
+    def launchers(self, ids, kernels, modules, start, args_cols):
+        analyzer = self._analyzer
+        if args_cols is not None or _overridden(analyzer, "get_kernel_launchers", "compute_overlapping_kernels"):
+            return None
+        if analyzer.op_categorizer is not categorize_torch_op:
+            return None
+        trace = self._trace()
+        if trace is None:
+            return None
+        rows = self._rows(trace)
+        made = self._frame(rows.launchers(ids=ids, start=start, kernels=True, modules=kernels and modules))
+        if not len(made):
+            return pd.DataFrame()
+        if has_own_categories():
+            made["op category"] = _categories(made)
+        seen = made
+        if not kernels:
+            made = made.drop(columns=["kernel_details", "num_kernels"])
+        analyzer.tree.leave_on_events(lambda: _leave_launchers(analyzer, seen))
+        return made
+
+    def kernels(self, launch, op, module):
+        analyzer = self._analyzer
+        if _overridden(analyzer, "get_kernel_details") or analyzer.op_categorizer is not categorize_torch_op:
+            return None
+        trace = self._trace()
+        if trace is None or has_own_categories():
+            return None
+        made = self._frame(self._rows(trace).kernels(launch=launch, op=op, module=module))
+        for column in made.columns:
+            if "UID" in column or "count" in column:
+                made[column] = made[column].astype("Int64")
+        return made
+
+    def unified(self, arguments, metrics, kernels, communication):
+        analyzer = self._analyzer
+        if _overridden(analyzer, "compute_perf_metrics", "collect_unified_perf_events"):
+            return None
+        if analyzer.op_categorizer is not categorize_torch_op or has_own_models():
+            return None
+        trace = self._trace()
+        if trace is None:
+            return None
+        table = self._rows(trace, communication).unified(
+            arguments=arguments, metrics=metrics, kernels=kernels,
+            call_stacks=analyzer.tree.add_python_func and kernels, callers=True)  # fmt: skip
+        made = self._frame(table)
+        if "event" in made.columns:
+            _remember_made_up(analyzer.tree, made)
+            made = made.drop(columns="event")
+        return made
+
+
+def _categories(made):
+    known = {}
+    cells = []
+    for name, kernels in zip(made["name"], made["kernel_details"]):
+        key = (name, kernels[0]["name"] if kernels else None)
+        if key not in known:
+            known[key] = categorize_torch_op({"name": name, "kernel_details": kernels})
+        cells.append(known[key])
+    return cells
+
+
+_LEFT = ("total_direct_kernel_time", "total_subtree_kernel_time", "direct_kernel_count",
+         "kernel_details", "op category", "overlapping_kernel_names", "overlapping_kernels_details",
+         "overlap_pct")  # fmt: skip
+
+
+def _leave_launchers(analyzer, made):
+    """What the dictionaries of launchers have after their table was made."""
+    tree = analyzer.tree
+    mark_partners(gpu_events(analyzer))
+    columns = [made[column].tolist() for column in _LEFT]
+    for uid, *cells in zip(made["UID"].tolist(), *columns):
+        event = tree.get_UID2event(uid)
+        for key, cell in zip(_LEFT, cells):
+            event[key] = None if cell is None or cell != cell else cell
+
+
+def _remember_made_up(tree, made):
+    """Synthetic ops have UIDs that no event has; get_UID2event() finds them all the same."""
+    callers = made["event"].tolist()
+    uids = made["UID"].tolist()
+    kernels = made["kernel_details"].tolist() if "kernel_details" in made.columns else [[]] * len(uids)
+    for uid, caller, name, details in zip(uids, callers, made["name"].tolist(), kernels):
+        if caller == uid or caller is None or caller != caller:
+            continue
+        tree.made_up_events[uid] = _MadeUp(tree, int(caller), uid, name, details)
+
+
+class _MadeUp:
+    """A synthetic op that nobody has asked for yet."""
+
+    def __init__(self, tree, caller, uid, name, kernels):
+        self._made = lambda: {
+            **tree.get_UID2event(caller), "UID": uid, "name": name,
+            "gpu_events": [kernel["gpu_op_uid"] for kernel in kernels],
+        }  # fmt: skip
+
+    def make(self):
+        return self._made()
