@@ -358,8 +358,10 @@ Statement::Statement(Connection connection, const std::string& sql)
   const int status = sqlite3_prepare_v2(connection_.get(), sql.c_str(),
                                         static_cast<int>(sql.size()), &made, nullptr);
   held_.reset(made);
-  if (status != SQLITE_OK)
-    throw Error{"database", std::string{"not a sound one: "} + sqlite3_errmsg(connection_.get())};
+  if (status == SQLITE_OK) return;
+  const char* const file = sqlite3_db_filename(connection_.get(), "main");
+  throw Error{file == nullptr || *file == '\0' ? "database" : file,
+              std::string{"not a sound database: "} + sqlite3_errmsg(connection_.get())};
 }
 
 void Statement::bind(int parameter, std::int64_t value) {
