@@ -94,12 +94,15 @@ if(TRACELENS_PYTHON)
   install(TARGETS tl_native LIBRARY DESTINATION ${python_dir}/tracelens COMPONENT python EXCLUDE_FROM_ALL)
   install(FILES tests/data/h200_gpt_train_amp.json.gz RENAME demo.json.gz
           DESTINATION ${python_dir}/tracelens COMPONENT python EXCLUDE_FROM_ALL)
+  # `python -m tracelens` is the program: a wheel brings it along, Debian has it in a package.
+  install(TARGETS tracelens RUNTIME DESTINATION ${python_dir}/tracelens/bin COMPONENT python_program
+          EXCLUDE_FROM_ALL)
 
   set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS ON)
   math(EXPR next "${Python3_VERSION_MINOR} + 1")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
       "python3 (>= 3.${Python3_VERSION_MINOR}), python3 (<< 3.${next}), python3-numpy")
-  set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS python3-pandas)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS "python3-pandas, tracelens (= ${PROJECT_VERSION})")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-distributed, python3-matplotlib")
   set(CPACK_COMPONENT_PYTHON_DESCRIPTION
       "TraceLens as a Python module:\nreads profiler traces on all cores, with tables for NumPy, pandas and Arrow.")
@@ -114,7 +117,7 @@ endif()
 # The archive needs the same libraries the build does, from the same list; the shared one brings its
 # own.
 file(STRINGS tools/debian-packages.txt dev_packages REGEX "^(lib.*|zlib1g)-dev$|^pkg-config$")
-list(FILTER dev_packages EXCLUDE REGEX "gtest|gmock|benchmark|clang|openmpi|cli11|simdjson|xxhash")
+list(FILTER dev_packages EXCLUDE REGEX "gtest|gmock|benchmark|clang|openmpi|cli11|edit|simdjson|xxhash")
 list(JOIN dev_packages ", " dev_recommends)
 
 set(CPACK_GENERATOR DEB)

@@ -106,7 +106,7 @@ class Project:
             for path, content in files.items():
                 entry = zipfile.ZipInfo(path, date_time=time.gmtime(EPOCH)[:6])
                 entry.compress_type = zipfile.ZIP_DEFLATED
-                entry.external_attr = (0o755 if path.endswith(".so") else 0o644) << 16
+                entry.external_attr = (0o755 if path.endswith((".so", "/bin/tracelens")) else 0o644) << 16
                 wheel.writestr(entry, content)
         return name
 
@@ -172,7 +172,7 @@ class Native(Project):
             run("cmake", "-G", "Ninja", "-S", self.folder, "-B", build, "-DTRACELENS_PYTHON=ON",
                 "-DTRACELENS_DEV=OFF", f"-DPython3_EXECUTABLE={sys.executable}",
                 f"-DPython_EXECUTABLE={sys.executable}", "--no-warn-unused-cli", *definitions)
-        run("cmake", "--build", build, "--target", "tl_python")
+        run("cmake", "--build", build, "--target", "tl_python", "tracelens")
         suffix = sysconfig.get_config_var("EXT_SUFFIX")
         module = build / "python" / "tracelens" / f"_native{suffix}"
         if not module.exists():
@@ -187,7 +187,8 @@ class Native(Project):
         """What CMake installs: one list for the wheel and the Debian package (cmake/packaging.cmake)."""
         build = self.build(config_settings)
         with tempfile.TemporaryDirectory() as folder:
-            run("cmake", "--install", build, "--component", "python", "--prefix", folder, "--strip")
+            for component in ("python", "python_program"):
+                run("cmake", "--install", build, "--component", component, "--prefix", folder, "--strip")
             return tree(pathlib.Path(folder) / "lib" / "python3" / "dist-packages")
 
 

@@ -107,6 +107,17 @@ function runBars({times, labels}) {
   );
 }
 
+/** @param {number | null} ms */
+function msText(ms) {
+  return ms ? fixed(ms, 3) : '–';
+}
+
+// Both times below the name, where there is no room for columns.
+/** @param {(number | null)[]} times */
+function narrowTimes(times) {
+  return el('div', {class: 'muted small narrow-only'}, times.map(msText).join(' → ') + ' ms');
+}
+
 // Ops that changed one way, the largest change first.
 /** @param {string} title @param {import('./runs.js').ChangeRow[]} rows @param {import('./runs.js').ComparedRuns} runs @param {number} most change of all @param {string} table */
 function changeList(title, rows, {labels}, most, table) {
@@ -123,7 +134,8 @@ function changeList(title, rows, {labels}, most, table) {
           'tr',
           {},
           el('th', {scope: 'col'}, el('h2', {}, title)),
-          [...labels, 'change'].map((name) => el('th', {scope: 'col', class: 'number'}, `${name}, ms`)),
+          labels.map((name) => el('th', {scope: 'col', class: 'number wide-only'}, `${name}, ms`)),
+          el('th', {scope: 'col', class: 'number'}, 'change, ms'),
         ),
       ),
       el(
@@ -139,12 +151,13 @@ function changeList(title, rows, {labels}, most, table) {
               el('a', {href: hashOf('table', table, [['f', row.name]])}, traceText(row.name, 44)),
               !row.times[0] && el('div', {class: 'muted small'}, `only in ${labels[1]}`),
               !row.times[1] && el('div', {class: 'muted small'}, `only in ${labels[0]}`),
+              narrowTimes(row.times),
               el('div', {
                 class: `cost-bar ${changeOf(row) > 0 ? 'worse' : 'better'}`,
                 style: {width: `${(100 * Math.abs(changeOf(row))) / most}%`},
               }),
             ),
-            row.times.map((value) => el('td', {class: 'number'}, value ? fixed(value, 3) : '–')),
+            row.times.map((value) => el('td', {class: 'number wide-only'}, msText(value))),
             el('td', {class: 'number'}, signed(changeOf(row))),
           ),
         ),
@@ -160,6 +173,7 @@ async function exchangeList(page, {labels}) {
   const table = await page.table('substitutions'),
     cells = (column) => cellsOf(table, column);
   if (!table?.rows) return null;
+  const timesOf = (row) => ['time_trace1', 'time_trace2'].map((column) => (cells(column)[row] ?? 0) / 1000);
   return el(
     'section',
     {'aria-label': 'What took the place of what'},
@@ -173,7 +187,8 @@ async function exchangeList(page, {labels}) {
           'tr',
           {},
           el('th', {scope: 'col'}, el('h2', {}, 'What took the place of what')),
-          [...labels, 'change'].map((name) => el('th', {scope: 'col', class: 'number'}, `${name}, ms`)),
+          labels.map((name) => el('th', {scope: 'col', class: 'number wide-only'}, `${name}, ms`)),
+          el('th', {scope: 'col', class: 'number'}, 'change, ms'),
         ),
       ),
       el(
@@ -194,10 +209,9 @@ async function exchangeList(page, {labels}) {
               el('span', {class: 'muted'}, ` ${count(cells('count')[row] ?? 1)} times`),
               el('div', {class: 'small'}, traceText(cells('trace1')[row] || 'nothing', 72)),
               el('div', {class: 'small'}, '→ ', traceText(cells('trace2')[row] || 'nothing', 72)),
+              narrowTimes(timesOf(row)),
             ),
-            ['time_trace1', 'time_trace2'].map((column) =>
-              el('td', {class: 'number'}, fixed((cells(column)[row] ?? 0) / 1000, 3)),
-            ),
+            timesOf(row).map((value) => el('td', {class: 'number wide-only'}, msText(value))),
             el('td', {class: 'number'}, signed((cells('diff')[row] ?? 0) / 1000)),
           ),
         ),

@@ -121,10 +121,14 @@ Trace TraceInput::read_stitched(Console& console, bool python_frames) const {
 }
 
 void TraceInput::declare(Flags& flags) {
-  flags.add("trace", path_,
-            "Trace file: PyTorch profiler JSON, JAX XPlane, Perfetto or rocprofv3, plain or "
-            "packed by gzip, zip or zstd; "
+  flags.add("trace", paths_,
+            "Trace file: PyTorch profiler JSON, JAX XPlane, Perfetto, rocprofv3, or a database of "
+            "rocprofv3, rpd or Nsight Systems, plain or packed by gzip, zip or zstd; several "
+            "databases are one job; "
             "- reads standard input; without one the demo trace is used");
+  flags.add("--assume-dtype", assume_dtype_,
+            "Type of the tensors where the ranges of emit_nvtx tell only their shapes: bf16, fp16, "
+            "fp32, fp64, fp8 or int8");
   flags
       .add("--threads", threads_,
            "Threads to read with; 0 is one per core. Changes the speed, never the result")
@@ -132,15 +136,22 @@ void TraceInput::declare(Flags& flags) {
       .show_default();
 }
 
-std::string TraceInput::path() const { return path_.empty() ? demo_trace() : path_; }
+std::string TraceInput::path() const {
+  return paths_.empty() || paths_.front().empty() ? demo_trace() : paths_.front();
+}
+
+std::vector<std::string> TraceInput::paths() const {
+  return paths_.size() > 1 ? paths_ : std::vector{path()};
+}
 
 Trace TraceInput::read(Console& console) const {
   const std::string path = this->path();
-  if (path_.empty()) console.note(fmt::format("no trace given: reading the demo trace {}", path));
+  if (paths_.empty()) console.note(fmt::format("no trace given: reading the demo trace {}", path));
   ReadOptions options;
   options.threads = threads_;
+  options.assume_dtype = assume_dtype_;
   options.on_progress = console.progress_bar();
-  Trace trace = read_trace(path, options);
+  Trace trace = paths_.size() > 1 ? read_job(paths_, options) : read_trace(path, options);
   console.clear_progress();
   tell_files(path, trace, console);
   for (const auto& warning : trace.warnings().entries())

@@ -88,9 +88,11 @@ class TraceInput {
   [[nodiscard]] const std::string& captures() const { return captures_; }  // empty: none
   // What is read: as given, or the demo trace. Throws Error when there is neither.
   [[nodiscard]] std::string path() const;
+  [[nodiscard]] std::vector<std::string> paths() const;  // of a job that is in several files
 
  private:
-  std::string path_, captures_;
+  std::vector<std::string> paths_;
+  std::string captures_, assume_dtype_;
   PseudoOps pseudo_ops_;
   int threads_ = 0;
 };

@@ -28,6 +28,8 @@ static constexpr VerbKind kVerbs[] = {
     {"tree", "The call tree with GPU time: modules, ops, kernels", make_verb<class TreeVerb>},
     {"replay", "Ops of a trace as a script that runs and times them again",
      make_verb<class ReplayVerb>},
+    {"query", "SQL over a trace, its call tree and the tables of its report",
+     make_verb<class QueryVerb>},
     {"info", "What is in a trace: GPUs, threads, steps, counts", make_verb<class InfoVerb>},
     {"check", "Is a trace good enough to analyse, and what is missing", make_verb<class CheckVerb>},
     {"convert", "Any trace as Chrome JSON, for Perfetto and chrome://tracing",

@@ -21,6 +21,9 @@ struct ReadProgress {
 struct ReadOptions {
   int threads = 0;  // 0: one per core. The result never depends on it.
   std::function<void(const ReadProgress&)> on_progress = nullptr;
+  // Ranges of emit_nvtx tell the shapes of an op's tensors, but not their type: "bf16" or what they are
+  // to be taken for. Empty: bytes and rooflines of such ops stay unknown.
+  std::string assume_dtype = {};
   // Text is read in blocks of about this size. The result does not depend on it either; tests use
   // small blocks to put a cut into every place.
   std::size_t block_bytes = std::size_t{512} << 10;
@@ -31,6 +34,10 @@ struct ReadOptions {
 // and a file cut short gives every event before the cut; both are counted in Trace::warnings(),
 // with the byte (of the unpacked text) where the first one was found.
 [[nodiscard]] Trace read_trace(const std::string& path, const ReadOptions& options = {});
+
+// The files of one job as one trace: databases of one profiler (rocpd, rpd, Nsight Systems), each of
+// other processes. Throws Error when there are several and one is of another format.
+[[nodiscard]] Trace read_job(std::span<const std::string> paths, const ReadOptions& options = {});
 
 // The same for bytes in memory; `name` stands in for the path in messages.
 [[nodiscard]] Trace read_trace_bytes(std::string name, std::span<const char> bytes,

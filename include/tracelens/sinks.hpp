@@ -1,7 +1,7 @@
 // sinks.hpp: finished tables in, documents out. The kind of document follows the output's name.
 //   write_tables(report.tables, "report.xlsx", {.title = "Performance report"});
 //   write_tables({&table, 1}, "csv/", {});          // a folder: one CSV file per table
-// Also .csv (one table), .html, .md and .json. Output is written beside its place and renamed when
+// Also .csv (one table), .html, .md, .json and .db (SQLite, see query.hpp). Output is written beside its place and renamed when
 // complete: a failed run leaves the old file. Implemented in src/report/sinks.
 #pragma once
 

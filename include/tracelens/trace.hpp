@@ -167,6 +167,9 @@ enum class Recorder : std::uint8_t {
   kJax,       // XPlane
   kRocprof,   // rocprofv3's results
   kPerfetto,  // a .pftrace
+  kRocpd,     // rocprofv3's database, since ROCm 7
+  kRpd,       // rpd_tracer's database
+  kNsight,    // Nsight Systems, as an SQLite export
 };
 
 // How the bytes arrived; for `info` and `check`.

@@ -88,8 +88,9 @@ class TraceBuilder {
     trace_.other_categories_.append(event, text);
   }
 
-  // The caller of an event in the tree, for any event at any time; the last word counts. A parent
-  // that is a GPU event, is not in the tree or lies below the event itself is ignored.
+  // The caller of an event in the tree, for any event at any time; the last word counts. Without a
+  // parent it is a root. One that is a GPU event, is not in the tree or lies below the event itself is
+  // ignored.
   void set_parent(EventId event, EventId parent) { given_parents_.push_back({event, parent}); }
   // Tree::nearest_op() and the launchers of kernels pass over this op.
   void pass_over(EventId event) { trace_.passed_over_.push_back(event); }

@@ -28,6 +28,8 @@
 #include <tracelens/page.hpp>
 #include <tracelens/printed_text.hpp>
 #include <tracelens/pseudo_ops.hpp>
+#include <tracelens/query.hpp>
+#include <tracelens/raw_events.hpp>
 #include <tracelens/read_trace.hpp>
 #include <tracelens/reader.hpp>
 #include <tracelens/redact.hpp>

@@ -78,6 +78,16 @@ void translate(std::exception_ptr thrown) {
 
 }  // namespace
 
+void set_python_error(std::exception_ptr thrown) {
+  try {
+    translate(std::move(thrown));
+  } catch (py::error_already_set& error) {
+    error.restore();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+}
+
 void throw_typed(const Error& error, const std::vector<std::string>& inputs) {
   const std::string_view sentence = error.what();
   for (const std::string& input : inputs) {

@@ -54,6 +54,9 @@ auto or_input_error(const std::vector<std::string>& inputs, const Function& func
   }
 }
 
+// Sets the exception of Python; for code that Python calls without pybind11 in between.
+void set_python_error(std::exception_ptr thrown);
+
 // For asking whether `output` can be written: its folder is not there, or no document has such a name.
 [[noreturn]] void throw_for_output(const Error& error, const std::string& output);
 template <class Function>

@@ -468,6 +468,11 @@ std::shared_ptr<TraceHandle> EventStore::synced() {
   Trace trace = read_document(*document);
   TraceBuilder builder{std::move(trace)};
   for (const auto& [event, parent] : links) builder.set_parent(event, parent);
+  for (std::uint32_t i = 0; i < all.size(); ++i)
+    if (all[i].row >= 0 &&
+        std::ranges::binary_search(source_->trace().passed_over(),
+                                   EventId{static_cast<std::uint32_t>(all[i].row)}))
+      builder.pass_over({i});
   synced_ = std::make_shared<TraceHandle>(std::move(builder).finish(), document);
   synced_uids_ = uids_of(all);
   synced_rows_.clear();
@@ -482,6 +487,15 @@ std::shared_ptr<TraceHandle> EventStore::synced() {
   }
   synced_state_ = now;
   return synced_;
+}
+
+TreeHandle EventStore::tree() {
+  const std::shared_ptr<TraceHandle> handle = synced();
+  const TreeSettings& settings = source_->settings();
+  const py::gil_scoped_release unlocked;
+  return {handle->shared_trace(),
+          handle->tree({.python_frames = settings.python_frames,
+                        .link_by_correlation = settings.link_by_correlation})};
 }
 
 py::object EventStore::uids() {

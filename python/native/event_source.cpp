@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <exception>
+#include <new>
 #include <numeric>
 #include <string>
 #include <tracelens/error.hpp>
 #include <utility>
 
+#include "errors.hpp"
 #include "event_json.hpp"
 #include "event_print.hpp"
 #include "python_values.hpp"
@@ -57,26 +60,18 @@ double to_us(std::int64_t ns) {
   return static_cast<double>(static_cast<long double>(ns) / 1000.0L);
 }
 
-// An exception of the core as one of Python.
+// Sets the exception that a function of the module would raise; `path` is what is being read.
 template <class Work>
-bool guarded(Work&& work) {
+bool guarded(const std::string& path, const Work& work) {
   try {
-    work();
+    or_input_error({path}, work);
     return true;
   } catch (py::error_already_set& error) {
     error.restore();
-  } catch (const Error& error) {
-    // The module's own class, which add_errors() registered.
-    PyObject* const module = PyImport_ImportModule("tracelens._native");
-    PyObject* const type = module == nullptr ? nullptr : PyObject_GetAttrString(module, "Error");
-    if (type == nullptr) PyErr_Clear();
-    PyErr_SetString(type == nullptr ? PyExc_RuntimeError : type, error.what());
-    Py_XDECREF(type);
-    Py_XDECREF(module);
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
-  } catch (const std::exception& error) {
-    PyErr_SetString(PyExc_RuntimeError, error.what());
+  } catch (...) {
+    set_python_error(std::current_exception());
   }
   return false;
 }
@@ -435,10 +430,11 @@ bool EventSource::has_own_lists(EventObject& event) {
 bool EventSource::load_texts() {
   if (has_loaded_) return true;
   std::optional<RawEvents> raw;
-  const bool done = guarded([&] {
+  const bool done = guarded(trace_.source().name, [&] {
     const py::gil_scoped_release unlocked;
     raw = handle_->raw_events();
-    if (raw && raw->size() != trace_.size())
+    // Events may have been added to those of the file.
+    if (raw && raw->size() != trace_.size() && raw->size() != trace_.recorded())
       throw Error{trace_.source().name, "the file was changed after it was read"};
   });
   if (!done) return false;
@@ -505,7 +501,7 @@ PyObject* EventSource::args_from_columns(std::uint32_t row) {
   const EventId event{row};
   PyObject* const args = PyDict_New();
   if (args == nullptr) return nullptr;
-  const bool done = guarded([&] {
+  const bool done = guarded(trace_.source().name, [&] {
     const auto put_number = [&](const char* key, std::optional<std::int64_t> value) {
       if (value && *value != kAbsent && !put(args, key, PyLong_FromLongLong(*value)))
         throw py::error_already_set{};
@@ -573,7 +569,8 @@ bool EventSource::fill_event(EventObject& event) {
         handed_out.push_back({static_cast<Key>(key), held(list)});
   }
   PyDict_Clear(dict);
-  bool done = raw_ ? fill_from_text(dict, row, raw_->text({row})) : fill_from_columns(dict, row);
+  bool done = raw_ && row < raw_->size() ? fill_from_text(dict, row, raw_->text({row}))
+                                         : fill_from_columns(dict, row);
   for (int i = kFirstTreeKey; done && i <= kLastTreeKey; ++i) {
     const auto key = static_cast<Key>(i);
     const auto own = std::ranges::find(handed_out, key, &std::pair<Key, PyObject*>::first);

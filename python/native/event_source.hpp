@@ -56,7 +56,7 @@ class EventSource {
   [[nodiscard]] PyObject* uid_list(std::span<const EventId> events) const;
   // The event as it is written; empty when nobody has asked for texts, or there are none.
   [[nodiscard]] std::string_view raw_text(EventId event) const {
-    return raw_ ? raw_->text(event) : std::string_view{};
+    return raw_ && event.row < raw_->size() ? raw_->text(event) : std::string_view{};
   }
 
   // --- one event ---

@@ -408,6 +408,7 @@ void add_events(py::module_& module) {
       .def_property_readonly("linking_id_to_gpu_events", &EventStore::gpu_events_by_link)
       .def("dirty", &EventStore::dirty)
       .def("synced", &EventStore::synced)
+      .def("tree", &EventStore::tree)
       .def("uids", &EventStore::uids)
       .def("rows", &EventStore::rows);
   module.def(

@@ -25,6 +25,7 @@
 //   store.dirty()                    # whether an event was changed since the trace was made
 //   store.synced()                   # the Trace for native calls: the one that was read, or, after
 //                                    # changes, one made of the dicts, links as they stand there
+//   store.tree()                     # the Tree of synced(), as build() was told
 //   store.uids()                     # of the rows of synced(): None where they are the row numbers
 //   store.rows(uids)                 # the rows of synced() with these UIDs; KeyError
 //
@@ -89,6 +90,7 @@ class EventStore {
 
   [[nodiscard]] bool dirty() { return state() != synced_state_; }
   [[nodiscard]] std::shared_ptr<TraceHandle> synced();
+  [[nodiscard]] TreeHandle tree();
   [[nodiscard]] pybind11::object uids();
   [[nodiscard]] std::vector<std::uint32_t> rows(const std::vector<std::int64_t>& uids);
 

@@ -33,6 +33,7 @@ class TraceHandle {
   // The events as they are written, by reading the file once more; nothing where events are no texts.
   // The caller must not hold the interpreter's lock.
   [[nodiscard]] std::optional<RawEvents> raw_events() const {
+    if (bytes_ == nullptr && trace_->source().name == "-") return std::nullopt;  // read and gone
     if (bytes_ == nullptr) return read_raw_events(trace_->source().name);
     return read_raw_events_bytes(trace_->source().name, *bytes_);
   }

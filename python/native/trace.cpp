@@ -41,11 +41,16 @@ std::shared_ptr<TraceHandle> read_buffer(const py::buffer& buffer, const std::st
     throw py::type_error{"expected bytes that lie side by side"};
   const std::span span{static_cast<const char*>(bytes.ptr), static_cast<std::size_t>(bytes.size)};
   try {
-    return std::make_shared<TraceHandle>(read_watched(
-        [&](const auto& on_progress) {
-          return read_trace_bytes(name, span, {.threads = threads, .on_progress = on_progress});
-        },
-        progress));
+    // The bytes are kept: what a trace leaves out of its events is read from them when it is asked for.
+    auto kept = std::make_shared<const std::string>(span.begin(), span.end());
+    return std::make_shared<TraceHandle>(
+        read_watched(
+            [&](const auto& on_progress) {
+              return read_trace_bytes(name, *kept,
+                                      {.threads = threads, .on_progress = on_progress});
+            },
+            progress),
+        kept);
   } catch (const Error& error) {
     throw TypedError{ErrorKind::kRead, error.what()};
   }

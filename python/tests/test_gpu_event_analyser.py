@@ -130,6 +130,7 @@ def test_gpus_of_a_jax_trace_are_processes(two_gpus):
     assert list(table["gpu_pid"]) == [1] * 8 + [2] * 8
     assert list(two_gpus.get_breakdown_df_multigpu()) == [0, 1]
     assert two_gpus.get_average_df()["percent"][5] == 100.0
+    assert two_gpus.get_average_df_verify_with_jax_analyses().equals(two_gpus.get_average_df())
 
 
 def test_raw_jax_events_are_told_apart_by_metadata():

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import struct
 import sys
 import types
 
@@ -17,6 +18,8 @@ from TraceLens.util import (
     merge_intervals,
 )
 
+BACKEND = ('backend_config={"gemm_backend_config":{"alpha_real":1,"beta":%d,"dot_dimension_numbers":'
+           '{"lhs_contracting_dimensions":["1"],"rhs_contracting_dimensions":["0"]},"epilogue":"%s"}}')
 KEYS, FIELDS, THREADS = TraceEventUtils.TraceKeys, TraceEventUtils.MetadataFields, TraceEventUtils.JaxSpecialThreads
 
 
@@ -48,12 +51,110 @@ def test_other_files_are_refused(tmp_path):
         DataLoader.load_data(tmp_path / "cut.json")
 
 
-def test_a_profile_as_dictionaries_needs_a_converter_and_says_so(monkeypatch):
+def field(number, value):
+    """A field of a protocol buffer: a whole number, a real one, a text or a message."""
+    def varint(rest):
+        rest &= 2**64 - 1
+        out = bytearray()
+        while rest > 127:
+            out.append(rest & 127 | 128)
+            rest >>= 7
+        return bytes([*out, rest])
+
+    if isinstance(value, float):
+        return varint(number << 3 | 1) + struct.pack("<d", value)
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    body = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(body)) + body
+
+
+def named(number, key, *fields):
+    return field(number, field(1, key) + field(2, b"".join(fields)))
+
+
+PROFILE = field(1, b"".join((
+    field(1, 7), field(2, "/device:GPU:7"), named(5, 1, field(2, "hlo_op")), named(5, 2, field(2, "dot.3")),
+    named(5, 3, field(2, "big")), named(5, 4, field(2, "occupancy")), named(5, 5, field(2, "kernel_details")),
+    named(4, 1, field(2, "gemm"), field(5, field(1, 4) + field(2, 1.5))), named(4, 2, field(2, "x"), field(4, "shown")),
+    named(4, 3, field(2, "MemoryAllocation")),
+    field(3, b"".join((field(1, -2), field(2, "Stream #1"), field(3, 1000),
+                       field(4, field(1, 2) + field(2, 7000000)),
+                       field(4, field(1, 1) + field(2, 3000000) + field(3, 2000000)
+                             + field(4, field(1, 1) + field(7, 2)) + field(4, field(1, 3) + field(3, 2**60))
+                             + field(4, field(1, 5) + field(5, "regs:4"))),
+                       field(4, field(1, 3))))),
+    field(3, field(1, 9) + field(2, "Stream #9")),
+))) + field(1, field(2, "/device:GPU:0")) + field(1, b"".join((
+    field(2, "/host:CPU"), named(4, 1, field(2, "$main")),
+    field(3, field(1, 5) + field(11, "python") + field(4, field(1, 1) + field(3, 9000000))))))
+
+
+def test_a_profile_is_read_without_any_converter(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "xprof", None)
-    with pytest.raises(ImportError, match=r"TraceLens\[jax\]"):
-        DataLoader.load_data("x.xplane.pb")
-    with pytest.raises(ImportError, match=r"TraceLens\[jax\]"):
-        JaxProfileProcessor.process_protobuf_file("x.xplane.pb", "main")
+    path = tmp_path / "node1.xplane.pb"
+    path.write_bytes(PROFILE)
+    metadata, events = TraceEventUtils.split_event_list(DataLoader.load_data(path)["traceEvents"])
+    stream = 2**32 - 2
+    assert metadata == {8: {None: {"process_name": "node1 /device:GPU:7", "process_sort_index": 8},
+                            stream: {"thread_name": "Stream #1", "thread_sort_index": stream}},
+                        701: {None: {"process_name": "node1 /host:CPU", "process_sort_index": 701},
+                              5: {"thread_name": "python", "thread_sort_index": 5}}}
+    assert events == [
+        {"ph": "X", "pid": 8, "tid": stream, "ts": 4.0, "dur": 2.0, "name": "gemm",
+         "args": {"occupancy": 1.5, "hlo_op": "dot.3", "big": str(2**60)}},
+        {"ph": "X", "pid": 8, "tid": stream, "ts": 8.0, "dur": 1e-6, "name": "shown"},
+        {"ph": "X", "pid": 701, "tid": 5, "ts": 0.0, "dur": 9.0, "name": "$main"}]
+
+
+def shape(kind, *sizes):
+    layout = bytes(reversed(range(len(sizes))))
+    return field(2, kind) + field(3, bytes(sizes)) + (field(5, field(1, layout)) if sizes else b"")
+
+
+def instruction(number, name, opcode, result, *more):
+    return field(2, b"".join((field(1, name), field(2, opcode), field(3, result), field(35, number << 32), *more)))
+
+
+def operands(*numbers):
+    return b"".join(field(36, number << 32) for number in numbers)
+
+
+def test_modules_of_a_profile_are_read_without_any_converter(monkeypatch, tmp_path, caplog):
+    monkeypatch.setitem(sys.modules, "xprof", None)
+    workspace = field(4, shape(16, 2, 8)) + field(4, shape(2, 64))
+    computation = b"".join((
+        instruction(1, "a", "parameter", shape(16, 2, 4), field(9, 0)),
+        instruction(2, "b", "parameter", shape(16, 4, 8), field(9, 1)),
+        instruction(3, "gemm.3", "custom-call", field(2, 13) + workspace, operands(1, 2), field(28, "__cublas$gemm"),
+                    field(43, (BACKEND % (0, "DEFAULT"))[len("backend_config="):]),
+                    field(7, field(2, "jit(f)/dot") + field(4, 12))),
+        instruction(4, "all-reduce.4", "all-reduce", shape(11, 4), operands(1, 1, 1, 1, 1, 2),
+                    field(49, field(1, bytes((0, 1)))), field(49, field(1, bytes((2, 3))))),
+    ))
+    module = field(1, field(1, "jit_f") + field(3, computation))
+    plane = field(2, "/host:metadata") + named(4, 9, field(2, "jit_f(9)"), field(5, field(1, 1) + field(6, module)))
+    path = tmp_path / "x.xplane.pb"
+    path.write_bytes(PROFILE + field(1, plane))
+    ops = JaxProfileProcessor.process_protobuf_file(str(path), "jit_f")
+    assert ops["%gemm.3"]["output"] == "(bf16[2,8]{1,0},s8[64]{0})"
+    assert ops["%gemm.3"]["operands"] == ["bf16[2,4]{1,0}", "bf16[4,8]{1,0}"]
+    assert ops["%gemm.3"]["metadata"] == 'metadata={op_name="jit(f)/dot" source_line=12'
+    assert ops["%all-reduce.4"]["replica_groups"] == "{{0,1},{2,3}}"
+    assert ops["%all-reduce.4"]["operands"][5] == "/*index=5*/%b"
+    assert JaxProfileProcessor.process_gemm_ops(ops)["%gemm.3"] == {
+        "Batch": 1, "M": 8, "N": 2, "K": 4, "Beta": 0, "Type": "bf16", "Computation": "gemm"}
+    assert JaxProfileProcessor.process_protobuf_file(str(path), "jit_f(9)") == ops
+    assert JaxProfileProcessor.process_protobuf_file(str(path), "jit_g") == {}
+    assert "No module jit_g" in caplog.text
+
+
+@pytest.mark.parametrize("data", [PROFILE[:-3], b"\x0b", b"\xff" * 12, b'{"traceEvents": []}'])
+def test_what_is_no_profile_is_refused(monkeypatch, tmp_path, data):
+    monkeypatch.setitem(sys.modules, "xprof", None)
+    (tmp_path / "x.pb").write_bytes(data)
+    with pytest.raises(ValueError, match="is no profile of JAX"):
+        DataLoader.load_data(tmp_path / "x.pb")
 
 
 def test_a_profile_is_converted_where_the_converter_is(monkeypatch, tmp_path, capfd):
@@ -159,8 +260,6 @@ def test_merged_intervals():
 
 # --- HLO as text --------------------------------------------------------------------------------------------
 
-BACKEND = ('backend_config={"gemm_backend_config":{"alpha_real":1,"beta":%d,"dot_dimension_numbers":'
-           '{"lhs_contracting_dimensions":["1"],"rhs_contracting_dimensions":["0"]},"epilogue":"%s"}}')
 MODULE = f"""HloModule jit_step, entry_computation_layout=x
 ENTRY %main (a: f32[128,512], b: f32[512,256]) -> f32[128,256] {{
   %a = f32[128,512]{{1,0}} parameter(0)

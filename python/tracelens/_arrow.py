@@ -16,12 +16,12 @@ class ArrowStream:
 
     def to_arrow(self) -> Any:
         """A pyarrow.Table; needs pyarrow 15 or later."""
-        import pyarrow  # type: ignore[import]
+        import pyarrow
 
         return pyarrow.table(self)
 
     def to_polars(self) -> Any:
         """A polars.DataFrame; needs polars 1.3 or later."""
-        import polars  # type: ignore[import]
+        import polars
 
         return polars.DataFrame(self)

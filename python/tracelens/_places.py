@@ -10,13 +10,29 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def demo_file() -> str:
-    """The demo trace: beside the package, or where the program's package puts it."""
-    named = os.environ.get("TRACELENS_DEMO")
-    places = ([named] if named else []) + [
+    """The demo trace: named by TRACELENS_DEMO, beside the package, or where the program's package is."""
+    return _first(
+        "the demo trace",
+        os.environ.get("TRACELENS_DEMO"),
         os.path.join(_HERE, "demo.json.gz"),
         "/usr/share/tracelens/demo.json.gz",
-    ]
+    )
+
+
+def program_file() -> str:
+    """The program: named by TRACELENS_PROGRAM, beside the package, or on the path."""
+    import shutil
+
+    return _first(
+        "the program tracelens",
+        os.environ.get("TRACELENS_PROGRAM"),
+        os.path.join(_HERE, "bin", "tracelens"),
+        shutil.which("tracelens"),
+    )
+
+
+def _first(what: str, *places: str | None) -> str:
     for place in places:
-        if os.path.exists(place):
+        if place and os.path.exists(place):
             return place
-    raise FileError(f"{places[-1]}: the demo trace is not installed")
+    raise FileError(f"{what} is not installed; looked at {', '.join(p for p in places if p)}")

@@ -10,6 +10,7 @@ from tracelens._errors import UsageError
 from tracelens._table import Table
 
 if TYPE_CHECKING:
+    from tracelens._models import OpModel
     from tracelens._trace import Trace
 
 
@@ -27,10 +28,12 @@ class Report(Mapping[str, Table]):
         native: _native.Report,
         verb: str = "report",
         with_page: Callable[[], _native.Report] | None = None,
+        warnings: Sequence[str] = (),
     ) -> None:
         self._native = native
         self._verb = verb
         self._with_page = with_page
+        self._warnings = list(warnings)
         self._tables = {table.name: Table(table) for table in native.tables}
 
     @property
@@ -54,7 +57,7 @@ class Report(Mapping[str, Table]):
     @property
     def warnings(self) -> list[str]:
         """Sentences about what the report had to make do with."""
-        return self._native.warnings
+        return self._native.warnings + self._warnings
 
     @property
     def tables(self) -> dict[str, Table]:
@@ -94,7 +97,9 @@ class Report(Mapping[str, Table]):
         return (_restored, (about, list(self._tables.values()), self._verb))
 
 
-def _restored(about: tuple[Any, ...], tables: list[Table], verb: str) -> Report:
+def _restored(
+    about: tuple[str, str, str, list[str], str], tables: list[Table], verb: str
+) -> Report:
     return Report(_native.report_of(*about, [table._native for table in tables]), verb)
 
 
@@ -108,6 +113,7 @@ def report(
     gpu_file: str | os.PathLike[str] = "",
     gpu_from_trace: bool = True,
     achievable_peaks: bool = False,
+    models: Sequence[OpModel] | None = None,
     models_file: str | os.PathLike[str] = "",
     kernel_rules_file: str | os.PathLike[str] = "",
     include_unlinked: bool = False,
@@ -137,7 +143,7 @@ def report(
 
     tables, also, without: names or groups of tables, as ``tl.table_list()`` has them: exactly these;
     those made on request as well; not these. gpu, gpu_file: whose peaks the roofline columns use.
-    edition: "reference" gives
+    models: op models to ask instead of those registered with ``tl.op_model``. edition: "reference" gives
     exactly what the Python TraceLens knows and does.
 
     >>> import tracelens as tl
@@ -145,6 +151,7 @@ def report(
     >>> "micro_idle_time" in r["gpu_timeline"].cells("type")
     True
     """
+    from tracelens import _models
     from tracelens._trace import opened
 
     if isinstance(tables, str) or isinstance(also, str) or isinstance(without, str):
@@ -166,13 +173,18 @@ def report(
     )
     of = opened(trace)
 
-    def with_page() -> _native.Report:
-        return _native.report(of._native, {**options, "page": True})
+    def made(with_page: bool) -> tuple[_native.Report, list[str]]:
+        rows = _models.rows_of(models)
+        own, warnings = _models.own_tables(of)
+        with _models.kernel_rules_file(options["kernel_rules_file"]) as rules:
+            chosen = {**options, "page": with_page, "kernel_rules_file": rules}
+            return _native.report(of._native, chosen, rows, own), warnings
 
-    return Report(_native.report(of._native, options), "report", with_page)
+    native, warnings = made(page)
+    return Report(native, "report", lambda: made(True)[0], warnings)
 
 
-def table(trace: Trace | str | os.PathLike[str], name: str, **options: Any) -> Table | None:
+def one_table(trace: Trace | str | os.PathLike[str], name: str, **options: Any) -> Table | None:
     """One table of the report by its name, and nothing else computed; keywords as of ``report``.
 
     None when the trace does not have what it takes: modules, steps, several GPUs ...
@@ -181,6 +193,99 @@ def table(trace: Trace | str | os.PathLike[str], name: str, **options: Any) -> T
 
     native = _native.table(opened(trace)._native, name, options)
     return None if native is None else Table(native)
+
+
+def timeline(
+    trace: Trace | str | os.PathLike[str],
+    *,
+    micro_idle_us: int | None = None,
+    include_unlinked: bool = False,
+) -> Table:
+    """What the GPU's time went to.
+
+    >>> import tracelens as tl
+    >>> tl.timeline(tl.demo()).cells("type")[0]
+    'computation_time'
+    """
+    options = dict(micro_idle_us=micro_idle_us, include_unlinked=include_unlinked)
+    return _needed(one_table(trace, "gpu_timeline", **options), "gpu_timeline")
+
+
+def ops(trace: Trace | str | os.PathLike[str]) -> Table:
+    """GPU time by op, the costliest first.
+
+    >>> import tracelens as tl
+    >>> "aten::mm" in tl.ops(tl.demo()).cells("name")
+    True
+    """
+    return _needed(one_table(trace, "ops_summary"), "ops_summary")
+
+
+def unique_ops(trace: Trace | str | os.PathLike[str]) -> Table:
+    """GPU time by op and arguments, the costliest first."""
+    return _needed(one_table(trace, "ops_unique_args"), "ops_unique_args")
+
+
+def launchers(
+    trace: Trace | str | os.PathLike[str],
+    *,
+    communication: bool = False,
+    include_unlinked: bool = False,
+    kernels: bool = False,
+    modules: bool = False,
+    ids: bool = False,
+    start: bool = False,
+) -> Table:
+    """A row for each call that launched GPU work, by time: its own kernels and those below it.
+
+    kernels, modules, ids, start: further columns.
+
+    >>> import tracelens as tl
+    >>> rows = tl.launchers(tl.demo())
+    >>> rows.cells("name")[0].startswith("aten::")
+    True
+    """
+    rows = _rows(trace, communication=communication, include_unlinked=include_unlinked)
+    return Table(rows.launchers(start=start, ids=ids, kernels=kernels, modules=modules))
+
+
+def kernels(
+    trace: Trace | str | os.PathLike[str],
+    *,
+    include_unlinked: bool = False,
+    launch: bool = False,
+    module: bool = False,
+) -> Table:
+    """A row for each GPU event, with the op that launched it.
+
+    launch, module: further columns.
+    """
+    rows = _rows(trace, communication=True, include_unlinked=include_unlinked)
+    return Table(rows.kernels(launch=launch, module=module))
+
+
+def unified(
+    trace: Trace | str | os.PathLike[str],
+    *,
+    include_unlinked: bool = False,
+    kernels: bool = True,
+    call_stacks: bool = False,
+) -> Table:
+    """A row for each op with GPU work that a model knows, or that is the lowest one: work and rates."""
+    rows = _rows(trace, communication=True, include_unlinked=include_unlinked)
+    return Table(rows.unified(kernels=kernels, call_stacks=call_stacks))
+
+
+def _rows(trace: Trace | str | os.PathLike[str], **options: Any) -> _native.Rows:
+    from tracelens._trace import opened
+
+    return _native.Rows(opened(trace)._native.tree(), reference=False, **options)
+
+
+def _needed(table: Table | None, name: str) -> Table:
+    if table is None:
+        raise UsageError(f"{name}: the trace has nothing to fill this table with")
+    return table
 
 
 def table_list() -> Table:

@@ -85,7 +85,8 @@ class Table(ArrowStream):
         present = self._native.present(place)
         if present.all():
             return array
-        return np.ma.MaskedArray(array, mask=present == 0)
+        masked: npt.NDArray[Any] = np.ma.MaskedArray(array, present == 0)  # type: ignore[no-untyped-call]
+        return masked
 
     def cells(self, column: str) -> list[Any]:
         """A column as a list of plain Python objects, None where a cell is missing."""
@@ -94,8 +95,8 @@ class Table(ArrowStream):
         if kind in ("text", "nested"):
             return list(values)
         present = self._native.present(place).tolist()
-        turn: Callable[[Any], Any] = bool if kind == "bool" else lambda value: value
-        return [turn(value) if there else None for value, there in zip(values.tolist(), present)]
+        plain = values.astype(bool).tolist() if kind == "bool" else values.tolist()
+        return [value if there else None for value, there in zip(plain, present)]
 
     def __iter__(self) -> Iterator[Any]:
         """Rows as named tuples; a column whose name is no identifier is ``_1``, ``_2`` ... there."""

@@ -11,7 +11,9 @@ from tracelens._errors import FileError, UsageError
 from tracelens._table import Column, Table, table_of_rows
 
 if TYPE_CHECKING:
+    from tracelens._answers import Diagnosis
     from tracelens._columns import Columns
+    from tracelens._edit import Edit
     from tracelens._report import Report
     from tracelens._tree import Tree
 
@@ -117,6 +119,18 @@ class Trace:
         from tracelens._report import report
 
         return report(self, **options)
+
+    def diagnose(self, **options: Any) -> Diagnosis:
+        """The same as ``tl.diagnose(trace, ...)``."""
+        from tracelens._answers import diagnose
+
+        return diagnose(self, **options)
+
+    def edit(self) -> Edit:
+        """Changes to this trace, see `Edit`; `edit().trace()` is another trace."""
+        from tracelens._edit import Edit
+
+        return Edit(self)
 
     # --- pickles: where it came from, or by value ---
     def __reduce__(self) -> tuple[Any, ...]:
@@ -270,6 +284,15 @@ class _Bar:
 def opened(trace: Trace | str | os.PathLike[str]) -> Trace:
     """A trace, read first if it is a path."""
     return trace if isinstance(trace, Trace) else read(trace)
+
+
+def path_of(trace: Trace | str | os.PathLike[str]) -> str:
+    """The file of a trace, for what reads traces itself."""
+    if not isinstance(trace, Trace):
+        return os.fsdecode(os.fspath(trace))
+    if trace._origin.path is None:
+        raise UsageError("this trace was not read from a file: give the path of one")
+    return trace._origin.path
 
 
 def demo() -> Trace:

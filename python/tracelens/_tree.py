@@ -104,9 +104,9 @@ class Tree:
     # --- for people ---
     def modules(self) -> Table | None:
         """GPU time by nn.Module, the table ``modules`` of the report; None: none were recorded."""
-        from tracelens._report import table
+        from tracelens._report import one_table
 
-        return table(self._trace, "modules")
+        return one_table(self._trace, "modules")
 
     def print(
         self,

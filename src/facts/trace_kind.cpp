@@ -15,6 +15,10 @@ TraceKind trace_kind(const Trace& trace) {
       return TraceKind::kRocmTimeline;
     case Recorder::kPyTorch:
       return is_rocm_timeline(trace) ? TraceKind::kRocmTimeline : TraceKind::kPyTorch;
+    case Recorder::kRocpd:
+    case Recorder::kRpd:
+    case Recorder::kNsight:
+      return TraceKind::kDatabase;
     case Recorder::kUnknown:
       break;
   }

@@ -12,6 +12,7 @@ enum class TraceKind : std::uint8_t {
   kJax,           // HLO ops and kernels
   kRocmTimeline,  // HIP calls and kernels of rocprofv3's timeline, as .pftrace or JSON
   kRocprof,       // rocprofv3's results
+  kDatabase,      // calls, ranges and GPU events of an SQLite file: rocpd, rpd, Nsight Systems
 };
 
 [[nodiscard]] TraceKind trace_kind(const Trace& trace);

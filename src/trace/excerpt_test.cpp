@@ -32,6 +32,7 @@ TEST(Excerpt, HasTheseEventsAloneAndWhatIsKnownOfThem) {
                                       .dur_ns = 1});
   more.set_parent(pseudo, op);
   more.set_parent(kernel, first);
+  more.set_parent(op, {});
   const Trace trace = std::move(more).finish();
 
   const EventId kept[] = {op, kernel, pseudo};
@@ -45,7 +46,8 @@ TEST(Excerpt, HasTheseEventsAloneAndWhatIsKnownOfThem) {
   EXPECT_EQ(part.devices().at({1}), 3);
   EXPECT_EQ(part.recorded(), 2u);
   EXPECT_EQ(part.given_parents().at({2}), EventId{0});
-  EXPECT_FALSE(part.given_parents().at({1}));  // its parent is not there
+  EXPECT_EQ(part.given_parents().at({0}), EventId{});  // a root
+  EXPECT_FALSE(part.given_parents().at({1}));          // its parent is not there
   EXPECT_TRUE(part.label(Track{0, 0}, "process_name"));
 }
 

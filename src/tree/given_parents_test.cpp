@@ -37,6 +37,21 @@ std::vector<EventId> order_of(const Tree& tree) {
   return {tree.events().begin(), tree.events().end()};
 }
 
+TEST(GivenParents, NoParentMakesARoot) {
+  TestTrace t;
+  const EventId outer = t.op("outer", 0, 100), inner = t.op("inner", 10, 20);
+  const EventId deep = t.op("deep", 12, 5);
+  t.builder().set_parent(inner, {});
+  const Trace trace = t.finish();
+  const Tree tree = build_tree(trace);
+  EXPECT_EQ(tree.stats().ignored_parents, 0u);
+  EXPECT_FALSE(parent_of(tree, inner).valid());
+  EXPECT_EQ(parent_of(tree, deep), inner);
+  EXPECT_EQ(tree.roots().size(), 2u);
+  EXPECT_EQ(tree.op_roots().size(), 2u);
+  EXPECT_EQ(tree.end(tree.node(outer)).row, tree.node(outer).row + 1);
+}
+
 // frame { step { cudaGraphLaunch -> 2 kernels } after }
 struct Replay {
   TestTrace t;

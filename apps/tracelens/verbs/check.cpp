@@ -25,7 +25,7 @@ class CheckVerb : public Verb {
   }
 
   int run(Console& console) override {
-    refuse_overwriting({output_}, {input_.path()});
+    refuse_overwriting({output_}, input_.paths());
     if (!output_.empty()) check_sink(output_);
     const Trace trace = input_.read(console);
     const TraceCheck check = check_trace(trace, build_tree(trace, {.python_frames = true}));

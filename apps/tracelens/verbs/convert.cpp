@@ -24,7 +24,7 @@ class ConvertVerb : public Verb {
   }
 
   int run(Console& console) override {
-    refuse_overwriting({output_}, {input_.path()});
+    refuse_overwriting({output_}, input_.paths());
     if (!output_.ends_with(".json") && !output_.ends_with(".json.gz") && output_ != "-" &&
         !output_.starts_with("/dev/"))
       throw Error{output_, "a trace can be converted to .json or .json.gz"};

@@ -44,7 +44,7 @@ class CritpathVerb : public Verb {
     if (output_.empty() && (overlay_.only_critical || overlay_.counters))
       throw Error{"critpath", "--only-critical and --counters are about the trace that -o writes"};
     check_step_choice(overlay_.steps);
-    refuse_overwriting({output_}, {input_.path()});
+    refuse_overwriting({output_}, input_.paths());
     const Trace trace = input_.read(console);
     hta_.last = hta_.first;
     const CriticalPathAnswer answer =

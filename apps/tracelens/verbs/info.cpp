@@ -20,7 +20,7 @@ class InfoVerb : public Verb {
   }
 
   int run(Console& console) override {
-    refuse_overwriting({output_}, {input_.path()});
+    refuse_overwriting({output_}, input_.paths());
     if (!output_.empty()) check_sink_for_several(output_);
     const Trace trace = input_.read(console);
     const std::vector<Table> tables = trace_info(trace, build_tree(trace, {.python_frames = true}));

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <memory>
 #include <tracelens/error.hpp>
 #include <tracelens/graph_stitching.hpp>
+#include <tracelens/query.hpp>
 #include <tracelens/report.hpp>
 #include <tracelens/sinks.hpp>
 #include <tracelens/version.hpp>
@@ -42,10 +44,12 @@ class ReportVerb : public Verb {
  public:
   void declare(Flags& flags) override {
     input_.declare(flags);
-    flags.add("-o,--output", output_,
-              "Where to write: a file (.xlsx, .html, .md, .json) or a folder for CSV files (out/); "
-              "by default <trace>_report.xlsx in the current folder");
+    flags.add(
+        "-o,--output", output_,
+        "Where to write: a file (.xlsx, .html, .md, .json, .db) or a folder for CSV files (out/); "
+        "by default <trace>_report.xlsx in the current folder");
     add_csv_raw(flags, csv_raw_);
+    flags.add("--tables-only", tables_only_, "Into a .db file the tables alone, without events");
     page_.declare(flags);
     page_.declare_redact(flags);
     flags.add("--gpu", options_.gpu,
@@ -124,6 +128,7 @@ class ReportVerb : public Verb {
         "  tracelens report trace.json.gz -o tables/        one CSV file per table\n"
         "  tracelens report trace.json.gz -o report.html    a page to look at, in one file\n"
         "  tracelens report trace.json.gz -o report.md      for a pull request or an issue\n"
+        "  tracelens report trace.json.gz -o report.db      for SQL: tables and events\n"
         "  tracelens report serve.json.gz --capture captures/   ops inside graph launches\n"
         "  zcat trace.json.gz | tracelens report - -o r.json --quiet");
   }
@@ -138,9 +143,10 @@ class ReportVerb : public Verb {
                      {.title = "Tables of a report", .version = kVersion, .csv_raw = csv_raw_});
       return kExitOk;
     }
-    const std::vector<std::string> inputs{input_.path(), options_.gpu_file, options_.models_file,
-                                          options_.kernel_rules_file,
-                                          options_.memory_timeline_file};
+    std::vector<std::string> inputs = input_.paths();
+    for (const std::string& file : {options_.gpu_file, options_.models_file,
+                                    options_.kernel_rules_file, options_.memory_timeline_file})
+      inputs.push_back(file);
     refuse_overwriting({output_}, inputs, {input_.captures()});
     if (!output_.empty() && options_.tables.size() == 1) check_sink(output_);
     if (!output_.empty() && options_.tables.size() != 1)
@@ -176,7 +182,10 @@ class ReportVerb : public Verb {
     if (output.ends_with(".xlsx")) leave_out_what_excel_cannot_hold(report);
     for (const std::string& sentence : output_.empty() ? warnings : report.warnings)
       console.warn(sentence);
-    write_report(report, output);
+    if (output.ends_with(".db") && !tables_only_)
+      write_database(report, std::make_shared<const Trace>(std::move(trace)), options_, output);
+    else
+      write_report(report, output);
     console.show(report, options_.tables.empty() ? "report" : "");
     if (phases_) show_phases(report, console);
     console.note_written(report, output);
@@ -207,7 +216,7 @@ class ReportVerb : public Verb {
   TraceInput input_;
   PageFlags page_;
   std::string output_, categories_ = "extended";
-  bool list_tables_ = false, phases_ = false, csv_raw_ = false;
+  bool list_tables_ = false, phases_ = false, csv_raw_ = false, tables_only_ = false;
   ReportOptions options_;
 };
 

@@ -54,7 +54,7 @@ class TreeVerb : public Verb {
   }
 
   int run(Console& console) override {
-    refuse_overwriting({output_}, {input_.path()}, {input_.captures()});
+    refuse_overwriting({output_}, input_.paths(), {input_.captures()});
     const Trace trace = input_.read_ops(console, true);
     const Tree tree = build_tree(trace, {.python_frames = true});
     const auto print = [&console](std::string_view text) { console.print(text); };

@@ -10,6 +10,9 @@ import os
 import re
 import threading
 
+from ._hlo_proto import module_text
+from ._xplane import refusing_other_files
+
 logger = logging.getLogger("TraceLens.util")
 
 _SHOWS_A_TYPE = ("get-tuple-element", "bf16", "f8", "f16", "f32", "f64", "s32", "s64", "u32", "u64", "pred")
@@ -73,29 +76,17 @@ class JaxProfileProcessor:
 
     @staticmethod
     def process_protobuf_file(protobuf_file_name, module_name):
-        """The instructions of a module whose HLO lies beside a profile; needs the package xprof."""
+        """The instructions of a module that ran in a profile: `%name` -> record; {} if there is no such module.
+
+        By JAX users' converter where it is installed, which writes the modules beside the profile; else by ours.
+        """
         try:
             from xprof.convert import raw_to_tool_data
         except ImportError:
-            raise ImportError("HLO beside a profile is read by the package xprof (TraceLens[jax])") from None
-        folder = os.path.dirname(protobuf_file_name)
-        pattern = os.path.join(folder, f"{module_name}*hlo_proto.pb")
-        found = glob.glob(pattern)
-        if not found:
-            with suppress_native_hlo_logs():
-                raw_to_tool_data.xspace_to_tool_names([protobuf_file_name])  # writes the modules beside the profile
-            found = glob.glob(pattern)
-        if not found:
-            logger.warning("No matching hlo_filenames for module %s in %s", module_name, folder)
-            return {}
-        if len(found) > 1:
-            logger.warning("Multiple matching hlo_filenames for module %s: %s", module_name, found)
-        name = os.path.basename(found[0])[:-len(".hlo_proto.pb")]
-        options = {"graph_viewer_options": {"type": "long_txt", "module_name": name}}
-        with suppress_native_hlo_logs():
-            data, _ = raw_to_tool_data.xspace_to_tool_data([protobuf_file_name], "graph_viewer", options)
-        text = data.decode("utf-8", errors="replace") if isinstance(data, bytes) else data
-        return JaxProfileProcessor._process_lines(text.splitlines())
+            raw_to_tool_data = None
+        read = _by_converter if raw_to_tool_data else _from_profile
+        lines = read(protobuf_file_name, module_name, raw_to_tool_data)
+        return {} if lines is None else JaxProfileProcessor._process_lines(lines)
 
     @staticmethod
     def _process_lines(lines):
@@ -228,6 +219,33 @@ class JaxProfileProcessor:
     def process_gemm_ops(hlo_ops):
         """`%name` -> Batch, M, N, K, Beta, Type of every library product of a module."""
         return {name: _gemm(hlo_ops, op) for name, op in hlo_ops.items() if op["computation"] == "gemm"}
+
+
+def _from_profile(path, module, _):
+    with refusing_other_files(path):
+        lines = module_text(path, module)
+    if lines is None:
+        logger.warning("No module %s in %s", module, path)
+    return lines
+
+
+def _by_converter(path, module, converter):
+    pattern = os.path.join(os.path.dirname(path), f"{module}*hlo_proto.pb")
+    found = glob.glob(pattern)
+    if not found:
+        with suppress_native_hlo_logs():
+            converter.xspace_to_tool_names([path])  # writes the modules beside the profile
+        found = glob.glob(pattern)
+    if not found:
+        logger.warning("No matching hlo_filenames for module %s beside %s", module, path)
+        return None
+    if len(found) > 1:
+        logger.warning("Multiple matching hlo_filenames for module %s: %s", module, found)
+    name = os.path.basename(found[0])[:-len(".hlo_proto.pb")]
+    options = {"graph_viewer_options": {"type": "long_txt", "module_name": name}}
+    with suppress_native_hlo_logs():
+        data, _ = converter.xspace_to_tool_data([path], "graph_viewer", options)
+    return (data.decode("utf-8", errors="replace") if isinstance(data, bytes) else data).splitlines()
 
 
 def _gemm(hlo_ops, op):

@@ -10,6 +10,7 @@ from enum import StrEnum
 from ._hlo_text import JaxProfileProcessor, glob, suppress_native_hlo_logs
 from ._intervals import merge_intervals
 from ._rocm_traces import PftraceParser, RocprofParser
+from ._xplane import load_xplane
 
 
 class DataLoader:
@@ -21,7 +22,7 @@ class DataLoader:
             with (gzip.open if path.endswith(".gz") else open)(path, "rb") as file:
                 text = file.read().decode("utf-8", errors="replace")
             document = json.loads(text)
-        elif path.endswith(".pb"):
+        elif path.endswith((".pb", ".pb.gz")):
             document = _from_xplane(path)
         else:
             raise ValueError("Unknown file type", path)
@@ -33,12 +34,11 @@ class DataLoader:
 
 
 def _from_xplane(path):
-    """The trace viewer's document of a JAX profile, by the converter that JAX users have."""
+    """The trace viewer's document of a JAX profile: by JAX users' converter where it is installed, else by ours."""
     try:
         from xprof.convert import raw_to_tool_data
     except ImportError:
-        raise ImportError("a .pb file as dictionaries needs the package xprof (TraceLens[jax]); the JAX report and "
-                          "JaxTreePerfAnalyzer read it without") from None
+        return load_xplane(path)
     with suppress_native_hlo_logs():
         data, _ = raw_to_tool_data.xspace_to_tool_data([path], "trace_viewer@",
                                                        {"trace_viewer_options": {"resolution": "0"}})

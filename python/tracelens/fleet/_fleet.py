@@ -14,7 +14,7 @@ from ._dask import Dask
 from ._files import Paths, bytes_of, find_traces
 from ._pool import Pool
 from ._run import Backend, Failure, Progress, run
-from ._work import About, Made, ReadAndReport
+from ._work import About, Made, ReadAndReport, unpacked
 
 #: A trace's group or job, by its path: a function, or a dict.
 Grouping = Union[Callable[[str], str], Mapping[str, str], None]
@@ -32,28 +32,38 @@ class Run:
 class Fleet(Mapping[str, tl.Table]):
     """Tables of many traces, by name: each is that of a report, with the column ``trace`` in front.
 
-    Made by ``report()``. Rows stand in the order in which the traces were given, whatever the back-end.
+    Made by ``report()``. Rows stand in the order in which the traces were given, whatever the back-end. A
+    table is put together when it is asked for: until then the traces' parts are kept packed.
     """
 
     def __init__(self, made: Mapping[str, Made], failures: Mapping[str, Failure]) -> None:
         self._about: dict[str, About] = {trace: each.about for trace, each in made.items()}
         self._ops = {trace: each.ops for trace, each in made.items()}
-        names = dict.fromkeys(name for each in made.values() for name in each.tables)
-        self._tables = {name: _stacked(name, made) for name in names}
+        self._parts: dict[str, list[tuple[str, bytes]]] = {}  # of each table: (trace, its part)
+        for trace, each in made.items():
+            for name, table in each.tables.items():
+                self._parts.setdefault(name, []).append((trace, table))
+        self._tables: dict[str, tl.Table] = {}
         self._failed = list(failures.values())
 
     def __getitem__(self, name: str) -> tl.Table:
+        if name not in self._tables:
+            parts = [(trace, unpacked(table)) for trace, table in self._parts[name]]
+            self._tables[name] = _tables.stack("trace", "the trace it is of, as its path", parts)
         return self._tables[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._tables)
+        return iter(self._parts)
 
     def __len__(self) -> int:
-        return len(self._tables)
+        return len(self._parts)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_tables": {}}
 
     def __repr__(self) -> str:
         failed = f", {len(self._failed)} failed" if self._failed else ""
-        return f"Fleet({len(self._about)} traces{failed}, {len(self._tables)} tables)"
+        return f"Fleet({len(self._about)} traces{failed}, {len(self)} tables)"
 
     @property
     def traces(self) -> list[str]:
@@ -98,11 +108,6 @@ def _key(grouping: Grouping, default: Callable[[str], str]) -> Callable[[str], s
     if grouping is None:
         return default
     return grouping if callable(grouping) else lambda trace: grouping.get(trace, "")
-
-
-def _stacked(name: str, made: Mapping[str, Made]) -> tl.Table:
-    parts = [(trace, each.tables[name]) for trace, each in made.items() if name in each.tables]
-    return _tables.stack("trace", "the trace it is of, as its path", parts)
 
 
 def report(
@@ -161,7 +166,7 @@ def stream(
         if isinstance(result, Failure):
             yield Run(traces[number], {}, result)
         else:
-            yield Run(traces[number], result.tables)
+            yield Run(traces[number], {name: unpacked(table) for name, table in result.tables.items()})
 
 
 def map(

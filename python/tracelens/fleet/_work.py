@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import pickle
 import re
 import statistics
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,7 +41,7 @@ class Made:
     """Of one trace."""
 
     about: About
-    tables: dict[str, tl.Table]
+    tables: dict[str, bytes]  # packed: thousands of traces are kept this way
     ops: dict[str, float]  # GPU milliseconds by op
 
 
@@ -54,8 +56,19 @@ class ReadAndReport:
         trace = tl.read(path, threads=_run.threads)
         wanted = {} if self.tables is None else {"tables": [*dict.fromkeys((*self.tables, *NEEDED))]}
         report = tl.report(trace, threads=_run.threads, overview=False, **wanted, **self.options)
-        kept = {name: report[name] for name in report if self.tables is None or name in self.tables}
-        return Made(_about(path, trace, report), kept, _ops(report))
+        kept = [name for name in report if self.tables is None or name in self.tables]
+        return Made(
+            _about(path, trace, report), {name: packed(report[name]) for name in kept}, _ops(report)
+        )
+
+
+def packed(table: tl.Table) -> bytes:
+    return zlib.compress(pickle.dumps(table, protocol=pickle.HIGHEST_PROTOCOL), level=1)
+
+
+def unpacked(table: bytes) -> tl.Table:
+    made: tl.Table = pickle.loads(zlib.decompress(table))
+    return made
 
 
 def _about(path: str, trace: tl.Trace, report: Mapping[str, tl.Table]) -> About:

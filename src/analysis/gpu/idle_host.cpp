@@ -35,7 +35,9 @@ constexpr std::int64_t kLongLaunch = 100'000;
 
 class Ledger {
  public:
-  explicit Ledger(const Trace& trace) : trace_{trace}, shared_names_(trace.string_count()) {}
+  // `keeps_shares`: those of single gaps, for largest_shares().
+  Ledger(const Trace& trace, bool keeps_shares)
+      : trace_{trace}, shared_names_(trace.string_count()), keeps_shares_{keeps_shares} {}
 
   void charge(std::size_t gap, HostState state, StringId name, Interval time) {
     if (time.start >= time.end) return;
@@ -52,9 +54,27 @@ class Ledger {
       ++charge.gaps;
     }
     const std::int64_t ns = length(time);
+    if (keeps_shares_) shares_.push_back({gap, entry->second, ns});
     charge.ns = plus_ns(charge.ns, ns);
     charge.ns_of_last_gap = plus_ns(charge.ns_of_last_gap, ns);
     charge.longest_ns = std::max(charge.longest_ns, charge.ns_of_last_gap);
+  }
+  [[nodiscard]] std::vector<GapHost> largest_shares(std::size_t gaps) {
+    std::ranges::stable_sort(shares_, {}, [](const Share& share) {
+      return std::pair{share.gap, share.charge};
+    });
+    std::vector<GapHost> largest(gaps);
+    for (auto first = shares_.begin(); first != shares_.end();) {
+      std::int64_t ns = 0;
+      auto last = first;
+      for (; last != shares_.end() && last->gap == first->gap && last->charge == first->charge;
+           ++last)
+        ns = plus_ns(ns, last->ns);
+      GapHost& best = largest[first->gap];
+      if (ns > best.ns) best = {charges_[first->charge].state, charges_[first->charge].name, ns};
+      first = last;
+    }
+    return largest;
   }
   std::vector<IdleCharge> take() && { return std::move(charges_); }
 
@@ -72,6 +92,12 @@ class Ledger {
   std::unordered_map<std::string, StringId> first_by_text_;
   std::unordered_map<std::uint64_t, std::size_t> index_;
   std::vector<IdleCharge> charges_;
+  struct Share {
+    std::size_t gap, charge;
+    std::int64_t ns;
+  };
+  bool keeps_shares_;
+  std::vector<Share> shares_;
 };
 
 // Charges the part of a gap from the beginning of the launching call on; returns the part before.
@@ -164,8 +190,9 @@ class MainThreads {
 }  // namespace
 
 std::vector<IdleCharge> charge_gaps(const Trace& trace, const Tree& tree,
-                                    std::span<const IdleGap> gaps, const HostRows* known_rows) {
-  Ledger ledger{trace};
+                                    std::span<const IdleGap> gaps, const HostRows* known_rows,
+                                    std::vector<GapHost>* of_gaps) {
+  Ledger ledger{trace, of_gaps != nullptr};
   LaunchCalls launches{trace, tree};
   std::vector<std::vector<Stretch>> of_thread(trace.track_table().size());
   for (std::uint32_t i = 0; i < gaps.size(); ++i) {
@@ -210,6 +237,7 @@ std::vector<IdleCharge> charge_gaps(const Trace& trace, const Tree& tree,
     for (const Stretch& stretch : walk(track, stretches))
       ledger.charge(stretch.gap, {}, {}, stretch.time);
   }
+  if (of_gaps != nullptr) *of_gaps = ledger.largest_shares(gaps.size());
   return std::move(ledger).take();
 }
 

@@ -25,11 +25,20 @@ struct IdleCharge {
   std::int64_t ns_of_last_gap = 0;
 };
 
+// What most of a gap is charged to.
+struct GapHost {
+  HostState state;
+  StringId name;  // invalid: no name
+  std::int64_t ns = 0;
+};
+
 // Every instant of the gaps, which stand in order of time, is charged once. In order of appearance.
-// `known_rows`: called_rows() with Python frames; null: they are made here.
+// `known_rows`: called_rows() with Python frames; null: they are made here. `of_gaps`: one for each
+// gap, if that is wanted.
 [[nodiscard]] std::vector<IdleCharge> charge_gaps(const Trace& trace, const Tree& tree,
                                                   std::span<const IdleGap> gaps,
-                                                  const HostRows* known_rows = nullptr);
+                                                  const HostRows* known_rows = nullptr,
+                                                  std::vector<GapHost>* of_gaps = nullptr);
 
 // "<built-in method mul_ of Tensor object at 0x7f4ddba08410>": the address tells nothing.
 [[nodiscard]] std::string without_address(std::string_view name);

@@ -22,7 +22,10 @@ namespace {
 // Who recorded the trace: what is missing is asked for in the words of that profiler.
 Recorder recorder_of(const Trace& trace, std::uint64_t ops) {
   const Recorder recorder = trace.source().recorder;
-  if (recorder == Recorder::kRocprof || is_rocm_timeline(trace)) return Recorder::kRocprof;
+  if (recorder == Recorder::kNsight) return recorder;
+  if (recorder == Recorder::kRocprof || recorder == Recorder::kRocpd ||
+      recorder == Recorder::kRpd || is_rocm_timeline(trace))
+    return Recorder::kRocprof;
   return recorder != Recorder::kPerfetto || ops > 0 ? Recorder::kPyTorch : Recorder::kUnknown;
 }
 
@@ -70,6 +73,8 @@ std::string_view how_to_record_gpus(Recorder recorder) {
       return "profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]";
     case Recorder::kRocprof:
       return "profile with rocprofv3 --kernel-trace --memory-copy-trace";
+    case Recorder::kNsight:
+      return "profile with nsys profile --trace=cuda,nvtx";
     default:
       break;
   }

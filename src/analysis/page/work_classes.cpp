@@ -110,6 +110,7 @@ GpuCategories gpu_categories(TableContext& context) {
       break;
     case TraceKind::kRocmTimeline:
     case TraceKind::kRocprof:
+    case TraceKind::kDatabase:
       categorize_kernels(context, jobs, found);
       break;
   }

@@ -19,6 +19,7 @@ inline constexpr std::string_view kKernelMetrics[] = {
     "Kernel duration (µs)_sum", "Kernel duration (µs)_mean", "Kernel duration (µs)_count"};
 inline constexpr std::string_view kKernelDropped[] = {
     "Kernel duration (µs)_min", "Kernel duration (µs)_max", "Parent op category"};
+inline constexpr std::string_view kNsMetrics[] = {"total_ns", "count", "mean_ns"};
 inline constexpr std::string_view kRocprofMetrics[] = {"Total Kernel Time (ms)",
                                                        "Mean Kernel Time (µs)", "Count"};
 inline constexpr std::string_view kRocprofDropped[] = {
@@ -162,6 +163,8 @@ inline constexpr CompareRule kCompareRocprofKernels = {
 inline constexpr CompareRule kCompareHipKernels =
     compare_columns::more("kernel_summary", "kernel_summary", compare_columns::kHipKernelKeys,
                           compare_columns::kHipMetrics, 2);
+inline constexpr CompareRule kCompareDatabaseKernels = compare_columns::more(
+    "kernel_summary", "kernel_summary", compare_columns::kName, compare_columns::kNsMetrics, 6);
 inline constexpr CompareRule kCompareKernelCategories =
     compare_columns::more("kernel_summary", "kernel_summary_by_category",
                           compare_columns::kCategoryKeys, compare_columns::kOpMetrics, 3);

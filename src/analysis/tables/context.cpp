@@ -196,4 +196,8 @@ const std::vector<MemoryCopy>& TableContext::rocm_copies() {
   return rocm_copies_.get([this] { return find_memory_copies(rocm_events()); });
 }
 
+const DatabaseEvents& TableContext::database_events() {
+  return database_events_.get([this] { return DatabaseEvents{trace}; });
+}
+
 }  // namespace tracelens

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/database/database_events.hpp"
 #include "analysis/gpu/idle.hpp"
 #include "analysis/gpu/kernels.hpp"
 #include "analysis/gpu/timeline.hpp"
@@ -89,6 +90,9 @@ class TableContext {
   [[nodiscard]] const std::vector<ApiLaunch>& rocm_launches();
   [[nodiscard]] const std::vector<MemoryCopy>& rocm_copies();
 
+  // --- of a database ---
+  [[nodiscard]] const DatabaseEvents& database_events();
+
  private:
   const std::optional<Gpu> gpu_;
   const perf::UserModels own_models_;
@@ -109,6 +113,7 @@ class TableContext {
   Once<PftraceActivity> rocm_activity_;
   Once<std::vector<ApiLaunch>> rocm_launches_;
   Once<std::vector<MemoryCopy>> rocm_copies_;
+  Once<DatabaseEvents> database_events_;
 };
 
 // What a producer returns: tables, and tables that may be absent.

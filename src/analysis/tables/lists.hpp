@@ -13,6 +13,7 @@ namespace tracelens {
 [[nodiscard]] std::span<const TableInfo> jax_tables();
 [[nodiscard]] std::span<const TableInfo> rocm_timeline_tables();
 [[nodiscard]] std::span<const TableInfo> rocprof_result_tables();
+[[nodiscard]] std::span<const TableInfo> database_tables();
 [[nodiscard]] std::span<const TableInfo> rank_tables();
 [[nodiscard]] std::span<const TableInfo> diff_tables();
 [[nodiscard]] std::span<const TableInfo> roofline_tables();

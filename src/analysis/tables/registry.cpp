@@ -28,6 +28,7 @@ constexpr KindTables kKinds[] = {
     {TraceKind::kJax, "JAX", jax_tables},
     {TraceKind::kRocmTimeline, "ROCm timeline", rocm_timeline_tables},
     {TraceKind::kRocprof, "rocprofv3", rocprof_result_tables},
+    {TraceKind::kDatabase, "database", database_tables},
 };
 // Those that another verb makes, most of them of several traces together.
 constexpr VerbTables kVerbs[] = {

@@ -81,6 +81,8 @@ class Notes {
       case TraceKind::kRocmTimeline:
       case TraceKind::kRocprof:
         return "record the calls of HIP, too: rocprofv3 --hip-trace";
+      case TraceKind::kDatabase:
+        return "record the calls that launch, too: rocprofv3 --hip-trace, nsys profile --trace=cuda";
       case TraceKind::kPyTorch:
         break;
     }

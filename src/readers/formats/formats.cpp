@@ -7,6 +7,7 @@
 #include <tracelens/read_trace.hpp>
 
 #include "io/stream.hpp"
+#include "readers/database/database.hpp"
 #include "readers/formats/own_formats.hpp"
 #include "readers/kineto/kineto.hpp"
 #include "readers/perfetto/perfetto.hpp"
@@ -28,6 +29,12 @@ constexpr KnownFormat kFormats[] = {
     {.name = "Perfetto (.pftrace)", .probe = is_perfetto, .read = read_perfetto},
     {.name = "rocprofv3 JSON", .probe = is_rocprof, .read = read_rocprof},
     {.name = "rocprofv3 kernel trace (CSV)", .probe = is_rocprof_csv, .read = read_rocprof_csv},
+    {.name = "rocpd, rpd and Nsight Systems databases (SQLite)",
+     .probe = is_database,
+     .read = read_database},
+    {.name = "list of rocpd databases (YAML)",
+     .probe = is_database_list,
+     .read = read_database_list},
     {.name = "PyTorch profiler JSON (Kineto)", .probe = is_kineto, .read = read_kineto},
 };
 
@@ -37,6 +44,12 @@ Trace read_stream(io::Stream& in, const ReadOptions& options) {
   if (const Format* const own = find_own_format(head)) return read_own(*own, in, options);
   for (const KnownFormat& format : kFormats)
     if (format.probe(head)) return format.read(in, options);
+  for (const std::string_view report : {".nsys-rep", ".qdrep"})
+    if (in.name().ends_with(report))
+      throw Error{in.name(),
+                  "a report of Nsight Systems, which only its own programs read; export it: "
+                  "nsys export --type sqlite " +
+                      in.name()};
   std::string known;
   for (const KnownFormat& format : kFormats)
     known.append(known.empty() ? "" : ", ").append(format.name);
@@ -54,9 +67,18 @@ bool is_chrome_json(std::string_view head) {
 
 Trace read_trace(const std::string& path, const ReadOptions& options) {
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return read_xplane_folder(path, options);
+  if (std::filesystem::is_directory(path, error)) {
+    if (const auto databases = databases_in(path); !databases.empty())
+      return read_databases(path, databases, options);
+    return read_xplane_folder(path, options);
+  }
   io::Stream in = io::Stream::open(path);
   return read_stream(in, options);
+}
+
+Trace read_job(std::span<const std::string> paths, const ReadOptions& options) {
+  if (paths.size() == 1) return read_trace(paths.front(), options);
+  return read_databases(paths.empty() ? std::string{"job"} : paths.front(), paths, options);
 }
 
 Trace read_trace_bytes(std::string name, std::span<const char> bytes, const ReadOptions& options) {

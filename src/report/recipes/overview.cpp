@@ -84,6 +84,19 @@ constexpr CostTables kTimelineKernels = {"costliest kinds of kernel",
                                          1,
                                          "",
                                          ""};
+// Of a database without ops.
+constexpr CostTables kDatabaseKernels = {"costliest kinds of kernel",
+                                         "kernel_summary_by_category",
+                                         "op category",
+                                         "total_direct_kernel_time_ms",
+                                         "kernel_summary",
+                                         "",
+                                         "name",
+                                         "",
+                                         "total_ns",
+                                         1,
+                                         "",
+                                         ""};
 // Of a trace without ops: by the names of its kernels.
 constexpr CostTables kKernels = {"costliest kinds of kernel",
                                  "",
@@ -102,7 +115,8 @@ const CostTables& cost_tables(const TableContext& context, const Report& report)
   if (context.kind == TraceKind::kJax) return kHlo;
   if (context.kind == TraceKind::kRocmTimeline) return kTimelineKernels;
   if (context.kind == TraceKind::kRocprof) return kRocmKernels;
-  return report.find(kOps.by_kind) != nullptr ? kOps : kKernels;
+  if (report.find(kOps.by_kind) != nullptr) return kOps;
+  return context.kind == TraceKind::kDatabase ? kDatabaseKernels : kKernels;
 }
 
 // A share of kernel time, and what of its roof it reached where that is known.

@@ -38,6 +38,8 @@ constexpr std::string_view title_of(TraceKind kind) {
       return "TraceLens report of a ROCm timeline";
     case TraceKind::kRocprof:
       return "TraceLens report of a rocprofv3 profile";
+    case TraceKind::kDatabase:
+      return "TraceLens report of a profiler's database";
   }
   return "TraceLens performance report";
 }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr SinkKind kSinks[] = {
     {".xlsx", make_xlsx_sink},   {".csv", make_csv_sink},   {".html", make_html_sink},
-    {".md", make_markdown_sink}, {".json", make_json_sink},
+    {".md", make_markdown_sink}, {".json", make_json_sink}, {".db", make_database_sink},
 };
 
 bool is_folder(const std::string& output) {

@@ -30,5 +30,7 @@ std::unique_ptr<Sink> make_markdown_sink(const std::string& output, const Docume
 std::unique_ptr<Sink> make_html_sink(const std::string& output, const DocumentInfo& info);
 // One JSON document, see json_sink.cpp for its schema.
 std::unique_ptr<Sink> make_json_sink(const std::string& output, const DocumentInfo& info);
+// One SQLite file with a table for each, under plain names.
+std::unique_ptr<Sink> make_database_sink(const std::string& output, const DocumentInfo& info);
 
 }  // namespace tracelens

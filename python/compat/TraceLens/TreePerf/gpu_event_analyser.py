@@ -254,15 +254,24 @@ class JaxGPUEventAnalyser(GPUEventAnalyser):
 
     def get_average_metrics(self, event_filter=None):
         """The mean of every time over the GPUs."""
-        metrics = [GPUEventAnalyser.compute_metrics_dict(lists) for lists in self._gpu_lists(event_filter).values()]
-        if not metrics:
-            raise ValueError("No GPU events found in the trace")
-        return {name: sum(gpu[name] for gpu in metrics) / len(metrics) for name in metrics[0]}
+        return _mean_metrics(self._gpu_lists(event_filter).values())
 
     def get_average_df(self, gpu_pid=None, event_filter=None):
         if gpu_pid:
             return GPUEventAnalyser.get_breakdown_df_from_dict(self.compute_metrics(gpu_pid, event_filter))
         return GPUEventAnalyser.get_breakdown_df_from_dict(self.get_average_metrics(event_filter))
+
+    def get_average_df_verify_with_jax_analyses(self, event_filter=None):
+        """The averages over the processes that JaxAnalyses takes for GPUs."""
+        lists = [lists for pid, lists in self._gpu_lists(event_filter).items() if pid <= 100]
+        return GPUEventAnalyser.get_breakdown_df_from_dict(_mean_metrics(lists))
+
+
+def _mean_metrics(lists_of_gpus):
+    metrics = [GPUEventAnalyser.compute_metrics_dict(lists) for lists in lists_of_gpus]
+    if not metrics:
+        raise ValueError("No GPU events found in the trace")
+    return {name: sum(gpu[name] for gpu in metrics) / len(metrics) for name in metrics[0]}
 
 
 def _is_on_gpu(event):

@@ -1,0 +1,102 @@
+import io
+
+import numpy as np
+import pytest
+
+import tracelens as tl
+
+
+def test_nodes_and_arrays_tell_the_same(demo):
+    tree = demo.tree
+    nodes = list(tree)
+    assert len(nodes) == len(tree)
+    assert [node.uid for node in nodes] == tree.event.tolist()
+    none = np.iinfo(np.uint32).max
+    for node in nodes[:: len(nodes) // 500]:
+        above = tree.parent[node.index]
+        assert (node.parent is None) == (above == none)
+        if node.parent is not None:
+            assert node.parent.index == above and node in node.parent.children
+        below = list(node.walk())
+        assert [each.index for each in below] == list(range(node.index, int(tree.end[node.index])))
+        assert node.gpu_count == tree.gpu_count[node.index] == len(node.gpu_events)
+        assert node.gpu_time_ns == tree.gpu_sum_ns[node.index]
+        assert node.gpu_time_ns == sum(event.dur_ns for event in node.gpu_events)
+        assert node.busy_ns <= node.gpu_time_ns
+
+
+def test_sums_over_slices_are_sums_over_subtrees(demo):
+    tree = demo.tree
+    own = np.array([1 if e.category in ("kernel", "gpu_memcpy", "gpu_memset") else 0
+                    for e in (demo.events[int(row)] for row in tree.event)])
+    before = np.concatenate([[0], np.cumsum(own)])
+    assert np.array_equal(before[tree.end] - before[:-1], tree.gpu_count)
+
+
+def test_find_and_climb(demo):
+    tree = demo.tree
+    mm = tree.find(name="aten::mm")
+    assert mm and all(node.is_op and node.name == "aten::mm" for node in mm)
+    assert tree[mm[0].uid] == mm[0] and mm[0].uid in tree
+    kernel = tree.find(category="kernel")[0]
+    assert kernel.launch == kernel.parent and kernel.op in kernel.ancestors()
+    assert kernel.ancestors()[-1].parent is None
+    assert kernel.path().count("\n") >= len(kernel.ancestors())
+    backward = next(node for node in tree if node.forward is not None)
+    assert backward in backward.forward.backward
+    flow = next(e for e in demo.events if e.node is None)
+    with pytest.raises(KeyError):
+        tree[flow.uid]
+    with pytest.raises(IndexError):
+        tree[len(demo)]
+
+
+def test_nodes_are_values(demo):
+    node = demo.tree.find(name="aten::mm")[0]
+    again = demo.tree.find(name="aten::mm")[0]
+    assert node == again and hash(node) == hash(again) and {node, again} == {node}
+    assert node < demo.tree.find(name="aten::mm")[1]
+    assert node != demo.build_tree(python_frames=True)[node.uid]
+    assert node != 7 and repr(node) == f"Node({node.uid}, 'aten::mm')"
+    with pytest.raises(TypeError):
+        type(node)()
+
+
+def test_a_node_outlives_trace_and_tree(data):
+    node = tl.read(data / "h200_ops_zoo.json.gz").tree.roots[0]
+    assert sum(1 for _ in node.walk()) >= 1 and node.name
+
+
+def test_printed(demo, capsys):
+    tree = demo.tree
+    tree.print(depth=1)
+    assert "(" in capsys.readouterr().out
+    op = tree.find(name="aten::addmm")[0]
+    out = io.StringIO()
+    tree.print(op, file=out)
+    lines = out.getvalue().splitlines()
+    assert len(lines) == sum(1 for _ in op.walk()) and lines[0].startswith("aten::addmm (")
+    only = io.StringIO()
+    tree.print(op, layers=["ops"], file=only)
+    assert len(only.getvalue().splitlines()) == sum(
+        1 for n in op.walk() if n.category not in ("kernel", "cuda_runtime", "cuda_driver"))
+    assert "share" in str(tree)
+    with pytest.raises(tl.UsageError):
+        tree.print(layers=["roof"])
+
+
+def test_modules_need_python_stacks(demo):
+    assert demo.tree.modules() is None
+
+
+def test_walking_from_python_is_cheap(demo):
+    """At most 1 us a node on a quiet machine; four times that is no noise any more."""
+    import time
+
+    tree, best = demo.tree, 1.0
+    for _ in range(5):
+        begin = time.perf_counter()
+        for node in tree:
+            node.name
+        best = min(best, time.perf_counter() - begin)
+    assert best / len(tree) < 4e-6

@@ -1,0 +1,112 @@
+#include "analysis/database/database_events.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+
+#include "trace/value_member.hpp"
+
+namespace tracelens {
+namespace {
+
+constexpr std::size_t kDeepest = 256;
+
+bool is_complete(const Trace& trace, EventId event) {
+  return trace.phase(event) == Phase::kComplete && trace.ts_ns()[event.row] != kAbsent &&
+         trace.dur_ns()[event.row] != kAbsent;
+}
+
+}  // namespace
+
+DatabaseEvents::DatabaseEvents(const Trace& trace) : trace_{trace} {
+  for (const EventId event : trace.recorded_events()) {
+    if (!is_complete(trace, event)) continue;
+    const Category category = trace.category(event);
+    if (is_gpu(category)) {
+      const Work work = category == Category::kGpuMemcpy        ? Work::kCopy
+                        : category == Category::kGpuMemset      ? Work::kFill
+                        : trace.category_text(event) == "graph" ? Work::kGraph
+                                                                : Work::kKernel;
+      gpu_.push_back({event, {}, kNoRange, trace.ts_ns()[event.row], trace.end_ns(event), work});
+    } else if (is_runtime(category)) {
+      calls_.push_back(event);
+    } else if (category == Category::kCpuOp || category == Category::kUserAnnotation) {
+      ranges_.push_back({event, kNoRange, category == Category::kCpuOp});
+    }
+  }
+  link();
+}
+
+// A walk over each thread in order of time; a range that ends before the next event does is over.
+void DatabaseEvents::nest_ranges(std::vector<std::uint32_t>& range_of_call) {
+  struct Entry {
+    std::uint32_t track;
+    std::int64_t start_ns;
+    bool is_call;
+    std::int64_t end_ns;
+    std::uint32_t index;
+  };
+  std::vector<Entry> entries;
+  entries.reserve(ranges_.size() + calls_.size());
+  const auto add = [&](EventId event, bool is_call, std::size_t index) {
+    entries.push_back({trace_.tracks()[event.row].row, trace_.ts_ns()[event.row], is_call,
+                       trace_.end_ns(event), static_cast<std::uint32_t>(index)});
+  };
+  for (std::size_t i = 0; i < ranges_.size(); ++i) add(ranges_[i].event, false, i);
+  for (std::size_t i = 0; i < calls_.size(); ++i) add(calls_[i], true, i);
+  std::ranges::sort(entries, {}, [](const Entry& e) {
+    return std::tuple{e.track, e.start_ns, e.is_call, -e.end_ns, e.index};
+  });
+  std::vector<const Entry*> around;
+  std::uint32_t track = kNoRange;
+  for (const Entry& entry : entries) {
+    if (entry.track != track) around.clear();
+    track = entry.track;
+    while (!around.empty() && around.back()->end_ns < entry.end_ns) around.pop_back();
+    const std::uint32_t inside = around.empty() ? kNoRange : around.back()->index;
+    if (entry.is_call) {
+      range_of_call[entry.index] = inside;
+    } else {
+      ranges_[entry.index].parent = inside;
+      if (around.size() < kDeepest) around.push_back(&entry);
+    }
+  }
+}
+
+void DatabaseEvents::link() {
+  std::vector<std::uint32_t> range_of_call(calls_.size(), kNoRange);
+  if (!ranges_.empty()) nest_ranges(range_of_call);
+  std::unordered_map<std::int64_t, std::uint32_t> call_of;
+  call_of.reserve(calls_.size());
+  for (std::size_t i = 0; i < calls_.size(); ++i)
+    if (const std::int64_t id = trace_.correlations()[calls_[i].row]; id != kAbsent)
+      call_of[id] = static_cast<std::uint32_t>(i);
+  for (GpuEvent& job : gpu_) {
+    const std::int64_t id = trace_.correlations()[job.event.row];
+    const auto found = id == kAbsent ? call_of.end() : call_of.find(id);
+    if (found == call_of.end()) continue;
+    job.call = calls_[found->second];
+    job.range = range_of_call[found->second];
+  }
+}
+
+DatabaseEvents::Place DatabaseEvents::place_of(std::int64_t gpu) const {
+  if (const Value* const gpus = trace_.metadata("gpus"))
+    for (const Value& entry : gpus->items())
+      if (member(entry, "id") == Value{gpu})
+        return {member(entry, "node").as_text(), member(entry, "index").as_int()};
+  return {"", gpu};
+}
+
+std::string DatabaseEvents::process_name(std::int64_t number) const {
+  if (const Value* const processes = trace_.metadata("processes"))
+    for (const Value& entry : processes->items())
+      if (member(entry, "pid") == Value{number})
+        return fmt::format("{}/{}", member(entry, "hostname").as_text(),
+                           member(entry, "own_pid").as_int());
+  return fmt::format("/{}", number);
+}
+
+}  // namespace tracelens

@@ -1,0 +1,63 @@
+// database_events.hpp: the events of a database trace, as its tables need them: which call launched
+// which GPU event, and which ranges of the program were around the call.
+//   const DatabaseEvents events{trace};
+//   for (const GpuJobRow& job : events.gpu()) if (job.call.valid()) ...
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <tracelens/trace.hpp>
+#include <utility>
+#include <vector>
+
+namespace tracelens {
+
+inline constexpr std::uint32_t kNoRange = 0xffffffff;
+
+class DatabaseEvents {
+ public:
+  explicit DatabaseEvents(const Trace& trace);
+
+  [[nodiscard]] const Trace& trace() const { return trace_; }
+
+  enum class Work : std::uint8_t { kKernel, kGraph, kCopy, kFill };
+  struct GpuEvent {
+    EventId event;
+    EventId call;                    // that launched it; invalid: not in the trace
+    std::uint32_t range = kNoRange;  // the innermost one around that call
+    std::int64_t start_ns = 0, end_ns = 0;
+    Work work = Work::kKernel;
+    [[nodiscard]] std::int64_t ns() const { return end_ns - start_ns; }
+  };
+  [[nodiscard]] const std::vector<GpuEvent>& gpu() const { return gpu_; }  // in file order
+  [[nodiscard]] const std::vector<EventId>& calls() const { return calls_; }
+
+  // Ranges nest on their thread. Beyond a depth that no program reaches they hang on the last one.
+  struct Range {
+    EventId event;
+    std::uint32_t parent = kNoRange;
+    bool is_op = false;
+  };
+  [[nodiscard]] const std::vector<Range>& ranges() const { return ranges_; }
+
+  // The machine a GPU is in, and its number there.
+  struct Place {
+    std::string node;
+    std::int64_t index = 0;
+  };
+  [[nodiscard]] Place place_of(std::int64_t gpu) const;
+  // "node-a/4101"
+  [[nodiscard]] std::string process_name(std::int64_t number) const;
+
+ private:
+  void nest_ranges(std::vector<std::uint32_t>& range_of_call);
+  void link();
+
+  const Trace& trace_;
+  std::vector<GpuEvent> gpu_;
+  std::vector<EventId> calls_;
+  std::vector<Range> ranges_;
+};
+
+}  // namespace tracelens

@@ -1,0 +1,434 @@
+#include "analysis/database/summaries.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <tracelens/intervals.hpp>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "analysis/database/ns_stats.hpp"
+#include "tree/time_math.hpp"
+
+namespace tracelens {
+namespace {
+
+using Work = DatabaseEvents::Work;
+using GpuEvent = DatabaseEvents::GpuEvent;
+
+// The groups with the most time first; equal ones by their key.
+template <class Key>
+std::vector<std::pair<const Key*, NsStats>> by_time(
+    std::map<Key, std::vector<std::int64_t>>& groups) {
+  std::vector<std::pair<const Key*, NsStats>> rows;
+  for (auto& [key, values] : groups) rows.emplace_back(&key, ns_stats(values));
+  std::ranges::stable_sort(rows, std::ranges::greater{},
+                           [](const auto& row) { return row.second.total; });
+  return rows;
+}
+
+template <class Rows>
+std::int64_t total_of(const Rows& rows) {
+  std::int64_t total = 0;
+  for (const auto& [key, stats] : rows) total = plus_ns(total, stats.total);
+  return total;
+}
+
+std::vector<ColumnSpec> stat_columns(std::vector<ColumnSpec> keys, const char* of) {
+  for (ColumnSpec& column : ns_stat_columns(of)) keys.push_back(std::move(column));
+  keys.push_back({"percent", Kind::kReal, "%", "share of the time of all"});
+  return keys;
+}
+
+// A member of an event's details; events that share the text are asked once.
+class DetailReader {
+ public:
+  explicit DetailReader(const Trace& trace) : trace_{trace} {}
+  [[nodiscard]] const Value& of(EventId event) {
+    static const Value kNothing;
+    const auto text = trace_.detail_texts().at(event);
+    if (!text) return kNothing;
+    const auto [entry, is_new] = known_.try_emplace(text->row);
+    if (is_new) entry->second = trace_.details(event);
+    return entry->second;
+  }
+  [[nodiscard]] const Value& of(EventId event, std::string_view key) {
+    static const Value kNothing;
+    const Value* const found = of(event).find(key);
+    return found == nullptr ? kNothing : *found;
+  }
+
+ private:
+  const Trace& trace_;
+  std::unordered_map<std::uint32_t, Value> known_;
+};
+
+}  // namespace
+
+Table database_kernels(const DatabaseEvents& events) {
+  const Trace& trace = events.trace();
+  std::map<std::string_view, std::vector<std::int64_t>> groups;
+  std::unordered_map<std::uint32_t, std::vector<std::int64_t>*> by_name;
+  for (const GpuEvent& job : events.gpu()) {
+    if (job.work != Work::kKernel) continue;
+    std::vector<std::int64_t>*& group = by_name[trace.names()[job.event.row].row];
+    if (group == nullptr) group = &groups[trace.name(job.event)];
+    group->push_back(job.ns());
+  }
+  Table table{"kernel_summary", "GPU kernels by name, the costliest first",
+              stat_columns({{"name", Kind::kText, "", "name of the kernel"}}, "launches")};
+  const auto rows = by_time(groups);
+  const std::int64_t total = total_of(rows);
+  RowCells row;
+  for (const auto& [name, stats] : rows) {
+    row.clear();
+    row.add(*name);
+    add_ns_stats(row, stats);
+    row.add(percent_of(stats.total, total));
+    table.append(row.cells());
+  }
+  return table;
+}
+
+Table database_calls(const DatabaseEvents& events) {
+  const Trace& trace = events.trace();
+  std::map<std::pair<std::string_view, std::string_view>, std::vector<std::int64_t>> groups;
+  for (const EventId call : events.calls())
+    groups[{trace.category_text(call), trace.name(call)}].push_back(trace.dur_ns()[call.row]);
+  Table table{
+      "api_summary", "Calls of the GPU's libraries, the costliest first",
+      stat_columns({{"category", Kind::kText, "", "whose call it is, in the profiler's words"},
+                    {"name", Kind::kText, "", "name of the call"}},
+                   "calls")};
+  const auto rows = by_time(groups);
+  const std::int64_t total = total_of(rows);
+  RowCells row;
+  for (const auto& [key, stats] : rows) {
+    row.clear();
+    row.add(key->first);
+    row.add(key->second);
+    add_ns_stats(row, stats);
+    row.add(percent_of(stats.total, total));
+    table.append(row.cells());
+  }
+  return table;
+}
+
+Table database_copies(const DatabaseEvents& events) {
+  struct Group {
+    std::vector<std::int64_t> ns;
+    std::int64_t bytes = 0;
+    bool has_bytes = false;
+  };
+  DetailReader details{events.trace()};
+  std::map<std::array<std::string, 3>, Group> groups;
+  for (const GpuEvent& job : events.gpu()) {
+    if (job.work != Work::kCopy && job.work != Work::kFill) continue;
+    Group& group =
+        groups[{details.of(job.event, "kind").as_text(), details.of(job.event, "src").as_text(),
+                details.of(job.event, "dst").as_text()}];
+    group.ns.push_back(job.ns());
+    const Value& bytes = details.of(job.event, "bytes");
+    if (!bytes.is_int()) continue;
+    group.has_bytes = true;
+    group.bytes = plus_ns(group.bytes, bytes.as_int());
+  }
+  const ColumnSpec columns[] = {
+      {"kind", Kind::kText, "", "which way, in the profiler's words"},
+      {"src", Kind::kText, "", "from which memory"},
+      {"dst", Kind::kText, "", "to which memory"},
+      {"count", Kind::kInteger, "", "how many"},
+      {"bytes", Kind::kInteger, "B", "how much in all; empty when unknown"},
+      {"total_ns", Kind::kInteger, "ns", "their time, added up"},
+      {"mean_ns", Kind::kReal, "ns", "time of one, on average"},
+      {"min_ns", Kind::kInteger, "ns", "the shortest"},
+      {"max_ns", Kind::kInteger, "ns", "the longest"},
+      {"gb_per_s", Kind::kReal, "GB/s", "bytes by time"}};
+  Table table{"memcpy_summary", "Copies and fills by direction, the costliest first", columns};
+  for (auto& [key, group] : groups) {
+    const NsStats stats = ns_stats(group.ns);
+    const bool has_rate = group.has_bytes && stats.total > 0;
+    table.add_row(
+        key[0], key[1], key[2], stats.count, group.has_bytes ? Cell{group.bytes} : Cell{kMissing},
+        stats.total, stats.mean, stats.min, stats.max,
+        has_rate ? Cell{static_cast<double>(group.bytes) / static_cast<double>(stats.total)}
+                 : Cell{kMissing});
+  }
+  table.sort_by("total_ns", Order::kDescending);
+  return table;
+}
+
+Table database_devices(const DatabaseEvents& events) {
+  const Trace& trace = events.trace();
+  struct Device {
+    DatabaseEvents::Place place;
+    bool is_known = false;
+    std::vector<Interval> kernels, copies;
+  };
+  std::map<std::int64_t, Device> by_number;
+  const auto rows = trace.devices().rows();
+  const auto values = trace.devices().values();
+  std::size_t at = 0;
+  for (const GpuEvent& job : events.gpu()) {
+    while (at < rows.size() && rows[at] < job.event.row) ++at;
+    const bool is_known = at < rows.size() && rows[at] == job.event.row;
+    const auto [entry, is_new] = by_number.try_emplace(is_known ? values[at] : kAbsent);
+    Device& device = entry->second;
+    if (is_new && is_known) device.place = events.place_of(entry->first);
+    device.is_known = is_known;
+    const bool is_copy = job.work == Work::kCopy || job.work == Work::kFill;
+    (is_copy ? device.copies : device.kernels).push_back({job.start_ns, job.end_ns});
+  }
+  const ColumnSpec columns[] = {
+      {"node", Kind::kText, "", "machine; empty when the file does not say"},
+      {"device", Kind::kInteger, "id", "number of the GPU on that machine"},
+      {"kernels", Kind::kInteger, "", "kernels, and graph launches recorded as one event"},
+      {"copies", Kind::kInteger, "", "copies and fills"},
+      {"kernel_busy_ns", Kind::kInteger, "ns", "time in which at least one kernel ran"},
+      {"copy_busy_ns", Kind::kInteger, "ns", "time in which at least one copy or fill ran"},
+      {"busy_ns", Kind::kInteger, "ns", "time in which anything ran"},
+      {"sum_ns", Kind::kInteger, "ns", "time of all events, added up"},
+      {"first_ns", Kind::kInteger, "ns", "start of the first event"},
+      {"last_ns", Kind::kInteger, "ns", "end of the last event"},
+      {"span_ns", Kind::kInteger, "ns", "from the first to the last"},
+      {"idle_ns", Kind::kInteger, "ns", "span without the time in which anything ran"},
+      {"busy_percent", Kind::kReal, "%", "share of the span in which anything ran"}};
+  Table table{"device_timeline", "How busy each GPU was", columns};
+  std::vector<Device*> devices;
+  for (auto& [number, device] : by_number) devices.push_back(&device);
+  std::ranges::stable_sort(devices, [](const Device* a, const Device* b) {
+    return std::tie(a->place.node, a->place.index) < std::tie(b->place.node, b->place.index);
+  });
+  for (Device* const device : devices) {
+    const auto kernels = static_cast<std::int64_t>(device->kernels.size());
+    const auto copies = static_cast<std::int64_t>(device->copies.size());
+    std::vector<Interval> all = device->kernels;
+    all.insert(all.end(), device->copies.begin(), device->copies.end());
+    std::int64_t sum = 0;
+    for (const Interval& interval : all) sum = plus_ns(sum, length(interval));
+    const std::vector<Interval> busy = merge(std::move(all));
+    const std::int64_t first = busy.front().start, last = busy.back().end, span = last - first;
+    table.add_row(device->place.node, device->is_known ? Cell{device->place.index} : Cell{kMissing},
+                  kernels, copies, length(merge(std::move(device->kernels))),
+                  length(merge(std::move(device->copies))), length(busy), sum, first, last, span,
+                  span - length(busy), percent_of(length(busy), span));
+  }
+  return table;
+}
+
+Table database_launches(const DatabaseEvents& events) {
+  struct Group {
+    std::int64_t call_ns = 0, queue_ns = 0;
+    std::vector<std::int64_t> delays;
+  };
+  const Trace& trace = events.trace();
+  std::map<std::pair<std::string_view, std::string_view>, Group> groups;
+  for (const GpuEvent& job : events.gpu()) {
+    if (!job.call.valid() || (job.work != Work::kKernel && job.work != Work::kGraph)) continue;
+    Group& group = groups[{trace.name(job.call), trace.name(job.event)}];
+    group.call_ns = plus_ns(group.call_ns, trace.dur_ns()[job.call.row]);
+    group.queue_ns =
+        plus_ns(group.queue_ns, std::max<std::int64_t>(0, job.start_ns - trace.end_ns(job.call)));
+    group.delays.push_back(job.start_ns - trace.ts_ns()[job.call.row]);
+  }
+  const ColumnSpec columns[] = {
+      {"api", Kind::kText, "", "the call that launched"},
+      {"kernel", Kind::kText, "", "what it launched"},
+      {"count", Kind::kInteger, "", "how many"},
+      {"api_mean_ns", Kind::kReal, "ns", "how long the call took"},
+      {"delay_mean_ns", Kind::kReal, "ns", "from the start of the call to that of the kernel"},
+      {"delay_median_ns", Kind::kReal, "ns", "half of these delays are shorter"},
+      {"delay_min_ns", Kind::kInteger, "ns",
+       "the shortest; negative: the clocks of host and GPU are apart"},
+      {"delay_max_ns", Kind::kInteger, "ns", "the longest"},
+      {"queue_mean_ns", Kind::kReal, "ns", "from the end of the call to the start of the kernel"}};
+  Table table{"launch_summary", "Which calls launched which kernels, and how long these waited",
+              columns};
+  for (auto& [key, group] : groups) {
+    const NsStats delays = ns_stats(group.delays);
+    const auto count = static_cast<double>(delays.count);
+    table.add_row(key.first, key.second, delays.count, static_cast<double>(group.call_ns) / count,
+                  delays.mean, delays.median, delays.min, delays.max,
+                  static_cast<double>(group.queue_ns) / count);
+  }
+  return table;
+}
+
+Table database_counters(const DatabaseEvents& events) {
+  struct Counted {
+    std::int64_t dispatches = 0;
+    double sum = 0, min = 0, max = 0;
+  };
+  const Trace& trace = events.trace();
+  std::map<std::pair<std::string, std::string>, Counted> groups;
+  std::unordered_map<std::uint32_t, bool> has_counters;  // by text of the details
+  for (const GpuEvent& job : events.gpu()) {
+    const auto text = trace.detail_texts().at(job.event);
+    if (job.work != Work::kKernel || !text) continue;
+    const auto [known, is_new] = has_counters.try_emplace(text->row, true);
+    if (!known->second) continue;
+    const Value details = trace.details(job.event);
+    const Value* const counters = details.find("counters");
+    known->second = counters != nullptr;
+    if (counters == nullptr) continue;
+    for (std::size_t i = 0; i < counters->keys().size(); ++i) {
+      Counted& counted = groups[{std::string{trace.name(job.event)}, counters->keys()[i]}];
+      const double value = counters->items()[i].as_real();
+      counted.min = counted.dispatches == 0 ? value : std::min(counted.min, value);
+      counted.max = counted.dispatches == 0 ? value : std::max(counted.max, value);
+      counted.sum += value;
+      ++counted.dispatches;
+    }
+  }
+  const ColumnSpec columns[] = {
+      {"kernel", Kind::kText, "", "name of the kernel"},
+      {"counter", Kind::kText, "", "what the hardware counted"},
+      {"dispatches", Kind::kInteger, "", "launches in which it was counted"},
+      {"sum", Kind::kReal, "", "over all of them"},
+      {"mean", Kind::kReal, "", "of one launch, on average"},
+      {"min", Kind::kReal, "", "the least in a launch"},
+      {"max", Kind::kReal, "", "the most in a launch"}};
+  Table table{"counters", "What the hardware counted, by kernel", columns};
+  for (const auto& [key, counted] : groups)
+    table.add_row(key.first, key.second, counted.dispatches, counted.sum,
+                  counted.sum / static_cast<double>(counted.dispatches), counted.min, counted.max);
+  return table;
+}
+
+// Memory that is freed belongs to where it was asked for: the row of a free says neither GPU nor size.
+Table database_memory(const DatabaseEvents& events) {
+  const Trace& trace = events.trace();
+  std::vector<EventId> changes;
+  for (const EventId event : trace.recorded_events())
+    if (trace.category(event) == Category::kOtherCategory &&
+        trace.category_text(event) == "memory_allocation")
+      changes.push_back(event);
+  std::ranges::stable_sort(changes, {}, [&](EventId event) { return trace.ts_ns()[event.row]; });
+  struct Usage {
+    std::int64_t allocs = 0, alloc_bytes = 0, frees = 0, unmatched = 0, now = 0, peak = 0;
+  };
+  struct Block {
+    std::string device;
+    std::int64_t bytes;
+  };
+  std::map<std::tuple<std::string, std::string, std::string>, Usage> groups;
+  std::map<std::tuple<std::int64_t, std::int64_t, std::string>, Block> live;
+  for (const EventId event : changes) {
+    const Value details = trace.details(event);
+    const auto text_of = [&](const char* key) {
+      const Value* const found = details.find(key);
+      return found == nullptr ? Value{} : *found;
+    };
+    const std::int64_t process = trace.track(event).pid.as_int();
+    const std::string name = events.process_name(process), level = text_of("level").as_text();
+    const Value gpu = text_of("device");
+    std::string device;
+    if (gpu.is_int()) device = std::to_string(events.place_of(gpu.as_int()).index);
+    const std::int64_t address =
+        text_of("address").is_int() ? text_of("address").as_int() : kAbsent;
+    const std::int64_t bytes = text_of("bytes").as_int();
+    const std::tuple block{process, address, level};
+    if (trace.name(event) == "ALLOC") {
+      live.insert_or_assign(block, Block{device, bytes});
+      Usage& usage = groups[{name, device, level}];
+      ++usage.allocs;
+      usage.alloc_bytes = plus_ns(usage.alloc_bytes, bytes);
+      usage.now = plus_ns(usage.now, bytes);
+      usage.peak = std::max(usage.peak, usage.now);
+    } else if (const auto found = live.find(block);
+               trace.name(event) == "FREE" && found != live.end()) {
+      Usage& usage = groups[{name, found->second.device, level}];
+      ++usage.frees;
+      usage.now -= found->second.bytes;
+      live.erase(found);
+    } else {
+      ++groups[{name, device, level}].unmatched;
+    }
+  }
+  const ColumnSpec columns[] = {
+      {"process", Kind::kText, "", "machine and process"},
+      {"device", Kind::kText, "", "number of the GPU; empty when unknown"},
+      {"level", Kind::kText, "", "kind of memory, in the profiler's words"},
+      {"allocs", Kind::kInteger, "", "how often memory was asked for"},
+      {"alloc_bytes", Kind::kInteger, "B", "how much in all"},
+      {"frees", Kind::kInteger, "", "how often it was given back"},
+      {"unmatched_frees", Kind::kInteger, "", "memory that nobody had asked for"},
+      {"peak_bytes", Kind::kInteger, "B", "the most in use at a time"},
+      {"live_bytes", Kind::kInteger, "B", "in use at the end"}};
+  Table table{"memory", "Memory that was asked for and given back", columns};
+  for (const auto& [key, usage] : groups)
+    table.add_row(std::get<0>(key), std::get<1>(key), std::get<2>(key), usage.allocs,
+                  usage.alloc_bytes, usage.frees, usage.unmatched, usage.peak, usage.now);
+  return table;
+}
+
+Table database_graphs(const DatabaseEvents& events) {
+  struct Graph {
+    std::vector<std::int64_t> launches;
+    std::int64_t events = 0, ns = 0;
+  };
+  DetailReader details{events.trace()};
+  std::map<std::int64_t, Graph> graphs;
+  for (const GpuEvent& job : events.gpu()) {
+    const Value& id = details.of(job.event, "graph");
+    if (!id.is_int() || id.as_int() == 0) continue;
+    Graph& graph = graphs[id.as_int()];
+    graph.launches.push_back(events.trace().correlations()[job.event.row]);
+    ++graph.events;
+    graph.ns = plus_ns(graph.ns, job.ns());
+  }
+  const ColumnSpec columns[] = {{"graph", Kind::kInteger, "id", "number of the graph"},
+                                {"launches", Kind::kInteger, "", "how often it was launched"},
+                                {"gpu_ops", Kind::kInteger, "", "GPU events of these launches"},
+                                {"gpu_ns", Kind::kInteger, "ns", "their time, added up"}};
+  Table table{"graph_launches", "Launches of captured graphs", columns};
+  for (auto& [id, graph] : graphs) {
+    std::ranges::sort(graph.launches);
+    const auto last = std::unique(graph.launches.begin(), graph.launches.end());
+    table.add_row(id, last - graph.launches.begin(), graph.events, graph.ns);
+  }
+  return table;
+}
+
+Table database_counts(const DatabaseEvents& events) {
+  const Trace& trace = events.trace();
+  std::array<std::int64_t, 4> by_work{};
+  std::int64_t linked = 0;
+  for (const GpuEvent& job : events.gpu()) {
+    ++by_work[static_cast<std::size_t>(job.work)];
+    linked += job.call.valid() ? 1 : 0;
+  }
+  std::int64_t loose = 0, marks = 0;
+  for (const EventId event : trace.recorded_events()) {
+    if (trace.category(event) != Category::kOtherCategory) continue;
+    loose += trace.category_text(event) == "loose range" ? 1 : 0;
+    marks += trace.category_text(event) == "mark" ? 1 : 0;
+  }
+  const auto told = [&](std::string_view key) {
+    const Value* const value = trace.metadata(key);
+    return value == nullptr ? 0 : value->as_int();
+  };
+  const auto of = [&](Work work) { return by_work[static_cast<std::size_t>(work)]; };
+  const auto all = static_cast<std::int64_t>(events.gpu().size());
+  const ColumnSpec columns[] = {{"what", Kind::kText, "", "kind of event"},
+                                {"count", Kind::kInteger, "", "how many the file has"}};
+  Table table{"counts", "What the file holds", columns};
+  table.add_row("kernels", of(Work::kKernel));
+  table.add_row("copies", of(Work::kCopy));
+  table.add_row("memsets", of(Work::kFill));
+  table.add_row("graph_traces", of(Work::kGraph));
+  table.add_row("api_calls", events.calls().size());
+  table.add_row("ranges", events.ranges().size());
+  table.add_row("loose_ranges", loose);
+  table.add_row("marks", marks);
+  table.add_row("gpu_events_linked", linked);
+  table.add_row("gpu_events_unlinked", all - linked);
+  table.add_row("streaming_counter_samples", told("streaming_counter_samples"));
+  table.add_row("rows_not_events", told("rows_not_events"));
+  return table;
+}
+
+}  // namespace tracelens

@@ -1,0 +1,65 @@
+#include "database/plain_names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace tracelens::db {
+namespace {
+
+struct Spelling {
+  std::string_view sign, letters;
+};
+constexpr Spelling kSpellings[] = {
+    {"\u00b5", "u"}, {"\u03bc", "u"}, {"%", " pct "}, {"/", " per "}};
+
+std::string in_quotes(std::string_view text, char quote) {
+  std::string out{quote};
+  for (const char c : text) {
+    if (c == '\0') continue;  // would end the statement
+    if (c == quote) out.push_back(quote);
+    out.push_back(c);
+  }
+  out.push_back(quote);
+  return out;
+}
+
+}  // namespace
+
+std::string plain_name(std::string_view title) {
+  std::string spelled{title};
+  for (const Spelling& spelling : kSpellings)
+    for (std::size_t at = 0; (at = spelled.find(spelling.sign, at)) != std::string::npos;)
+      spelled.replace(at, spelling.sign.size(), spelling.letters);
+  std::string name;
+  bool gap = false;
+  for (const char c : spelled) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x80 || std::isalnum(byte) == 0) {
+      gap = true;
+      continue;
+    }
+    if (gap && !name.empty()) name.push_back('_');
+    gap = false;
+    name.push_back(static_cast<char>(std::tolower(byte)));
+  }
+  return name.empty() ? "column" : name;
+}
+
+std::vector<std::string> plain_names(const Table& table) {
+  std::vector<std::string> names;
+  for (const Table::Column& column : table.columns()) {
+    const std::string plain = plain_name(column.spec().name);
+    std::string name = plain;
+    for (int number = 2; std::ranges::find(names, name) != names.end(); ++number)
+      name = fmt::format("{}_{}", plain, number);
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+std::string quoted_name(std::string_view name) { return in_quotes(name, '"'); }
+std::string quoted_text(std::string_view text) { return in_quotes(text, '\''); }
+
+}  // namespace tracelens::db

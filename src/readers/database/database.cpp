@@ -1,0 +1,276 @@
+#include "readers/database/database.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fnmatch.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <system_error>
+#include <tracelens/error.hpp>
+#include <tracelens/trace_builder.hpp>
+
+#include "io/threads.hpp"
+#include "readers/database/connection.hpp"
+#include "readers/database/job.hpp"
+#include "readers/database/nsight.hpp"
+#include "readers/database/rocpd.hpp"
+#include "readers/database/rpd.hpp"
+#include "readers/kit/source.hpp"
+
+namespace tracelens {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A packed database is unpacked into memory up to this size, else into a file without a name.
+constexpr std::size_t kMostInMemory = std::size_t{1} << 30;
+constexpr std::uint64_t kMostUnpacked = std::uint64_t{64} << 30;
+
+struct Known {
+  Recorder recorder;
+  std::string_view format;
+};
+
+Known kind_of(const DatabaseFile& file) {
+  if (is_nsight(file)) return {Recorder::kNsight, "Nsight Systems (SQLite)"};
+  if (is_rocpd(file)) return {Recorder::kRocpd, "rocpd (SQLite)"};
+  if (is_rpd(file)) return {Recorder::kRpd, "rpd (SQLite)"};
+  std::string names;
+  std::size_t count = 0;
+  constexpr std::size_t kNamed = 8;
+  for (const auto& [table, columns] : file.tables()) {
+    if (count++ == kNamed) break;
+    names.append(names.empty() ? "" : ", ").append(table);
+  }
+  if (file.tables().size() > kNamed) names += ", …";
+  throw Error{file.name(),
+              fmt::format("an SQLite database, but no trace this program knows (tables: {})",
+                          names.empty() ? "none" : names)};
+}
+
+class DatabaseReader {
+ public:
+  DatabaseReader(const ReadOptions& options, bool of_several)
+      : options_{options}, of_several_{of_several}, job_{builder_, options} {}
+
+  void add(const DatabaseFile& file) {
+    const Known kind = kind_of(file);
+    if (known_.format.empty()) known_ = kind;
+    if (kind.recorder != known_.recorder)
+      throw Error{file.name(),
+                  fmt::format("is of {}; the files before are of {}", kind.format, known_.format)};
+    const int threads = io::thread_count(options_.threads);
+    if (kind.recorder == Recorder::kNsight) read_nsight(file, job_, threads, of_several_);
+    if (kind.recorder == Recorder::kRocpd) read_rocpd(file, job_, threads, processes_);
+    if (kind.recorder == Recorder::kRpd) read_rpd(file, job_, threads);
+    bytes_ += file.bytes();
+    if (const std::string change = file.change(); !change.empty()) job_.warn(change);
+    job_.progress(0);
+  }
+
+  [[nodiscard]] TraceBuilder& builder() { return builder_; }
+  [[nodiscard]] const Known& known() const { return known_; }
+
+  Trace finish(const std::string& name) && {
+    if (builder_.size() == 0)
+      throw Error{
+          name,
+          "no GPU event, call or range in it; a run that was killed leaves such a database, since "
+          "the profiler writes its tables at the end"};
+    job_.finish();
+    builder_.source().text_bytes = bytes_;
+    return std::move(builder_).finish();
+  }
+
+ private:
+  const ReadOptions& options_;
+  bool of_several_;
+  TraceBuilder builder_;
+  Job job_;
+  Known known_{Recorder::kUnknown, {}};
+  std::set<std::string> processes_;
+  std::uint64_t bytes_ = 0;
+};
+
+// Closes what it holds unless somebody has taken it over.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_{fd} {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  [[nodiscard]] int get() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_;
+};
+
+int unnamed_file() {
+  std::error_code error;
+  const fs::path folder = fs::temp_directory_path(error);
+  std::string name = ((error ? fs::path{"/tmp"} : folder) / "tracelens-XXXXXX").string();
+  const int fd = ::mkostemp(name.data(), O_CLOEXEC);
+  if (fd < 0)
+    throw Error{name, "cannot make a file for the unpacked database, see TMPDIR: " +
+                          std::generic_category().message(errno)};
+  ::unlink(name.c_str());
+  return fd;
+}
+
+void write_all(int fd, std::string_view bytes, const std::string& name) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0)
+      throw Error{name, "cannot be unpacked: " + std::generic_category().message(errno)};
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+// SQLite has to jump about in a file: what comes packed or through a pipe is put somewhere first.
+DatabaseFile unpacked(io::Stream& in) {
+  constexpr std::size_t kBlock = std::size_t{4} << 20;
+  std::string bytes;
+  while (bytes.size() < kMostInMemory) {
+    const std::size_t at = bytes.size();
+    bytes.resize(at + kBlock);
+    bytes.resize(at + in.read({bytes.data() + at, kBlock}));
+    if (bytes.size() == at) return DatabaseFile::of_bytes(in.name(), std::move(bytes));
+  }
+  Descriptor file{unnamed_file()};
+  std::uint64_t size = bytes.size();
+  write_all(file.get(), bytes, in.name());
+  bytes.resize(kBlock);
+  while (const std::size_t got = in.read(bytes)) {
+    size += got;
+    if (size > kMostUnpacked)
+      throw Error{in.name(), fmt::format("unpacks to more than {} bytes", kMostUnpacked)};
+    write_all(file.get(), {bytes.data(), got}, in.name());
+  }
+  return DatabaseFile::of_descriptor(in.name(), file.release());
+}
+
+bool is_rocpd_file(const fs::path& path) {
+  try {
+    return is_rocpd(DatabaseFile::of_file(path.string()));
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t from = text.find_first_not_of(" \t\r\"'[");
+  if (from == text.npos) return {};
+  return text.substr(from, text.find_last_not_of(" \t\r\"',]") - from + 1);
+}
+
+// "files: [a.db, b.db]", or a line "- a.db" for each. All there is to the format: no library is
+// worth its weight for it.
+std::vector<std::string> listed_files(std::string_view yaml, std::string& folder) {
+  std::vector<std::string> names;
+  bool is_in_list = false;
+  while (!yaml.empty()) {
+    const std::size_t end = yaml.find('\n');
+    std::string_view line = trimmed(yaml.substr(0, end));
+    yaml.remove_prefix(end == yaml.npos ? yaml.size() : end + 1);
+    const auto add = [&](std::string_view text) {
+      while (!text.empty()) {
+        const std::size_t comma = text.find(',');
+        if (const std::string_view name = trimmed(text.substr(0, comma)); !name.empty())
+          names.emplace_back(name);
+        text.remove_prefix(comma == text.npos ? text.size() : comma + 1);
+      }
+    };
+    if (line.starts_with("files:")) {
+      is_in_list = true;
+      add(line.substr(6));
+    } else if (line.starts_with("path:")) {
+      folder = trimmed(line.substr(5));
+    } else if (is_in_list && line.starts_with("-")) {
+      add(line.substr(1));
+    } else if (!line.empty()) {
+      is_in_list = false;
+    }
+  }
+  return names;
+}
+
+std::vector<std::string> matching(const fs::path& folder, const std::string& pattern) {
+  if (pattern.find_first_of("*?[") == pattern.npos) return {(folder / pattern).string()};
+  std::vector<std::string> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator{folder, error})
+    if (::fnmatch(pattern.c_str(), entry.path().filename().c_str(), 0) == 0)
+      found.push_back(entry.path().string());
+  std::ranges::sort(found);
+  return found;
+}
+
+}  // namespace
+
+bool is_database(std::string_view head) { return is_sqlite(head); }
+
+Trace read_database(io::Stream& in, const ReadOptions& options) {
+  DatabaseReader reader{options, false};
+  std::error_code error;
+  const bool is_file = in.packing().empty() && fs::is_regular_file(in.name(), error);
+  reader.add(is_file ? DatabaseFile::of_file(in.name()) : unpacked(in));
+  describe_source(reader.builder(), in, reader.known().recorder, reader.known().format);
+  return std::move(reader).finish(in.name());
+}
+
+Trace read_databases(const std::string& name, std::span<const std::string> paths,
+                     const ReadOptions& options) {
+  DatabaseReader reader{options, paths.size() > 1};
+  for (const std::string& path : paths) {
+    io::Stream in = io::Stream::open(path);
+    if (!is_database(in.peek(4096))) throw Error{path, "is no SQLite database, as the others are"};
+    reader.add(in.packing().empty() ? DatabaseFile::of_file(path) : unpacked(in));
+  }
+  Source& source = reader.builder().source();
+  source.name = name;
+  source.recorder = reader.known().recorder;
+  source.format = reader.known().format;
+  return std::move(reader).finish(name);
+}
+
+std::vector<std::string> databases_in(const std::string& folder) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator{folder, error})
+    if (entry.path().extension() == ".db" && entry.is_regular_file(error) &&
+        is_rocpd_file(entry.path()))
+      found.push_back(entry.path().string());
+  std::ranges::sort(found);
+  return found;
+}
+
+bool is_database_list(std::string_view head) {
+  return head.find("rocprofiler-sdk:") != head.npos && head.find("rocpd:") != head.npos &&
+         head.find("files:") != head.npos;
+}
+
+Trace read_database_list(io::Stream& in, const ReadOptions& options) {
+  std::string text(std::size_t{1} << 20, '\0');
+  text.resize(in.read(text));
+  std::string below = ".";
+  std::vector<std::string> paths;
+  const std::vector<std::string> names = listed_files(text, below);
+  const fs::path folder = fs::path{in.name()}.parent_path() / below;
+  for (const std::string& name : names) {
+    const std::vector<std::string> found = matching(folder, name);
+    paths.insert(paths.end(), found.begin(), found.end());
+  }
+  if (paths.empty()) throw Error{in.name(), "lists no database"};
+  return read_databases(in.name(), paths, options);
+}
+
+}  // namespace tracelens

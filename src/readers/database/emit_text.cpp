@@ -1,0 +1,138 @@
+// Parts are taken off the end, the last one first: what is then left is the name.
+#include "readers/database/emit_text.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "io/numbers.hpp"
+
+namespace tracelens {
+namespace {
+
+// Reads a text from its start; every function is false where the text goes on otherwise.
+class Cursor {
+ public:
+  explicit Cursor(std::string_view text) : rest_{text} {}
+  bool take(std::string_view word) {
+    if (!rest_.starts_with(word)) return false;
+    rest_.remove_prefix(word.size());
+    return true;
+  }
+  bool number(std::int64_t& value, bool may_be_negative) {
+    std::size_t size = may_be_negative && rest_.starts_with('-') ? 1 : 0;
+    const std::size_t sign = size;
+    while (size < rest_.size() && rest_[size] >= '0' && rest_[size] <= '9') ++size;
+    const auto parsed = size > sign ? io::parse_int64(rest_.substr(0, size)) : std::nullopt;
+    if (!parsed) return false;
+    value = *parsed;
+    rest_.remove_prefix(size);
+    return true;
+  }
+  // "[" [item {", " item}] "]"
+  template <class Item>
+  bool list(const Item& item) {
+    if (!take("[")) return false;
+    if (take("]")) return true;
+    do {
+      if (!item()) return false;
+    } while (take(", "));
+    return take("]");
+  }
+  [[nodiscard]] bool is_over() const { return rest_.empty(); }
+
+ private:
+  std::string_view rest_;
+};
+
+std::optional<Value> shapes_of(std::string_view text) {
+  Cursor cursor{text};
+  std::vector<Value> shapes;
+  const bool fits = cursor.list([&] {
+    std::vector<Value> sizes;
+    const bool is_shape = cursor.list([&] {
+      std::int64_t size = 0;
+      if (!cursor.number(size, true)) return false;
+      sizes.emplace_back(size);
+      return true;
+    });
+    if (is_shape) shapes.push_back(Value::tuple(std::move(sizes)));
+    return is_shape;
+  });
+  if (!fits || !cursor.is_over()) return std::nullopt;
+  return Value::tuple(std::move(shapes));
+}
+
+bool are_pairs(std::string_view text) {
+  Cursor cursor{text};
+  std::int64_t ignored = 0;
+  return cursor.list([&] {
+    return cursor.take("(") && cursor.number(ignored, false) && cursor.take(",") &&
+           cursor.number(ignored, true) && cursor.take(")");
+  }) && cursor.is_over();
+}
+
+std::optional<std::int64_t> digits_of(std::string_view text) {
+  Cursor cursor{text};
+  std::int64_t value = 0;
+  if (!cursor.number(value, false) || !cursor.is_over()) return std::nullopt;
+  return value;
+}
+
+// Takes the last part off the text when it has this key and `fits` accepts its value.
+template <class Fits>
+void take_part(std::string_view& text, std::string_view key, const Fits& fits) {
+  const std::size_t at = text.rfind(key);
+  if (at != text.npos && fits(text.substr(at + key.size()))) text = text.substr(0, at);
+}
+
+// Ops that begin with a list of tensors, and how many arguments they have: emit_nvtx writes the
+// tensors of the list as if each were an argument.
+struct ListOp {
+  std::string_view name;
+  std::size_t arguments;
+};
+constexpr ListOp kListOps[] = {{"aten::cat", 2},
+                               {"aten::concat", 2},
+                               {"aten::hstack", 1},
+                               {"aten::stack", 2},
+                               {"aten::vstack", 1}};
+
+Value with_list(std::string_view op, Value dims) {
+  const auto* const known = std::ranges::find(kListOps, op, &ListOp::name);
+  if (known == std::end(kListOps) || dims.items().size() < known->arguments) return dims;
+  const std::vector<Value>& flat = dims.items();
+  const auto rest = flat.end() - static_cast<std::ptrdiff_t>(known->arguments - 1);
+  std::vector<Value> slots{Value::tuple({flat.begin(), rest})};
+  slots.insert(slots.end(), rest, flat.end());
+  return Value::tuple(std::move(slots));
+}
+
+}  // namespace
+
+EmittedOp emitted_op(std::string_view text) {
+  EmittedOp op;
+  std::string_view rest = text;
+  take_part(rest, ", input_op_ids = ", are_pairs);
+  take_part(rest, ", sizes = ", [&](std::string_view value) {
+    const auto shapes = shapes_of(value);
+    if (shapes) op.dims = *shapes;
+    return shapes.has_value();
+  });
+  take_part(rest, ", op_id = ", [&](std::string_view value) {
+    op.op_id = digits_of(value).value_or(kAbsent);
+    return op.op_id != kAbsent;
+  });
+  take_part(rest, ", seq = ", [&](std::string_view value) {
+    op.sequence = digits_of(value).value_or(kAbsent);
+    return op.sequence != kAbsent;
+  });
+  op.name = rest;
+  op.is_op = op.sequence != kAbsent || op.op_id != kAbsent || !op.dims.is_null();
+  if (!op.dims.is_null()) op.dims = with_list(rest, std::move(op.dims));
+  return op;
+}
+
+}  // namespace tracelens

@@ -1,0 +1,260 @@
+#include "readers/database/job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <tracelens/error.hpp>
+#include <tracelens/json.hpp>
+
+#include "readers/database/emit_text.hpp"
+#include "readers/kit/time_limits.hpp"
+
+namespace tracelens {
+namespace {
+
+// The wanted number where it is free, else the next one behind the largest.
+std::int64_t free_number(std::set<std::int64_t>& taken, std::int64_t wanted) {
+  if (taken.insert(wanted).second) return wanted;
+  constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+  std::int64_t next = *taken.rbegin() < kLargest ? *taken.rbegin() + 1 : 0;
+  while (!taken.insert(next).second) ++next;
+  return next;
+}
+
+struct NamedType {
+  std::string_view name, in_traces;
+};
+constexpr NamedType kTypes[] = {
+    {"bf16", "c10::BFloat16"}, {"fp16", "c10::Half"},         {"fp32", "float"},
+    {"fp64", "double"},        {"fp8", "c10::Float8_e4m3fn"}, {"int8", "signed char"}};
+
+std::string type_in_traces(const std::string& wanted) {
+  if (wanted.empty()) return {};
+  for (const NamedType& type : kTypes)
+    if (type.name == wanted) return std::string{type.in_traces};
+  std::string known;
+  for (const NamedType& type : kTypes) known.append(known.empty() ? "" : ", ").append(type.name);
+  throw Error{"--assume-dtype", fmt::format("'{}' is no type; known are: {}", wanted, known)};
+}
+
+}  // namespace
+
+std::string number_member(std::string_view key, std::int64_t value) {
+  return value == kAbsent ? std::string{} : fmt::format(",\"{}\":{}", key, value);
+}
+
+std::string text_member(std::string_view key, std::string_view value) {
+  std::string text = fmt::format(",\"{}\":", key);
+  append_json_text(text, value);
+  return text;
+}
+
+std::string object_of(std::string_view members) {
+  if (members.starts_with(',')) members.remove_prefix(1);
+  return fmt::format("{{{}}}", members);
+}
+
+Job::Job(TraceBuilder& builder, const ReadOptions& options)
+    : builder_{builder},
+      options_{options},
+      assumed_type_{type_in_traces(options.assume_dtype)},
+      graph_{builder.intern("graph")},
+      loose_{builder.intern("loose range")},
+      mark_{builder.intern("mark")},
+      allocation_{builder.intern("memory_allocation")} {}
+
+std::int64_t Job::process(std::string_view host, std::int64_t pid) {
+  const auto [entry, is_new] = processes_.try_emplace({std::string{host}, pid});
+  if (is_new) entry->second = free_number(process_numbers_, pid == kAbsent ? 0 : pid);
+  return entry->second;
+}
+
+std::int64_t Job::gpu(std::string_view host, std::int64_t index) {
+  if (index == kAbsent) return kAbsent;
+  const auto [entry, is_new] = gpus_.try_emplace({std::string{host}, index});
+  if (is_new) entry->second = free_number(gpu_numbers_, index);
+  return entry->second;
+}
+
+std::int64_t Job::correlation(std::int64_t space, std::int64_t own) {
+  if (own == kAbsent) return kAbsent;
+  constexpr std::int64_t kIdsOfASpace = std::int64_t{1} << 32;
+  if (own >= 0 && own < kIdsOfASpace && space < (std::int64_t{1} << 29))
+    return space * kIdsOfASpace + own;
+  const auto next = (std::int64_t{1} << 62) + static_cast<std::int64_t>(odd_correlations_.size());
+  return odd_correlations_.try_emplace({space, own}, next).first->second;
+}
+
+TrackId Job::thread(std::int64_t process, std::int64_t tid) {
+  const auto [entry, is_new] = threads_.try_emplace({process, tid});
+  if (is_new)
+    entry->second = builder_.intern(tid == kAbsent ? Track{process, Value{}} : Track{process, tid});
+  return entry->second;
+}
+
+void Job::describe_gpu(std::int64_t gpu, std::vector<std::pair<std::string, Value>> properties) {
+  if (gpu != kAbsent) gpu_facts_.try_emplace(gpu, std::move(properties));
+}
+
+void Job::name_thread(std::int64_t process, std::int64_t tid, std::string_view name) {
+  if (!name.empty() && tid != kAbsent)
+    builder_.add_label(Track{process, tid}, "thread_name", std::string{name});
+}
+
+void Job::name_process(std::int64_t process, std::string_view name) {
+  if (!name.empty()) builder_.add_label(Track{process, 0}, "process_name", std::string{name});
+}
+
+bool Job::is_event(std::int64_t start_ns, std::int64_t end_ns) {
+  const auto is_time = [](std::int64_t ns) { return ns >= -kLatestNs && ns <= kLatestNs; };
+  const bool holds =
+      is_time(start_ns) && is_time(end_ns) && end_ns >= start_ns && end_ns - start_ns <= kLongestNs;
+  if (!holds) ++no_events_;
+  return holds;
+}
+
+EventId Job::append(Category category, StringId name, TrackId track, std::int64_t start_ns,
+                    std::int64_t end_ns, std::int64_t correlation) {
+  return builder_.append({.phase = Phase::kComplete,
+                          .category = category,
+                          .name = name,
+                          .track = track,
+                          .ts_ns = start_ns,
+                          .dur_ns = end_ns - start_ns,
+                          .correlation = correlation});
+}
+
+void Job::add_call(const Call& call) {
+  if (!is_event(call.start_ns, call.end_ns)) return;
+  const EventId event =
+      append(call.category, call.name, call.track, call.start_ns, call.end_ns, call.correlation);
+  builder_.set_category_text(event, call.domain);
+}
+
+void Job::add_range(const Range& range) {
+  if (!is_event(range.start_ns, range.end_ns)) return;
+  const EmittedOp op = emitted_op(range.text);
+  std::string label;
+  if (!range.domain.empty()) label.append(range.domain).append(":");
+  label += op.name;
+  const StringId name = builder_.intern(label);
+  const EventId event = append(op.is_op ? Category::kCpuOp : Category::kUserAnnotation, name,
+                               range.track, range.start_ns, range.end_ns);
+  if (op.op_id != kAbsent) builder_.set_external_id(event, op.op_id);
+  if (op.sequence != kAbsent) builder_.set_sequence(event, op.sequence);
+  if (!op.dims.is_null())
+    builder_.set_signature(
+        event, builder_.intern(Signature{name, op.dims, assumed_types(op.dims), {}, {}}));
+  if (!range.details.empty())
+    builder_.set_details(event, builder_.intern(object_of(range.details)));
+}
+
+Value Job::assumed_types(const Value& dims) const {
+  if (assumed_type_.empty()) return {};
+  std::vector<Value> types;
+  for (const Value& slot : dims.items()) {
+    const bool is_list = !slot.items().empty() && slot.items().front().is_sequence();
+    if (is_list)
+      types.emplace_back("GenericList[TensorList]");
+    else
+      types.emplace_back(slot.items().empty() ? std::string{} : assumed_type_);
+  }
+  return Value::tuple(std::move(types));
+}
+
+void Job::add_loose_range(const Range& range) {
+  if (!is_event(range.start_ns, range.end_ns)) return;
+  const EventId event = append(Category::kOtherCategory, builder_.intern(range.text), range.track,
+                               range.start_ns, range.end_ns);
+  builder_.set_category_text(event, loose_);
+}
+
+void Job::add_mark(const Range& mark) {
+  if (!is_event(mark.start_ns, mark.start_ns)) return;
+  const EventId event = builder_.append({.phase = Phase::kInstant,
+                                         .category = Category::kOtherCategory,
+                                         .name = builder_.intern(mark.text),
+                                         .track = mark.track,
+                                         .ts_ns = mark.start_ns});
+  builder_.set_category_text(event, mark_);
+}
+
+void Job::add_gpu_event(const GpuEvent& gpu_event) {
+  if (!is_event(gpu_event.start_ns, gpu_event.end_ns)) return;
+  const GpuTrack& track = gpu_track(gpu_event.process, gpu_event.gpu, gpu_event.stream);
+  const EventId event = append(gpu_event.category, gpu_event.name, track.id, gpu_event.start_ns,
+                               gpu_event.end_ns, gpu_event.correlation);
+  if (gpu_event.gpu != kAbsent) builder_.set_device(event, gpu_event.gpu);
+  if (gpu_event.stream != kAbsent) builder_.set_stream(event, track.stream);
+  if (gpu_event.is_graph) builder_.set_category_text(event, graph_);
+  if (gpu_event.details.valid()) builder_.set_details(event, gpu_event.details);
+}
+
+const Job::GpuTrack& Job::gpu_track(std::int64_t process, std::int64_t gpu, std::int64_t stream) {
+  const auto [entry, is_new] = gpu_tracks_.try_emplace({process, gpu, stream});
+  if (!is_new) return entry->second;
+  GpuTrack& track = entry->second;
+  track.stream = stream == kAbsent ? 0 : stream;
+  while (!streams_.emplace(gpu, track.stream).second) ++track.stream;
+  track.id = builder_.intern(gpu == kAbsent ? Track{"unknown GPU", track.stream}
+                                            : Track{gpu, track.stream});
+  return track;
+}
+
+void Job::add_allocation(const Allocation& allocation) {
+  if (!is_event(allocation.start_ns, allocation.end_ns)) return;
+  const EventId event = append(Category::kOtherCategory, builder_.intern(allocation.what),
+                               allocation.track, allocation.start_ns, allocation.end_ns);
+  builder_.set_category_text(event, allocation_);
+  builder_.set_details(event,
+                       builder_.intern(object_of(text_member("level", allocation.level) +
+                                                 number_member("device", allocation.gpu) +
+                                                 number_member("address", allocation.address) +
+                                                 number_member("bytes", allocation.bytes))));
+}
+
+void Job::add_overhead(StringId name, TrackId track, std::int64_t start_ns, std::int64_t end_ns) {
+  if (is_event(start_ns, end_ns)) append(Category::kOverhead, name, track, start_ns, end_ns);
+}
+
+void Job::warn(std::string_view what, std::uint64_t count) {
+  builder_.warnings().add(what, 0, count);
+}
+
+void Job::lost_rows(std::string_view table, std::uint64_t rows) {
+  builder_.warnings().add(fmt::format("table {} is damaged behind its row {}", table, rows), 0);
+}
+
+void Job::progress(double fraction) {
+  if (options_.on_progress)
+    options_.on_progress({fraction, builder_.source().text_bytes, builder_.size()});
+}
+
+void Job::finish() {
+  std::vector<Value> gpus, processes;
+  for (const auto& [place, number] : gpus_) {
+    gpu_facts_.try_emplace(number);
+    gpus.push_back(Value::dict({"id", "node", "index"}, {number, place.first, place.second}));
+  }
+  for (const auto& [place, number] : processes_)
+    processes.push_back(
+        Value::dict({"pid", "hostname", "own_pid"}, {number, place.first, place.second}));
+  std::vector<Value> devices;
+  for (auto& [number, facts] : gpu_facts_) {
+    std::vector<std::string> keys{"id"};
+    std::vector<Value> values{number};
+    for (auto& [key, value] : facts) {
+      keys.push_back(std::move(key));
+      values.push_back(std::move(value));
+    }
+    devices.push_back(Value::dict(std::move(keys), std::move(values)));
+  }
+  builder_.add_metadata("deviceProperties", Value::tuple(std::move(devices)));
+  builder_.add_metadata("gpus", Value::tuple(std::move(gpus)));
+  builder_.add_metadata("processes", Value::tuple(std::move(processes)));
+  builder_.add_metadata("rows_not_events", static_cast<std::int64_t>(no_events_));
+  builder_.add_metadata("streaming_counter_samples", static_cast<std::int64_t>(samples_));
+}
+
+}  // namespace tracelens

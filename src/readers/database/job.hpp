@@ -1,0 +1,124 @@
+// job.hpp: what the databases of one job tell, as events of one trace.
+//   Job job{builder, options};
+//   const std::int64_t process = job.process("node-a", 4101), gpu = job.gpu("node-a", 1);
+//   job.add_call({.category = Category::kCudaRuntime, .domain = "HIP_RUNTIME_API", .name = name,
+//                 .track = job.thread(process, 17), .start_ns = 5, .end_ns = 9,
+//                 .correlation = job.correlation(space, 12)});
+//   job.finish();
+// Numbers mean something inside their process only: processes, GPUs, streams and launches of several
+// processes and machines get numbers that tell them apart. The first who asks keeps its own.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tracelens/read_trace.hpp>
+#include <tracelens/trace_builder.hpp>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace tracelens {
+
+class Job {
+ public:
+  Job(TraceBuilder& builder, const ReadOptions& options);
+
+  // --- numbers in the whole trace ---
+  std::int64_t process(std::string_view host, std::int64_t pid);
+  std::int64_t gpu(std::string_view host, std::int64_t index);  // kAbsent stays absent
+  std::int64_t new_space() { return spaces_++; }  // of correlation ids: one for each process
+  std::int64_t correlation(std::int64_t space, std::int64_t own);
+  TrackId thread(std::int64_t process, std::int64_t tid);
+
+  // --- facts ---
+  // The first properties of a GPU stay; "id" and what tells it apart are added.
+  void describe_gpu(std::int64_t gpu, std::vector<std::pair<std::string, Value>> properties);
+  void name_thread(std::int64_t process, std::int64_t tid, std::string_view name);
+  void name_process(std::int64_t process, std::string_view name);
+
+  // --- events; one whose end is before its start, or whose times are none, is none ---
+  struct Call {
+    Category category = Category::kCudaRuntime;
+    StringId domain = {};  // whose call it is, in the profiler's words
+    StringId name = {};
+    TrackId track = {};
+    std::int64_t start_ns = kAbsent, end_ns = kAbsent, correlation = kAbsent;
+  };
+  void add_call(const Call& call);
+  struct Range {
+    TrackId track = {};
+    std::string_view domain = {}, text = {};
+    std::int64_t start_ns = kAbsent, end_ns = kAbsent;
+    std::string_view details = {};  // members of a JSON object, each behind a comma
+  };
+  void add_range(const Range& range);        // nests on its thread: an op, or a range of the user's
+  void add_loose_range(const Range& range);  // may cross threads: nobody's parent
+  void add_mark(const Range& mark);          // at its start
+  struct GpuEvent {
+    Category category = Category::kKernel;
+    bool is_graph = false;  // stands for all the work of a graph launch
+    StringId name = {};
+    std::int64_t process = 0;  // whose stream it is
+    std::int64_t gpu = kAbsent, stream = kAbsent;
+    std::int64_t start_ns = kAbsent, end_ns = kAbsent, correlation = kAbsent;
+    StringId details = {};
+  };
+  void add_gpu_event(const GpuEvent& event);
+  // Of memory on a GPU: `what` is ALLOC, FREE or another word of the profiler's.
+  struct Allocation {
+    TrackId track = {};
+    std::string_view what = {}, level = {};
+    std::int64_t gpu = kAbsent, address = kAbsent, bytes = 0, start_ns = kAbsent, end_ns = kAbsent;
+  };
+  void add_allocation(const Allocation& allocation);
+  void add_overhead(StringId name, TrackId track, std::int64_t start_ns, std::int64_t end_ns);
+
+  // --- what does not become an event ---
+  void count_no_event(std::uint64_t count = 1) { no_events_ += count; }
+  void count_samples(std::uint64_t count) { samples_ += count; }
+  void warn(std::string_view what, std::uint64_t count = 1);
+  void lost_rows(std::string_view table, std::uint64_t rows);  // the table is damaged behind them
+
+  void finish();
+
+  [[nodiscard]] TraceBuilder& builder() { return builder_; }
+  StringId intern(std::string_view text) { return builder_.intern(text); }
+  void progress(double fraction);
+
+ private:
+  EventId append(Category category, StringId name, TrackId track, std::int64_t start_ns,
+                 std::int64_t end_ns, std::int64_t correlation = kAbsent);
+  [[nodiscard]] bool is_event(std::int64_t start_ns, std::int64_t end_ns);
+  [[nodiscard]] Value assumed_types(const Value& dims) const;
+  struct GpuTrack {
+    TrackId id;
+    std::int64_t stream = 0;
+  };
+  const GpuTrack& gpu_track(std::int64_t process, std::int64_t gpu, std::int64_t stream);
+
+  TraceBuilder& builder_;
+  const ReadOptions& options_;
+  std::string assumed_type_;  // as PyTorch writes it; empty: none
+  std::map<std::pair<std::string, std::int64_t>, std::int64_t> processes_, gpus_;
+  std::set<std::int64_t> process_numbers_, gpu_numbers_;
+  std::map<std::int64_t, std::vector<std::pair<std::string, Value>>> gpu_facts_;
+  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, GpuTrack> gpu_tracks_;
+  std::set<std::pair<std::int64_t, std::int64_t>> streams_;  // GPU and number
+  std::map<std::pair<std::int64_t, std::int64_t>, TrackId> threads_;
+  std::int64_t spaces_ = 0;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> odd_correlations_;
+  StringId graph_, loose_, mark_, allocation_;
+  std::uint64_t no_events_ = 0, samples_ = 0;
+};
+
+// A member of a JSON object behind a comma: `,"bytes":4096`; nothing for kAbsent.
+[[nodiscard]] std::string number_member(std::string_view key, std::int64_t value);
+[[nodiscard]] std::string text_member(std::string_view key, std::string_view value);
+// The members as an object, without the first comma.
+[[nodiscard]] std::string object_of(std::string_view members);
+
+}  // namespace tracelens

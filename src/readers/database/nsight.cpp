@@ -1,0 +1,545 @@
+// Which columns a table has decides, never the version: exports differ from release to release.
+#include "readers/database/nsight.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "readers/database/lookup.hpp"
+#include "readers/database/nvtx_payload.hpp"
+#include "readers/database/table_rows.hpp"
+#include "readers/kit/time_limits.hpp"
+
+namespace tracelens {
+namespace {
+
+#define TL_ACTIVITY "CUPTI_ACTIVITY_KIND_"
+constexpr const char* kKernels = TL_ACTIVITY "KERNEL";
+constexpr const char* kCopies = TL_ACTIVITY "MEMCPY";
+constexpr const char* kFills = TL_ACTIVITY "MEMSET";
+constexpr const char* kGraphs = TL_ACTIVITY "GRAPH_TRACE";
+constexpr const char* kCalls = TL_ACTIVITY "RUNTIME";
+constexpr const char* kDriverCalls = TL_ACTIVITY "DRIVER";
+#undef TL_ACTIVITY
+
+// A globalTid: the machine above, then 24 bits of process, 24 of thread. Unsigned: it may have wrapped.
+struct Place {
+  explicit Place(std::int64_t global)
+      : is_known{global != kAbsent},
+        pid{static_cast<std::int64_t>(static_cast<std::uint64_t>(global) >> 24 & 0xffffff)},
+        tid{static_cast<std::int64_t>(static_cast<std::uint64_t>(global) & 0xffffff)} {}
+  bool is_known;
+  std::int64_t pid, tid;
+};
+
+// Which class of call a row of the table of calls is.
+constexpr std::int64_t kDriverClass = 1, kBacktraceClass = 67;
+// Kinds of NVTX events.
+constexpr std::int64_t kMark = 34, kPushPop = 59, kStartEnd = 60, kTextPushPop = 70,
+                       kTextStartEnd = 71, kDomain = 75;
+
+constexpr std::string_view kCopyKinds[] = {"Unknown",
+                                           "Host-to-Device",
+                                           "Device-to-Host",
+                                           "Host-to-Array",
+                                           "Array-to-Host",
+                                           "Array-to-Array",
+                                           "Array-to-Device",
+                                           "Device-to-Array",
+                                           "Device-to-Device",
+                                           "Host-to-Host",
+                                           "Peer-to-Peer",
+                                           "Unified Host-to-Device",
+                                           "Unified Device-to-Host",
+                                           "Unified Device-to-Device"};
+constexpr std::string_view kMemoryKinds[] = {"Pageable",       "Pinned",  "Device",
+                                             "Array",          "Managed", "Device Static",
+                                             "Managed Static", "Unknown"};
+
+// The words of an enum: the file's, or those that were there before files had them.
+class Labels {
+ public:
+  Labels(const DatabaseFile& file, const std::string& table,
+         std::span<const std::string_view> known) {
+    for (std::size_t i = 0; i < known.size(); ++i) words_[static_cast<std::int64_t>(i)] = known[i];
+    for_each_row({file, table, {"id", "label"}}, [this](const Statement& row) {
+      if (!row.text(1).empty()) words_[row.integer(0)] = row.text(1);
+    });
+  }
+  [[nodiscard]] std::string of(std::int64_t id) const {
+    const auto found = words_.find(id);
+    return found != words_.end() ? found->second
+           : id == kAbsent       ? std::string{}
+                                 : fmt::format("{}", id);
+  }
+
+ private:
+  std::map<std::int64_t, std::string> words_;
+};
+
+// "cudaLaunchKernel_ptsz_v7000" -> "cudaLaunchKernel"
+std::string_view plain_call(std::string_view name) {
+  std::size_t digits = 0;
+  while (digits < name.size() && name[name.size() - 1 - digits] >= '0' &&
+         name[name.size() - 1 - digits] <= '9')
+    ++digits;
+  std::string_view rest = name.substr(0, name.size() - digits);
+  if ((digits != 4 && digits != 5) || !rest.ends_with("_v")) return name;
+  rest.remove_suffix(2);
+  for (const std::string_view suffix : {"_ptsz", "_ptds"})
+    if (rest.ends_with(suffix)) return rest.substr(0, rest.size() - suffix.size());
+  return rest;
+}
+
+struct CallRow {
+  std::int64_t start_ns, end_ns, thread, correlation, name, call_class;
+};
+struct CallRows {
+  std::vector<CallRow> rows;
+  void add(const Statement& row) {
+    rows.push_back({row.integer(0), row.integer(1), row.integer(2), row.integer(3), row.integer(4),
+                    row.integer(5)});
+  }
+  void complete(const Connection&) {}
+};
+
+// The columns that all GPU events begin with, and those of their own.
+constexpr std::size_t kOwnColumns = 14;
+struct GpuRow {
+  std::int64_t start_ns, end_ns, process, device, stream, correlation;
+  std::array<std::int64_t, kOwnColumns> own;
+};
+struct GpuRows {
+  std::vector<GpuRow> rows;
+  std::size_t own_columns = 0;
+  void add(const Statement& row) {
+    GpuRow& made = rows.emplace_back(GpuRow{row.integer(0),
+                                            row.integer(1),
+                                            row.integer(2),
+                                            row.integer(3),
+                                            row.integer(4),
+                                            row.integer(5),
+                                            {}});
+    for (std::size_t i = 0; i < own_columns; ++i)
+      made.own[i] = row.integer(static_cast<int>(6 + i));
+  }
+  void complete(const Connection&) {}
+};
+
+struct NvtxRow {
+  std::int64_t start_ns, end_ns, type, text_id, domain, thread, size;
+  bool has_text;
+  std::string text, payload;
+};
+struct NvtxRows {
+  const DatabaseFile* file = nullptr;
+  std::vector<NvtxRow> rows;
+  void add(const Statement& row) {
+    rows.push_back({row.integer(0), row.integer(1), row.integer(2), row.integer(4), row.integer(5),
+                    row.integer(6), row.integer(7), !row.is_null(3), std::string{row.text(3)},
+                    std::string{row.blob(8)}});
+  }
+  // Texts that many ranges share are kept apart. Each has its number, so that it is found at once.
+  void complete(const Connection& connection) {
+    if (!file->is_row_number("StringIds", "id")) return;
+    std::optional<Statement> find;
+    for (NvtxRow& row : rows) {
+      if (row.has_text || row.text_id == kAbsent) continue;
+      if (!find) find.emplace(connection, "SELECT value FROM main.StringIds WHERE id = ?1");
+      find->bind(1, row.text_id);
+      if (!find->step()) continue;
+      row.text = find->text(0);
+      row.has_text = true;
+    }
+  }
+};
+
+class NsightReader {
+ public:
+  NsightReader(const DatabaseFile& file, Job& job, int threads)
+      : file_{file},
+        job_{job},
+        threads_{threads},
+        copy_kinds_{file, "ENUM_CUDA_MEMCPY_OPER", kCopyKinds},
+        memory_kinds_{file, "ENUM_CUDA_MEM_KIND", kMemoryKinds} {}
+
+  void read(bool of_several) {
+    if (of_several)
+      for_each_row(
+          {file_, "TARGET_INFO_SESSION_START_TIME", {"utcEpochNs"}},
+          [this](const Statement& row) { zero_ns_ = std::max<std::int64_t>(row.integer(0), 0); });
+    if (!file_.is_row_number("StringIds", "id"))
+      for_each_row({file_, "StringIds", {"id", "value"}}, [this](const Statement& row) {
+        names_.set(row.integer(0), job_.intern(row.text(1)));
+      });
+    else
+      find_name_.emplace(file_.connect(), "SELECT value FROM main.StringIds WHERE id = ?1");
+    read_facts();
+    read_calls(kCalls, 0);
+    read_calls(kDriverCalls, kDriverClass);
+    read_gpu_events();
+    read_allocations();
+    read_ranges();
+    for (const char* const table : {"PROFILER_OVERHEAD", "CUPTI_ACTIVITY_KIND_OVERHEAD"})
+      for_each_row({file_, table, {"start", "end", "globalTid", "nameId"}},
+                   [this](const Statement& row) {
+                     job_.add_overhead(name_of(row.integer(3)), track(Place{row.integer(2)}),
+                                       at(row.integer(0)), at(row.integer(1)));
+                   });
+  }
+
+ private:
+  void note(std::string_view table, const TableEnd& end) {
+    if (end.is_damaged) job_.lost_rows(table, end.rows);
+  }
+  [[nodiscard]] std::int64_t at(std::int64_t ns) {
+    if (ns == kAbsent || ns > kLatestNs || ns < -kLatestNs) return kAbsent;
+    last_ns_ = std::max(last_ns_, ns + zero_ns_);
+    return ns + zero_ns_;
+  }
+  StringId name_of(std::int64_t id) {
+    if (const StringId* const known = names_.find(id)) return *known;
+    StringId name;
+    if (find_name_ && id != kAbsent) {
+      find_name_->bind(1, id);
+      if (find_name_->step()) name = job_.intern(find_name_->text(0));
+    }
+    if (!name.valid()) name = job_.intern(fmt::format("string_{}", id == kAbsent ? 0 : id));
+    names_.set(id, name);
+    return name;
+  }
+  std::int64_t process(const Place& place) {
+    const auto [entry, is_new] = processes_.try_emplace(place.pid);
+    if (is_new) entry->second = {job_.process("", place.pid), job_.new_space()};
+    return entry->second.first;
+  }
+  std::int64_t correlation(const Place& place, std::int64_t own) {
+    process(place);
+    return job_.correlation(processes_[place.pid].second, own);
+  }
+  TrackId track(const Place& place) { return job_.thread(process(place), place.tid); }
+
+  void read_facts() {
+    for_each_row({file_, "PROCESSES", {"globalPid", "name"}}, [this](const Statement& row) {
+      if (const Place place{row.integer(0)}; place.is_known)
+        job_.name_process(process(place), row.text(1));
+    });
+    for_each_row({file_, "ThreadNames", {"globalTid", "nameId"}}, [this](const Statement& row) {
+      const Place place{row.integer(0)};
+      if (place.is_known)
+        job_.name_thread(process(place), place.tid, job_.builder().text(name_of(row.integer(1))));
+    });
+    for_each_row({file_, "TARGET_INFO_CUDA_DEVICE", {"pid", "cudaId", "gpuId"}},
+                 [this](const Statement& row) {
+                   gpus_[{row.integer(0), row.integer(1)}] = row.integer(2);
+                 });
+    for_each_row(
+        {file_,
+         "TARGET_INFO_GPU",
+         {"id", "name", "totalMemory", "smCount", "computeMajor", "computeMinor", "clockRate",
+          "memoryBandwidth", "l2CacheSize"}},
+        [this](const Statement& row) {
+          std::vector<std::pair<std::string, Value>> facts{{"name", std::string{row.text(1)}}};
+          const auto add = [&](const char* key, int column) {
+            if (row.integer(column) != kAbsent) facts.emplace_back(key, row.integer(column));
+          };
+          add("totalGlobalMem", 2);
+          add("numSms", 3);
+          add("computeMajor", 4);
+          add("computeMinor", 5);
+          add("clockRate", 6);
+          add("memoryBandwidth", 7);
+          add("l2CacheSize", 8);
+          job_.describe_gpu(job_.gpu("", row.integer(0)), std::move(facts));
+        });
+    for_each_row({file_, "NVTX_PAYLOAD_SCHEMA_ENTRIES", {"schemaId", "type", "name", "offset"}},
+                 [this](const Statement& row) {
+                   const std::int64_t offset = row.integer(3);
+                   schemas_.add_entry(row.integer(0),
+                                      {row.integer(1), std::string{row.text(2)},
+                                       offset < 0 ? 0 : static_cast<std::uint64_t>(offset)});
+                 });
+  }
+
+  // --- calls ---
+  void read_calls(const char* table, std::int64_t usual_class) {
+    const TableColumns columns{
+        file_, table, {"start", "end", "globalTid", "correlationId", "nameId", "eventClass"}};
+    // A call that was recorded with its backtrace has a second row, a little wider.
+    std::set<std::pair<std::int64_t, std::int64_t>> has_other;
+    std::vector<CallRow> backtraces;
+    if (file_.has(table, "eventClass")) {
+      for_each_row({file_, table, {"globalTid", "correlationId", "eventClass"}},
+                   [&](const Statement& row) {
+                     if (row.integer(2) == kBacktraceClass)
+                       has_other.emplace(row.integer(0), row.integer(1));
+                   });
+    }
+    std::set<std::pair<std::int64_t, std::int64_t>> twins;
+    note(table, read_table<CallRows>(
+                    columns, threads_, [] { return CallRows{}; },
+                    [&](CallRows& piece) {
+                      for (CallRow& row : piece.rows) {
+                        if (row.call_class == kAbsent) row.call_class = usual_class;
+                        if (row.call_class == kBacktraceClass) {
+                          backtraces.push_back(row);
+                          continue;
+                        }
+                        if (!has_other.empty() && has_other.contains({row.thread, row.correlation}))
+                          twins.emplace(row.thread, row.correlation);
+                        add_call(row);
+                      }
+                    }));
+    for (const CallRow& row : backtraces)
+      if (twins.contains({row.thread, row.correlation}))
+        job_.count_no_event();
+      else
+        add_call(row);
+  }
+
+  void add_call(const CallRow& row) {
+    const Place place{row.thread};
+    const bool is_driver = row.call_class == kDriverClass;
+    job_.add_call({.category = is_driver ? Category::kCudaDriver : Category::kCudaRuntime,
+                   .domain = is_driver ? driver_ : runtime_,
+                   .name = call_name(row.name),
+                   .track = track(place),
+                   .start_ns = at(row.start_ns),
+                   .end_ns = at(row.end_ns),
+                   .correlation = correlation(place, row.correlation)});
+  }
+  StringId call_name(std::int64_t id) {
+    if (const StringId* const known = call_names_.find(id)) return *known;
+    const std::string name{plain_call(job_.builder().text(name_of(id)))};
+    call_names_.set(id, job_.intern(name));
+    return *call_names_.find(id);
+  }
+
+  // --- GPU events ---
+  template <class Add>
+  void read_gpu_table(const char* table, std::vector<std::string_view> own, const Add& add) {
+    TableColumns columns{
+        file_, table, {"start", "end", "globalPid", "deviceId", "streamId", "correlationId"}};
+    const std::size_t own_columns = own.size();
+    columns.columns.insert(columns.columns.end(), own.begin(), own.end());
+    note(table, read_table<GpuRows>(
+                    columns, threads_,
+                    [&] {
+                      return GpuRows{{}, own_columns};
+                    },
+                    [&](GpuRows& piece) {
+                      for (const GpuRow& row : piece.rows) {
+                        const Place place{row.process};
+                        if (row.start_ns == 0 && row.end_ns == 0) {  // the time is not known
+                          job_.count_no_event();
+                          continue;
+                        }
+                        const auto known = gpus_.find({place.pid, row.device});
+                        Job::GpuEvent event{
+                            .process = process(place),
+                            .gpu = job_.gpu("", known == gpus_.end() ? row.device : known->second),
+                            .stream = row.stream,
+                            .start_ns = at(row.start_ns),
+                            .end_ns = at(row.end_ns),
+                            .correlation = correlation(place, row.correlation)};
+                        add(row.own, event);
+                        job_.add_gpu_event(event);
+                      }
+                    }));
+  }
+  using Own = std::array<std::int64_t, kOwnColumns>;
+
+  void read_gpu_events() {
+    read_gpu_table(kKernels,
+                   {"demangledName", "shortName", "gridX", "gridY", "gridZ", "blockX", "blockY",
+                    "blockZ", "registersPerThread", "staticSharedMemory", "dynamicSharedMemory",
+                    "localMemoryPerThread", "graphNodeId", "graphId"},
+                   [this](const Own& own, Job::GpuEvent& event) {
+                     event.name = name_of(own[0] != kAbsent ? own[0] : own[1]);
+                     event.details = kernel_details(own);
+                   });
+    read_gpu_table(kCopies, {"copyKind", "bytes", "srcKind", "dstKind", "graphNodeId"},
+                   [this](const Own& own, Job::GpuEvent& event) {
+                     const std::string kind = copy_kinds_.of(own[0]);
+                     event.category = Category::kGpuMemcpy;
+                     event.name = job_.intern("[CUDA memcpy " + kind + "]");
+                     event.details = details_.of(key_of(1, own), [&] {
+                       return job_.intern(object_of(text_member("kind", kind) +
+                                                    text_member("src", memory_kinds_.of(own[2])) +
+                                                    text_member("dst", memory_kinds_.of(own[3])) +
+                                                    number_member("bytes", own[1])));
+                     });
+                   });
+    read_gpu_table(kFills, {"bytes"}, [this](const Own& own, Job::GpuEvent& event) {
+      event.category = Category::kGpuMemset;
+      event.name = job_.intern("[CUDA memset]");
+      event.details = details_.of(key_of(2, own), [&] {
+        return job_.intern(
+            object_of(text_member("kind", "Memset") + number_member("bytes", own[0])));
+      });
+    });
+    bool has_graphs = false;
+    read_gpu_table(kGraphs, {"graphId"}, [this, &has_graphs](const Own& own, Job::GpuEvent& event) {
+      has_graphs = event.is_graph = true;
+      event.name = job_.intern(fmt::format("CUDA graph {}", own[0] == kAbsent ? 0 : own[0]));
+      event.details = details_.of(
+          key_of(3, own), [&] { return job_.intern(object_of(number_member("graph", own[0]))); });
+    });
+    if (has_graphs)
+      job_.warn(
+          "graph launches are one event each: their kernels are not in the file; "
+          "record with --cuda-graph-trace=node");
+  }
+
+  // What a row's details are made of, with what kind of row it is.
+  static std::array<std::int64_t, kOwnColumns + 1> key_of(std::int64_t kind, const Own& own) {
+    std::array<std::int64_t, kOwnColumns + 1> key{kind};
+    std::ranges::copy(own, key.begin() + 1);
+    return key;
+  }
+
+  StringId kernel_details(const Own& own) {
+    auto key = key_of(0, own);
+    key[1] = key[2] = 0;  // whatever its name
+    return details_.of(key, [&] {
+      std::string members;
+      if (own[2] != kAbsent && own[5] != kAbsent)
+        members = fmt::format(R"(,"grid":[{},{},{}],"block":[{},{},{}])", own[2], own[3], own[4],
+                              own[5], own[6], own[7]);
+      const auto known = [](std::int64_t bytes) { return std::max<std::int64_t>(bytes, 0); };
+      members += number_member("registers per thread", own[8]);
+      if (own[9] != kAbsent || own[10] != kAbsent)
+        members += number_member("shared memory", known(own[9]) / 2 + known(own[10]) / 2 +
+                                                      (known(own[9]) % 2 + known(own[10]) % 2));
+      members += number_member("local memory", own[11]) + number_member("graph node", own[12]) +
+                 number_member("graph", own[13]);
+      return job_.intern(object_of(members));
+    });
+  }
+
+  void read_allocations() {
+    const TableColumns columns{
+        file_,
+        "CUDA_GPU_MEMORY_USAGE_EVENTS",
+        {"start", "globalPid", "deviceId", "address", "bytes", "memKind", "memoryOperationType"}};
+    note(columns.table, for_each_row(columns, [this](const Statement& row) {
+           const Place place{row.integer(1)};
+           const auto known = gpus_.find({place.pid, row.integer(2)});
+           const std::string level = memory_kinds_.of(row.integer(5));
+           job_.add_allocation(
+               {.track = track(place),
+                .what = row.integer(6) == 0 ? "ALLOC" : "FREE",
+                .level = level,
+                .gpu = job_.gpu("", known == gpus_.end() ? row.integer(2) : known->second),
+                .address = row.integer(3),
+                .bytes = row.integer(4) == kAbsent ? 0 : row.integer(4),
+                .start_ns = at(row.integer(0)),
+                .end_ns = at(row.integer(0))});
+         }));
+  }
+
+  // --- ranges ---
+  void read_ranges() {
+    for_each_row({file_, "NVTX_EVENTS", {"eventType", "globalTid", "domainId", "text", "textId"}},
+                 [this](const Statement& row) {
+                   if (row.integer(0) != kDomain) return;
+                   domains_[{Place{row.integer(1)}.pid, row.integer(2)}] =
+                       row.is_null(3) ? job_.builder().text(name_of(row.integer(4))) : row.text(3);
+                 });
+    const TableColumns columns{file_,
+                               "NVTX_EVENTS",
+                               {"start", "end", "eventType", "text", "textId", "domainId",
+                                "globalTid", "uint64Value", "binaryData"}};
+    std::vector<NvtxRow> open;  // until the end of the recording, which is known at the end
+    note(columns.table,
+         read_table<NvtxRows>(
+             columns, threads_,
+             [this] {
+               return NvtxRows{&file_, {}};
+             },
+             [&](NvtxRows& piece) {
+               for (NvtxRow& row : piece.rows) {
+                 row.start_ns = at(row.start_ns);
+                 if (row.end_ns != kAbsent) row.end_ns = at(row.end_ns);
+                 if (row.end_ns == kAbsent && (row.type == kPushPop || row.type == kTextPushPop))
+                   open.push_back(std::move(row));
+                 else
+                   add_nvtx(row);
+               }
+             }));
+    for (NvtxRow& row : open) {
+      row.end_ns = last_ns_;
+      add_nvtx(row);
+    }
+  }
+
+  void add_nvtx(const NvtxRow& row) {
+    const Place place{row.thread};
+    if (row.type != kPushPop && row.type != kTextPushPop && row.type != kStartEnd &&
+        row.type != kTextStartEnd && row.type != kMark)
+      return;
+    const auto domain = domains_.find({place.pid, row.domain});
+    const std::string_view text =
+        row.has_text ? std::string_view{row.text} : job_.builder().text(name_of(row.text_id));
+    Job::Range range{track(place), domain == domains_.end() ? std::string_view{} : domain->second,
+                     text, row.start_ns, row.end_ns};
+    if (row.type == kMark) return job_.add_mark(range);
+    if (row.type == kStartEnd || row.type == kTextStartEnd) {
+      if (range.end_ns == kAbsent) range.end_ns = std::max(range.start_ns, last_ns_);
+      return job_.add_loose_range(range);
+    }
+    const std::string payload = range.domain == "NCCL" ? message_members(row, text) : std::string{};
+    range.details = payload;
+    job_.add_range(range);
+  }
+
+  [[nodiscard]] std::string message_members(const NvtxRow& row, std::string_view name) const {
+    std::optional<std::int64_t> bytes = schemas_.number(row.payload, "Message size [bytes]");
+    if (row.size != kAbsent) bytes = row.size;
+    if (!bytes) return {};
+    std::string members = text_member("collective", name) + number_member("message_bytes", *bytes);
+    if (const auto communicator = schemas_.number(row.payload, "NCCL communicator ID"))
+      members +=
+          fmt::format(R"(,"communicator":"0x{:016x}")", static_cast<std::uint64_t>(*communicator));
+    return members;
+  }
+
+  const DatabaseFile& file_;
+  Job& job_;
+  int threads_;
+  Labels copy_kinds_, memory_kinds_;
+  std::int64_t zero_ns_ = 0;
+  std::int64_t last_ns_ = std::numeric_limits<std::int64_t>::min() + 1;
+  StringId runtime_ = job_.intern("runtime"), driver_ = job_.intern("driver");
+  ById<StringId> names_, call_names_;  // by id of StringIds
+  std::optional<Statement> find_name_;
+  std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> processes_;  // pid -> number, space
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>
+      gpus_;  // (pid, its own number) -> GPU
+  TextsByNumbers details_;
+  NvtxSchemas schemas_;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::string> domains_;  // by pid and id
+};
+
+}  // namespace
+
+bool is_nsight(const DatabaseFile& file) {
+  if (!file.has("StringIds")) return false;
+  return std::ranges::any_of(file.tables(), [](const auto& table) {
+    return table.first.starts_with("CUPTI_ACTIVITY_KIND_") || table.first == "NVTX_EVENTS" ||
+           table.first == "META_DATA_EXPORT" || table.first == "EXPORT_META_DATA";
+  });
+}
+
+void read_nsight(const DatabaseFile& file, Job& job, int threads, bool of_several) {
+  NsightReader{file, job, threads}.read(of_several);
+}
+
+}  // namespace tracelens

@@ -1,0 +1,359 @@
+// Rows of the long lists name an event, which has the category and the launch. Events stand in the
+// order of the rows that name them, so that a piece of a list finds its own in one range.
+#include "readers/database/rocpd.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <tracelens/json.hpp>
+#include <vector>
+
+#include "io/numbers.hpp"
+#include "readers/database/rocpd_tables.hpp"
+#include "readers/database/table_rows.hpp"
+#include "trace/value_member.hpp"
+
+namespace tracelens {
+namespace {
+
+// What the columns of a list are called, and how a row of it is read, in every version of the schema.
+struct EventFacts {
+  std::int64_t category = kAbsent, stack = kAbsent;
+};
+
+// The events that the rows of a piece name.
+class EventFinder {
+ public:
+  EventFinder(const DatabaseFile& file, std::string table)
+      : file_{file}, table_{std::move(table)} {}
+
+  template <class Rows>
+  void find(const Connection& connection, Rows& rows) const {
+    if (!file_.has(table_)) return;
+    std::int64_t least = std::numeric_limits<std::int64_t>::max(), most = kAbsent;
+    std::size_t count = 0;
+    for (const auto& row : rows) {
+      if (row.event == kAbsent) continue;
+      least = std::min(least, row.event);
+      most = std::max(most, row.event);
+      ++count;
+    }
+    if (count == 0) return;
+    const std::string select = "SELECT id, category_id, stack_id FROM main." + quoted_name(table_);
+    // Reading twice as many rows in one go is far cheaper than finding each by itself.
+    constexpr std::uint64_t kWorthReading = 8;
+    const std::uint64_t width =
+        static_cast<std::uint64_t>(most) - static_cast<std::uint64_t>(least);
+    if (width < count * kWorthReading) {
+      std::vector<EventFacts> facts(width + 1);
+      Statement events{connection, select + " WHERE id BETWEEN ?1 AND ?2"};
+      events.bind(1, least);
+      events.bind(2, most);
+      while (events.step())
+        facts[static_cast<std::uint64_t>(events.integer(0)) - static_cast<std::uint64_t>(least)] = {
+            events.integer(1), events.integer(2)};
+      for (auto& row : rows)
+        if (row.event != kAbsent)
+          row.facts =
+              facts[static_cast<std::uint64_t>(row.event) - static_cast<std::uint64_t>(least)];
+      return;
+    }
+    Statement one{connection, select + " WHERE id = ?1"};
+    for (auto& row : rows) {
+      if (row.event == kAbsent) continue;
+      one.bind(1, row.event);
+      if (one.step()) row.facts = {one.integer(1), one.integer(2)};
+    }
+  }
+
+  // What the program wrote into its marker; "" where there is nothing.
+  [[nodiscard]] std::string message(Statement& extdata, std::int64_t event) const {
+    extdata.bind(1, event);
+    if (!extdata.step()) return {};
+    return member(parse_json_value(extdata.text(0)).value_or(Value{}), "message").as_text();
+  }
+  [[nodiscard]] std::string select_extdata() const {
+    return "SELECT extdata FROM main." + quoted_name(table_) + " WHERE id = ?1";
+  }
+  [[nodiscard]] bool has_extdata() const { return file_.has(table_, "extdata"); }
+
+ private:
+  const DatabaseFile& file_;
+  std::string table_;
+};
+
+// The columns that every list begins with: where and when, in the words of all schemas.
+constexpr std::array<std::string_view, 10> kPlaceColumns{
+    "track_id", "tid", "agent_id", "queue_id", "stream_id",
+    "start",    "end", "start_id", "end_id",   "event_id"};
+
+template <std::size_t kOwn>
+struct ListRow {
+  std::int64_t track, start_ns, end_ns, start_id, end_id, event;
+  RocpdPlace place;
+  EventFacts facts;
+  std::array<std::int64_t, kOwn> own;
+};
+
+template <std::size_t kOwn>
+struct ListRows {
+  using Row = ListRow<kOwn>;
+  const EventFinder* events = nullptr;
+  std::vector<Row> rows;
+  void add(const Statement& row) {
+    Row made{row.integer(0),
+             row.integer(5),
+             row.integer(6),
+             row.integer(7),
+             row.integer(8),
+             row.integer(9),
+             {row.integer(1), row.integer(2), row.integer(3), row.integer(4)},
+             {},
+             {}};
+    for (std::size_t i = 0; i < kOwn; ++i)
+      made.own[i] = row.integer(static_cast<int>(kPlaceColumns.size() + i));
+    rows.push_back(made);
+  }
+  void complete(const Connection& connection) { events->find(connection, rows); }
+};
+
+bool is_nesting_range(std::string_view call) {
+  return call == "roctxThreadRangeA" || call == "roctxRangePushA";
+}
+
+class RocpdReader {
+ public:
+  RocpdReader(RocpdTables& tables, Job& job, int threads)
+      : tables_{tables},
+        job_{job},
+        threads_{threads},
+        events_{tables.file(), tables.name("event")} {
+    if (events_.has_extdata()) extdata_.emplace(tables.file().connect(), events_.select_extdata());
+  }
+
+  void read() {
+    read_list<1>("region", {"name_id"}, [this](const ListRow<1>& row) { add_region(row); });
+    read_list<12>("kernel_dispatch",
+                  {"kernel_id", "private_segment_size", "group_segment_size", "workgroup_size_x",
+                   "workgroup_size_y", "workgroup_size_z", "grid_size_x", "grid_size_y",
+                   "grid_size_z", "graph_exec_id", "graph_node_id", "dispatch_id"},
+                  [this](const ListRow<12>& row) { add_dispatch(row); });
+    read_list<4>("memory_copy", {"name_id", "src_agent_id", "dst_agent_id", "size"},
+                 [this](const ListRow<4>& row) { add_copy(row); });
+    read_allocations();
+    read_samples();
+  }
+
+ private:
+  template <std::size_t kOwn, class Add>
+  void read_list(const char* list, std::array<std::string_view, kOwn> own, const Add& add) {
+    TableColumns columns{
+        tables_.file(), tables_.name(list), {kPlaceColumns.begin(), kPlaceColumns.end()}};
+    columns.columns.insert(columns.columns.end(), own.begin(), own.end());
+    const TableEnd end = read_table<ListRows<kOwn>>(
+        columns, threads_,
+        [this] {
+          return ListRows<kOwn>{&events_, {}};
+        },
+        [&](ListRows<kOwn>& piece) {
+          for (ListRow<kOwn>& row : piece.rows) {
+            resolve(row);
+            add(row);
+          }
+        });
+    if (end.is_damaged) job_.lost_rows(columns.table, end.rows);
+  }
+
+  template <class Row>
+  void resolve(Row& row) const {
+    if (row.track != kAbsent)
+      if (const RocpdPlace* const place = tables_.track(row.track)) row.place = *place;
+    if (row.start_id != kAbsent) row.start_ns = tables_.time(row.start_id);
+    if (row.end_id != kAbsent) row.end_ns = tables_.time(row.end_id);
+  }
+  [[nodiscard]] std::string_view text(StringId id) { return job_.builder().text(id); }
+  [[nodiscard]] std::int64_t correlation(const EventFacts& facts) {
+    return job_.correlation(tables_.space(), facts.stack);
+  }
+  std::string message_of(std::int64_t event) {
+    return extdata_ && event != kAbsent ? events_.message(*extdata_, event) : std::string{};
+  }
+
+  void add_region(const ListRow<1>& row) {
+    const StringId category = tables_.category(row.facts.category), name = tables_.text(row.own[0]);
+    const TrackId track = tables_.thread(row.place.thread);
+    const std::string_view domain = text(category);
+    if (!domain.starts_with("MARKER_")) {
+      job_.add_call(
+          {.category = domain.starts_with("HIP_") ? Category::kCudaRuntime : Category::kCudaDriver,
+           .domain = category,
+           .name = name,
+           .track = track,
+           .start_ns = row.start_ns,
+           .end_ns = row.end_ns,
+           .correlation = correlation(row.facts)});
+      return;
+    }
+    if (text(name) == "roctxGetThreadId" || domain == "MARKER_CONTROL_API" ||
+        domain == "MARKER_NAME_API")
+      return;
+    const std::string message = message_of(row.event);
+    const Job::Range range{
+        track, {}, message.empty() ? text(name) : message, row.start_ns, row.end_ns};
+    is_nesting_range(text(name)) ? job_.add_range(range) : job_.add_loose_range(range);
+  }
+
+  void add_dispatch(const ListRow<12>& row) {
+    const RocpdTables::Symbol& symbol = tables_.symbol(row.own[0]);
+    Job::GpuEvent event{.name = symbol.name,
+                        .process = tables_.process(),
+                        .gpu = tables_.agent(row.place.agent).gpu,
+                        .stream = row.place.stream,
+                        .start_ns = row.start_ns,
+                        .end_ns = row.end_ns,
+                        .correlation = correlation(row.facts)};
+    const RocpdTables::Counted* const counted = tables_.counters(row.event);
+    if (counted != nullptr) {
+      std::string members = dispatch_members(row, symbol) + ",\"counters\":";
+      std::string counters;
+      for (const auto& [name, value] : *counted) counters += counter_member(name, value);
+      event.details = job_.intern(object_of(members + object_of(counters)));
+    } else {
+      std::array<std::int64_t, 13> key{};
+      std::copy_n(row.own.begin(), 11, key.begin());
+      key[11] = row.place.queue;
+      event.details =
+          details_.of(key, [&] { return job_.intern(object_of(dispatch_members(row, symbol))); });
+    }
+    job_.add_gpu_event(event);
+  }
+  static std::string counter_member(std::string_view name, double value) {
+    std::string member = ",";
+    append_json_text(member, name);
+    return member + ":" + io::shortest_double(value);
+  }
+
+  // rocprofv3 counts work-items where others count blocks.
+  static std::string dispatch_members(const ListRow<12>& row, const RocpdTables::Symbol& symbol) {
+    std::array<std::int64_t, 3> blocks{};
+    bool is_known = true;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const std::int64_t group = row.own[3 + i], grid = row.own[6 + i];
+      is_known = is_known && group > 0 && grid >= 0;
+      blocks[i] = !is_known || grid == 0 ? 0 : (grid - 1) / group + 1;
+    }
+    std::string members;
+    if (is_known)
+      members = fmt::format(R"(,"grid":[{},{},{}],"block":[{},{},{}])", blocks[0], blocks[1],
+                            blocks[2], row.own[3], row.own[4], row.own[5]);
+    members += symbol.registers + number_member("shared memory", row.own[2]) +
+               number_member("scratch", row.own[1]) + number_member("queue", row.place.queue);
+    if (row.own[9] > 0)
+      members += number_member("graph", row.own[9]) + number_member("graph node", row.own[10]);
+    return members;
+  }
+
+  void add_copy(const ListRow<4>& row) {
+    const RocpdAgent &from = tables_.agent(row.own[1]), &to = tables_.agent(row.own[2]);
+    const StringId name = tables_.text(row.own[0]);
+    std::string_view kind = text(name);
+    if (constexpr std::string_view kPrefix = "MEMORY_COPY_"; kind.starts_with(kPrefix))
+      kind.remove_prefix(kPrefix.size());
+    const std::string members = text_member("kind", kind) + text_member("src", from.label()) +
+                                text_member("dst", to.label()) + number_member("bytes", row.own[3]);
+    job_.add_gpu_event({.category = Category::kGpuMemcpy,
+                        .name = name,
+                        .process = tables_.process(),
+                        .gpu = to.gpu != kAbsent ? to.gpu : from.gpu,
+                        .stream = row.place.stream,
+                        .start_ns = row.start_ns,
+                        .end_ns = row.end_ns,
+                        .correlation = correlation(row.facts),
+                        .details = job_.intern(object_of(members))});
+  }
+
+  void read_allocations() {
+    const std::string table = tables_.name("memory_allocate");
+    TableColumns columns{tables_.file(), table, {kPlaceColumns.begin(), kPlaceColumns.end()}};
+    for (const std::string_view own : {"type", "level", "address", "size"})
+      columns.columns.push_back(own);
+    const TableEnd end = for_each_row(columns, [this](const Statement& row) {
+      ListRow<0> place{row.integer(0),
+                       row.integer(5),
+                       row.integer(6),
+                       row.integer(7),
+                       row.integer(8),
+                       kAbsent,
+                       {row.integer(1), row.integer(2), row.integer(3), row.integer(4)},
+                       {},
+                       {}};
+      resolve(place);
+      job_.add_allocation({.track = tables_.thread(place.place.thread),
+                           .what = row.text(10),
+                           .level = row.text(11),
+                           .gpu = tables_.agent(place.place.agent).gpu,
+                           .address = row.integer(12),
+                           .bytes = row.integer(13) == kAbsent ? 0 : row.integer(13),
+                           .start_ns = place.start_ns,
+                           .end_ns = place.end_ns});
+    });
+    if (end.is_damaged) job_.lost_rows(table, end.rows);
+  }
+
+  void read_samples() {
+    const std::string table = tables_.name("sample");
+    const TableEnd end = for_each_row(
+        {tables_.file(), table, {"id", "track_id", "timestamp", "timestamp_id", "event_id"}},
+        [this](const Statement& row) {
+          if (tables_.is_streamed(row.integer(0))) return;
+          const RocpdPlace* const place = tables_.track(row.integer(1));
+          const std::int64_t at = row.is_null(3) ? row.integer(2) : tables_.time(row.integer(3));
+          const std::string message = message_of(row.integer(4));
+          job_.add_mark({tables_.thread(place == nullptr ? kAbsent : place->thread),
+                         {},
+                         message.empty() ? "mark" : message,
+                         at,
+                         at});
+        });
+    if (end.is_damaged) job_.lost_rows(table, end.rows);
+  }
+
+  RocpdTables& tables_;
+  Job& job_;
+  int threads_;
+  EventFinder events_;
+  std::optional<Statement> extdata_;
+  TextsByNumbers details_;
+};
+
+std::vector<std::string> suffixes_of(const DatabaseFile& file) {
+  constexpr std::string_view kPrefix = "rocpd_metadata";
+  std::vector<std::string> found;
+  for (const auto& [table, columns] : file.tables()) {
+    if (!table.starts_with(kPrefix)) continue;
+    const std::string suffix = table.substr(kPrefix.size());
+    if (file.has("rocpd_info_process" + suffix) || file.has("rocpd_kernel_dispatch" + suffix))
+      found.push_back(suffix);
+  }
+  return found;
+}
+
+}  // namespace
+
+bool is_rocpd(const DatabaseFile& file) { return !suffixes_of(file).empty(); }
+
+void read_rocpd(const DatabaseFile& file, Job& job, int threads, std::set<std::string>& seen) {
+  for (const std::string& suffix : suffixes_of(file)) {
+    if (!suffix.empty() && !seen.insert(suffix).second) {
+      job.warn("a process that is in several files was read once");
+      continue;
+    }
+    RocpdTables tables{file, suffix, job};
+    RocpdReader{tables, job, threads}.read();
+  }
+}
+
+}  // namespace tracelens

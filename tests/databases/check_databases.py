@@ -1,0 +1,185 @@
+"""check_databases.py: the same run through several doors gives the same figures, and a database of a stranger
+does no harm.
+
+    check_databases.py --tracelens PROGRAM [--trace TRACE]
+"""
+import argparse
+import collections
+import csv
+import gzip
+import hashlib
+import pathlib
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+import make_databases
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+class Failure(Exception):
+    pass
+
+
+class Check:
+    def __init__(self, program, trace, folder):
+        self.program, self.trace, self.folder = program, trace, pathlib.Path(folder)
+        self.done = 0
+
+    def run(self, *arguments, status=0):
+        done = subprocess.run([self.program, *map(str, arguments)], capture_output=True, text=True, check=False)
+        if done.returncode != status:
+            raise Failure(f"{arguments}: status {done.returncode}, expected {status}\n{done.stderr}")
+        return done
+
+    def tables(self, *traces):
+        out = self.folder / "tables"
+        shutil.rmtree(out, ignore_errors=True)
+        self.run("report", *traces, "--include-unlinked", "-q", "-o", f"{out}/")
+        return {path.stem: list(csv.DictReader(path.open(encoding="utf-8"))) for path in out.glob("*.csv")}
+
+    def expect(self, what, found, wanted):
+        self.done += 1
+        if found != wanted:
+            raise Failure(f"{what}: {str(found)[:600]}\nexpected {str(wanted)[:600]}")
+
+
+def timeline(tables):
+    return {row["type"]: round(float(row["time ms"]), 6) for row in tables["gpu_timeline"]}
+
+
+def kernels_of_kineto(run):
+    totals = collections.defaultdict(lambda: [0, 0])
+    for event in run.gpu:
+        if event["cat"] == "kernel":
+            totals[event["name"]][0] += 1
+            totals[event["name"]][1] += event["end"] - event["start"]
+    return {name: tuple(total) for name, total in totals.items()}
+
+
+def kernels(tables):
+    return {row["name"]: (int(row["count"]), int(row["total_ns"])) for row in tables["kernel_summary"]}
+
+
+def same_figures(check):
+    run = make_databases.Run(str(check.trace))
+    wanted_timeline = timeline(check.tables(check.trace))
+    wanted_kernels = kernels_of_kineto(run)
+    check.data = check.folder / "data"
+    check.data.mkdir()
+    for name, write in (("nsys.sqlite", make_databases.write_nsys), ("rocpd.db", make_databases.write_rocpd),
+                        ("rpd.rpd", make_databases.write_rpd)):
+        path = check.data / name
+        write(run, str(path))
+        before = hashlib.sha256(path.read_bytes()).hexdigest()
+        tables = check.tables(path)
+        check.expect(f"{name}: gpu_timeline", timeline(tables), wanted_timeline)
+        found = kernels(tables)
+        fills = [event for event in run.gpu if event["cat"] == "gpu_memset"]
+        for fill in fills if name == "rocpd.db" else ():  # there a fill is a kernel like any other
+            found.pop(fill["name"], None)
+        check.expect(f"{name}: kernel_summary", found, wanted_kernels)
+        check.expect(f"{name}: the file stays as it was", hashlib.sha256(path.read_bytes()).hexdigest(), before)
+        counts = {row["what"]: int(row["count"]) for row in tables["counts"]}
+        check.expect(f"{name}: calls", counts["api_calls"], len(run.calls))
+        check.expect(f"{name}: ranges", counts["ranges"], len(run.ops))
+        with_sizes = {row["name"] for row in tables["op_summary"] if row["sizes"]}
+        wanted = {op["name"] for op in run.ops if "Input Dims" in op["args"]}
+        check.expect(f"{name}: ops with shapes", with_sizes, wanted)
+    check.expect("nothing beside the files", sorted(p.name for p in check.data.iterdir()),
+                 ["nsys.sqlite", "rocpd.db", "rpd.rpd"])
+    check.run_of = run
+
+
+def other_ways_in(check):
+    """Packed, through a pipe, out of a log, as a set: the same tables."""
+    plain = check.data / "rocpd.db"
+    wanted = check.tables(plain)
+    packed = check.folder / "packed.db.gz"
+    packed.write_bytes(gzip.compress(plain.read_bytes(), 1))
+    check.expect("gzip", check.tables(packed), wanted)
+    piped = subprocess.run(f"cat {plain} | {check.program} report - --include-unlinked -q -o {check.folder}/piped/",
+                           shell=True, capture_output=True, text=True, check=False)
+    check.expect("a pipe", piped.returncode, 0)
+    # A log beside the file holds what is newer than the file.
+    log = check.folder / "log"
+    log.mkdir()
+    shutil.copy(plain, log / "x.db")
+    writer = sqlite3.connect(log / "x.db", isolation_level=None)
+    writer.execute("PRAGMA journal_mode=WAL")
+    writer.execute("PRAGMA wal_autocheckpoint=0")
+    table = next(name for name, in writer.execute("SELECT name FROM sqlite_master WHERE name LIKE 'rocpd_kernel_dispatch_%'"))
+    before = len(wanted["kernel_summary"])
+    writer.execute(f'DELETE FROM "{table}" WHERE kernel_id <> (SELECT min(kernel_id) FROM "{table}")')
+    files = {p.name: p.read_bytes() for p in log.iterdir()}
+    check.expect("rows in the log count", len(check.tables(log / "x.db")["kernel_summary"]), 1)
+    check.expect("the log stays", {p.name: p.read_bytes() for p in log.iterdir()}, files)
+    writer.close()
+    assert before > 1
+    # Two processes of one job, in either order and as a folder.
+    job = check.folder / "job"
+    job.mkdir()
+    make_databases.write_rocpd(check.run_of, str(job / "a.db"), "0198-aa", 11)
+    make_databases.write_rocpd(check.run_of, str(job / "b.db"), "0198-bb", 12)
+    both = check.tables(job)
+    check.expect("two processes", {name: (2 * n, 2 * t) for name, (n, t) in kernels(wanted).items()}, kernels(both))
+    (job / "job.yaml").write_text("rocprofiler-sdk:\n  rocpd:\n    rocpd_package_version: \"1.0\"\n    path: \".\"\n"
+                                  "    files:\n      - b.db\n      - a.db\n", encoding="utf-8")
+    check.expect("a list of files", kernels(check.tables(job / "job.yaml")), kernels(both))
+
+
+def strangers(check):
+    """Code that a file brings is not run; what is no trace gets a sentence."""
+    harm = check.folder / "harm.db"
+    shutil.copy(check.data / "rpd.rpd", harm)
+    database = sqlite3.connect(harm)
+    database.execute("ALTER TABLE rocpd_op RENAME TO hidden_op")
+    database.execute("CREATE VIEW rocpd_op AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) "
+                     "SELECT x AS id, 0 AS gpuId FROM c")
+    database.commit()
+    database.close()
+    done = check.run("report", harm, status=2)
+    check.expect("a view is no table", "no trace this program knows" in done.stderr, True)
+    cut = check.folder / "cut.db"
+    cut.write_bytes((check.data / "rocpd.db").read_bytes()[:61440])
+    check.expect("a cut file", "truncated: header says" in check.run("report", cut, status=2).stderr, True)
+    empty = check.folder / "empty.db"
+    sqlite3.connect(empty).execute("CREATE TABLE notes (a)").connection.commit()
+    check.expect("another database", "(tables: notes)" in check.run("report", empty, status=2).stderr, True)
+    report = check.folder / "x.nsys-rep"
+    report.write_bytes(b"\x00QDREP whatever")
+    check.expect("a report to export", "nsys export --type sqlite" in check.run("report", report, status=2).stderr, True)
+    for name in ("rocpd.db", "nsys.sqlite", "rpd.rpd"):  # a damaged page costs its rows, not the report
+        data = bytearray((check.data / name).read_bytes())
+        page = int.from_bytes(data[16:18], "big")
+        pages = len(data) // page
+        for at in range(pages // 2, pages // 2 + 3):
+            data[at * page:at * page + 200] = b"\xa5" * 200
+        bad = check.folder / ("bad_" + name)
+        bad.write_bytes(data)
+        done = subprocess.run([check.program, "report", bad, "-q", "-o", check.folder / "bad"], capture_output=True,
+                              text=True, timeout=120, check=False)
+        check.expect(f"{name}: a damaged page", done.returncode in (0, 2), True)
+    check.expect("the environment of the job is not told", "SECRET" in check.run("info", check.data / "rocpd.db").stdout, False)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tracelens", required=True)
+    parser.add_argument("--trace", default=str(ROOT / "data/h200_ops_zoo.json.gz"))
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        check = Check(str(pathlib.Path(options.tracelens).resolve()), options.trace, folder)
+        try:
+            for part in (same_figures, other_ways_in, strangers):
+                part(check)
+        except Failure as failure:
+            sys.exit(f"check_databases: {failure}")
+        print(f"{check.done} checks hold")
+
+
+if __name__ == "__main__":
+    main()
