@@ -33,7 +33,7 @@ def main():
     frames = [table.to_pandas() for table in report.values()]
     seconds = time.perf_counter() - start
     print(json.dumps({"seconds": seconds, "import_ms": 1e3 * imported, "frames": len(frames),
-                      "cells": sum(frame.size for frame in frames)}))
+                      "cells": int(sum(frame.size for frame in frames))}))
 
 
 if __name__ == "__main__":
