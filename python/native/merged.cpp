@@ -105,7 +105,7 @@ void add_merged(py::module_& module) {
         for (const auto& [regex, collective] : patterns)
           options.patterns.push_back({regex, collective});
         std::vector<RankFile> files;
-        for (const std::string& path : paths) files.push_back({path});
+        for (const std::string& path : paths) files.push_back({.path = path});
         return std::make_shared<Table>(collective_rows(files, options));
       },
       py::arg("paths"), py::kw_only{},
