@@ -95,6 +95,15 @@ class Node {
     return {names.rbegin(), names.rend()};
   }
 
+  // The same of those nodes alone of which keep(Node) holds.
+  template <class Keep>
+  [[nodiscard]] std::vector<std::string_view> call_stack(Keep keep) const {
+    std::vector<std::string_view> names;
+    for (NodeId node = id_; node.valid(); node = tree_->parent(node))
+      if (keep(Node{*trace_, *tree_, node})) names.push_back(trace_->name(tree_->event(node)));
+    return {names.rbegin(), names.rend()};
+  }
+
   // --- sums over the subtree ---
   [[nodiscard]] std::span<const EventId> gpu_events() const { return tree_->gpu_events(id_); }
   [[nodiscard]] std::size_t gpu_count() const { return tree_->gpu_count(id_); }

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <tracelens/edition.hpp>
 #include <tracelens/gpu.hpp>
@@ -68,6 +69,10 @@ class OpRows {
   OpRows(OpRows&&) noexcept;
   OpRows& operator=(OpRows&&) noexcept;
   ~OpRows();
+
+  // Table gpu_timeline of the tree's GPU events; gaps shorter than `micro_idle_us` in a row of their
+  // own.
+  [[nodiscard]] Table timeline(std::optional<std::int64_t> micro_idle_us = {});
 
   // One row per op that launched GPU work itself, by start.
   [[nodiscard]] Table launchers(const LauncherColumns& columns = {});

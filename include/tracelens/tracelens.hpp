@@ -5,7 +5,9 @@
 // Whatever cannot be done ends in an Error (error.hpp), whose text is a sentence for a person.
 #pragma once
 
+#include <tracelens/arrow.hpp>
 #include <tracelens/check.hpp>
+#include <tracelens/collective_rows.hpp>
 #include <tracelens/collectives.hpp>
 #include <tracelens/compare.hpp>
 #include <tracelens/convert.hpp>
@@ -21,6 +23,7 @@
 #include <tracelens/info.hpp>
 #include <tracelens/intervals.hpp>
 #include <tracelens/json.hpp>
+#include <tracelens/merged_traces.hpp>
 #include <tracelens/model.hpp>
 #include <tracelens/model_tables.hpp>
 #include <tracelens/node.hpp>
@@ -37,11 +40,13 @@
 #include <tracelens/report.hpp>
 #include <tracelens/rocm.hpp>
 #include <tracelens/roofline.hpp>
+#include <tracelens/rows.hpp>
 #include <tracelens/sinks.hpp>
 #include <tracelens/split.hpp>
 #include <tracelens/table.hpp>
 #include <tracelens/table_text.hpp>
 #include <tracelens/tables.hpp>
+#include <tracelens/timeline.hpp>
 #include <tracelens/trace.hpp>
 #include <tracelens/trace_builder.hpp>
 #include <tracelens/tree.hpp>

@@ -24,5 +24,6 @@ PYBIND11_MODULE(_native, module) {
   add_models(module);
   add_scripts(module);
   add_rows(module);
+  add_merged(module);
   add_fleet(module);
 }

@@ -21,6 +21,7 @@ void add_answers(pybind11::module_& module);
 void add_models(pybind11::module_& module);
 void add_scripts(pybind11::module_& module);
 void add_rows(pybind11::module_& module);
+void add_merged(pybind11::module_& module);
 void add_fleet(pybind11::module_& module);
 
 }  // namespace tracelens::python

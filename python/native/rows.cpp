@@ -138,6 +138,13 @@ void add_rows(py::module_& module) {
            py::arg("reference") = true, py::arg("gpu") = std::nullopt,
            py::arg("modelled") = std::map<std::string, std::string>{})
       .def(
+          "timeline",
+          [](Rows& rows, std::optional<std::int64_t> micro_idle_us) {
+            const py::gil_scoped_release unlocked;
+            return rows.ask([&](OpRows& op) { return shared(op.timeline(micro_idle_us)); });
+          },
+          py::kw_only{}, py::arg("micro_idle_us") = std::nullopt)
+      .def(
           "launchers",
           [](Rows& rows, bool start, bool ids, bool kernels, bool modules) {
             const py::gil_scoped_release unlocked;

@@ -68,6 +68,12 @@ const char* recorder_name(Recorder recorder) {
       return "rocprof";
     case Recorder::kPerfetto:
       return "Perfetto";
+    case Recorder::kRocpd:
+      return "rocpd";
+    case Recorder::kRpd:
+      return "rpd";
+    case Recorder::kNsight:
+      return "Nsight Systems";
   }
   return "";
 }

@@ -51,6 +51,9 @@ TEST_F(NodeTest, ChildrenStepOverSubtreesAndWalkDoesNot) {
 TEST_F(NodeTest, TheWayUpAndTheSumsBelow) {
   const Node kernel = node_of(trace_, tree_, kernel_).value();
   EXPECT_THAT(kernel.call_stack(), ElementsAre("model", "linear", "cudaLaunchKernel", "gemm"));
+  EXPECT_THAT(
+      kernel.call_stack([](const Node& node) { return node.category() != Category::kCudaRuntime; }),
+      ElementsAre("model", "linear", "gemm"));
   EXPECT_EQ(kernel.nearest_op()->event(), linear_);
   EXPECT_EQ(kernel.parent()->parent(), kernel.nearest_op());
   EXPECT_FALSE(roots(trace_, tree_).front().parent());

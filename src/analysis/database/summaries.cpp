@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/database/ns_stats.hpp"
+#include "analysis/database/stat_columns.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
@@ -26,14 +26,14 @@ std::vector<std::pair<const Key*, NsStats>> by_time(
   std::vector<std::pair<const Key*, NsStats>> rows;
   for (auto& [key, values] : groups) rows.emplace_back(&key, ns_stats(values));
   std::ranges::stable_sort(rows, std::ranges::greater{},
-                           [](const auto& row) { return row.second.total; });
+                           [](const auto& row) { return row.second.sum; });
   return rows;
 }
 
 template <class Rows>
 std::int64_t total_of(const Rows& rows) {
   std::int64_t total = 0;
-  for (const auto& [key, stats] : rows) total = plus_ns(total, stats.total);
+  for (const auto& [key, stats] : rows) total = plus_ns(total, stats.sum);
   return total;
 }
 
@@ -87,7 +87,7 @@ Table database_kernels(const DatabaseEvents& events) {
     row.clear();
     row.add(*name);
     add_ns_stats(row, stats);
-    row.add(percent_of(stats.total, total));
+    row.add(percent_of(stats.sum, total));
     table.append(row.cells());
   }
   return table;
@@ -111,7 +111,7 @@ Table database_calls(const DatabaseEvents& events) {
     row.add(key->first);
     row.add(key->second);
     add_ns_stats(row, stats);
-    row.add(percent_of(stats.total, total));
+    row.add(percent_of(stats.sum, total));
     table.append(row.cells());
   }
   return table;
@@ -150,12 +150,12 @@ Table database_copies(const DatabaseEvents& events) {
   Table table{"memcpy_summary", "Copies and fills by direction, the costliest first", columns};
   for (auto& [key, group] : groups) {
     const NsStats stats = ns_stats(group.ns);
-    const bool has_rate = group.has_bytes && stats.total > 0;
-    table.add_row(
-        key[0], key[1], key[2], stats.count, group.has_bytes ? Cell{group.bytes} : Cell{kMissing},
-        stats.total, stats.mean, stats.min, stats.max,
-        has_rate ? Cell{static_cast<double>(group.bytes) / static_cast<double>(stats.total)}
-                 : Cell{kMissing});
+    const bool has_rate = group.has_bytes && stats.sum > 0;
+    table.add_row(key[0], key[1], key[2], stats.count,
+                  group.has_bytes ? Cell{group.bytes} : Cell{kMissing}, stats.sum, stats.mean,
+                  stats.min, stats.max,
+                  has_rate ? Cell{static_cast<double>(group.bytes) / static_cast<double>(stats.sum)}
+                           : Cell{kMissing});
   }
   table.sort_by("total_ns", Order::kDescending);
   return table;

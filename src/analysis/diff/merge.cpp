@@ -172,7 +172,7 @@ class TreeMerger {
     merged_.ends_.push_back(0);
     merged_.nodes_.emplace_back();
     std::vector<NodePair> pairs = pairing_.pairs_below(first, second);
-    merged_.nodes_[id] = {first, second, parent, pair.gap};
+    merged_.nodes_[id] = {first, second, parent, pair.gap, pair.first, pair.second};
     for (const NodeId node : {pair.first, first})
       if (node.valid()) merged_.merged_[0][node.row] = id;
     for (const NodeId node : {pair.second, second})

@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <tracelens/edition.hpp>
+#include <tracelens/merged_traces.hpp>
 #include <tracelens/trace.hpp>
 #include <tracelens/tree.hpp>
 #include <vector>
@@ -24,6 +25,8 @@ struct MergedNode {
   NodeId first, second;  // invalid: the other side only
   std::uint32_t parent = std::numeric_limits<std::uint32_t>::max();
   std::uint32_t gap = 0;  // one-sided siblings with equal numbers stand between the same neighbours
+  NodeId met_first = {},
+         met_second = {};  // as they were paired, before wrappers were looked through
   [[nodiscard]] bool is_combined() const { return first.valid() && second.valid(); }
 };
 
@@ -59,5 +62,9 @@ class MergedTree {
 // ops: then there is nothing to align.
 [[nodiscard]] MergedTree merge_trees(const Trace& trace1, const Tree& tree1, const Trace& trace2,
                                      const Tree& tree2, Edition edition = Edition::kReference);
+
+// The same by events, for users of the library.
+[[nodiscard]] MergedTraces events_of(const MergedTree& merged, const Tree& tree1,
+                                     const Tree& tree2);
 
 }  // namespace tracelens

@@ -24,6 +24,11 @@ const ColumnSpec kDevice{"device", Kind::kText, "", "GPU as numbered by the prof
 
 }  // namespace
 
+GpuTimes gpu_times(const Trace& trace, std::span<const EventId> events,
+                   std::optional<std::int64_t> micro_idle_us) {
+  return gpu_times(TraceFacts{trace}, events, {.micro_idle_threshold_us = micro_idle_us});
+}
+
 GpuTimes gpu_times(const TraceFacts& facts, std::span<const EventId> events,
                    const TimelineOptions& options) {
   if (events.empty()) return {};

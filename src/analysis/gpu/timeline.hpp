@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <tracelens/table.hpp>
+#include <tracelens/timeline.hpp>
 #include <vector>
 
 #include "facts/trace_facts.hpp"
@@ -24,11 +25,6 @@ struct TimelineOptions {
 };
 
 // The same figures for any GPU events.
-struct GpuTimes {
-  std::int64_t computation = 0, exposed_comm = 0, exposed_copy = 0, busy = 0, total = 0;
-  std::int64_t micro_idle = 0, macro_idle = 0;  // without a threshold all idle time is macro
-  std::int64_t comm = 0, copy = 0;
-};
 [[nodiscard]] GpuTimes gpu_times(const TraceFacts& facts, std::span<const EventId> events,
                                  const TimelineOptions& options = {});
 

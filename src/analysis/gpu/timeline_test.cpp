@@ -131,5 +131,22 @@ TEST(GpuTimelineByDevice, EachGpuHasABlockWhenThereAreSeveral) {
   EXPECT_DOUBLE_EQ(times_us(*table, 16, 24).at("busy_time"), 15);
 }
 
+TEST(GpuTimesOfAnyEvents, DivideTheirOwnSpan) {
+  TestTrace t;
+  const EventId gemm = t.gpu({.name = "gemm", .ts = 10, .dur = 10});
+  const EventId comm = t.gpu({.name = "ncclDevKernel", .ts = 15, .dur = 10, .stream = 9});
+  t.gpu({.name = "left out", .ts = 25, .dur = 4});
+  const EventId last = t.gpu({.name = "gemm", .ts = 30, .dur = 1});
+  const Trace trace = t.finish();
+  const EventId events[] = {gemm, comm, last};
+  const GpuTimes times = gpu_times(trace, events, 10);
+  EXPECT_EQ(times.total, 21000);
+  EXPECT_EQ(times.busy, 16000);
+  EXPECT_EQ(times.computation, 11000);
+  EXPECT_EQ(times.exposed_comm, 5000);
+  EXPECT_EQ(times.micro_idle, 5000);
+  EXPECT_EQ(gpu_times(trace, {}).total, 0);
+}
+
 }  // namespace
 }  // namespace tracelens

@@ -1,7 +1,10 @@
 #include "analysis/ranks/long.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
+#include <tracelens/table_text.hpp>
+#include <unordered_map>
 #include <vector>
 
 #include "analysis/kit/group_rows.hpp"
@@ -69,9 +72,34 @@ std::vector<Group> group_kernels(const CollectiveRun& run, bool keep_incomplete,
   return groups;
 }
 
+// What kernels are counted in: a group by its name, or the whole rank where no group has one.
+std::string group_text(const CollectiveRun& run, const CollectiveMessage& message) {
+  const Value& name = message[kGroupName];
+  if (run.matching().is_simplified) return {};
+  return name.is_text() ? name.as_text() : python_repr(name);
+}
+
+// The place of each kernel of a rank among those of its group, by time.
+std::vector<std::int64_t> positions_by_time(const CollectiveRun& run, const RankTrace& rank) {
+  std::vector<std::uint32_t> order(rank.kernels.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return rank.kernels[i].ts_ns; });
+  std::unordered_map<std::string, std::int64_t> counts;
+  std::vector<std::int64_t> positions(order.size());
+  for (const std::uint32_t i : order)
+    positions[i] = counts[group_text(run, rank.message(rank.kernels[i]))]++;
+  return positions;
+}
+
+std::string id_of(const CollectiveRun& run, const CollectiveMessage& message,
+                  std::int64_t position) {
+  if (run.matching().is_simplified) return std::to_string(position);
+  return group_text(run, message) + '_' + std::to_string(position);
+}
+
 }  // namespace
 
-Table nccl_long(const CollectiveRun& run) {
+Table nccl_long(const CollectiveRun& run, const LongOptions& options) {
   struct Row {
     std::string id;
     std::int64_t index, rank;
@@ -92,17 +120,27 @@ Table nccl_long(const CollectiveRun& run) {
   add_stream_column(columns, run);
   add_time_column(columns, run, "ts", "start, by the rank's clock", &Row::ts_ns);
   add_time_column(columns, run, "dur", "duration, waiting for other ranks included", &Row::dur_ns);
-  add_node_id_column(columns, run);
-  add_node_span_column(columns, run);
+  if (options.nodes) {
+    add_node_id_column(columns, run);
+    add_node_span_column(columns, run);
+  }
+  columns.add({{{"ts_ns", Kind::kInteger, "ns", "start, by the rank's clock"},
+                &Row::ts_ns,
+                options.nanoseconds},
+               {{"dur_ns", Kind::kInteger, "ns", "duration"}, &Row::dur_ns, options.nanoseconds}});
   Table table = columns.make_table("nccl_long", "Every communication kernel of every rank");
   const Matching& matching = run.matching();
   for (std::uint32_t rank = 0; rank < run.ranks().size(); ++rank) {
     const RankTrace& trace = run.ranks()[rank];
+    const std::vector<std::int64_t> positions =
+        options.ids_by_position ? positions_by_time(run, trace) : std::vector<std::int64_t>{};
     for (std::uint32_t i = 0; i < trace.kernels.size(); ++i) {
       const CollectiveKernel& kernel = trace.kernels[i];
       const Collective& collective = matching.collectives[matching.collective_of[rank][i]];
-      columns.append(table, Row{matching.id(collective),
-                                collective.index,
+      const bool by_position = options.ids_by_position;
+      columns.append(table, Row{by_position ? id_of(run, trace.message(kernel), positions[i])
+                                            : matching.id(collective),
+                                by_position ? positions[i] : collective.index,
                                 trace.rank,
                                 &trace.message(kernel),
                                 {rank, i},

@@ -9,8 +9,15 @@
 
 namespace tracelens {
 
+struct LongOptions {
+  // Ids as the Python TraceLens counts them: the k-th kernel of a group by time on one rank belongs to
+  // the k-th on every other, whatever it is. Otherwise as the kernels were matched.
+  bool ids_by_position = false;
+  bool nodes = true;         // columns of nodes, where these are known
+  bool nanoseconds = false;  // also ts_ns and dur_ns: exact, whatever the clock
+};
 // Ranks ascending, each rank's kernels in file order.
-[[nodiscard]] Table nccl_long(const CollectiveRun& run);
+[[nodiscard]] Table nccl_long(const CollectiveRun& run, const LongOptions& options = {});
 
 struct LongSummaryOptions {
   const char* name = "nccl_summary_long";

@@ -10,7 +10,7 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr RowOptions kReference{.edition = Edition::kReference};
+const RowOptions kReference{.edition = Edition::kReference};
 
 Table kernel_rows(const Trace& trace, const Tree& tree, const KernelColumns& columns) {
   return OpRows{trace, tree, kReference}.kernels(columns);

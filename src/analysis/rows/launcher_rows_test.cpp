@@ -16,7 +16,7 @@ std::vector<std::string> column_names(const Table& table) {
   return names;
 }
 
-constexpr RowOptions kReference{.edition = Edition::kReference};
+const RowOptions kReference{.edition = Edition::kReference};
 
 Table launcher_rows(const Trace& trace, const Tree& tree, const LauncherColumns& columns,
                     const RowOptions& options) {

@@ -1,6 +1,7 @@
 // rows.cpp: what the tables of single ops share.
 #include <tracelens/rows.hpp>
 
+#include "analysis/gpu/timeline.hpp"
 #include "analysis/rows/op_cells.hpp"
 #include "analysis/rows/tables.hpp"
 
@@ -20,6 +21,14 @@ OpRows::OpRows(const Trace& trace, const Tree& tree, const RowOptions& options)
 OpRows::OpRows(OpRows&&) noexcept = default;
 OpRows& OpRows::operator=(OpRows&&) noexcept = default;
 OpRows::~OpRows() = default;
+
+Table OpRows::timeline(std::optional<std::int64_t> micro_idle_us) {
+  const OpTableOptions& options = shared_->input.options;
+  return gpu_timeline(shared_->facts, {.include_unlinked = options.include_unlinked,
+                                       .micro_idle_threshold_us = micro_idle_us,
+                                       .split_recompute = options.split_recompute})
+      .table;
+}
 
 Table OpRows::launchers(const LauncherColumns& columns) {
   return launcher_rows(shared_->input, shared_->cells, columns);

@@ -7,6 +7,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <tracelens/collective_rows.hpp>
 #include <tracelens/collectives.hpp>
 #include <tracelens/error.hpp>
 #include <utility>
@@ -45,13 +46,20 @@ void check(const CollectiveReportOptions& options) {
 
 constexpr std::size_t kLeastSlices = 200;  // of a rank's lane
 
+std::vector<CollectivePattern> own_patterns(
+    std::span<const CollectiveReportOptions::Pattern> patterns) {
+  std::vector<CollectivePattern> own;
+  for (const CollectiveReportOptions::Pattern& pattern : patterns)
+    own.push_back({pattern.kernel_regex, pattern.collective});
+  return own;
+}
+
 RankSummaryOptions summary_options(const CollectiveReportOptions& options, std::size_t files) {
   RankSummaryOptions summary{.edition = options.edition,
+                             .patterns = own_patterns(options.patterns),
                              .activity = options.edition == Edition::kExtended};
   if (options.page && options.edition == Edition::kExtended)
     summary.lane_slices = std::max<std::size_t>(kLeastSlices, options.page->gpu_slices / files);
-  for (const auto& pattern : options.patterns)
-    summary.patterns.push_back({pattern.kernel_regex, pattern.collective});
   return summary;
 }
 
@@ -256,6 +264,24 @@ std::optional<Report> make_collective_report(const std::vector<RankFile>& files,
   CollectiveRun run{std::move(ranks),
                     {.edition = options.edition, .gpus_per_node = options.gpus_per_node}};
   return ReportMaker{run, options, std::move(warnings)}.make();
+}
+
+Table collective_rows(const std::vector<RankFile>& files, const CollectiveRowOptions& options) {
+  std::vector<RankTrace> ranks = read_ranks(
+      files,
+      {.edition = options.edition, .patterns = own_patterns(options.patterns), .activity = false},
+      {.threads = options.threads, .memory_bytes = options.memory_bytes});
+  for (const RankTrace& rank : ranks) {
+    const std::string where = rank.file + ": ";  // problems name the file, as errors do
+    std::string_view problem = rank.problem;
+    if (problem.starts_with(where)) problem.remove_prefix(where.size());
+    if (!problem.empty()) throw Error{rank.file, problem};
+  }
+  for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i].rank = static_cast<std::int64_t>(i);
+  resolve_device_groups(ranks, std::nullopt);
+  const bool reference = options.edition == Edition::kReference;
+  return nccl_long(CollectiveRun{std::move(ranks), {.edition = options.edition}},
+                   {.ids_by_position = reference, .nodes = !reference, .nanoseconds = true});
 }
 
 }  // namespace tracelens
