@@ -128,6 +128,9 @@ def test_the_report_is_the_same_with_and_without_an_extension(tmp_path, options)
     for name in native:
         assert list(native[name].columns) == list(plain[name].columns), name
         assert native[name].shape == plain[name].shape, name
+        for column in native[name].columns:
+            if native[name][column].dtype.kind == "f":
+                pd.testing.assert_series_equal(native[name][column], plain[name][column].astype(float), rtol=1e-6)
     assert sorted(os.listdir(tmp_path / "a")) == sorted(os.listdir(tmp_path / "b"))
 
 

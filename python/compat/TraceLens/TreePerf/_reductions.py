@@ -1,5 +1,7 @@
 """The usual aggregates of numbers by group, without pandas' cost per call."""
 
+import math
+
 import numpy as np
 import pandas as pd
 
@@ -17,6 +19,7 @@ class Reductions:
         self._values, self._numbers = values[order], numbers[order]
         self._sizes = np.bincount(numbers, minlength=count)
         self._count = count
+        self._exact = None
         self._starts = np.flatnonzero(np.r_[True, np.diff(self._numbers) != 0]) if len(values) else []
         self._found = self._numbers[self._starts] if len(values) else []
 
@@ -31,8 +34,18 @@ class Reductions:
     def _reduce(self, function):
         return function.reduceat(self._values, self._starts) if len(self._found) else np.array([])
 
+    def _sums(self):
+        """Exactly rounded: equal sums must be equal, or rows that tie change places."""
+        if self._exact is None:
+            if self._values.dtype.kind == "f":
+                values, ends = self._values.tolist(), [*self._starts[1:], len(self._values)]
+                self._exact = np.array([math.fsum(values[a:b]) for a, b in zip(self._starts, ends)])
+            else:
+                self._exact = self._reduce(np.add)
+        return self._exact
+
     def sum(self):
-        return self._spread(self._reduce(np.add), 0)
+        return self._spread(self._sums(), 0)
 
     def min(self):
         return self._spread(self._reduce(np.minimum), np.nan)
@@ -41,12 +54,12 @@ class Reductions:
         return self._spread(self._reduce(np.maximum), np.nan)
 
     def mean(self):
-        return self._spread(self._reduce(np.add) / self._sizes[self._found], np.nan)
+        return self._spread(self._sums() / self._sizes[self._found], np.nan)
 
     def _squares(self):
         """The summed squares of distances from the mean."""
         sizes = self._sizes[self._found]
-        means = np.repeat(self._reduce(np.add) / sizes, sizes)
+        means = np.repeat(self._sums() / sizes, sizes)
         squares = (self._values - means) ** 2
         return np.add.reduceat(squares, self._starts) if len(self._found) else np.array([])
 
