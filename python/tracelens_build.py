@@ -106,7 +106,7 @@ class Project:
             for path, content in files.items():
                 entry = zipfile.ZipInfo(path, date_time=time.gmtime(EPOCH)[:6])
                 entry.compress_type = zipfile.ZIP_DEFLATED
-                entry.external_attr = (0o755 if path.endswith((".so", "/bin/tracelens")) else 0o644) << 16
+                entry.external_attr = (0o100755 if path.endswith((".so", "/bin/tracelens")) else 0o100644) << 16
                 wheel.writestr(entry, content)
         return name
 

@@ -49,7 +49,7 @@ QUESTIONS = {
         ("SELECT name FROM ancestor_slice((SELECT launch_id FROM gpu_event WHERE id = 14956)) "
          "WHERE name IN ('aten::log_softmax', 'aten::cross_entropy_loss', 'nn.Module: GPT_0', '## forward ##', "
          "'ProfilerStep#1') ORDER BY depth DESC",
-         [["aten::log_softmax"], ["aten::cross_entropy_loss"], ["nn.Module: GPT_0"], ["## forward ##"],
+         [["aten::log_softmax"], ["aten::log_softmax"], ["aten::cross_entropy_loss"], ["nn.Module: GPT_0"], ["## forward ##"],
           ["ProfilerStep#1"]]),
         ("SELECT thread.name AS thread_name, count(*) FROM slice JOIN thread_track ON slice.track_id = thread_track.id "
          "JOIN thread USING(utid) WHERE slice.name = 'aten::mm' GROUP BY thread_name",

@@ -30,6 +30,7 @@ const kPictures = {
   kernels: ['gpt', '#kernels', null],
   roofline: ['gpt', '#roofline', null],
   ranks: ['ranks', '#ranks', null],
+  'diff-overview': ['diff', '#overview', null],
   diff: ['diff', '#diff', null],
   memory: ['memory', '#memory', null],
   tables: ['gpt', '#table/gpu_idle_host', null],

@@ -17,7 +17,7 @@ const kTimeParts = [
 // The second run in figures, each with what it was in the first.
 /** @param {import('./runs.js').ComparedRuns} runs */
 function changeFigures({times, labels}) {
-  const figures = [['total_time', 'first to last GPU event'], ['busy_time', 'GPU busy'], ...kTimeParts]
+  const figures = [['total_time', 'first to last GPU event'], ...kTimeParts]
     .map(([type, label]) => ({label, values: times(type)}))
     .filter(({values}) => values.every((value) => value !== null) && values.some((value) => Number(value) >= 0.005));
   return el(
@@ -41,7 +41,7 @@ function changeFigures({times, labels}) {
           `${fixed(base, 2)} in ${labels[0]} `,
           el(
             'b',
-            {class: !isMuch || label === 'idle' || label === 'GPU busy' ? 'same' : value > base ? 'worse' : 'better'},
+            {class: !isMuch || label === 'idle' ? 'same' : value > base ? 'worse' : 'better'},
             changePercent(value, base),
           ),
         ),

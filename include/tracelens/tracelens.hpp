@@ -5,6 +5,7 @@
 // Whatever cannot be done ends in an Error (error.hpp), whose text is a sentence for a person.
 #pragma once
 
+#include <tracelens/arrow.hpp>
 #include <tracelens/check.hpp>
 #include <tracelens/collective_rows.hpp>
 #include <tracelens/collectives.hpp>

@@ -448,8 +448,10 @@ bool EventSource::fill_from_text(PyObject* dict, std::uint32_t row, std::string_
   PyObject* start = nullptr;  // borrowed from the dict
   PyObject* length = nullptr;
   bool has_end = false;
-  if (split_object(text, members_)) {
-    for (const auto& [raw_key, raw] : members_) {
+  // Its memory is used again, but not while it is in use: the collector may run anything.
+  std::vector<RawMember> members = std::exchange(members_, {});
+  if (split_object(text, members)) {
+    for (const auto& [raw_key, raw] : members) {
       PyObject* const key = decode_json_key(raw_key);
       if (key == nullptr) return false;
       PyObject* value = nullptr;
@@ -470,6 +472,7 @@ bool EventSource::fill_from_text(PyObject* dict, std::uint32_t row, std::string_
       if (!done) return false;
     }
   }
+  members_ = std::move(members);
   if (!has_category && PyDict_SetItem(dict, keys_[kCat], Py_None) != 0) return false;
   if (!put(dict, keys_[kUid], new_uid({row}))) return false;
   if (start != nullptr && length != nullptr && !has_end && PyNumber_Check(start) != 0 &&

@@ -83,8 +83,10 @@ std::optional<std::int64_t> to_uid(PyObject* object) {
   return value;
 }
 
-py::key_error key_error(const py::object& key) {
-  PyErr_SetObject(PyExc_KeyError, key.ptr());
+[[noreturn]] void throw_key_error(const py::object& key) {
+  // As an object: of a bare None Python would make an error without a key.
+  const py::object error = stolen(PyObject_CallOneArg(PyExc_KeyError, key.ptr()));
+  PyErr_SetObject(PyExc_KeyError, error.ptr());
   throw py::error_already_set{};
 }
 
@@ -157,11 +159,11 @@ py::object EventStore::event(const py::object& uid) {
     PyObject* const found = PyDict_GetItemWithError(by_uid_.ptr(), uid.ptr());
     if (found != nullptr) return borrowed(found);
     require(PyErr_Occurred() == nullptr);
-    throw key_error(uid);
+    throw_key_error(uid);
   }
   const std::optional<std::int64_t> number = to_uid(uid.ptr());
   if (!number || *number < 0 || *number >= static_cast<std::int64_t>(made_.size()))
-    throw key_error(uid);
+    throw_key_error(uid);
   if (is_imported_ && source_->uid({static_cast<std::uint32_t>(*number)}) != *number) {
     static_cast<void>(events_by_uid());
     return event(uid);

@@ -9,6 +9,7 @@ from compat_events import event, launch, names, op, training_step
 
 from TraceLens import TraceToTree, TreePerfAnalyzer
 from TraceLens.PerfModel.torch_op_mapping import op_to_perf_model_class_map
+from TraceLens.TreePerf._groups import Groups
 
 
 def analyzer_of(events, **how):
@@ -292,3 +293,23 @@ def test_sums_over_subtrees_take_a_filter(analyzer):
     roots = [analyzer.tree.get_UID2event(uid) for uid in analyzer.tree.cpu_root_nodes]
     total, uids = analyzer.loop_and_aggregate_kernels(roots, filter_func=lambda kernel: kernel["dur"] > 20)
     assert total == 80 and len(uids) == 2
+
+
+def test_aggregates_are_those_of_pandas():
+    numbers = np.random.default_rng(7)
+    frame = pd.DataFrame({"key": numbers.integers(0, 20, 200).astype(str), "real": numbers.normal(size=200),
+                          "whole": numbers.integers(0, 9, 200)})
+    frame.loc[frame["key"] == "3", "real"] = np.nan
+    frame.loc[::7, "real"] = np.nan
+    groups = Groups(frame, ["key"])
+    for column in ("real", "whole"):
+        for how in ("sum", "min", "max", "mean", "std", "median"):
+            expected = frame[column].groupby(groups.number).agg(how).reset_index(drop=True)
+            pd.testing.assert_series_equal(groups.aggregate(column, how), expected, check_names=False)
+
+
+def test_equal_sums_tie_whatever_the_order_of_their_parts():
+    parts = [0.1, 0.2, 0.3, 0.4, 2.019, 2.039]
+    frame = pd.DataFrame({"name": ["b"] * 6 + ["a"] * 6, "total_direct_kernel_time": parts + parts[::-1],
+                          "UID": range(12)})
+    assert TreePerfAnalyzer.get_df_kernel_launchers_unique_args(frame)["name"].tolist() == ["b", "a"]

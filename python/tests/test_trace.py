@@ -211,3 +211,34 @@ def test_the_program_is_there_as_a_function_and_as_a_module(data):
     done = subprocess.run([sys.executable, "-m", "tracelens", "--version"], capture_output=True,
                           text=True)
     assert done.returncode == 0 and tl.__version__ in done.stdout
+
+
+# --- traces that were not read ---
+def test_events_of_ones_own_make_a_trace():
+    trace = tl.from_events(
+        [{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 3, "dur": 1.5,
+          "args": {"stream": 7, "mine": (1, 2)}}],
+        name="mine", metadata={"deviceProperties": [{"name": "NVIDIA H200"}]})
+    assert trace.gpu == "NVIDIA H200" and trace.source.path == "mine"
+    assert (trace.events[0].ts_ns, trace.events[0].dur_ns) == (3000, 1500)
+    with pytest.raises(tl.UsageError):
+        pickle.dumps(trace)  # there is no file to read again
+
+
+def test_an_edit_makes_another_trace(demo):
+    mm = demo.tree.find(name="aten::mm")[0]
+    edit = demo.edit()
+    edit.rename(mm.uid, "my::mm")
+    edit.set(mm.uid, **{"Input Dims": [[2, 3], [3, 4]]})
+    new = edit.insert_op(above=mm.uid, name="my::layer", dims=[(2, 3)], types=["float"])
+    changed = edit.trace()
+    node = changed.tree[mm.uid]
+    assert node.name == "my::mm" and node.event.args["Input Dims"] == ((2, 3), (3, 4))
+    assert node.op.name == "my::layer" and node.op.uid == new
+    assert node.gpu_time_ns == mm.gpu_time_ns == node.op.gpu_time_ns
+    assert "my::mm" in tl.ops(changed).cells("name")
+    assert demo.tree[mm.uid].name == "aten::mm"
+    with pytest.raises(tl.UsageError):
+        pickle.dumps(changed)
+    with pytest.raises(tl.UsageError):
+        edit.rename(10**9, "x")

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Sequence
 from tracelens import _models, _native
 from tracelens._compare import Gate
 from tracelens._errors import UsageError
+from tracelens._places import output_of
 from tracelens._table import Table
 from tracelens._trace import Trace, opened
 
@@ -67,7 +68,7 @@ class Diagnosis:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes .json, .md, .html, .txt or .xlsx by the name, or CSV files into a folder."""
-        self._native.write(os.fspath(path))
+        self._native.write(output_of(path))
 
     def __len__(self) -> int:
         return len(self.findings)
@@ -154,7 +155,7 @@ class Roofline:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the picture (.svg), or the table by the name of the file."""
-        output = os.fspath(path)
+        output = output_of(path)
         if not output.endswith(".svg"):
             self.table._native.write(output)
             return

@@ -6,6 +6,7 @@ import os
 from typing import Any, NamedTuple, Sequence
 
 from tracelens import _native
+from tracelens._places import output_of
 from tracelens._report import Report
 from tracelens._table import Table
 from tracelens._trace import Trace, opened, path_of
@@ -53,7 +54,7 @@ class Comparison:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes .xlsx, .html, .md or .json by the name, or CSV files into a folder."""
-        self._native.write(os.fspath(path))
+        self._native.write(output_of(path))
 
     def save_gates(self, path: str | os.PathLike[str]) -> None:
         """Writes the outcome of the gates for a CI system: JUnit XML, or JSON."""
@@ -133,7 +134,7 @@ class Diff:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """A folder gets tables, tree and note; a file the tables, or, if it ends in .md, the note."""
-        self._native.write(os.fspath(path))
+        self._native.write(output_of(path))
 
     def __repr__(self) -> str:
         return self.note.rstrip("\n")
@@ -155,8 +156,8 @@ def diff(
 
     >>> import tracelens as tl
     >>> t = tl.demo()
-    >>> sorted(tl.diff(t, t).tables)[:2]
-    ['diff_stats', 'diff_stats_unique_args_summary']
+    >>> "diff_stats" in tl.diff(t, t).tables
+    True
     """
     first, second = opened(base), opened(new)
     return Diff(

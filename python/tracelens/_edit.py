@@ -99,6 +99,7 @@ class Edit:
 
     def _event(self, uid: int) -> dict[str, Any]:
         try:
-            return self._store.event(uid)
+            event: dict[str, Any] = self._store.event(uid)
         except KeyError:
             raise UsageError(f"the trace has no event {uid}") from None
+        return event

@@ -35,6 +35,7 @@ class Table:
 def table_of_rows(
     name: str, description: str, columns: Iterable[Any], rows: Iterable[Sequence[Any]]
 ) -> Table: ...
+def stack_tables(label: str, about: str, parts: Sequence[tuple[str, Table]]) -> Table: ...
 
 class Report:
     @property

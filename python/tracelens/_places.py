@@ -31,6 +31,13 @@ def program_file() -> str:
     )
 
 
+def output_of(path: str | os.PathLike[str]) -> str:
+    """Where to write. A pathlib.Path cannot end in /: one without an ending is a folder."""
+    output = os.fspath(path)
+    is_folder = os.path.isdir(output) or not (isinstance(path, str) or os.path.splitext(output)[1])
+    return os.path.join(output, "") if is_folder else output
+
+
 def _first(what: str, *places: str | None) -> str:
     for place in places:
         if place and os.path.exists(place):

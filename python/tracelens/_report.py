@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Sequence
 
 from tracelens import _native
 from tracelens._errors import UsageError
+from tracelens._places import output_of
 from tracelens._table import Table
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class Report(Mapping[str, Table]):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes .xlsx, .html, .md or .json by the name, or CSV files into a folder."""
-        output = os.fspath(path)
+        output = output_of(path)
         native = self._native
         if output.endswith((".html", ".htm")) and not native.has_page and self._with_page:
             native = self._with_page()  # with the timeline and trees that only a page shows
@@ -256,7 +257,7 @@ def kernels(
     launch: bool = False,
     module: bool = False,
 ) -> Table:
-    """A row for each GPU event, with the op that launched it.
+    """A row for each kernel, with the op that launched it.
 
     launch, module: further columns.
     """

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, NamedTuple,
 from tracelens import _native
 from tracelens._arrow import ArrowStream
 from tracelens._errors import UsageError
+from tracelens._places import output_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -171,7 +172,7 @@ class Table(ArrowStream):
         """
         if path is None:
             return self._native.csv()
-        self._native.write(os.fspath(path), raw=raw)
+        self._native.write(output_of(path), raw=raw)
         return None
 
     # --- people ---

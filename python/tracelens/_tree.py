@@ -30,7 +30,7 @@ class Tree:
     >>> tree = tl.demo().tree
     >>> mm = tree.find(name="aten::mm")[0]
     >>> mm.name, mm.gpu_count, [child.category for child in mm.children]
-    ('aten::mm', 1, ['cuda_runtime', 'cuda_runtime'])
+    ('aten::mm', 1, ['cuda_driver'])
     >>> sum(1 for node in tree) == len(tree)
     True
     """

@@ -42,7 +42,8 @@ class Statement {
   void bind(int place, double value) { sqlite3_bind_double(get(), place, value); }
   // The text must stay where it is until the row is written.
   void bind(int place, std::string_view text) {
-    sqlite3_bind_text64(get(), place, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
+    sqlite3_bind_text64(get(), place, text.empty() ? "" : text.data(), text.size(), SQLITE_STATIC,
+                        SQLITE_UTF8);
   }
   void bind_null(int place) { sqlite3_bind_null(get(), place); }
   void run();                 // to its end, and back to the start

@@ -100,6 +100,7 @@ class QuerySession::Engine {
     std::string sql;
     std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement{nullptr, sqlite3_finalize};
   };
+  void start_clock();
   Prepared prepare(std::string sql);
   bool make_table(const std::string& name);
   void bind(const Prepared& prepared, std::span<const QueryParam> params);
@@ -142,7 +143,6 @@ void QuerySession::Engine::open(const std::string& name, int flags) {
   database_ = std::make_unique<db::Database>(
       name, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE);
   sqlite3* const handle = database_->handle();
-  sqlite3_extended_result_codes(handle, 0);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
@@ -223,6 +223,7 @@ void QuerySession::Engine::add(std::shared_ptr<const Trace> trace, const ReportO
   if (is_first) create_catalog();
   for (const TableDef& def : column_tables()) create(schema, def.name, "tl_columns");
   create(schema, "args", "tl_columns");
+  create(schema, "trace_bounds", "tl_table");  // functions ask for it while a statement runs
   const Trusted trusted{*this};
   for (const ViewDef& def : views())
     database_->run(fmt::format("CREATE VIEW {}.{} AS {}", schema, def.name, def.sql));
@@ -266,18 +267,19 @@ void QuerySession::Engine::add_database(const std::string& path) {
   const std::string schema = next_schema();
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) throw Error{path, "cannot be opened"};
+  const std::string uri = read_only_uri(path);
   try {
     if (sources_.empty()) {
-      open(read_only_uri(path), SQLITE_OPEN_READONLY);
+      open(uri, SQLITE_OPEN_READONLY);
       add_functions(*database_, nullptr);
     } else {
-      attach(schema, read_only_uri(path));
+      attach(schema, uri);
     }
     check_file(schema, path);
-  } catch (const Error& error) {
-    // Of SQLite's messages only the reason: the name of the file is ours.
-    if (std::string_view{error.what()}.starts_with(path)) throw;
-    throw Error{path, sqlite3_errmsg(database_ ? database_->handle() : nullptr)};
+  } catch (const Error& error) {  // under the name that the user gave
+    const std::string_view what = error.what();
+    if (!what.starts_with(uri)) throw;
+    throw Error{path, what.substr(uri.size() + 2)};
   }
   sources_.push_back(std::make_unique<Schema>(schema, path));
 }
@@ -336,6 +338,14 @@ int QuerySession::Engine::keep_going(void* self) {
 
 // --- running ---
 
+void QuerySession::Engine::start_clock() {
+  const std::chrono::duration<double> seconds{limits_.seconds};
+  out_of_time_ = false;
+  deadline_ = limits_.seconds > 0
+                  ? Clock::now() + std::chrono::duration_cast<Clock::duration>(seconds)
+                  : Clock::time_point::max();
+}
+
 bool QuerySession::Engine::make_table(const std::string& name) {
   const std::size_t dot = name.find('.');
   const std::string schema = dot == name.npos ? "main" : name.substr(0, dot);
@@ -354,6 +364,7 @@ bool QuerySession::Engine::make_table(const std::string& name) {
 
 QuerySession::Engine::Prepared QuerySession::Engine::prepare(std::string sql) {
   Prepared prepared{.sql = std::move(sql)};
+  const std::string original = prepared.sql;
   bool is_renamed = false;
   for (;;) {
     sqlite3_stmt* statement = nullptr;
@@ -381,12 +392,16 @@ QuerySession::Engine::Prepared QuerySession::Engine::prepare(std::string sql) {
       }
       if (std::exchange(is_renamed, false)) continue;
     }
-    fail(prepared.sql);
+    // About what the user wrote.
+    if (original != prepared.sql)
+      (void)sqlite3_prepare_v2(database_->handle(), original.data(),
+                               static_cast<int>(original.size()), &statement, nullptr);
+    fail(original);
   }
 }
 
 std::vector<std::string> QuerySession::Engine::first_column(const std::string& sql) {
-  const Trusted trusted{*this};
+  start_clock();
   std::vector<std::string> names;
   db::Statement statement{*database_, sql};
   while (statement.step()) names.emplace_back(statement.text(0));
@@ -429,7 +444,12 @@ void QuerySession::Engine::fail(const std::string& sql) {
         fmt::format("{}: statements can only read{}", message,
                     limits_.select_only ? "" : ", and create temporary tables and views"),
         place};
-  throw QueryError{message + hint(message, sql), place};
+  std::string more;
+  try {
+    more = hint(message, sql);
+  } catch (const Error&) {  // somebody else's file: there is nothing to look names up in
+  }
+  throw QueryError{message + more, place};
 }
 
 void QuerySession::Engine::bind(const Prepared& prepared, std::span<const QueryParam> params) {
@@ -503,11 +523,7 @@ void QuerySession::Engine::run(std::string_view sql, const QueryRows& rows,
       deadline_ = Clock::time_point::max();
       const Prepared prepared = prepare(std::string{*part});
       bind(prepared, params);
-      out_of_time_ = false;
-      deadline_ = limits_.seconds > 0
-                      ? Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                           std::chrono::duration<double>{limits_.seconds})
-                      : Clock::time_point::max();
+      start_clock();
       execute(prepared, rows);
     }
   }
@@ -517,7 +533,7 @@ void QuerySession::Engine::run(std::string_view sql, const QueryRows& rows,
 
 Table QuerySession::Engine::tables() {
   Table tables = db::table_info();
-  const Trusted trusted{*this};
+  start_clock();
   db::Statement statement{*database_, "SELECT \"table\", description, \"rows\" FROM table_info"};
   while (statement.step())
     tables.add_row(statement.text(0), statement.text(1),
@@ -531,7 +547,7 @@ Table QuerySession::Engine::columns(const std::string& table) {
   Table columns = db::column_info();
   const Prepared prepared =
       prepare(fmt::format("SELECT * FROM {} LIMIT 0", db::quoted_name(table)));
-  const Trusted trusted{*this};
+  start_clock();
   db::Statement statement{*database_,
                           "SELECT \"table\", \"column\", title, kind, unit, description FROM "
                           "column_info WHERE \"table\" = ?1 COLLATE NOCASE"};

@@ -181,7 +181,12 @@ std::span<const std::uint32_t> TraceView::launched() {
 // --- of a GPU event ---
 
 EventId TraceView::launch_of(std::uint32_t gpu_event) {
-  return recorded_launch_of(*trace_, tree(), EventId{gpu_event});
+  if (launches_of_.empty()) {
+    launches_of_.resize(trace_->size());
+    for (const EventId event : tree().linked_gpu_events())
+      launches_of_[event.row] = recorded_launch_of(*trace_, tree(), event);
+  }
+  return launches_of_[gpu_event];
 }
 
 NodeId TraceView::launcher_of(std::uint32_t gpu_event) {

@@ -128,6 +128,7 @@ class TraceView {
   std::vector<TextCode> category_codes_;  // by Category; kNoText: not met yet
   std::optional<Slices> slices_;
   std::optional<std::vector<std::uint32_t>> gpu_rows_, op_rows_, instant_rows_, launched_;
+  std::vector<EventId> launches_of_;  // by event, once asked for
   std::optional<std::vector<Flow>> flows_;
   std::optional<std::vector<MemoryDevice>> memory_devices_;
   std::vector<std::uint32_t> memory_device_of_;  // by memory change

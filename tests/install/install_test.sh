@@ -71,6 +71,7 @@ has single_ops "$said" '^[1-9][0-9]* calls of aten::mm, [1-9][0-9]* distinct$'
 has single_ops "$said" "TFLOP/s +event [0-9]+ +\{'M': "
 has own_table "$(shared/own_table "$DEMO" own.json)" 'Kernels by the letters'
 has own.json "$(<own.json)" '"name": "kernels_by_prefix"'
+has arrow_out "$(shared/arrow_out "$DEMO")" '^ +[0-9.]+ us  nvjet'
 said=$(shared/own_model "$DEMO")
 has own_model "$said" '^33554432 FLOPs, 134217728 bytes on vector_bf16$'
 has own_model "$said" '^[1-9][0-9]* distinct calls are copies$'

@@ -133,7 +133,8 @@ class QueryVerb : public Verb {
     std::error_code ignored;
     if (std::filesystem::is_directory(input, ignored)) {
       const std::vector<RankFile> files = find_rank_files({input});
-      if (files.size() > 1) return session.add(make_collective_report(files, {.edition = options_.edition}).value());
+      if (files.size() > 1)
+        return session.add(make_collective_report(files, {.edition = options_.edition}).value());
     }
     Trace trace = read_with_warnings(input, console);
     if (options_.edition == Edition::kExtended) trace = pseudo_ops_.put_into(std::move(trace));

@@ -18,7 +18,8 @@ namespace {
 // runs/rank0.pt.trace.json.gz -> rank0.pt.trace
 std::string stem_of(const std::string& trace_name) {
   std::filesystem::path name = std::filesystem::path{trace_name}.filename();
-  for (const auto extension : {".gz", ".zip", ".zst", ".json", ".pb", ".xplane"})
+  for (const auto extension :
+       {".gz", ".zip", ".zst", ".json", ".pb", ".xplane", ".db", ".rpd", ".sqlite"})
     if (name.extension() == extension) name = name.stem();
   return name.empty() || trace_name == "standard input" ? "trace" : name.string();
 }

@@ -23,14 +23,16 @@ class Dask:
     def __init__(self, client: Any) -> None:
         import distributed
 
+        untyped: Any = distributed
         self._client = client
-        self._killed: type[Exception] = distributed.scheduler.KilledWorker
-        self._done = distributed.as_completed()
+        self._killed: type[Exception] = untyped.scheduler.KilledWorker
+        self._done: Any = untyped.as_completed()
         self._tasks: dict[str, Task] = {}
         self._call = f"tracelens-{client.id}-{next(self._calls)}"
 
     def slots(self) -> int:
-        return max(1, sum(self._client.nthreads().values()))
+        threads: int = sum(self._client.nthreads().values())
+        return max(1, threads)
 
     def submit(self, task: Task) -> None:
         key = f"{self._call}-{task.number}-{task.attempt}"

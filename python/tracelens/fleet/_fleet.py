@@ -107,7 +107,10 @@ class Fleet(Mapping[str, tl.Table]):
 def _key(grouping: Grouping, default: Callable[[str], str]) -> Callable[[str], str]:
     if grouping is None:
         return default
-    return grouping if callable(grouping) else lambda trace: grouping.get(trace, "")
+    if callable(grouping):
+        return grouping
+    names = grouping
+    return lambda trace: names.get(trace, "")
 
 
 def report(

@@ -54,8 +54,8 @@ class ReadAndReport:
 
     def __call__(self, path: str) -> Made:
         trace = tl.read(path, threads=_run.threads)
-        wanted = {} if self.tables is None else {"tables": [*dict.fromkeys((*self.tables, *NEEDED))]}
-        report = tl.report(trace, threads=_run.threads, overview=False, **wanted, **self.options)
+        wanted = [] if self.tables is None else [*dict.fromkeys((*self.tables, *NEEDED))]
+        report = tl.report(trace, tables=wanted, threads=_run.threads, overview=False, **self.options)
         kept = [name for name in report if self.tables is None or name in self.tables]
         return Made(
             _about(path, trace, report), {name: packed(report[name]) for name in kept}, _ops(report)

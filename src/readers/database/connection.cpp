@@ -13,7 +13,6 @@
 #include <mutex>
 #include <system_error>
 #include <tracelens/error.hpp>
-#include <tracelens/trace.hpp>
 
 #include "io/ascii.hpp"
 
@@ -358,8 +357,10 @@ Statement::Statement(Connection connection, const std::string& sql)
   const int status = sqlite3_prepare_v2(connection_.get(), sql.c_str(),
                                         static_cast<int>(sql.size()), &made, nullptr);
   held_.reset(made);
-  if (status != SQLITE_OK)
-    throw Error{"database", std::string{"not a sound one: "} + sqlite3_errmsg(connection_.get())};
+  if (status == SQLITE_OK) return;
+  const char* const file = sqlite3_db_filename(connection_.get(), "main");
+  throw Error{file == nullptr || *file == '\0' ? "database" : file,
+              std::string{"not a sound database: "} + sqlite3_errmsg(connection_.get())};
 }
 
 void Statement::bind(int parameter, std::int64_t value) {
@@ -385,20 +386,26 @@ std::int64_t Statement::other_integer(int column) const {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(value));
 }
 
-double Statement::real(int column) const {
+double Statement::real(int cell) const {
+  const int column = column_of(cell);
+  if (column < 0) return std::numeric_limits<double>::quiet_NaN();
   const int type = sqlite3_column_type(held_.get(), column);
   if (type != SQLITE_FLOAT && type != SQLITE_INTEGER)
     return std::numeric_limits<double>::quiet_NaN();
   return sqlite3_column_double(held_.get(), column);
 }
 
-std::string_view Statement::text(int column) const {
+std::string_view Statement::text(int cell) const {
+  const int column = column_of(cell);
+  if (column < 0) return {};
   const auto* const text = reinterpret_cast<const char*>(sqlite3_column_text(held_.get(), column));
   if (text == nullptr) return {};
   return {text, static_cast<std::size_t>(sqlite3_column_bytes(held_.get(), column))};
 }
 
-std::string_view Statement::blob(int column) const {
+std::string_view Statement::blob(int cell) const {
+  const int column = column_of(cell);
+  if (column < 0) return {};
   const auto* const bytes = static_cast<const char*>(sqlite3_column_blob(held_.get(), column));
   if (bytes == nullptr) return {};
   return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(held_.get(), column))};

@@ -15,6 +15,8 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tracelens/trace.hpp>
+#include <utility>
 #include <vector>
 
 namespace tracelens {
@@ -72,27 +74,36 @@ class Statement {
   bool step();
   [[nodiscard]] bool is_damaged() const { return is_damaged_; }
 
+  // Which column of the result a cell is; -1: it is NULL in every row, and costs nothing.
+  void set_cells(std::vector<int> columns) { columns_ = std::move(columns); }
+
   // --- cells of the row, from 0 ---
   // kAbsent for what is no whole number. Unsigned numbers that were stored as reals wrap.
-  [[nodiscard]] std::int64_t integer(int column) const {
-    if (sqlite3_column_type(held_.get(), column) == SQLITE_INTEGER)
-      return sqlite3_column_int64(held_.get(), column);
+  [[nodiscard]] std::int64_t integer(int cell) const {
+    const int column = column_of(cell);
+    if (column < 0) return kAbsent;
+    sqlite3_value* const value = sqlite3_column_value(held_.get(), column);
+    if (sqlite3_value_type(value) == SQLITE_INTEGER) return sqlite3_value_int64(value);
     return other_integer(column);
   }
-  [[nodiscard]] double real(int column) const;            // NaN for what is no number
-  [[nodiscard]] std::string_view text(int column) const;  // "" for NULL; a view until the next step
-  [[nodiscard]] std::string_view blob(int column) const;
-  [[nodiscard]] bool is_null(int column) const {
-    return sqlite3_column_type(held_.get(), column) == SQLITE_NULL;
+  [[nodiscard]] double real(int cell) const;            // NaN for what is no number
+  [[nodiscard]] std::string_view text(int cell) const;  // "" for NULL; a view until the next step
+  [[nodiscard]] std::string_view blob(int cell) const;
+  [[nodiscard]] bool is_null(int cell) const {
+    return column_of(cell) < 0 || sqlite3_column_type(held_.get(), column_of(cell)) == SQLITE_NULL;
   }
 
  private:
+  [[nodiscard]] int column_of(int cell) const {
+    return columns_.empty() ? cell : columns_[static_cast<std::size_t>(cell)];
+  }
   [[nodiscard]] std::int64_t other_integer(int column) const;
   struct Finalize {
     void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
   };
   Connection connection_;
   std::unique_ptr<sqlite3_stmt, Finalize> held_;
+  std::vector<int> columns_;
   bool is_damaged_ = false;
 };
 

@@ -232,7 +232,8 @@ Trace read_databases(const std::string& name, std::span<const std::string> paths
   DatabaseReader reader{options, paths.size() > 1};
   for (const std::string& path : paths) {
     io::Stream in = io::Stream::open(path);
-    if (!is_database(in.peek(4096))) throw Error{path, "is no SQLite database, as the others are"};
+    if (!is_database(in.peek(4096)))
+      throw Error{path, "is no SQLite database; only databases of one job are read together"};
     reader.add(in.packing().empty() ? DatabaseFile::of_file(path) : unpacked(in));
   }
   Source& source = reader.builder().source();

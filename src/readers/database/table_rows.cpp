@@ -2,13 +2,19 @@
 
 namespace tracelens {
 
-std::string TableColumns::select() const {
+Statement TableColumns::select(const Connection& connection, std::string_view condition) const {
   std::string sql;
+  std::vector<int> cells;
+  int count = 0;
   for (const std::string_view column : columns) {
-    sql += sql.empty() ? "SELECT " : ", ";
-    sql += column == "rowid" || file.has(table, column) ? quoted_name(column) : "NULL";
+    const bool is_there = file.has(table, column);
+    cells.push_back(is_there ? count++ : -1);
+    if (is_there) sql += (sql.empty() ? "SELECT " : ", ") + quoted_name(column);
   }
-  return sql + " FROM main." + quoted_name(table);
+  if (sql.empty()) sql = "SELECT NULL";
+  Statement made{connection, sql + " FROM main." + quoted_name(table) + std::string{condition}};
+  made.set_cells(std::move(cells));
+  return made;
 }
 
 bool TableColumns::has_ranges() const {

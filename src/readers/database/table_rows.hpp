@@ -25,7 +25,9 @@ struct TableColumns {
   std::string table;
   std::vector<std::string_view> columns;  // one that the table does not have is NULL in every row
 
-  [[nodiscard]] std::string select() const;
+  // The rows, or those where `condition` holds.
+  [[nodiscard]] Statement select(const Connection& connection,
+                                 std::string_view condition = {}) const;
   // By numbers of rows, where the table has them.
   [[nodiscard]] bool has_ranges() const;
 };
@@ -64,7 +66,7 @@ TableEnd read_table(const TableColumns& table, int threads, const MakePiece& mak
   };
   if (!table.has_ranges()) {
     const Connection connection = table.file.connect();
-    Statement rows{connection, table.select()};
+    Statement rows = table.select(connection);
     for (bool more = true; more;) {
       Piece piece = make_piece();
       std::int64_t count = 0;
@@ -102,8 +104,7 @@ TableEnd read_table(const TableColumns& table, int threads, const MakePiece& mak
                    [&](Worker& worker) { take_in(worker.piece, worker.rows, worker.is_damaged); }};
   work.run(threads, [&] {
     const Connection connection = table.file.connect();
-    return Worker{connection,
-                  Statement{connection, table.select() + " WHERE rowid BETWEEN ?1 AND ?2"},
+    return Worker{connection, table.select(connection, " WHERE rowid BETWEEN ?1 AND ?2"),
                   make_piece()};
   });
   return end;
@@ -114,7 +115,7 @@ template <class Use>
 TableEnd for_each_row(const TableColumns& table, const Use& use) {
   TableEnd end;
   if (!table.file.has(table.table)) return end;
-  Statement rows{table.file.connect(), table.select()};
+  Statement rows = table.select(table.file.connect());
   for (; rows.step(); ++end.rows) use(rows);
   end.is_damaged = rows.is_damaged();
   return end;

@@ -2,7 +2,6 @@
 
 import re
 
-import numpy as np
 import pandas as pd
 
 from ..Trace2Tree._kinds import is_communication, to_ns
@@ -75,4 +74,17 @@ def long_table(rows, simplified):
         row["index_in_group"] = number
         row["collective_id"] = (
             str(number) if simplified else f"{row['Process Group Name']}_{number}")  # fmt: skip
-    return pd.DataFrame(rows, columns=COLUMNS).replace({None: np.nan}).infer_objects()
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def native_long_table(paths):
+    """The same by the core, for the usual patterns; None when it cannot read a file."""
+    from tracelens import Error, _native
+    from tracelens._frames import frame
+
+    try:
+        made = frame(_native.collective_rows(paths), none_is_object=True)
+    except Error:
+        return None
+    made.attrs = {}
+    return made[COLUMNS] if len(made) else pd.DataFrame()

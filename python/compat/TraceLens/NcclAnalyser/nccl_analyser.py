@@ -1,6 +1,8 @@
 """NcclAnalyser: the collectives of all ranks of a job."""
 
+import errno
 import logging
+import os
 
 import pandas as pd
 
@@ -35,24 +37,41 @@ class NcclAnalyser:
         self.custom_collective_patterns = custom_collective_patterns
         self._simplified_mode = False
         logger.warning("Ranks are told by the place of their file in the list: rank i is file i.")
-        self.rank2trace_data = {}
-        self.load_trace_data()
+        for path in self.list_profile_filepaths:
+            if not os.path.exists(path):
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
 
     def load_trace_data(self):
+        """Communication kernels of each rank as dictionaries, which programs may change."""
+        self.rank2trace_data = {}
         for rank, path in enumerate(self.list_profile_filepaths):
             events = DataLoader.load_data(path)["traceEvents"]
             self.rank2trace_data[rank] = [e for e in events if _long_table.is_collective(e)]
 
+    def __getattr__(self, name):
+        if name != "rank2trace_data":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self.load_trace_data()
+        return self.rank2trace_data
+
     def build_df_long(self):
+        if self.custom_collective_patterns is None and "rank2trace_data" not in self.__dict__:
+            made = _long_table.native_long_table([os.fspath(path) for path in self.list_profile_filepaths])
+            if made is not None:
+                return self._take_long(made, len(made) > 0 and made["collective_id"].str.isdigit().all())
         patterns = self.custom_collective_patterns
         patterns = _long_table.DEFAULT_PATTERNS if patterns is None else patterns
         rows = [_long_table.collective_row(event, rank, patterns)
                 for rank, events in self.rank2trace_data.items() for event in events]  # fmt: skip
-        if not rows:
+        simplified = bool(rows) and _long_table.is_simplified(rows)
+        return self._take_long(_long_table.long_table(rows, simplified), simplified)
+
+    def _take_long(self, made, simplified):
+        if made.empty:
             logger.warning("No collectives found in the traces.")
-        self._simplified_mode = bool(rows) and _long_table.is_simplified(rows)
-        self.df_per_rank_coll = _long_table.long_table(rows, self._simplified_mode)
-        return self.df_per_rank_coll
+        self._simplified_mode = bool(simplified)
+        self.df_per_rank_coll = made
+        return made
 
     def _long(self):
         if not hasattr(self, "df_per_rank_coll"):
@@ -163,7 +182,7 @@ class NcclAnalyser:
         return self.df_summary_all2allv
 
     def build_df_all2allv_heatmap(self, strict_metadata_check=True):
-        ranks = self.world_size or len(self.rank2trace_data)
+        ranks = self.world_size or len(self.list_profile_filepaths)
         if ranks > _MOST_RANKS:
             logger.warning("No heat map of %d ranks: it is made of up to %d.", ranks, _MOST_RANKS)
             return None

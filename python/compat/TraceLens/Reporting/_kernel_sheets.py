@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from ..TreePerf._groups import Groups
+
 _DUR = "Kernel duration (µs)"
 _SHORT = "Short Kernel"
 
@@ -53,10 +55,12 @@ def short_kernels(analyzer, threshold_us, bins, topk):
         "Parent cpu_op", "Input dims", "Input strides", "Concrete Inputs", "Kernel name"]  # fmt: skip
     if short.empty or not set(keys) <= set(short.columns):
         return histogram, pd.DataFrame()
-    groups = short.dropna(subset=keys).groupby(keys, sort=False)[_DUR]
-    made = groups.agg(["sum", "count", "mean"]).reset_index()
-    made.columns = [*keys, f"{_SHORT} duration (µs) sum", f"{_SHORT} count",
-                    f"{_SHORT} duration (µs) mean"]  # fmt: skip
+    groups = Groups(short.dropna(subset=keys), keys)
+    made = groups.keys()
+    # Durations are whole nanoseconds: sums that are equal must not differ in their last bit.
+    made[f"{_SHORT} duration (µs) sum"] = groups.aggregate(_DUR, "sum").round(6)
+    made[f"{_SHORT} count"] = groups.size()
+    made[f"{_SHORT} duration (µs) mean"] = groups.aggregate(_DUR, "mean")
     percent = f"{_SHORT} duration (µs) percent of total time"
     made[percent] = made[f"{_SHORT} duration (µs) sum"] / total_us(analyzer) * 100
     made = made.sort_values(

@@ -7,6 +7,8 @@ first, and only the distinct objects are turned into text.
 import numpy as np
 import pandas as pd
 
+from ._reductions import USUAL, Reductions, can_reduce
+
 AGGREGATES = ("mean", "median", "std", "min", "max")
 
 
@@ -49,6 +51,7 @@ class Groups:
         self.number = numbers
         self.count = int(numbers.max()) + 1 if len(numbers) else 0
         self.first_row = np.unique(numbers, return_index=True)[1]
+        self._reductions = {}
 
     def keys(self):
         """One row per group: the key columns as the first row of the group has them."""
@@ -56,7 +59,12 @@ class Groups:
 
     def aggregate(self, column, how):
         """One value per group; `how` is any name or function that pandas takes."""
-        return self.frame[column].groupby(self.number).agg(how).reset_index(drop=True)
+        values = self.frame[column]
+        if not isinstance(how, str) or how not in USUAL or not can_reduce(values):
+            return values.groupby(self.number).agg(how).reset_index(drop=True)
+        if column not in self._reductions:
+            self._reductions[column] = Reductions(values, self.number, self.count)
+        return getattr(self._reductions[column], how)()
 
     def first(self, column):
         """The first cell of each group that is not missing; None where all are."""

@@ -21,10 +21,8 @@ def kernel_row(analyzer, kernel, launcher_detail=False, cpu_op_detail=True, nn_m
     launch = tree.get_parent_event(kernel)
     if launcher_detail and launch is not None:
         args = launch.get("args") or {}
-        own = kernel.get("args") or {}
         row["Launcher UID"], row["Launcher"] = launch["UID"], launch["name"]
-        row["Grid"] = args.get("grid", own.get("grid"))
-        row["Block"] = args.get("block", own.get("block"))
+        row["Grid"], row["Block"] = args.get("grid"), args.get("block")
     if cpu_op_detail:
         op = _above(tree, kernel, lambda event: tree.event_to_category(event) == "cpu_op")
         if op is not None:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ._groups import Groups, add_percentages, aggregate_name, in_order
-from ._kernel_stats import kernel_stats
+from ._kernel_stats import kernel_stats_of_groups
 
 DIRECT, SUBTREE = "total_direct_kernel_time", "total_subtree_kernel_time"
 ARGUMENTS = ("Input Dims", "Input type", "Input Strides", "Concrete Inputs")
@@ -160,6 +160,6 @@ def unique_args(
 
 def _stats_of(groups, column, metrics):
     made = np.empty(groups.count, dtype=object)
-    for number, cells in enumerate(groups.cells(column)):
-        made[number] = kernel_stats(cells, metrics)
+    for number, stats in enumerate(kernel_stats_of_groups(groups.cells(column), metrics)):
+        made[number] = stats
     return made

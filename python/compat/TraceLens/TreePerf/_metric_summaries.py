@@ -2,7 +2,6 @@
 
 import warnings
 
-import numpy as np
 import pandas as pd
 
 from ._groups import Groups, add_percentages, aggregate_name, in_order, texts

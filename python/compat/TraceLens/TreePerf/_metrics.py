@@ -104,7 +104,7 @@ def _roofline(arch, found, moved, time):
     bandwidth = arch.get("mem_bw_gbps")
     gflops = found["GFLOPS"]
     if not peak or not bandwidth or moved is None or not gflops > 0:
-        return {"Roofline Time (µs)": None, "Roofline Bound": None, "Pct Roofline": None}
+        return {}
     compute = gflops * 1e9 / (peak * 1e12) * 1e6
     memory = moved / (bandwidth * 1e9) * 1e6
     longest = max(compute, memory)

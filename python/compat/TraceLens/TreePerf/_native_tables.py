@@ -99,16 +99,20 @@ class NativeTables:
         trace = self._trace()
         if trace is None:
             return None
-        rows = self._rows(trace)
-        made = self._frame(rows.launchers(ids=ids, start=start, kernels=True, modules=kernels and modules))
+        rows, own = self._rows(trace), has_own_categories()
+
+        def frame_of(kernels, **columns):
+            made = self._frame(rows.launchers(kernels=kernels or own, **columns))
+            if own and len(made):
+                made["op category"] = _categories(made)
+                made = made if kernels else made.drop(columns=["kernel_details", "num_kernels"])
+            return made
+
+        made = frame_of(kernels, ids=ids, start=start, modules=kernels and modules)
         if not len(made):
             return pd.DataFrame()
-        if has_own_categories():
-            made["op category"] = _categories(made)
-        seen = made
-        if not kernels:
-            made = made.drop(columns=["kernel_details", "num_kernels"])
-        analyzer.tree.leave_on_events(lambda: _leave_launchers(analyzer, seen))
+        analyzer.tree.leave_on_events(
+            lambda: _leave_launchers(analyzer, made if kernels else frame_of(True)))  # fmt: skip
         return made
 
     def kernels(self, launch, op, module):

@@ -82,6 +82,11 @@ class TreePerfAnalyzer:
     def gpu_only(self, value):
         self._gpu_only = value
 
+    @property
+    def dict_cat2names(self):
+        """Family of sheets -> names of its ops."""
+        return torch_op_mapping.build_sheet_category_to_op_names(self.op_to_perf_model_class_map)
+
     @classmethod
     def from_file(
         cls,

@@ -1,0 +1,193 @@
+#include "readers/database/database.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <filesystem>
+#include <string>
+#include <tracelens/error.hpp>
+
+#include "io/temporary_folder.hpp"
+#include "readers/database/connection.hpp"
+#include "readers/database/nvtx_payload.hpp"
+#include "readers/database/table_rows.hpp"
+
+namespace tracelens {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::string make(const io::TemporaryFolder& folder, const char* name, const char* script) {
+  const std::string path = folder.path(name);
+  sqlite3* database = nullptr;
+  EXPECT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(database, script, nullptr, nullptr, nullptr), SQLITE_OK)
+      << sqlite3_errmsg(database);
+  sqlite3_close(database);
+  return path;
+}
+
+Trace read(const std::string& path) {
+  io::Stream in = io::Stream::open(path);
+  return read_database(in, {});
+}
+
+std::string error_of_reading(const std::string& path) {
+  try {
+    static_cast<void>(read(path));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+constexpr const char* kNsight = R"(
+CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, eventClass INTEGER, globalTid INTEGER, correlationId INTEGER, nameId INTEGER);
+CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER, demangledName INTEGER);
+CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, textId INTEGER, domainId INTEGER, globalTid INTEGER);
+INSERT INTO StringIds VALUES (1,'cudaLaunchKernel_ptsz_v7000'),(2,'gemm'),(3,'aten::mm, seq = 4, sizes = [[2, 3], [3, 4]]');
+INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (10,20,0,117440513,5,1),(9,21,67,117440513,5,1),(11,12,67,117440513,6,1);
+INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (30,50,0,7,5,117440512,2),(0,0,0,7,8,117440512,2),(70,60,0,7,8,117440512,2),(-9,-4,0,7,9,117440512,99);
+INSERT INTO NVTX_EVENTS VALUES (5,NULL,59,NULL,3,0,117440513),(6,8,60,'loose',NULL,0,117440513),(7,NULL,34,'mark',NULL,0,117440513);
+)";
+
+std::int64_t count(const Trace& trace, Category category) {
+  return std::ranges::count(trace.categories(), category);
+}
+
+TEST(Nsight, TwinsOfCallsAndRowsWithoutTimesAreNoEvents) {
+  const io::TemporaryFolder folder;
+  const Trace trace = read(make(folder, "x.sqlite", kNsight));
+  EXPECT_EQ(count(trace, Category::kCudaRuntime), 2);  // a backtrace alone is the call
+  EXPECT_EQ(count(trace, Category::kKernel), 2);
+  EXPECT_EQ(trace.metadata("rows_not_events")->as_int(), 3);
+  EXPECT_EQ(trace.name({0}), "cudaLaunchKernel");
+}
+
+TEST(Nsight, ARangeOfEmitNvtxIsAnOpAndEndsWithTheRecording) {
+  const io::TemporaryFolder folder;
+  const Trace trace = read(make(folder, "x.sqlite", kNsight));
+  for (const EventId event : trace.all_events()) {
+    if (trace.category(event) != Category::kCpuOp) continue;
+    EXPECT_EQ(trace.name(event), "aten::mm");
+    EXPECT_EQ(trace.end_ns(event), 70);  // the last time in the file, of an event or not
+    EXPECT_EQ(trace.signature(trace.signatures()[event.row]).dims.items().size(), 2U);
+    EXPECT_EQ(trace.sequence_numbers().at(event), 4);
+    return;
+  }
+  FAIL() << "no op";
+}
+
+TEST(Nsight, AKernelWhoseNameIsLostKeepsItsPlace) {
+  const io::TemporaryFolder folder;
+  const Trace trace = read(make(folder, "x.sqlite", kNsight));
+  bool found = false;
+  for (const EventId event : trace.all_events()) found = found || trace.name(event) == "string_99";
+  EXPECT_TRUE(found);
+}
+
+constexpr const char* kRpd = R"(
+CREATE TABLE rocpd_metadata (id INTEGER PRIMARY KEY, tag TEXT, value TEXT);
+CREATE TABLE rocpd_string (id INTEGER PRIMARY KEY, string TEXT);
+CREATE TABLE rocpd_api (id INTEGER PRIMARY KEY, pid INTEGER, tid INTEGER, start INTEGER, end INTEGER, apiName_id INTEGER, args_id INTEGER);
+CREATE TABLE rocpd_op (id INTEGER PRIMARY KEY, gpuId INTEGER, queueId INTEGER, start INTEGER, end INTEGER, description_id INTEGER, opType_id INTEGER);
+CREATE TABLE rocpd_api_ops (id INTEGER PRIMARY KEY, api_id INTEGER, op_id INTEGER);
+INSERT INTO rocpd_string VALUES (1,'hipLaunchKernel'),(2,'gemm'),(3,'KernelExecution'),(4,'UserMarker'),(5,'step'),(6,'Tracer::writeRows'),(7,''),(8,'FillBuffer');
+INSERT INTO rocpd_api VALUES (4294967297,7,8,100,200,1,2),(4294967298,7,8,90,300,4,5),(4294967299,7,8,95,95,4,5),(4294967300,7,8,10,20,6,5);
+INSERT INTO rocpd_op VALUES (1,0,1,250,400,2,3),(2,0,1,500,600,7,8);
+INSERT INTO rocpd_api_ops VALUES (1,4294967297,1);
+)";
+
+TEST(Rpd, MarkersAreRangesOrMarksAndTheTracersOwnWorkIsOverhead) {
+  const io::TemporaryFolder folder;
+  const Trace trace = read(make(folder, "x.rpd", kRpd));
+  EXPECT_EQ(count(trace, Category::kUserAnnotation), 1);
+  EXPECT_EQ(count(trace, Category::kOverhead), 1);
+  EXPECT_EQ(count(trace, Category::kGpuMemset), 1);
+  EXPECT_EQ(trace.correlations()[0], trace.correlations()[trace.size() - 2]);
+}
+
+TEST(Database, OnlyRealTablesAreRead) {
+  const io::TemporaryFolder folder;
+  const std::string path = make(folder, "x.db", R"(
+    CREATE TABLE rocpd_api (id INTEGER PRIMARY KEY);
+    CREATE VIEW rocpd_op AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) SELECT x AS id FROM c;
+  )");
+  EXPECT_THAT(error_of_reading(path), HasSubstr("no trace this program knows (tables: rocpd_api)"));
+  const DatabaseFile file = DatabaseFile::of_file(path);
+  EXPECT_THROW((Statement{file.connect(), "SELECT * FROM rocpd_op"}), Error);
+  EXPECT_THROW((Statement{file.connect(), "DELETE FROM rocpd_api"}), Error);
+  EXPECT_THROW((Statement{file.connect(), "ATTACH 'other.db' AS other"}), Error);
+}
+
+TEST(Database, NothingAppearsBesideTheFile) {
+  const io::TemporaryFolder folder;
+  const std::string path = make(folder, "x.rpd", kRpd);
+  static_cast<void>(read(path));
+  std::size_t files = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator{folder.path("")})
+    ++files;
+  EXPECT_EQ(files, 1U);
+}
+
+TEST(Database, ACutFileIsToldByItsHeader) {
+  const io::TemporaryFolder folder;
+  const std::string path = make(folder, "x.rpd", kRpd);
+  std::filesystem::resize_file(path, 4096);
+  EXPECT_THAT(error_of_reading(path), HasSubstr("truncated: header says"));
+  std::filesystem::resize_file(path, 50);
+  EXPECT_THAT(error_of_reading(path), HasSubstr("truncated: a database has at least 100 bytes"));
+}
+
+TEST(TableRows, GapsBetweenRowNumbersCostNothing) {
+  const io::TemporaryFolder folder;
+  const DatabaseFile file = DatabaseFile::of_file(make(folder, "x.db", R"(
+    CREATE TABLE t (id INTEGER PRIMARY KEY, a INTEGER);
+    INSERT INTO t VALUES (-5, 1), (3, 2), (4294967296, 3), (9223372036854775807, 4);
+  )"));
+  struct Piece {
+    std::vector<std::int64_t> values;
+    void add(const Statement& row) { values.push_back(row.integer(0)); }
+    void complete(const Connection&) {}
+  };
+  std::vector<std::int64_t> all;
+  const TableEnd end = read_table<Piece>(
+      {file, "t", {"a", "not_there"}}, 3, [] { return Piece{}; },
+      [&](Piece& piece) { all.insert(all.end(), piece.values.begin(), piece.values.end()); });
+  EXPECT_THAT(all, ElementsAre(1, 2, 3, 4));
+  EXPECT_EQ(end.rows, 4U);
+}
+
+TEST(Statement, NumbersAreReadWhateverTheyWereStoredAs) {
+  const io::TemporaryFolder folder;
+  const DatabaseFile file = DatabaseFile::of_file(make(folder, "x.db", R"(
+    CREATE TABLE t (a); INSERT INTO t VALUES (7), (8.0), (18446744073709549568.0), (1.5), ('9'), (NULL);
+  )"));
+  Statement rows{file.connect(), "SELECT a FROM t"};
+  std::vector<std::int64_t> found;
+  while (rows.step()) found.push_back(rows.integer(0));
+  EXPECT_THAT(found, ElementsAre(7, 8, -2048, kAbsent, kAbsent, kAbsent));
+}
+
+TEST(NvtxSchemas, ReadNumbersByTheirPlaceAndNothingBeyondThePayload) {
+  NvtxSchemas schemas;
+  schemas.add_entry(4, {18, "size", 8});
+  schemas.add_entry(4, {18, "beyond", 16});
+  schemas.add_entry(4, {5, "root", 0});
+  std::string blob(48, '\0');
+  blob[0] = 1;
+  blob[8] = 4;
+  blob[16] = 16;
+  blob[32] = blob[33] = blob[34] = blob[35] = '\xff';
+  blob[41] = 2;
+  EXPECT_EQ(schemas.number(blob, "size"), 512);
+  EXPECT_EQ(schemas.number(blob, "root"), -1);
+  EXPECT_EQ(schemas.number(blob, "beyond"), std::nullopt);
+  EXPECT_EQ(schemas.number(blob.substr(0, 20), "size"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace tracelens
