@@ -95,6 +95,8 @@ FileWriter::FileWriter(const std::string& output)
                   kApplicationId, kLayoutVersion));
 }
 
+void FileWriter::reserve(std::string_view name) { names_.insert(io::lower_case(name)); }
+
 void FileWriter::add(const Table& table) {
   std::string name = table.name();
   for (int number = 2; !names_.insert(io::lower_case(name)).second; ++number)

@@ -28,6 +28,8 @@ class FileWriter {
   explicit FileWriter(const std::string& output);  // throws Error
   [[nodiscard]] const Database& database() const { return *database_; }
   // Under its name; a second one of that name as name_2. Told of in table_info and column_info.
+  // A name that a table of events will have: one of the report that is called so gets a number.
+  void reserve(std::string_view name);
   void add(const Table& table);
   void insert(const Table& table, std::string_view name);  // not told of
   // Of a table that was written by other means.

@@ -263,6 +263,7 @@ void write_database(const Report& report, std::shared_ptr<const Trace> trace,
   db::FileWriter file{output};
   auto view = std::make_shared<TraceView>(std::move(trace), options);
   for (const SmallTable& small : small_tables()) file.add(small.make(*view, small));
+  for (const TableDef& def : column_tables()) file.reserve(def.name);
   for (const Table& table : report.tables) file.add(table);
   EventWriter{file, *view}.write();
   std::vector<std::unique_ptr<Schema>> sources;

@@ -352,11 +352,17 @@ bool QuerySession::Engine::make_table(const std::string& name) {
   const std::string table = dot == name.npos ? name : name.substr(dot + 1);
   for (std::size_t i = 0; i < sources_.size(); ++i) {
     if (sources_[i]->schema() != schema) continue;
-    const std::shared_ptr<const Table> made = sources_[i]->table(table);
+    std::shared_ptr<const Table> made = sources_[i]->table(table);
+    std::string shown = made == nullptr ? std::string{} : made->name();
+    // One that has the name of a table of events is the second of this name, as in a file.
+    if (constexpr std::string_view kSecond = "_2"; made == nullptr && table.ends_with(kSecond)) {
+      made = sources_[i]->table(table.substr(0, table.size() - kSecond.size()));
+      if (made != nullptr) shown = made->name() + std::string{kSecond};
+    }
     if (made == nullptr) return false;
     const Trusted trusted{*this};
     database_->run(fmt::format("CREATE VIRTUAL TABLE {}.{} USING tl_table({}, {})", schema,
-                               db::quoted_name(made->name()), i, made->name()));
+                               db::quoted_name(shown), i, made->name()));
     return true;
   }
   return false;
@@ -623,9 +629,14 @@ QueryParam parse_query_param(std::string_view text) {
 bool is_database(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) return false;
-  char head[16] = {};
-  std::ifstream{path, std::ios::binary}.read(head, sizeof head);
-  return std::memcmp(head, "SQLite format 3", sizeof head) == 0;
+  unsigned char head[100] = {};
+  std::ifstream{path, std::ios::binary}.read(reinterpret_cast<char*>(head), sizeof head);
+  if (std::memcmp(head, "SQLite format 3", 16) != 0) return false;
+  // Not a trace of another profiler, which may be a SQLite file too.
+  constexpr std::size_t kMark = 68;  // where a header has the application's id
+  std::uint32_t mark = 0;
+  for (std::size_t i = kMark; i < kMark + 4; ++i) mark = mark << 8 | head[i];
+  return mark == static_cast<std::uint32_t>(db::kApplicationId);
 }
 
 }  // namespace tracelens

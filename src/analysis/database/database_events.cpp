@@ -11,7 +11,7 @@
 namespace tracelens {
 namespace {
 
-constexpr std::size_t kDeepest = 256;
+constexpr std::size_t kDeepest = 64;
 
 bool is_complete(const Trace& trace, EventId event) {
   return trace.phase(event) == Phase::kComplete && trace.ts_ns()[event.row] != kAbsent &&

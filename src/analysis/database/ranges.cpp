@@ -208,7 +208,8 @@ class RangeTables {
       const std::int64_t ns = job->ns();
       const std::int64_t gpu = trace_.devices().at(job->event).value_or(kAbsent);
       const bool is_communication = kinds_.is_communication(job->event);
-      paths_[path_of_[job->range]].self_ns += ns;
+      Path& innermost = paths_[path_of_[job->range]];
+      innermost.self_ns = plus_ns(innermost.self_ns, ns);
       bool is_self = true;
       for (std::uint32_t i = job->range; i != kNoRange; i = events_.ranges()[i].parent) {
         Path& path = paths_[path_of_[i]];

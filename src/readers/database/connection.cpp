@@ -107,6 +107,17 @@ bool has_bytes(const std::string& path) {
   return !error && size > 0;
 }
 
+// A journal may name another file at its end, which SQLite would then play back and delete, wherever it is.
+bool names_another_file(const std::string& journal) {
+  constexpr std::string_view kMark{"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8};
+  std::ifstream in{journal, std::ios::binary | std::ios::ate};
+  if (in.tellg() < std::streamoff{8}) return false;
+  std::string end(kMark.size(), '\0');
+  in.seekg(-static_cast<std::streamoff>(kMark.size()), std::ios::end);
+  in.read(end.data(), static_cast<std::streamsize>(end.size()));
+  return end == kMark;
+}
+
 std::string uri_of(const std::string& path, std::string_view parameters) {
   std::string uri = "file:";
   std::error_code error;
@@ -150,6 +161,22 @@ void disarm(sqlite3* connection) {
   run(connection, "PRAGMA cell_size_check=ON");
   run(connection, "PRAGMA query_only=ON");
   run(connection, "PRAGMA temp_store=MEMORY");
+}
+
+// Puts the copy into the state before the change that the journal tells of.
+void roll_back(const std::string& path, const std::string& copy) {
+  if (names_another_file(copy + "-journal"))
+    throw Error{
+        path,
+        "its journal is part of a change to several databases: open it once with the program that writes it"};
+  sqlite3* writer = nullptr;
+  const int status = sqlite3_open_v2(copy.c_str(), &writer, SQLITE_OPEN_READWRITE, nullptr);
+  if (status == SQLITE_OK) {
+    disarm(writer);
+    run(writer, "PRAGMA schema_version");  // the first look rolls back
+  }
+  sqlite3_close(writer);
+  if (status != SQLITE_OK) throw Error{path, "cannot be opened as a database"};
 }
 
 }  // namespace
@@ -203,10 +230,10 @@ DatabaseFile DatabaseFile::of_file(const std::string& path) {
   state->name = state->path = path;
   state->stamp = stamp_of(path);
   state->bytes = state->stamp.bytes;
-  check_size(path, head_of(path), state->bytes);
   const bool has_log = has_bytes(path + "-wal"), has_journal = has_bytes(path + "-journal");
   if (!has_log && !has_journal) {
     // No locks, no files beside it, read-only media: whatever mode the header names.
+    check_size(path, head_of(path), state->bytes);
     state->parameters = "immutable=1";
   } else {
     // Rows that are still in the log, or pages that a killed writer has half changed: SQLite puts a
@@ -223,13 +250,10 @@ DatabaseFile DatabaseFile::of_file(const std::string& path) {
                   "part of it is in a log beside it, and there is no room for a copy of both (" +
                       error.message() + "); whoever owns it can write the log back: sqlite3 '" +
                       path + "' 'pragma wal_checkpoint(truncate)'"};
-    if (has_journal) {
-      sqlite3* writer = nullptr;
-      sqlite3_open_v2(copy.c_str(), &writer, SQLITE_OPEN_READWRITE, nullptr);
-      disarm(writer);
-      run(writer, "PRAGMA schema_version");  // the first look rolls back
-      sqlite3_close(writer);
-    }
+    for (const fs::path& file : {copy, fs::path{copy.string() + "-journal"}})
+      fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write, error);
+    if (has_journal) roll_back(path, copy.string());
+    check_size(path, head_of(copy.string()), fs::file_size(copy, error));
     state->path = copy.string();
     state->parameters = "mode=ro";
   }
@@ -308,6 +332,8 @@ void DatabaseFile::learn_tables() {
     std::string key;
     int keys = 0;
     while (info.step()) {
+      // A column of this name, hidden or not, takes the place of the number of the row.
+      if (io::lower_case(info.text(1)) == "rowid") state_->without_row_numbers.insert(name);
       if (info.integer(6) != 0) continue;  // hidden or generated
       columns.emplace(info.text(1));
       if (info.integer(5) == 0) continue;
@@ -365,6 +391,7 @@ Statement::Statement(Connection connection, const std::string& sql)
 
 void Statement::bind(int parameter, std::int64_t value) {
   sqlite3_reset(held_.get());
+  is_damaged_ = false;
   sqlite3_bind_int64(held_.get(), parameter, value);
 }
 

@@ -65,15 +65,21 @@ class DatabaseReader {
       throw Error{file.name(),
                   fmt::format("is of {}; the files before are of {}", kind.format, known_.format)};
     const int threads = io::thread_count(options_.threads);
-    if (kind.recorder == Recorder::kNsight) read_nsight(file, job_, threads, of_several_);
-    if (kind.recorder == Recorder::kRocpd) read_rocpd(file, job_, threads, processes_);
-    if (kind.recorder == Recorder::kRpd) read_rpd(file, job_, threads);
+    try {
+      if (kind.recorder == Recorder::kNsight) read_nsight(file, job_, threads, of_several_);
+      if (kind.recorder == Recorder::kRocpd) read_rocpd(file, job_, threads, processes_);
+      if (kind.recorder == Recorder::kRpd) read_rpd(file, job_, threads);
+    } catch (const Error& error) {  // of a connection, which does not know what the user called it
+      const std::string_view what{error.what()};
+      throw Error{file.name(), what.substr(std::min(what.find(": ") + 2, what.size()))};
+    }
     bytes_ += file.bytes();
     if (const std::string change = file.change(); !change.empty()) job_.warn(change);
     job_.progress(0);
   }
 
   [[nodiscard]] TraceBuilder& builder() { return builder_; }
+  [[nodiscard]] Job& job() { return job_; }
   [[nodiscard]] const Known& known() const { return known_; }
 
   Trace finish(const std::string& name) && {
@@ -158,47 +164,53 @@ DatabaseFile unpacked(io::Stream& in) {
   return DatabaseFile::of_descriptor(in.name(), file.release());
 }
 
+// A damaged database is not passed over: the job would be short of a process without a word.
 bool is_rocpd_file(const fs::path& path) {
-  try {
-    return is_rocpd(DatabaseFile::of_file(path.string()));
-  } catch (const Error&) {
-    return false;
-  }
+  io::Stream in = io::Stream::open(path.string());
+  if (!is_sqlite(in.peek(4096))) return false;
+  return is_rocpd(in.packing().empty() ? DatabaseFile::of_file(path.string()) : unpacked(in));
 }
 
 std::string_view trimmed(std::string_view text) {
-  const std::size_t from = text.find_first_not_of(" \t\r\"'[");
+  const std::size_t from = text.find_first_not_of(" \t\r\"'");
   if (from == text.npos) return {};
-  return text.substr(from, text.find_last_not_of(" \t\r\"',]") - from + 1);
+  return text.substr(from, text.find_last_not_of(" \t\r\"'") - from + 1);
 }
 
-// "files: [a.db, b.db]", or a line "- a.db" for each. All there is to the format: no library is
-// worth its weight for it.
+// The files that a package lists, "path" included: a few keys of a small YAML file, for which no
+// library is worth its weight. A list may stand in brackets, over several lines, or as lines "- a.db".
 std::vector<std::string> listed_files(std::string_view yaml, std::string& folder) {
-  std::vector<std::string> names;
-  bool is_in_list = false;
+  std::string flat;  // without comments, on one line, brackets and braces apart
   while (!yaml.empty()) {
     const std::size_t end = yaml.find('\n');
-    std::string_view line = trimmed(yaml.substr(0, end));
+    std::string_view line = yaml.substr(0, end);
     yaml.remove_prefix(end == yaml.npos ? yaml.size() : end + 1);
-    const auto add = [&](std::string_view text) {
-      while (!text.empty()) {
-        const std::size_t comma = text.find(',');
-        if (const std::string_view name = trimmed(text.substr(0, comma)); !name.empty())
-          names.emplace_back(name);
-        text.remove_prefix(comma == text.npos ? text.size() : comma + 1);
-      }
-    };
-    if (line.starts_with("files:")) {
-      is_in_list = true;
-      add(line.substr(6));
-    } else if (line.starts_with("path:")) {
-      folder = trimmed(line.substr(5));
-    } else if (is_in_list && line.starts_with("-")) {
-      add(line.substr(1));
-    } else if (!line.empty()) {
-      is_in_list = false;
-    }
+    if (const std::size_t comment = line.find(" #"); comment != line.npos)
+      line = line.substr(0, comment);
+    const std::string_view text = trimmed(line);
+    if (text.starts_with("#")) continue;
+    flat.append(text.starts_with("- ") ? ", " : "\n")
+        .append(text.starts_with("- ") ? text.substr(2) : text);
+  }
+  const auto value_of = [&](std::string_view key) -> std::string_view {
+    const std::size_t at = flat.find(key);
+    if (at == flat.npos) return {};
+    std::string_view rest = std::string_view{flat}.substr(at + key.size());
+    const std::size_t bracket = rest.find_first_not_of(" \n");
+    if (bracket != rest.npos && rest[bracket] == '[')
+      return rest.substr(bracket + 1, std::min(rest.rfind(']'), rest.size()) - bracket - 1);
+    return rest.substr(0, rest.find_first_of("\n}"));
+  };
+  std::string_view path = value_of("path:");
+  path = trimmed(path.substr(0, path.find(',')));
+  if (!path.empty()) folder = path;
+  std::vector<std::string> names;
+  std::string_view files = value_of("files:");
+  while (!files.empty()) {
+    const std::size_t comma = files.find_first_of(",\n");
+    if (const std::string_view name = trimmed(files.substr(0, comma)); !name.empty())
+      names.emplace_back(name);
+    files.remove_prefix(comma == files.npos ? files.size() : comma + 1);
   }
   return names;
 }
@@ -207,8 +219,9 @@ std::vector<std::string> matching(const fs::path& folder, const std::string& pat
   if (pattern.find_first_of("*?[") == pattern.npos) return {(folder / pattern).string()};
   std::vector<std::string> found;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator{folder, error})
-    if (::fnmatch(pattern.c_str(), entry.path().filename().c_str(), 0) == 0)
+  const fs::path below{pattern};
+  for (const auto& entry : fs::directory_iterator{folder / below.parent_path(), error})
+    if (::fnmatch(below.filename().c_str(), entry.path().filename().c_str(), 0) == 0)
       found.push_back(entry.path().string());
   std::ranges::sort(found);
   return found;
@@ -230,11 +243,18 @@ Trace read_database(io::Stream& in, const ReadOptions& options) {
 Trace read_databases(const std::string& name, std::span<const std::string> paths,
                      const ReadOptions& options) {
   DatabaseReader reader{options, paths.size() > 1};
+  std::set<fs::path> seen;
+  std::error_code error;
   for (const std::string& path : paths) {
+    const bool is_file = fs::is_regular_file(path, error);
+    if (is_file && !seen.insert(fs::canonical(path, error)).second) {
+      reader.job().warn("a file that is named twice was read once");
+      continue;
+    }
     io::Stream in = io::Stream::open(path);
     if (!is_database(in.peek(4096)))
       throw Error{path, "is no SQLite database; only databases of one job are read together"};
-    reader.add(in.packing().empty() ? DatabaseFile::of_file(path) : unpacked(in));
+    reader.add(is_file && in.packing().empty() ? DatabaseFile::of_file(path) : unpacked(in));
   }
   Source& source = reader.builder().source();
   source.name = name;
@@ -247,8 +267,8 @@ std::vector<std::string> databases_in(const std::string& folder) {
   std::vector<std::string> found;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator{folder, error})
-    if (entry.path().extension() == ".db" && entry.is_regular_file(error) &&
-        is_rocpd_file(entry.path()))
+    if ((entry.path().extension() == ".db" || entry.path().string().ends_with(".db.gz")) &&
+        entry.is_regular_file(error) && is_rocpd_file(entry.path()))
       found.push_back(entry.path().string());
   std::ranges::sort(found);
   return found;

@@ -10,6 +10,7 @@
 
 #include "io/temporary_folder.hpp"
 #include "readers/database/connection.hpp"
+#include "readers/database/lookup.hpp"
 #include "readers/database/nvtx_payload.hpp"
 #include "readers/database/table_rows.hpp"
 
@@ -140,6 +141,64 @@ TEST(Database, ACutFileIsToldByItsHeader) {
   EXPECT_THAT(error_of_reading(path), HasSubstr("truncated: header says"));
   std::filesystem::resize_file(path, 50);
   EXPECT_THAT(error_of_reading(path), HasSubstr("truncated: a database has at least 100 bytes"));
+}
+
+constexpr const char* kRocpd = R"(
+CREATE TABLE rocpd_metadata_a (id INTEGER PRIMARY KEY, tag TEXT, value TEXT);
+CREATE TABLE rocpd_string_a (id INTEGER PRIMARY KEY, string TEXT);
+CREATE TABLE rocpd_info_process_a (id INTEGER PRIMARY KEY, pid INTEGER);
+CREATE TABLE rocpd_event_a (id, category_id INTEGER, stack_id INTEGER, extdata TEXT);
+CREATE TABLE rocpd_region_a (id INTEGER PRIMARY KEY, tid INTEGER, start BIGINT, end BIGINT, name_id INTEGER, event_id INTEGER);
+INSERT INTO rocpd_string_a VALUES (1,'MARKER_CORE_RANGE_API'),(2,'roctxThreadRangeA');
+INSERT INTO rocpd_event_a VALUES (3.5,1,1,'{}'),('x',1,1,'{}'),(1,1,7,'{"message":"step"}'),(2,1,8,'{}');
+INSERT INTO rocpd_region_a VALUES (1,1,10,20,2,1),(2,1,30,40,2,2);
+)";
+
+TEST(Rocpd, EventsWhoseNumbersAreNoneAreLeftOut) {
+  const io::TemporaryFolder folder;
+  const Trace trace = read(make(folder, "x.db", kRocpd));
+  ASSERT_EQ(count(trace, Category::kUserAnnotation), 2);
+  EXPECT_EQ(trace.name({0}), "step");
+  EXPECT_EQ(trace.name({1}), "roctxThreadRangeA");
+}
+
+TEST(Rocpd, AMissingColumnCostsItsFactsOnly) {
+  const io::TemporaryFolder folder;
+  const std::string path = make(folder, "x.db", kRocpd);
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(database, "ALTER TABLE rocpd_event_a DROP COLUMN category_id", nullptr,
+                         nullptr, nullptr),
+            SQLITE_OK);
+  sqlite3_close(database);
+  EXPECT_EQ(count(read(path), Category::kCudaDriver), 2);  // calls, of nobody knows whom
+}
+
+TEST(Database, AJournalThatNamesAnotherFileIsNotPlayedBack) {
+  const io::TemporaryFolder folder;
+  const std::string path = make(folder, "x.rpd", kRpd), victim = folder.write("victim", "mine");
+  static_cast<void>(folder.write(
+      "x.rpd-journal", std::string(600, 'j') + victim + "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"));
+  EXPECT_THAT(error_of_reading(path), HasSubstr("several databases"));
+  EXPECT_EQ(folder.read("victim"), "mine");
+}
+
+TEST(TableRows, AColumnOfTheFilesOwnIsNotTakenForTheNumberOfTheRow) {
+  const io::TemporaryFolder folder;
+  const DatabaseFile file = DatabaseFile::of_file(make(folder, "x.db", R"(
+    CREATE TABLE t ("ROWID" TEXT, a INTEGER); INSERT INTO t VALUES ('x', 1), ('y', 2);
+    CREATE TABLE u (a INTEGER, rowid TEXT GENERATED ALWAYS AS ('z')); INSERT INTO u VALUES (3);
+  )"));
+  for (const char* const table : {"t", "u"})
+    EXPECT_FALSE(TableColumns({file, table, {"a"}}).has_ranges());
+}
+
+TEST(ById, IdsFarApartTakeNoMoreThanTheyAre) {
+  ById<std::string> texts;
+  for (std::int64_t i = 0; i < 2'000; ++i) texts.set(i * 1'000, std::to_string(i));
+  EXPECT_EQ(*texts.find(1'999'000), "1999");
+  EXPECT_EQ(texts.find(1'999'001), nullptr);
+  EXPECT_LT(texts.dense_size(), 20'000U);
 }
 
 TEST(TableRows, GapsBetweenRowNumbersCostNothing) {

@@ -64,17 +64,18 @@ Job::Job(TraceBuilder& builder, const ReadOptions& options)
       mark_{builder.intern("mark")},
       allocation_{builder.intern("memory_allocation")} {}
 
-std::int64_t Job::process(std::string_view host, std::int64_t pid) {
-  const auto [entry, is_new] = processes_.try_emplace({std::string{host}, pid});
-  if (is_new) entry->second = free_number(process_numbers_, pid == kAbsent ? 0 : pid);
-  return entry->second;
+std::int64_t Job::process(std::string_view machine, std::int64_t pid, std::string_view host) {
+  const auto [entry, is_new] = processes_.try_emplace({std::string{machine}, pid});
+  if (is_new)
+    entry->second = {free_number(process_numbers_, pid == kAbsent ? 0 : pid), std::string{host}};
+  return entry->second.number;
 }
 
-std::int64_t Job::gpu(std::string_view host, std::int64_t index) {
+std::int64_t Job::gpu(std::string_view machine, std::int64_t index, std::string_view host) {
   if (index == kAbsent) return kAbsent;
-  const auto [entry, is_new] = gpus_.try_emplace({std::string{host}, index});
-  if (is_new) entry->second = free_number(gpu_numbers_, index);
-  return entry->second;
+  const auto [entry, is_new] = gpus_.try_emplace({std::string{machine}, index});
+  if (is_new) entry->second = {free_number(gpu_numbers_, index), std::string{host}};
+  return entry->second.number;
 }
 
 std::int64_t Job::correlation(std::int64_t space, std::int64_t own) {
@@ -195,8 +196,7 @@ const Job::GpuTrack& Job::gpu_track(std::int64_t process, std::int64_t gpu, std:
   const auto [entry, is_new] = gpu_tracks_.try_emplace({process, gpu, stream});
   if (!is_new) return entry->second;
   GpuTrack& track = entry->second;
-  track.stream = stream == kAbsent ? 0 : stream;
-  while (!streams_.emplace(gpu, track.stream).second) ++track.stream;
+  track.stream = free_number(streams_[gpu], stream == kAbsent ? 0 : stream);
   track.id = builder_.intern(gpu == kAbsent ? Track{"unknown GPU", track.stream}
                                             : Track{gpu, track.stream});
   return track;
@@ -207,11 +207,11 @@ void Job::add_allocation(const Allocation& allocation) {
   const EventId event = append(Category::kOtherCategory, builder_.intern(allocation.what),
                                allocation.track, allocation.start_ns, allocation.end_ns);
   builder_.set_category_text(event, allocation_);
-  builder_.set_details(event,
-                       builder_.intern(object_of(text_member("level", allocation.level) +
-                                                 number_member("device", allocation.gpu) +
-                                                 number_member("address", allocation.address) +
-                                                 number_member("bytes", allocation.bytes))));
+  builder_.set_details(
+      event, builder_.intern(object_of(
+                 text_member("level", allocation.level) + number_member("device", allocation.gpu) +
+                 number_member("address", allocation.address) +
+                 number_member("bytes", std::max<std::int64_t>(allocation.bytes, 0)))));
 }
 
 void Job::add_overhead(StringId name, TrackId track, std::int64_t start_ns, std::int64_t end_ns) {
@@ -233,13 +233,13 @@ void Job::progress(double fraction) {
 
 void Job::finish() {
   std::vector<Value> gpus, processes;
-  for (const auto& [place, number] : gpus_) {
-    gpu_facts_.try_emplace(number);
-    gpus.push_back(Value::dict({"id", "node", "index"}, {number, place.first, place.second}));
+  for (const auto& [place, gpu] : gpus_) {
+    gpu_facts_.try_emplace(gpu.number);
+    gpus.push_back(Value::dict({"id", "node", "index"}, {gpu.number, gpu.host, place.second}));
   }
-  for (const auto& [place, number] : processes_)
+  for (const auto& [place, process] : processes_)
     processes.push_back(
-        Value::dict({"pid", "hostname", "own_pid"}, {number, place.first, place.second}));
+        Value::dict({"pid", "hostname", "own_pid"}, {process.number, process.host, place.second}));
   std::vector<Value> devices;
   for (auto& [number, facts] : gpu_facts_) {
     std::vector<std::string> keys{"id"};

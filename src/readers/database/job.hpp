@@ -28,8 +28,10 @@ class Job {
   Job(TraceBuilder& builder, const ReadOptions& options);
 
   // --- numbers in the whole trace ---
-  std::int64_t process(std::string_view host, std::int64_t pid);
-  std::int64_t gpu(std::string_view host, std::int64_t index);  // kAbsent stays absent
+  // `machine` tells machines apart; people know it by the name of its host.
+  std::int64_t process(std::string_view machine, std::int64_t pid, std::string_view host = {});
+  std::int64_t gpu(std::string_view machine, std::int64_t index,
+                   std::string_view host = {});   // kAbsent stays
   std::int64_t new_space() { return spaces_++; }  // of correlation ids: one for each process
   std::int64_t correlation(std::int64_t space, std::int64_t own);
   TrackId thread(std::int64_t process, std::int64_t tid);
@@ -103,11 +105,16 @@ class Job {
   TraceBuilder& builder_;
   const ReadOptions& options_;
   std::string assumed_type_;  // as PyTorch writes it; empty: none
-  std::map<std::pair<std::string, std::int64_t>, std::int64_t> processes_, gpus_;
+  struct Numbered {
+    std::int64_t number = 0;
+    std::string host;
+  };
+  std::map<std::pair<std::string, std::int64_t>, Numbered> processes_,
+      gpus_;  // by machine and own number
   std::set<std::int64_t> process_numbers_, gpu_numbers_;
   std::map<std::int64_t, std::vector<std::pair<std::string, Value>>> gpu_facts_;
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, GpuTrack> gpu_tracks_;
-  std::set<std::pair<std::int64_t, std::int64_t>> streams_;  // GPU and number
+  std::map<std::int64_t, std::set<std::int64_t>> streams_;  // numbers, by GPU
   std::map<std::pair<std::int64_t, std::int64_t>, TrackId> threads_;
   std::int64_t spaces_ = 0;
   std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> odd_correlations_;

@@ -19,7 +19,10 @@ template <class T>
 class ById {
  public:
   void set(std::int64_t id, T value) {
-    if (id >= 0 && static_cast<std::uint64_t>(id) < dense_.size() + kGap) {
+    // Ids that are far apart must not cost an array of what is between them.
+    if (id >= 0 && static_cast<std::uint64_t>(id) < dense_.size() + kGap &&
+        static_cast<std::uint64_t>(id) < 8 * dense_count_ + kGap) {
+      ++dense_count_;
       if (static_cast<std::size_t>(id) >= dense_.size()) {
         dense_.resize(static_cast<std::size_t>(id) + 1);
         is_there_.resize(dense_.size());
@@ -38,9 +41,11 @@ class ById {
     return found == sparse_.end() ? nullptr : &found->second;
   }
   [[nodiscard]] bool empty() const { return dense_.empty() && sparse_.empty(); }
+  [[nodiscard]] std::size_t dense_size() const { return dense_.size(); }
 
  private:
   static constexpr std::uint64_t kGap = 1024;
+  std::uint64_t dense_count_ = 0;
   std::vector<T> dense_;
   std::vector<bool> is_there_;
   std::unordered_map<std::int64_t, T> sparse_;

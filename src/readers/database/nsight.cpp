@@ -66,10 +66,10 @@ constexpr std::string_view kMemoryKinds[] = {"Pageable",       "Pinned",  "Devic
 // The words of an enum: the file's, or those that were there before files had them.
 class Labels {
  public:
-  Labels(const DatabaseFile& file, const std::string& table,
+  Labels(Job& job, const DatabaseFile& file, const std::string& table,
          std::span<const std::string_view> known) {
     for (std::size_t i = 0; i < known.size(); ++i) words_[static_cast<std::int64_t>(i)] = known[i];
-    for_each_row({file, table, {"id", "label"}}, [this](const Statement& row) {
+    for_each_row(job, {file, table, {"id", "label"}}, [this](const Statement& row) {
       if (!row.text(1).empty()) words_[row.integer(0)] = row.text(1);
     });
   }
@@ -167,16 +167,17 @@ class NsightReader {
       : file_{file},
         job_{job},
         threads_{threads},
-        copy_kinds_{file, "ENUM_CUDA_MEMCPY_OPER", kCopyKinds},
-        memory_kinds_{file, "ENUM_CUDA_MEM_KIND", kMemoryKinds} {}
+        copy_kinds_{job, file, "ENUM_CUDA_MEMCPY_OPER", kCopyKinds},
+        memory_kinds_{job, file, "ENUM_CUDA_MEM_KIND", kMemoryKinds} {}
 
   void read(bool of_several) {
     if (of_several)
-      for_each_row(
-          {file_, "TARGET_INFO_SESSION_START_TIME", {"utcEpochNs"}},
-          [this](const Statement& row) { zero_ns_ = std::max<std::int64_t>(row.integer(0), 0); });
+      for_each_row(job_, {file_, "TARGET_INFO_SESSION_START_TIME", {"utcEpochNs"}},
+                   [this](const Statement& row) {
+                     zero_ns_ = std::clamp<std::int64_t>(row.integer(0), 0, kLatestNs);
+                   });
     if (!file_.is_row_number("StringIds", "id"))
-      for_each_row({file_, "StringIds", {"id", "value"}}, [this](const Statement& row) {
+      for_each_row(job_, {file_, "StringIds", {"id", "value"}}, [this](const Statement& row) {
         names_.set(row.integer(0), job_.intern(row.text(1)));
       });
     else
@@ -188,7 +189,7 @@ class NsightReader {
     read_allocations();
     read_ranges();
     for (const char* const table : {"PROFILER_OVERHEAD", "CUPTI_ACTIVITY_KIND_OVERHEAD"})
-      for_each_row({file_, table, {"start", "end", "globalTid", "nameId"}},
+      for_each_row(job_, {file_, table, {"start", "end", "globalTid", "nameId"}},
                    [this](const Statement& row) {
                      job_.add_overhead(name_of(row.integer(3)), track(Place{row.integer(2)}),
                                        at(row.integer(0)), at(row.integer(1)));
@@ -227,20 +228,23 @@ class NsightReader {
   TrackId track(const Place& place) { return job_.thread(process(place), place.tid); }
 
   void read_facts() {
-    for_each_row({file_, "PROCESSES", {"globalPid", "name"}}, [this](const Statement& row) {
+    for_each_row(job_, {file_, "PROCESSES", {"globalPid", "name"}}, [this](const Statement& row) {
       if (const Place place{row.integer(0)}; place.is_known)
         job_.name_process(process(place), row.text(1));
     });
-    for_each_row({file_, "ThreadNames", {"globalTid", "nameId"}}, [this](const Statement& row) {
-      const Place place{row.integer(0)};
-      if (place.is_known)
-        job_.name_thread(process(place), place.tid, job_.builder().text(name_of(row.integer(1))));
-    });
-    for_each_row({file_, "TARGET_INFO_CUDA_DEVICE", {"pid", "cudaId", "gpuId"}},
+    for_each_row(job_, {file_, "ThreadNames", {"globalTid", "nameId"}},
+                 [this](const Statement& row) {
+                   const Place place{row.integer(0)};
+                   if (place.is_known)
+                     job_.name_thread(process(place), place.tid,
+                                      job_.builder().text(name_of(row.integer(1))));
+                 });
+    for_each_row(job_, {file_, "TARGET_INFO_CUDA_DEVICE", {"pid", "cudaId", "gpuId"}},
                  [this](const Statement& row) {
                    gpus_[{row.integer(0), row.integer(1)}] = row.integer(2);
                  });
     for_each_row(
+        job_,
         {file_,
          "TARGET_INFO_GPU",
          {"id", "name", "totalMemory", "smCount", "computeMajor", "computeMinor", "clockRate",
@@ -259,13 +263,13 @@ class NsightReader {
           add("l2CacheSize", 8);
           job_.describe_gpu(job_.gpu("", row.integer(0)), std::move(facts));
         });
-    for_each_row({file_, "NVTX_PAYLOAD_SCHEMA_ENTRIES", {"schemaId", "type", "name", "offset"}},
-                 [this](const Statement& row) {
-                   const std::int64_t offset = row.integer(3);
-                   schemas_.add_entry(row.integer(0),
-                                      {row.integer(1), std::string{row.text(2)},
-                                       offset < 0 ? 0 : static_cast<std::uint64_t>(offset)});
-                 });
+    for_each_row(
+        job_, {file_, "NVTX_PAYLOAD_SCHEMA_ENTRIES", {"schemaId", "type", "name", "offset"}},
+        [this](const Statement& row) {
+          const std::int64_t offset = row.integer(3);
+          schemas_.add_entry(row.integer(0), {row.integer(1), std::string{row.text(2)},
+                                              offset < 0 ? 0 : static_cast<std::uint64_t>(offset)});
+        });
   }
 
   // --- calls ---
@@ -276,7 +280,7 @@ class NsightReader {
     std::set<std::pair<std::int64_t, std::int64_t>> has_other;
     std::vector<CallRow> backtraces;
     if (file_.has(table, "eventClass")) {
-      for_each_row({file_, table, {"globalTid", "correlationId", "eventClass"}},
+      for_each_row(job_, {file_, table, {"globalTid", "correlationId", "eventClass"}},
                    [&](const Statement& row) {
                      if (row.integer(2) == kBacktraceClass)
                        has_other.emplace(row.integer(0), row.integer(1));
@@ -336,7 +340,10 @@ class NsightReader {
                     },
                     [&](GpuRows& piece) {
                       for (const GpuRow& row : piece.rows) {
-                        const Place place{row.process};
+                        Place place{row.process};
+                        // Old exports do not say whose it is; where there is one process, it is that one's.
+                        if (!place.is_known && processes_.size() == 1)
+                          place.pid = processes_.begin()->first;
                         if (row.start_ns == 0 && row.end_ns == 0) {  // the time is not known
                           job_.count_no_event();
                           continue;
@@ -429,25 +436,26 @@ class NsightReader {
         file_,
         "CUDA_GPU_MEMORY_USAGE_EVENTS",
         {"start", "globalPid", "deviceId", "address", "bytes", "memKind", "memoryOperationType"}};
-    note(columns.table, for_each_row(columns, [this](const Statement& row) {
-           const Place place{row.integer(1)};
-           const auto known = gpus_.find({place.pid, row.integer(2)});
-           const std::string level = memory_kinds_.of(row.integer(5));
-           job_.add_allocation(
-               {.track = track(place),
-                .what = row.integer(6) == 0 ? "ALLOC" : "FREE",
-                .level = level,
-                .gpu = job_.gpu("", known == gpus_.end() ? row.integer(2) : known->second),
-                .address = row.integer(3),
-                .bytes = row.integer(4) == kAbsent ? 0 : row.integer(4),
-                .start_ns = at(row.integer(0)),
-                .end_ns = at(row.integer(0))});
-         }));
+    for_each_row(job_, columns, [this](const Statement& row) {
+      const Place place{row.integer(1)};
+      const auto known = gpus_.find({place.pid, row.integer(2)});
+      const std::string level = memory_kinds_.of(row.integer(5));
+      job_.add_allocation(
+          {.track = track(place),
+           .what = row.integer(6) == 0 ? "ALLOC" : "FREE",
+           .level = level,
+           .gpu = job_.gpu("", known == gpus_.end() ? row.integer(2) : known->second),
+           .address = row.integer(3),
+           .bytes = row.integer(4) == kAbsent ? 0 : row.integer(4),
+           .start_ns = at(row.integer(0)),
+           .end_ns = at(row.integer(0))});
+    });
   }
 
   // --- ranges ---
   void read_ranges() {
-    for_each_row({file_, "NVTX_EVENTS", {"eventType", "globalTid", "domainId", "text", "textId"}},
+    for_each_row(job_,
+                 {file_, "NVTX_EVENTS", {"eventType", "globalTid", "domainId", "text", "textId"}},
                  [this](const Statement& row) {
                    if (row.integer(0) != kDomain) return;
                    domains_[{Place{row.integer(1)}.pid, row.integer(2)}] =

@@ -1,89 +1,21 @@
-// Rows of the long lists name an event, which has the category and the launch. Events stand in the
-// order of the rows that name them, so that a piece of a list finds its own in one range.
+// Rows of the long lists name an event, which has the category and the launch.
 #include "readers/database/rocpd.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <string>
 #include <tracelens/json.hpp>
 #include <vector>
 
 #include "io/numbers.hpp"
+#include "readers/database/rocpd_events.hpp"
 #include "readers/database/rocpd_tables.hpp"
 #include "readers/database/table_rows.hpp"
-#include "trace/value_member.hpp"
 
 namespace tracelens {
 namespace {
-
-// What the columns of a list are called, and how a row of it is read, in every version of the schema.
-struct EventFacts {
-  std::int64_t category = kAbsent, stack = kAbsent;
-};
-
-// The events that the rows of a piece name.
-class EventFinder {
- public:
-  EventFinder(const DatabaseFile& file, std::string table)
-      : file_{file}, table_{std::move(table)} {}
-
-  template <class Rows>
-  void find(const Connection& connection, Rows& rows) const {
-    if (!file_.has(table_)) return;
-    std::int64_t least = std::numeric_limits<std::int64_t>::max(), most = kAbsent;
-    std::size_t count = 0;
-    for (const auto& row : rows) {
-      if (row.event == kAbsent) continue;
-      least = std::min(least, row.event);
-      most = std::max(most, row.event);
-      ++count;
-    }
-    if (count == 0) return;
-    const std::string select = "SELECT id, category_id, stack_id FROM main." + quoted_name(table_);
-    // Reading twice as many rows in one go is far cheaper than finding each by itself.
-    constexpr std::uint64_t kWorthReading = 8;
-    const std::uint64_t width =
-        static_cast<std::uint64_t>(most) - static_cast<std::uint64_t>(least);
-    if (width < count * kWorthReading) {
-      std::vector<EventFacts> facts(width + 1);
-      Statement events{connection, select + " WHERE id BETWEEN ?1 AND ?2"};
-      events.bind(1, least);
-      events.bind(2, most);
-      while (events.step())
-        facts[static_cast<std::uint64_t>(events.integer(0)) - static_cast<std::uint64_t>(least)] = {
-            events.integer(1), events.integer(2)};
-      for (auto& row : rows)
-        if (row.event != kAbsent)
-          row.facts =
-              facts[static_cast<std::uint64_t>(row.event) - static_cast<std::uint64_t>(least)];
-      return;
-    }
-    Statement one{connection, select + " WHERE id = ?1"};
-    for (auto& row : rows) {
-      if (row.event == kAbsent) continue;
-      one.bind(1, row.event);
-      if (one.step()) row.facts = {one.integer(1), one.integer(2)};
-    }
-  }
-
-  // What the program wrote into its marker; "" where there is nothing.
-  [[nodiscard]] std::string message(Statement& extdata, std::int64_t event) const {
-    extdata.bind(1, event);
-    if (!extdata.step()) return {};
-    return member(parse_json_value(extdata.text(0)).value_or(Value{}), "message").as_text();
-  }
-  [[nodiscard]] std::string select_extdata() const {
-    return "SELECT extdata FROM main." + quoted_name(table_) + " WHERE id = ?1";
-  }
-  [[nodiscard]] bool has_extdata() const { return file_.has(table_, "extdata"); }
-
- private:
-  const DatabaseFile& file_;
-  std::string table_;
-};
 
 // The columns that every list begins with: where and when, in the words of all schemas.
 constexpr std::array<std::string_view, 10> kPlaceColumns{
@@ -101,8 +33,9 @@ struct ListRow {
 template <std::size_t kOwn>
 struct ListRows {
   using Row = ListRow<kOwn>;
-  const EventFinder* events = nullptr;
+  const RocpdEvents* events = nullptr;
   std::vector<Row> rows;
+  bool is_whole = true;  // its events could be read
   void add(const Statement& row) {
     Row made{row.integer(0),
              row.integer(5),
@@ -117,7 +50,7 @@ struct ListRows {
       made.own[i] = row.integer(static_cast<int>(kPlaceColumns.size() + i));
     rows.push_back(made);
   }
-  void complete(const Connection& connection) { events->find(connection, rows); }
+  void complete(const Connection& connection) { is_whole = events->find(connection, rows); }
 };
 
 bool is_nesting_range(std::string_view call) {
@@ -130,9 +63,7 @@ class RocpdReader {
       : tables_{tables},
         job_{job},
         threads_{threads},
-        events_{tables.file(), tables.name("event")} {
-    if (events_.has_extdata()) extdata_.emplace(tables.file().connect(), events_.select_extdata());
-  }
+        events_{tables.file(), tables.name("event")} {}
 
   void read() {
     read_list<1>("region", {"name_id"}, [this](const ListRow<1>& row) { add_region(row); });
@@ -145,6 +76,9 @@ class RocpdReader {
                  [this](const ListRow<4>& row) { add_copy(row); });
     read_allocations();
     read_samples();
+    if (lost_events_ || events_.is_damaged())
+      job_.warn("table " + tables_.name("event") +
+                " is damaged: calls and GPU work are without their category or link");
   }
 
  private:
@@ -159,6 +93,7 @@ class RocpdReader {
           return ListRows<kOwn>{&events_, {}};
         },
         [&](ListRows<kOwn>& piece) {
+          lost_events_ = lost_events_ || !piece.is_whole;
           for (ListRow<kOwn>& row : piece.rows) {
             resolve(row);
             add(row);
@@ -177,9 +112,6 @@ class RocpdReader {
   [[nodiscard]] std::string_view text(StringId id) { return job_.builder().text(id); }
   [[nodiscard]] std::int64_t correlation(const EventFacts& facts) {
     return job_.correlation(tables_.space(), facts.stack);
-  }
-  std::string message_of(std::int64_t event) {
-    return extdata_ && event != kAbsent ? events_.message(*extdata_, event) : std::string{};
   }
 
   void add_region(const ListRow<1>& row) {
@@ -200,7 +132,7 @@ class RocpdReader {
     if (text(name) == "roctxGetThreadId" || domain == "MARKER_CONTROL_API" ||
         domain == "MARKER_NAME_API")
       return;
-    const std::string message = message_of(row.event);
+    const std::string message = events_.message(row.event);
     const Job::Range range{
         track, {}, message.empty() ? text(name) : message, row.start_ns, row.end_ns};
     is_nesting_range(text(name)) ? job_.add_range(range) : job_.add_loose_range(range);
@@ -280,7 +212,7 @@ class RocpdReader {
     TableColumns columns{tables_.file(), table, {kPlaceColumns.begin(), kPlaceColumns.end()}};
     for (const std::string_view own : {"type", "level", "address", "size"})
       columns.columns.push_back(own);
-    const TableEnd end = for_each_row(columns, [this](const Statement& row) {
+    for_each_row(job_, columns, [this](const Statement& row) {
       ListRow<0> place{row.integer(0),
                        row.integer(5),
                        row.integer(6),
@@ -300,32 +232,30 @@ class RocpdReader {
                            .start_ns = place.start_ns,
                            .end_ns = place.end_ns});
     });
-    if (end.is_damaged) job_.lost_rows(table, end.rows);
   }
 
   void read_samples() {
     const std::string table = tables_.name("sample");
-    const TableEnd end = for_each_row(
-        {tables_.file(), table, {"id", "track_id", "timestamp", "timestamp_id", "event_id"}},
+    for_each_row(
+        job_, {tables_.file(), table, {"id", "track_id", "timestamp", "timestamp_id", "event_id"}},
         [this](const Statement& row) {
           if (tables_.is_streamed(row.integer(0))) return;
           const RocpdPlace* const place = tables_.track(row.integer(1));
           const std::int64_t at = row.is_null(3) ? row.integer(2) : tables_.time(row.integer(3));
-          const std::string message = message_of(row.integer(4));
+          const std::string message = events_.message(row.integer(4));
           job_.add_mark({tables_.thread(place == nullptr ? kAbsent : place->thread),
                          {},
                          message.empty() ? "mark" : message,
                          at,
                          at});
         });
-    if (end.is_damaged) job_.lost_rows(table, end.rows);
   }
 
   RocpdTables& tables_;
   Job& job_;
   int threads_;
-  EventFinder events_;
-  std::optional<Statement> extdata_;
+  RocpdEvents events_;
+  bool lost_events_ = false;
   TextsByNumbers details_;
 };
 

@@ -18,22 +18,22 @@ std::string RocpdAgent::label() const {
 
 RocpdTables::RocpdTables(const DatabaseFile& file, std::string suffix, Job& job)
     : file_{file}, suffix_{std::move(suffix)}, job_{job}, space_{job.new_space()} {
-  for_each_row({file_, name("metadata"), {"tag", "value"}}, [this](const Statement& row) {
+  for_each_row(job_, {file_, name("metadata"), {"tag", "value"}}, [this](const Statement& row) {
     if (row.text(0) == "guid") guid_ = row.text(1);
   });
-  for_each_row({file_, name("string"), {"id", "string"}}, [this](const Statement& row) {
+  for_each_row(job_, {file_, name("string"), {"id", "string"}}, [this](const Statement& row) {
     strings_.set(row.integer(0), job_.intern(row.text(1)));
   });
-  for_each_row({file_, name("info_category"), {"id", "name"}}, [this](const Statement& row) {
+  for_each_row(job_, {file_, name("info_category"), {"id", "name"}}, [this](const Statement& row) {
     categories_.set(row.integer(0), job_.intern(row.text(1)));
   });
-  for_each_row({file_, name("track"), {"id", "tid", "agent_id", "queue_id", "stream_id"}},
+  for_each_row(job_, {file_, name("track"), {"id", "tid", "agent_id", "queue_id", "stream_id"}},
                [this](const Statement& row) {
                  tracks_.set(row.integer(0),
                              {row.integer(1), row.integer(2), row.integer(3), row.integer(4)});
                });
   if (file_.has(name("timestamp")))
-    for_each_row({file_, name("timestamp"), {"id", "value"}},
+    for_each_row(job_, {file_, name("timestamp"), {"id", "value"}},
                  [this](const Statement& row) { times_.set(row.integer(0), row.integer(1)); });
   read_process();
   read_agents();
@@ -47,20 +47,23 @@ std::string RocpdTables::name(std::string_view table) const {
 
 void RocpdTables::read_process() {
   std::string machine;
-  for_each_row({file_, name("info_node"), {"hostname", "machine_id"}}, [&](const Statement& row) {
-    if (!machine.empty() || !host_.empty()) return;
-    host_ = row.text(0);
-    machine = row.text(1);
-  });
+  for_each_row(job_, {file_, name("info_node"), {"hostname", "machine_id"}},
+               [&](const Statement& row) {
+                 if (!machine.empty() || !host_.empty()) return;
+                 host_ = row.text(0);
+                 machine = row.text(1);
+               });
   std::int64_t pid = kAbsent;
-  for_each_row({file_, name("info_process"), {"pid"}}, [&](const Statement& row) {
+  for_each_row(job_, {file_, name("info_process"), {"pid"}}, [&](const Statement& row) {
     if (pid == kAbsent) pid = row.integer(0);
   });
-  process_ = job_.process(host_, pid);
-  for_each_row({file_, name("info_thread"), {"id", "tid", "name"}}, [this](const Statement& row) {
-    threads_.set(row.integer(0), row.integer(1));
-    job_.name_thread(process_, row.integer(1), row.text(2));
-  });
+  machine_ = machine.empty() ? host_ : machine;
+  process_ = job_.process(machine_, pid, host_);
+  for_each_row(job_, {file_, name("info_thread"), {"id", "tid", "name"}},
+               [this](const Statement& row) {
+                 threads_.set(row.integer(0), row.integer(1));
+                 job_.name_thread(process_, row.integer(1), row.text(2));
+               });
 }
 
 void RocpdTables::read_agents() {
@@ -68,10 +71,10 @@ void RocpdTables::read_agents() {
       file_,
       name("info_agent"),
       {"id", "type", "absolute_index", "product_name", "model_name", "name", "extdata"}};
-  for_each_row(columns, [this](const Statement& row) {
+  for_each_row(job_, columns, [this](const Statement& row) {
     RocpdAgent agent{std::string{row.text(1)}, row.integer(2)};
     if (agent.type == "GPU") {
-      agent.gpu = job_.gpu(host_, agent.index);
+      agent.gpu = job_.gpu(machine_, agent.index, host_);
       std::string_view product = row.text(3);
       if (product.empty()) product = row.text(4);
       std::vector<std::pair<std::string, Value>> facts{
@@ -94,7 +97,7 @@ void RocpdTables::read_symbols() {
       file_,
       name("info_kernel_symbol"),
       {"id", "display_name", "kernel_name", "arch_vgpr_count", "accum_vgpr_count", "sgpr_count"}};
-  for_each_row(columns, [this](const Statement& row) {
+  for_each_row(job_, columns, [this](const Statement& row) {
     Symbol symbol;
     for (const int column : {1, 2})
       if (!symbol.name.valid() && !row.text(column).empty())
@@ -112,28 +115,26 @@ void RocpdTables::read_symbols() {
 // series over time, which no table of ours shows.
 void RocpdTables::read_counters() {
   ById<std::string> names;
-  for_each_row({file_, name("info_pmc"), {"id", "name"}},
+  for_each_row(job_, {file_, name("info_pmc"), {"id", "name"}},
                [&](const Statement& row) { names.set(row.integer(0), std::string{row.text(1)}); });
-  const TableEnd end =
-      for_each_row({file_, name("pmc_event"), {"event_id", "pmc_id", "value", "sample_id"}},
-                   [&](const Statement& row) {
-                     if (!row.is_null(3)) {
-                       job_.count_samples(1);
-                       streamed_.insert(row.integer(3));
-                       return;
-                     }
-                     const std::string* const counter = names.find(row.integer(1));
-                     const double value = row.real(2);
-                     if (counter == nullptr || !std::isfinite(value)) return;
-                     Counted& counted = counters_[row.integer(0)];
-                     const auto found = std::ranges::find(counted, *counter,
-                                                          &std::pair<std::string, double>::first);
-                     if (found == counted.end())
-                       counted.emplace_back(*counter, value);
-                     else
-                       found->second += value;
-                   });
-  if (end.is_damaged) job_.lost_rows(name("pmc_event"), end.rows);
+  for_each_row(job_, {file_, name("pmc_event"), {"event_id", "pmc_id", "value", "sample_id"}},
+               [&](const Statement& row) {
+                 if (!row.is_null(3)) {
+                   job_.count_samples(1);
+                   streamed_.insert(row.integer(3));
+                   return;
+                 }
+                 const std::string* const counter = names.find(row.integer(1));
+                 const double value = row.real(2);
+                 if (counter == nullptr || !std::isfinite(value)) return;
+                 Counted& counted = counters_[row.integer(0)];
+                 const auto found =
+                     std::ranges::find(counted, *counter, &std::pair<std::string, double>::first);
+                 if (found == counted.end())
+                   counted.emplace_back(*counter, value);
+                 else
+                   found->second += value;
+               });
 }
 
 StringId RocpdTables::text(std::int64_t id) {

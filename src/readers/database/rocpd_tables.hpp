@@ -69,7 +69,7 @@ class RocpdTables {
   void read_counters();
 
   const DatabaseFile& file_;
-  std::string suffix_, guid_, host_;
+  std::string suffix_, guid_, host_, machine_;
   Job& job_;
   std::int64_t process_ = 0, space_ = 0;
   ById<StringId> strings_, categories_;

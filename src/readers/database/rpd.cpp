@@ -54,14 +54,14 @@ class RpdReader {
   void read() {
     read_strings("rocpd_string", strings_);
     if (file_.has("rocpd_ustring")) read_strings("rocpd_ustring", arguments_);
-    for_each_row({file_, "rocpd_metadata", {"tag", "value"}}, [this](const Statement& row) {
+    for_each_row(job_, {file_, "rocpd_metadata", {"tag", "value"}}, [this](const Statement& row) {
       if (row.text(0) == "gpu_stride") gpu_stride_ = std::max<std::int64_t>(row.integer(1), 0);
       if (row.text(0) == "pid_stride") pid_stride_ = std::max<std::int64_t>(row.integer(1), 0);
     });
     read_apis();
-    for_each_row({file_, "rocpd_api_ops", {"op_id", "api_id"}},
+    for_each_row(job_, {file_, "rocpd_api_ops", {"op_id", "api_id"}},
                  [this](const Statement& row) { calls_.set(row.integer(0), row.integer(1)); });
-    for_each_row({file_, "rocpd_copyapi", {"api_ptr_id", "size"}},
+    for_each_row(job_, {file_, "rocpd_copyapi", {"api_ptr_id", "size"}},
                  [this](const Statement& row) { sizes_.set(row.integer(0), row.integer(1)); });
     read_launches();
     read_ops();
@@ -70,9 +70,9 @@ class RpdReader {
  private:
   using Strings = ById<StringId>;
   void read_strings(const char* table, Strings& strings) {
-    note(table, for_each_row({file_, table, {"id", "string"}}, [&](const Statement& row) {
-           strings.set(row.integer(0), job_.intern(row.text(1)));
-         }));
+    for_each_row(job_, {file_, table, {"id", "string"}}, [&](const Statement& row) {
+      strings.set(row.integer(0), job_.intern(row.text(1)));
+    });
   }
   void note(std::string_view table, const TableEnd& end) {
     if (end.is_damaged) job_.lost_rows(table, end.rows);
@@ -93,13 +93,13 @@ class RpdReader {
   }
   std::int64_t process(std::int64_t pid) {
     const bool has_nodes = pid_stride_ > 1 && pid != kAbsent;
-    return job_.process(has_nodes ? node(pid / pid_stride_) : std::string{},
-                        has_nodes ? pid % pid_stride_ : pid);
+    const std::string machine = has_nodes ? node(pid / pid_stride_) : std::string{};
+    return job_.process(machine, has_nodes ? pid % pid_stride_ : pid, machine);
   }
   std::int64_t gpu(std::int64_t id) {
     const bool has_nodes = gpu_stride_ > 1 && id != kAbsent;
-    return job_.gpu(has_nodes ? node(id / gpu_stride_) : std::string{},
-                    has_nodes ? id % gpu_stride_ : id);
+    const std::string machine = has_nodes ? node(id / gpu_stride_) : std::string{};
+    return job_.gpu(machine, has_nodes ? id % gpu_stride_ : id, machine);
   }
   static std::string node(std::int64_t number) {
     return number == 0 ? std::string{} : fmt::format("node {}", number);
@@ -149,16 +149,16 @@ class RpdReader {
                                {"api_ptr_id", "gridX", "gridY", "gridZ", "workgroupX", "workgroupY",
                                 "workgroupZ", "groupSegmentSize", "privateSegmentSize"}};
     bool are_work_items = true, are_any = false;
-    note(columns.table, for_each_row(columns, [&](const Statement& row) {
-           const Launch launch{{row.integer(1), row.integer(2), row.integer(3)},
-                               {row.integer(4), row.integer(5), row.integer(6)},
-                               row.integer(7),
-                               row.integer(8)};
-           const bool is_multiple = launch.group[0] > 0 && launch.grid[0] % launch.group[0] == 0;
-           are_work_items = are_work_items && is_multiple;
-           are_any = true;
-           launches_.set(row.integer(0), launch);
-         }));
+    for_each_row(job_, columns, [&](const Statement& row) {
+      const Launch launch{{row.integer(1), row.integer(2), row.integer(3)},
+                          {row.integer(4), row.integer(5), row.integer(6)},
+                          row.integer(7),
+                          row.integer(8)};
+      const bool is_multiple = launch.group[0] > 0 && launch.grid[0] % launch.group[0] == 0;
+      are_work_items = are_work_items && is_multiple;
+      are_any = true;
+      launches_.set(row.integer(0), launch);
+    });
     // Tracers differ in what they write, and do not say which of them it was.
     grid_is_work_items_ = are_any && are_work_items;
     if (grid_is_work_items_)

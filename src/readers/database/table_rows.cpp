@@ -29,8 +29,13 @@ bool RowRanges::next(Range& range) {
   if (is_over_) return false;
   next_row_.bind(1, from_);
   is_over_ = !next_row_.step();
+  is_damaged_ = next_row_.is_damaged();
   if (is_over_) return false;
   range.first = next_row_.integer(0);
+  if (range.first < from_) {  // not what was asked for: the index is damaged
+    is_over_ = is_damaged_ = true;
+    return false;
+  }
   constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
   is_over_ = range.first > kLargest - kPieceRows;
   range.last = is_over_ ? kLargest : range.first + kPieceRows - 1;

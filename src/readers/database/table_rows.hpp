@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "readers/database/connection.hpp"
+#include "readers/database/job.hpp"
 #include "readers/kit/ordered_work.hpp"
 
 namespace tracelens {
@@ -32,7 +33,7 @@ struct TableColumns {
   [[nodiscard]] bool has_ranges() const;
 };
 
-struct TableEnd {
+struct [[nodiscard]] TableEnd {
   std::uint64_t rows = 0;
   bool is_damaged = false;  // the rows behind are lost
 };
@@ -46,11 +47,12 @@ class RowRanges {
   };
   // False when there are no more.
   [[nodiscard]] bool next(Range& range);
+  [[nodiscard]] bool is_damaged() const { return is_damaged_; }
 
  private:
   Statement next_row_;
   std::int64_t from_ = std::numeric_limits<std::int64_t>::min();
-  bool is_over_ = false;
+  bool is_over_ = false, is_damaged_ = false;
 };
 
 template <class Piece, class MakePiece, class Accept>
@@ -107,18 +109,19 @@ TableEnd read_table(const TableColumns& table, int threads, const MakePiece& mak
     return Worker{connection, table.select(connection, " WHERE rowid BETWEEN ?1 AND ?2"),
                   make_piece()};
   });
+  end.is_damaged = end.is_damaged || ranges.is_damaged();
   return end;
 }
 
-// The same row by row, for tables that are small: `use` gets each as a Statement.
+// The same row by row, for tables that are small: `use` gets each as a Statement. Rows that cannot be
+// read are told to the job.
 template <class Use>
-TableEnd for_each_row(const TableColumns& table, const Use& use) {
-  TableEnd end;
-  if (!table.file.has(table.table)) return end;
+void for_each_row(Job& job, const TableColumns& table, const Use& use) {
+  if (!table.file.has(table.table)) return;
   Statement rows = table.select(table.file.connect());
-  for (; rows.step(); ++end.rows) use(rows);
-  end.is_damaged = rows.is_damaged();
-  return end;
+  std::uint64_t count = 0;
+  for (; rows.step(); ++count) use(rows);
+  if (rows.is_damaged()) job.lost_rows(table.table, count);
 }
 
 }  // namespace tracelens

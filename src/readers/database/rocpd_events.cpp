@@ -1,0 +1,51 @@
+#include "readers/database/rocpd_events.hpp"
+
+#include <tracelens/json.hpp>
+#include <utility>
+
+#include "trace/value_member.hpp"
+
+namespace tracelens {
+namespace {
+
+std::string message_in(std::string_view extdata) {
+  const std::optional<Value> parsed = parse_json_value(extdata);
+  return parsed ? member(*parsed, "message").as_text() : std::string{};
+}
+
+}  // namespace
+
+RocpdEvents::RocpdEvents(const DatabaseFile& file, std::string table)
+    : file_{file},
+      table_{std::move(table)},
+      is_there_{file.has(table_, "id")},
+      is_numbered_{file.is_row_number(table_, "id")} {
+  if (!is_there_) return;
+  const Connection connection = file.connect();
+  if (is_numbered_) {
+    extdata_.emplace(TableColumns{file_, table_, {"extdata"}}.select(connection, " WHERE id = ?1"));
+    return;
+  }
+  Statement events =
+      TableColumns{file_, table_, {"id", "category_id", "stack_id", "extdata"}}.select(connection);
+  while (events.step()) {
+    const std::int64_t id = events.integer(0);
+    if (id == kAbsent) continue;
+    all_.set(id, {events.integer(1), events.integer(2)});
+    if (std::string message = message_in(events.text(3)); !message.empty())
+      messages_[id] = std::move(message);
+  }
+  is_damaged_ = events.is_damaged();
+}
+
+std::string RocpdEvents::message(std::int64_t event) {
+  if (event == kAbsent || !is_there_) return {};
+  if (const auto known = messages_.find(event); known != messages_.end()) return known->second;
+  if (!extdata_) return {};
+  extdata_->bind(1, event);
+  const bool is_found = extdata_->step();
+  is_damaged_ = is_damaged_ || extdata_->is_damaged();
+  return is_found ? message_in(extdata_->text(0)) : std::string{};
+}
+
+}  // namespace tracelens
