@@ -25,10 +25,14 @@ PyObject* reduce(PyObject* self, PyObject*) {
 
 void release(PyObject* self) {
   PyObject_GC_UnTrack(self);
+  // Events in events, however deep, must not use up the stack: the dict below does not see to it for
+  // types other than its own.
+  Py_TRASHCAN_BEGIN(self, release);
   if (EventSource* const source = to_event(self)->source; source != nullptr) source->release();
   PyTypeObject* const type = Py_TYPE(self);
   PyDict_Type.tp_dealloc(self);
   Py_DECREF(type);
+  Py_TRASHCAN_END;
 }
 
 int traverse(PyObject* self, visitproc visit, void* arg) {
