@@ -195,7 +195,8 @@ PyTypeObject* make_type(const char* name, PyObject* base, bool lazy) {
                                {Py_nb_or, slot(join)},
                                {Py_nb_inplace_or, slot(join_in_place)}});
   slots.push_back({0, nullptr});
-  const unsigned flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC |
+  // Immutable: whether an event is filled is not for others to say by assigning to __class__.
+  const unsigned flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE |
                          (lazy ? Py_TPFLAGS_DISALLOW_INSTANTIATION : Py_TPFLAGS_BASETYPE);
   PyType_Spec spec{name, sizeof(EventObject), 0, flags, slots.data()};
   PyObject* const bases = PyTuple_Pack(1, base);
