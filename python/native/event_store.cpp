@@ -369,6 +369,49 @@ py::dict EventStore::gpu_events_by_link() {
   return lists;
 }
 
+// --- for the collector: what users put onto events may lead back to the store ---
+
+int EventStore::traverse(visitproc visit, void* arg) const {
+  for (const py::object& event : made_) Py_VISIT(event.ptr());
+  for (const py::object* const own :
+       {&event_to_category_, &events_, &by_uid_, &roots_, &names_, &metadata_, &sequences_,
+        &streams_, &flows_, &by_place_, &by_link_})
+    Py_VISIT(own->ptr());
+  return 0;
+}
+
+void EventStore::clear() {
+  const Dicts events = std::exchange(made_, {});
+  forget_answers();
+  events_ = {};
+  by_uid_ = {};
+  event_to_category_ = py::none{};
+}
+
+namespace {
+
+// Null while the object is being made.
+EventStore* store_of(PyObject* self) {
+  const auto value = reinterpret_cast<py::detail::instance*>(self)->get_value_and_holder();
+  return value.holder_constructed() ? value.value_ptr<EventStore>() : nullptr;
+}
+
+void collect_store(PyHeapTypeObject* heap_type) {
+  PyTypeObject& type = heap_type->ht_type;
+  type.tp_flags |= Py_TPFLAGS_HAVE_GC;
+  type.tp_traverse = [](PyObject* self, visitproc visit, void* arg) {
+    Py_VISIT(Py_TYPE(self));
+    const EventStore* const store = store_of(self);
+    return store == nullptr ? 0 : store->traverse(visit, arg);
+  };
+  type.tp_clear = [](PyObject* self) {
+    if (EventStore* const store = store_of(self); store != nullptr) store->clear();
+    return 0;
+  };
+}
+
+}  // namespace
+
 void add_events(py::module_& module) {
   add_event_types(module.ptr());
   const auto settings = [](bool python_frames, bool link_by_correlation, bool mark_non_gpu_paths,
@@ -378,7 +421,7 @@ void add_events(py::module_& module) {
                         .mark_non_gpu_paths = mark_non_gpu_paths,
                         .link_autograd = link_fwd_bwd};
   };
-  py::class_<EventStore>(module, "EventStore")
+  py::class_<EventStore>(module, "EventStore", py::custom_type_setup(collect_store))
       .def(py::init([settings](std::shared_ptr<TraceHandle> trace, bool frames, bool correlation,
                                bool marks, bool links) {
              return std::make_unique<EventStore>(std::move(trace),

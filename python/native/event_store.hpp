@@ -95,6 +95,10 @@ class EventStore {
   [[nodiscard]] pybind11::object uids();
   [[nodiscard]] std::vector<std::uint32_t> rows(const std::vector<std::int64_t>& uids);
 
+  // For the collector.
+  int traverse(visitproc visit, void* arg) const;
+  void clear();
+
  private:
   using Dicts = std::vector<pybind11::object>;
   // What stands at one place of the list of events.

@@ -3,11 +3,13 @@
 What once ended the interpreter runs in a process of its own, so that a crash is a failed test.
 """
 
+import gc
 import os
 import pathlib
 import subprocess
 import sys
 import textwrap
+import weakref
 
 import pytest
 
@@ -201,3 +203,28 @@ def test_events_may_be_nested_deeply():
             event = _native.Event(inner=event)
         del event
     """)
+
+
+class Mark:
+    pass
+
+
+@pytest.mark.parametrize("where", ["event", "list", "uids", "category"])
+def test_a_store_that_its_events_lead_to_is_collected(where):
+    mark = Mark()
+    if where == "category":
+        event = {"ph": "X", "cat": "cpu_op", "name": "x", "pid": 1, "tid": 2, "ts": 1, "dur": 2}
+        mark.store = _native.import_events(
+            [event], event_to_category=lambda event, own=mark: own and event["cat"])
+    else:
+        mark.store = _native.EventStore(_native.read(TRACE))
+    if where == "event":
+        mark.store.event(3)["mark"] = mark
+    elif where == "list":
+        mark.store.events.append(mark)
+    elif where == "uids":
+        mark.store.events_by_uid["mark"] = mark
+    seen = weakref.ref(mark)
+    del mark
+    gc.collect()
+    assert seen() is None
