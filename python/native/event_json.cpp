@@ -9,6 +9,8 @@
 #include <tracelens/json.hpp>
 #include <vector>
 
+#include "event_types.hpp"
+
 namespace tracelens::python {
 namespace {
 
@@ -308,7 +310,8 @@ class Encoder {
       out_.append(digits.data(), end.ptr);
       return true;
     }
-    PyObject* const text = PyObject_Str(value);
+    // Its digits, whatever a class made of int prints.
+    PyObject* const text = PyLong_Type.tp_repr(value);
     if (text == nullptr) return put_nothing();  // more digits than Python prints
     const char* const digits = PyUnicode_AsUTF8(text);
     if (digits != nullptr) out_ += digits;
@@ -331,18 +334,23 @@ class Encoder {
   }
   // NOLINTNEXTLINE(misc-no-recursion)
   bool put_list(PyObject* list, int depth) {
+    bool done = true;
     out_ += '[';
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); ++i) {
+    for (Py_ssize_t i = 0; done && i < PySequence_Fast_GET_SIZE(list); ++i) {
       if (i > 0) out_ += ',';
-      if (!put(PySequence_Fast_GET_ITEM(list, i), depth + 1)) return false;
+      // A number's own code may empty the list.
+      PyObject* const item = PySequence_Fast_GET_ITEM(list, i);
+      Py_INCREF(item);
+      done = put(item, depth + 1);
+      Py_DECREF(item);
     }
     out_ += ']';
-    return true;
+    return done;
   }
   // NOLINTNEXTLINE(misc-no-recursion)
   bool put_dict(PyObject* dict, int depth) {
-    // Any dict: one that is filled when it is looked at, too.
-    PyObject* const items = PyMapping_Items(dict);
+    // What the dict itself holds, whatever a class made of it has for items().
+    PyObject* const items = fill(dict) ? PyDict_Items(dict) : nullptr;
     if (items == nullptr) return false;
     bool done = true;
     out_ += '{';
@@ -390,6 +398,11 @@ PyObject* decode_json_key(std::string_view raw) {
   });
 }
 
-bool encode_json(std::string& out, PyObject* value) { return Encoder{out}.put(value, 0); }
+bool encode_json(std::string& out, PyObject* value) {
+  Py_INCREF(value);
+  const bool done = Encoder{out}.put(value, 0);
+  Py_DECREF(value);
+  return done;
+}
 
 }  // namespace tracelens::python

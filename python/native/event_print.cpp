@@ -16,6 +16,8 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
 
 constexpr int kDeepest = 32;  // arguments of ops are lists of lists of numbers
 
+// Runs nothing of the user's, not even the __hash__ of a class made of str: what is walked here is
+// borrowed, and must not change meanwhile.
 // NOLINTNEXTLINE(misc-no-recursion)
 std::uint64_t print_of(PyObject* value, int depth) {
   if (value == nullptr) return 1;
@@ -26,7 +28,7 @@ std::uint64_t print_of(PyObject* value, int depth) {
   }
   if (PyFloat_Check(value)) return mix(3, std::bit_cast<std::uint64_t>(PyFloat_AS_DOUBLE(value)));
   if (PyUnicode_Check(value)) {
-    const Py_hash_t hash = PyObject_Hash(value);
+    const Py_hash_t hash = PyUnicode_Type.tp_hash(value);
     if (hash == -1) PyErr_Clear();
     return mix(4, static_cast<std::uint64_t>(hash));
   }

@@ -109,11 +109,13 @@ EventSource::~EventSource() {
 }
 
 void EventSource::set_tree(const TreeSettings& settings) {
+  std::shared_ptr<const Tree> tree;
   {
     const py::gil_scoped_release unlocked;
-    tree_ = handle_->tree({.python_frames = settings.python_frames,
-                           .link_by_correlation = settings.link_by_correlation});
+    tree = handle_->tree({.python_frames = settings.python_frames,
+                          .link_by_correlation = settings.link_by_correlation});
   }
+  tree_ = std::move(tree);
   settings_ = settings;
   op_roots_.assign(trace_.size(), false);
   for (const EventId op : tree_->op_roots()) op_roots_[op.row] = true;
@@ -414,8 +416,10 @@ bool EventSource::has_own_lists(EventObject& event) {
     const auto place = static_cast<Key>(std::ranges::find(keys_, key) - keys_.begin());
     if (place < kFirstTreeKey || place > kLastTreeKey) continue;
     PyObject* fresh = nullptr;
+    Py_INCREF(list);  // what somebody put into it may compare by code of its own
     const bool is_same = tree_value(place, event.row, fresh) == Answer::kValue &&
                          PyObject_RichCompareBool(fresh, list, Py_EQ) == 1;
+    Py_DECREF(list);
     Py_XDECREF(fresh);
     if (!is_same) {
       PyErr_Clear();
@@ -445,8 +449,7 @@ bool EventSource::load_texts() {
 
 bool EventSource::fill_from_text(PyObject* dict, std::uint32_t row, std::string_view text) {
   bool has_category = false;
-  PyObject* start = nullptr;  // borrowed from the dict
-  PyObject* length = nullptr;
+  py::object start, length;
   bool has_end = false;
   // Its memory is used again, but not while it is in use: the collector may run anything.
   std::vector<RawMember> members = std::exchange(members_, {});
@@ -464,8 +467,8 @@ bool EventSource::fill_from_text(PyObject* dict, std::uint32_t row, std::string_
       else
         value = decode_json(raw);
       if (key == keys_[kCat]) has_category = true;
-      if (key == keys_[kTs]) start = value;
-      if (key == keys_[kDur]) length = value;
+      if (key == keys_[kTs]) start = py::reinterpret_borrow<py::object>(value);
+      if (key == keys_[kDur]) length = py::reinterpret_borrow<py::object>(value);
       if (key == keys_[kEnd]) has_end = true;
       const bool done = put(dict, key, value);
       Py_DECREF(key);
@@ -475,9 +478,9 @@ bool EventSource::fill_from_text(PyObject* dict, std::uint32_t row, std::string_
   members_ = std::move(members);
   if (!has_category && PyDict_SetItem(dict, keys_[kCat], Py_None) != 0) return false;
   if (!put(dict, keys_[kUid], new_uid({row}))) return false;
-  if (start != nullptr && length != nullptr && !has_end && PyNumber_Check(start) != 0 &&
-      PyNumber_Check(length) != 0)
-    return put(dict, keys_[kEnd], PyNumber_Add(start, length));
+  if (start && length && !has_end && PyNumber_Check(start.ptr()) != 0 &&
+      PyNumber_Check(length.ptr()) != 0)
+    return put(dict, keys_[kEnd], PyNumber_Add(start.ptr(), length.ptr()));
   return true;
 }
 

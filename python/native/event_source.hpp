@@ -150,4 +150,27 @@ class EventSource {
   std::vector<RawMember> members_;
 };
 
+// Keeps a source alive, for what lets other threads or code of the user's run meanwhile.
+class SourceRef {
+ public:
+  SourceRef() = default;
+  explicit SourceRef(EventSource* source) : source_{source} { source_->retain(); }
+  SourceRef(const SourceRef& other) : source_{other.source_} {
+    if (source_ != nullptr) source_->retain();
+  }
+  SourceRef(SourceRef&& other) noexcept : source_{std::exchange(other.source_, nullptr)} {}
+  SourceRef& operator=(SourceRef other) noexcept {
+    std::swap(source_, other.source_);
+    return *this;
+  }
+  ~SourceRef() {
+    if (source_ != nullptr) source_->release();
+  }
+  EventSource* operator->() const { return source_; }
+  EventSource& operator*() const { return *source_; }
+
+ private:
+  EventSource* source_ = nullptr;
+};
+
 }  // namespace tracelens::python

@@ -102,14 +102,8 @@ PyObject* member(PyObject* dict, const char* key) {
 
 EventStore::EventStore(std::shared_ptr<TraceHandle> handle, const TreeSettings& settings)
     : source_{new EventSource{handle}}, synced_{std::move(handle)} {
-  source_->retain();
-  made_.assign(source_->trace().size(), nullptr);
+  made_.resize(source_->trace().size());
   source_->set_tree(settings);
-}
-
-EventStore::~EventStore() {
-  for (PyObject* const event : made_) Py_XDECREF(event);
-  if (source_ != nullptr) source_->release();
 }
 
 std::size_t EventStore::size() const {
@@ -117,10 +111,13 @@ std::size_t EventStore::size() const {
 }
 
 PyObject* EventStore::made(std::uint32_t row) {
-  PyObject*& event = made_[row];
-  if (event == nullptr) event = new_lazy_event(*source_, row);
-  require(event != nullptr);
-  return event;
+  // Code that the collector runs, or another thread, may have built the tree of fewer events.
+  if (row >= made_.size()) throw py::index_error{"the events were changed meanwhile"};
+  if (!made_[row]) {
+    const PausedCollector paused;
+    made_[row] = stolen(new_lazy_event(*source_, row));
+  }
+  return made_[row].ptr();
 }
 
 void EventStore::make_all() {
@@ -131,11 +128,10 @@ void EventStore::make_all() {
 py::list EventStore::events() {
   if (!events_) {
     make_all();
+    const PausedCollector paused;
     py::list list{made_.size()};
-    for (std::size_t row = 0; row < made_.size(); ++row) {
-      Py_INCREF(made_[row]);
-      PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(row), made_[row]);
-    }
+    for (std::size_t row = 0; row < made_.size(); ++row)
+      PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(row), made_[row].inc_ref().ptr());
     events_ = std::move(list);
   }
   return events_;
@@ -144,10 +140,11 @@ py::list EventStore::events() {
 py::dict EventStore::events_by_uid() {
   if (!by_uid_) {
     make_all();
+    const PausedCollector paused;
     py::dict dict;
     for (std::uint32_t row = 0; row < made_.size(); ++row) {
       const py::int_ uid{source_->uid({row})};
-      require(PyDict_SetItem(dict.ptr(), uid.ptr(), made_[row]) == 0);
+      require(PyDict_SetItem(dict.ptr(), uid.ptr(), made_[row].ptr()) == 0);
     }
     by_uid_ = std::move(dict);
   }
@@ -156,7 +153,8 @@ py::dict EventStore::events_by_uid() {
 
 py::object EventStore::event(const py::object& uid) {
   if (by_uid_) {
-    PyObject* const found = PyDict_GetItemWithError(by_uid_.ptr(), uid.ptr());
+    const py::object all = by_uid_;
+    PyObject* const found = PyDict_GetItemWithError(all.ptr(), uid.ptr());
     if (found != nullptr) return borrowed(found);
     require(PyErr_Occurred() == nullptr);
     throw_key_error(uid);
@@ -189,11 +187,12 @@ py::object EventStore::find_external(const py::object& id, const py::object& pid
                                      const py::object& tid) {
   const std::optional<std::int64_t> wanted = to_uid(id.ptr());
   if (!wanted) return py::none{};
-  const auto& ids = source_->trace().external_ids();
+  const SourceRef source = source_;
+  const auto& ids = source->trace().external_ids();
   for (std::size_t i = 0; i < ids.rows().size(); ++i) {
     if (ids.values()[i] != *wanted) continue;
-    const TrackId track = source_->trace().tracks()[ids.rows()[i]];
-    if (stolen(source_->pid(track)).equal(pid) && stolen(source_->tid(track)).equal(tid))
+    const TrackId track = source->trace().tracks()[ids.rows()[i]];
+    if (stolen(source->pid(track)).equal(pid) && stolen(source->tid(track)).equal(tid))
       return borrowed(made(ids.rows()[i]));
   }
   return py::none{};
@@ -202,9 +201,11 @@ py::object EventStore::find_external(const py::object& id, const py::object& pid
 void EventStore::materialize() {
   make_all();
   const PausedCollector paused;
-  for (PyObject* const event : made_) {
-    require(fill(event));
-    if (PyObject* const args = member(event, "args"); args != nullptr) require(fill(args));
+  const Dicts all = made_;
+  for (const py::object& event : all) {
+    require(fill(event.ptr()));
+    if (PyObject* const args = member(event.ptr(), "args"); args != nullptr)
+      require(fill(borrowed(args).ptr()));
   }
 }
 
@@ -218,8 +219,9 @@ void EventStore::forget_answers() {
 
 py::list EventStore::cpu_root_nodes() {
   if (!roots_) {
+    const SourceRef source = source_;
     if (is_built())
-      roots_ = stolen(source_->uid_list(source_->tree()->op_roots()));
+      roots_ = stolen(source->uid_list(source->tree()->op_roots()));
     else
       roots_ = py::list{};
   }
@@ -230,17 +232,18 @@ py::object EventStore::name2event_uids() {
   if (names_) return names_;
   const py::object lists =
       py::module_::import("collections").attr("defaultdict")(py::type::of(py::list{}));
-  if (is_built()) {
-    const Trace& trace = source_->trace();
+  const SourceRef source = source_;
+  if (source->tree() != nullptr) {
+    const Trace& trace = source->trace();
     std::vector<EventId> events;
     for (const EventId event : trace.all_events())
-      if (source_->is_host_event(event.row)) events.push_back(event);
+      if (source->is_host_event(event.row)) events.push_back(event);
     std::ranges::stable_sort(events, {}, [&](EventId event) { return trace.ts_ns()[event.row]; });
-    const std::vector<EventId> linked = source_->by_launch(source_->tree()->linked_gpu_events());
+    const std::vector<EventId> linked = source->by_launch(source->tree()->linked_gpu_events());
     events.insert(events.end(), linked.begin(), linked.end());
     py::dict dict = py::reinterpret_borrow<py::dict>(lists);
     for (const EventId event : events)
-      append_uid(dict, stolen(source_->text(trace.names()[event.row])), source_->uid(event));
+      append_uid(dict, stolen(source->text(trace.names()[event.row])), source->uid(event));
   }
   names_ = lists;
   return names_;
@@ -248,7 +251,8 @@ py::object EventStore::name2event_uids() {
 
 py::dict EventStore::metadata() {
   if (metadata_) return metadata_;
-  const Trace& trace = source_->trace();
+  const SourceRef source = source_;
+  const Trace& trace = source->trace();
   py::dict processes;
   const auto inner = [](const py::dict& outer, const py::object& key) {
     if (!outer.contains(key)) outer[key] = py::dict{};
@@ -259,8 +263,8 @@ py::dict EventStore::metadata() {
     const TrackId track = trace.tracks()[event.row];
     const std::optional<Value> value = trace.label(trace.track(track), trace.name(event));
     if (!value) continue;
-    const py::dict threads = inner(processes, stolen(source_->pid(track)));
-    inner(threads, stolen(source_->tid(track)))[stolen(source_->text(trace.names()[event.row]))] =
+    const py::dict threads = inner(processes, stolen(source->pid(track)));
+    inner(threads, stolen(source->tid(track)))[stolen(source->text(trace.names()[event.row]))] =
         python_value(*value);
   }
   metadata_ = processes;
@@ -270,9 +274,10 @@ py::dict EventStore::metadata() {
 py::dict EventStore::sequences() {
   if (sequences_) return sequences_;
   py::dict lists;
-  const auto& column = source_->trace().sequence_numbers();
+  const SourceRef source = source_;
+  const auto& column = source->trace().sequence_numbers();
   for (std::size_t i = 0; i < column.rows().size(); ++i)
-    append_uid(lists, py::int_{column.values()[i]}, source_->uid({column.rows()[i]}));
+    append_uid(lists, py::int_{column.values()[i]}, source->uid({column.rows()[i]}));
   sequences_ = lists;
   return lists;
 }
@@ -280,17 +285,17 @@ py::dict EventStore::sequences() {
 py::dict EventStore::stream_events() {
   if (streams_) return streams_;
   py::dict events;
-  const auto& column = source_->trace().streams();
+  const SourceRef source = source_;
+  const auto& column = source->trace().streams();
   for (std::size_t i = 0; i < column.rows().size(); ++i) {
     const std::uint32_t row = column.rows()[i];
-    events[py::make_tuple(column.values()[i], source_->stream_index(row))] = borrowed(made(row));
+    events[py::make_tuple(column.values()[i], source->stream_index(row))] = borrowed(made(row));
   }
   streams_ = events;
   return events;
 }
 
-std::string EventStore::linking_key() const {
-  const Trace& trace = source_->trace();
+std::string EventStore::linking_key(const Trace& trace) {
   for (const EventId event : trace.all_events())
     if (is_runtime(trace.category(event)) && contains_launch(trace.name(event)))
       return trace.correlations()[event.row] != kAbsent ? "correlation" : "External id";
@@ -299,14 +304,16 @@ std::string EventStore::linking_key() const {
 
 py::list EventStore::runtime_uids() const {
   py::list uids;
-  for (const EventId event : source_->trace().all_events())
-    if (is_runtime(source_->trace().category(event))) uids.append(source_->uid(event));
+  const SourceRef source = source_;
+  for (const EventId event : source->trace().all_events())
+    if (is_runtime(source->trace().category(event))) uids.append(source->uid(event));
   return uids;
 }
 
 py::dict EventStore::flow_events() {
   if (flows_) return flows_;
-  const Trace& trace = source_->trace();
+  const SourceRef source = source_;
+  const Trace& trace = source->trace();
   py::dict starts, ends, both;
   for (const EventId event : trace.all_events()) {
     if (trace.category(event) != Category::kAsyncCpuToGpu) continue;
@@ -322,10 +329,9 @@ py::dict EventStore::flow_events() {
 }
 
 // The number that calls and GPU events share; null where an event has none.
-py::object EventStore::link_value(std::uint32_t row) const {
-  const Trace& trace = source_->trace();
+py::object EventStore::link_value(const Trace& trace, std::uint32_t row) {
   if (trace.category({row}) == Category::kAsyncCpuToGpu) return {};
-  if (linking_key() == "correlation") {
+  if (linking_key(trace) == "correlation") {
     const std::int64_t id = trace.correlations()[row];
     return id == kAbsent ? py::object{} : py::int_{id};
   }
@@ -336,11 +342,12 @@ py::object EventStore::link_value(std::uint32_t row) const {
 py::dict EventStore::linked_by_place() {
   if (by_place_) return by_place_;
   py::dict events;
-  for (const EventId event : source_->trace().all_events()) {
-    const py::object link = link_value(event.row);
+  const SourceRef source = source_;
+  for (const EventId event : source->trace().all_events()) {
+    const py::object link = link_value(source->trace(), event.row);
     if (!link) continue;
-    const TrackId track = source_->trace().tracks()[event.row];
-    events[py::make_tuple(stolen(source_->pid(track)), stolen(source_->tid(track)), link)] =
+    const TrackId track = source->trace().tracks()[event.row];
+    events[py::make_tuple(stolen(source->pid(track)), stolen(source->tid(track)), link)] =
         borrowed(made(event.row));
   }
   by_place_ = events;
@@ -350,9 +357,10 @@ py::dict EventStore::linked_by_place() {
 py::dict EventStore::gpu_events_by_link() {
   if (by_link_) return by_link_;
   py::dict lists;
-  for (const EventId event : source_->trace().all_events()) {
-    if (!is_gpu(source_->trace().category(event))) continue;
-    const py::object link = link_value(event.row);
+  const SourceRef source = source_;
+  for (const EventId event : source->trace().all_events()) {
+    if (!is_gpu(source->trace().category(event))) continue;
+    const py::object link = link_value(source->trace(), event.row);
     if (!link) continue;
     if (!lists.contains(link)) lists[link] = py::list{};
     py::list{py::object{lists[link]}}.append(borrowed(made(event.row)));
@@ -360,6 +368,49 @@ py::dict EventStore::gpu_events_by_link() {
   by_link_ = lists;
   return lists;
 }
+
+// --- for the collector: what users put onto events may lead back to the store ---
+
+int EventStore::traverse(visitproc visit, void* arg) const {
+  for (const py::object& event : made_) Py_VISIT(event.ptr());
+  for (const py::object* const own :
+       {&event_to_category_, &events_, &by_uid_, &roots_, &names_, &metadata_, &sequences_,
+        &streams_, &flows_, &by_place_, &by_link_})
+    Py_VISIT(own->ptr());
+  return 0;
+}
+
+void EventStore::clear() {
+  const Dicts events = std::exchange(made_, {});
+  forget_answers();
+  events_ = {};
+  by_uid_ = {};
+  event_to_category_ = py::none{};
+}
+
+namespace {
+
+// Null while the object is being made.
+EventStore* store_of(PyObject* self) {
+  const auto value = reinterpret_cast<py::detail::instance*>(self)->get_value_and_holder();
+  return value.holder_constructed() ? value.value_ptr<EventStore>() : nullptr;
+}
+
+void collect_store(PyHeapTypeObject* heap_type) {
+  PyTypeObject& type = heap_type->ht_type;
+  type.tp_flags |= Py_TPFLAGS_HAVE_GC;
+  type.tp_traverse = [](PyObject* self, visitproc visit, void* arg) {
+    Py_VISIT(Py_TYPE(self));
+    const EventStore* const store = store_of(self);
+    return store == nullptr ? 0 : store->traverse(visit, arg);
+  };
+  type.tp_clear = [](PyObject* self) {
+    if (EventStore* const store = store_of(self); store != nullptr) store->clear();
+    return 0;
+  };
+}
+
+}  // namespace
 
 void add_events(py::module_& module) {
   add_event_types(module.ptr());
@@ -370,7 +421,7 @@ void add_events(py::module_& module) {
                         .mark_non_gpu_paths = mark_non_gpu_paths,
                         .link_autograd = link_fwd_bwd};
   };
-  py::class_<EventStore>(module, "EventStore")
+  py::class_<EventStore>(module, "EventStore", py::custom_type_setup(collect_store))
       .def(py::init([settings](std::shared_ptr<TraceHandle> trace, bool frames, bool correlation,
                                bool marks, bool links) {
              return std::make_unique<EventStore>(std::move(trace),
@@ -403,7 +454,8 @@ void add_events(py::module_& module) {
       .def_property_readonly("metadata", &EventStore::metadata)
       .def_property_readonly("seq_num2event_uids_map", &EventStore::sequences)
       .def_property_readonly("dict_stream_index2event", &EventStore::stream_events)
-      .def_property_readonly("linking_key", &EventStore::linking_key)
+      .def_property_readonly("linking_key",
+                             [](const EventStore& store) { return store.linking_key(); })
       .def_property_readonly("runtime_event_uids", &EventStore::runtime_uids)
       .def_property_readonly("ac2g_event_map", &EventStore::flow_events)
       .def_property_readonly("pid_tid_event_map", &EventStore::linked_by_place)

@@ -37,8 +37,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -58,7 +60,6 @@ class EventStore {
              const pybind11::object& metadata, bool end_times);
   EventStore(const EventStore&) = delete;
   EventStore& operator=(const EventStore&) = delete;
-  ~EventStore();
 
   void build(const TreeSettings& settings);
   [[nodiscard]] bool is_built() const { return source_->tree() != nullptr; }
@@ -82,52 +83,75 @@ class EventStore {
   [[nodiscard]] pybind11::dict metadata();
   [[nodiscard]] pybind11::dict sequences();
   [[nodiscard]] pybind11::dict stream_events();
-  [[nodiscard]] std::string linking_key() const;
+  [[nodiscard]] std::string linking_key() const { return linking_key(source_->trace()); }
   [[nodiscard]] pybind11::list runtime_uids() const;
   [[nodiscard]] pybind11::dict flow_events();
   [[nodiscard]] pybind11::dict linked_by_place();
   [[nodiscard]] pybind11::dict gpu_events_by_link();
 
-  [[nodiscard]] bool dirty() { return state() != synced_state_; }
+  [[nodiscard]] bool dirty();
   [[nodiscard]] std::shared_ptr<TraceHandle> synced();
   [[nodiscard]] TreeHandle tree();
   [[nodiscard]] pybind11::object uids();
   [[nodiscard]] std::vector<std::uint32_t> rows(const std::vector<std::int64_t>& uids);
 
+  // For the collector.
+  int traverse(visitproc visit, void* arg) const;
+  void clear();
+
  private:
+  using Dicts = std::vector<pybind11::object>;
   // What stands at one place of the list of events.
   struct Item {
-    PyObject* dict = nullptr;  // borrowed; nullptr: an event nobody has asked for
-    std::int64_t row = -1;     // of the source's trace; -1: not one of its events
+    pybind11::object dict;  // null: an event nobody has asked for
+    std::int64_t row = -1;  // of the source's trace; -1: not one of its events
     bool is_changed = false;
+  };
+  // A trace made of dicts, before it becomes the store's.
+  struct Import {
+    Dicts dicts;
+    SourceRef source;
+  };
+  // Reading the dicts lets other threads run: one of them at a time makes a trace of a store's. Waits
+  // without the interpreter's lock; throws when the thread reads the store already.
+  class Turn {
+   public:
+    explicit Turn(EventStore& store);
+    ~Turn();
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+   private:
+    EventStore& store_;
   };
 
   [[nodiscard]] PyObject* made(std::uint32_t row);  // borrowed
   void make_all();
   void forget_answers();
+  // What follows, up to put_event(), is for who has the turn.
+  [[nodiscard]] std::shared_ptr<TraceHandle> sync();
   // 0 while nothing was changed; else a number of what the dicts say.
   [[nodiscard]] std::uint64_t state();
   [[nodiscard]] std::vector<Item> items();
   [[nodiscard]] bool is_changed(PyObject* dict, std::size_t row) const;
-  void remember_prints();
   [[nodiscard]] std::vector<std::int64_t> uids_of(const std::vector<Item>& items) const;
-  [[nodiscard]] std::string document_of(const std::vector<Item>& items);
+  // Of dicts alone, or with what nobody has touched as it stands in the source.
+  [[nodiscard]] std::string document_of(const std::vector<Item>& items, bool of_dicts);
   // The caller of every event that has a place in the tree.
   [[nodiscard]] std::vector<std::pair<EventId, EventId>> links_of(const std::vector<Item>& items);
-  [[nodiscard]] Trace read_document(std::string document) const;
-  // From now on the events are these dicts, whatever the trace was; references are taken over.
-  void take_dicts(std::vector<PyObject*> dicts);
-  void write_stream_indices();
-  void check_host_events(bool python_frames);
-  void put_event(std::string& out, PyObject* dict) const;
-  [[nodiscard]] pybind11::object link_value(std::uint32_t row) const;
+  [[nodiscard]] Import import_dicts(Dicts dicts, const std::string& name);
+  // From now on the events are these dicts, whatever the trace was.
+  void take(Import import);
+  void put_event(std::string& out, const pybind11::object& dict) const;
+  [[nodiscard]] static std::string linking_key(const Trace& trace);
+  [[nodiscard]] static pybind11::object link_value(const Trace& trace, std::uint32_t row);
 
-  EventSource* source_ = nullptr;
+  SourceRef source_;
   bool is_imported_ = false;
   pybind11::object event_to_category_ = pybind11::none{};
   std::string name_;                   // of dicts: stands in for the path in messages
   std::string metadata_text_;          // of dicts: members of the document besides the events
-  std::vector<PyObject*> made_;        // by row, owned; nullptr: not made yet
+  Dicts made_;                         // by row; null: not made yet
   std::vector<std::uint64_t> prints_;  // of dicts, by row
   pybind11::object events_, by_uid_, roots_, names_, metadata_, sequences_, streams_, flows_,
       by_place_, by_link_;  // null until asked for
@@ -135,6 +159,8 @@ class EventStore {
   std::uint64_t synced_state_ = 0;
   std::vector<std::int64_t> synced_uids_;                        // empty: the rows
   std::unordered_map<std::int64_t, std::uint32_t> synced_rows_;  // by UID; empty: the same number
+  std::mutex turn_;
+  std::thread::id reader_;  // who has the turn
 };
 
 }  // namespace tracelens::python

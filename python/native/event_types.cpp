@@ -25,10 +25,14 @@ PyObject* reduce(PyObject* self, PyObject*) {
 
 void release(PyObject* self) {
   PyObject_GC_UnTrack(self);
+  // Events in events, however deep, must not use up the stack: the dict below does not see to it for
+  // types other than its own.
+  Py_TRASHCAN_BEGIN(self, release);
   if (EventSource* const source = to_event(self)->source; source != nullptr) source->release();
   PyTypeObject* const type = Py_TYPE(self);
   PyDict_Type.tp_dealloc(self);
   Py_DECREF(type);
+  Py_TRASHCAN_END;
 }
 
 int traverse(PyObject* self, visitproc visit, void* arg) {
@@ -191,7 +195,8 @@ PyTypeObject* make_type(const char* name, PyObject* base, bool lazy) {
                                {Py_nb_or, slot(join)},
                                {Py_nb_inplace_or, slot(join_in_place)}});
   slots.push_back({0, nullptr});
-  const unsigned flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC |
+  // Immutable: whether an event is filled is not for others to say by assigning to __class__.
+  const unsigned flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE |
                          (lazy ? Py_TPFLAGS_DISALLOW_INSTANTIATION : Py_TPFLAGS_BASETYPE);
   PyType_Spec spec{name, sizeof(EventObject), 0, flags, slots.data()};
   PyObject* const bases = PyTuple_Pack(1, base);

@@ -34,7 +34,7 @@ struct TreeView {
   TreeOptions options;
 };
 
-struct EventObject {
+struct EventView {
   PyObject ob_base;
   TraceView* view;
   std::uint32_t row;

@@ -17,8 +17,8 @@ PyObject* number_or_none(std::int64_t number) {
   return number == kAbsent ? Py_NewRef(Py_None) : PyLong_FromLongLong(number);
 }
 
-EventId id_of(PyObject* self) { return {self_of<EventObject>(self)->row}; }
-const Trace& trace_of(PyObject* self) { return self_of<EventObject>(self)->view->trace(); }
+EventId id_of(PyObject* self) { return {self_of<EventView>(self)->row}; }
+const Trace& trace_of(PyObject* self) { return self_of<EventView>(self)->view->trace(); }
 
 // --- TraceView ---
 PyObject* make_view(PyTypeObject* type, PyObject* arguments, PyObject*) {
@@ -77,14 +77,14 @@ PyType_Spec view_spec{"tracelens._native.TraceView", sizeof(TraceView), 0, Py_TP
 // --- Event ---
 void drop_event(PyObject* self) {
   PyTypeObject* const type = Py_TYPE(self);
-  Py_DECREF(self_of<EventObject>(self)->view);
+  Py_DECREF(self_of<EventView>(self)->view);
   type->tp_free(self);
   Py_DECREF(type);
 }
 
 PyObject* event_uid(PyObject* self, void*) { return PyLong_FromUnsignedLong(id_of(self).row); }
 PyObject* event_name(PyObject* self, void*) {
-  return shared_text(self_of<EventObject>(self)->view, trace_of(self).names()[id_of(self).row]);
+  return shared_text(self_of<EventView>(self)->view, trace_of(self).names()[id_of(self).row]);
 }
 PyObject* event_category(PyObject* self, void*) {
   return guarded(
@@ -114,7 +114,7 @@ PyObject* event_arguments(PyObject* self, void*) {
   return guarded([&] { return arguments_of(trace_of(self), id_of(self)).release().ptr(); });
 }
 PyObject* event_node(PyObject* self, void*) {
-  TraceView* const view = self_of<EventObject>(self)->view;
+  TraceView* const view = self_of<EventView>(self)->view;
   PyObject* const tree = new_tree_view(view, {});
   if (tree == nullptr) return nullptr;
   auto* const tree_view = self_of<TreeView>(tree);
@@ -149,7 +149,7 @@ PyObject* event_compare(PyObject* self, PyObject* other, int how) {
 PyObject* event_reduce(PyObject* self, PyObject*) {
   return guarded([&] {
     return py::make_tuple(py::module_::import("tracelens._trace").attr("_restored_event"),
-                          py::make_tuple(py::handle{self_of<EventObject>(self)->view->origin},
+                          py::make_tuple(py::handle{self_of<EventView>(self)->view->origin},
                                          id_of(self).row))
         .release()
         .ptr();
@@ -177,7 +177,7 @@ PyType_Slot event_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(&drop_event
                              {Py_tp_richcompare, reinterpret_cast<void*>(&event_compare)},
                              {Py_tp_doc, const_cast<char*>("One event of a trace.")},
                              {0, nullptr}};
-PyType_Spec event_spec{"tracelens.Event", sizeof(EventObject), 0,
+PyType_Spec event_spec{"tracelens.Event", sizeof(EventView), 0,
                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, event_slots};
 
 }  // namespace
@@ -188,7 +188,7 @@ ViewTypes& view_types() {
 }
 
 PyObject* new_event(TraceView* view, EventId event) {
-  EventObject* const made = PyObject_New(EventObject, view_types().event);
+  EventView* const made = PyObject_New(EventView, view_types().event);
   if (made == nullptr) return nullptr;
   made->view = view;
   made->row = event.row;
