@@ -7,7 +7,7 @@ from tracelens import ReadError
 from .._chatter import chat
 from .._errors import events_of
 from ..util import DataLoader
-from . import _build
+from . import _build, _pseudo_ops
 from ._kinds import category_of, is_module
 from ._modules import module_children, module_parent
 from ._printing import call_stack, print_parents, print_subtree
@@ -219,8 +219,9 @@ class TraceToTree:
 
     def add_pseudo_ops(self):
         """Ops around kernels of serving engines that no recorded op stands for."""
-        if self._source is None:
-            raise NotImplementedError("pseudo ops are added to the trees of files")
+        if self._source is None or self._source.was_seen:
+            _pseudo_ops.add_to(self)
+            return
         self._source.add_pseudo_ops(self.add_python_func)
         self._forget_made()
 
