@@ -6,6 +6,7 @@ import os
 from typing import Any, NamedTuple, Sequence
 
 from tracelens import _models, _native
+from tracelens._checks import event_number, thread_count, whole
 from tracelens._compare import Gate
 from tracelens._errors import UsageError
 from tracelens._places import output_of
@@ -123,7 +124,7 @@ def diagnose(
             corrects_overhead=corrects_overhead,
             against=None if other is None else other._native,
             models=_models.rows_of(),
-            threads=threads,
+            threads=thread_count(threads),
         )
     )
 
@@ -210,7 +211,11 @@ def replay(
     >>> "aten::mm" in tl.replay(t, t.tree.find(name="aten::mm")[0].uid)
     True
     """
-    uids = [uid] if isinstance(uid, int) else list(uid)
+    given: Any = [uid] if isinstance(uid, str) or not hasattr(uid, "__iter__") else uid
+    uids = [event_number("replay", each) for each in given]
+    if top is not None:
+        top = whole("top", top, "how many of the costliest ops, from 1", least=1)
+    names = [names] if isinstance(names, str) else names
     if not uids and not names and top is None:
         raise UsageError("replay: expected the number of a call, names of ops, or how many of the costliest")
     return _native.replay(opened(trace)._native, uids=uids, names=list(names), top=top)

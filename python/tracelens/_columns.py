@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from typing import TYPE_CHECKING, Any, Callable, Iterator, NamedTuple, Sequence, overload
 
@@ -19,6 +20,16 @@ if TYPE_CHECKING:
 NUMBERS = ("ts_ns", "dur_ns", "correlation")  #: dense; ABSENT where an event has none
 CODES = ("name", "cat", "phase", "track", "signature")  #: dense; numbers that stand for something
 SPARSE = ("external_id", "sequence", "forward_thread", "stream", "device")  #: few events have them
+
+
+def _row(key: Any) -> int:
+    try:
+        return operator.index(key)
+    except TypeError:
+        raise TypeError(
+            f"events: expected the name of a column or the row of one event, not {type(key).__name__}; "
+            'of several rows take a column, as in events["dur_ns"][rows], or events.to_pandas()'
+        ) from None
 
 
 class Codes(NamedTuple):
@@ -77,7 +88,7 @@ class Columns(ArrowStream):
         events have is ``Sparse``.
         """
         if not isinstance(key, str):
-            row = key.__index__()
+            row = _row(key)
             return self._view.event(row + len(self) if row < 0 else row)
         if key in SPARSE:
             return Sparse(*_native.sparse_column(self._native, key))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Iterable, Mapping, Sequence
 
 from tracelens import _native
+from tracelens._checks import event_number, text, whole
 from tracelens._errors import UsageError
 from tracelens._trace import Origin, Trace
 
@@ -46,7 +47,7 @@ class Edit:
 
     def rename(self, uid: int, name: str) -> None:
         """Gives an event another name."""
-        self._event(uid)["name"] = name
+        self._event(uid)["name"] = text("rename", name, "a name")
 
     def set(self, uid: int, **fields: Any) -> None:
         """Sets `name`, `category`, `ts_ns`, `dur_ns`; any other field is an argument of the event.
@@ -57,9 +58,10 @@ class Edit:
         event = self._event(uid)
         for field, value in fields.items():
             if field in _MEMBERS:
-                event[_MEMBERS[field]] = value
+                event[_MEMBERS[field]] = text(field, value, "a text")
             elif field in _TIMES_NS:
-                event[_TIMES_NS[field]] = value / 1000
+                number = whole(field, value, "whole nanoseconds", least=0 if field == "dur_ns" else -(2**63))
+                event[_TIMES_NS[field]] = number / 1000
             elif value is None:
                 event.get("args", {}).pop(field, None)
             else:
@@ -78,10 +80,16 @@ class Edit:
         """Puts an op between an event and its caller; returns the number of the op."""
         below = self._event(above)
         events = self._store.events
-        made: dict[str, Any] = {"ph": "X", "cat": "cpu_op", "name": name, "UID": len(events)}
+        made: dict[str, Any] = {"ph": "X", "cat": "cpu_op", "name": text("name", name, "a name"),
+                                "UID": len(events)}  # fmt: skip
         made.update({key: below[key] for key in ("pid", "tid", "ts", "dur") if key in below})
         given = {"Input Dims": dims, "Input type": types, "Input Strides": strides,
                  "Concrete Inputs": concrete}  # fmt: skip
+        for value in given.values():
+            if isinstance(value, str) or not hasattr(value, "__len__"):
+                raise UsageError(f"insert_op: expected a list with one value per argument, got {value!r}")
+        for each in types:
+            text("types", each, "names of types")
         made["args"] = {key: list(value) for key, value in given.items() if len(value) > 0}
         made["children"] = [below["UID"]]
         if "parent" in below:
@@ -99,7 +107,7 @@ class Edit:
 
     def _event(self, uid: int) -> dict[str, Any]:
         try:
-            event: dict[str, Any] = self._store.event(uid)
+            event: dict[str, Any] = self._store.event(event_number("event", uid))
         except KeyError:
             raise UsageError(f"the trace has no event {uid}") from None
         return event

@@ -7,6 +7,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Iterable, Iterator, NamedTuple, Sequence, Union
 
 from tracelens import _native
+from tracelens._checks import thread_count
 from tracelens._errors import UsageError
 from tracelens._report import Report
 from tracelens._trace import Trace, path_of, read
@@ -65,7 +66,7 @@ def collectives(
             page=with_page,
             memory_bytes=_bytes_of(memory),
             edition=edition,
-            threads=threads,
+            threads=thread_count(threads),
         )
 
     return Report(made(page), "collectives", lambda: made(True))

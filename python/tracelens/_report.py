@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Sequence
 
 from tracelens import _native
+from tracelens._checks import thread_count
 from tracelens._errors import UsageError
 from tracelens._places import output_of
 from tracelens._table import Table
@@ -170,7 +171,7 @@ def report(
         top_short_kernels=top_short_kernels, top_ops=top_ops, sequences_of=sequences_of,
         sequences_as_hta=sequences_as_hta,
         memory_timeline_file=os.fspath(memory_timeline_file), op_keywords=list(op_keywords),
-        edition=edition, threads=threads,
+        edition=edition, threads=thread_count(threads),
     )
     of = opened(trace)
 

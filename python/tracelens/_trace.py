@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+import uuid
 from typing import IO, TYPE_CHECKING, Any, Callable, NamedTuple
+from weakref import WeakValueDictionary
 
 from tracelens import _native
+from tracelens._checks import thread_count
 from tracelens._errors import FileError, UsageError
 from tracelens._table import Column, Table, table_of_rows
 
@@ -45,6 +48,9 @@ class Trace:
         self._native = native
         self._origin = origin
         self._view = _native.TraceView(native, origin)
+        self._trees: WeakValueDictionary[tuple[bool, bool], Tree] = WeakValueDictionary()
+        origin.native = native
+        _ALIVE[origin.token] = origin
 
     @property
     def events(self) -> Columns:
@@ -68,7 +74,11 @@ class Trace:
         """
         from tracelens._tree import Tree
 
-        return Tree(self, self._view.tree(python_frames, link_by_correlation))
+        options = (bool(python_frames), bool(link_by_correlation))
+        known = self._trees.get(options)
+        if known is None:  # another thread may be as far: one tree wins
+            known = self._trees.setdefault(options, Tree(self, self._view.tree(*options)))
+        return known
 
     @property
     def source(self) -> Source:
@@ -142,9 +152,13 @@ class Trace:
 
 
 class Origin:
-    """How to get a trace again: from its file if that is still the same, or from its bytes."""
+    """How to get a trace again: from its file if that is still the same, or from its bytes.
 
-    __slots__ = ("path", "size", "changed_ns", "content", "name")
+    Events and nodes keep it. Where one of them is unpickled while the trace is still in memory, it is of that
+    very trace.
+    """
+
+    __slots__ = ("path", "size", "changed_ns", "content", "name", "token", "native", "__weakref__")
 
     def __init__(
         self,
@@ -160,6 +174,8 @@ class Origin:
         self.changed_ns = changed_ns
         self.content = content
         self.name = name
+        self.token = uuid.uuid4().hex
+        self.native: _native.Trace | None = None
 
     @classmethod
     def of_file(cls, path: str) -> Origin:
@@ -174,6 +190,11 @@ class Origin:
             return Origin(content=file.read(), name=self.path)
 
     def read(self) -> Trace:
+        alive = _ALIVE.get(self.token)
+        if alive is not None and alive.native is not None:
+            if self.content is None:
+                self._check()
+            return Trace(alive.native, alive)
         if self.content is not None:
             return Trace(_native.read_bytes(self.content, name=self.name), self)
         if self.path is None:
@@ -193,10 +214,14 @@ class Origin:
     def __getstate__(self) -> tuple[Any, ...]:
         if self.path is None and self.content is None:
             raise UsageError("this trace was not read from a file: it cannot be pickled")
-        return (self.path, self.size, self.changed_ns, self.content, self.name)
+        return (self.path, self.size, self.changed_ns, self.content, self.name, self.token)
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self.path, self.size, self.changed_ns, self.content, self.name = state
+        self.path, self.size, self.changed_ns, self.content, self.name, self.token = state
+        self.native = None
+
+
+_ALIVE: WeakValueDictionary[str, Origin] = WeakValueDictionary()
 
 
 def _restored(origin: Origin) -> Trace:
@@ -230,6 +255,7 @@ def read(
     >>> tl.read(tl.demo().source.path, threads=2)
     Trace('demo.json.gz', 23,215 events, PyTorch, NVIDIA H200, 0.112 s)
     """
+    threads = thread_count(threads)
     told = _told(progress)
     try:
         if isinstance(source, (bytes, bytearray, memoryview)):

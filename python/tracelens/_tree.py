@@ -53,7 +53,12 @@ class Tree:
         return node
 
     def __contains__(self, uid: object) -> bool:
-        return isinstance(uid, int) and self._view.node(uid) is not None
+        if not isinstance(uid, int):
+            return False
+        try:
+            return self._view.node(uid) is not None
+        except IndexError:
+            return False
 
     def __iter__(self) -> Iterator[Node]:
         """Every node, callers before callees."""

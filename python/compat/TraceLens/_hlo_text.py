@@ -5,7 +5,9 @@
 
 import contextlib
 import glob
+import json
 import logging
+import math
 import os
 import re
 import threading
@@ -27,8 +29,7 @@ _REPLICA_GROUPS = re.compile(r"replica_groups=(\{\{[\d,]*\}(?:,\{[\d,]*\})*\}|\[
 _FAMILIES = ("all-to-all", "reduce-scatter", "all-gather")
 _NUMBERED = re.compile(r"(all-to-all|reduce-scatter|all-gather)\.(\d+)")
 _ARRAY = re.compile(r"([a-z]+[0-9]*[a-z0-9]*)\[([\d,]*)\](?:\{([\d,]*)\})?")
-_BETA = re.compile(r'"beta":\s*([01])\s*[,}]')
-_CONTRACTING = {side: re.compile(rf'"{side}_contracting_dimensions":\["(\d+)"\]') for side in ("lhs", "rhs")}
+_MOST_DIMENSIONS = 3  # of a factor or a result: matrices, perhaps in batches
 _CHATTER = (b"INT_MAX", b"hlo_instruction.cc")
 
 
@@ -138,7 +139,7 @@ class JaxProfileProcessor:
     def _common_type(hlo_ops, operands):
         kinds = [JaxProfileProcessor.get_operand_type(hlo_ops, operand) for operand in operands]
         if any(kind != kinds[0] for kind in kinds):
-            raise ValueError(f"Input operand type mismatch: {kinds}")
+            raise ValueError(f"the operands of a product have several types: {kinds}")
         return kinds[0]
 
     @staticmethod
@@ -237,10 +238,10 @@ def _by_converter(path, module, converter):
             converter.xspace_to_tool_names([path])  # writes the modules beside the profile
         found = glob.glob(pattern)
     if not found:
-        logger.warning("No matching hlo_filenames for module %s beside %s", module, path)
+        logger.warning("No file of module %s beside %s", module, path)
         return None
     if len(found) > 1:
-        logger.warning("Multiple matching hlo_filenames for module %s: %s", module, found)
+        logger.warning("Several files of module %s: %s", module, found)
     name = os.path.basename(found[0])[:-len(".hlo_proto.pb")]
     options = {"graph_viewer_options": {"type": "long_txt", "module_name": name}}
     with suppress_native_hlo_logs():
@@ -249,52 +250,89 @@ def _by_converter(path, module, converter):
 
 
 def _gemm(hlo_ops, op):
-    if "backend_config" not in op:
-        raise ValueError("Gemm backend config information mentioned incorrectly")
-    config = op["backend_config"]
-    beta = _BETA.search(config)
-    lhs, rhs = (pattern.search(config) for pattern in _CONTRACTING.values())
-    if not beta or not lhs or not rhs:
-        raise ValueError(f"Gemm backend config of an unknown form: {config}")
-    beta, lhs, rhs = int(beta.group(1)), int(lhs.group(1)), int(rhs.group(1))
-    output, order = _wide_output(op["output"])
-    operands = _matrices(hlo_ops, op["operands"])
-    if not 2 <= len(operands) <= 4:
-        raise ValueError(f"Invalid operand list: {op['operands']}")
-    if beta == 1 and len(operands) < 3:
-        print("Bias is set, but onLy two operands found")
-    if len(operands) > 3 and '"epilogue":"BIAS"' not in config.replace(" ", ""):
-        raise ValueError("more than three operands, but the bias epilogue is nto set")
-    a, b = list(operands[0]), list(operands[1])
-    if max(map(len, (a, b, output))) > 3:
-        raise ValueError("tensor size is more than 3")
-    inner = a[lhs]
-    if b[rhs] != inner:
-        raise ValueError(f"contracting dimension not matching: {inner} and {b[rhs]}")
-    a.remove(inner)
-    b.remove(inner)
+    """One product with the sizes that the library gets: it sees a row-major result as the transposed one."""
+    config = _product_config(op)
+    result, layout = _result(op["output"])
+    factors = _factors(hlo_ops, op["operands"], config)
+    free, inner = [], set()
+    for side, sizes in zip(("lhs", "rhs"), factors):
+        summed = _contracted(config, side, sizes)
+        inner.add(math.prod(sizes[place] for place in summed))
+        free.append([size for place, size in enumerate(sizes) if place not in summed])
+    if len(inner) != 1:
+        raise ValueError(f"the factors {factors[0]} and {factors[1]} of a product do not share an inner size")
     batch = 1
-    if len(output) == 3:
-        batch = output[0]
-        a.remove(batch)
-        b.remove(batch)
-    rows, columns = (sizes[0] if sizes else 1 for sizes in (a, b))
-    if "0,1" not in order:  # row-major, as XLA writes it: the library sees the transposed product
-        rows, columns = columns, rows
-    return {"Batch": batch, "M": rows, "N": columns, "K": inner, "Beta": beta, "Type": op["type"],
-            "Computation": "gemm"}
+    if len(result) == _MOST_DIMENSIONS:
+        batch = result[0]
+        for sizes in free:
+            if batch not in sizes:
+                raise ValueError(f"a product of {batch} matrices has a factor without that dimension")
+            sizes.remove(batch)
+    across, down = (sizes[0] if sizes else 1 for sizes in free)
+    if "0,1" not in layout:
+        across, down = down, across
+    return {"Batch": batch, "M": across, "N": down, "K": inner.pop(), "Beta": int(config["beta"]),
+            "Type": op["type"], "Computation": "gemm"}
 
 
-def _wide_output(text):
-    """Sizes and layout of the result in `(result, workspace, ...)`."""
+def _product_config(op):
+    """What XLA tells the library about a product: a JSON text, of which other values may be cut off."""
+    text = op.get("backend_config")
+    if text is None:
+        raise ValueError("a product without backend_config: its inner dimension is not known")
+    config = {name: _member(text, name) for name in
+              ("beta", "epilogue", "lhs_contracting_dimensions", "rhs_contracting_dimensions")}
+    if config["beta"] not in (0, 1):
+        raise ValueError(f"a product's backend_config of an unknown form: {text}")
+    return config
+
+
+def _member(text, name):
+    """The value of the first member of this name in a JSON text, however deep; None without one."""
+    found = re.search(rf'"{name}"\s*:\s*', text)
+    try:
+        return json.JSONDecoder().raw_decode(text, found.end())[0] if found else None
+    except ValueError:
+        return None
+
+
+def _contracted(config, side, sizes):
+    """The places of the dimensions that a product sums over, in one of its factors."""
+    places = [int(place) for place in config[f"{side}_contracting_dimensions"] or ()]
+    if not places or not all(0 <= place < len(sizes) for place in places):
+        raise ValueError(f"a product sums over the dimensions {places} of {list(sizes)}")
+    return places
+
+
+def _factors(hlo_ops, operands, config):
+    """The sizes of the two factors; a third operand is added, a fourth is the bias of the epilogue."""
+    found = _matrices(hlo_ops, operands)
+    if len(found) < 2 or len(found) > 4:
+        raise ValueError(f"a product has two to four operands, not {len(found)}: {operands}")
+    if len(found) == 4 and config["epilogue"] != "BIAS":
+        raise ValueError("a product of four operands whose epilogue adds no bias")
+    if config["beta"] == 1 and len(found) == 2:
+        logger.warning("A product adds to its result, but has no operand to add: %s", operands)
+    return [_no_more_than_batches(sizes) for sizes in found[:2]]
+
+
+def _no_more_than_batches(sizes):
+    if len(sizes) > _MOST_DIMENSIONS:
+        raise ValueError(f"a product of more than batches of matrices: {list(sizes)}")
+    return sizes
+
+
+def _result(text):
+    """Sizes and layout of the matrix in `(result, workspace, ...)`."""
     if not text.startswith("("):
-        raise TypeError(f"expected a tuple of result and workspace, got {text}")
+        raise TypeError(f"a product gives its result and a workspace, but this one gives {text}")
     if not text.endswith(")"):
-        raise ValueError(f"Mistmatched parens in the output {text}")
-    for kind, sizes, layout in _ARRAY.findall(text):
-        if sizes and kind.startswith(_TYPES):
-            return list(map(int, sizes.split(","))), layout
-    raise ValueError(f"Did not find wide output in {text}")
+        raise ValueError(f"a parenthesis is not closed: {text}")
+    arrays = ((sizes, layout) for kind, sizes, layout in _ARRAY.findall(text) if sizes and kind.startswith(_TYPES))
+    sizes, layout = next(arrays, ("", ""))
+    if not sizes:
+        raise ValueError(f"no matrix among the results of a product: {text}")
+    return _no_more_than_batches([int(size) for size in sizes.split(",")]), layout
 
 
 def _matrices(hlo_ops, operands):

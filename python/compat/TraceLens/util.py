@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from enum import StrEnum
 
+from ._errors import reading
 from ._hlo_text import JaxProfileProcessor, glob, suppress_native_hlo_logs
 from ._intervals import merge_intervals
 from ._rocm_traces import PftraceParser, RocprofParser
@@ -15,13 +16,14 @@ from ._xplane import load_xplane
 
 class DataLoader:
     @staticmethod
-    def load_data(filename_path, save_preprocessed=False):
-        """The whole document of a trace, as dicts and lists."""
+    def load_data(filename_path, save_preprocessed=False, *, sentence=None):
+        """The whole document of a trace, as dicts and lists. `sentence`: what to say of a document that is none."""
         path = os.fspath(filename_path)
         if path.endswith((".json", ".json.gz")):
-            with (gzip.open if path.endswith(".gz") else open)(path, "rb") as file:
-                text = file.read().decode("utf-8", errors="replace")
-            document = json.loads(text)
+            with reading(path, sentence):
+                with (gzip.open if path.endswith(".gz") else open)(path, "rb") as file:
+                    text = file.read().decode("utf-8", errors="replace")
+                document = json.loads(text)
         elif path.endswith((".pb", ".pb.gz")):
             document = _from_xplane(path)
         else:

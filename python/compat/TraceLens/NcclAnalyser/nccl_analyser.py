@@ -6,6 +6,7 @@ import os
 
 import pandas as pd
 
+from .._errors import MissingFile, events_of
 from ..util import DataLoader
 from . import _collectives, _long_table
 from ._collectives import CLASS_OF
@@ -39,13 +40,13 @@ class NcclAnalyser:
         logger.warning("Ranks are told by the place of their file in the list: rank i is file i.")
         for path in self.list_profile_filepaths:
             if not os.path.exists(path):
-                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+                raise MissingFile(errno.ENOENT, os.strerror(errno.ENOENT), path)
 
     def load_trace_data(self):
         """Communication kernels of each rank as dictionaries, which programs may change."""
         self.rank2trace_data = {}
         for rank, path in enumerate(self.list_profile_filepaths):
-            events = DataLoader.load_data(path)["traceEvents"]
+            events = events_of(DataLoader.load_data(path), path)
             self.rank2trace_data[rank] = [e for e in events if _long_table.is_collective(e)]
 
     def __getattr__(self, name):

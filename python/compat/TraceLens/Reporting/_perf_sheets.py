@@ -5,6 +5,7 @@ Reports without anything of the user's come from the native core; see generate_p
 
 import pandas as pd
 
+from .._chatter import chat
 from ..PerfModel.torch_op_mapping import build_sheet_category_to_op_names
 from ..TreePerf._groups import AGGREGATES
 from ..TreePerf._kernel_stats import shortened
@@ -48,7 +49,7 @@ def perf_sheets(analyzer, options):
     timeline = sheets["gpu_timeline"]
     analyzer.total_time_ms = timeline.loc[timeline["type"] == "total_time", "time ms"].iloc[0]
     if analyzer.gpu_only:
-        print("Detected GPU-only trace. Only the timeline and kernel tables are made.")
+        chat("Detected GPU-only trace. Only the timeline and kernel tables are made.")
     else:
         sheets.update(_op_sheets(analyzer, options))
         families = _family_sheets(analyzer, options)

@@ -2,6 +2,7 @@
 
 import os
 
+from .._chatter import chat
 from ._sheets import beside_or_here, frames_of, write_csvs
 
 
@@ -26,5 +27,5 @@ def written(report, workbook, folder, by_default):
     else:
         path = os.fspath(workbook or beside_or_here(by_default))
         report.write(path, "report")
-        print(f"DataFrames successfully written to {path}")
+        chat(f"DataFrames successfully written to {path}")
     return frames

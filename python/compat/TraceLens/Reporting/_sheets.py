@@ -5,6 +5,8 @@ import os
 
 import numpy as np
 
+from .._chatter import chat
+
 logger = logging.getLogger(__name__)
 
 
@@ -28,7 +30,7 @@ def write_csvs(sheets, folder):
     for name, frame in sheets.items():
         path = os.path.join(folder, f"{name}.csv")
         frame.to_csv(path, index=False)
-        print(f"DataFrame '{name}' written to {path}")
+        chat(f"DataFrame '{name}' written to {path}")
 
 
 def write_workbook(sheets, path):
@@ -36,7 +38,7 @@ def write_workbook(sheets, path):
 
     tables = [native_table(name, frame) for name, frame in sheets.items()]
     _native.report_of("", "", "", [], "reference", tables).write(os.fspath(path), "report")
-    print(f"DataFrames successfully written to {path}")
+    chat(f"DataFrames successfully written to {path}")
 
 
 def native_table(name, frame):

@@ -2,6 +2,7 @@
 
 import os
 
+from .._chatter import chat
 from ._arguments import Arguments
 from ._rocm import options_of
 from ._sheets import frames_of
@@ -34,7 +35,7 @@ def generate_perf_report_genesis(
     report.write(workbook, "report")
     with open(page, "w", encoding="utf-8") as file:
         file.write(summary)
-    print(f"Excel: {workbook}\nSummary: {page}")
+    chat(f"Excel: {workbook}\nSummary: {page}")
     return frames_of(report)
 
 

@@ -55,6 +55,8 @@ def generate_perf_report_pytorch(
 
     `augmented_tree`: a tree with captured graphs to report on instead of the file's own.
     """
+    capture_folder = capture_folder or getattr(augmented_tree, "capture_folder", None)
+    comparison_capture_folder = comparison_capture_folder or getattr(comparison_augmented_tree, "capture_folder", None)
     options = dict(locals())
     return report(options, inference=True)
 

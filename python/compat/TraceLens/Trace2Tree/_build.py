@@ -44,9 +44,9 @@ def metadata_of(events):
     for event in events:
         if event["ph"] != "M":
             continue
-        key = _METADATA.get(event.get("name"))
+        key = _METADATA[event["name"]]  # of what no viewer knows: KeyError
         args = event.get("args") or {}
-        if key is not None and key in args:
+        if key in args:
             found[event.get("pid")][event.get("tid")][event["name"]] = args[key]
     return found
 

@@ -2,6 +2,10 @@
 
 import errno
 import os
+import threading
+import warnings
+
+from .._errors import MissingFile
 
 # What a tree has of its events, made when it is first asked for.
 MADE_ON_USE = frozenset((
@@ -14,7 +18,10 @@ _WITHOUT_EVENTS = frozenset(("metadata", "linking_key", "runtime_event_uids", "n
 
 
 class FileSource:
-    """The trace of a file and its events, which a program may look at and change."""
+    """The trace of a file and its events, which a program may look at and change.
+
+    Threads may ask first at the same time: they all get the same events, with all results on them.
+    """
 
     def __init__(self, trace, path, captures=None):
         self._trace = trace
@@ -24,47 +31,58 @@ class FileSource:
         self.metadata = trace.metadata
         self.was_seen = False  # whether the program has an event in its hands
         self.pending = []  # results to put onto events before it does
+        self.lock = threading.RLock()  # writing results asks for events
 
     @classmethod
     def of(cls, path, captures=None):
-        """None when the core does not know the file, but a reader of JSON might."""
-        from tracelens import ReadError, _native
+        """ReadError when the core does not know the file, but a reader of JSON might."""
+        from tracelens import _native
 
         if not os.path.exists(path):
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+            raise MissingFile(errno.ENOENT, os.strerror(errno.ENOENT), path)
         if captures is not None:
             captures = os.fspath(captures)
             return cls(_native.scripts.prepared_trace(path, captures=captures), path, captures)
-        try:
-            return cls(_native.read(path), path)
-        except ReadError:
-            return None
+        trace = _native.read(path)
+        _warn_of_damage(trace, path)
+        return cls(trace, path)
 
     def build(self, python_frames, mark_idle_paths, link_fwd_bwd):
-        self._frames = python_frames
-        if self._store is None:
-            self._marks, self._links = mark_idle_paths, link_fwd_bwd
-        else:
-            self._store.build(python_frames=python_frames, mark_non_gpu_paths=mark_idle_paths,
-                              link_fwd_bwd=link_fwd_bwd)  # fmt: skip
+        with self.lock:
+            self._frames = python_frames
+            if self._store is None:
+                self._marks, self._links = mark_idle_paths, link_fwd_bwd
+            else:
+                self._store.build(python_frames=python_frames, mark_non_gpu_paths=mark_idle_paths,
+                                  link_fwd_bwd=link_fwd_bwd)  # fmt: skip
 
     def _events(self):
-        if self._store is None:
-            from tracelens import _native
+        with self.lock:
+            if self._store is None:
+                from tracelens import _native
 
-            self._store = _native.EventStore(
-                self._trace, python_frames=self._frames,
-                mark_non_gpu_paths=getattr(self, "_marks", True),
-                link_fwd_bwd=getattr(self, "_links", True))  # fmt: skip
-        return self._store
+                self._store = _native.EventStore(
+                    self._trace, python_frames=self._frames,
+                    mark_non_gpu_paths=getattr(self, "_marks", True),
+                    link_fwd_bwd=getattr(self, "_links", True))  # fmt: skip
+            return self._store
 
     def _show(self):
         """Before the program sees an event, what analyses left on events is put there."""
-        if not self.was_seen:
-            self.was_seen = True
-            pending, self.pending = self.pending, []
-            for write in pending:
+        with self.lock:
+            if not self.was_seen:
+                self.was_seen = True
+                pending, self.pending = self.pending, []
+                for write in pending:
+                    write()
+
+    def leave(self, write):
+        """Runs `write()` at once when the program has seen events, else before it sees the first."""
+        with self.lock:
+            if self.was_seen:
                 write()
+            else:
+                self.pending.append(write)
 
     def make(self, name):
         if name not in _WITHOUT_EVENTS:
@@ -75,28 +93,25 @@ class FileSource:
         self._show()
         return self._events().event(uid)
 
-    def native_trace(self, tree):
-        if not self.was_seen:
-            return self._trace
-        store = self._events()
+    def take_lists(self, tree):
+        """Lists that the program put in the place of those it was given are the tree's from now on."""
         for name in ("events", "events_by_uid", "cpu_root_nodes"):
-            if name in tree.__dict__ and tree.__dict__[name] is not getattr(store, name):
-                setattr(store, name, tree.__dict__[name])
-        if not hasattr(store, "synced"):
-            return None
-        return store.synced()
+            if name in tree.__dict__ and tree.__dict__[name] is not getattr(self._events(), name):
+                self._show()
+                setattr(self._events(), name, tree.__dict__[name])
+
+    def native_trace(self, tree):
+        with self.lock:
+            self.take_lists(tree)
+            return self._events().synced() if self.was_seen else self._trace
 
     def uids(self):
         """UIDs of the rows of native_trace(); None where they are the row numbers."""
-        if not self.was_seen or not hasattr(self._store, "uids"):
-            return None
-        return self._store.uids()
+        return self._store.uids() if self.was_seen and self._store is not None else None
 
     def rows(self, uids):
         """The rows of native_trace() that have these UIDs."""
-        if not self.was_seen or not hasattr(self._store, "rows"):
-            return uids
-        return self._store.rows(uids)
+        return self._store.rows(uids) if self.was_seen and self._store is not None else uids
 
     def add_pseudo_ops(self, python_frames):
         from tracelens import _native
@@ -104,3 +119,10 @@ class FileSource:
         self._trace = _native.scripts.prepared_trace(
             self._path, captures=self._captures, pseudo_ops=True, python_frames=python_frames)  # fmt: skip
         self._store = None
+
+
+def _warn_of_damage(trace, path):
+    """Other readers refuse such a file: the user is to know that something may be missing."""
+    found = [f"{what} ({count:,})" if count > 1 else what for what, count, _ in trace.warnings]
+    if found:
+        warnings.warn(f"{path}: {'; '.join(found)}", stacklevel=5)

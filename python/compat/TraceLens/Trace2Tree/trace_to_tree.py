@@ -1,10 +1,13 @@
 """TraceToTree: the events of a trace as dictionaries, and the call tree over them."""
 
-import os
 from collections import defaultdict
 
+from tracelens import ReadError
+
+from .._chatter import chat
+from .._errors import events_of
 from ..util import DataLoader
-from . import _build
+from . import _build, _pseudo_ops
 from ._kinds import category_of, is_module
 from ._modules import module_children, module_parent
 from ._printing import call_stack, print_parents, print_subtree
@@ -50,15 +53,20 @@ class TraceToTree:
     @classmethod
     def from_file(cls, path, captures=None, event_to_category=None):
         """The tree of a trace file, whose events become dictionaries when they are looked at."""
+        sentence = None
         if event_to_category in (None, category_of) and not str(path).endswith(".pb"):
-            source = FileSource.of(path, captures)
-            if source is not None:
+            try:
+                source = FileSource.of(path, captures)
+            except ReadError as error:
+                sentence = str(error)
+            else:
                 tree = cls.__new__(cls)
                 tree._take_source(source)
                 return tree
-        document = DataLoader.load_data(path)
+        document = DataLoader.load_data(path, sentence=sentence)
+        events = events_of(document, path, sentence)
         rest = {key: value for key, value in document.items() if key != "traceEvents"}
-        return cls(document["traceEvents"], event_to_category=event_to_category, trace_metadata=rest)
+        return cls(events, event_to_category=event_to_category, trace_metadata=rest)
 
     def _take_source(self, source):
         self._source = source
@@ -73,22 +81,23 @@ class TraceToTree:
         source = self.__dict__.get("_source")
         if source is None or name not in MADE_ON_USE:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        value = source.make(name)
-        self.__dict__[name] = value
-        return value
+        with source.lock:
+            if name not in self.__dict__:
+                self.__dict__[name] = source.make(name)
+            return self.__dict__[name]
 
     # --- building ---
 
     def build_tree(
         self, add_python_func=False, link_fwd_bwd=True, metadata_events=None, pb_file_name=None
     ):
-        if os.environ.get("TRACELENS_VERBOSE"):
-            print(f"Building tree with add_python_func={add_python_func}")
+        chat(f"Building tree with add_python_func={add_python_func}")
         if self._source is not None:
             self.add_python_func = add_python_func
-            for name in MADE_ON_USE:
-                self.__dict__.pop(name, None)
-            self._source.build(add_python_func, self.prune_nongpu_paths, link_fwd_bwd)
+            with self._source.lock:
+                self._source.take_lists(self)
+                self._source.build(add_python_func, self.prune_nongpu_paths, link_fwd_bwd)
+                self._forget_made()
             return
         if self._is_built:
             _build.forget_links(self)
@@ -203,16 +212,20 @@ class TraceToTree:
     def leave_on_events(self, write):
         """Runs `write()`, which puts results of an analysis onto events: at once when the program
         has seen events, else before it sees the first."""
-        if self._source is None or self._source.was_seen:
+        if self._source is None:
             write()
         else:
-            self._source.pending.append(write)
+            self._source.leave(write)
 
     def add_pseudo_ops(self):
         """Ops around kernels of serving engines that no recorded op stands for."""
-        if self._source is None:
-            raise NotImplementedError("pseudo ops are added to the trees of files")
+        if self._source is None or self._source.was_seen:
+            _pseudo_ops.add_to(self)
+            return
         self._source.add_pseudo_ops(self.add_python_func)
+        self._forget_made()
+
+    def _forget_made(self):
         for name in MADE_ON_USE:
             self.__dict__.pop(name, None)
 

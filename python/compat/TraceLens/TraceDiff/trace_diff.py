@@ -5,6 +5,7 @@ import os
 
 import pandas as pd
 
+from .._chatter import chat
 from . import _tables
 from ._merged_text import is_on_gpu_path, lines_of
 from ._native_tree import native_tree
@@ -13,8 +14,7 @@ _NO_ROOTS = "Both trees must have at least one root node in cpu_root_nodes."
 
 
 def _say(text):
-    if os.environ.get("TRACELENS_VERBOSE"):
-        print(f"[TraceDiff] {text}")
+    chat(f"[TraceDiff] {text}")
 
 
 class TraceDiff:

@@ -4,6 +4,8 @@ import gzip
 import json
 import os
 
+from .._chatter import chat
+from .._errors import events_of
 from ..Trace2Tree._build import linking_key_of
 from ..Trace2Tree._kinds import GPU, category_of
 from ..util import DataLoader
@@ -32,7 +34,7 @@ class TraceFuse:
 
     @staticmethod
     def _load(path):
-        return DataLoader.load_data(os.fspath(path))["traceEvents"]
+        return events_of(DataLoader.load_data(os.fspath(path)), path)
 
     def _multipliers(self, events):
         """By field: a power of ten beyond the largest value, so that ranks do not collide."""
@@ -51,7 +53,7 @@ class TraceFuse:
         return lambda event: event.get("cat") not in dropped
 
     def _of_rank(self, rank, keep):
-        print(f"Processing file: {self.rank2filepath[rank]}")
+        chat(f"Processing file: {self.rank2filepath[rank]}")
         kept = []
         for event in self._load(self.rank2filepath[rank]):
             if event.get("ph") == "M" and event.get("name") in _DROPPED_METADATA:

@@ -2,14 +2,23 @@
 
 import importlib.util
 import sys
+import threading
 from functools import lru_cache
 
 from ..PerfModel import torch_op_mapping
 
 
-@lru_cache(maxsize=1)
+_making = threading.Lock()
+
+
 def _pristine():
     """The module as it is before a program adds to it: the registries are open to everybody."""
+    with _making:  # the cache alone would let two threads make it at once
+        return _fresh_copy()
+
+
+@lru_cache(maxsize=1)
+def _fresh_copy():
     name = torch_op_mapping.__name__ + "_as_shipped"
     spec = importlib.util.spec_from_file_location(name, torch_op_mapping.__file__)
     module = importlib.util.module_from_spec(spec)

@@ -51,9 +51,15 @@ def measured_kernels(analyzer, event, bwd):
     return analyzer.loop_and_aggregate_kernels(wrappers)[1]
 
 
-def metrics_of(analyzer, event, bwd=False, non_data_mov=False, model_class=None):
+def leave_kernels(analyzer, event, bwd=False):
+    """The kernels that a model's figures are about; models find them on the event."""
     kernels = [analyzer.tree.get_UID2event(uid) for uid in measured_kernels(analyzer, event, bwd)]
     event["kernel_details"] = details_of(kernels, with_uid=True)
+    return kernels
+
+
+def metrics_of(analyzer, event, bwd=False, non_data_mov=False, model_class=None):
+    kernels = leave_kernels(analyzer, event, bwd)
     if model_class is None:
         model_class = torch_op_mapping.resolve_perf_model_class(event["name"])
         if model_class is None:

@@ -10,6 +10,7 @@ from ..Trace2Tree._kinds import category_of
 from ._builtin import has_own_categories, has_own_models
 from ._launchers import gpu_events
 from ._overlap import mark_partners
+from ._unified import leave_unified
 
 
 def _overridden(analyzer, *methods):
@@ -83,9 +84,9 @@ class NativeTables:
         table = _native.table(trace, "gpu_timeline", {
             "edition": "reference", "include_unlinked": analyzer.include_unlinked_kernels,
             "micro_idle_us": None if micro_idle_us is None else int(micro_idle_us)})  # fmt: skip
-        if table is None or not len(table):
-            raise ValueError("No GPU events found in the trace")
-        made = frame(table)
+        made = None if table is None else frame(table)
+        if made is None or not made["time ms"].any():
+            return None  # perhaps there is nothing on the GPU: the events tell
         made.attrs = {}
         analyzer.tree.leave_on_events(lambda: mark_partners(gpu_events(analyzer)))
         return made
@@ -126,6 +127,8 @@ class NativeTables:
         for column in made.columns:
             if "UID" in column or "count" in column:
                 made[column] = made[column].astype("Int64")
+        above = [kind for kind, wanted in (("cpu_op", op), ("nn.Module", module)) if wanted]
+        analyzer.tree.leave_on_events(lambda: _leave_busy_times(analyzer.tree, made, above))
         return made
 
     def unified(self, arguments, metrics, kernels, communication):
@@ -144,6 +147,7 @@ class NativeTables:
         if "event" in made.columns:
             _remember_made_up(analyzer.tree, made)
             made = made.drop(columns="event")
+        analyzer.tree.leave_on_events(lambda: leave_unified(analyzer, metrics, communication))
         return made
 
 
@@ -172,6 +176,19 @@ def _leave_launchers(analyzer, made):
         event = tree.get_UID2event(uid)
         for key, cell in zip(_LEFT, cells):
             event[key] = None if cell is None or cell != cell else cell
+
+
+def _leave_busy_times(tree, made, above):
+    """What ops and modules have after the table of their kernels was made."""
+    for kind in above:
+        columns = (f"Parent {kind} UID", f"Parent {kind} busy time (µs)", f"Parent {kind} kernel count")
+        if not set(columns) <= set(made.columns):
+            continue
+        rows = made.loc[:, list(columns)].dropna().drop_duplicates(columns[0])
+        for uid, busy, count in zip(*(rows[column].tolist() for column in columns)):
+            event = tree.get_UID2event(uid)
+            if "gpu_busy_time" not in event:  # as where it is measured: what is there counts
+                event["gpu_busy_time"], event["kernel_count"] = busy, count
 
 
 def _remember_made_up(tree, made):

@@ -7,7 +7,7 @@ import pandas as pd
 from ..PerfModel import torch_op_mapping
 from ..Trace2Tree._kinds import GPU, PYTHON, busy_us, is_communication
 from ._launchers import ARGUMENTS, Names, _shared, details_of, next_uids
-from ._metrics import find_model
+from ._metrics import find_model, leave_kernels
 from ._overlap import overlap_fields
 
 _NUMBER = re.compile(r"_\d+")
@@ -25,6 +25,10 @@ class Collector:
         self._visited = set()
 
     def collect(self):
+        return self.recorded() + self._made_up()
+
+    def recorded(self):
+        """The ops of the trace, without made-up ones."""
         tree = self.tree
         if tree.add_python_func:
             for event in tree.events:
@@ -32,7 +36,7 @@ class Collector:
                     self._visit(event)
         for uid in list(tree.cpu_root_nodes):
             self._visit(tree.get_UID2event(uid))
-        return self.found + self._made_up()
+        return self.found
 
     def has_model(self, event):
         uid = event["UID"]
@@ -175,6 +179,18 @@ class Collector:
         event.pop("_call_stack", None)
         self.tree.made_up_events[uid] = event
         return event
+
+
+def leave_unified(analyzer, include_metrics, include_nccl):
+    """What the dictionaries of ops have after a table of them was made elsewhere."""
+    collector = Collector(analyzer, include_nccl)
+    for event in collector.recorded():
+        if not include_metrics:
+            continue
+        if collector.has_model(event):
+            leave_kernels(analyzer, event)
+        elif collector.is_sole_backward(event):
+            leave_kernels(analyzer, collector.forward_of(event), bwd=True)
 
 
 def unified_rows(analyzer, events, collector, include_args, include_perf_metrics, include_kernel_details):

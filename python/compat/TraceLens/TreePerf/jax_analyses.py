@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 
+from .._chatter import chat
 from ..PerfModel.perf_model import jax_gemm
 from ..util import DataLoader, JaxProfileProcessor, TraceEventUtils
 from .gpu_event_analyser import GPUEventAnalyser, JaxGPUEventAnalyser
@@ -197,7 +198,7 @@ class JaxAnalyses:
             for number, size, _ in entries:
                 name = f"{kind}.{number}" if number else kind
                 if name not in times:
-                    print(name, " not found")
+                    chat(f"{name} is in the dump, but did not run")
                     continue
                 row = rows.setdefault(name, [min(times[name].values()), 0, 0, 0.0])
                 row[1] += int(size)
