@@ -148,9 +148,9 @@ PyObject* event_compare(PyObject* self, PyObject* other, int how) {
 // By trace and number.
 PyObject* event_reduce(PyObject* self, PyObject*) {
   return guarded([&] {
-    return py::make_tuple(py::module_::import("tracelens._trace").attr("_restored_event"),
-                          py::make_tuple(py::handle{self_of<EventView>(self)->view->origin},
-                                         id_of(self).row))
+    return py::make_tuple(
+               py::module_::import("tracelens._trace").attr("_restored_event"),
+               py::make_tuple(py::handle{self_of<EventView>(self)->view->origin}, id_of(self).row))
         .release()
         .ptr();
   });
