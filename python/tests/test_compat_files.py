@@ -1,6 +1,5 @@
 """The stand-in's trees of files: threads, lists of the program's own, what analyses leave, errors of reading."""
 
-import gzip
 import json
 import pickle
 import subprocess
@@ -129,8 +128,7 @@ def test_stdout_is_quiet_unless_asked(tmp_path, capsys, monkeypatch, verbose):
     monkeypatch.setenv("TRACELENS_VERBOSE", verbose)
     path = write_trace(tmp_path / "t.json.gz", training_step())
     generate_perf_report_pytorch(path, output_csvs_dir=str(tmp_path / "csvs"))
-    merged = TraceFuse([path]).merge_and_save(str(tmp_path / "merged.json"))
-    with gzip.open(merged) as file:
-        assert json.load(file)["traceEvents"]
     said = capsys.readouterr().out
-    assert ("Processing file" in said and "written to" in said) if verbose == "1" else said == ""
+    assert "written to" in said if verbose == "1" else said == ""
+    TraceFuse([path]).merge_and_save(str(tmp_path / "merged.json"))
+    assert capsys.readouterr().out == f"Processing file: {path}\n"  # always: programs count these lines

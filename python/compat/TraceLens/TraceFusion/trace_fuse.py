@@ -4,7 +4,6 @@ import gzip
 import json
 import os
 
-from .._chatter import chat
 from .._errors import events_of
 from ..Trace2Tree._build import linking_key_of
 from ..Trace2Tree._kinds import GPU, category_of
@@ -53,7 +52,7 @@ class TraceFuse:
         return lambda event: event.get("cat") not in dropped
 
     def _of_rank(self, rank, keep):
-        chat(f"Processing file: {self.rank2filepath[rank]}")
+        print(f"Processing file: {self.rank2filepath[rank]}")  # programs count these lines
         kept = []
         for event in self._load(self.rank2filepath[rank]):
             if event.get("ph") == "M" and event.get("name") in _DROPPED_METADATA:
