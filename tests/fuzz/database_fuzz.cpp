@@ -1,5 +1,6 @@
-// A database with bytes of its pages changed is read or refused with an Error, by one thread and by two. The input is a list of changes to one of a few small databases of ours, since bytes that
-// are no database at all get no further than the first page.
+// A database with bytes of its pages changed is read or refused with an Error, by one thread and by
+// two. The input is a list of changes to one of a few small databases of ours, since bytes that are no
+// database at all get no further than the first page.
 #include <sqlite3.h>
 
 #include <cstddef>
