@@ -2,11 +2,10 @@
 // that the busy time of a path needs to remember one end per GPU.
 #include "analysis/database/ranges.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <string>
+#include <tracelens/json.hpp>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -33,20 +32,6 @@ struct Op {
   std::int64_t count = 0, host_ns = 0, gpu_ops = 0, gpu_ns = 0, self_ns = 0;
 };
 
-void append_sizes(const Value& value, std::string& out) {
-  if (!value.is_sequence()) {
-    out += fmt::format("{}", value.as_int());
-    return;
-  }
-  const char* separator = "";
-  out += '[';
-  for (const Value& item : value.items()) {
-    out += std::exchange(separator, ", ");
-    append_sizes(item, out);
-  }
-  out += ']';
-}
-
 // As emit_nvtx writes them: the tensors of a list as if each were an argument.
 std::string sizes_text(const Value& dims) {
   if (dims.is_null()) return {};
@@ -58,9 +43,7 @@ std::string sizes_text(const Value& dims) {
     else
       flat.push_back(slot);
   }
-  std::string text;
-  append_sizes(Value::list(std::move(flat)), text);
-  return text;
+  return json_text(Value::list(std::move(flat)));
 }
 
 class RangeTables {

@@ -197,9 +197,6 @@ class NsightReader {
   }
 
  private:
-  void note(std::string_view table, const TableEnd& end) {
-    if (end.is_damaged) job_.lost_rows(table, end.rows);
-  }
   [[nodiscard]] std::int64_t at(std::int64_t ns) {
     if (ns == kAbsent || ns > kLatestNs || ns < -kLatestNs) return kAbsent;
     last_ns_ = std::max(last_ns_, ns + zero_ns_);
@@ -287,20 +284,21 @@ class NsightReader {
                    });
     }
     std::set<std::pair<std::int64_t, std::int64_t>> twins;
-    note(table, read_table<CallRows>(
-                    columns, threads_, [] { return CallRows{}; },
-                    [&](CallRows& piece) {
-                      for (CallRow& row : piece.rows) {
-                        if (row.call_class == kAbsent) row.call_class = usual_class;
-                        if (row.call_class == kBacktraceClass) {
-                          backtraces.push_back(row);
-                          continue;
-                        }
-                        if (!has_other.empty() && has_other.contains({row.thread, row.correlation}))
-                          twins.emplace(row.thread, row.correlation);
-                        add_call(row);
-                      }
-                    }));
+    note(job_, table,
+         read_table<CallRows>(
+             columns, threads_, [] { return CallRows{}; },
+             [&](CallRows& piece) {
+               for (CallRow& row : piece.rows) {
+                 if (row.call_class == kAbsent) row.call_class = usual_class;
+                 if (row.call_class == kBacktraceClass) {
+                   backtraces.push_back(row);
+                   continue;
+                 }
+                 if (!has_other.empty() && has_other.contains({row.thread, row.correlation}))
+                   twins.emplace(row.thread, row.correlation);
+                 add_call(row);
+               }
+             }));
     for (const CallRow& row : backtraces)
       if (twins.contains({row.thread, row.correlation}))
         job_.count_no_event();
@@ -333,33 +331,34 @@ class NsightReader {
         file_, table, {"start", "end", "globalPid", "deviceId", "streamId", "correlationId"}};
     const std::size_t own_columns = own.size();
     columns.columns.insert(columns.columns.end(), own.begin(), own.end());
-    note(table, read_table<GpuRows>(
-                    columns, threads_,
-                    [&] {
-                      return GpuRows{{}, own_columns};
-                    },
-                    [&](GpuRows& piece) {
-                      for (const GpuRow& row : piece.rows) {
-                        Place place{row.process};
-                        // Old exports do not say whose it is; where there is one process, it is that one's.
-                        if (!place.is_known && processes_.size() == 1)
-                          place.pid = processes_.begin()->first;
-                        if (row.start_ns == 0 && row.end_ns == 0) {  // the time is not known
-                          job_.count_no_event();
-                          continue;
-                        }
-                        const auto known = gpus_.find({place.pid, row.device});
-                        Job::GpuEvent event{
-                            .process = process(place),
-                            .gpu = job_.gpu("", known == gpus_.end() ? row.device : known->second),
-                            .stream = row.stream,
-                            .start_ns = at(row.start_ns),
-                            .end_ns = at(row.end_ns),
-                            .correlation = correlation(place, row.correlation)};
-                        add(row.own, event);
-                        job_.add_gpu_event(event);
-                      }
-                    }));
+    note(job_, table,
+         read_table<GpuRows>(
+             columns, threads_,
+             [&] {
+               return GpuRows{{}, own_columns};
+             },
+             [&](GpuRows& piece) {
+               for (const GpuRow& row : piece.rows) {
+                 Place place{row.process};
+                 // Old exports do not say whose it is; where there is one process, it is that one's.
+                 if (!place.is_known && processes_.size() == 1)
+                   place.pid = processes_.begin()->first;
+                 if (row.start_ns == 0 && row.end_ns == 0) {  // the time is not known
+                   job_.count_no_event();
+                   continue;
+                 }
+                 const auto known = gpus_.find({place.pid, row.device});
+                 Job::GpuEvent event{
+                     .process = process(place),
+                     .gpu = job_.gpu("", known == gpus_.end() ? row.device : known->second),
+                     .stream = row.stream,
+                     .start_ns = at(row.start_ns),
+                     .end_ns = at(row.end_ns),
+                     .correlation = correlation(place, row.correlation)};
+                 add(row.own, event);
+                 job_.add_gpu_event(event);
+               }
+             }));
   }
   using Own = std::array<std::int64_t, kOwnColumns>;
 
@@ -466,7 +465,7 @@ class NsightReader {
                                {"start", "end", "eventType", "text", "textId", "domainId",
                                 "globalTid", "uint64Value", "binaryData"}};
     std::vector<NvtxRow> open;  // until the end of the recording, which is known at the end
-    note(columns.table,
+    note(job_, columns.table,
          read_table<NvtxRows>(
              columns, threads_,
              [this] {

@@ -99,7 +99,7 @@ class RocpdReader {
             add(row);
           }
         });
-    if (end.is_damaged) job_.lost_rows(columns.table, end.rows);
+    note(job_, columns.table, end);
   }
 
   template <class Row>

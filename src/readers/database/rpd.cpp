@@ -74,9 +74,6 @@ class RpdReader {
       strings.set(row.integer(0), job_.intern(row.text(1)));
     });
   }
-  void note(std::string_view table, const TableEnd& end) {
-    if (end.is_damaged) job_.lost_rows(table, end.rows);
-  }
   StringId text_of(const Strings& strings, std::int64_t id) {
     const StringId* const found = strings.find(id);
     return found != nullptr ? *found : job_.intern(fmt::format("string_{}", id));
@@ -109,11 +106,12 @@ class RpdReader {
     const StringId hip = job_.intern("hip");
     const TableColumns columns{
         file_, "rocpd_api", {"id", "pid", "tid", "start", "end", "apiName_id", "args_id"}};
-    note(columns.table, read_table<Apis>(
-                            columns, threads_, [] { return Apis{}; },
-                            [&](Apis& piece) {
-                              for (const ApiRow& row : piece.rows) add_api(row, hip);
-                            }));
+    note(job_, columns.table,
+         read_table<Apis>(
+             columns, threads_, [] { return Apis{}; },
+             [&](Apis& piece) {
+               for (const ApiRow& row : piece.rows) add_api(row, hip);
+             }));
   }
 
   void add_api(const ApiRow& row, StringId hip) {
@@ -170,11 +168,12 @@ class RpdReader {
         file_,
         "rocpd_op",
         {"id", "gpuId", "queueId", "start", "end", "description_id", "opType_id"}};
-    note(columns.table, read_table<Ops>(
-                            columns, threads_, [] { return Ops{}; },
-                            [&](Ops& piece) {
-                              for (const OpRow& row : piece.rows) add_op(row);
-                            }));
+    note(job_, columns.table,
+         read_table<Ops>(
+             columns, threads_, [] { return Ops{}; },
+             [&](Ops& piece) {
+               for (const OpRow& row : piece.rows) add_op(row);
+             }));
   }
 
   void add_op(const OpRow& row) {

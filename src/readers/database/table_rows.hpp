@@ -38,6 +38,11 @@ struct [[nodiscard]] TableEnd {
   bool is_damaged = false;  // the rows behind are lost
 };
 
+// Tells the job of rows that could not be read.
+inline void note(Job& job, std::string_view table, const TableEnd& end) {
+  if (end.is_damaged) job.lost_rows(table, end.rows);
+}
+
 // Ranges of row numbers that hold rows: numbers may have gaps of any size.
 class RowRanges {
  public:
@@ -119,9 +124,10 @@ template <class Use>
 void for_each_row(Job& job, const TableColumns& table, const Use& use) {
   if (!table.file.has(table.table)) return;
   Statement rows = table.select(table.file.connect());
-  std::uint64_t count = 0;
-  for (; rows.step(); ++count) use(rows);
-  if (rows.is_damaged()) job.lost_rows(table.table, count);
+  TableEnd end;
+  for (; rows.step(); ++end.rows) use(rows);
+  end.is_damaged = rows.is_damaged();
+  note(job, table.table, end);
 }
 
 }  // namespace tracelens
