@@ -49,6 +49,10 @@ std::uint64_t Warnings::count(std::string_view what) const {
 }
 
 std::string_view Trace::category_text(EventId event) const {
+  // Some formats give every event a text: then its place is that of the event.
+  const auto rows = other_categories_.rows();
+  if (event.row < rows.size() && rows[event.row] == event.row)
+    return text(other_categories_.values()[event.row]);
   const auto id = other_categories_.at(event);
   return id ? text(*id) : category_name(category(event));
 }

@@ -55,7 +55,8 @@ class Finder {
       : events_{events},
         trace_{events.trace()},
         options_{options},
-        excluded_{options.exclude_kernels, RE2::Quiet} {
+        excluded_{options.exclude_kernels, RE2::Quiet},
+        name_kinds_(trace_.string_count()) {
     if (!excluded_.ok())
       throw Error{options.exclude_kernels, "not a regular expression: " + excluded_.error()};
   }
@@ -71,17 +72,36 @@ class Finder {
  private:
   enum class Role : std::uint8_t { kOther, kNamedKernel, kKernel, kHipCall, kCudaCall };
 
-  // By name and category alone. Kernels are named ".kd" by the compiler.
-  [[nodiscard]] Role role_of(EventId event) const {
-    const std::string name = io::lower_case(trace_.name(event));
-    if (name.ends_with(".kd") || name.find(".kd ") != std::string::npos) return Role::kNamedKernel;
-    const std::string_view category = trace_.category_text(event);
+  // What a name alone tells: the same few names come again and again.
+  enum class NameKind : std::uint8_t { kUnknown, kPlain, kNamedKernel, kRegister };
+  NameKind name_kind(StringId id) {
+    NameKind& kind = name_kinds_[id.row];
+    if (kind != NameKind::kUnknown) return kind;
+    const std::string name = io::lower_case(trace_.text(id));
+    if (name.ends_with(".kd") || name.find(".kd ") != std::string::npos)
+      return kind = NameKind::kNamedKernel;  // so the compiler names kernels
+    return kind =
+               name.find("register") == std::string::npos ? NameKind::kPlain : NameKind::kRegister;
+  }
+
+  static Role role_of(std::string_view category) {
     if (category == "hip_api") return Role::kHipCall;
     for (const auto word : {"kernel", "gpu_activity", "memory_copy"})
-      if (io::contains_ignoring_case(category, word))
-        return name.find("register") == std::string::npos ? Role::kKernel : Role::kOther;
+      if (io::contains_ignoring_case(category, word)) return Role::kKernel;
     const std::string lower = io::lower_case(category);
     return lower == "cuda_api" || lower == "cupti" ? Role::kCudaCall : Role::kOther;
+  }
+
+  // By name and category alone.
+  [[nodiscard]] Role role_of(EventId event) {
+    const NameKind name = name_kind(trace_.names()[event.row]);
+    if (name == NameKind::kNamedKernel) return Role::kNamedKernel;
+    // Events of a category follow each other.
+    if (const std::string_view category = trace_.category_text(event);
+        category != last_category_.first)
+      last_category_ = {category, role_of(category)};
+    const Role role = last_category_.second;
+    return role == Role::kKernel && name == NameKind::kRegister ? Role::kOther : role;
   }
 
   void classify(EventId event) {
@@ -151,6 +171,8 @@ class Finder {
   const ApiLaunchOptions& options_;
   RE2 excluded_;
   std::unordered_map<std::string, bool> excluded_names_;
+  std::vector<NameKind> name_kinds_;  // by name
+  std::pair<std::string_view, Role> last_category_ = {{}, Role::kOther};
   std::vector<Correlated> calls_, kernels_;
   std::vector<ApiLaunch> launches_;
 };

@@ -68,6 +68,10 @@ std::vector<std::string> TableContext::warnings() const {
   if (const OpInput* const ops = ops_.made())
     for (std::string& sentence : ops->warnings()) all.push_back(std::move(sentence));
   all.insert(all.end(), warnings_.begin(), warnings_.end());
+  if (const JaxKernels* const kernels = jax_kernels_.made();
+      kernels != nullptr && kernels->all().empty())
+    all.emplace_back(
+        "the profile has no GPU kernels: it is of a CPU or TPU run, or the device was not traced");
   return all;
 }
 
@@ -158,13 +162,7 @@ const JaxOps& TableContext::jax_ops() {
 }
 
 const JaxKernels& TableContext::jax_kernels() {
-  return jax_kernels_.get([this] {
-    JaxKernels kernels{trace, tree(), jax_ops()};
-    if (kernels.all().empty())
-      warn(
-          "the profile has no GPU kernels: it is of a CPU or TPU run, or the device was not traced");
-    return kernels;
-  });
+  return jax_kernels_.get([this] { return JaxKernels{trace, tree(), jax_ops()}; });
 }
 
 const PftraceEvents& TableContext::rocm_events() {

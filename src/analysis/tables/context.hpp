@@ -1,6 +1,6 @@
 // context.hpp: what the tables of one report share, made when the first of them asks for it.
 //   [](TableContext& c) { return tables(kernel_categories(c.trace, c.kernels(), c.kernel_rules())); }
-// Both threads of a report ask; each part is made once, whoever comes first.
+// All threads of a report ask; each part is made once, whoever comes first.
 #pragma once
 
 #include <future>
@@ -54,7 +54,8 @@ class TableContext {
 
   [[nodiscard]] bool wants(std::string_view table) const { return selection.wants(table); }
   [[nodiscard]] bool is_extended() const { return options.edition == Edition::kExtended; }
-  // What the report says it had to make do with. Only for tables that are not made in the background.
+  // What the report says it had to make do with. By one table, or by those that are made one after the
+  // other: the order must not depend on threads.
   void warn(std::string_view sentence) { warnings_.emplace_back(sentence); }
   [[nodiscard]] std::vector<std::string> warnings() const;  // those of the timeline first
 

@@ -258,11 +258,20 @@ void RocprofColumns::append_call(RocprofList list, const RocprofRecord& record,
   const EventId event = append_event(list, record, byte, call_name(list, record),
                                      thread_track(or_zero(record.thread)));
   if (record.stream != kAbsent) builder_.set_stream(event, record.stream);
-  std::string details;
-  if (record.operation != kAbsent) details = fmt::format("{{\"operation\":{}", record.operation);
-  if (record.bytes != kAbsent)
-    details += fmt::format("{}\"bytes\":{}", details.empty() ? '{' : ',', record.bytes);
-  if (!details.empty()) builder_.set_details(event, builder_.intern(details + "}"));
+  if (const auto details = call_details(record.operation, record.bytes))
+    builder_.set_details(event, *details);
+}
+
+std::optional<StringId> RocprofColumns::call_details(std::int64_t operation, std::int64_t bytes) {
+  if (operation == kAbsent && bytes == kAbsent) return std::nullopt;
+  if (bytes != kAbsent) {  // hardly two alike
+    const std::string before =
+        operation == kAbsent ? std::string{"{"} : fmt::format("{{\"operation\":{},", operation);
+    return builder_.intern(fmt::format("{}\"bytes\":{}}}", before, bytes));
+  }
+  const auto [entry, is_new] = operation_texts_.try_emplace(operation);
+  if (is_new) entry->second = builder_.intern(fmt::format("{{\"operation\":{}}}", operation));
+  return entry->second;
 }
 
 std::string RocprofColumns::name_of(RocprofList list, const RocprofRecord& record) const {

@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tracelens/trace_builder.hpp>
@@ -108,6 +109,7 @@ class RocprofColumns {
   EventId append_dispatch(const RocprofRecord& record, std::uint64_t byte);
   void append_copy(const RocprofRecord& record, std::uint64_t byte);
   void append_call(RocprofList list, const RocprofRecord& record, std::uint64_t byte);
+  std::optional<StringId> call_details(std::int64_t operation, std::int64_t bytes);
   const GpuTrack& gpu_track(std::int64_t gpu, std::int64_t stream);
   TrackId thread_track(std::int64_t thread);
   void join_counters();
@@ -133,6 +135,7 @@ class RocprofColumns {
   // Texts that were made before.
   std::unordered_map<std::int64_t, StringId> kernel_names_;  // by kernel id
   std::map<std::tuple<RocprofList, std::int64_t, std::int64_t>, StringId> call_names_;
+  std::unordered_map<std::int64_t, StringId> operation_texts_;
   IdIndex config_index_;
   std::vector<Config> configs_;
   std::vector<StringId> config_texts_;

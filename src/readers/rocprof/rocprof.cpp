@@ -1,5 +1,5 @@
-// Walks down each process of `rocprofiler-sdk-tool` by keys; the long lists are taken one element
-// at a time.
+// Walks down each process of `rocprofiler-sdk-tool` by keys; the long lists are parsed by all threads
+// (record_list.hpp), the others taken one element at a time.
 #include "readers/rocprof/rocprof.hpp"
 
 #include <fmt/format.h>
@@ -7,7 +7,9 @@
 #include <tracelens/error.hpp>
 #include <vector>
 
+#include "io/threads.hpp"
 #include "readers/rocprof/columns.hpp"
+#include "readers/rocprof/record_list.hpp"
 #include "readers/rocprof/values.hpp"
 #include "trace/json_value.hpp"
 
@@ -25,8 +27,9 @@ class Progress {
       : source_{source}, options_{options}, builder_{builder} {}
 
   void count(std::uint64_t byte) {  // of a record
-    if ((++records_ & 0xfff) != 0) return;
-    const double progress = source_.progress();
+    if ((++records_ & 0xfff) == 0) tell(source_.progress(), byte);
+  }
+  void tell(double progress, std::uint64_t byte) {
     if (options_.on_progress) options_.on_progress({progress, byte, builder_.size()});
     constexpr double kEnoughToEstimate = 0.25;  // of the file
     if (has_reserved_ || progress < kEnoughToEstimate) return;
@@ -45,8 +48,15 @@ class Progress {
 
 class ProcessReader {
  public:
-  ProcessReader(ValueStream& in, TraceBuilder& builder, RocprofRun& run, Progress& progress)
-      : in_{in}, builder_{builder}, run_{run}, progress_{progress}, columns_{builder, run} {}
+  ProcessReader(ValueStream& in, const io::Stream& source, const ReadOptions& options,
+                TraceBuilder& builder, RocprofRun& run, Progress& progress)
+      : in_{in},
+        source_{source},
+        options_{options},
+        builder_{builder},
+        run_{run},
+        progress_{progress},
+        columns_{builder, run} {}
 
   // False when the text ends, or stops being JSON, inside the process.
   bool read() {
@@ -128,17 +138,14 @@ class ProcessReader {
     const std::optional<RocprofList> list = list_of(key);
     if (in_.peek() != '[') return in_.skip();
     if (!list) return skip_list(key);
-    return for_each_element(in_, [&] {
-      const std::uint64_t byte = in_.byte();
-      const auto text = in_.value();
-      if (!text) return false;
-      RocprofRecord record;
-      if (parse_rocprof_record(*text, record))
-        columns_.add(*list, record, byte);
-      else
-        builder_.warnings().add("record that is not a sound JSON object", byte);
-      progress_.count(byte);
-      return true;
+    RecordList records{in_, source_};
+    return records.read(io::thread_count(options_.threads), [&](const RecordBatch& batch) {
+      for (const RecordBatch::Element& element : batch.elements)
+        if (element.is_sound)
+          columns_.add(*list, element.record, element.byte);
+        else
+          builder_.warnings().add("record that is not a sound JSON object", element.byte);
+      progress_.tell(batch.fraction, batch.elements.back().byte);
     });
   }
 
@@ -178,6 +185,8 @@ class ProcessReader {
   }
 
   ValueStream& in_;
+  const io::Stream& source_;
+  const ReadOptions& options_;
   TraceBuilder& builder_;
   RocprofRun& run_;
   Progress& progress_;
@@ -217,7 +226,7 @@ Trace read_rocprof(io::Stream& stream, const ReadOptions& options) {
         return in.skip();
       }
       ++processes;
-      ProcessReader process{in, builder, run, progress};
+      ProcessReader process{in, stream, options, builder, run, progress};
       const bool is_process_whole = process.read();
       has_records = has_records || process.has_records();
       return is_process_whole;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <future>
 #include <iterator>
 #include <memory>
@@ -51,11 +52,12 @@ struct Job {
   std::vector<Table> made = {};
 };
 
-std::vector<Job> jobs_of(const Selection& selection) {
+// Only the tables of a PyTorch trace share what one of them changes: TableContext::ops().
+std::vector<Job> jobs_of(TraceKind kind, const Selection& selection) {
   std::vector<Job> jobs;
   for (const TableInfo* const table : selection.rows())
     if (table->make != nullptr && (jobs.empty() || jobs.back().make != table->make))
-      jobs.push_back({table->make, table->in_background});
+      jobs.push_back({table->make, table->in_background || kind != TraceKind::kPyTorch});
   return jobs;
 }
 
@@ -64,23 +66,36 @@ void run(Job& job, TableContext& context) {
   std::erase_if(job.made, [&](const Table& table) { return !context.wants(table.name()); });
 }
 
-// The tables before the first one that can be made in the background go first: those build what
-// all of them need.
+// Takes jobs until none is left; several threads may do so at once.
+void run_next(std::span<Job* const> jobs, std::atomic<std::size_t>& next, TableContext& context) {
+  while (true) {
+    const std::size_t index = next++;
+    if (index >= jobs.size()) return;
+    run(*jobs[index], context);
+  }
+}
+
+// Those that must be made one after the other are made by this thread, the others by all threads. The
+// tables before the first of the others go first: those build what all of them need.
 void run_all(std::span<Job> jobs, TableContext& context) {
   const auto first = std::ranges::find(jobs, true, &Job::in_background);
   for (Job& job : std::span{jobs.begin(), first}) run(job, context);
   const std::span rest{first, jobs.end()};
-  const bool has_threads = io::thread_count(context.options.threads) > 1;
-  // Deferred also when the system gives no thread.
-  auto others = std::async(
-      has_threads ? std::launch::async | std::launch::deferred : std::launch::deferred, [&] {
-        for (Job& job : rest)
-          if (job.in_background) run(job, context);
-        context.drop_kernels();
-      });
+  std::vector<Job*> others;
+  for (Job& job : rest)
+    if (job.in_background) others.push_back(&job);
+  std::atomic<std::size_t> next = 0;
+  const auto helpers = std::min(
+      others.size(), static_cast<std::size_t>(io::thread_count(context.options.threads) - 1));
+  std::vector<std::future<void>> helping;
+  for (std::size_t i = 0; i < helpers; ++i)  // deferred when the system gives no thread
+    helping.push_back(std::async(std::launch::async | std::launch::deferred,
+                                 [&] { run_next(others, next, context); }));
   for (Job& job : rest)
     if (!job.in_background) run(job, context);
-  others.get();
+  run_next(others, next, context);
+  for (std::future<void>& helper : helping) helper.get();
+  context.drop_kernels();
 }
 
 // Tables are worth having without findings.
@@ -129,7 +144,7 @@ Report make_report(const Trace& trace, const ReportOptions& options) {
   const bool wants_overview = options.overview && context.is_extended() && options.tables.empty();
   std::future<Causes> found;
   if (wants_overview) found = find_causes(context);
-  std::vector<Job> jobs = jobs_of(selection);
+  std::vector<Job> jobs = jobs_of(kind, selection);
   run_all(jobs, context);
   for (Job& job : jobs) std::ranges::move(job.made, std::back_inserter(report.tables));
   report.warnings = context.warnings();
