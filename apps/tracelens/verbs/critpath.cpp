@@ -51,7 +51,8 @@ class CritpathVerb : public Verb {
         mode_ == "hta" ? find_hta_path(trace, hta_) : find_critical_path(trace, overlay_.steps);
     for (const Table& table : answer.tables)
       console.show(table, top_, excerpt_of(table, "report").columns);
-    for (const std::string& sentence : answer.sentences) console.print(sentence + "\n");
+    if (!console.quiet)
+      for (const std::string& sentence : answer.sentences) console.print(sentence + "\n");
     if (output_.empty()) return kExitOk;
     const OverlayCounts counts = write_path_overlay(trace, output_, overlay_);
     console.note(fmt::format("wrote {} events to {}: {} are on the path, {} arrows", counts.events,

@@ -21,11 +21,39 @@ namespace {
 
 constexpr std::size_t kNamesPerClass = 5;
 
+// The nearest node above another, or itself, of a kind. Segments lie at every level of a deep tree: no
+// stretch of it is climbed twice.
+class Nearest {
+ public:
+  explicit Nearest(const Tree& tree) : tree_{tree}, known_(tree.size()) {}
+
+  template <class IsWanted>
+  NodeId of(NodeId node, const IsWanted& is_wanted) {
+    climbed_.clear();
+    while (node.valid() && !known_[node.row] && !is_wanted(node)) {
+      climbed_.push_back(node);
+      node = tree_.parent(node);
+    }
+    const NodeId found = node.valid() ? known_[node.row].value_or(node) : node;
+    for (const NodeId passed : climbed_) known_[passed.row] = found;
+    return found;
+  }
+
+ private:
+  const Tree& tree_;
+  std::vector<std::optional<NodeId>> known_;
+  std::vector<NodeId> climbed_;
+};
+
 // Where a segment is in the program.
 class Places {
  public:
   Places(const TraceFacts& facts, const PathGraph& graph)
-      : trace_{facts.trace()}, tree_{facts.tree()}, graph_{graph} {}
+      : trace_{facts.trace()},
+        tree_{facts.tree()},
+        graph_{graph},
+        modules_{tree_},
+        frames_{tree_} {}
 
   // The host event that the segment's time belongs to, or leads to.
   [[nodiscard]] NodeId node(const PathSegment& segment) const {
@@ -40,15 +68,16 @@ class Places {
     if (!at.valid()) return {};
     return name(tree_.is_op(at) ? at : tree_.nearest_op(at));
   }
-  [[nodiscard]] std::string_view module(const PathSegment& segment) const {
+  [[nodiscard]] std::string_view module(const PathSegment& segment) {
     const NodeId at = node(segment);
-    return at.valid() ? name(tree_.nearest_module(at)) : std::string_view{};
+    if (!at.valid()) return {};
+    return name(
+        modules_.of(tree_.parent(at), [&](NodeId above) { return tree_.is_module(above); }));
   }
-  [[nodiscard]] std::string_view python(const PathSegment& segment) const {
-    NodeId at = node(segment);
-    while (at.valid() && trace_.category(tree_.event(at)) != Category::kPythonFunction)
-      at = tree_.parent(at);
-    return name(at);
+  [[nodiscard]] std::string_view python(const PathSegment& segment) {
+    return name(frames_.of(node(segment), [&](NodeId at) {
+      return trace_.category(tree_.event(at)) == Category::kPythonFunction;
+    }));
   }
 
  private:
@@ -59,6 +88,7 @@ class Places {
   const Trace& trace_;
   const Tree& tree_;
   const PathGraph& graph_;
+  Nearest modules_, frames_;
 };
 
 std::optional<std::string_view> text_or_none(std::string_view text) {
@@ -100,7 +130,7 @@ Table critical_path_table(const TraceFacts& facts, const PathModel& model,
       {{"step", Kind::kText, "", "step in which the segment begins"}, &Row::step}};
   Table table = columns.make_table("critical_path", "What had to wait for what, from end to end");
   const CriticalPath path = model.recorded_path(window);
-  const Places places{facts, model.graph()};
+  Places places{facts, model.graph()};
   const std::span<const Step> steps = facts.steps();
   for (const PathSegment& segment : path.segments) {
     Row row{segment};
