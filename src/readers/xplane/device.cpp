@@ -7,12 +7,14 @@
 #include <limits>
 
 #include "io/ascii.hpp"
+#include "readers/kit/ordered_work.hpp"
 
 namespace tracelens::xplane {
 namespace {
 
 // A graph of more kernels than this is aligned in parts.
 constexpr std::size_t kMostWaiting = std::size_t{1} << 16;
+constexpr std::size_t kEventsPerBatch = 2048;
 
 std::optional<std::int64_t> size_in(std::string_view details) {
   const std::size_t at = details.find("size:");
@@ -65,67 +67,88 @@ void DeviceReader::read_other(const Line& line) {
   damaged_ += events.damaged();
 }
 
-DeviceReader::Kernel DeviceReader::kernel_of(const Event& event, const Span& span) {
-  Kernel kernel;
-  std::string_view module;
-  std::optional<std::int64_t> program;
-  EventRow& row = kernel.row;
-  row = {.phase = Phase::kComplete,
-         .category = Category::kNone,
-         .name = name_of(event.metadata_id),
-         .track = track_,
-         .signature = {},
-         .ts_ns = span.start_ns,
-         .dur_ns = span.dur_ns,
-         .correlation = kAbsent};
+DeviceReader::Facts DeviceReader::facts_of(const Line& line, const Event& event) const {
+  Facts facts{.metadata_id = event.metadata_id, .span = span_of(line, event)};
   for (const Stat& stat : event.stats) switch (plane_.key(stat)) {
       case Key::kCorrelationId:
-        row.correlation = stat.integer().value_or(kAbsent);
+        facts.correlation = stat.integer().value_or(kAbsent);
         break;
       case Key::kKernelDetails:
-        row.category = Category::kKernel;
+        facts.category = Category::kKernel;
         break;
       case Key::kMemcpyDetails:
-        row.category = Category::kGpuMemcpy;
-        kernel.details = plane_.text(stat);
+        facts.category = Category::kGpuMemcpy;
+        facts.details = plane_.text(stat);
         break;
       case Key::kMemsetDetails:
-        row.category = Category::kGpuMemset;
-        kernel.details = plane_.text(stat);
+        facts.category = Category::kGpuMemset;
+        facts.details = plane_.text(stat);
         break;
       case Key::kHloOp:
-        kernel.hlo_op = plane_.text(stat);
+        facts.hlo_op = plane_.text(stat);
         break;
       case Key::kHloModule:
-        module = plane_.text(stat);
+        facts.module = plane_.text(stat);
         break;
       case Key::kProgramId:
-        program = stat.integer();
+        facts.program = stat.integer();
         break;
       default:
         break;
     }
-  if (row.category == Category::kNone) row.category = category_by_name(builder_.text(row.name));
-  if (!kernel.hlo_op.empty() && !module.empty()) {
-    kernel.program = &modules_.find(program, module);
+  return facts;
+}
+
+DeviceReader::Kernel DeviceReader::kernel_of(const Facts& event) {
+  Kernel kernel;
+  kernel.hlo_op = event.hlo_op;
+  kernel.details = event.details;
+  kernel.row = {.phase = Phase::kComplete,
+                .category = event.category,
+                .name = name_of(event.metadata_id),
+                .track = track_,
+                .signature = {},
+                .ts_ns = event.span->start_ns,
+                .dur_ns = event.span->dur_ns,
+                .correlation = event.correlation};
+  if (event.category == Category::kNone)
+    kernel.row.category = category_by_name(builder_.text(kernel.row.name));
+  if (!event.hlo_op.empty() && !event.module.empty()) {
+    kernel.program = &modules_.find(event.program, event.module);
     kernel.program->use();
   }
   return kernel;
 }
 
+void DeviceReader::decode(const Line& line, Batch& batch) const {
+  batch.events.clear();
+  batch.damaged = 0;
+  for (const std::string_view bytes : batch.bytes) {
+    const bool is_sound = decode_event(bytes, batch.scratch);
+    if (Facts facts = facts_of(line, batch.scratch); is_sound && facts.span)
+      batch.events.push_back(facts);
+    else
+      ++batch.damaged;
+  }
+}
+
 void DeviceReader::read_stream(const Line& line) {
   LineEvents events{line, pages_};
-  for (Event event; events.next(event);) {
-    if (const auto span = span_of(line, event))
-      add(kernel_of(event, *span));
-    else
-      ++damaged_;
-  }
+  OrderedWork work{[&](Batch& batch) {
+                     events.next_bytes(kEventsPerBatch, batch.bytes);
+                     return !batch.bytes.empty();
+                   },
+                   [&](Batch& batch) { decode(line, batch); },
+                   [&](Batch& batch) {
+                     for (const Facts& event : batch.events) add(kernel_of(event));
+                     damaged_ += batch.damaged;
+                     events.done_with(batch.bytes.back());
+                   }};
+  work.run(line.events > 2 * kEventsPerBatch ? threads_ : 1, [] { return Batch{}; });
   flush();
   constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
   close_op(kNever);
   close_run(kNever);
-  damaged_ += events.damaged();
 }
 
 // The profiler sometimes loses the annotation of a kernel in the middle of a module's run. If all

@@ -1,7 +1,7 @@
 // device.hpp: the plane of a GPU: its kernels, and above them the HLO ops and module runs
 // they belong to.
 //   DeviceReader{plane, pages, modules, hints, {.pid = 1, .name = "vm /device:GPU:0"},
-//   builder}.read();
+//   builder, threads}.read();
 // For each stream the rows are, in order of time: a module run, its first op, the op's kernels, the
 // next op, ... Modules and ops are cpu_op events on the stream's own track, so that the tree of a
 // profile is module -> HLO op -> kernels; op and kernels share the instruction's Signature. An op
@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tracelens/trace_builder.hpp>
@@ -26,13 +27,14 @@ namespace tracelens::xplane {
 class DeviceReader {
  public:
   DeviceReader(const Plane& plane, const Pages& pages, Modules& modules, const HostHints& hints,
-               Process process, TraceBuilder& builder)
+               Process process, TraceBuilder& builder, int threads)
       : plane_{plane},
         pages_{pages},
         modules_{modules},
         hints_{hints},
         process_{std::move(process)},
-        builder_{builder} {}
+        builder_{builder},
+        threads_{threads} {}
 
   void read();
 
@@ -43,10 +45,27 @@ class DeviceReader {
     std::string_view hlo_op;     // lives as long as the plane
     std::string_view details;    // "kind_src:pinned size:1024 ..." of a copy
   };
+  // What an event says by itself: found by many threads at once.
+  struct Facts {
+    std::int64_t metadata_id = 0;
+    std::optional<Span> span = {};
+    std::int64_t correlation = kAbsent;
+    Category category = Category::kNone;
+    std::string_view hlo_op = {}, module = {}, details = {};  // live as long as the plane
+    std::optional<std::int64_t> program = {};
+  };
+  struct Batch {
+    std::vector<std::string_view> bytes;
+    std::vector<Facts> events;
+    Event scratch;
+    std::uint64_t damaged = 0;
+  };
   void read_stream(const Line& line);
   void read_other(const Line& line);
+  void decode(const Line& line, Batch& batch) const;
+  [[nodiscard]] Facts facts_of(const Line& line, const Event& event) const;
   [[nodiscard]] StringId name_of(std::int64_t metadata_id);
-  [[nodiscard]] Kernel kernel_of(const Event& event, const Span& span);
+  [[nodiscard]] Kernel kernel_of(const Facts& event);
 
   // Kernels that only name the graph they are part of wait until all of it is there.
   void add(const Kernel& kernel);
@@ -64,6 +83,7 @@ class DeviceReader {
   const HostHints& hints_;
   Process process_;
   TraceBuilder& builder_;
+  const int threads_;
 
   std::unordered_map<std::int64_t, StringId> names_;
   TrackId track_{};

@@ -55,15 +55,14 @@ std::optional<hlo::Place> Program::place_of(std::string_view hlo_op) const {
 }
 
 const HloOp* Program::op(std::string_view hlo_op) {
-  std::string name{hlo_op};
-  if (const auto found = by_name_.find(name); found != by_name_.end()) return found->second;
+  if (const auto found = by_name_.find(hlo_op); found != by_name_.end()) return found->second;
   const HloOp* op = nullptr;
   if (!module_) {
     op = add(hlo_op);
   } else if (const auto place = place_of(hlo_op); place && launches_work(module_->at(*place))) {
-    op = add(module_->at(*place).name, place);
+    op = at(*place);
   }
-  by_name_.emplace(std::move(name), op);
+  by_name_.emplace(hlo_op, op);
   return op;
 }
 
@@ -77,8 +76,7 @@ std::vector<Program::Launch> Program::align(std::string_view hlo_op,
   }
   for (const auto& [place, is_first] : aligner_->align(computation, kernels))
     launches.push_back(
-        {.op = place.instruction == hlo::kNone ? add(hlo_op) : add(module_->at(place).name, place),
-         .is_first = is_first});
+        {.op = place.instruction == hlo::kNone ? add(hlo_op) : at(place), .is_first = is_first});
   return launches;
 }
 
@@ -94,17 +92,21 @@ const HloOp* Program::op_of_kernel(StringId kernel) {
   if (module_) {
     const KernelName name{builder_.text(kernel)};
     const auto place = aligner_->place_of_kernel(name);
-    if (place) op = add(module_->at(*place).name, place);
+    if (place) op = at(*place);
   }
   by_kernel_.emplace(kernel.row, op);
   return op;
 }
 
+const HloOp* Program::at(hlo::Place place) {
+  const HloOp*& op = by_place_[std::uint64_t{place.computation} << 32 | place.instruction];
+  if (op == nullptr) op = add(module_->at(place).name, place);
+  return op;
+}
+
 const HloOp* Program::add(std::string_view name, std::optional<hlo::Place> place) {
   // Two names may mean one instruction, so ops are kept by the instruction's own.
-  std::string key{name};
-  key += '\n';
-  if (const auto found = by_name_.find(key); found != by_name_.end()) return found->second;
+  if (const auto found = by_own_name_.find(name); found != by_own_name_.end()) return found->second;
   Signature signature;
   signature.name = builder_.intern(name);
   signature.concrete = Value::tuple({Value{name_}, Value{key_}});
@@ -119,7 +121,7 @@ const HloOp* Program::add(std::string_view name, std::optional<hlo::Place> place
   }
   op.signature = builder_.intern(std::move(signature));
   op.label = builder_.intern(label);
-  by_name_.emplace(std::move(key), &op);
+  by_own_name_.emplace(name, &op);
   return &op;
 }
 

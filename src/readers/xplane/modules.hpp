@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -59,6 +60,11 @@ class Program {
   void use();
 
  private:
+  // Names are those of profiles and modules: kept as text, asked for as views.
+  struct TextHash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
+  const HloOp* at(hlo::Place place);
   const HloOp* add(std::string_view name, std::optional<hlo::Place> place = std::nullopt);
   [[nodiscard]] std::optional<hlo::Place> place_of(std::string_view hlo_op) const;
 
@@ -70,7 +76,9 @@ class Program {
   std::optional<HloAligner> aligner_;
   std::deque<HloOp> ops_;                                      // never move
   std::unordered_map<std::uint32_t, const HloOp*> by_kernel_;  // null: kernels of several ops
-  std::unordered_map<std::string, const HloOp*> by_name_;      // null: runs many
+  // By what kernels call them; null: runs many. By the instruction's own name; by its place.
+  std::unordered_map<std::string, const HloOp*, TextHash, std::equal_to<>> by_name_, by_own_name_;
+  std::unordered_map<std::uint64_t, const HloOp*> by_place_;
 };
 
 class Modules {

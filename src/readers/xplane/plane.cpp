@@ -174,6 +174,11 @@ void Plane::add_stat_name(std::string_view bytes) {
   for (WireField field; wire.next(field);)
     if (field.number == 2 && field.has_bytes) name.text = field.bytes;
   name.key = key_of(name.text);
+  constexpr std::int64_t kSmall = 1 << 10;
+  if (key >= 0 && key < kSmall) {
+    keys_.resize(kSmall, Key::kUnknown);
+    keys_[static_cast<std::size_t>(key)] = name.key;
+  }
   stat_index_.set(key, stat_names_.size());
   stat_names_.push_back(std::move(name));
 }
@@ -208,8 +213,6 @@ const Plane::StatName& Plane::stat_name(std::int64_t id) const {
   const auto position = stat_index_.at(id);
   return position ? stat_names_[*position] : kNone;
 }
-
-Key Plane::key(const Stat& stat) const { return stat_name(stat.metadata_id).key; }
 
 std::string_view Plane::key_name(const Stat& stat) const {
   return stat_name(stat.metadata_id).text;
@@ -247,15 +250,20 @@ bool LineEvents::next_bytes(std::string_view& bytes) {
   for (WireField field; wire_.next(field);) {
     if (field.number != 4 || !field.has_bytes) continue;
     bytes = field.bytes;
-    trail_.reach(bytes.data());
     return true;
   }
   return false;
 }
 
+void LineEvents::next_bytes(std::size_t most, std::vector<std::string_view>& events) {
+  events.clear();
+  for (std::string_view bytes; events.size() < most && next_bytes(bytes);) events.push_back(bytes);
+}
+
 bool LineEvents::next(Event& event) {
   std::string_view bytes;
   while (next_bytes(bytes)) {
+    done_with(bytes);
     if (decode_event(bytes, event)) return true;
     ++damaged_;
   }

@@ -116,7 +116,10 @@ class Plane {
   [[nodiscard]] const std::vector<std::pair<std::int64_t, EventKind>>& kinds() const {
     return kinds_;  // in file order
   }
-  [[nodiscard]] Key key(const Stat& stat) const;
+  [[nodiscard]] Key key(const Stat& stat) const {
+    const auto id = static_cast<std::uint64_t>(stat.metadata_id);
+    return id < keys_.size() ? keys_[id] : stat_name(stat.metadata_id).key;
+  }
   [[nodiscard]] std::string_view key_name(const Stat& stat) const;
   // The text of a text or a reference; empty for the other kinds.
   [[nodiscard]] std::string_view text(const Stat& stat) const;
@@ -149,6 +152,7 @@ class Plane {
   };
   Positions kind_index_, stat_index_;
   std::vector<StatName> stat_names_;
+  std::vector<Key> keys_;  // by id, for small ones: asked for every value of every event
   std::vector<Stat> stats_;
   bool is_damaged_ = false;
 };
@@ -161,6 +165,12 @@ class LineEvents {
   // False at the end. `event` is reused from call to call.
   bool next(Event& event);
   [[nodiscard]] std::uint64_t damaged() const { return damaged_; }
+  // Or undecoded, up to `most` at once, for other threads to decode; empty at the end.
+  void next_bytes(std::size_t most, std::vector<std::string_view>& events);
+  // Told when events handed out by next_bytes() are done with, in order.
+  void done_with(std::string_view event) {
+    if (sorted_.empty()) trail_.reach(event.data());
+  }
 
  private:
   bool next_bytes(std::string_view& bytes);

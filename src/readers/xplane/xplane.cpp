@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/threads.hpp"
 #include "readers/xplane/device.hpp"
 #include "readers/xplane/folder.hpp"
 #include "readers/xplane/host.hpp"
@@ -165,7 +166,8 @@ class ProfileReader {
                    modules_,
                    hints,
                    {.pid = first_pid + kFirstGpuPid + gpu.id(), .name = host + " " + gpu.name()},
-                   builder_}
+                   builder_,
+                   io::thread_count(options_.threads)}
           .read();
       report(in, bytes.size());
     }
