@@ -31,6 +31,9 @@ class ByteSource {
   // not to be called.
   [[nodiscard]] virtual std::optional<std::string_view> map() { return std::nullopt; }
   virtual void forget_mapped(std::size_t /*from*/, std::size_t /*to*/) {}
+  // Those of a plain file; nothing and 0 of all other sources.
+  [[nodiscard]] virtual std::optional<std::uint64_t> plain_size() const { return std::nullopt; }
+  virtual std::size_t read_at(std::uint64_t /*byte*/, std::span<char> /*into*/) const { return 0; }
   // A descriptor that can be read at any offset and starts at byte 0, or -1. Stays owned here.
   [[nodiscard]] virtual int seekable_descriptor() const { return -1; }
 

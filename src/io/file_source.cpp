@@ -6,7 +6,9 @@
 #include <tracelens/error.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <system_error>
 #include <utility>
@@ -58,11 +60,31 @@ class DescriptorSource final : public ByteSource {
   void forget_mapped(std::size_t from, std::size_t to) override {
     if (mapped_) mapped_->forget(from, to);
   }
+  [[nodiscard]] std::optional<std::uint64_t> plain_size() const override {
+    return size_ > 0 ? std::optional{size_} : std::nullopt;
+  }
+  std::size_t read_at(std::uint64_t byte, std::span<char> into) const override {
+    std::size_t filled = 0;
+    while (filled < into.size()) {
+      const ssize_t got = ::pread(fd_.get(), into.data() + filled, into.size() - filled,
+                                  static_cast<off_t>(byte + filled));
+      if (got > 0) filled += static_cast<std::size_t>(got);
+      if (got == 0) break;
+      if (got < 0) wait_or_throw();
+    }
+    const std::uint64_t end = byte + filled;
+    if (filled < into.size() && end < size_)
+      for (std::uint64_t known = ends_at_;
+           end < known && !ends_at_.compare_exchange_weak(known, end);)
+        ;
+    return filled;
+  }
   [[nodiscard]] int seekable_descriptor() const override { return size_ > 0 ? fd_.get() : -1; }
   [[nodiscard]] std::uint64_t packed_bytes() const override { return size_ > 0 ? size_ : got_; }
   [[nodiscard]] double progress() const override { return fraction(got_, size_); }
   [[nodiscard]] const std::string& damage() const override {
     if (const auto cut_at = mapped_ ? mapped_->cut_at() : std::nullopt) damage_ = cut_text(*cut_at);
+    if (ends_at_ < size_) damage_ = cut_text(ends_at_);
     return damage_;
   }
 
@@ -98,7 +120,8 @@ class DescriptorSource final : public ByteSource {
   std::unique_ptr<MappedFile> mapped_;
   std::uint64_t got_ = 0;
   bool ended_ = false;
-  mutable std::string damage_;  // of a mapped file it is known when somebody asks
+  mutable std::atomic<std::uint64_t> ends_at_ = UINT64_MAX;  // where read_at() found the end
+  mutable std::string damage_;  // of a mapped file, and of read_at(): known when somebody asks
 };
 
 // Text that lies in memory.

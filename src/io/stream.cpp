@@ -140,6 +140,12 @@ Stream::~Stream() = default;
 std::string_view Stream::peek(std::size_t count) { return state_->top->peek(count); }
 std::size_t Stream::read(std::span<char> into) { return state_->top->read(into); }
 std::optional<std::string_view> Stream::map() { return state_->top->map(); }
+std::optional<std::uint64_t> Stream::plain_size() const { return state_->top->plain_size(); }
+
+std::size_t Stream::read_at(std::uint64_t byte, std::span<char> into) const {
+  return state_->top->read_at(byte, into);
+}
+
 void Stream::forget_mapped(std::size_t from, std::size_t to) {
   state_->top->forget_mapped(from, to);
 }

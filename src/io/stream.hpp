@@ -42,6 +42,11 @@ class Stream {
   // The whole text without a copy, in place of read(): of plain bytes, and of a plain file, which is
   // mapped where guard_mapped_files() was called. Nothing: it has to be read.
   [[nodiscard]] std::optional<std::string_view> map();
+  // The size of a plain file whose parts read_at() gives; nothing of anything else.
+  [[nodiscard]] std::optional<std::uint64_t> plain_size() const;
+  // Fills `into` from this byte of a plain file on, whatever read() has given out. Several threads may
+  // ask at once. Fewer bytes only where the file ends, which is damage before its plain_size().
+  std::size_t read_at(std::uint64_t byte, std::span<char> into) const;
   // Tells that a part of the mapped text is not needed for now: its pages can go, and are read from
   // the file once more when it is looked at again.
   void forget_mapped(std::size_t from, std::size_t to);

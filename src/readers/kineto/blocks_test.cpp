@@ -12,6 +12,7 @@
 #include <tracelens/read_trace.hpp>
 
 #include "io/stream.hpp"
+#include "io/temporary_folder.hpp"
 #include "readers/chrome/stray_controls.hpp"
 #include "readers/kineto/kineto.hpp"
 #include "readers/kit/dump.hpp"
@@ -47,6 +48,21 @@ TEST(KinetoBlocks, AnyBlockSizeGivesTheSameTrace) {
   const std::string expected = dump_read(text, {.threads = 1});
   for (std::size_t bytes = 16; bytes < 600; bytes += bytes < 100 ? 3 : 17)
     ASSERT_EQ(dump_read(text, {.threads = 1, .block_bytes = bytes}), expected) << bytes;
+}
+
+// Whose parts are read by the threads themselves.
+TEST(KinetoBlocks, APlainFileGivesTheSameTraceAsItsText) {
+  const std::string text = tricky_trace(300);
+  const io::TemporaryFolder folder;
+  const std::string path = folder.write("trace.json", text);
+  const auto read = [&](io::Stream in, const ReadOptions& options) {
+    return dump(read_kineto(in, options));
+  };
+  const std::string expected = read(io::Stream::over(path, text), {.threads = 1});
+  for (std::size_t bytes = 16; bytes < 2000; bytes += bytes < 100 ? 3 : 97)
+    for (const int threads : {1, 4})
+      ASSERT_EQ(read(io::Stream::open(path), {.threads = threads, .block_bytes = bytes}), expected)
+          << bytes << " bytes, " << threads << " threads";
 }
 
 // Every element where it stands, whole; those that cannot be read have no size.

@@ -12,6 +12,7 @@
 
 #include <cctype>
 #include <cstdint>
+#include <optional>
 #include <tracelens/error.hpp>
 #include <tracelens/trace_builder.hpp>
 #include <vector>
@@ -71,12 +72,16 @@ struct Block {
   std::uint64_t first_byte = 0;  // in the whole file
   double fraction = 0;
   bool is_last = false;
+  // Of a plain file: what is to be read, as far as it is not in `text` yet; see BlockSource::fill().
+  std::uint64_t begin = 0, end = 0;
 };
 
-// The text of the event list and what follows it, in blocks. Not thread-safe.
+// The text of the event list and what follows it, in blocks. One thread at a time takes the next; of a
+// plain file it then reads its block by itself, while others read theirs.
 class BlockSource {
  public:
-  BlockSource(io::Stream& in, std::size_t block_bytes) : in_{in}, block_bytes_{block_bytes} {}
+  BlockSource(io::Stream& in, std::size_t block_bytes)
+      : in_{in}, block_bytes_{block_bytes}, plain_size_{in.plain_size()} {}
 
   // Reads up to the event list, telling `top` what comes before it, and returns that.
   std::string open(TopLevel& top) {
@@ -89,7 +94,7 @@ class BlockSource {
       if (list != TopLevel::kNeedMore) {
         std::string before{text.view().substr(0, list)};
         text.erase_front(list);
-        next_byte_ = list;
+        first_byte_ = next_byte_ = list;
         return before;
       }
       if (want > kLongestHeader)
@@ -102,6 +107,7 @@ class BlockSource {
   // False when the file is used up; every file has at least one block.
   bool next(Block& block) {
     if (is_done_) return false;
+    if (plain_size_) return next_of_file(block);
     block.text.clear();
     block.text.append(rest_.view());
     rest_.clear();
@@ -120,11 +126,51 @@ class BlockSource {
     return true;
   }
 
+  // Reads what next() has only told the place of. For the thread that works on the block.
+  void fill(Block& block) const {
+    if (!plain_size_) return;
+    block.text.clear();
+    const std::uint64_t begin = cut_before(block.begin, block.text);
+    block.first_byte = begin;
+    const auto want = static_cast<std::size_t>(block.end - block.begin);
+    const std::size_t got = in_.read_at(block.begin, block.text.room(want));
+    block.text.resize(block.text.size() + got);
+    if (block.is_last) return;
+    const std::string_view window = block.text.view();
+    const std::size_t near = std::min(window.size(), cut_window());
+    block.text.resize(window.size() - near + guess_cut(window.substr(window.size() - near)));
+  }
+
  private:
+  // Both neighbours of a cut look for it in the same text, so it must lie in the block before it.
+  [[nodiscard]] std::size_t cut_window() const { return std::min(kCutSearchBytes, block_bytes_); }
+
+  bool next_of_file(Block& block) {
+    block.begin = next_byte_;
+    block.end = std::min(*plain_size_, next_byte_ + block_bytes_);
+    block.fraction = static_cast<double>(block.end) / static_cast<double>(*plain_size_);
+    block.is_last = is_done_ = block.end == *plain_size_;
+    next_byte_ = block.end;
+    return true;
+  }
+
+  // Where the block that is to begin at `byte` does begin; `text` gets what lies between.
+  std::uint64_t cut_before(std::uint64_t byte, PaddedText& text) const {
+    if (byte == first_byte_) return byte;
+    const std::uint64_t from =
+        std::max(first_byte_, byte - std::min<std::uint64_t>(byte, cut_window()));
+    const std::size_t got = in_.read_at(from, text.room(static_cast<std::size_t>(byte - from)));
+    text.resize(got);
+    const std::size_t cut = guess_cut(text.view());
+    text.erase_front(cut);
+    return from + cut;
+  }
+
   io::Stream& in_;
   std::size_t block_bytes_;
+  std::optional<std::uint64_t> plain_size_;
   PaddedText rest_;  // read, but behind the last cut
-  std::uint64_t next_byte_ = 0;
+  std::uint64_t first_byte_ = 0, next_byte_ = 0;
   bool is_done_ = false;
 };
 
@@ -329,7 +375,10 @@ Trace read_blocks(io::Stream& in, const ReadOptions& options, Indexing* indexing
   const std::string before = source.open(top);
   Assembly assembly{builder, options, indexing};
   OrderedWork work{[&](Worker& worker) { return source.next(worker.block); },
-                   [](Worker& worker) { worker.decode(); },
+                   [&](Worker& worker) {
+                     source.fill(worker.block);
+                     worker.decode();
+                   },
                    [&](Worker& worker) { assembly.accept(worker); }};
   work.run(io::thread_count(options.threads), [&] { return Worker{builder, indexing}; });
   assembly.controls().add_to(builder.warnings());

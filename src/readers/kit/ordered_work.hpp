@@ -9,6 +9,7 @@
 // depend on N. An exception of any of them ends the work and is thrown by run().
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -30,6 +31,7 @@ class OrderedWork {
   template <class MakeWorker>
   void run(int threads, const MakeWorker& make_worker) {
     std::vector<std::thread> others;
+    turns_ = std::vector<std::condition_variable>(static_cast<std::size_t>(std::max(threads, 1)));
     try {
       for (int i = 1; i < threads; ++i)
         others.emplace_back([this, &make_worker] { go(make_worker); });
@@ -50,18 +52,21 @@ class OrderedWork {
       while (take(worker, index)) {
         work_(worker);
         std::unique_lock lock{order_};
-        turn_changed_.wait(lock, [&] { return turn_ == index || failure_; });
+        turn_of(index).wait(lock, [&] { return turn_ == index || failure_; });
         if (failure_) return;
         accept_(worker);
         ++turn_;
-        turn_changed_.notify_all();
+        turn_of(turn_).notify_one();
       }
     } catch (...) {
       const std::lock_guard lock{order_};
       if (!failure_) failure_ = std::current_exception();
-      turn_changed_.notify_all();
+      for (std::condition_variable& turn : turns_) turn.notify_one();
     }
   }
+
+  // Each thread holds one piece, so no two that wait share a place.
+  std::condition_variable& turn_of(std::uint64_t index) { return turns_[index % turns_.size()]; }
 
   template <class Worker>
   bool take(Worker& worker, std::uint64_t& index) {
@@ -80,7 +85,7 @@ class OrderedWork {
   std::uint64_t taken_ = 0;
   bool is_over_ = false;  // nothing is left, or take_ has thrown: it is not called again
   std::mutex order_;      // guards accept_, turn_ and failure_
-  std::condition_variable turn_changed_;
+  std::vector<std::condition_variable> turns_;  // so that only the one whose turn it is wakes
   std::uint64_t turn_ = 0;
   std::exception_ptr failure_;
 };
