@@ -226,6 +226,16 @@ std::vector<AllowedFolders::Found> AllowedFolders::files(const std::string& belo
   return found;
 }
 
+std::string AllowedFolders::without_paths(std::string sentence) const {
+  for (const Root& root : roots_)
+    for (const std::string& path : {root.path, root.given}) {
+      const std::string folder = path.ends_with('/') ? path : path + "/";
+      for (std::size_t at = 0; (at = sentence.find(folder, at)) != sentence.npos;)
+        sentence.erase(at, folder.size());
+    }
+  return sentence;
+}
+
 void AllowedFolders::check_folder(const std::string& path) const {
   std::error_code error;
   std::size_t count = 0;

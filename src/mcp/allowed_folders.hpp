@@ -59,6 +59,8 @@ class AllowedFolders {
     std::uint64_t bytes = 0;
   };
   [[nodiscard]] std::vector<Found> files(const std::string& below = {}) const;
+  // A sentence about files, with their paths as clients know them.
+  [[nodiscard]] std::string without_paths(std::string sentence) const;
   // Whether all that is in a folder is allowed: a reader may open any of it. Throws ToolError.
   void check_folder(const std::string& path) const;
 

@@ -40,7 +40,7 @@ std::string cell_text(const Value& value, bool from_trace) {
     case Value::Kind::kReal:
       return four_digits_of(value.as_real());
     case Value::Kind::kText:
-      return from_trace ? quoted_cell(value.as_text()) : value.as_text();
+      return from_trace ? quoted_cell(value.as_text()) : clean_sentence(value.as_text());
     default:
       return quoted_cell(compact_json(value));
   }

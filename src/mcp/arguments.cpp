@@ -31,9 +31,8 @@ Value schema_of_item(const Argument& argument) {
     case ArgumentKind::kNumber:
       schema.emplace_back("type", argument.kind == ArgumentKind::kInteger ? "integer" : "number");
       if (argument.is_list) break;
-      schema.emplace_back("minimum", argument.least);
+      if (argument.least != 0) schema.emplace_back("minimum", argument.least);
       if (has_most(argument)) schema.emplace_back("maximum", argument.most);
-      if (argument.otherwise) schema.emplace_back("default", *argument.otherwise);
       break;
     case ArgumentKind::kBool:
       schema.emplace_back("type", "boolean");
@@ -51,10 +50,7 @@ Value schema_of_item(const Argument& argument) {
       }
       std::vector<const Argument*> members;
       for (const Argument& each : argument.members) members.push_back(&each);
-      const Value inner = schema_of_members(members);
-      for (std::size_t i = 0; i < inner.keys().size(); ++i)
-        schema.emplace_back(inner.keys()[i], inner.items()[i]);
-      break;
+      return schema_of_members(members);
     }
     case ArgumentKind::kAny:
       break;
@@ -83,7 +79,6 @@ Value schema_of_members(std::span<const Argument* const> members) {
   }
   Members schema{{"type", "object"}, {"properties", object(std::move(properties))}};
   if (!required.empty()) schema.emplace_back("required", array(std::move(required)));
-  schema.emplace_back("additionalProperties", false);
   return object(std::move(schema));
 }
 
@@ -202,7 +197,11 @@ std::vector<const Argument*> ArgumentList::all() const {
   return arguments;
 }
 
-Value input_schema(const ArgumentList& list) { return schema_of_members(list.all()); }
+// Every model reads all schemas before it reads anything else: defaults and what objects inside do not
+// take are left to the answers of a wrong call.
+Value input_schema(const ArgumentList& list) {
+  return with(schema_of_members(list.all()), "additionalProperties", false);
+}
 
 std::optional<std::string> complaint_about(const Value& arguments, const ArgumentList& list) {
   return complaint_about_members(arguments, {}, list.all());

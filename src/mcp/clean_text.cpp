@@ -1,5 +1,8 @@
 #include "mcp/clean_text.hpp"
 
+#include <algorithm>
+#include <functional>
+
 #include "io/code_points.hpp"
 #include "table/utf8.hpp"
 
@@ -63,7 +66,7 @@ std::string in_quotes(std::string_view text) {
 
 std::string clean_sentence(std::string_view text) {
   std::string sentence;
-  for (const char c : clean_text(text)) {
+  for (const char c : shortened(clean_text(text), kLongestSentence)) {
     if (c == '`')
       sentence += '\'';
     else if (c == '<' || c == '>' || c == '|')
@@ -72,6 +75,32 @@ std::string clean_sentence(std::string_view text) {
       sentence += c;
   }
   return sentence;
+}
+
+std::string quoted_note(std::string_view text) {
+  constexpr std::size_t kLongestNote = 240;
+  return quoted_cell(shortened(clean_text(text), kLongestNote));
+}
+
+std::string with_quoted_names(std::string_view sentence, std::vector<std::string> names) {
+  std::erase(names, std::string{});
+  std::ranges::sort(names, std::ranges::greater{}, &std::string::size);  // the longest first
+  std::string text;
+  while (!sentence.empty()) {
+    // The name that comes first; of those in one place the longest.
+    std::size_t first = sentence.size();
+    const std::string* found = nullptr;
+    for (const std::string& name : names)
+      if (const std::size_t at = sentence.find(name); at < first) {
+        first = at;
+        found = &name;
+      }
+    text += clean_sentence(sentence.substr(0, first));
+    if (found == nullptr) break;
+    text += in_quotes(*found);
+    sentence.remove_prefix(first + found->size());
+  }
+  return text;
 }
 
 }  // namespace tracelens::mcp

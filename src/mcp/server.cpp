@@ -59,7 +59,7 @@ struct Server {
   Server(const McpOptions& options, int output)
       : folders{options.folders},
         store{{options.cache_bytes, options.limit_text_bytes}},
-        services{{folders, store}},
+        services{{folders, store, recent}},
         dispatcher{services,
                    [this, output](const Value& message) {
                      if (!write_all(output, compact_json(message) + "\n")) is_deaf = true;
@@ -71,6 +71,7 @@ struct Server {
 
   AllowedFolders folders;
   TraceStore store;
+  RecentAnswers recent;
   ToolServices services;
   std::atomic<bool> is_deaf = false;
   Dispatcher dispatcher;

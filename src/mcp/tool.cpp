@@ -23,10 +23,7 @@ constexpr Argument kOptions[] = {
 };
 
 constexpr Argument kCommon[] = {
-    {.name = "trace",
-     .description = "file below an allowed folder",
-     .is_required = true,
-     .most = 4096},
+    {.name = "trace", .is_required = true, .most = 4096},
     {.name = "options", .kind = ArgumentKind::kObject, .members = kOptions},
     {.name = "max_tokens",
      .kind = ArgumentKind::kInteger,
@@ -40,6 +37,7 @@ constexpr Argument kCommon[] = {
 }  // namespace
 
 std::span<const Argument> trace_arguments() { return kCommon; }
+std::span<const Argument> several_traces_arguments() { return std::span{kCommon}.subspan(1); }
 std::span<const Argument> page_arguments() { return std::span{kCommon}.subspan(2); }
 
 Value type_schema(const char* type) { return object({{"type", type}}); }
@@ -89,16 +87,13 @@ OpenFile Call::open_file(const std::string& name) {
 }
 
 TraceStore::Lease Call::open_trace() {
-  const OpenFile file = open_file(text("trace"));
-  try {
-    return workshop_.store.open(file, options(), control_);
-  } catch (const ToolError&) {
-    throw;
-  } catch (const Stopped&) {
-    throw;
-  } catch (const std::exception& error) {
-    throw ToolError{sentence_about(error, file)};
-  }
+  return workshop_.store.open(open_file(text("trace")), options(), control_);
+}
+
+std::shared_ptr<const Trace> Call::trace_of(const OpenFile& file) const {
+  const TraceStore::Lease desk = workshop_.store.open(file, options(), control_);
+  (void)desk->trace();  // a finished report has none
+  return desk->shared_trace();
 }
 
 std::uint32_t Call::arguments_hash() const {
@@ -139,6 +134,18 @@ Value Call::result(Answer answer, TraceDesk* desk) const {
   if (desk != nullptr)
     fit.string_id = [desk](std::string_view text) { return desk->string_id(text); };
   return result_of(std::move(answer), fit);
+}
+
+Value Call::paged_result(const std::function<Answer()>& make) const {
+  const std::size_t offset = this->offset();
+  Answer answer = *workshop_.recent.get(
+      fmt::format("{} {:x} {:x}", tool_.name, arguments_hash(), stamp_), make);
+  auto& rows = answer.grid.rows;
+  answer.offset = offset;
+  answer.total = rows.size();
+  rows.erase(rows.begin(),
+             rows.begin() + static_cast<std::ptrdiff_t>(std::min(offset, rows.size())));
+  return result(std::move(answer));
 }
 
 }  // namespace tracelens::mcp

@@ -15,6 +15,7 @@
 #include "mcp/answer.hpp"
 #include "mcp/arguments.hpp"
 #include "mcp/control.hpp"
+#include "mcp/recent_answers.hpp"
 #include "mcp/trace_store.hpp"
 
 namespace tracelens::mcp {
@@ -33,6 +34,7 @@ struct Tool {
 struct Workshop {
   const AllowedFolders& folders;
   TraceStore& store;
+  RecentAnswers& recent;
 };
 
 // One call of a tool, its arguments checked.
@@ -56,12 +58,17 @@ class Call {
   // Its name and state are part of the answer from now on.
   [[nodiscard]] OpenFile open_file(const std::string& name);
   [[nodiscard]] TraceStore::Lease open_trace();  // argument `trace`
+  // The trace alone, for tools that hold several: two desks at once could wait for each other.
+  [[nodiscard]] std::shared_ptr<const Trace> trace_of(const OpenFile& file) const;
 
   // --- answering ---
   // The rows that came before this page. Throws ToolError when the cursor is not of this call.
   [[nodiscard]] std::size_t offset() const;
   // `desk`: where the whole names are found.
   [[nodiscard]] Value result(Answer answer, TraceDesk* desk = nullptr) const;
+  // The same with all rows, of which this call shows its page; made once for all pages. The files must
+  // be open.
+  [[nodiscard]] Value paged_result(const std::function<Answer()>& make) const;
 
  private:
   [[nodiscard]] std::uint32_t arguments_hash() const;
@@ -76,7 +83,9 @@ class Call {
 
 // --- what many tools have in common ---
 [[nodiscard]] std::span<const Argument> trace_arguments();  // trace, options and those of pages
-[[nodiscard]] std::span<const Argument> page_arguments();   // max_tokens, cursor, names
+[[nodiscard]] std::span<const Argument>
+several_traces_arguments();  // the same without trace; names is the last
+[[nodiscard]] std::span<const Argument> page_arguments();  // max_tokens, cursor, names
 
 [[nodiscard]] Value type_schema(const char* type);
 // The schema of a section: columns and rows.

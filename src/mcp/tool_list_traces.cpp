@@ -75,8 +75,8 @@ const Tool kListTracesTool{
     .name = "list_traces",
     .title = "List traces",
     .description =
-        "Trace files in the allowed folders: path, size, format by name, rank. Use it first "
-        "when no file was named. Paths of its answer are what `trace` takes.",
+        "Trace files in the allowed folders: path, size, format, rank. Use it when no file "
+        "was named; its paths are what `trace` takes.",
     .arguments = {kListTracesArguments, page_arguments()},
     .more_output = no_more_output,
     .run = run_list_traces};

@@ -53,9 +53,9 @@ const Tool kQueryTool{
     .name = "query",
     .title = "SQL",
     .description =
-        "One SELECT over events (slice, gpu_event, kernel, launch, op, tree, memory ...) and "
-        "report tables. Times are ns. Use `table` for rows of one table, this for joins, "
-        "aggregates and single events. tracelens://help/sql has the schema and examples.",
+        "One SELECT over events (slice, gpu_event, kernel, launch, op, tree, memory) and "
+        "report tables; times in ns. Use it for joins and single events, table for the rest. "
+        "Schema: tracelens://help/sql.",
     .arguments = {kQueryArguments, trace_arguments()},
     .more_output = no_more_output,
     .run = run_query};

@@ -62,7 +62,7 @@ Value ToolServices::call(const std::string& tool, const Value& arguments, CallCo
     return tool_error(error.what());
   } catch (const Error& error) {
     control.check();
-    return tool_error(clean_sentence(error.what()));
+    return tool_error(clean_sentence(workshop_.folders.without_paths(error.what())));
   } catch (const std::bad_alloc&) {
     return tool_error("not enough memory: ask for less, or start the server with --max-memory");
   }

@@ -46,7 +46,7 @@ std::vector<std::string> missing_of(const TraceCheck& check) {
     if (text(0) == "ok") continue;
     std::string sentence = fmt::format("{}: {}", text(1), text(2));
     if (found.columns().size() > 3 && !text(3).empty()) sentence += fmt::format(" ({})", text(3));
-    missing.push_back(clean_sentence(sentence));
+    missing.push_back(quoted_note(sentence));
   }
   return missing;
 }
@@ -158,9 +158,8 @@ const Tool kSummaryTool{
     .name = "summary",
     .title = "Summary of a trace",
     .description =
-        "Start here: GPU, steps, span, how the GPU's time splits into computing, "
-        "communication, copies and idle, what is missing in the recording, largest "
-        "categories and ops, first findings, and which tool helps next.",
+        "Start here. GPU, steps, how GPU time splits into computing, communication, copies "
+        "and idle, what was not recorded, largest ops, first findings, which tool next.",
     .arguments = {{}, trace_arguments()},
     .more_output = summary_output,
     .run = run_summary};

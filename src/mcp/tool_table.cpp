@@ -68,6 +68,18 @@ class TableStatement {
   }
   [[nodiscard]] std::span<const QueryParam> params() const { return params_; }
 
+  // The shown columns that name a row to `tree` and `replay`; none where rows are groups.
+  [[nodiscard]] std::vector<std::string> key_columns() const {
+    std::vector<std::string> keys;
+    if (!groups_.empty()) return keys;
+    for (const Shown& each : shown_)
+      for (const std::string_view id : {"id", "event_id", "node", "ex_uid", "call_id"})
+        if (each.name == id) return {each.name};
+    for (const Shown& each : shown_)
+      if (each.is_text && keys.size() < 3) keys.push_back(each.name);
+    return keys;
+  }
+
   // Units, and which columns go first where there is no room.
   void describe(Grid& grid) const {
     for (std::size_t i = 0; i < grid.columns.size(); ++i) {
@@ -206,8 +218,13 @@ Value run_table(Call& call) {
   statement.describe(rows.grid);
   answer.grid = std::move(rows.grid);
   answer.total = rows.total;
+  const std::vector<std::string> keys = statement.key_columns();
+  answer.more.emplace_back("key_columns", array(keys));
+  if (!keys.empty()) answer.notes.push_back(fmt::format("a row's key: {}", fmt::join(keys, ", ")));
   return call.result(std::move(answer), &*desk);
 }
+
+Members table_output() { return {{"key_columns", type_schema("array")}}; }
 
 }  // namespace
 
@@ -215,11 +232,10 @@ const Tool kTableTool{
     .name = "table",
     .title = "Rows of a table",
     .description =
-        "Rows of a report table (gpu_timeline, ops_summary, kernel_summary, "
-        "ops_unique_args, GEMM ...) or event table: filter, sort, group. Without `columns` "
-        "the most important ones. Use it before `query`; `tables` has the names.",
+        "Rows of a report table (ops_summary, kernel_summary, GEMM ...) or event table: "
+        "filter, sort, group. Use it before query; without `columns` the most important ones.",
     .arguments = {kTableArguments, trace_arguments()},
-    .more_output = no_more_output,
+    .more_output = table_output,
     .run = run_table};
 
 }  // namespace tracelens::mcp

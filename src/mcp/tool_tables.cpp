@@ -56,8 +56,8 @@ const Tool kTablesTool{
     .name = "tables",
     .title = "Tables and columns",
     .description =
-        "Every table of a trace with its meaning; with `table` its columns with units and "
-        "meanings. Use it before `table` or `query` when you do not know a name.",
+        "Names and meanings of all tables; with `table` its columns. Use it when you do not "
+        "know a name.",
     .arguments = {kTablesArguments, trace_arguments()},
     .more_output = no_more_output,
     .run = run_tables};

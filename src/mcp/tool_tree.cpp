@@ -16,9 +16,9 @@ namespace {
 constexpr std::string_view kLayers[] = {"module", "python", "annotation", "op", "call", "gpu"};
 
 constexpr Argument kTreeArguments[] = {
-    {.name = "event", .kind = ArgumentKind::kInteger, .description = "its number in the file"},
+    {.name = "event", .kind = ArgumentKind::kInteger},
     {.name = "row", .kind = ArgumentKind::kObject, .members = kRowArguments},
-    {.name = "find", .description = "name; the costliest of them"},
+    {.name = "find", .description = "a name"},
     {.name = "up", .kind = ArgumentKind::kInteger, .least = 0, .most = 200, .otherwise = 20},
     {.name = "down", .kind = ArgumentKind::kInteger, .least = 0, .most = 100, .otherwise = 2},
     {.name = "min_us", .kind = ArgumentKind::kNumber},
@@ -214,9 +214,8 @@ const Tool kTreeTool{
     .name = "tree",
     .title = "Call tree around an event",
     .description =
-        "From an event (its number, a row of a table, or a name) up to the root and down: "
-        "modules, ops, launches, GPU work with GPU time. Use it to see where a kernel comes "
-        "from or what a module runs. Not for totals: use `table`.",
+        "Calls above and below an event with GPU time. Give event, row or find (a name). Use "
+        "it to see where a kernel comes from or what a module runs; not for totals.",
     .arguments = {kTreeArguments, trace_arguments()},
     .more_output = tree_output,
     .run = run_tree};

@@ -4,7 +4,9 @@ namespace tracelens::mcp {
 
 // In the order in which clients list them.
 static constexpr const Tool* kTools[] = {
-    &kListTracesTool, &kSummaryTool, &kTablesTool, &kTableTool, &kTreeTool, &kQueryTool,
+    &kListTracesTool, &kSummaryTool, &kDiagnoseTool, &kTablesTool, &kTableTool,
+    &kTreeTool,       &kQueryTool,   &kCompareTool,  &kDiffTool,   &kCollectivesTool,
+    &kRooflineTool,   &kModelTool,   &kReplayTool,
 };
 
 std::span<const Tool* const> all_tools() { return kTools; }

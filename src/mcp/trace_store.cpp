@@ -218,7 +218,13 @@ Trace TraceStore::read(const OpenFile& file, CallControl& control) const {
                       limits_.text_bytes >> 30)};
     control.progress(progress.fraction, fmt::format("reading: {:.0f} %", 100 * progress.fraction));
   };
-  Trace trace = read_trace(path, options);
+  Trace trace = [&] {
+    try {
+      return read_trace(path, options);
+    } catch (const Error& error) {
+      throw ToolError{sentence_about(error, file)};
+    }
+  }();
   control.check();
   TraceBuilder named{std::move(trace)};
   named.source().name = file.shown();
