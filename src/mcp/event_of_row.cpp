@@ -46,8 +46,19 @@ EventId event_of_row(TraceDesk& desk, const Value& row, CallControl& control) {
   std::vector<QueryParam> params;
   for (std::size_t i = 0; i < key.keys().size(); ++i) {
     const std::string name = fmt::format("k{}", i);
-    tests.push_back(
-        fmt::format("{} = :{}", db::quoted_name(plain_column(columns, key.keys()[i])), name));
+    const std::string column = db::quoted_name(plain_column(columns, key.keys()[i]));
+    const std::string& text = key.items()[i].as_text();
+    // A name as an answer has it, its middle cut out.
+    if (const std::size_t cut = text.find(kEllipsis); cut != text.npos) {
+      tests.push_back(
+          fmt::format("substr({0}, 1, length(:{1})) = :{1} AND "
+                      "substr({0}, -length(:{1}e)) = :{1}e",
+                      column, name));
+      params.push_back({name, text.substr(0, cut)});
+      params.push_back({name + "e", text.substr(cut + kEllipsis.size())});
+      continue;
+    }
+    tests.push_back(fmt::format("{} = :{}", column, name));
     params.push_back(param_of(name, key.items()[i]));
   }
   if (tests.empty())

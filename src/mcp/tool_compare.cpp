@@ -12,14 +12,9 @@ namespace tracelens::mcp {
 namespace {
 
 constexpr Argument kCompareArguments[] = {
-    {.name = "traces",
-     .description = "the first is the baseline",
-     .is_required = true,
-     .is_list = true,
-     .least = 2,
-     .most = 8},
-    {.name = "names", .description = "one each", .is_list = true, .most = 8},
-    {.name = "gates", .description = "such as total_time > 5%", .is_list = true, .most = 20},
+    {.name = "traces", .is_required = true, .is_list = true, .least = 2, .most = 8},
+    {.name = "names", .is_list = true},
+    {.name = "gates", .description = "such as total_time > 5%", .is_list = true},
     {.name = "limit", .kind = ArgumentKind::kInteger, .least = 1, .most = 200, .otherwise = 15},
 };
 
@@ -110,7 +105,7 @@ const Tool kCompareTool{
     .name = "compare",
     .title = "Compare runs",
     .description =
-        "Runs side by side: conclusion, timeline, categories, largest changes; gates pass or "
+        "Runs side by side, the first is the baseline: conclusion, timeline, categories, largest changes; gates pass or "
         "fail. Use it first for two runs.",
     .arguments = {kCompareArguments, several_traces_arguments().first(3)},
     .more_output = compare_output,

@@ -14,9 +14,10 @@ namespace tracelens::mcp {
 namespace {
 
 constexpr Argument kReplayArguments[] = {
+    {.name = "trace", .is_required = true, .most = 4096},
     {.name = "event", .kind = ArgumentKind::kInteger},
     {.name = "row", .kind = ArgumentKind::kObject, .members = kRowArguments},
-    {.name = "device", .description = "such as cuda:1"},
+    {.name = "device"},
 };
 
 // What `tracelens replay` writes knows far more (back-ends, copies, autograd), in 1,900 lines.
@@ -174,7 +175,7 @@ const Tool kReplayTool{
     .description =
         "A PyTorch script that runs one op of the trace again and times it. Give the op's "
         "event or a row. Runs nothing itself.",
-    .arguments = {kReplayArguments, trace_arguments()},
+    .arguments = {kReplayArguments, page_arguments()},
     .more_output = replay_output,
     .run = run_replay};
 

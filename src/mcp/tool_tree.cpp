@@ -22,7 +22,7 @@ constexpr Argument kTreeArguments[] = {
     {.name = "up", .kind = ArgumentKind::kInteger, .least = 0, .most = 200, .otherwise = 20},
     {.name = "down", .kind = ArgumentKind::kInteger, .least = 0, .most = 100, .otherwise = 2},
     {.name = "min_us", .kind = ArgumentKind::kNumber},
-    {.name = "layers", .kind = ArgumentKind::kChoice, .is_list = true, .most = 6, .words = kLayers},
+    {.name = "layers", .kind = ArgumentKind::kChoice, .is_list = true, .words = kLayers},
 };
 
 std::string_view layer_of(const Trace& trace, const Tree& tree, NodeId node) {

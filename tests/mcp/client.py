@@ -14,7 +14,6 @@ class Server:
     """One server process. Everything it writes to standard output must be a message."""
 
     def __init__(self, program, folders, era, *flags):
-        # stderr goes to a file: nobody would read a pipe.
         self.era = era
         self.process = subprocess.Popen([program, "mcp", *flags, *map(str, folders)], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -22,6 +21,7 @@ class Server:
         self.kept = []
         self.next_id = 0
         self.recent = []
+        self.taken = 0  # seconds of the last call
         threading.Thread(target=self._read, daemon=True).start()
         self.log = []
         threading.Thread(target=lambda: self.log.extend(self.process.stderr), daemon=True).start()
@@ -91,7 +91,9 @@ class Server:
     def call(self, tool, timeout=120, **arguments):
         """The result of a tool."""
         self.pace()
+        start = time.monotonic()
         answer = self.request("tools/call", {"name": tool, "arguments": arguments}, timeout)
+        self.taken = time.monotonic() - start
         assert "result" in answer, answer
         return answer["result"]
 
