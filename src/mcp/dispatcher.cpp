@@ -271,6 +271,8 @@ void Dispatcher::run_call(const CallPointer& call) {
     call->control->check();
     finish(call, services_.call(call->tool, call->arguments, *call->control));
   } catch (const Stopped&) {  // whoever stopped it has answered, or nobody waits
+    const std::lock_guard lock{mutex_};
+    if (!std::exchange(call->is_over, true)) calls_.erase(compact_json(call->request.id));
   } catch (const std::exception& error) {
     log_(fmt::format("{}: {}", call->tool, error.what()));
     const std::lock_guard lock{mutex_};
