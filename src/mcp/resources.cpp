@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <memory>
 #include <tracelens/gpu.hpp>
+#include <tracelens/json.hpp>
 #include <tracelens/query.hpp>
-#include <tracelens/report.hpp>
 
-#include "mcp/answer.hpp"
 #include "mcp/json.hpp"
+#include "mcp/tables_text.hpp"
+#include "perf/core/gpu_files.hpp"
 
 namespace tracelens::mcp {
 namespace {
@@ -47,55 +49,87 @@ constexpr std::string_view kSqlRules =
 
 constexpr std::string_view kTablePrefix = "tracelens://table/", kGpuPrefix = "tracelens://gpu/";
 
+// Columns of the tables of events; those of reports are in tracelens://table/{name}.
+std::string schema_help() {
+  QuerySession session{{.memory_bytes = std::size_t{256} << 20, .select_only = true}};
+  session.add(std::make_shared<const Trace>());
+  std::string text = "\n## Columns\n", last;
+  session.run("SELECT \"table\", \"column\", unit, description FROM column_info",
+              {.on_row = [&](std::span<const QueryCell> row) {
+                const auto cell = [&](std::size_t i) {
+                  const auto* const found = std::get_if<std::string_view>(&row[i]);
+                  return found == nullptr ? std::string_view{} : *found;
+                };
+                if (cell(0) != last) text += fmt::format("\n`{}`:", cell(0));
+                text += fmt::format("{} {}", cell(0) != last ? "" : ",", cell(1));
+                if (!cell(2).empty()) text += fmt::format(" ({})", cell(2));
+                last = cell(0);
+                return true;
+              }});
+  return text + "\n";
+}
+
 std::string sql_help() {
-  std::string text{kSqlRules};
+  std::string text = std::string{kSqlRules} + schema_help() + "\n## Examples\n";
   for (const QueryExample& example : query_examples())
     text += fmt::format("\n{}\n```sql\n{}\n```\n", example.question, example.sql);
   return text;
 }
 
+// Every table, with what it says: the first sentence of each part of the page.
 std::string tables_help() {
-  const Table list = table_list();
   std::string text = "# Tables of reports\n\n";
-  std::string last;
-  for (std::size_t row = 0; row < list.rows(); ++row) {
-    const std::string name = value_of(list.cell(row, 0)).as_text();
-    if (name == last) continue;
-    text += fmt::format("- `{}`: {}\n", name, value_of(list.cell(row, 1)).as_text());
-    last = name;
+  std::string_view page = tables_text();
+  for (std::size_t at = 0; (at = page.find("\n## ")) != page.npos;) {
+    page.remove_prefix(at + 4);
+    const std::string_view name = page.substr(0, page.find('\n'));
+    std::string_view about = page.substr(std::min(page.size(), name.size() + 2));
+    about = about.substr(0, std::min(about.find(" *"), about.find('\n')));
+    text += fmt::format("- `{}`: {}\n", name, about);
   }
   return text;
 }
 
+// A part of the page: what the table says, and its columns.
 std::optional<std::string> table_help(std::string_view name) {
-  const Table list = table_list();
-  for (std::size_t row = 0; row < list.rows(); ++row) {
-    if (value_of(list.cell(row, 0)).as_text() != name) continue;
-    std::string text = fmt::format("# {}\n\n", name);
-    for (std::size_t column = 1; column < list.columns().size(); ++column)
-      if (const std::string cell = value_of(list.cell(row, column)).as_text(); !cell.empty())
-        text += fmt::format("- {}: {}\n", list.columns()[column].spec().name, cell);
-    return text + "\nIts columns, with units and meanings: call `tables` with this name.\n";
-  }
-  return std::nullopt;
+  if (name.empty() || name.find('\n') != name.npos) return std::nullopt;
+  const std::string_view page = tables_text();
+  const std::size_t start = page.find(fmt::format("\n## {}\n", name));
+  if (start == page.npos) return std::nullopt;
+  const std::string_view rest = page.substr(start + 1);
+  return fmt::format(
+      "{}\nIn SQL and in the tools a column has its plain name: `Kernel duration (µs)_sum` is "
+      "kernel_duration_us_sum.\n",
+      rest.substr(0, rest.find("\n## ")));
 }
 
-std::optional<std::string> gpu_help(std::string_view name) {
-  const auto gpus = known_gpus();
-  const auto found =
-      std::ranges::find(gpus, name, [](const Gpu& gpu) { return std::string_view{gpu.name}; });
-  if (found == gpus.end()) return std::nullopt;
-  std::string text = fmt::format("# {}\n\n", found->name);
-  const auto line = [&](std::string_view what, const std::optional<double>& value,
-                        std::string_view unit) {
-    if (value) text += fmt::format("- {}: {} {}\n", what, *value, unit);
-  };
-  line("memory", found->memory_gb, "GB (10^9 bytes)");
-  line("memory bandwidth", found->memory_gbps, "GB/s");
-  line("link to the other GPUs, one direction", found->link.gbps, "GB/s");
-  for (const auto& [spec, tflops] : found->peak_tflops)
-    text += fmt::format("- peak {}: {} TFLOP/s dense\n", spec, tflops);
-  return text + "\nDatasheet figures; data/gpus of TraceLens has the source of each.\n";
+// A figure of a GPU's file with its source.
+void add_figure(std::string& text, std::string_view what, const Value& figure,
+                std::string_view unit) {
+  const Value& value = member(figure, "value");
+  if (value.is_number())
+    text += fmt::format("- {}: {} {} ({})\n", what, value.as_real(), unit,
+                        member(figure, "source").as_text());
+}
+
+std::optional<std::string> gpu_help(std::string_view asked) {
+  const Gpu* const known = find_gpu(asked);  // "H100" is H100_SXM
+  const std::string_view name = known == nullptr ? asked : std::string_view{known->name};
+  for (const perf::GpuFile& file : perf::gpu_files()) {
+    const auto gpu = parse_json_value(file.text);
+    if (!gpu || member(*gpu, "name").as_text() != name) continue;
+    std::string text = fmt::format("# {}\n\n", name);
+    add_figure(text, "memory", member(*gpu, "memory_gb"), "GB (10^9 bytes)");
+    add_figure(text, "memory bandwidth", member(*gpu, "mem_bw_gbps"), "GB/s");
+    add_figure(text, "to the other GPUs, one direction", member(*gpu, "link_gbps"), "GB/s");
+    const Value& peaks = member(*gpu, "peak_tflops");
+    for (std::size_t i = 0; i < peaks.keys().size(); ++i)
+      add_figure(text, "peak " + peaks.keys()[i], peaks.items()[i], "TFLOP/s");
+    if (const std::string& note = member(*gpu, "note").as_text(); !note.empty())
+      text += "\n" + note + "\n";
+    return text;
+  }
+  return std::nullopt;
 }
 
 std::optional<std::string> text_of_uri(const std::string& uri) {

@@ -43,7 +43,7 @@ std::vector<std::string> texts_of(const Table& table, std::string_view column) {
 Table columns_of(TraceDesk& desk, const std::string& table) {
   std::string reason;
   try {
-    return desk.session().columns(table);
+    return desk.columns(table);
   } catch (const QueryError& error) {
     reason = "there is no such table";
   } catch (const Error& error) {  // "GEMM: not in the report of this trace (...)"

@@ -136,7 +136,7 @@ Value Call::result(Answer answer, TraceDesk* desk) const {
   return result_of(std::move(answer), fit);
 }
 
-Value Call::paged_result(const std::function<Answer()>& make) const {
+Value Call::paged_result(const std::function<Answer()>& make, TraceDesk* desk) const {
   const std::size_t offset = this->offset();
   Answer answer = *workshop_.recent.get(
       fmt::format("{} {:x} {:x}", tool_.name, arguments_hash(), stamp_), make);
@@ -145,7 +145,7 @@ Value Call::paged_result(const std::function<Answer()>& make) const {
   answer.total = rows.size();
   rows.erase(rows.begin(),
              rows.begin() + static_cast<std::ptrdiff_t>(std::min(offset, rows.size())));
-  return result(std::move(answer));
+  return result(std::move(answer), desk);
 }
 
 }  // namespace tracelens::mcp

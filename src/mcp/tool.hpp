@@ -68,7 +68,8 @@ class Call {
   [[nodiscard]] Value result(Answer answer, TraceDesk* desk = nullptr) const;
   // The same with all rows, of which this call shows its page; made once for all pages. The files must
   // be open.
-  [[nodiscard]] Value paged_result(const std::function<Answer()>& make) const;
+  [[nodiscard]] Value paged_result(const std::function<Answer()>& make,
+                                   TraceDesk* desk = nullptr) const;
 
  private:
   [[nodiscard]] std::uint32_t arguments_hash() const;

@@ -79,28 +79,30 @@ Value run_roofline(Call& call) {
     throw ToolError{
         fmt::format("the trace names no GPU whose peaks are known: give options.gpu, one of {}",
                     known_gpu_names())};
-  return call.paged_result([&] {
-    const Roofline roofline = measure_roofline(trace, *gpu);
-    if (roofline.points.empty())
-      throw ToolError{fmt::format("{}; record with record_shapes=True and the CPU activity",
-                                  clean_sentence(why_no_points(trace)))};
-    const bool has_table = desk->table("unified_perf_summary") != nullptr;
-    Answer answer{.grid = has_table ? points_of_report(*desk, *gpu, call.control())
-                                    : points_of(roofline)};
-    if (const std::string& bound = call.text("bound"); !bound.empty())
-      std::erase_if(answer.grid.rows,
-                    [&](const std::vector<Value>& row) { return row[8].as_text() != bound; });
-    const double unmodelled = 100 - roofline.covered();
-    answer.lead = fmt::format(
-        "Against the datasheet peaks of {} ({} GB/s memory). Ops with a model hold {:.4g} % of the GPU time "
-        "of all ops; {:.4g} % has no model and no place here.\n\n",
-        gpu->name, gpu->memory_gbps.value_or(0), roofline.covered(), unmodelled);
-    answer.more = {{"gpu", gpu->name},
-                   {"memory_gbps", gpu->memory_gbps ? Value{*gpu->memory_gbps} : Value{}},
-                   {"modelled_percent", roofline.covered()},
-                   {"not_modelled_percent", unmodelled}};
-    return answer;
-  });
+  return call.paged_result(
+      [&] {
+        const Roofline roofline = measure_roofline(trace, *gpu);
+        if (roofline.points.empty())
+          throw ToolError{fmt::format("{}; record with record_shapes=True and the CPU activity",
+                                      clean_sentence(why_no_points(trace)))};
+        const bool has_table = desk->table("unified_perf_summary") != nullptr;
+        Answer answer{.grid = has_table ? points_of_report(*desk, *gpu, call.control())
+                                        : points_of(roofline)};
+        if (const std::string& bound = call.text("bound"); !bound.empty())
+          std::erase_if(answer.grid.rows,
+                        [&](const std::vector<Value>& row) { return row[8].as_text() != bound; });
+        const double unmodelled = 100 - roofline.covered();
+        answer.lead = fmt::format(
+            "Against the datasheet peaks of {} ({} GB/s memory). Ops with a model hold {:.4g} % of the GPU time "
+            "of all ops; {:.4g} % has no model and no place here.\n\n",
+            gpu->name, gpu->memory_gbps.value_or(0), roofline.covered(), unmodelled);
+        answer.more = {{"gpu", gpu->name},
+                       {"memory_gbps", gpu->memory_gbps ? Value{*gpu->memory_gbps} : Value{}},
+                       {"modelled_percent", roofline.covered()},
+                       {"not_modelled_percent", unmodelled}};
+        return answer;
+      },
+      &*desk);
 }
 
 Members roofline_output() {

@@ -87,12 +87,10 @@ std::vector<std::string> next_tools(const TraceDesk& desk,
   return tools;
 }
 
-Value run_summary(Call& call) {
-  const TraceStore::Lease lease = call.open_trace();
-  TraceDesk& desk = *lease;
+Answer summary_of(TraceDesk& desk, const CallControl& control) {
   const Trace& trace = desk.trace();
   const Report& report = desk.report();
-  call.control().check();
+  control.check();
   const std::vector<Table> info = trace_info(trace, desk.tree());
   const TraceCheck& check = desk.check();
   const std::vector<std::string> missing = missing_of(check);
@@ -139,7 +137,12 @@ Value run_summary(Call& call) {
   answer.tail += "\nNext:\n";
   for (const std::string& tool : next_tools(desk, report.overview))
     answer.tail += fmt::format("- {}\n", tool);
-  return call.result(std::move(answer), &desk);
+  return answer;
+}
+
+Value run_summary(Call& call) {
+  const TraceStore::Lease desk = call.open_trace();
+  return call.paged_result([&] { return summary_of(*desk, call.control()); }, &*desk);
 }
 
 Members summary_output() {

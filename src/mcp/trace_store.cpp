@@ -87,6 +87,12 @@ QuerySession& TraceDesk::session() {
   return *session_;
 }
 
+const Table& TraceDesk::columns(const std::string& table) {
+  const auto found = columns_.find(table);
+  if (found != columns_.end()) return found->second;
+  return columns_.emplace(table, session().columns(table)).first->second;
+}
+
 const Report& TraceDesk::report() {
   if (!report_) {
     report_ = make_report(trace(), options_);

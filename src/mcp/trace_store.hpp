@@ -42,8 +42,9 @@ class TraceDesk {
 
   // Each made when first asked for.
   [[nodiscard]] QuerySession& session();
-  [[nodiscard]] const Report& report();  // its tables are elsewhere: made()
-  [[nodiscard]] const Tree& tree();      // with Python frames
+  [[nodiscard]] const Table& columns(const std::string& table);  // as of the session
+  [[nodiscard]] const Report& report();                          // its tables are elsewhere: made()
+  [[nodiscard]] const Tree& tree();                              // with Python frames
   [[nodiscard]] const TraceCheck& check();
   [[nodiscard]] const Diagnosis& diagnosis();
   // Of a text in table `string`.
@@ -62,6 +63,7 @@ class TraceDesk {
   ReportOptions options_;
   std::string database_;
   std::optional<QuerySession> session_;
+  std::map<std::string, Table> columns_;
   std::optional<Report> report_;
   std::vector<std::shared_ptr<const Table>> report_tables_;
   std::string first_table_;

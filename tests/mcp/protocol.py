@@ -42,7 +42,8 @@ def texts(setting, era):
         for resource in server.request("resources/list")["result"]["resources"]:
             contents = server.request("resources/read", {"uri": resource["uri"]})["result"]["contents"]
             assert contents[0]["uri"] == resource["uri"] and len(contents[0]["text"]) > 300, contents
-        for uri, word in (("tracelens://table/gpu_timeline", "gpu_timeline"), ("tracelens://gpu/MI300X", "TFLOP/s")):
+        for uri, word in (("tracelens://table/gpu_timeline", "exposed_comm_time"), ("tracelens://gpu/MI300X", "TFLOP/s ("),
+                          ("tracelens://help/sql", "launch_id"), ("tracelens://tables", "`ops_unique_args`: ")):
             assert word in server.request("resources/read", {"uri": uri})["result"]["contents"][0]["text"]
         for uri in ("tracelens://table/none", "tracelens://gpu/none", "file:///etc/passwd"):
             code = server.request("resources/read", {"uri": uri})["error"]["code"]
