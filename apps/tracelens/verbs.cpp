@@ -30,6 +30,8 @@ static constexpr VerbKind kVerbs[] = {
      make_verb<class ReplayVerb>},
     {"query", "SQL over a trace, its call tree and the tables of its report",
      make_verb<class QueryVerb>},
+    {"mcp", "A server for agents: traces, tables and SQL by the Model Context Protocol",
+     make_verb<class McpVerb>},
     {"info", "What is in a trace: GPUs, threads, steps, counts", make_verb<class InfoVerb>},
     {"check", "Is a trace good enough to analyse, and what is missing", make_verb<class CheckVerb>},
     {"convert", "Any trace as Chrome JSON, for Perfetto and chrome://tracing",

@@ -8,6 +8,7 @@
 // but temporary tables of the session, read no files, and end when their time or memory is up.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -30,6 +31,8 @@ struct QueryLimits {
   // Of SQLite in this process, sorters and temporary tables included; 0: none.
   std::size_t memory_bytes = std::size_t{1} << 30;
   bool select_only = false;  // no temporary tables and views either
+  // Ends a statement when it becomes true, as cancel() does; not owned.
+  const std::atomic<bool>* stop = nullptr;
 };
 
 // A cell of a result. Texts and bytes live until the next row.
@@ -76,6 +79,8 @@ class QuerySession {
   // The options are those of the report's tables, which are made when a statement names them.
   void add(std::shared_ptr<const Trace> trace, const ReportOptions& options = {});
   void add(Report report);  // its tables alone
+  // Tables of the first trace's report that have been made already, with the same options.
+  void provide(std::span<const std::shared_ptr<const Table>> tables);
   // A file that write_tables() or write_database() wrote; opened for reading alone. Throws Error.
   void add_database(const std::string& path);
 

@@ -64,6 +64,11 @@ std::shared_ptr<const Table> Schema::table(std::string_view name) {
   return made_.emplace(lower, std::make_shared<const Table>(std::move(*found))).first->second;
 }
 
+void Schema::provide(std::span<const std::shared_ptr<const Table>> tables) {
+  for (const std::shared_ptr<const Table>& table : tables)
+    made_.emplace(io::lower_case(table->name()), table);
+}
+
 void Schema::list(Table& tables, Table& columns) {
   std::set<std::string> listed;
   const auto add_description = [&](std::string_view name, std::string_view description) {

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tracelens/report.hpp>
@@ -29,6 +30,8 @@ class Schema {
   // A small table or one of the report, made on first use; null: there is none of this name. Throws
   // Error when the report of this trace does not have it.
   [[nodiscard]] std::shared_ptr<const Table> table(std::string_view name);
+  // Tables of the report that somebody else has made.
+  void provide(std::span<const std::shared_ptr<const Table>> tables);
   // Every table, as rows of table_info and column_info.
   void list(Table& tables, Table& columns);
 

@@ -76,6 +76,9 @@ class QuerySession::Engine {
   void add(std::shared_ptr<const Trace> trace, const ReportOptions& options);
   void add(Report report);
   void add_database(const std::string& path);
+  void provide(std::span<const std::shared_ptr<const Table>> tables) {
+    if (!sources_.empty()) sources_.front()->provide(tables);
+  }
   void run(std::string_view sql, const QueryRows& rows, std::span<const QueryParam> params);
   void cancel() noexcept { cancelled_ = true; }
   void set_limits(const QueryLimits& limits) { limits_ = limits; }
@@ -333,7 +336,8 @@ int QuerySession::Engine::keep_going(void* self) {
   Engine& engine = *static_cast<Engine*>(self);
   if (engine.trusted_) return 0;
   engine.out_of_time_ = engine.limits_.seconds > 0 && Clock::now() > engine.deadline_;
-  return engine.out_of_time_ || engine.cancelled_ ? 1 : 0;
+  const bool is_unwanted = engine.limits_.stop != nullptr && *engine.limits_.stop;
+  return engine.out_of_time_ || engine.cancelled_ || is_unwanted ? 1 : 0;
 }
 
 // --- running ---
@@ -599,6 +603,9 @@ void QuerySession::add(std::shared_ptr<const Trace> trace, const ReportOptions& 
 }
 void QuerySession::add(Report report) { engine_->add(std::move(report)); }
 void QuerySession::add_database(const std::string& path) { engine_->add_database(path); }
+void QuerySession::provide(std::span<const std::shared_ptr<const Table>> tables) {
+  engine_->provide(tables);
+}
 void QuerySession::run(std::string_view sql, const QueryRows& rows,
                        std::span<const QueryParam> params) {
   engine_->run(sql, rows, params);

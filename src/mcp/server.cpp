@@ -1,0 +1,106 @@
+// The server's threads: one reads lines and answers what is at hand, two run tools.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <memory>
+#include <tracelens/error.hpp>
+#include <tracelens/mcp.hpp>
+#include <utility>
+
+#include "mcp/allowed_folders.hpp"
+#include "mcp/dispatcher.hpp"
+#include "mcp/framing.hpp"
+#include "mcp/json.hpp"
+#include "mcp/tool_services.hpp"
+#include "mcp/workers.hpp"
+
+namespace tracelens {
+namespace {
+
+using namespace mcp;
+
+// False: nobody reads it any more.
+bool write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EAGAIN) {
+      pollfd ready{descriptor, POLLOUT, 0};
+      ::poll(&ready, 1, -1);
+      continue;
+    }
+    if (written <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+// The next bytes; nothing at the end. Meanwhile `on_wait` is called now and then.
+std::string_view read_some(int descriptor, std::span<char> buffer,
+                           const std::function<void()>& on_wait) {
+  for (;;) {
+    pollfd ready{descriptor, POLLIN, 0};
+    constexpr int kMilliseconds = 250;
+    const int events = ::poll(&ready, 1, kMilliseconds);
+    on_wait();
+    if (events == 0 || (events < 0 && errno == EINTR)) continue;
+    const ssize_t count = ::read(descriptor, buffer.data(), buffer.size());
+    if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    return {buffer.data(), count < 0 ? 0 : static_cast<std::size_t>(count)};
+  }
+}
+
+// Everything that a thread at work may touch.
+struct Server {
+  Server(const McpOptions& options, int output)
+      : folders{options.folders},
+        store{{options.cache_bytes, options.limit_text_bytes}},
+        services{{folders, store, recent}},
+        dispatcher{services,
+                   [this, output](const Value& message) {
+                     if (!write_all(output, compact_json(message) + "\n")) is_deaf = true;
+                   },
+                   [this](std::function<void()> job) { workers.start(std::move(job)); },
+                   options.log ? options.log : [](const std::string&) {},
+                   {.seconds = options.limit_seconds}},
+        workers{2} {}
+
+  AllowedFolders folders;
+  TraceStore store;
+  RecentAnswers recent;
+  ToolServices services;
+  std::atomic<bool> is_deaf = false;
+  Dispatcher dispatcher;
+  Workers workers;  // joined first
+};
+
+}  // namespace
+
+bool serve_mcp(const McpOptions& options, int input, int output) {
+  auto server = std::make_unique<Server>(options, output);
+  Dispatcher& dispatcher = server->dispatcher;
+  LineBuffer lines;
+  std::string buffer(std::size_t{64} << 10, '\0');
+  const auto receive = [&](std::string_view line) { dispatcher.receive(line); };
+  const auto too_long = [&] { dispatcher.receive_too_long(); };
+  while (!server->is_deaf) {
+    const std::string_view bytes = read_some(input, buffer, [&] { dispatcher.end_late_calls(); });
+    if (bytes.empty()) break;
+    lines.add(bytes, receive, too_long);
+  }
+  using namespace std::chrono_literals;
+  if (!server->workers.finish_within(server->is_deaf ? 0ms : 1000ms)) {
+    dispatcher.stop_all();
+    if (!server->workers.finish_within(1000ms)) {
+      (void)server.release();  // a thread works on it
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace tracelens

@@ -1,0 +1,106 @@
+#include "mcp/sql_rows.hpp"
+
+#include <fmt/format.h>
+
+#include "mcp/clean_text.hpp"
+#include "mcp/tool_result.hpp"
+
+namespace tracelens::mcp {
+namespace {
+
+Value value_of_cell(const QueryCell& cell) {
+  struct Visitor {
+    Value operator()(std::monostate) const { return {}; }
+    Value operator()(std::int64_t value) const { return value; }
+    Value operator()(double value) const { return value; }
+    Value operator()(std::string_view text) const { return text_value(text); }
+    Value operator()(std::span<const std::byte> bytes) const {
+      std::string hex;
+      for (const std::byte byte : bytes.first(std::min<std::size_t>(bytes.size(), 64)))
+        hex += fmt::format("{:02x}", static_cast<unsigned>(byte));
+      return hex;
+    }
+  };
+  return std::visit(Visitor{}, cell);
+}
+
+// What the command line calls otherwise.
+std::string for_tools(std::string text) {
+  for (const auto& [from, to] : {std::pair{"--schema lists the tables", "`tables` lists them"},
+                                 std::pair{"with --param", "by `params`"}})
+    if (const std::size_t at = text.find(from); at != text.npos)
+      text.replace(at, std::string_view{from}.size(), to);
+  return text;
+}
+
+std::string sql_sentence(const QueryError& error) {
+  std::string text = clean_sentence(for_tools(error.what()));
+  if (error.place().empty()) return text;
+  // A line of the statement and a caret below: what the client itself wrote.
+  std::string place;
+  for (const char c : error.place()) place += c == '`' ? '\'' : c;
+  return fmt::format("{}\n```\n{}\n```", text, place);
+}
+
+// The session looks at this call's flag as long as the call lasts.
+class LimitedFor {
+ public:
+  LimitedFor(QuerySession& session, double seconds, const CallControl& control)
+      : session_{session} {
+    session.set_limits(limits(seconds, &control.stopped()));
+  }
+  LimitedFor(const LimitedFor&) = delete;
+  LimitedFor& operator=(const LimitedFor&) = delete;
+  ~LimitedFor() { session_.set_limits(limits(10, nullptr)); }
+
+ private:
+  static QueryLimits limits(double seconds, const std::atomic<bool>* stop) {
+    return {.seconds = seconds,
+            .memory_bytes = std::size_t{256} << 20,
+            .select_only = true,
+            .stop = stop};
+  }
+  QuerySession& session_;
+};
+
+}  // namespace
+
+SqlRows run_sql(TraceDesk& desk, const std::string& sql, std::span<const QueryParam> params,
+                const RowWindow& window, CallControl& control) {
+  QuerySession& session = desk.session();
+  const LimitedFor limited{session, window.seconds, control};
+  SqlRows rows{.grid = {}, .total = 0};
+  std::size_t statements = 0, seen = 0;
+  QueryRows sink;
+  sink.on_columns = [&](std::span<const std::string> columns) {
+    if (++statements > 1) throw ToolError{"one statement at a time: call query again for the next"};
+    for (const std::string& column : columns)
+      rows.grid.columns.push_back({.name = clean_text(column)});
+  };
+  sink.on_row = [&](std::span<const QueryCell> cells) {
+    const bool is_shown = seen >= window.offset && rows.grid.rows.size() < window.rows;
+    if (++seen > window.counted) {
+      rows.total.reset();
+      return false;
+    }
+    if (!is_shown) return true;
+    std::vector<Value>& row = rows.grid.rows.emplace_back();
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      row.push_back(value_of_cell(cells[i]));
+      // Nobody can tell where a text of a statement comes from.
+      if (row.back().is_text()) rows.grid.columns[i].from_trace = true;
+    }
+    return true;
+  };
+  try {
+    session.run(sql, sink, params);
+  } catch (const QueryError& error) {
+    control.check();
+    throw ToolError{sql_sentence(error)};
+  }
+  if (statements == 0) throw ToolError{"this statement gives no rows: expected one SELECT"};
+  if (rows.total) rows.total = seen;
+  return rows;
+}
+
+}  // namespace tracelens::mcp
