@@ -4,6 +4,7 @@
 //   db::Statement insert{file, "INSERT INTO op VALUES (?, ?)"};
 //   insert.bind(1, std::int64_t{7});
 //   insert.run();                               // and ready for the next row
+// Who needs more than that, such as the readers of strangers' files, builds on the handles.
 #pragma once
 
 #include <sqlite3.h>
@@ -14,6 +15,28 @@
 #include <string_view>
 
 namespace tracelens::db {
+
+// --- handles that close themselves ---
+struct CloseDatabase {
+  void operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
+};
+using DatabaseHandle = std::unique_ptr<sqlite3, CloseDatabase>;
+struct FinalizeStatement {
+  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+using StatementHandle = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
+
+// Before SQLite is used in any other way: threads count their memory under one lock otherwise. open()
+// does it by itself. Refused once SQLite is at work, which does no harm.
+void prepare_library();
+
+// `flags` as of sqlite3_open_v2; `name` is what an Error calls it.
+[[nodiscard]] DatabaseHandle open(const std::string& name, const std::string& address, int flags);
+[[nodiscard]] StatementHandle prepare(sqlite3* database, const std::string& name,
+                                      std::string_view sql);
+// The bytes of a text or a blob in the current row; "" for NULL. A view until the next step.
+[[nodiscard]] std::string_view text_of(sqlite3_stmt* statement, int column);
+[[nodiscard]] std::string_view blob_of(sqlite3_stmt* statement, int column);
 
 // The mark of a file that TraceLens wrote (PRAGMA application_id) and its layout (user_version).
 inline constexpr std::int32_t kApplicationId = 0x544C454E;
@@ -28,11 +51,8 @@ class Database {
   [[nodiscard]] const std::string& name() const { return name_; }
 
  private:
-  struct Close {
-    void operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
-  };
   std::string name_;
-  std::unique_ptr<sqlite3, Close> handle_;
+  DatabaseHandle handle_;
 };
 
 class Statement {
@@ -52,15 +72,12 @@ class Statement {
   [[nodiscard]] std::int64_t integer(int column) const {
     return sqlite3_column_int64(get(), column);
   }
-  [[nodiscard]] std::string_view text(int column) const;
+  [[nodiscard]] std::string_view text(int column) const { return text_of(get(), column); }
   [[nodiscard]] sqlite3_stmt* get() const { return statement_.get(); }
 
  private:
-  struct Finalize {
-    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
-  };
   const Database& database_;
-  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  StatementHandle statement_;
 };
 
 }  // namespace tracelens::db
