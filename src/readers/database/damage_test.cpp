@@ -96,6 +96,30 @@ TEST(DamagedDatabase, WhatIsReadDoesNotDependOnTheThreads) {
     }
 }
 
+// SQLite takes a page that it has found damaged for a good one when it sees it again.
+TEST(DamagedDatabase, AConnectionReadsTheSameTheSecondTime) {
+  const io::TemporaryFolder folder;
+  static_cast<void>(many_operations(folder));
+  const std::string sound = folder.read("many.rpd");
+  std::size_t damaged = 0;
+  for (std::size_t page = 5; page < sound.size() / kPage; page += 3) {
+    std::string bytes = sound;
+    bytes.replace(page * kPage + 8, 2, "\x01\xff");  // a cell that would reach beyond the page
+    const DatabaseFile file = DatabaseFile::of_bytes("x", std::move(bytes));
+    const Connection connection = file.connect();
+    const auto rows = [&] {
+      Statement all{connection, "SELECT id FROM rocpd_op"};
+      std::size_t count = 0;
+      while (all.step()) ++count;
+      damaged += all.is_damaged() ? 1 : 0;
+      return count;
+    };
+    const std::size_t first = rows();
+    EXPECT_EQ(first, rows()) << "page " << page;
+  }
+  EXPECT_GT(damaged, 20U);
+}
+
 TEST(DamagedDatabase, OfACutFileSalvageReadsWhatIsLeft) {
   const io::TemporaryFolder folder;
   const std::string path = many_operations(folder);

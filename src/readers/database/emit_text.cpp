@@ -24,10 +24,17 @@ class Cursor {
   bool number(std::int64_t& value, bool may_be_negative) {
     std::size_t size = may_be_negative && rest_.starts_with('-') ? 1 : 0;
     const std::size_t sign = size;
-    while (size < rest_.size() && rest_[size] >= '0' && rest_[size] <= '9') ++size;
-    const auto parsed = size > sign ? io::parse_int64(rest_.substr(0, size)) : std::nullopt;
-    if (!parsed) return false;
-    value = *parsed;
+    std::int64_t digits = 0;
+    constexpr std::size_t kSurelyFit = 18;
+    for (; size < rest_.size() && rest_[size] >= '0' && rest_[size] <= '9'; ++size)
+      if (size - sign < kSurelyFit) digits = digits * 10 + (rest_[size] - '0');
+    if (size == sign) return false;
+    value = sign == 1 ? -digits : digits;
+    if (size - sign > kSurelyFit) {
+      const auto parsed = io::parse_int64(rest_.substr(0, size));
+      if (!parsed) return false;
+      value = *parsed;
+    }
     rest_.remove_prefix(size);
     return true;
   }

@@ -65,6 +65,9 @@ class NsightReader {
     else
       find_name_.emplace(file_.connect(), "SELECT value FROM main.StringIds WHERE id = ?1");
     read_facts();
+    expect_rows(
+        job_, file_,
+        std::array<std::string, 6>{kCalls, kDriverCalls, kKernels, kCopies, kFills, "NVTX_EVENTS"});
     read_calls(kCalls, 0);
     read_calls(kDriverCalls, kDriverClass);
     read_gpu_events();
@@ -357,35 +360,40 @@ class NsightReader {
                                "NVTX_EVENTS",
                                {"start", "end", "eventType", "text", "textId", "domainId",
                                 "globalTid", "uint64Value", "binaryData"}};
-    // Rows that have to wait: until the end of the recording is known, or the name of a domain.
-    std::vector<NvtxRow> waiting;
+    std::vector<WaitingRow> waiting;
     note(job_, columns.table,
          read_table<NvtxRows>(
-             columns, threads_,
-             [this] {
-               return NvtxRows{&file_, {}};
-             },
+             columns, threads_, [this] { return NvtxRows{file_}; },
              [&](NvtxRows& piece) {
-               for (NvtxRow& row : piece.rows) take_in(row, piece, waiting);
+               for (NvtxRow& row : piece.rows) take_in(row, waiting);
              }));
-    for (NvtxRow& row : waiting) {
-      if (row.end_ns == kAbsent) row.end_ns = last_ns_;
-      add_nvtx(row, row.has_text ? std::string_view{row.text}
-                                 : job_.builder().text(name_of(row.text_id)));
+    for (WaitingRow& each : waiting) {
+      each.row.text = each.text;
+      each.row.payload = each.payload;
+      if (each.row.end_ns == kAbsent) each.row.end_ns = last_ns_;
+      each.row.op = emitted_op(each.text);
+      add_nvtx(each.row);
     }
   }
 
-  void take_in(NvtxRow& row, const NvtxRows& piece, std::vector<NvtxRow>& waiting) {
+  // Until the end of the recording is known, or the name of its domain.
+  struct WaitingRow {
+    NvtxRow row;
+    std::string text, payload;
+  };
+
+  void take_in(NvtxRow& row, std::vector<WaitingRow>& waiting) {
     const Place place{row.thread};
     if (row.type != kPushPop && row.type != kTextPushPop && row.type != kStartEnd &&
         row.type != kTextStartEnd && row.type != kMark && row.type != kDomain)
       return;
     if (is_repeated(place)) return;
-    const std::string* const known = piece.text_of(row);
-    const std::string_view text =
-        known != nullptr ? std::string_view{*known} : job_.builder().text(name_of(row.text_id));
+    if (!row.has_text) {
+      row.text = job_.builder().text(name_of(row.text_id));
+      row.op = emitted_op(row.text);
+    }
     if (row.type == kDomain) {
-      domains_[{place.pid, row.domain}] = text;
+      domains_[{place.pid, row.domain}] = row.text;
       return;
     }
     row.start_ns = at(row.start_ns);
@@ -393,25 +401,21 @@ class NsightReader {
     const bool is_open = row.end_ns == kAbsent && row.type != kMark;
     const bool has_domain =
         row.domain == kAbsent || row.domain == 0 || domains_.contains({place.pid, row.domain});
-    if (!is_open && has_domain) return add_nvtx(row, text, known == nullptr ? nullptr : &row.op);
-    if (!row.has_text) row.text = text;
-    row.has_text = true;
-    waiting.push_back(std::move(row));
+    if (!is_open && has_domain) return add_nvtx(row);
+    waiting.push_back({row, std::string{row.text}, std::string{row.payload}});
   }
 
-  void add_nvtx(const NvtxRow& row, std::string_view text, const EmittedOp* op = nullptr) {
+  void add_nvtx(const NvtxRow& row) {
     const Place place{row.thread};
     const auto domain = domains_.find({place.pid, row.domain});
-    Job::Range range{track(place),
-                     domain == domains_.end() ? std::string_view{} : domain->second,
-                     text,
-                     row.start_ns,
-                     row.end_ns,
-                     {},
-                     op};
+    Job::Range range{track(place), domain == domains_.end() ? std::string_view{} : domain->second,
+                     row.text,     row.start_ns,
+                     row.end_ns,   {},
+                     &row.op};
     if (row.type == kMark) return job_.add_mark(range);
     if (row.type == kStartEnd || row.type == kTextStartEnd) return job_.add_loose_range(range);
-    const std::string payload = range.domain == "NCCL" ? message_members(row, text) : std::string{};
+    const std::string payload =
+        range.domain == "NCCL" ? message_members(row, row.text) : std::string{};
     range.details = payload;
     job_.add_range(range);
   }

@@ -9,7 +9,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "readers/database/emit_text.hpp"
@@ -116,36 +115,33 @@ struct GpuRows {
 struct NvtxRow {
   std::int64_t start_ns, end_ns, type, text_id, domain, thread, size;
   bool has_text;
-  std::string text, payload;
-  EmittedOp op = {};  // of its text, wherever that is; see NvtxRows::complete()
+  std::string_view text = {}, payload = {};  // in the piece's own bytes; see NvtxRows
+  EmittedOp op = {};                         // of its text
 };
+// Texts and payloads of all rows stand one after the other: a text by itself would cost more than
+// reading it.
 struct NvtxRows {
-  const DatabaseFile* file = nullptr;
+  explicit NvtxRows(const DatabaseFile& of) : file{&of} {}
+  const DatabaseFile* file;
   std::vector<NvtxRow> rows;
-  std::unordered_map<std::int64_t, std::string> texts = {};  // by id: those that rows share
   void add(const Statement& row) {
-    rows.push_back({row.integer(0),
-                    row.integer(1),
-                    row.integer(2),
-                    row.integer(4),
-                    row.integer(5),
-                    row.integer(6),
-                    row.integer(7),
-                    !row.is_null(3),
-                    std::string{row.text(3)},
-                    std::string{row.blob(8)},
-                    {}});
+    rows.push_back({row.integer(0), row.integer(1), row.integer(2), row.integer(4), row.integer(5),
+                    row.integer(6), row.integer(7), !row.is_null(3)});
+    sizes_.push_back({keep(row.text(3)), keep(row.blob(8))});
   }
   void complete(const Connection& connection);
-  // Nothing when the text is not known.
-  [[nodiscard]] const std::string* text_of(const NvtxRow& row) const {
-    if (row.has_text) return &row.text;
-    const auto shared = texts.find(row.text_id);
-    return shared == texts.end() ? nullptr : &shared->second;
-  }
 
  private:
+  struct Sizes {
+    std::size_t text, payload;
+  };
+  std::size_t keep(std::string_view bytes) {
+    bytes_ += bytes;
+    return bytes.size();
+  }
   void find_texts(const Connection& connection);
+  std::string bytes_, shared_bytes_;
+  std::vector<Sizes> sizes_;
 };
 
 }  // namespace tracelens::nsight

@@ -81,6 +81,9 @@ class RocpdReader {
         events_{tables.file(), tables.name("event")} {}
 
   void read() {
+    expect_rows(job_, tables_.file(),
+                std::array{tables_.name("region"), tables_.name("kernel_dispatch"),
+                           tables_.name("memory_copy")});
     read_list<1>("region", {"name_id"}, [this](const ListRow<1>& row, const ListRows<1>& piece) {
       add_region(row, row.message == kNoMessage ? std::string_view{} : piece.messages[row.message]);
     });

@@ -48,6 +48,7 @@ class RpdReader {
       if (row.text(0) == "schema_version" && version != "2" && version != "3")
         job_.warn("the schema has a version that is not known: what its columns tell was read");
     });
+    expect_rows(job_, file_, std::array<std::string, 2>{"rocpd_api", "rocpd_op"});
     read_apis();
     for_each_numbers(job_, file_, "rocpd_api_ops", {"op_id", "api_id"}, threads_,
                      [this](const auto& row) { calls_.set(row[0], row[1]); });
@@ -176,21 +177,34 @@ class RpdReader {
 
   void read_launches() {
     bool are_work_items = true, are_any = false;
-    for_each_numbers(
-        job_, file_, "rocpd_kernelapi",
-        {"api_ptr_id", "gridX", "gridY", "gridZ", "workgroupX", "workgroupY", "workgroupZ",
-         "groupSegmentSize", "privateSegmentSize"},
-        threads_, [&](const auto& row) {
-          const Launch launch{{row[1], row[2], row[3]}, {row[4], row[5], row[6]}, row[7], row[8]};
-          const bool is_multiple = launch.group[0] > 0 && launch.grid[0] % launch.group[0] == 0;
-          are_work_items = are_work_items && is_multiple;
-          are_any = true;
-          launches_.set(row[0], launch);
-        });
+    for_each_numbers(job_, file_, "rocpd_kernelapi",
+                     {"api_ptr_id", "gridX", "gridY", "gridZ", "workgroupX", "workgroupY",
+                      "workgroupZ", "groupSegmentSize", "privateSegmentSize"},
+                     threads_, [&](const auto& row) {
+                       are_work_items = are_work_items && row[4] > 0 && row[1] % row[4] == 0;
+                       are_any = true;
+                       launches_.set(row[0], launch_number(row));
+                     });
     // Tracers differ in what they write, and do not say which of them it was.
     grid_is_work_items_ = are_any && are_work_items;
     if (grid_is_work_items_)
       job_.warn("grid sizes were taken as work-items: each is a multiple of its work-group");
+  }
+
+  // Launches repeat: those of one kind have one number.
+  std::uint32_t launch_number(const std::array<std::int64_t, 9>& row) {
+    return launch_numbers_.find_or_add(
+        hash_text({reinterpret_cast<const char*>(row.data() + 1), 8 * sizeof(std::int64_t)}),
+        [&](std::uint32_t known) {
+          const Launch& launch = kinds_[known];
+          return std::ranges::equal(launch.grid, std::span{row}.subspan(1, 3)) &&
+                 std::ranges::equal(launch.group, std::span{row}.subspan(4, 3)) &&
+                 launch.shared_bytes == row[7] && launch.private_bytes == row[8];
+        },
+        [&] {
+          kinds_.push_back({{row[1], row[2], row[3]}, {row[4], row[5], row[6]}, row[7], row[8]});
+          return static_cast<std::uint32_t>(kinds_.size() - 1);
+        });
   }
 
   void read_ops() {
@@ -223,7 +237,8 @@ class RpdReader {
     } else if (text(type) == "FillBuffer") {
       event.category = Category::kGpuMemset;
     } else {
-      launch = call == nullptr ? nullptr : launches_.find(*call);
+      const std::uint32_t* const number = call == nullptr ? nullptr : launches_.find(*call);
+      launch = number == nullptr ? nullptr : &kinds_[*number];
     }
     event.details = details_of(event, launch, bytes);
     job_.add_gpu_event(event);
@@ -273,7 +288,9 @@ class RpdReader {
   ById<std::int64_t> calls_;      // of GPU operations
   ById<std::int64_t> sizes_;      // of what calls copied
   ById<std::int64_t> processes_;  // of calls
-  ById<Launch> launches_;         // by call
+  ById<std::uint32_t> launches_;  // by call, into kinds_
+  std::vector<Launch> kinds_;
+  IdIndex launch_numbers_;
   bool grid_is_work_items_ = false;
   std::unordered_map<std::int64_t, std::int64_t> spaces_;
 };

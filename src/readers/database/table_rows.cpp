@@ -1,5 +1,7 @@
 #include "readers/database/table_rows.hpp"
 
+#include <fmt/format.h>
+
 #include "sqlite/names.hpp"
 
 namespace tracelens {
@@ -30,6 +32,23 @@ int TableColumns::stored_columns() const {
 
 bool TableColumns::has_ranges() const {
   return !file.has(table, "rowid") && file.has_row_numbers(table);
+}
+
+std::size_t TableColumns::expected_rows() const {
+  if (!file.has(table) || !has_ranges()) return 0;
+  const Connection connection = file.connect();
+  const auto number = [&](const char* which) -> std::int64_t {
+    Statement row{connection,
+                  fmt::format("SELECT {}(rowid) FROM main.{}", which, db::quoted_name(table))};
+    return row.step() ? row.integer(0) : kAbsent;
+  };
+  const std::int64_t first = number("min"), last = number("max");
+  if (first == kAbsent || last == kAbsent || last < first) return 0;
+  // A row takes more than that; numbers that are far apart tell nothing.
+  constexpr std::uint64_t kLeastRow = 24;
+  const std::uint64_t count =
+      static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first) + 1;
+  return count <= file.bytes() / kLeastRow ? static_cast<std::size_t>(count) : 0;
 }
 
 RangeRows::RangeRows(const TableColumns& table, const Connection& connection)

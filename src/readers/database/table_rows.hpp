@@ -14,6 +14,7 @@
 #include <iterator>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,8 @@ struct TableColumns {
   [[nodiscard]] int stored_columns() const;
   // By numbers of rows, where the table has them.
   [[nodiscard]] bool has_ranges() const;
+  // About how many rows there are, as the first and the last number tell; 0 when they do not.
+  [[nodiscard]] std::size_t expected_rows() const;
 };
 
 struct [[nodiscard]] TableEnd {
@@ -199,6 +202,14 @@ TableEnd read_table(const TableColumns& table, int threads, const MakePiece& mak
   end.is_damaged = end.is_damaged || ranges.is_damaged();
   end.gaps += ranges.gaps();
   return finish();
+}
+
+// Room for the events of these tables, so that columns do not grow step by step, which takes twice the
+// memory.
+inline void expect_rows(Job& job, const DatabaseFile& file, std::span<const std::string> tables) {
+  std::size_t events = job.builder().size();
+  for (const std::string& table : tables) events += TableColumns{file, table, {}}.expected_rows();
+  job.builder().reserve(events);
 }
 
 // Rows of whole numbers alone, as a piece.
