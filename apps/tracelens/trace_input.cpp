@@ -106,6 +106,11 @@ std::string CaptureFolders::of(std::size_t trace) const {
 
 void TraceInput::declare_captures(Flags& flags) { flags.add("--capture", captures_, kCaptureHelp); }
 
+void TraceInput::declare_command(Flags& flags) {
+  flags.add("--show-command", shows_command_,
+            "Also how the processes were started, which rocprofv3 stores");
+}
+
 void TraceInput::declare_ops(Flags& flags) {
   declare_captures(flags);
   pseudo_ops_.declare(flags);
@@ -129,6 +134,13 @@ void TraceInput::declare(Flags& flags) {
   flags.add("--assume-dtype", assume_dtype_,
             "Type of the tensors where the ranges of emit_nvtx tell only their shapes: bf16, fp16, "
             "fp32, fp64, fp8 or int8");
+  flags.add("--salvage", salvage_, "Of a damaged or cut database, read on behind what is damaged");
+  flags.add("--kernel-rename", rename_kernels_,
+            "rocpd: call kernels as the marker around their launch");
+  flags
+      .add("--time-limit", time_limit_s_,
+           "Give up a database that takes longer to read, in seconds")
+      .check(count_from(1));
   flags
       .add("--threads", threads_,
            "Threads to read with; 0 is one per core. Changes the speed, never the result")
@@ -150,6 +162,10 @@ Trace TraceInput::read(Console& console) const {
   ReadOptions options;
   options.threads = threads_;
   options.assume_dtype = assume_dtype_;
+  options.salvage = salvage_;
+  options.rename_kernels = rename_kernels_;
+  options.command_lines = shows_command_;
+  options.time_limit_s = time_limit_s_;
   options.on_progress = console.progress_bar();
   Trace trace = paths_.size() > 1 ? read_job(paths_, options) : read_trace(path, options);
   console.clear_progress();

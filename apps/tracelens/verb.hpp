@@ -74,6 +74,7 @@ class TraceInput {
  public:
   void declare(Flags& flags);
   void declare_captures(Flags& flags);  // --capture, for verbs that are about recorded ops
+  void declare_command(Flags& flags);   // --show-command, for verbs that tell of processes
   void declare_ops(Flags& flags);       // and --no-pseudo-ops: for verbs that are about all ops
   // Reads it, with a progress bar. Without a trace on the command line: the demo trace, and says
   // so. Warnings of the reader go to stderr.
@@ -94,7 +95,8 @@ class TraceInput {
   std::vector<std::string> paths_;
   std::string captures_, assume_dtype_;
   PseudoOps pseudo_ops_;
-  int threads_ = 0;
+  bool salvage_ = false, rename_kernels_ = false, shows_command_ = false;
+  int threads_ = 0, time_limit_s_ = 0;
 };
 
 }  // namespace tracelens::app

@@ -21,9 +21,15 @@ struct ReadProgress {
 struct ReadOptions {
   int threads = 0;  // 0: one per core. The result never depends on it.
   std::function<void(const ReadProgress&)> on_progress = nullptr;
+  // --- of databases (rocpd, rpd, Nsight Systems) ---
+  bool salvage = false;  // read on behind damaged pages, and what is left of a file that was cut
+  int time_limit_s = 0;  // Error when reading takes longer; 0: no limit
+  bool rename_kernels = false;  // rocpd: a kernel is called as the marker around its launch
+  bool command_lines = false;   // rocpd: keep how the processes were started
   // Ranges of emit_nvtx tell the shapes of an op's tensors, but not their type: "bf16" or what they are
   // to be taken for. Empty: bytes and rooflines of such ops stay unknown.
   std::string assume_dtype = {};
+
   // Text is read in blocks of about this size. The result does not depend on it either; tests use
   // small blocks to put a cut into every place.
   std::size_t block_bytes = std::size_t{512} << 10;

@@ -67,6 +67,8 @@ struct ReportOptions {
   std::vector<std::string> without = {};  // but not these
   // Of a ROCm trace: "activity", "api", "memcpy"; all when empty.
   std::vector<std::string> views = {};
+  // Of a job in one trace (databases of several processes): every table by process.
+  bool by_process = false;
   bool overview = true;  // Report::overview, for which a few steps are diagnosed
   // Report::page, and the tables that a page draws; none: what only a page shows is not made.
   std::optional<PageOptions> page = {};

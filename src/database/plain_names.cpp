@@ -14,17 +14,6 @@ struct Spelling {
 constexpr Spelling kSpellings[] = {
     {"\u00b5", "u"}, {"\u03bc", "u"}, {"%", " pct "}, {"/", " per "}};
 
-std::string in_quotes(std::string_view text, char quote) {
-  std::string out{quote};
-  for (const char c : text) {
-    if (c == '\0') continue;  // would end the statement
-    if (c == quote) out.push_back(quote);
-    out.push_back(c);
-  }
-  out.push_back(quote);
-  return out;
-}
-
 }  // namespace
 
 std::string plain_name(std::string_view title) {
@@ -58,8 +47,5 @@ std::vector<std::string> plain_names(const Table& table) {
   }
   return names;
 }
-
-std::string quoted_name(std::string_view name) { return in_quotes(name, '"'); }
-std::string quoted_text(std::string_view text) { return in_quotes(text, '\''); }
 
 }  // namespace tracelens::db

@@ -16,7 +16,4 @@ namespace tracelens::db {
 // Of all columns, each different from the others: what repeats gets _2.
 [[nodiscard]] std::vector<std::string> plain_names(const Table& table);
 
-[[nodiscard]] std::string quoted_name(std::string_view name);  // "a ""b"""
-[[nodiscard]] std::string quoted_text(std::string_view text);  // 'it''s'
-
 }  // namespace tracelens::db

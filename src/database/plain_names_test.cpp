@@ -21,10 +21,5 @@ TEST(PlainNames, WhatRepeatsIsNumbered) {
               testing::ElementsAre("name", "name_2", "name_3"));
 }
 
-TEST(PlainNames, QuotesAreDoubled) {
-  EXPECT_EQ(quoted_name("a \"b\""), "\"a \"\"b\"\"\"");
-  EXPECT_EQ(quoted_text("it's"), "'it''s'");
-}
-
 }  // namespace
 }  // namespace tracelens::db

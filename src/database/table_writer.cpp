@@ -9,6 +9,7 @@
 
 #include "database/plain_names.hpp"
 #include "io/ascii.hpp"
+#include "sqlite/names.hpp"
 
 namespace tracelens::db {
 namespace {

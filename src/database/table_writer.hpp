@@ -10,8 +10,8 @@
 #include <string_view>
 #include <tracelens/table.hpp>
 
-#include "database/database.hpp"
 #include "io/output_file.hpp"
+#include "sqlite/database.hpp"
 
 namespace tracelens::db {
 

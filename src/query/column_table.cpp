@@ -15,6 +15,7 @@
 
 #include "database/plain_names.hpp"
 #include "database/table_writer.hpp"
+#include "sqlite/names.hpp"
 
 namespace tracelens::query {
 namespace {

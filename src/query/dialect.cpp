@@ -10,6 +10,7 @@
 
 #include "database/plain_names.hpp"
 #include "io/ascii.hpp"
+#include "sqlite/names.hpp"
 
 namespace tracelens::query {
 namespace {

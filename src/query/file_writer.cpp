@@ -15,6 +15,7 @@
 #include "query/args_table.hpp"
 #include "query/schema.hpp"
 #include "query/trace_tables.hpp"
+#include "sqlite/names.hpp"
 
 namespace tracelens {
 namespace {

@@ -5,8 +5,8 @@
 #include <span>
 #include <string_view>
 
-#include "database/database.hpp"
 #include "query/trace_view.hpp"
+#include "sqlite/database.hpp"
 
 namespace tracelens::query {
 

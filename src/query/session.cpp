@@ -24,6 +24,7 @@
 #include "query/statement_table.hpp"
 #include "query/table_rows.hpp"
 #include "query/trace_tables.hpp"
+#include "sqlite/names.hpp"
 
 namespace tracelens {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "database/plain_names.hpp"
 #include "query/virtual_table.hpp"
+#include "sqlite/names.hpp"
 
 namespace tracelens::query {
 namespace {

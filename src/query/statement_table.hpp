@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "database/database.hpp"
+#include "sqlite/database.hpp"
 
 namespace tracelens::query {
 

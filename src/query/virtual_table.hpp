@@ -15,7 +15,7 @@
 #include <tracelens/value.hpp>
 #include <vector>
 
-#include "database/database.hpp"
+#include "sqlite/database.hpp"
 
 namespace tracelens::query {
 

@@ -8,6 +8,7 @@ import collections
 import csv
 import gzip
 import hashlib
+import os
 import pathlib
 import shutil
 import sqlite3
@@ -92,6 +93,9 @@ def same_figures(check):
     check.expect("nothing beside the files", sorted(p.name for p in check.data.iterdir()),
                  ["nsys.sqlite", "rocpd.db", "rpd.rpd"])
     check.run_of = run
+    check.small = make_databases.Run(str(check.trace))
+    for part in ("gpu", "calls", "ops"):
+        setattr(check.small, part, getattr(check.small, part)[:40])
 
 
 def other_ways_in(check):
@@ -163,7 +167,92 @@ def strangers(check):
         done = subprocess.run([check.program, "report", bad, "-q", "-o", check.folder / "bad"], capture_output=True,
                               text=True, timeout=120, check=False)
         check.expect(f"{name}: a damaged page", done.returncode in (0, 2), True)
-    check.expect("the environment of the job is not told", "SECRET" in check.run("info", check.data / "rocpd.db").stdout, False)
+    told = check.run("info", check.data / "rocpd.db").stdout
+    check.expect("the environment and the command of the job are not told", "SECRET" in told or "train" in told, False)
+    told = check.run("info", check.data / "rocpd.db", "--show-command").stdout
+    check.expect("the command is told when asked for", "train" in told and "SECRET" not in told, True)
+
+
+def kernels_read(check, *arguments, status=0):
+    out = check.folder / "read"
+    shutil.rmtree(out, ignore_errors=True)
+    done = check.run("report", *arguments, "-o", f"{out}/", status=status)
+    rows = csv.DictReader((out / "counts.csv").open(encoding="utf-8"))
+    return {row["what"]: int(row["count"]) for row in rows}["kernels"], done.stderr
+
+
+def damage(check):
+    """A bad page costs its rows, --salvage reads on behind it, --strict makes it an error."""
+    sound = check.data / "rocpd.db"
+    all_kernels, _ = kernels_read(check, sound, "--strict")
+    data = bytearray(sound.read_bytes())
+    size = int.from_bytes(data[16:18], "big")
+    database = sqlite3.connect(f"file:{sound}?immutable=1", uri=True)
+    root, = database.execute("SELECT rootpage FROM sqlite_master WHERE name LIKE 'rocpd_kernel_dispatch_%' AND type='table'").fetchone()
+    database.close()
+    at = (root - 1) * size
+    check.expect("the table has several pages", data[at], 5)
+    cells = int.from_bytes(data[at + 3:at + 5], "big")
+    cell = int.from_bytes(data[at + 12 + 2 * (cells // 2):at + 14 + 2 * (cells // 2)], "big")
+    child = int.from_bytes(data[at + cell:at + cell + 4], "big")
+    data[(child - 1) * size:(child - 1) * size + 100] = b"\xa5" * 100
+    bad = check.folder / "bad_page.db"
+    bad.write_bytes(data)
+    before, errors = kernels_read(check, bad)
+    check.expect("rows before the bad page", 0 < before < all_kernels, True)
+    check.expect("the damage is told", "is damaged behind its row" in errors, True)
+    salvaged, errors = kernels_read(check, bad, "--salvage")
+    check.expect("rows behind the bad page", before < salvaged < all_kernels, True)
+    check.expect("the gap is told", "is damaged in 1 place" in errors, True)
+    kernels_read(check, bad, "--strict", status=2)
+    for threads in (1, 2, 5):
+        check.expect("any number of threads", kernels_read(check, bad, "--threads", threads)[0], before)
+    # A cut in the last table that was written leaves the others.
+    cut = check.folder / "cut.db"
+    cut.write_bytes(sound.read_bytes()[:len(data) - 8 * size])
+    kernels, errors = kernels_read(check, cut, "--salvage")
+    check.expect("what is left of a cut file", kernels > 0 and "truncated: header says" in errors, True)
+
+
+def jobs(check):
+    """Processes told apart, with their ranks; many files; a folder that cannot be written to."""
+    job = check.folder / "job64"
+    job.mkdir()
+    for rank in range(64):
+        make_databases.write_rocpd(check.small, str(job / f"p{rank}.db"), f"0198-{rank:04x}", 500 + rank,
+                                   {"RANK": str(rank), "WORLD_SIZE": "64"})
+    one = kernels(check.tables(job / "p0.db"))
+    check.expect("64 files", kernels(check.tables(job)), {name: (64 * n, 64 * t) for name, (n, t) in one.items()})
+    out = check.folder / "by"
+    check.run("report", job / "p3.db", job / "p1.db", "--by-process", "-q", "-o", f"{out}/")
+    rows = list(csv.DictReader((out / "kernel_summary.csv").open(encoding="utf-8")))
+    check.expect("by process", {row["process"]: row["rank"] for row in rows}, {"node-a/501": "1", "node-a/503": "3"})
+    for process in ("node-a/501", "node-a/503"):
+        check.expect("figures by process", kernels({"kernel_summary": [r for r in rows if r["process"] == process]}), one)
+    out = check.folder / "ranks"
+    check.run("collectives", job / "p3.db", job / "p1.db", "-q", "-o", f"{out}/")
+    listed = list(csv.DictReader((out / "ranks.csv").open(encoding="utf-8")))
+    check.expect("ranks of several files", sorted(row["rank"] for row in listed), ["1", "3"])
+    job.chmod(0o555)
+    before = sorted((p.name, p.stat().st_mtime_ns) for p in job.iterdir())
+    check.tables(job / "p0.db")
+    check.expect("a folder that is read only", sorted((p.name, p.stat().st_mtime_ns) for p in job.iterdir()), before)
+    job.chmod(0o755)
+
+
+def nothing_is_left(check):
+    """Copies of databases with a log are gone, also when the program is killed."""
+    temporary = check.folder / "tmp"
+    temporary.mkdir()
+    database = check.folder / "log" / "x.db"
+    writer = sqlite3.connect(database, isolation_level=None)
+    writer.execute("PRAGMA wal_autocheckpoint=0")
+    writer.execute("CREATE TABLE IF NOT EXISTS more (a)")
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    out = check.folder / "left"
+    subprocess.run([check.program, "report", database, "-q", "-o", f"{out}/"], env=environment, check=True, capture_output=True)
+    check.expect("after a run", list(temporary.iterdir()), [])
+    writer.close()
 
 
 def main():
@@ -174,7 +263,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check = Check(str(pathlib.Path(options.tracelens).resolve()), options.trace, folder)
         try:
-            for part in (same_figures, other_ways_in, strangers):
+            for part in (same_figures, other_ways_in, strangers, damage, jobs, nothing_is_left):
                 part(check)
         except Failure as failure:
             sys.exit(f"check_databases: {failure}")

@@ -132,7 +132,7 @@ def write_nsys(run, path):
     finish(database)
 
 
-def write_rocpd(run, path, guid="0198-77", pid=None):
+def write_rocpd(run, path, guid="0198-77", pid=None, environment=None):
     suffix = "_" + guid.replace("-", "_")
     pid = run.pid if pid is None else pid
 
@@ -170,7 +170,7 @@ def write_rocpd(run, path, guid="0198-77", pid=None):
         CREATE VIEW rocpd_kernel_dispatch AS SELECT * FROM {table("kernel_dispatch")};
         INSERT INTO {table("metadata")} VALUES (1, 'schema_version', '3'), (2, 'guid', '{guid}');
         INSERT INTO {table("info_node")} VALUES (1, '{guid}', 1, 'm1', 'Linux', 'node-a');
-        INSERT INTO {table("info_process")} VALUES ({pid}, '{guid}', 1, 1, {pid}, 'train', 'SECRET=1', '{{}}');
+        INSERT INTO {table("info_process")} VALUES ({pid}, '{guid}', 1, 1, {pid}, 'train', '{json.dumps(environment or {"SECRET": "1"})}', '{{}}');
         INSERT INTO {table("info_agent")} VALUES (1, '{guid}', 1, {pid}, 'CPU', 0, 'cpu', 'EPYC', '{{}}');
     """)
     strings, symbols, agents = Strings(), Strings(), {}

@@ -11,11 +11,13 @@ class InfoVerb : public Verb {
  public:
   void declare(Flags& flags) override {
     input_.declare(flags);
+    input_.declare_command(flags);
     flags.add("-o,--output", output_, "Also write the tables to a file or folder");
     add_csv_raw(flags, csv_raw_);
     flags.footer(
         "Examples:\n"
         "  tracelens info trace.json.gz\n"
+        "  tracelens info run_results.db --show-command\n"
         "  tracelens info trace.json.gz -o info.json --quiet");
   }
 

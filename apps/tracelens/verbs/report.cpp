@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <tracelens/error.hpp>
@@ -75,6 +76,9 @@ class ReportVerb : public Verb {
         .repeatable()
         .separated_by(',');
     flags.add("--list-tables", list_tables_, "Show the names of all tables, and read nothing");
+    flags.add("--by-process", options_.by_process,
+              "Databases of several processes: every table by process");
+    flags.add("--strict", strict_, "End with status 2 when part of the trace could not be read");
     flags.add("--phases", phases_,
               "Also show prefill, mixed and decode of a serving run side by side");
     flags.add(
@@ -130,6 +134,7 @@ class ReportVerb : public Verb {
         "  tracelens report trace.json.gz -o report.html    a page to look at, in one file\n"
         "  tracelens report trace.json.gz -o report.md      for a pull request or an issue\n"
         "  tracelens report trace.json.gz -o report.db      for SQL: tables and events\n"
+        "  tracelens report rank0.db rank1.db --by-process   the databases of a job\n"
         "  tracelens report serve.json.gz --capture captures/   ops inside graph launches\n"
         "  zcat trace.json.gz | tracelens report - -o r.json --quiet");
   }
@@ -155,6 +160,9 @@ class ReportVerb : public Verb {
     check_options(options_);
     options_.page = page_.options(output_);
     Trace trace = page_.shown(input_.read(console));
+    const bool is_incomplete =
+        trace.source().cut_short ||
+        std::ranges::find(trace.phases(), Phase::kDamaged) != trace.phases().end();
     options_.threads = input_.threads();
     GraphStitching stitching;
     if (!input_.captures().empty()) {
@@ -190,6 +198,10 @@ class ReportVerb : public Verb {
     console.show(report, options_.tables.empty() ? "report" : "");
     if (phases_) show_phases(report, console);
     console.note_written(report, output);
+    if (strict_ && is_incomplete) {
+      console.warn("part of the trace could not be read, see above (--strict)");
+      return kExitBadInput;
+    }
     return kExitOk;
   }
 
@@ -217,7 +229,8 @@ class ReportVerb : public Verb {
   TraceInput input_;
   PageFlags page_;
   std::string output_, categories_ = "extended";
-  bool list_tables_ = false, phases_ = false, csv_raw_ = false, tables_only_ = false;
+  bool list_tables_ = false, phases_ = false, csv_raw_ = false, tables_only_ = false,
+       strict_ = false;
   ReportOptions options_;
 };
 

@@ -22,6 +22,8 @@ bool is_complete(const Trace& trace, EventId event) {
 
 DatabaseEvents::DatabaseEvents(const Trace& trace) : trace_{trace} {
   for (const EventId event : trace.recorded_events()) {
+    if (trace.phase(event) == Phase::kInstant && trace.category_text(event) == "graph node")
+      node_events_.push_back(event);
     if (!is_complete(trace, event)) continue;
     const Category category = trace.category(event);
     if (is_gpu(category)) {
@@ -44,18 +46,22 @@ void DatabaseEvents::nest_ranges(std::vector<std::uint32_t>& range_of_call) {
   struct Entry {
     std::uint32_t track;
     std::int64_t start_ns;
-    bool is_call;
+    bool is_call;  // or the birth of a node: has no ranges inside
     std::int64_t end_ns;
     std::uint32_t index;
   };
   std::vector<Entry> entries;
-  entries.reserve(ranges_.size() + calls_.size());
+  entries.reserve(ranges_.size() + range_of_call.size());
   const auto add = [&](EventId event, bool is_call, std::size_t index) {
     entries.push_back({trace_.tracks()[event.row].row, trace_.ts_ns()[event.row], is_call,
                        trace_.end_ns(event), static_cast<std::uint32_t>(index)});
   };
   for (std::size_t i = 0; i < ranges_.size(); ++i) add(ranges_[i].event, false, i);
   for (std::size_t i = 0; i < calls_.size(); ++i) add(calls_[i], true, i);
+  for (std::size_t i = 0; i < node_events_.size(); ++i)
+    entries.push_back(
+        {trace_.tracks()[node_events_[i].row].row, trace_.ts_ns()[node_events_[i].row], true,
+         trace_.ts_ns()[node_events_[i].row], static_cast<std::uint32_t>(calls_.size() + i)});
   std::ranges::sort(entries, {}, [](const Entry& e) {
     return std::tuple{e.track, e.start_ns, e.is_call, -e.end_ns, e.index};
   });
@@ -76,8 +82,15 @@ void DatabaseEvents::nest_ranges(std::vector<std::uint32_t>& range_of_call) {
 }
 
 void DatabaseEvents::link() {
-  std::vector<std::uint32_t> range_of_call(calls_.size(), kNoRange);
+  std::vector<std::uint32_t> range_of_call(calls_.size() + node_events_.size(), kNoRange);
   if (!ranges_.empty()) nest_ranges(range_of_call);
+  for (std::size_t i = 0; i < node_events_.size(); ++i) {
+    const Value details = trace_.details(node_events_[i]);
+    const Value &node = member(details, "graph node"), &original = member(details, "original");
+    if (node.is_int())
+      nodes_.try_emplace(node.as_int(), Node{original.is_int() ? original.as_int() : kAbsent,
+                                             range_of_call[calls_.size() + i]});
+  }
   std::unordered_map<std::int64_t, std::uint32_t> call_of;
   call_of.reserve(calls_.size());
   for (std::size_t i = 0; i < calls_.size(); ++i)
@@ -90,6 +103,19 @@ void DatabaseEvents::link() {
     job.call = calls_[found->second];
     job.range = range_of_call[found->second];
   }
+}
+
+std::uint32_t DatabaseEvents::range_of_node(std::int64_t node) const {
+  constexpr int kMostCopies = 64;  // of a copy of a copy
+  std::uint32_t range = kNoRange;
+  for (int i = 0; i < kMostCopies; ++i) {
+    const auto found = nodes_.find(node);
+    if (found == nodes_.end()) break;
+    if (found->second.range != kNoRange) range = found->second.range;
+    if (found->second.original == kAbsent || found->second.original == 0) break;
+    node = found->second.original;
+  }
+  return range;
 }
 
 DatabaseEvents::Place DatabaseEvents::place_of(std::int64_t gpu) const {

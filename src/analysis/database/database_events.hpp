@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <tracelens/trace.hpp>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,11 @@ class DatabaseEvents {
   };
   [[nodiscard]] const std::vector<Range>& ranges() const { return ranges_; }
 
+  // The range in which a node of a captured graph came to be, by the number that GPU events of a launch
+  // carry: that of the node it is a copy of, when it is one. kNoRange: in none, or not recorded.
+  [[nodiscard]] std::uint32_t range_of_node(std::int64_t node) const;
+  [[nodiscard]] bool has_nodes() const { return !nodes_.empty(); }
+
   // The machine a GPU is in, and its number there.
   struct Place {
     std::string node;
@@ -53,11 +59,17 @@ class DatabaseEvents {
  private:
   void nest_ranges(std::vector<std::uint32_t>& range_of_call);
   void link();
+  struct Node {
+    std::int64_t original = kAbsent;
+    std::uint32_t range = kNoRange;
+  };
 
   const Trace& trace_;
   std::vector<GpuEvent> gpu_;
   std::vector<EventId> calls_;
   std::vector<Range> ranges_;
+  std::vector<EventId> node_events_;
+  std::unordered_map<std::int64_t, Node> nodes_;
 };
 
 }  // namespace tracelens

@@ -12,6 +12,7 @@
 
 #include "analysis/kit/cells.hpp"
 #include "analysis/rocm/rocprof_processes.hpp"
+#include "facts/job_processes.hpp"
 #include "facts/steps.hpp"
 #include "tree/time_math.hpp"
 
@@ -193,6 +194,30 @@ Table threads(const Trace& trace) {
   return table;
 }
 
+// Of the databases of a job.
+std::optional<Table> job_table(const Trace& trace) {
+  const std::vector<JobProcess> processes = job_processes(trace);
+  if (processes.empty()) return std::nullopt;
+  const bool has_commands = std::ranges::any_of(
+      processes, [](const JobProcess& process) { return !process.command.empty(); });
+  std::vector<ColumnSpec> columns{
+      {"process", Kind::kText, "", "machine and process"},
+      {"rank", Kind::kInteger, "id", "place in the job; empty when unknown"},
+      {"world size", Kind::kInteger, "", "processes of the job"},
+      {"events", Kind::kInteger, "", "its calls, ranges and GPU events"}};
+  if (has_commands) columns.push_back({"command", Kind::kText, "text", "how it was started"});
+  Table table{"processes", "Processes of the job", columns};
+  for (const JobProcess& process : processes) {
+    std::vector<Cell> row{process.name, kMissing, kMissing,
+                          static_cast<std::int64_t>(process.events.size())};
+    if (process.rank) row[1] = *process.rank;
+    if (process.world_size) row[2] = *process.world_size;
+    if (has_commands) row.emplace_back(process.command);
+    table.append(row);
+  }
+  return table;
+}
+
 std::optional<Table> steps(const Trace& trace, const Tree& tree) {
   const std::vector<Step> found = find_steps(trace, tree);
   if (found.empty()) return std::nullopt;
@@ -212,6 +237,7 @@ std::optional<Table> steps(const Trace& trace, const Tree& tree) {
 std::vector<Table> trace_info(const Trace& trace, const Tree& tree) {
   std::vector<Table> tables{overview(trace, tree)};
   if (auto table = devices(trace)) tables.push_back(*std::move(table));
+  if (auto table = job_table(trace)) tables.push_back(*std::move(table));
   if (auto table = processes_table(trace)) tables.push_back(*std::move(table));
   tables.push_back(categories(trace));
   tables.push_back(threads(trace));

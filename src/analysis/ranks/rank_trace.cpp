@@ -9,12 +9,15 @@
 #include <string_view>
 #include <tracelens/error.hpp>
 #include <tracelens/gpu.hpp>
+#include <tracelens/trace_builder.hpp>
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/ranks/range_collectives.hpp"
 #include "analysis/ranks/rank_lists.hpp"
 #include "analysis/ranks/xla_collectives.hpp"
 #include "facts/gpu_work.hpp"
+#include "facts/job_processes.hpp"
 #include "facts/kernel_names.hpp"
 #include "facts/trace_kind.hpp"
 #include "io/ascii.hpp"
@@ -100,7 +103,12 @@ class Summary {
   // `gpu`: the process in whose place the only GPU stands that this is about; none: all GPUs.
   Summary(const Trace& trace, const RankSummaryOptions& options, const XlaCollectives& xla,
           std::optional<std::int64_t> gpu)
-      : trace_{trace}, options_{options}, names_{trace, options}, xla_{xla}, gpu_{gpu} {}
+      : trace_{trace},
+        options_{options},
+        names_{trace, options},
+        xla_{xla},
+        ranges_{trace},
+        gpu_{gpu} {}
 
   RankTrace make() {
     read_head();
@@ -213,7 +221,8 @@ class Summary {
   }
   Arguments arguments_of(EventId kernel, std::optional<std::int64_t> external_id,
                          std::optional<std::int64_t> stream) {
-    Value arguments = trace_.details(kernel);
+    Value arguments = ranges_.of(kernel);
+    if (arguments.is_null()) arguments = trace_.details(kernel);
     if (arguments.find("Collective name") == nullptr && external_id) {
       const auto host = host_arguments_.find(*external_id);
       if (host != host_arguments_.end()) arguments = trace_.details(host->second);
@@ -291,12 +300,33 @@ class Summary {
   const RankSummaryOptions& options_;
   KernelNames names_;
   const XlaCollectives& xla_;
+  RangeCollectives ranges_;
   std::optional<std::int64_t> gpu_;
   std::vector<std::uint8_t> is_communication_;  // by event row: 0, 1 or kOfAnotherRank
   std::unordered_map<std::int64_t, EventId> host_arguments_;
   std::unordered_map<std::string, std::uint32_t> message_ids_, op_ids_;
   RankTrace out_;
 };
+
+// Of the databases of a job: one rank for each process that has GPU events.
+std::vector<RankTrace> summarize_processes(const Trace& trace, const RankSummaryOptions& options) {
+  std::vector<RankTrace> ranks;
+  const std::vector<JobProcess> processes = job_processes(trace);
+  for (const JobProcess& process : processes) {
+    if (std::ranges::none_of(process.events,
+                             [&](EventId event) { return is_gpu(trace.category(event)); }))
+      continue;
+    RankTrace rank = processes.size() == 1
+                         ? summarize_rank(trace, options)
+                         : summarize_rank(TraceBuilder::excerpt(trace, process.events), options);
+    rank.declared_rank = process.rank;
+    rank.world_size = process.world_size;
+    rank.rank = process.rank.value_or(std::ssize(ranks));
+    if (!ranks.empty()) rank.warnings.clear();  // those of the file, once
+    ranks.push_back(std::move(rank));
+  }
+  return ranks;
+}
 
 }  // namespace
 
@@ -310,6 +340,9 @@ std::vector<RankTrace> summarize_ranks(const Trace& trace, const RankSummaryOpti
     for (const EventId event : trace.all_events())
       if (is_gpu(trace.category(event))) gpus.insert(trace.track(event).pid.as_int());
   std::vector<RankTrace> ranks;
+  if (trace_kind(trace) == TraceKind::kDatabase && options.edition == Edition::kExtended)
+    ranks = summarize_processes(trace, options);
+  if (!ranks.empty()) return ranks;
   if (gpus.empty()) {
     ranks.push_back(summarize_rank(trace, options));
     return ranks;

@@ -133,6 +133,12 @@ constexpr TableInfo kOwnTables[] = {
     {.name = "graph_launches",
      .description = "Launches of captured graphs",
      .make = of_events<database_graphs>},
+    {.name = "graph_ops",
+     .description = "What was captured into graphs, by the op it was captured under",
+     .make = of_events<database_graph_ops>},
+    {.name = "counter_series",
+     .description = "Clocks, sensors and counters that were measured over time",
+     .make = of_events<database_series>},
     {.name = "counts", .description = "What the file holds", .make = of_events<database_counts>},
 };
 

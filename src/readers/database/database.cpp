@@ -1,13 +1,12 @@
 #include "readers/database/database.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fnmatch.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
+#include <chrono>
 #include <filesystem>
 #include <set>
 #include <system_error>
@@ -31,9 +30,28 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostInMemory = std::size_t{1} << 30;
 constexpr std::uint64_t kMostUnpacked = std::uint64_t{64} << 30;
 
+constexpr const char* kStillWritten =
+    "is still being written: read it again when the program that writes it has ended";
+
 struct Known {
   Recorder recorder;
   std::string_view format;
+};
+
+// Databases of other programs that people may take for a trace, by two tables of theirs.
+struct Stranger {
+  std::string_view table, other, sentence;
+};
+constexpr Stranger kStrangers[] = {
+    {"compute_workload", "compute_kernel",
+     "an analysis of ROCm Compute Profiler, which holds its tables and no events; record a trace "
+     "beside it: rocprofv3 --sys-trace -- PROGRAM"},
+    {"STRING_IDS", "TASK",
+     "a database of msprof, the profiler of Ascend NPUs, which this program does not read; export "
+     "its timeline: msprof --export=on --output=FOLDER writes JSON"},
+    {"STRING_IDS", "CANN_API",
+     "a database of msprof, the profiler of Ascend NPUs, which this program does not read; export "
+     "its timeline: msprof --export=on --output=FOLDER writes JSON"},
 };
 
 Known kind_of(const DatabaseFile& file) {
@@ -48,6 +66,9 @@ Known kind_of(const DatabaseFile& file) {
     names.append(names.empty() ? "" : ", ").append(table);
   }
   if (file.tables().size() > kNamed) names += ", …";
+  for (const Stranger& stranger : kStrangers)
+    if (file.has(stranger.table) && file.has(stranger.other))
+      throw Error{file.name(), std::string{stranger.sentence}};
   throw Error{file.name(),
               fmt::format("an SQLite database, but no trace this program knows (tables: {})",
                           names.empty() ? "none" : names)};
@@ -56,7 +77,14 @@ Known kind_of(const DatabaseFile& file) {
 class DatabaseReader {
  public:
   DatabaseReader(const ReadOptions& options, bool of_several)
-      : options_{options}, of_several_{of_several}, job_{builder_, options} {}
+      : options_{options}, of_several_{of_several}, job_{builder_, options} {
+    file_options_.salvage = options.salvage;
+    if (options.time_limit_s > 0)
+      file_options_.until =
+          std::chrono::steady_clock::now() + std::chrono::seconds{options.time_limit_s};
+  }
+  // For the files to read.
+  [[nodiscard]] const DatabaseOptions& options() const { return file_options_; }
 
   void add(const DatabaseFile& file) {
     const Known kind = kind_of(file);
@@ -65,16 +93,19 @@ class DatabaseReader {
       throw Error{file.name(),
                   fmt::format("is of {}; the files before are of {}", kind.format, known_.format)};
     const int threads = io::thread_count(options_.threads);
+    if (!file.cut().empty()) job_.lost(file.cut());
     try {
-      if (kind.recorder == Recorder::kNsight) read_nsight(file, job_, threads, of_several_);
+      if (kind.recorder == Recorder::kNsight)
+        read_nsight(file, job_, threads, of_several_, processes_);
       if (kind.recorder == Recorder::kRocpd) read_rocpd(file, job_, threads, processes_);
       if (kind.recorder == Recorder::kRpd) read_rpd(file, job_, threads);
-    } catch (const Error& error) {  // of a connection, which does not know what the user called it
-      const std::string_view what{error.what()};
-      throw Error{file.name(), what.substr(std::min(what.find(": ") + 2, what.size()))};
+    } catch (const Error& error) {
+      if (file.has_changed()) throw Error{file.name(), kStillWritten};
+      throw renamed(error, file.name());
     }
     bytes_ += file.bytes();
-    if (const std::string change = file.change(); !change.empty()) job_.warn(change);
+    if (file.has_changed())
+      job_.warn(job_.has_lost() ? kStillWritten : "the database changed while it was read");
     job_.progress(0);
   }
 
@@ -95,6 +126,7 @@ class DatabaseReader {
 
  private:
   const ReadOptions& options_;
+  DatabaseOptions file_options_;
   bool of_several_;
   TraceBuilder builder_;
   Job job_;
@@ -102,34 +134,6 @@ class DatabaseReader {
   std::set<std::string> processes_;
   std::uint64_t bytes_ = 0;
 };
-
-// Closes what it holds unless somebody has taken it over.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_{fd} {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  [[nodiscard]] int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
-
-int unnamed_file() {
-  std::error_code error;
-  const fs::path folder = fs::temp_directory_path(error);
-  std::string name = ((error ? fs::path{"/tmp"} : folder) / "tracelens-XXXXXX").string();
-  const int fd = ::mkostemp(name.data(), O_CLOEXEC);
-  if (fd < 0)
-    throw Error{name, "cannot make a file for the unpacked database, see TMPDIR: " +
-                          std::generic_category().message(errno)};
-  ::unlink(name.c_str());
-  return fd;
-}
 
 void write_all(int fd, std::string_view bytes, const std::string& name) {
   while (!bytes.empty()) {
@@ -142,16 +146,16 @@ void write_all(int fd, std::string_view bytes, const std::string& name) {
 }
 
 // SQLite has to jump about in a file: what comes packed or through a pipe is put somewhere first.
-DatabaseFile unpacked(io::Stream& in) {
+DatabaseFile unpacked(io::Stream& in, const DatabaseOptions& options) {
   constexpr std::size_t kBlock = std::size_t{4} << 20;
   std::string bytes;
   while (bytes.size() < kMostInMemory) {
     const std::size_t at = bytes.size();
     bytes.resize(at + kBlock);
     bytes.resize(at + in.read({bytes.data() + at, kBlock}));
-    if (bytes.size() == at) return DatabaseFile::of_bytes(in.name(), std::move(bytes));
+    if (bytes.size() == at) return DatabaseFile::of_bytes(in.name(), std::move(bytes), options);
   }
-  Descriptor file{unnamed_file()};
+  Descriptor file = unnamed_file();
   std::uint64_t size = bytes.size();
   write_all(file.get(), bytes, in.name());
   bytes.resize(kBlock);
@@ -161,14 +165,15 @@ DatabaseFile unpacked(io::Stream& in) {
       throw Error{in.name(), fmt::format("unpacks to more than {} bytes", kMostUnpacked)};
     write_all(file.get(), {bytes.data(), got}, in.name());
   }
-  return DatabaseFile::of_descriptor(in.name(), file.release());
+  return DatabaseFile::of_descriptor(in.name(), std::move(file), options);
 }
 
 // A damaged database is not passed over: the job would be short of a process without a word.
 bool is_rocpd_file(const fs::path& path) {
   io::Stream in = io::Stream::open(path.string());
   if (!is_sqlite(in.peek(4096))) return false;
-  return is_rocpd(in.packing().empty() ? DatabaseFile::of_file(path.string()) : unpacked(in));
+  return is_rocpd(in.packing().empty() ? DatabaseFile::of_file(path.string(), {.salvage = true})
+                                       : unpacked(in, {.salvage = true}));
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -235,7 +240,8 @@ Trace read_database(io::Stream& in, const ReadOptions& options) {
   DatabaseReader reader{options, false};
   std::error_code error;
   const bool is_file = in.packing().empty() && fs::is_regular_file(in.name(), error);
-  reader.add(is_file ? DatabaseFile::of_file(in.name()) : unpacked(in));
+  reader.add(is_file ? DatabaseFile::of_file(in.name(), reader.options())
+                     : unpacked(in, reader.options()));
   describe_source(reader.builder(), in, reader.known().recorder, reader.known().format);
   return std::move(reader).finish(in.name());
 }
@@ -254,7 +260,8 @@ Trace read_databases(const std::string& name, std::span<const std::string> paths
     io::Stream in = io::Stream::open(path);
     if (!is_database(in.peek(4096)))
       throw Error{path, "is no SQLite database; only databases of one job are read together"};
-    reader.add(is_file && in.packing().empty() ? DatabaseFile::of_file(path) : unpacked(in));
+    reader.add(is_file && in.packing().empty() ? DatabaseFile::of_file(path, reader.options())
+                                               : unpacked(in, reader.options()));
   }
   Source& source = reader.builder().source();
   source.name = name;

@@ -195,10 +195,11 @@ TEST(TableRows, AColumnOfTheFilesOwnIsNotTakenForTheNumberOfTheRow) {
 
 TEST(ById, IdsFarApartTakeNoMoreThanTheyAre) {
   ById<std::string> texts;
-  for (std::int64_t i = 0; i < 2'000; ++i) texts.set(i * 1'000, std::to_string(i));
-  EXPECT_EQ(*texts.find(1'999'000), "1999");
-  EXPECT_EQ(texts.find(1'999'001), nullptr);
-  EXPECT_LT(texts.dense_size(), 20'000U);
+  for (std::int64_t i = 0; i < 2'000; ++i) texts.set((i << 32) - 7, std::to_string(i));
+  EXPECT_EQ(*texts.find((std::int64_t{1'999} << 32) - 7), "1999");
+  EXPECT_EQ(texts.find((std::int64_t{1'999} << 32) - 8), nullptr);
+  EXPECT_EQ(*texts.find(-7), "0");
+  EXPECT_LE(texts.room(), 2'000U * 64);
 }
 
 TEST(TableRows, GapsBetweenRowNumbersCostNothing) {
@@ -242,10 +243,10 @@ TEST(NvtxSchemas, ReadNumbersByTheirPlaceAndNothingBeyondThePayload) {
   blob[16] = 16;
   blob[32] = blob[33] = blob[34] = blob[35] = '\xff';
   blob[41] = 2;
-  EXPECT_EQ(schemas.number(blob, "size"), 512);
-  EXPECT_EQ(schemas.number(blob, "root"), -1);
-  EXPECT_EQ(schemas.number(blob, "beyond"), std::nullopt);
-  EXPECT_EQ(schemas.number(blob.substr(0, 20), "size"), std::nullopt);
+  EXPECT_EQ(schemas.read(blob).number("size"), 512);
+  EXPECT_EQ(schemas.read(blob).number("root"), -1);
+  EXPECT_EQ(schemas.read(blob).number("beyond"), std::nullopt);
+  EXPECT_EQ(schemas.read(blob.substr(0, 20)).number("size"), std::nullopt);
 }
 
 }  // namespace

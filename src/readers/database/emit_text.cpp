@@ -24,10 +24,17 @@ class Cursor {
   bool number(std::int64_t& value, bool may_be_negative) {
     std::size_t size = may_be_negative && rest_.starts_with('-') ? 1 : 0;
     const std::size_t sign = size;
-    while (size < rest_.size() && rest_[size] >= '0' && rest_[size] <= '9') ++size;
-    const auto parsed = size > sign ? io::parse_int64(rest_.substr(0, size)) : std::nullopt;
-    if (!parsed) return false;
-    value = *parsed;
+    std::int64_t digits = 0;
+    constexpr std::size_t kSurelyFit = 18;
+    for (; size < rest_.size() && rest_[size] >= '0' && rest_[size] <= '9'; ++size)
+      if (size - sign < kSurelyFit) digits = digits * 10 + (rest_[size] - '0');
+    if (size == sign) return false;
+    value = sign == 1 ? -digits : digits;
+    if (size - sign > kSurelyFit) {
+      const auto parsed = io::parse_int64(rest_.substr(0, size));
+      if (!parsed) return false;
+      value = *parsed;
+    }
     rest_.remove_prefix(size);
     return true;
   }
@@ -47,22 +54,21 @@ class Cursor {
   std::string_view rest_;
 };
 
-std::optional<Value> shapes_of(std::string_view text) {
+// Whether the text is a list of shapes; `add_size` and `end_shape` are told of what is in it.
+template <class AddSize, class EndShape>
+bool read_shapes(std::string_view text, const AddSize& add_size, const EndShape& end_shape) {
   Cursor cursor{text};
-  std::vector<Value> shapes;
   const bool fits = cursor.list([&] {
-    std::vector<Value> sizes;
     const bool is_shape = cursor.list([&] {
       std::int64_t size = 0;
       if (!cursor.number(size, true)) return false;
-      sizes.emplace_back(size);
+      add_size(size);
       return true;
     });
-    if (is_shape) shapes.push_back(Value::tuple(std::move(sizes)));
+    if (is_shape) end_shape();
     return is_shape;
   });
-  if (!fits || !cursor.is_over()) return std::nullopt;
-  return Value::tuple(std::move(shapes));
+  return fits && cursor.is_over();
 }
 
 bool are_pairs(std::string_view text) {
@@ -117,9 +123,10 @@ EmittedOp emitted_op(std::string_view text) {
   std::string_view rest = text;
   take_part(rest, ", input_op_ids = ", are_pairs);
   take_part(rest, ", sizes = ", [&](std::string_view value) {
-    const auto shapes = shapes_of(value);
-    if (shapes) op.dims = *shapes;
-    return shapes.has_value();
+    const bool fits = read_shapes(
+        value, [](std::int64_t) {}, [] {});
+    if (fits) op.sizes = value;
+    return fits;
   });
   take_part(rest, ", op_id = ", [&](std::string_view value) {
     op.op_id = digits_of(value).value_or(kAbsent);
@@ -130,9 +137,16 @@ EmittedOp emitted_op(std::string_view text) {
     return op.sequence != kAbsent;
   });
   op.name = rest;
-  op.is_op = op.sequence != kAbsent || op.op_id != kAbsent || !op.dims.is_null();
-  if (!op.dims.is_null()) op.dims = with_list(rest, std::move(op.dims));
+  op.is_op = op.sequence != kAbsent || op.op_id != kAbsent || !op.sizes.empty();
   return op;
+}
+
+Value dims_of(const EmittedOp& op) {
+  std::vector<Value> shapes, sizes;
+  const bool fits = read_shapes(
+      op.sizes, [&](std::int64_t size) { sizes.emplace_back(size); },
+      [&] { shapes.push_back(Value::tuple(std::exchange(sizes, {}))); });
+  return fits ? with_list(op.name, Value::tuple(std::move(shapes))) : Value{};
 }
 
 }  // namespace tracelens

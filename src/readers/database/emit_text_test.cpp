@@ -14,12 +14,12 @@ TEST(EmittedOp, HasItsPartsInThisOrder) {
   EXPECT_EQ(op.name, "aten::addmm");
   EXPECT_EQ(op.sequence, 12);
   EXPECT_EQ(op.op_id, 34);
-  EXPECT_EQ(json_text(op.dims), "[[512], [64, 512], []]");
+  EXPECT_EQ(json_text(dims_of(op)), "[[512], [64, 512], []]");
 }
 
 TEST(EmittedOp, OlderPyTorchHasFewer) {
   EXPECT_EQ(emitted_op("aten::relu, seq = 3").name, "aten::relu");
-  EXPECT_TRUE(emitted_op("aten::relu, seq = 3").dims.is_null());
+  EXPECT_TRUE(dims_of(emitted_op("aten::relu, seq = 3")).is_null());
   EXPECT_EQ(emitted_op("autograd::engine::evaluate_function: AddmmBackward0, seq = 7").name,
             "autograd::engine::evaluate_function: AddmmBackward0");
 }
@@ -40,9 +40,9 @@ TEST(EmittedOp, TheNameIsAsShortAsTheRestAllows) {
 }
 
 TEST(EmittedOp, AListOfTensorsStandsTogetherAgain) {
-  EXPECT_EQ(json_text(emitted_op("aten::cat, sizes = [[64, 512], [64, 512], []]").dims),
+  EXPECT_EQ(json_text(dims_of(emitted_op("aten::cat, sizes = [[64, 512], [64, 512], []]"))),
             "[[[64, 512], [64, 512]], []]");
-  EXPECT_EQ(json_text(emitted_op("aten::mm, sizes = [[64, 512], [512, 8]]").dims),
+  EXPECT_EQ(json_text(dims_of(emitted_op("aten::mm, sizes = [[64, 512], [512, 8]]"))),
             "[[64, 512], [512, 8]]");
 }
 

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <tracelens/error.hpp>
 #include <tracelens/json.hpp>
 
+#include "io/code_points.hpp"
+#include "io/numbers.hpp"
 #include "readers/database/emit_text.hpp"
 #include "readers/kit/time_limits.hpp"
 
@@ -62,7 +65,20 @@ Job::Job(TraceBuilder& builder, const ReadOptions& options)
       graph_{builder.intern("graph")},
       loose_{builder.intern("loose range")},
       mark_{builder.intern("mark")},
-      allocation_{builder.intern("memory_allocation")} {}
+      allocation_{builder.intern("memory_allocation")},
+      node_{builder.intern("graph node")},
+      counter_{builder.intern("counter")} {}
+
+StringId Job::intern(std::string_view text) {
+  if (std::ranges::all_of(text, [](char c) { return static_cast<signed char>(c) >= 0; }))
+    return builder_.intern(text);
+  std::string sound;
+  for (std::size_t at = 0; at < text.size();) {
+    const io::CodePoint point = io::next_code_point(text, at);
+    io::append_utf8(sound, point.valid ? point.value : 0xFFFD);
+  }
+  return builder_.intern(sound);
+}
 
 std::int64_t Job::process(std::string_view machine, std::int64_t pid, std::string_view host) {
   const auto [entry, is_new] = processes_.try_emplace({std::string{machine}, pid});
@@ -135,20 +151,37 @@ void Job::add_call(const Call& call) {
 
 void Job::add_range(const Range& range) {
   if (!is_event(range.start_ns, range.end_ns)) return;
-  const EmittedOp op = emitted_op(range.text);
-  std::string label;
-  if (!range.domain.empty()) label.append(range.domain).append(":");
-  label += op.name;
-  const StringId name = builder_.intern(label);
-  const EventId event = append(op.is_op ? Category::kCpuOp : Category::kUserAnnotation, name,
+  const EmittedOp op = range.op != nullptr ? *range.op : emitted_op(range.text);
+  const Named& named = named_op(range.domain, op);
+  const EventId event = append(op.is_op ? Category::kCpuOp : Category::kUserAnnotation, named.name,
                                range.track, range.start_ns, range.end_ns);
   if (op.op_id != kAbsent) builder_.set_external_id(event, op.op_id);
   if (op.sequence != kAbsent) builder_.set_sequence(event, op.sequence);
-  if (!op.dims.is_null())
-    builder_.set_signature(
-        event, builder_.intern(Signature{name, op.dims, assumed_types(op.dims), {}, {}}));
+  if (named.signature.valid()) builder_.set_signature(event, named.signature);
   if (!range.details.empty())
     builder_.set_details(event, builder_.intern(object_of(range.details)));
+}
+
+// Ops repeat, with the same shapes: what a text stands for is made once.
+const Job::Named& Job::named_op(std::string_view domain, const EmittedOp& op) {
+  std::uint64_t hash = mix_hash(hash_text(op.name), hash_text(op.sizes));
+  if (!domain.empty()) hash = mix_hash(hash, hash_text(domain));
+  const std::uint32_t id = named_index_.find_or_add(
+      hash,
+      [&](std::uint32_t known) {
+        const Named& named = named_[known];
+        return named.plain == op.name && named.sizes == op.sizes && named.domain == domain;
+      },
+      [&] {
+        Named named{std::string{domain}, std::string{op.name}, std::string{op.sizes}, {}, {}};
+        named.name = intern(domain.empty() ? named.plain : named.domain + ":" + named.plain);
+        if (const Value dims = dims_of(op); !dims.is_null())
+          named.signature =
+              builder_.intern(Signature{named.name, dims, assumed_types(dims), {}, {}});
+        named_.push_back(std::move(named));
+        return static_cast<std::uint32_t>(named_.size() - 1);
+      });
+  return named_[id];
 }
 
 Value Job::assumed_types(const Value& dims) const {
@@ -166,7 +199,7 @@ Value Job::assumed_types(const Value& dims) const {
 
 void Job::add_loose_range(const Range& range) {
   if (!is_event(range.start_ns, range.end_ns)) return;
-  const EventId event = append(Category::kOtherCategory, builder_.intern(range.text), range.track,
+  const EventId event = append(Category::kOtherCategory, intern(range.text), range.track,
                                range.start_ns, range.end_ns);
   builder_.set_category_text(event, loose_);
 }
@@ -175,7 +208,7 @@ void Job::add_mark(const Range& mark) {
   if (!is_event(mark.start_ns, mark.start_ns)) return;
   const EventId event = builder_.append({.phase = Phase::kInstant,
                                          .category = Category::kOtherCategory,
-                                         .name = builder_.intern(mark.text),
+                                         .name = intern(mark.text),
                                          .track = mark.track,
                                          .ts_ns = mark.start_ns});
   builder_.set_category_text(event, mark_);
@@ -183,7 +216,7 @@ void Job::add_mark(const Range& mark) {
 
 void Job::add_gpu_event(const GpuEvent& gpu_event) {
   if (!is_event(gpu_event.start_ns, gpu_event.end_ns)) return;
-  const GpuTrack& track = gpu_track(gpu_event.process, gpu_event.gpu, gpu_event.stream);
+  const GpuTrack& track = gpu_track(gpu_event);
   const EventId event = append(gpu_event.category, gpu_event.name, track.id, gpu_event.start_ns,
                                gpu_event.end_ns, gpu_event.correlation);
   if (gpu_event.gpu != kAbsent) builder_.set_device(event, gpu_event.gpu);
@@ -192,26 +225,66 @@ void Job::add_gpu_event(const GpuEvent& gpu_event) {
   if (gpu_event.details.valid()) builder_.set_details(event, gpu_event.details);
 }
 
-const Job::GpuTrack& Job::gpu_track(std::int64_t process, std::int64_t gpu, std::int64_t stream) {
-  const auto [entry, is_new] = gpu_tracks_.try_emplace({process, gpu, stream});
+const Job::GpuTrack& Job::gpu_track(const GpuEvent& event) {
+  const auto [entry, is_new] =
+      gpu_tracks_.try_emplace({event.process, event.gpu, event.stream, event.context});
   if (!is_new) return entry->second;
   GpuTrack& track = entry->second;
-  track.stream = free_number(streams_[gpu], stream == kAbsent ? 0 : stream);
-  track.id = builder_.intern(gpu == kAbsent ? Track{"unknown GPU", track.stream}
-                                            : Track{gpu, track.stream});
+  track.stream = free_number(streams_[event.gpu], event.stream == kAbsent ? 0 : event.stream);
+  track.id = builder_.intern(event.gpu == kAbsent ? Track{"unknown GPU", track.stream}
+                                                  : Track{event.gpu, track.stream});
   return track;
 }
 
 void Job::add_allocation(const Allocation& allocation) {
   if (!is_event(allocation.start_ns, allocation.end_ns)) return;
-  const EventId event = append(Category::kOtherCategory, builder_.intern(allocation.what),
-                               allocation.track, allocation.start_ns, allocation.end_ns);
+  const EventId event = append(Category::kOtherCategory, intern(allocation.what), allocation.track,
+                               allocation.start_ns, allocation.end_ns);
   builder_.set_category_text(event, allocation_);
   builder_.set_details(
       event, builder_.intern(object_of(
                  text_member("level", allocation.level) + number_member("device", allocation.gpu) +
                  number_member("address", allocation.address) +
                  number_member("bytes", std::max<std::int64_t>(allocation.bytes, 0)))));
+}
+
+void Job::add_graph_node(TrackId track, std::int64_t at_ns, std::int64_t node,
+                         std::int64_t original) {
+  if (!is_event(at_ns, at_ns)) return;
+  const EventId event = builder_.append({.phase = Phase::kInstant,
+                                         .category = Category::kOtherCategory,
+                                         .name = node_,
+                                         .track = track,
+                                         .ts_ns = at_ns});
+  builder_.set_category_text(event, node_);
+  builder_.set_details(event, builder_.intern(object_of(number_member("graph node", node) +
+                                                        number_member("original", original))));
+}
+
+void Job::add_sample(std::string_view counter, std::int64_t gpu, std::int64_t at_ns, double value) {
+  if (!std::isfinite(value) || !is_event(at_ns, at_ns)) return;
+  const auto [entry, is_new] = series_.try_emplace({std::string{counter}, gpu});
+  Series& series = entry->second;
+  if (is_new) series = {0, at_ns, at_ns, 0, value, value};
+  ++series.samples;
+  series.sum += value;
+  series.first_ns = std::min(series.first_ns, at_ns);
+  series.last_ns = std::max(series.last_ns, at_ns);
+  series.least = std::min(series.least, value);
+  series.most = std::max(series.most, value);
+  // Sensors that are read every few microseconds would be most of a trace.
+  constexpr std::uint64_t kMostSamples = 1'000'000;
+  if (kept_samples_++ >= kMostSamples) return;
+  const EventId event = builder_.append(
+      {.phase = Phase::kOther,
+       .category = Category::kOtherCategory,
+       .name = intern(counter),
+       .track = builder_.intern(gpu == kAbsent ? Track{"counters", 0} : Track{gpu, "counters"}),
+       .ts_ns = at_ns});
+  if (gpu != kAbsent) builder_.set_device(event, gpu);
+  builder_.set_category_text(event, counter_);
+  builder_.set_details(event,
+                       builder_.intern(object_of(",\"value\":" + io::shortest_double(value))));
 }
 
 void Job::add_overhead(StringId name, TrackId track, std::int64_t start_ns, std::int64_t end_ns) {
@@ -222,39 +295,25 @@ void Job::warn(std::string_view what, std::uint64_t count) {
   builder_.warnings().add(what, 0, count);
 }
 
-void Job::lost_rows(std::string_view table, std::uint64_t rows) {
-  builder_.warnings().add(fmt::format("table {} is damaged behind its row {}", table, rows), 0);
+void Job::lost(std::string_view what) {
+  builder_.source().cut_short = true;
+  warn(what);
+}
+
+void Job::lost_rows(std::string_view table, std::uint64_t rows, std::int64_t last) {
+  std::string where;
+  if (last != kAbsent) where = fmt::format(" (number {})", last);
+  lost(fmt::format("table {} is damaged behind its row {}{}", table, rows, where));
+}
+
+void Job::passed_over_rows(std::string_view table, std::uint64_t rows, std::uint64_t places) {
+  lost(fmt::format("table {} is damaged in {} place{}: {} of its rows could be read", table, places,
+                   places == 1 ? "" : "s", rows));
 }
 
 void Job::progress(double fraction) {
   if (options_.on_progress)
     options_.on_progress({fraction, builder_.source().text_bytes, builder_.size()});
-}
-
-void Job::finish() {
-  std::vector<Value> gpus, processes;
-  for (const auto& [place, gpu] : gpus_) {
-    gpu_facts_.try_emplace(gpu.number);
-    gpus.push_back(Value::dict({"id", "node", "index"}, {gpu.number, gpu.host, place.second}));
-  }
-  for (const auto& [place, process] : processes_)
-    processes.push_back(
-        Value::dict({"pid", "hostname", "own_pid"}, {process.number, process.host, place.second}));
-  std::vector<Value> devices;
-  for (auto& [number, facts] : gpu_facts_) {
-    std::vector<std::string> keys{"id"};
-    std::vector<Value> values{number};
-    for (auto& [key, value] : facts) {
-      keys.push_back(std::move(key));
-      values.push_back(std::move(value));
-    }
-    devices.push_back(Value::dict(std::move(keys), std::move(values)));
-  }
-  builder_.add_metadata("deviceProperties", Value::tuple(std::move(devices)));
-  builder_.add_metadata("gpus", Value::tuple(std::move(gpus)));
-  builder_.add_metadata("processes", Value::tuple(std::move(processes)));
-  builder_.add_metadata("rows_not_events", static_cast<std::int64_t>(no_events_));
-  builder_.add_metadata("streaming_counter_samples", static_cast<std::int64_t>(samples_));
 }
 
 }  // namespace tracelens

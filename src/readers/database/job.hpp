@@ -21,6 +21,9 @@
 #include <utility>
 #include <vector>
 
+#include "readers/database/emit_text.hpp"
+#include "trace/string_table.hpp"
+
 namespace tracelens {
 
 class Job {
@@ -37,6 +40,12 @@ class Job {
   TrackId thread(std::int64_t process, std::int64_t tid);
 
   // --- facts ---
+  // What the profiler or a library says about the place of a process in the job; the first word stays.
+  void set_rank(std::int64_t process, std::int64_t rank, std::int64_t world_size);
+  void set_command(std::int64_t process, std::string_view command);
+  // A communicator, as its ranks number themselves in it.
+  void add_communicator(std::int64_t process, std::string_view id, std::int64_t size,
+                        std::int64_t rank);
   // The first properties of a GPU stay; "id" and what tells it apart are added.
   void describe_gpu(std::int64_t gpu, std::vector<std::pair<std::string, Value>> properties);
   void name_thread(std::int64_t process, std::int64_t tid, std::string_view name);
@@ -56,6 +65,7 @@ class Job {
     std::string_view domain = {}, text = {};
     std::int64_t start_ns = kAbsent, end_ns = kAbsent;
     std::string_view details = {};  // members of a JSON object, each behind a comma
+    const EmittedOp* op = nullptr;  // what the text says, where that is known already
   };
   void add_range(const Range& range);        // nests on its thread: an op, or a range of the user's
   void add_loose_range(const Range& range);  // may cross threads: nobody's parent
@@ -66,6 +76,7 @@ class Job {
     StringId name = {};
     std::int64_t process = 0;  // whose stream it is
     std::int64_t gpu = kAbsent, stream = kAbsent;
+    std::int64_t context = kAbsent;  // numbers of streams mean something inside one
     std::int64_t start_ns = kAbsent, end_ns = kAbsent, correlation = kAbsent;
     StringId details = {};
   };
@@ -77,30 +88,52 @@ class Job {
     std::int64_t gpu = kAbsent, address = kAbsent, bytes = 0, start_ns = kAbsent, end_ns = kAbsent;
   };
   void add_allocation(const Allocation& allocation);
+  // A node of a graph came to be: by itself, or as a copy of `original`.
+  void add_graph_node(TrackId track, std::int64_t at_ns, std::int64_t node, std::int64_t original);
+  // A value at a time: of a clock, a sensor, a counter that was read while kernels ran.
+  void add_sample(std::string_view counter, std::int64_t gpu, std::int64_t at_ns, double value);
   void add_overhead(StringId name, TrackId track, std::int64_t start_ns, std::int64_t end_ns);
 
   // --- what does not become an event ---
   void count_no_event(std::uint64_t count = 1) { no_events_ += count; }
   void count_samples(std::uint64_t count) { samples_ += count; }
   void warn(std::string_view what, std::uint64_t count = 1);
-  void lost_rows(std::string_view table, std::uint64_t rows);  // the table is damaged behind them
+  // Part of the file could not be read: a sentence. The trace is then cut short.
+  void lost(std::string_view what);
+  [[nodiscard]] bool has_lost() { return builder_.source().cut_short; }
+  // The table is damaged behind `rows` of its rows, the last of which has the number `last`.
+  void lost_rows(std::string_view table, std::uint64_t rows, std::int64_t last);
+  void passed_over_rows(std::string_view table, std::uint64_t rows, std::uint64_t places);
 
   void finish();
 
   [[nodiscard]] TraceBuilder& builder() { return builder_; }
-  StringId intern(std::string_view text) { return builder_.intern(text); }
+  [[nodiscard]] const ReadOptions& options() const { return options_; }
+  // What is no UTF-8 is replaced.
+  StringId intern(std::string_view text);
   void progress(double fraction);
 
  private:
   EventId append(Category category, StringId name, TrackId track, std::int64_t start_ns,
                  std::int64_t end_ns, std::int64_t correlation = kAbsent);
   [[nodiscard]] bool is_event(std::int64_t start_ns, std::int64_t end_ns);
+  struct Named {
+    std::string domain, plain, sizes;  // what it is found by
+    StringId name;
+    SignatureId signature;
+  };
+  const Named& named_op(std::string_view domain, const EmittedOp& op);
   [[nodiscard]] Value assumed_types(const Value& dims) const;
   struct GpuTrack {
     TrackId id;
     std::int64_t stream = 0;
   };
-  const GpuTrack& gpu_track(std::int64_t process, std::int64_t gpu, std::int64_t stream);
+  const GpuTrack& gpu_track(const GpuEvent& event);
+  [[nodiscard]] Value streams_value() const;
+  [[nodiscard]] Value processes_value() const;
+  // Ranks by process; those of a job that names none are counted by machine and pid.
+  [[nodiscard]] std::map<std::int64_t, std::int64_t> ranks() const;
+  [[nodiscard]] Value series_value() const;
 
   TraceBuilder& builder_;
   const ReadOptions& options_;
@@ -113,13 +146,32 @@ class Job {
       gpus_;  // by machine and own number
   std::set<std::int64_t> process_numbers_, gpu_numbers_;
   std::map<std::int64_t, std::vector<std::pair<std::string, Value>>> gpu_facts_;
-  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, GpuTrack> gpu_tracks_;
+  // by process, GPU, stream and context
+  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>, GpuTrack>
+      gpu_tracks_;
   std::map<std::int64_t, std::set<std::int64_t>> streams_;  // numbers, by GPU
   std::map<std::pair<std::int64_t, std::int64_t>, TrackId> threads_;
   std::int64_t spaces_ = 0;
   std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> odd_correlations_;
-  StringId graph_, loose_, mark_, allocation_;
+  struct Communicator {
+    std::int64_t size = kAbsent, rank = kAbsent;
+  };
+  struct Place {  // of a process in the job
+    std::int64_t rank = kAbsent, world_size = kAbsent;
+    std::string command;
+    std::map<std::string, Communicator, std::less<>> communicators;
+  };
+  std::map<std::int64_t, Place> places_;
+  struct Series {
+    std::int64_t samples = 0, first_ns = 0, last_ns = 0;
+    double sum = 0, least = 0, most = 0;
+  };
+  std::map<std::pair<std::string, std::int64_t>, Series> series_;  // by counter and GPU
+  StringId graph_, loose_, mark_, allocation_, node_, counter_;
+  std::uint64_t kept_samples_ = 0;
   std::uint64_t no_events_ = 0, samples_ = 0;
+  IdIndex named_index_;
+  std::vector<Named> named_;
 };
 
 // A member of a JSON object behind a comma: `,"bytes":4096`; nothing for kAbsent.

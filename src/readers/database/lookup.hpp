@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <tracelens/trace.hpp>
@@ -14,41 +16,45 @@
 
 namespace tracelens {
 
-// Values by id. Ids usually count up from 1, and then stand in an array; others go into a hash table.
+// Values by id. Ids count up, from 1 or from anywhere, and often in several runs: they stand in short
+// arrays that are found by the upper part of the id. Ids far apart cost an array each.
 template <class T>
 class ById {
  public:
   void set(std::int64_t id, T value) {
-    // Ids that are far apart must not cost an array of what is between them.
-    if (id >= 0 && static_cast<std::uint64_t>(id) < dense_.size() + kGap &&
-        static_cast<std::uint64_t>(id) < 8 * dense_count_ + kGap) {
-      ++dense_count_;
-      if (static_cast<std::size_t>(id) >= dense_.size()) {
-        dense_.resize(static_cast<std::size_t>(id) + 1);
-        is_there_.resize(dense_.size());
-      }
-      dense_[static_cast<std::size_t>(id)] = std::move(value);
-      is_there_[static_cast<std::size_t>(id)] = true;
-    } else {
-      sparse_[id] = std::move(value);
+    const std::int64_t key = id >> kBits;
+    if (chunks_.empty() || key != last_key_) {
+      const auto [entry, is_new] =
+          index_.try_emplace(key, static_cast<std::uint32_t>(chunks_.size()));
+      if (is_new) chunks_.push_back(std::make_unique<Chunk>());
+      last_key_ = key;
+      last_ = chunks_[entry->second].get();
     }
+    const auto place = static_cast<std::size_t>(id & kMask);
+    last_->values[place] = std::move(value);
+    last_->is_there |= std::uint64_t{1} << place;
   }
   [[nodiscard]] const T* find(std::int64_t id) const {
-    if (id >= 0 && static_cast<std::uint64_t>(id) < dense_.size() &&
-        is_there_[static_cast<std::size_t>(id)])
-      return &dense_[static_cast<std::size_t>(id)];
-    const auto found = sparse_.find(id);
-    return found == sparse_.end() ? nullptr : &found->second;
+    const auto found = index_.find(id >> kBits);
+    if (found == index_.end()) return nullptr;
+    const Chunk& chunk = *chunks_[found->second];
+    const auto place = static_cast<std::size_t>(id & kMask);
+    return (chunk.is_there >> place & 1) != 0 ? &chunk.values[place] : nullptr;
   }
-  [[nodiscard]] bool empty() const { return dense_.empty() && sparse_.empty(); }
-  [[nodiscard]] std::size_t dense_size() const { return dense_.size(); }
+  [[nodiscard]] bool empty() const { return chunks_.empty(); }
+  [[nodiscard]] std::size_t room() const { return chunks_.size() << kBits; }  // for how many values
 
  private:
-  static constexpr std::uint64_t kGap = 1024;
-  std::uint64_t dense_count_ = 0;
-  std::vector<T> dense_;
-  std::vector<bool> is_there_;
-  std::unordered_map<std::int64_t, T> sparse_;
+  static constexpr int kBits = 6;
+  static constexpr std::int64_t kMask = (1 << kBits) - 1;
+  struct Chunk {
+    std::uint64_t is_there = 0;
+    std::array<T, std::size_t{1} << kBits> values{};
+  };
+  std::unordered_map<std::int64_t, std::uint32_t> index_;
+  std::vector<std::unique_ptr<Chunk>> chunks_;
+  std::int64_t last_key_ = 0;
+  Chunk* last_ = nullptr;
 };
 
 // Texts that are made of a few numbers, each made once.

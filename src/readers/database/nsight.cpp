@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "readers/database/lookup.hpp"
+#include "readers/database/nsight_rows.hpp"
 #include "readers/database/nvtx_payload.hpp"
 #include "readers/database/table_rows.hpp"
 #include "readers/kit/time_limits.hpp"
@@ -29,153 +30,34 @@ constexpr const char* kCalls = TL_ACTIVITY "RUNTIME";
 constexpr const char* kDriverCalls = TL_ACTIVITY "DRIVER";
 #undef TL_ACTIVITY
 
-// A globalTid: the machine above, then 24 bits of process, 24 of thread. Unsigned: it may have wrapped.
-struct Place {
-  explicit Place(std::int64_t global)
-      : is_known{global != kAbsent},
-        pid{static_cast<std::int64_t>(static_cast<std::uint64_t>(global) >> 24 & 0xffffff)},
-        tid{static_cast<std::int64_t>(static_cast<std::uint64_t>(global) & 0xffffff)} {}
-  bool is_known;
-  std::int64_t pid, tid;
-};
-
-// Which class of call a row of the table of calls is.
-constexpr std::int64_t kDriverClass = 1, kBacktraceClass = 67;
-// Kinds of NVTX events.
-constexpr std::int64_t kMark = 34, kPushPop = 59, kStartEnd = 60, kTextPushPop = 70,
-                       kTextStartEnd = 71, kDomain = 75;
-
-constexpr std::string_view kCopyKinds[] = {"Unknown",
-                                           "Host-to-Device",
-                                           "Device-to-Host",
-                                           "Host-to-Array",
-                                           "Array-to-Host",
-                                           "Array-to-Array",
-                                           "Array-to-Device",
-                                           "Device-to-Array",
-                                           "Device-to-Device",
-                                           "Host-to-Host",
-                                           "Peer-to-Peer",
-                                           "Unified Host-to-Device",
-                                           "Unified Device-to-Host",
-                                           "Unified Device-to-Device"};
-constexpr std::string_view kMemoryKinds[] = {"Pageable",       "Pinned",  "Device",
-                                             "Array",          "Managed", "Device Static",
-                                             "Managed Static", "Unknown"};
-
-// The words of an enum: the file's, or those that were there before files had them.
-class Labels {
- public:
-  Labels(Job& job, const DatabaseFile& file, const std::string& table,
-         std::span<const std::string_view> known) {
-    for (std::size_t i = 0; i < known.size(); ++i) words_[static_cast<std::int64_t>(i)] = known[i];
-    for_each_row(job, {file, table, {"id", "label"}}, [this](const Statement& row) {
-      if (!row.text(1).empty()) words_[row.integer(0)] = row.text(1);
-    });
-  }
-  [[nodiscard]] std::string of(std::int64_t id) const {
-    const auto found = words_.find(id);
-    return found != words_.end() ? found->second
-           : id == kAbsent       ? std::string{}
-                                 : fmt::format("{}", id);
-  }
-
- private:
-  std::map<std::int64_t, std::string> words_;
-};
-
-// "cudaLaunchKernel_ptsz_v7000" -> "cudaLaunchKernel"
-std::string_view plain_call(std::string_view name) {
-  std::size_t digits = 0;
-  while (digits < name.size() && name[name.size() - 1 - digits] >= '0' &&
-         name[name.size() - 1 - digits] <= '9')
-    ++digits;
-  std::string_view rest = name.substr(0, name.size() - digits);
-  if ((digits != 4 && digits != 5) || !rest.ends_with("_v")) return name;
-  rest.remove_suffix(2);
-  for (const std::string_view suffix : {"_ptsz", "_ptds"})
-    if (rest.ends_with(suffix)) return rest.substr(0, rest.size() - suffix.size());
-  return rest;
-}
-
-struct CallRow {
-  std::int64_t start_ns, end_ns, thread, correlation, name, call_class;
-};
-struct CallRows {
-  std::vector<CallRow> rows;
-  void add(const Statement& row) {
-    rows.push_back({row.integer(0), row.integer(1), row.integer(2), row.integer(3), row.integer(4),
-                    row.integer(5)});
-  }
-  void complete(const Connection&) {}
-};
-
-// The columns that all GPU events begin with, and those of their own.
-constexpr std::size_t kOwnColumns = 14;
-struct GpuRow {
-  std::int64_t start_ns, end_ns, process, device, stream, correlation;
-  std::array<std::int64_t, kOwnColumns> own;
-};
-struct GpuRows {
-  std::vector<GpuRow> rows;
-  std::size_t own_columns = 0;
-  void add(const Statement& row) {
-    GpuRow& made = rows.emplace_back(GpuRow{row.integer(0),
-                                            row.integer(1),
-                                            row.integer(2),
-                                            row.integer(3),
-                                            row.integer(4),
-                                            row.integer(5),
-                                            {}});
-    for (std::size_t i = 0; i < own_columns; ++i)
-      made.own[i] = row.integer(static_cast<int>(6 + i));
-  }
-  void complete(const Connection&) {}
-};
-
-struct NvtxRow {
-  std::int64_t start_ns, end_ns, type, text_id, domain, thread, size;
-  bool has_text;
-  std::string text, payload;
-};
-struct NvtxRows {
-  const DatabaseFile* file = nullptr;
-  std::vector<NvtxRow> rows;
-  void add(const Statement& row) {
-    rows.push_back({row.integer(0), row.integer(1), row.integer(2), row.integer(4), row.integer(5),
-                    row.integer(6), row.integer(7), !row.is_null(3), std::string{row.text(3)},
-                    std::string{row.blob(8)}});
-  }
-  // Texts that many ranges share are kept apart. Each has its number, so that it is found at once.
-  void complete(const Connection& connection) {
-    if (!file->is_row_number("StringIds", "id")) return;
-    std::optional<Statement> find;
-    for (NvtxRow& row : rows) {
-      if (row.has_text || row.text_id == kAbsent) continue;
-      if (!find) find.emplace(connection, "SELECT value FROM main.StringIds WHERE id = ?1");
-      find->bind(1, row.text_id);
-      if (!find->step()) continue;
-      row.text = find->text(0);
-      row.has_text = true;
-    }
-  }
-};
+using namespace nsight;
 
 class NsightReader {
  public:
-  NsightReader(const DatabaseFile& file, Job& job, int threads)
+  // `seen`: sessions and processes that earlier files had; this one's are added.
+  NsightReader(const DatabaseFile& file, Job& job, int threads, std::set<std::string>& seen)
       : file_{file},
         job_{job},
         threads_{threads},
+        seen_{seen},
+        earlier_{seen},
         copy_kinds_{job, file, "ENUM_CUDA_MEMCPY_OPER", kCopyKinds},
         memory_kinds_{job, file, "ENUM_CUDA_MEM_KIND", kMemoryKinds} {}
 
   void read(bool of_several) {
-    if (of_several)
-      for_each_row(job_, {file_, "TARGET_INFO_SESSION_START_TIME", {"utcEpochNs"}},
-                   [this](const Statement& row) {
-                     zero_ns_ = std::clamp<std::int64_t>(row.integer(0), 0, kLatestNs);
-                   });
+    for_each_row(job_, {file_, "TARGET_INFO_SESSION_START_TIME", {"utcEpochNs"}},
+                 [&](const Statement& row) {
+                   session_ = row.integer(0);
+                   if (of_several) zero_ns_ = std::clamp<std::int64_t>(session_, 0, kLatestNs);
+                 });
+    if (!of_several && session_ != kAbsent)
+      job_.builder().add_metadata("baseTimeNanoseconds", session_);
+    for (const char* const table : {"META_DATA_EXPORT", "EXPORT_META_DATA"})
+      for_each_row(job_, {file_, table, {"name", "value"}}, [this](const Statement& row) {
+        const std::string_view version = row.text(1), major = version.substr(0, version.find('.'));
+        if (row.text(0) == "EXPORT_SCHEMA_VERSION" && major != "2" && major != "3")
+          job_.warn("the schema has a version that is not known: what its columns tell was read");
+      });
     if (!file_.is_row_number("StringIds", "id"))
       for_each_row(job_, {file_, "StringIds", {"id", "value"}}, [this](const Statement& row) {
         names_.set(row.integer(0), job_.intern(row.text(1)));
@@ -183,6 +65,9 @@ class NsightReader {
     else
       find_name_.emplace(file_.connect(), "SELECT value FROM main.StringIds WHERE id = ?1");
     read_facts();
+    expect_rows(
+        job_, file_,
+        std::array<std::string, 6>{kCalls, kDriverCalls, kKernels, kCopies, kFills, "NVTX_EVENTS"});
     read_calls(kCalls, 0);
     read_calls(kDriverCalls, kDriverClass);
     read_gpu_events();
@@ -191,9 +76,16 @@ class NsightReader {
     for (const char* const table : {"PROFILER_OVERHEAD", "CUPTI_ACTIVITY_KIND_OVERHEAD"})
       for_each_row(job_, {file_, table, {"start", "end", "globalTid", "nameId"}},
                    [this](const Statement& row) {
-                     job_.add_overhead(name_of(row.integer(3)), track(Place{row.integer(2)}),
-                                       at(row.integer(0)), at(row.integer(1)));
+                     if (const Place place{row.integer(2)}; !is_repeated(place))
+                       job_.add_overhead(name_of(row.integer(3)), track(place), at(row.integer(0)),
+                                         at(row.integer(1)));
                    });
+    read_graph_nodes();
+    read_metrics();
+    if (has_repeated_) job_.warn("a process that is in several files was read once");
+    if (unread_payloads_ > 0)
+      job_.warn("the message of a collective could not be read: its payload is of an unknown kind",
+                unread_payloads_);
   }
 
  private:
@@ -221,6 +113,17 @@ class NsightReader {
   std::int64_t correlation(const Place& place, std::int64_t own) {
     process(place);
     return job_.correlation(processes_[place.pid].second, own);
+  }
+  // Whether an earlier file of the job has the events of this process already.
+  bool is_repeated(const Place& place) {
+    if (session_ == kAbsent || !place.is_known) return false;
+    if (const auto known = repeated_.find(place.pid); known != repeated_.end())
+      return known->second;
+    const std::string key = fmt::format("{}/{}", session_, place.pid);
+    seen_.insert(key);
+    const bool is = earlier_.contains(key);
+    has_repeated_ = has_repeated_ || is;
+    return repeated_[place.pid] = is;
   }
   TrackId track(const Place& place) { return job_.thread(process(place), place.tid); }
 
@@ -274,31 +177,27 @@ class NsightReader {
     const TableColumns columns{
         file_, table, {"start", "end", "globalTid", "correlationId", "nameId", "eventClass"}};
     // A call that was recorded with its backtrace has a second row, a little wider.
-    std::set<std::pair<std::int64_t, std::int64_t>> has_other;
     std::vector<CallRow> backtraces;
-    if (file_.has(table, "eventClass")) {
-      for_each_row(job_, {file_, table, {"globalTid", "correlationId", "eventClass"}},
-                   [&](const Statement& row) {
-                     if (row.integer(2) == kBacktraceClass)
-                       has_other.emplace(row.integer(0), row.integer(1));
-                   });
-    }
-    std::set<std::pair<std::int64_t, std::int64_t>> twins;
     note(job_, table,
          read_table<CallRows>(
              columns, threads_, [] { return CallRows{}; },
              [&](CallRows& piece) {
                for (CallRow& row : piece.rows) {
                  if (row.call_class == kAbsent) row.call_class = usual_class;
-                 if (row.call_class == kBacktraceClass) {
+                 if (row.call_class == kBacktraceClass)
                    backtraces.push_back(row);
-                   continue;
-                 }
-                 if (!has_other.empty() && has_other.contains({row.thread, row.correlation}))
-                   twins.emplace(row.thread, row.correlation);
-                 add_call(row);
+                 else
+                   add_call(row);
                }
              }));
+    if (backtraces.empty()) return;
+    std::set<std::pair<std::int64_t, std::int64_t>> others, twins;
+    for (const CallRow& row : backtraces) others.emplace(row.thread, row.correlation);
+    for_each_row(job_, {file_, table, {"globalTid", "correlationId", "eventClass"}},
+                 [&](const Statement& row) {
+                   const std::pair key{row.integer(0), row.integer(1)};
+                   if (row.integer(2) != kBacktraceClass && others.contains(key)) twins.insert(key);
+                 });
     for (const CallRow& row : backtraces)
       if (twins.contains({row.thread, row.correlation}))
         job_.count_no_event();
@@ -308,6 +207,7 @@ class NsightReader {
 
   void add_call(const CallRow& row) {
     const Place place{row.thread};
+    if (is_repeated(place)) return;
     const bool is_driver = row.call_class == kDriverClass;
     job_.add_call({.category = is_driver ? Category::kCudaDriver : Category::kCudaRuntime,
                    .domain = is_driver ? driver_ : runtime_,
@@ -325,10 +225,14 @@ class NsightReader {
   }
 
   // --- GPU events ---
+  // Processes number the GPUs that they see.
+  std::int64_t gpu(const Place& place, std::int64_t own) {
+    const auto known = gpus_.find({place.pid, own});
+    return job_.gpu("", known == gpus_.end() ? own : known->second);
+  }
   template <class Add>
   void read_gpu_table(const char* table, std::vector<std::string_view> own, const Add& add) {
-    TableColumns columns{
-        file_, table, {"start", "end", "globalPid", "deviceId", "streamId", "correlationId"}};
+    TableColumns columns{file_, table, {kGpuColumns.begin(), kGpuColumns.end()}};
     const std::size_t own_columns = own.size();
     columns.columns.insert(columns.columns.end(), own.begin(), own.end());
     note(job_, table,
@@ -343,18 +247,18 @@ class NsightReader {
                  // Old exports do not say whose it is; where there is one process, it is that one's.
                  if (!place.is_known && processes_.size() == 1)
                    place.pid = processes_.begin()->first;
+                 if (is_repeated(place)) continue;
                  if (row.start_ns == 0 && row.end_ns == 0) {  // the time is not known
                    job_.count_no_event();
                    continue;
                  }
-                 const auto known = gpus_.find({place.pid, row.device});
-                 Job::GpuEvent event{
-                     .process = process(place),
-                     .gpu = job_.gpu("", known == gpus_.end() ? row.device : known->second),
-                     .stream = row.stream,
-                     .start_ns = at(row.start_ns),
-                     .end_ns = at(row.end_ns),
-                     .correlation = correlation(place, row.correlation)};
+                 Job::GpuEvent event{.process = process(place),
+                                     .gpu = gpu(place, row.device),
+                                     .stream = row.stream,
+                                     .context = row.context,
+                                     .start_ns = at(row.start_ns),
+                                     .end_ns = at(row.end_ns),
+                                     .correlation = correlation(place, row.correlation)};
                  add(row.own, event);
                  job_.add_gpu_event(event);
                }
@@ -437,90 +341,144 @@ class NsightReader {
         {"start", "globalPid", "deviceId", "address", "bytes", "memKind", "memoryOperationType"}};
     for_each_row(job_, columns, [this](const Statement& row) {
       const Place place{row.integer(1)};
-      const auto known = gpus_.find({place.pid, row.integer(2)});
+      if (is_repeated(place)) return;
       const std::string level = memory_kinds_.of(row.integer(5));
-      job_.add_allocation(
-          {.track = track(place),
-           .what = row.integer(6) == 0 ? "ALLOC" : "FREE",
-           .level = level,
-           .gpu = job_.gpu("", known == gpus_.end() ? row.integer(2) : known->second),
-           .address = row.integer(3),
-           .bytes = row.integer(4) == kAbsent ? 0 : row.integer(4),
-           .start_ns = at(row.integer(0)),
-           .end_ns = at(row.integer(0))});
+      job_.add_allocation({.track = track(place),
+                           .what = row.integer(6) == 0 ? "ALLOC" : "FREE",
+                           .level = level,
+                           .gpu = gpu(place, row.integer(2)),
+                           .address = row.integer(3),
+                           .bytes = row.integer(4) == kAbsent ? 0 : row.integer(4),
+                           .start_ns = at(row.integer(0)),
+                           .end_ns = at(row.integer(0))});
     });
   }
 
   // --- ranges ---
   void read_ranges() {
-    for_each_row(job_,
-                 {file_, "NVTX_EVENTS", {"eventType", "globalTid", "domainId", "text", "textId"}},
-                 [this](const Statement& row) {
-                   if (row.integer(0) != kDomain) return;
-                   domains_[{Place{row.integer(1)}.pid, row.integer(2)}] =
-                       row.is_null(3) ? job_.builder().text(name_of(row.integer(4))) : row.text(3);
-                 });
     const TableColumns columns{file_,
                                "NVTX_EVENTS",
                                {"start", "end", "eventType", "text", "textId", "domainId",
                                 "globalTid", "uint64Value", "binaryData"}};
-    std::vector<NvtxRow> open;  // until the end of the recording, which is known at the end
+    std::vector<WaitingRow> waiting;
     note(job_, columns.table,
          read_table<NvtxRows>(
-             columns, threads_,
-             [this] {
-               return NvtxRows{&file_, {}};
-             },
+             columns, threads_, [this] { return NvtxRows{file_}; },
              [&](NvtxRows& piece) {
-               for (NvtxRow& row : piece.rows) {
-                 row.start_ns = at(row.start_ns);
-                 if (row.end_ns != kAbsent) row.end_ns = at(row.end_ns);
-                 if (row.end_ns == kAbsent && (row.type == kPushPop || row.type == kTextPushPop))
-                   open.push_back(std::move(row));
-                 else
-                   add_nvtx(row);
-               }
+               for (NvtxRow& row : piece.rows) take_in(row, waiting);
              }));
-    for (NvtxRow& row : open) {
-      row.end_ns = last_ns_;
-      add_nvtx(row);
+    for (WaitingRow& each : waiting) {
+      each.row.text = each.text;
+      each.row.payload = each.payload;
+      if (each.row.end_ns == kAbsent) each.row.end_ns = last_ns_;
+      each.row.op = emitted_op(each.text);
+      add_nvtx(each.row);
     }
+  }
+
+  // Until the end of the recording is known, or the name of its domain.
+  struct WaitingRow {
+    NvtxRow row;
+    std::string text, payload;
+  };
+
+  void take_in(NvtxRow& row, std::vector<WaitingRow>& waiting) {
+    const Place place{row.thread};
+    if (row.type != kPushPop && row.type != kTextPushPop && row.type != kStartEnd &&
+        row.type != kTextStartEnd && row.type != kMark && row.type != kDomain)
+      return;
+    if (is_repeated(place)) return;
+    if (!row.has_text) {
+      row.text = job_.builder().text(name_of(row.text_id));
+      row.op = emitted_op(row.text);
+    }
+    if (row.type == kDomain) {
+      domains_[{place.pid, row.domain}] = row.text;
+      return;
+    }
+    row.start_ns = at(row.start_ns);
+    if (row.end_ns != kAbsent) row.end_ns = at(row.end_ns);
+    const bool is_open = row.end_ns == kAbsent && row.type != kMark;
+    const bool has_domain =
+        row.domain == kAbsent || row.domain == 0 || domains_.contains({place.pid, row.domain});
+    if (!is_open && has_domain) return add_nvtx(row);
+    waiting.push_back({row, std::string{row.text}, std::string{row.payload}});
   }
 
   void add_nvtx(const NvtxRow& row) {
     const Place place{row.thread};
-    if (row.type != kPushPop && row.type != kTextPushPop && row.type != kStartEnd &&
-        row.type != kTextStartEnd && row.type != kMark)
-      return;
     const auto domain = domains_.find({place.pid, row.domain});
-    const std::string_view text =
-        row.has_text ? std::string_view{row.text} : job_.builder().text(name_of(row.text_id));
     Job::Range range{track(place), domain == domains_.end() ? std::string_view{} : domain->second,
-                     text, row.start_ns, row.end_ns};
+                     row.text,     row.start_ns,
+                     row.end_ns,   {},
+                     &row.op};
     if (row.type == kMark) return job_.add_mark(range);
-    if (row.type == kStartEnd || row.type == kTextStartEnd) {
-      if (range.end_ns == kAbsent) range.end_ns = std::max(range.start_ns, last_ns_);
-      return job_.add_loose_range(range);
-    }
-    const std::string payload = range.domain == "NCCL" ? message_members(row, text) : std::string{};
+    if (row.type == kStartEnd || row.type == kTextStartEnd) return job_.add_loose_range(range);
+    const std::string payload =
+        range.domain == "NCCL" ? message_members(row, row.text) : std::string{};
     range.details = payload;
     job_.add_range(range);
   }
 
-  [[nodiscard]] std::string message_members(const NvtxRow& row, std::string_view name) const {
-    std::optional<std::int64_t> bytes = schemas_.number(row.payload, "Message size [bytes]");
+  // What NCCL says about a call of it: of which communicator, how much, from or to whom.
+  [[nodiscard]] std::string message_members(const NvtxRow& row, std::string_view name) {
+    const NvtxPayload payload = schemas_.read(row.payload);
+    if (!row.payload.empty() && !payload.is_known) ++unread_payloads_;
+    std::string communicator;
+    if (const auto id = payload.number("NCCL communicator ID"))
+      communicator = fmt::format("0x{:016x}", static_cast<std::uint64_t>(*id));
+    const auto ranks = payload.number("No. of ranks"), rank = payload.number("Rank");
+    if (ranks && rank && !communicator.empty() && name.starts_with("ncclCommInit"))
+      job_.add_communicator(process(Place{row.thread}), communicator, *ranks, *rank);
+    std::optional<std::int64_t> bytes = payload.number("Message size [bytes]");
     if (row.size != kAbsent) bytes = row.size;
     if (!bytes) return {};
     std::string members = text_member("collective", name) + number_member("message_bytes", *bytes);
-    if (const auto communicator = schemas_.number(row.payload, "NCCL communicator ID"))
-      members +=
-          fmt::format(R"(,"communicator":"0x{:016x}")", static_cast<std::uint64_t>(*communicator));
+    if (!communicator.empty()) members += text_member("communicator", communicator);
+    if (const auto peer = payload.number("Peer rank")) members += number_member("peer", *peer);
+    if (const auto root = payload.number("Root")) members += number_member("root", *root);
     return members;
+  }
+
+  // --- what is no call, range or GPU event ---
+  void read_graph_nodes() {
+    for (const char* const table : {"CUDA_GRAPH_NODE_EVENTS", "CUDA_GRAPH_EVENTS"})
+      for_each_row(
+          job_, {file_, table, {"start", "globalTid", "graphNodeId", "originalGraphNodeId"}},
+          [this](const Statement& row) {
+            const Place place{row.integer(1)};
+            if (row.integer(2) == kAbsent || !place.is_known || is_repeated(place)) return;
+            job_.add_graph_node(track(place), at(row.integer(0)), row.integer(2), row.integer(3));
+          });
+  }
+
+  // Clocks, loads and rates of a GPU, read many times a second.
+  void read_metrics() {
+    std::map<std::pair<std::int64_t, std::int64_t>, std::string> names;
+    for_each_row(job_, {file_, "TARGET_INFO_GPU_METRICS", {"typeId", "metricId", "metricName"}},
+                 [&](const Statement& row) {
+                   names[{row.integer(0), row.integer(1)}] = row.text(2);
+                 });
+    for_each_row(job_, {file_, "GPU_METRICS", {"timestamp", "typeId", "metricId", "value"}},
+                 [&](const Statement& row) {
+                   const auto name = names.find({row.integer(1), row.integer(2)});
+                   const std::int64_t gpu =
+                       row.integer(1) == kAbsent ? kAbsent : job_.gpu("", row.integer(1) & 0xff);
+                   job_.add_sample(name != names.end() ? name->second
+                                                       : fmt::format("metric {}", row.integer(2)),
+                                   gpu, at(row.integer(0)), row.real(3));
+                 });
   }
 
   const DatabaseFile& file_;
   Job& job_;
   int threads_;
+  std::set<std::string>& seen_;  // session and process
+  const std::set<std::string> earlier_;
+  std::map<std::int64_t, bool> repeated_;  // by pid
+  bool has_repeated_ = false;
+  std::uint64_t unread_payloads_ = 0;
+  std::int64_t session_ = kAbsent;
   Labels copy_kinds_, memory_kinds_;
   std::int64_t zero_ns_ = 0;
   std::int64_t last_ns_ = std::numeric_limits<std::int64_t>::min() + 1;
@@ -545,8 +503,9 @@ bool is_nsight(const DatabaseFile& file) {
   });
 }
 
-void read_nsight(const DatabaseFile& file, Job& job, int threads, bool of_several) {
-  NsightReader{file, job, threads}.read(of_several);
+void read_nsight(const DatabaseFile& file, Job& job, int threads, bool of_several,
+                 std::set<std::string>& seen) {
+  NsightReader{file, job, threads, seen}.read(of_several);
 }
 
 }  // namespace tracelens

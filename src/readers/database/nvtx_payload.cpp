@@ -1,5 +1,7 @@
 #include "readers/database/nvtx_payload.hpp"
 
+#include <algorithm>
+
 namespace tracelens {
 namespace {
 
@@ -48,25 +50,33 @@ std::string from_hex(std::string_view text) {
 
 }  // namespace
 
-std::optional<std::int64_t> NvtxSchemas::number(std::string_view blob,
-                                                std::string_view name) const {
+std::optional<std::int64_t> NvtxPayload::number(std::string_view name) const {
+  for (const auto& [known, value] : numbers)
+    if (known == name) return value;
+  return std::nullopt;
+}
+
+NvtxPayload NvtxSchemas::read(std::string_view blob) const {
   // Four numbers, the second of them the schema, the third the size of what follows.
   constexpr std::size_t kHead = 32;
+  NvtxPayload payload;
   const std::string unpacked = from_hex(blob);
   const std::string_view bytes = unpacked.empty() ? blob : std::string_view{unpacked};
-  if (bytes.size() < kHead) return std::nullopt;
+  if (bytes.size() < kHead) return payload;
   const auto schema = entries_.find(static_cast<std::int64_t>(little_endian(bytes, 8, 8)));
-  if (little_endian(bytes, 0, 8) > 1 || schema == entries_.end()) return std::nullopt;
+  if (little_endian(bytes, 0, 8) > 1 || schema == entries_.end()) return payload;
+  payload.is_known = true;
   const std::uint64_t size =
       std::min<std::uint64_t>(little_endian(bytes, 16, 8), bytes.size() - kHead);
   for (const Entry& entry : schema->second) {
     const std::size_t width = size_of(entry.type);
-    if (entry.name != name || width == 0 || width > size || entry.offset > size - width) continue;
+    if (width == 0 || width > size || entry.offset > size - width) continue;
     const std::uint64_t value = little_endian(bytes, kHead + entry.offset, width);
-    if (is_signed(entry.type)) return static_cast<std::int32_t>(value);
-    return static_cast<std::int64_t>(value);
+    payload.numbers.emplace_back(entry.name, is_signed(entry.type)
+                                                 ? std::int64_t{static_cast<std::int32_t>(value)}
+                                                 : static_cast<std::int64_t>(value));
   }
-  return std::nullopt;
+  return payload;
 }
 
 }  // namespace tracelens

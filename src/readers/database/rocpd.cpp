@@ -22,12 +22,15 @@ constexpr std::array<std::string_view, 10> kPlaceColumns{
     "track_id", "tid", "agent_id", "queue_id", "stream_id",
     "start",    "end", "start_id", "end_id",   "event_id"};
 
+constexpr std::uint32_t kNoMessage = 0xffffffff;
+
 template <std::size_t kOwn>
 struct ListRow {
   std::int64_t track, start_ns, end_ns, start_id, end_id, event;
   RocpdPlace place;
   EventFacts facts;
   std::array<std::int64_t, kOwn> own;
+  std::uint32_t message = kNoMessage;  // of a marker: ListRows::messages
 };
 
 template <std::size_t kOwn>
@@ -35,6 +38,8 @@ struct ListRows {
   using Row = ListRow<kOwn>;
   const RocpdEvents* events = nullptr;
   std::vector<Row> rows;
+  const RocpdTables* tables = nullptr;
+  std::vector<std::string> messages = {};
   bool is_whole = true;  // its events could be read
   void add(const Statement& row) {
     Row made{row.integer(0),
@@ -45,12 +50,22 @@ struct ListRows {
              row.integer(9),
              {row.integer(1), row.integer(2), row.integer(3), row.integer(4)},
              {},
-             {}};
+             {},
+             kNoMessage};
     for (std::size_t i = 0; i < kOwn; ++i)
       made.own[i] = row.integer(static_cast<int>(kPlaceColumns.size() + i));
     rows.push_back(made);
   }
-  void complete(const Connection& connection) { is_whole = events->find(connection, rows); }
+  void complete(const Connection& connection) {
+    is_whole = events->find(connection, rows);
+    if constexpr (kOwn != 1) return;
+    std::optional<Statement> extdata;
+    for (Row& row : rows) {
+      if (!tables->is_marker(row.facts.category)) continue;
+      row.message = static_cast<std::uint32_t>(messages.size());
+      messages.push_back(events->message(connection, extdata, row.event, is_whole));
+    }
+  }
 };
 
 bool is_nesting_range(std::string_view call) {
@@ -66,14 +81,20 @@ class RocpdReader {
         events_{tables.file(), tables.name("event")} {}
 
   void read() {
-    read_list<1>("region", {"name_id"}, [this](const ListRow<1>& row) { add_region(row); });
-    read_list<12>("kernel_dispatch",
-                  {"kernel_id", "private_segment_size", "group_segment_size", "workgroup_size_x",
-                   "workgroup_size_y", "workgroup_size_z", "grid_size_x", "grid_size_y",
-                   "grid_size_z", "graph_exec_id", "graph_node_id", "dispatch_id"},
-                  [this](const ListRow<12>& row) { add_dispatch(row); });
+    expect_rows(job_, tables_.file(),
+                std::array{tables_.name("region"), tables_.name("kernel_dispatch"),
+                           tables_.name("memory_copy")});
+    read_list<1>("region", {"name_id"}, [this](const ListRow<1>& row, const ListRows<1>& piece) {
+      add_region(row, row.message == kNoMessage ? std::string_view{} : piece.messages[row.message]);
+    });
+    read_list<13>(
+        "kernel_dispatch",
+        {"kernel_id", "private_segment_size", "group_segment_size", "workgroup_size_x",
+         "workgroup_size_y", "workgroup_size_z", "grid_size_x", "grid_size_y", "grid_size_z",
+         "graph_exec_id", "graph_node_id", "dispatch_id", "region_name_id"},
+        [this](const ListRow<13>& row, const auto&) { add_dispatch(row); });
     read_list<4>("memory_copy", {"name_id", "src_agent_id", "dst_agent_id", "size"},
-                 [this](const ListRow<4>& row) { add_copy(row); });
+                 [this](const ListRow<4>& row, const auto&) { add_copy(row); });
     read_allocations();
     read_samples();
     if (lost_events_ || events_.is_damaged())
@@ -90,13 +111,13 @@ class RocpdReader {
     const TableEnd end = read_table<ListRows<kOwn>>(
         columns, threads_,
         [this] {
-          return ListRows<kOwn>{&events_, {}};
+          return ListRows<kOwn>{&events_, {}, &tables_};
         },
         [&](ListRows<kOwn>& piece) {
           lost_events_ = lost_events_ || !piece.is_whole;
           for (ListRow<kOwn>& row : piece.rows) {
             resolve(row);
-            add(row);
+            add(row, piece);
           }
         });
     note(job_, columns.table, end);
@@ -114,7 +135,7 @@ class RocpdReader {
     return job_.correlation(tables_.space(), facts.stack);
   }
 
-  void add_region(const ListRow<1>& row) {
+  void add_region(const ListRow<1>& row, std::string_view message) {
     const StringId category = tables_.category(row.facts.category), name = tables_.text(row.own[0]);
     const TrackId track = tables_.thread(row.place.thread);
     const std::string_view domain = text(category);
@@ -132,15 +153,18 @@ class RocpdReader {
     if (text(name) == "roctxGetThreadId" || domain == "MARKER_CONTROL_API" ||
         domain == "MARKER_NAME_API")
       return;
-    const std::string message = events_.message(row.event);
     const Job::Range range{
         track, {}, message.empty() ? text(name) : message, row.start_ns, row.end_ns};
     is_nesting_range(text(name)) ? job_.add_range(range) : job_.add_loose_range(range);
   }
 
-  void add_dispatch(const ListRow<12>& row) {
+  void add_dispatch(const ListRow<13>& row) {
     const RocpdTables::Symbol& symbol = tables_.symbol(row.own[0]);
-    Job::GpuEvent event{.name = symbol.name,
+    // The marker around the launch, where kernels are to be called by it.
+    StringId name = symbol.name;
+    if (job_.options().rename_kernels && row.own[12] != kAbsent)
+      if (const StringId marker = tables_.text(row.own[12]); !text(marker).empty()) name = marker;
+    Job::GpuEvent event{.name = name,
                         .process = tables_.process(),
                         .gpu = tables_.agent(row.place.agent).gpu,
                         .stream = row.place.stream,
@@ -151,7 +175,8 @@ class RocpdReader {
     if (counted != nullptr) {
       std::string members = dispatch_members(row, symbol) + ",\"counters\":";
       std::string counters;
-      for (const auto& [name, value] : *counted) counters += counter_member(name, value);
+      for (const auto& [counter, value] : *counted)
+        counters += counter_member(counter->name, value);
       event.details = job_.intern(object_of(members + object_of(counters)));
     } else {
       std::array<std::int64_t, 13> key{};
@@ -169,7 +194,7 @@ class RocpdReader {
   }
 
   // rocprofv3 counts work-items where others count blocks.
-  static std::string dispatch_members(const ListRow<12>& row, const RocpdTables::Symbol& symbol) {
+  static std::string dispatch_members(const ListRow<13>& row, const RocpdTables::Symbol& symbol) {
     std::array<std::int64_t, 3> blocks{};
     bool is_known = true;
     for (std::size_t i = 0; i < 3; ++i) {
@@ -221,7 +246,8 @@ class RocpdReader {
                        kAbsent,
                        {row.integer(1), row.integer(2), row.integer(3), row.integer(4)},
                        {},
-                       {}};
+                       {},
+                       kNoMessage};
       resolve(place);
       job_.add_allocation({.track = tables_.thread(place.place.thread),
                            .what = row.text(10),
@@ -236,13 +262,24 @@ class RocpdReader {
 
   void read_samples() {
     const std::string table = tables_.name("sample");
+    const Connection connection = tables_.file().connect();
+    std::optional<Statement> extdata;
     for_each_row(
         job_, {tables_.file(), table, {"id", "track_id", "timestamp", "timestamp_id", "event_id"}},
-        [this](const Statement& row) {
-          if (tables_.is_streamed(row.integer(0))) return;
+        [&](const Statement& row) {
           const RocpdPlace* const place = tables_.track(row.integer(1));
           const std::int64_t at = row.is_null(3) ? row.integer(2) : tables_.time(row.integer(3));
-          const std::string message = events_.message(row.integer(4));
+          const RocpdTables::Counted* counted = tables_.streamed(row.integer(0));
+          if (counted == nullptr) counted = tables_.counters(row.integer(4));
+          if (counted != nullptr) {
+            for (const auto& [counter, value] : *counted)
+              job_.add_sample(counter->name, counter->gpu, at, value);
+            return;
+          }
+          bool is_whole = true;
+          const std::string message =
+              events_.message(connection, extdata, row.integer(4), is_whole);
+          lost_events_ = lost_events_ || !is_whole;
           job_.add_mark({tables_.thread(place == nullptr ? kAbsent : place->thread),
                          {},
                          message.empty() ? "mark" : message,

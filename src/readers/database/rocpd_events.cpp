@@ -3,13 +3,16 @@
 #include <tracelens/json.hpp>
 #include <utility>
 
+#include "readers/database/lz4_text.hpp"
 #include "trace/value_member.hpp"
 
 namespace tracelens {
 namespace {
 
 std::string message_in(std::string_view extdata) {
-  const std::optional<Value> parsed = parse_json_value(extdata);
+  const std::optional<std::string> text = unpacked_text(extdata);
+  if (!text) return {};
+  const std::optional<Value> parsed = parse_json_value(*text);
   return parsed ? member(*parsed, "message").as_text() : std::string{};
 }
 
@@ -21,11 +24,8 @@ RocpdEvents::RocpdEvents(const DatabaseFile& file, std::string table)
       is_there_{file.has(table_, "id")},
       is_numbered_{file.is_row_number(table_, "id")} {
   if (!is_there_) return;
+  if (is_numbered_) return;
   const Connection connection = file.connect();
-  if (is_numbered_) {
-    extdata_.emplace(TableColumns{file_, table_, {"extdata"}}.select(connection, " WHERE id = ?1"));
-    return;
-  }
   Statement events =
       TableColumns{file_, table_, {"id", "category_id", "stack_id", "extdata"}}.select(connection);
   while (events.step()) {
@@ -38,14 +38,19 @@ RocpdEvents::RocpdEvents(const DatabaseFile& file, std::string table)
   is_damaged_ = events.is_damaged();
 }
 
-std::string RocpdEvents::message(std::int64_t event) {
+std::string RocpdEvents::message(const Connection& connection, std::optional<Statement>& find,
+                                 std::int64_t event, bool& is_whole) const {
   if (event == kAbsent || !is_there_) return {};
-  if (const auto known = messages_.find(event); known != messages_.end()) return known->second;
-  if (!extdata_) return {};
-  extdata_->bind(1, event);
-  const bool is_found = extdata_->step();
-  is_damaged_ = is_damaged_ || extdata_->is_damaged();
-  return is_found ? message_in(extdata_->text(0)) : std::string{};
+  if (!is_numbered_) {
+    const auto known = messages_.find(event);
+    return known == messages_.end() ? std::string{} : known->second;
+  }
+  if (!find)
+    find.emplace(TableColumns{file_, table_, {"extdata"}}.select(connection, " WHERE id = ?1"));
+  find->bind(1, event);
+  const bool is_found = find->step();
+  is_whole = is_whole && !find->is_damaged();
+  return is_found ? message_in(find->text(0)) : std::string{};
 }
 
 }  // namespace tracelens

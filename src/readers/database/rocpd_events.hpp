@@ -1,7 +1,7 @@
 // rocpd_events.hpp: the table of events of a rocpd process, which the rows of all lists refer to.
 //   RocpdEvents events{file, "rocpd_event_0198..."};
 //   is_whole = events.find(connection, rows);      // fills row.facts by row.event; from any thread
-//   events.message(row.event)                      // what the program wrote into its marker; from one thread
+//   events.message(connection, statement, row.event, is_whole)   // what the program wrote into its marker; likewise
 // Events stand in the order of the rows that name them, so that a piece of a list finds its own in one
 // range. Where their numbers are no numbers of rows, all of them are kept in memory instead.
 #pragma once
@@ -31,7 +31,9 @@ class RocpdEvents {
   // False when some could not be read: the table is damaged.
   template <class Rows>
   [[nodiscard]] bool find(const Connection& connection, Rows& rows) const;
-  [[nodiscard]] std::string message(std::int64_t event);
+  // `find` is made by the first who asks, and used again; `is_whole` becomes false where the table is damaged.
+  [[nodiscard]] std::string message(const Connection& connection, std::optional<Statement>& find,
+                                    std::int64_t event, bool& is_whole) const;
   [[nodiscard]] bool is_damaged() const { return is_damaged_; }
 
  private:
@@ -45,7 +47,6 @@ class RocpdEvents {
   bool is_damaged_ = false;
   ById<EventFacts> all_;
   std::unordered_map<std::int64_t, std::string> messages_;
-  std::optional<Statement> extdata_;
 };
 
 template <class Rows>

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <tracelens/json.hpp>
 
+#include "readers/database/environment.hpp"
+#include "readers/database/lz4_text.hpp"
 #include "readers/database/table_rows.hpp"
 #include "trace/value_member.hpp"
 
@@ -18,15 +19,19 @@ std::string RocpdAgent::label() const {
 
 RocpdTables::RocpdTables(const DatabaseFile& file, std::string suffix, Job& job)
     : file_{file}, suffix_{std::move(suffix)}, job_{job}, space_{job.new_space()} {
-  for_each_row(job_, {file_, name("metadata"), {"tag", "value"}}, [this](const Statement& row) {
-    if (row.text(0) == "guid") guid_ = row.text(1);
-  });
-  for_each_row(job_, {file_, name("string"), {"id", "string"}}, [this](const Statement& row) {
+  read_versions();
+  std::unordered_set<std::int64_t> texts_of_markers;
+  for_each_row(job_, {file_, name("string"), {"id", "string"}}, [&](const Statement& row) {
     strings_.set(row.integer(0), job_.intern(row.text(1)));
+    if (row.text(1).starts_with("MARKER_")) texts_of_markers.insert(row.integer(0));
   });
   for_each_row(job_, {file_, name("info_category"), {"id", "name"}}, [this](const Statement& row) {
     categories_.set(row.integer(0), job_.intern(row.text(1)));
+    if (row.text(1).starts_with("MARKER_")) markers_.insert(row.integer(0));
   });
+  // Where categories have a table of their own, numbers of texts may be numbers of it.
+  for (const std::int64_t id : texts_of_markers)
+    if (categories_.find(id) == nullptr) markers_.insert(id);
   for_each_row(job_, {file_, name("track"), {"id", "tid", "agent_id", "queue_id", "stream_id"}},
                [this](const Statement& row) {
                  tracks_.set(row.integer(0),
@@ -45,6 +50,25 @@ std::string RocpdTables::name(std::string_view table) const {
   return fmt::format("rocpd_{}{}", table, suffix_);
 }
 
+void RocpdTables::read_versions() {
+  for_each_row(job_, {file_, name("metadata"), {"tag", "value"}}, [this](const Statement& row) {
+    const std::string_view tag = row.text(0), value = row.text(1);
+    if (tag == "guid") guid_ = value;
+    // The columns decide what is read; a version that nobody has seen is worth a word.
+    const std::string_view major = value.substr(0, value.find('.'));
+    if (tag == "schema_version" && major != "3" && major != "4")
+      job_.warn("the schema has a version that is not known: what its columns tell was read");
+  });
+}
+
+Value RocpdTables::more_of(const Statement& row, int cell) {
+  const std::string_view stored = row.text(cell);
+  if (stored.empty()) return {};
+  const std::optional<std::string> text = unpacked_text(stored);
+  if (!text) job_.warn("packed facts of a row could not be unpacked");
+  return text ? parse_json_value(*text).value_or(Value{}) : Value{};
+}
+
 void RocpdTables::read_process() {
   std::string machine;
   for_each_row(job_, {file_, name("info_node"), {"hostname", "machine_id"}},
@@ -54,11 +78,20 @@ void RocpdTables::read_process() {
                  machine = row.text(1);
                });
   std::int64_t pid = kAbsent;
-  for_each_row(job_, {file_, name("info_process"), {"pid"}}, [&](const Statement& row) {
-    if (pid == kAbsent) pid = row.integer(0);
+  JobPlace place;
+  std::string command;
+  std::vector<std::string_view> columns{"pid", "environment"};
+  if (job_.options().command_lines) columns.emplace_back("command");
+  for_each_row(job_, {file_, name("info_process"), columns}, [&](const Statement& row) {
+    if (pid != kAbsent) return;
+    pid = row.integer(0);
+    place = place_in_job(unpacked_text(row.text(1)).value_or(std::string{}));
+    if (columns.size() > 2) command = row.text(2);
   });
   machine_ = machine.empty() ? host_ : machine;
   process_ = job_.process(machine_, pid, host_);
+  if (place.rank != kAbsent) job_.set_rank(process_, place.rank, place.world_size);
+  if (!command.empty()) job_.set_command(process_, command);
   for_each_row(job_, {file_, name("info_thread"), {"id", "tid", "name"}},
                [this](const Statement& row) {
                  threads_.set(row.integer(0), row.integer(1));
@@ -80,23 +113,27 @@ void RocpdTables::read_agents() {
       std::vector<std::pair<std::string, Value>> facts{
           {"name", std::string{product.empty() ? row.text(5) : product}},
           {"arch", std::string{row.text(5)}}};
-      const Value more = parse_json_value(row.text(6)).value_or(Value{});
+      const Value more = more_of(row, 6);
       for (const auto& [key, from] : {std::pair{"numSms", "cu_count"},
                                       {"warpSize", "wave_front_size"},
-                                      {"clockRateMHz", "max_engine_clk_fcompute"}})
+                                      {"clockRateMHz", "max_engine_clk_fcompute"},
+                                      {"sharedMemPerBlockKB", "lds_size_in_kb"},
+                                      {"numXccs", "num_xcc"},
+                                      {"numSimds", "simd_count"}})
         if (const Value& value = member(more, from); value.is_number())
           facts.emplace_back(key, value);
       job_.describe_gpu(agent.gpu, std::move(facts));
     }
+    agents_by_index_.try_emplace(agent.index, agent);
     agents_.set(row.integer(0), std::move(agent));
   });
 }
 
 void RocpdTables::read_symbols() {
-  const TableColumns columns{
-      file_,
-      name("info_kernel_symbol"),
-      {"id", "display_name", "kernel_name", "arch_vgpr_count", "accum_vgpr_count", "sgpr_count"}};
+  const TableColumns columns{file_,
+                             name("info_kernel_symbol"),
+                             {"id", "display_name", "kernel_name", "arch_vgpr_count",
+                              "accum_vgpr_count", "sgpr_count", "extdata"}};
   for_each_row(job_, columns, [this](const Statement& row) {
     Symbol symbol;
     for (const int column : {1, 2})
@@ -107,31 +144,40 @@ void RocpdTables::read_symbols() {
     symbol.registers = number_member("registers per thread", row.integer(3)) +
                        number_member("accum vgpr", row.integer(4)) +
                        number_member("sgpr", row.integer(5));
+    const Value more = more_of(row, 6);
+    if (const Value& brief = member(more, "truncated_kernel_name");
+        brief.is_text() && brief.as_text() != job_.builder().text(symbol.name))
+      symbol.registers += text_member("truncated_kernel_name", brief.as_text());
     symbols_[row.integer(0)] = std::move(symbol);
   });
 }
 
 // Those of a dispatch are added up: there is a row for each unit of the GPU. Those of a sample are a
-// series over time, which no table of ours shows.
+// series over time.
 void RocpdTables::read_counters() {
-  ById<std::string> names;
-  for_each_row(job_, {file_, name("info_pmc"), {"id", "name"}},
-               [&](const Statement& row) { names.set(row.integer(0), std::string{row.text(1)}); });
+  for_each_row(
+      job_, {file_, name("info_pmc"), {"id", "name", "agent_id"}}, [&](const Statement& row) {
+        counter_names_[row.integer(0)] = {std::string{row.text(1)}, agent(row.integer(2)).gpu};
+      });
   for_each_row(job_, {file_, name("pmc_event"), {"event_id", "pmc_id", "value", "sample_id"}},
                [&](const Statement& row) {
-                 if (!row.is_null(3)) {
-                   job_.count_samples(1);
-                   streamed_.insert(row.integer(3));
+                 const bool is_streamed = !row.is_null(3);
+                 if (is_streamed) job_.count_samples(1);
+                 const auto counter = counter_names_.find(row.integer(1));
+                 const double value = row.real(2);
+                 if (is_streamed) {
+                   Counted& at = streamed_[row.integer(3)];
+                   if (counter != counter_names_.end() && std::isfinite(value))
+                     at.emplace_back(&counter->second, value);
                    return;
                  }
-                 const std::string* const counter = names.find(row.integer(1));
-                 const double value = row.real(2);
-                 if (counter == nullptr || !std::isfinite(value)) return;
+                 if (counter == counter_names_.end() || !std::isfinite(value)) return;
                  Counted& counted = counters_[row.integer(0)];
-                 const auto found =
-                     std::ranges::find(counted, *counter, &std::pair<std::string, double>::first);
+                 const auto found = std::ranges::find_if(counted, [&](const auto& known) {
+                   return known.first->name == counter->second.name;
+                 });
                  if (found == counted.end())
-                   counted.emplace_back(*counter, value);
+                   counted.emplace_back(&counter->second, value);
                  else
                    found->second += value;
                });
@@ -155,8 +201,9 @@ TrackId RocpdTables::thread(std::int64_t id) {
 
 const RocpdAgent& RocpdTables::agent(std::int64_t id) const {
   static const RocpdAgent kUnknown;
-  const RocpdAgent* const found = agents_.find(id);
-  return found == nullptr ? kUnknown : *found;
+  if (const RocpdAgent* const found = agents_.find(id)) return *found;
+  const auto by_index = id == kAbsent ? agents_by_index_.end() : agents_by_index_.find(id);
+  return by_index == agents_by_index_.end() ? kUnknown : by_index->second;
 }
 
 std::int64_t RocpdTables::time(std::int64_t id) const {
@@ -175,6 +222,11 @@ const RocpdTables::Counted* RocpdTables::counters(std::int64_t event) const {
   const auto found =
       counters_.empty() || event == kAbsent ? counters_.end() : counters_.find(event);
   return found == counters_.end() ? nullptr : &found->second;
+}
+
+const RocpdTables::Counted* RocpdTables::streamed(std::int64_t sample) const {
+  const auto found = streamed_.find(sample);
+  return found == streamed_.end() ? nullptr : &found->second;
 }
 
 }  // namespace tracelens

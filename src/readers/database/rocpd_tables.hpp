@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "readers/database/connection.hpp"
@@ -48,6 +49,8 @@ class RocpdTables {
   // --- look-ups ---
   [[nodiscard]] StringId text(std::int64_t id);
   [[nodiscard]] StringId category(std::int64_t id);  // of an event
+  // Whether a category is one of the program's own markers; from any thread.
+  [[nodiscard]] bool is_marker(std::int64_t category) const { return markers_.contains(category); }
   [[nodiscard]] TrackId thread(std::int64_t id);
   [[nodiscard]] const RocpdAgent& agent(std::int64_t id) const;
   [[nodiscard]] const RocpdPlace* track(std::int64_t id) const { return tracks_.find(id); }
@@ -58,12 +61,20 @@ class RocpdTables {
   };
   [[nodiscard]] const Symbol& symbol(std::int64_t id);
   // Sums over the units of the GPU, by event; names of counters.
-  using Counted = std::vector<std::pair<std::string, double>>;
+  struct Counter {
+    std::string name;
+    std::int64_t gpu = kAbsent;
+  };
+  using Counted = std::vector<std::pair<const Counter*, double>>;
   [[nodiscard]] const Counted* counters(std::int64_t event) const;
-  [[nodiscard]] bool is_streamed(std::int64_t sample) const { return streamed_.contains(sample); }
+  // What was counted at a sample: each value by itself.
+  [[nodiscard]] const Counted* streamed(std::int64_t sample) const;
 
  private:
+  void read_versions();
   void read_process();
+  // A JSON object that a row brings, packed or not; null when it cannot be read.
+  [[nodiscard]] Value more_of(const Statement& row, int cell);
   void read_agents();
   void read_symbols();
   void read_counters();
@@ -73,12 +84,15 @@ class RocpdTables {
   Job& job_;
   std::int64_t process_ = 0, space_ = 0;
   ById<StringId> strings_, categories_;
+  std::unordered_set<std::int64_t> markers_;  // of either
   ById<std::int64_t> threads_, times_;
   ById<RocpdAgent> agents_;
+  std::unordered_map<std::int64_t, RocpdAgent>
+      agents_by_index_;  // for rows that name none by its id
   ById<RocpdPlace> tracks_;
   std::unordered_map<std::int64_t, Symbol> symbols_;
-  std::unordered_map<std::int64_t, Counted> counters_;
-  std::set<std::int64_t> streamed_;
+  std::unordered_map<std::int64_t, Counter> counter_names_;  // by id
+  std::unordered_map<std::int64_t, Counted> counters_, streamed_;
 };
 
 }  // namespace tracelens

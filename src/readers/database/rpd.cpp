@@ -6,10 +6,15 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "io/ascii.hpp"
 #include "readers/database/lookup.hpp"
 #include "readers/database/table_rows.hpp"
 
@@ -19,24 +24,8 @@ namespace {
 struct ApiRow {
   std::int64_t id, pid, tid, start_ns, end_ns, name, arguments;
 };
-struct Apis {
-  std::vector<ApiRow> rows;
-  void add(const Statement& row) {
-    rows.push_back({row.integer(0), row.integer(1), row.integer(2), row.integer(3), row.integer(4),
-                    row.integer(5), row.integer(6)});
-  }
-  void complete(const Connection&) {}
-};
 struct OpRow {
   std::int64_t id, gpu, queue, start_ns, end_ns, description, type;
-};
-struct Ops {
-  std::vector<OpRow> rows;
-  void add(const Statement& row) {
-    rows.push_back({row.integer(0), row.integer(1), row.integer(2), row.integer(3), row.integer(4),
-                    row.integer(5), row.integer(6)});
-  }
-  void complete(const Connection&) {}
 };
 
 // What is known of a launch.
@@ -52,31 +41,74 @@ class RpdReader {
       : file_{file}, job_{job}, threads_{threads}, base_{job.new_space()} {}
 
   void read() {
-    read_strings("rocpd_string", strings_);
-    if (file_.has("rocpd_ustring")) read_strings("rocpd_ustring", arguments_);
     for_each_row(job_, {file_, "rocpd_metadata", {"tag", "value"}}, [this](const Statement& row) {
-      if (row.text(0) == "gpu_stride") gpu_stride_ = std::max<std::int64_t>(row.integer(1), 0);
-      if (row.text(0) == "pid_stride") pid_stride_ = std::max<std::int64_t>(row.integer(1), 0);
+      if (row.text(0) == "gpu_stride") gpu_stride_ = std::max<std::int64_t>(stride_in(row), 0);
+      if (row.text(0) == "pid_stride") pid_stride_ = std::max<std::int64_t>(stride_in(row), 0);
+      const std::string_view version = row.text(1);
+      if (row.text(0) == "schema_version" && version != "2" && version != "3")
+        job_.warn("the schema has a version that is not known: what its columns tell was read");
     });
+    expect_rows(job_, file_, std::array<std::string, 2>{"rocpd_api", "rocpd_op"});
     read_apis();
-    for_each_row(job_, {file_, "rocpd_api_ops", {"op_id", "api_id"}},
-                 [this](const Statement& row) { calls_.set(row.integer(0), row.integer(1)); });
-    for_each_row(job_, {file_, "rocpd_copyapi", {"api_ptr_id", "size"}},
-                 [this](const Statement& row) { sizes_.set(row.integer(0), row.integer(1)); });
+    for_each_numbers(job_, file_, "rocpd_api_ops", {"op_id", "api_id"}, threads_,
+                     [this](const auto& row) { calls_.set(row[0], row[1]); });
+    for_each_numbers(job_, file_, "rocpd_copyapi", {"api_ptr_id", "size"}, threads_,
+                     [this](const auto& row) { sizes_.set(row[0], row[1]); });
     read_launches();
     read_ops();
+    for_each_row(
+        job_, {file_, "rocpd_monitor", {"deviceType", "deviceId", "monitorType", "start", "value"}},
+        [this](const Statement& row) {
+          const bool is_gpu = io::lower_case(row.text(0)) == "gpu";
+          double value = row.real(4);
+          if (std::isnan(value)) value = number_in(row.text(4));
+          job_.add_sample(row.text(2), is_gpu ? gpu(row.integer(1)) : kAbsent, row.integer(3),
+                          value);
+        });
   }
 
  private:
-  using Strings = ById<StringId>;
-  void read_strings(const char* table, Strings& strings) {
-    for_each_row(job_, {file_, table, {"id", "string"}}, [&](const Statement& row) {
-      strings.set(row.integer(0), job_.intern(row.text(1)));
-    });
+  // Values are texts.
+  static std::int64_t stride_in(const Statement& row) {
+    if (row.integer(1) != kAbsent) return row.integer(1);
+    const double value = number_in(row.text(1));
+    return value >= 0 && value < 1e18 ? static_cast<std::int64_t>(value) : kAbsent;
   }
-  StringId text_of(const Strings& strings, std::int64_t id) {
-    const StringId* const found = strings.find(id);
-    return found != nullptr ? *found : job_.intern(fmt::format("string_{}", id));
+  static double number_in(std::string_view text) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool is_number = error == std::errc{} && end == text.data() + text.size();
+    return is_number ? value : std::numeric_limits<double>::quiet_NaN();
+  }
+
+  // Most texts are arguments of calls that nobody looks at: each is found when it is asked for.
+  struct Strings {
+    const char* table;
+    ById<StringId> known = {};
+    std::optional<Statement> find = {};
+    bool is_read = false;
+  };
+  StringId text_of(Strings& strings, std::int64_t id) {
+    if (const StringId* const found = strings.known.find(id)) return *found;
+    const TableColumns columns{file_, strings.table, {"id", "string"}};
+    if (!std::exchange(strings.is_read, true)) {
+      if (file_.is_row_number(strings.table, "id"))
+        strings.find.emplace(columns.select(file_.connect(), " WHERE id = ?1"));
+      else
+        for_each_row(job_, columns, [&](const Statement& row) {
+          strings.known.set(row.integer(0), job_.intern(row.text(1)));
+        });
+      if (const StringId* const found = strings.known.find(id)) return *found;
+    }
+    StringId text;
+    if (strings.find && id != kAbsent) {
+      strings.find->bind(1, id);
+      if (strings.find->step()) text = job_.intern(strings.find->text(1));
+      if (strings.find->is_damaged()) job_.lost(fmt::format("table {} is damaged", strings.table));
+    }
+    if (!text.valid()) text = job_.intern(fmt::format("string_{}", id == kAbsent ? 0 : id));
+    strings.known.set(id, text);
+    return text;
   }
   [[nodiscard]] std::string_view text(StringId id) { return job_.builder().text(id); }
 
@@ -89,6 +121,11 @@ class RpdReader {
     return job_.correlation(space->second, call & 0xffffffff);
   }
   std::int64_t process(std::int64_t pid) {
+    if (last_pid_ && *last_pid_ == pid) return last_process_;  // as nearly always
+    last_pid_ = pid;
+    return last_process_ = new_process(pid);
+  }
+  std::int64_t new_process(std::int64_t pid) {
     const bool has_nodes = pid_stride_ > 1 && pid != kAbsent;
     const std::string machine = has_nodes ? node(pid / pid_stride_) : std::string{};
     return job_.process(machine, has_nodes ? pid % pid_stride_ : pid, machine);
@@ -104,14 +141,11 @@ class RpdReader {
 
   void read_apis() {
     const StringId hip = job_.intern("hip");
-    const TableColumns columns{
-        file_, "rocpd_api", {"id", "pid", "tid", "start", "end", "apiName_id", "args_id"}};
-    note(job_, columns.table,
-         read_table<Apis>(
-             columns, threads_, [] { return Apis{}; },
-             [&](Apis& piece) {
-               for (const ApiRow& row : piece.rows) add_api(row, hip);
-             }));
+    for_each_numbers(job_, file_, "rocpd_api",
+                     {"id", "pid", "tid", "start", "end", "apiName_id", "args_id"}, threads_,
+                     [&](const auto& row) {
+                       add_api({row[0], row[1], row[2], row[3], row[4], row[5], row[6]}, hip);
+                     });
   }
 
   void add_api(const ApiRow& row, StringId hip) {
@@ -121,8 +155,8 @@ class RpdReader {
     const StringId name = text_of(strings_, row.name);
     const std::string_view word = text(name);
     if (word == "UserMarker") {
-      const Strings& arguments = arguments_.empty() ? strings_ : arguments_;
-      const StringId message = text_of(arguments, row.arguments);
+      const StringId message =
+          text_of(file_.has("rocpd_ustring") ? arguments_ : strings_, row.arguments);
       const Job::Range range{track, {}, text(message), row.start_ns, row.end_ns};
       row.end_ns == row.start_ns ? job_.add_mark(range) : job_.add_range(range);
     } else if (word.starts_with("hip") || word.starts_with("cu")) {
@@ -142,38 +176,43 @@ class RpdReader {
   }
 
   void read_launches() {
-    const TableColumns columns{file_,
-                               "rocpd_kernelapi",
-                               {"api_ptr_id", "gridX", "gridY", "gridZ", "workgroupX", "workgroupY",
-                                "workgroupZ", "groupSegmentSize", "privateSegmentSize"}};
     bool are_work_items = true, are_any = false;
-    for_each_row(job_, columns, [&](const Statement& row) {
-      const Launch launch{{row.integer(1), row.integer(2), row.integer(3)},
-                          {row.integer(4), row.integer(5), row.integer(6)},
-                          row.integer(7),
-                          row.integer(8)};
-      const bool is_multiple = launch.group[0] > 0 && launch.grid[0] % launch.group[0] == 0;
-      are_work_items = are_work_items && is_multiple;
-      are_any = true;
-      launches_.set(row.integer(0), launch);
-    });
+    for_each_numbers(job_, file_, "rocpd_kernelapi",
+                     {"api_ptr_id", "gridX", "gridY", "gridZ", "workgroupX", "workgroupY",
+                      "workgroupZ", "groupSegmentSize", "privateSegmentSize"},
+                     threads_, [&](const auto& row) {
+                       are_work_items = are_work_items && row[4] > 0 && row[1] % row[4] == 0;
+                       are_any = true;
+                       launches_.set(row[0], launch_number(row));
+                     });
     // Tracers differ in what they write, and do not say which of them it was.
     grid_is_work_items_ = are_any && are_work_items;
     if (grid_is_work_items_)
       job_.warn("grid sizes were taken as work-items: each is a multiple of its work-group");
   }
 
+  // Launches repeat: those of one kind have one number.
+  std::uint32_t launch_number(const std::array<std::int64_t, 9>& row) {
+    return launch_numbers_.find_or_add(
+        hash_text({reinterpret_cast<const char*>(row.data() + 1), 8 * sizeof(std::int64_t)}),
+        [&](std::uint32_t known) {
+          const Launch& launch = kinds_[known];
+          return std::ranges::equal(launch.grid, std::span{row}.subspan(1, 3)) &&
+                 std::ranges::equal(launch.group, std::span{row}.subspan(4, 3)) &&
+                 launch.shared_bytes == row[7] && launch.private_bytes == row[8];
+        },
+        [&] {
+          kinds_.push_back({{row[1], row[2], row[3]}, {row[4], row[5], row[6]}, row[7], row[8]});
+          return static_cast<std::uint32_t>(kinds_.size() - 1);
+        });
+  }
+
   void read_ops() {
-    const TableColumns columns{
-        file_,
-        "rocpd_op",
-        {"id", "gpuId", "queueId", "start", "end", "description_id", "opType_id"}};
-    note(job_, columns.table,
-         read_table<Ops>(
-             columns, threads_, [] { return Ops{}; },
-             [&](Ops& piece) {
-               for (const OpRow& row : piece.rows) add_op(row);
-             }));
+    for_each_numbers(job_, file_, "rocpd_op",
+                     {"id", "gpuId", "queueId", "start", "end", "description_id", "opType_id"},
+                     threads_, [this](const auto& row) {
+                       add_op({row[0], row[1], row[2], row[3], row[4], row[5], row[6]});
+                     });
   }
 
   void add_op(const OpRow& row) {
@@ -189,20 +228,38 @@ class RpdReader {
                         .start_ns = row.start_ns,
                         .end_ns = row.end_ns,
                         .correlation = call == nullptr ? kAbsent : correlation(*call)};
-    std::string members;
+    const Launch* launch = nullptr;
+    std::int64_t bytes = kAbsent;
     if (text(type).starts_with("Copy")) {
       event.category = Category::kGpuMemcpy;
-      members = text_member("kind", text(name));
-      if (const std::int64_t* const bytes = call == nullptr ? nullptr : sizes_.find(*call))
-        members += number_member("bytes", *bytes);
+      if (const std::int64_t* const size = call == nullptr ? nullptr : sizes_.find(*call))
+        bytes = *size;
     } else if (text(type) == "FillBuffer") {
       event.category = Category::kGpuMemset;
-      members = text_member("kind", text(name));
-    } else if (const Launch* const launch = call == nullptr ? nullptr : launches_.find(*call)) {
-      members = launch_members(*launch);
+    } else {
+      const std::uint32_t* const number = call == nullptr ? nullptr : launches_.find(*call);
+      launch = number == nullptr ? nullptr : &kinds_[*number];
     }
-    if (!members.empty()) event.details = job_.intern(object_of(members));
+    event.details = details_of(event, launch, bytes);
     job_.add_gpu_event(event);
+  }
+
+  StringId details_of(const Job::GpuEvent& event, const Launch* launch, std::int64_t bytes) {
+    if (event.category == Category::kKernel && launch == nullptr) return {};
+    std::array<std::int64_t, 9> key{static_cast<std::int64_t>(event.category), bytes,
+                                    event.name.row};
+    if (launch != nullptr) {
+      key[1] = launch->shared_bytes;
+      key[2] = launch->private_bytes;
+      std::ranges::copy(launch->grid, key.begin() + 3);
+      std::ranges::copy(launch->group, key.begin() + 6);
+    }
+    return details_.of(key, [&] {
+      const std::string members =
+          launch != nullptr ? launch_members(*launch)
+                            : text_member("kind", text(event.name)) + number_member("bytes", bytes);
+      return members.empty() ? StringId{} : job_.intern(object_of(members));
+    });
   }
 
   [[nodiscard]] std::string launch_members(const Launch& launch) const {
@@ -224,11 +281,16 @@ class RpdReader {
   int threads_;
   std::int64_t base_;
   std::int64_t gpu_stride_ = 0, pid_stride_ = 0;
-  Strings strings_, arguments_;
+  std::optional<std::int64_t> last_pid_;
+  std::int64_t last_process_ = 0;
+  Strings strings_{"rocpd_string"}, arguments_{"rocpd_ustring"};
+  TextsByNumbers details_;
   ById<std::int64_t> calls_;      // of GPU operations
   ById<std::int64_t> sizes_;      // of what calls copied
   ById<std::int64_t> processes_;  // of calls
-  ById<Launch> launches_;         // by call
+  ById<std::uint32_t> launches_;  // by call, into kinds_
+  std::vector<Launch> kinds_;
+  IdIndex launch_numbers_;
   bool grid_is_work_items_ = false;
   std::unordered_map<std::int64_t, std::int64_t> spaces_;
 };

@@ -16,6 +16,7 @@
 #include "io/ascii.hpp"
 #include "io/numbers.hpp"
 #include "io/zip_members.hpp"
+#include "readers/database/database.hpp"
 #include "readers/xplane/folder.hpp"
 
 namespace tracelens {
@@ -23,8 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kTraceEndings[] = {".json", ".json.gz", ".json.zst", ".json.zip",
-                                              ".pb",   ".pb.gz",   ".pftrace"};
+constexpr std::string_view kTraceEndings[] = {".json",  ".json.gz", ".json.zst", ".json.zip", ".pb",
+                                              ".pb.gz", ".pftrace", ".sqlite",   ".rpd"};
 
 bool is_pattern(const std::string& path) { return path.find_first_of("*?[") != std::string::npos; }
 
@@ -92,6 +93,7 @@ std::vector<std::string> files_of_folder(const std::string& folder) {
   for (const auto& entry : fs::directory_iterator{folder, error})
     if (entry.is_regular_file(error) && has_trace_name(entry.path().string()))
       files.push_back(entry.path().string());
+  for (std::string& database : databases_in(folder)) files.push_back(std::move(database));
   if (!files.empty()) return files;
   try {
     return xplane::find_profile_run(folder).files;  // what JAX's profiler was given

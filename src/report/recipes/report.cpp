@@ -21,6 +21,7 @@
 #include "analysis/tables/warnings.hpp"
 #include "facts/trace_kind.hpp"
 #include "io/threads.hpp"
+#include "report/recipes/by_process.hpp"
 #include "report/recipes/diagnosis_documents.hpp"
 #include "report/recipes/folded_columns.hpp"
 #include "report/recipes/overview.hpp"
@@ -141,16 +142,20 @@ Report make_report(const Trace& trace, const ReportOptions& options) {
                 .tables = {},
                 .warnings = {},
                 .edition = options.edition};
-  const bool wants_overview = options.overview && context.is_extended() && options.tables.empty();
+  const bool wants_overview =
+      options.overview && context.is_extended() && options.tables.empty() && !options.by_process;
   std::future<Causes> found;
   if (wants_overview) found = find_causes(context);
-  std::vector<Job> jobs = jobs_of(kind, selection);
+  std::vector<Job> jobs;
+  if (!options.by_process) jobs = jobs_of(kind, selection);
   run_all(jobs, context);
   for (Job& job : jobs) std::ranges::move(job.made, std::back_inserter(report.tables));
   report.warnings = context.warnings();
+  if (options.by_process) add_tables_by_process(trace, options, report);
   std::ranges::move(selection.missing(report.tables), std::back_inserter(report.warnings));
   std::optional<Page> page;
-  if (options.page && options.tables.empty()) page = add_page_parts(context, report);
+  if (options.page && options.tables.empty() && !options.by_process)
+    page = add_page_parts(context, report);
   if (!options.more_tables.empty()) add_more_tables(report, trace, options.more_tables);
   if (selection.wants("warnings"))
     if (auto table = warnings_table(trace, report.warnings))

@@ -1,0 +1,209 @@
+// Facts about a job beside its events: ranks, commands, series, captured graphs, packed texts.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <string>
+#include <tracelens/error.hpp>
+
+#include "io/temporary_folder.hpp"
+#include "readers/database/database.hpp"
+#include "readers/database/environment.hpp"
+#include "readers/database/lz4_text.hpp"
+#include "trace/value_member.hpp"
+
+namespace tracelens {
+namespace {
+
+using testing::HasSubstr;
+
+std::string make_file(const io::TemporaryFolder& folder, const char* name,
+                      const std::string& script) {
+  const std::string path = folder.path(name);
+  sqlite3* database = nullptr;
+  EXPECT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(database, script.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
+      << sqlite3_errmsg(database);
+  sqlite3_close(database);
+  return path;
+}
+
+Trace read_file(const std::string& path, const ReadOptions& options = {}) {
+  io::Stream in = io::Stream::open(path);
+  return read_database(in, options);
+}
+
+std::size_t count_of(const Trace& trace, Category category) {
+  return static_cast<std::size_t>(std::ranges::count(trace.categories(), category));
+}
+
+TEST(Environment, TheFirstKeyOfALauncherThatIsANumberCounts) {
+  EXPECT_EQ(place_in_job(R"({"SECRET":"1","SLURM_PROCID":"3","RANK":"x","WORLD_SIZE":"8"})").rank,
+            3);
+  EXPECT_EQ(place_in_job(R"({"WORLD_SIZE":8})").world_size, 8);
+  EXPECT_EQ(
+      place_in_job(R"(["PATH=/bin","OMPI_COMM_WORLD_RANK=5","OMPI_COMM_WORLD_SIZE=16"])").rank, 5);
+  EXPECT_EQ(place_in_job("A=1\nPMI_RANK=2\n").rank, 2);
+  EXPECT_EQ(place_in_job("").rank, kAbsent);
+}
+
+TEST(PackedText, BlocksReferBackToWhatIsUnpacked) {
+  // "abc", then nine letters from three back, then "!": one packed block, and one as it is.
+  const std::string frame = std::string{"\x04\x22\x4d\x18", 4} + '\x60' + '\x40' + '\0' +
+                            std::string{"\x08\0\0\0", 4} + '\x35' + "abc" +
+                            std::string{"\x03\0", 2} + '\x10' + '!' +
+                            std::string{"\x01\0\0\x80", 4} + '?' + std::string(4, '\0');
+  const std::string stored = "LZ4F" + std::string{"\x0e\0\0\0", 4} + frame;
+  EXPECT_EQ(unpacked_text(stored), "abcabcabcabc!?");
+  EXPECT_EQ(unpacked_text("{}"), "{}");
+  for (std::size_t size = 4; size < stored.size(); ++size)
+    EXPECT_EQ(unpacked_text(stored.substr(0, size)), std::nullopt) << size;
+}
+
+constexpr const char* kJob = R"(
+CREATE TABLE rocpd_metadata_a (id INTEGER PRIMARY KEY, tag TEXT, value TEXT);
+CREATE TABLE rocpd_string_a (id INTEGER PRIMARY KEY, string TEXT);
+CREATE TABLE rocpd_info_node_a (id INTEGER PRIMARY KEY, machine_id TEXT, hostname TEXT);
+CREATE TABLE rocpd_info_process_a (id INTEGER PRIMARY KEY, pid INTEGER, command TEXT, environment JSONB);
+CREATE TABLE rocpd_info_agent_a (id INTEGER PRIMARY KEY, type TEXT, absolute_index INTEGER);
+CREATE TABLE rocpd_kernel_dispatch_a (id INTEGER PRIMARY KEY, agent_id INTEGER, kernel_id INTEGER, stream_id INTEGER, start BIGINT, end BIGINT, region_name_id INTEGER, event_id INTEGER);
+CREATE TABLE rocpd_info_pmc_a (id INTEGER PRIMARY KEY, name TEXT, agent_id INTEGER);
+CREATE TABLE rocpd_pmc_event_a (id INTEGER PRIMARY KEY, event_id INTEGER, pmc_id INTEGER, value REAL, sample_id INTEGER);
+CREATE TABLE rocpd_sample_a (id INTEGER PRIMARY KEY, track_id INTEGER, timestamp BIGINT, event_id INTEGER);
+INSERT INTO rocpd_metadata_a VALUES (1,'schema_version','9.1');
+INSERT INTO rocpd_string_a VALUES (1,'forward'),(2,'');
+INSERT INTO rocpd_info_node_a VALUES (1,'m','host');
+INSERT INTO rocpd_info_process_a VALUES (1,77,'./train --token=abc','{"PMIX_RANK":"2","WORLD_SIZE":"4","TOKEN":"secret"}');
+INSERT INTO rocpd_info_agent_a VALUES (8,'GPU',1);
+INSERT INTO rocpd_kernel_dispatch_a VALUES (1,8,5,0,10,20,1,NULL),(2,1,5,0,30,40,2,NULL);
+INSERT INTO rocpd_info_pmc_a VALUES (1,'power',8);
+INSERT INTO rocpd_pmc_event_a VALUES (1,NULL,1,100.0,1),(2,NULL,1,300.0,2);
+INSERT INTO rocpd_sample_a VALUES (1,1,12,NULL),(2,1,14,NULL);
+)";
+
+const Value& process_of(const Trace& trace) { return trace.metadata("processes")->items()[0]; }
+
+TEST(Rocpd, TheRankIsInTheEnvironmentAndNothingElseIsTakenFromIt) {
+  const io::TemporaryFolder folder;
+  const Trace trace = read_file(make_file(folder, "x.db", kJob));
+  EXPECT_EQ(member(process_of(trace), "rank").as_int(), 2);
+  EXPECT_EQ(member(process_of(trace), "world_size").as_int(), 4);
+  EXPECT_EQ(process_of(trace).find("command"), nullptr);
+  ReadOptions options;
+  options.command_lines = true;
+  EXPECT_EQ(member(process_of(read_file(folder.path("x.db"), options)), "command").as_text(),
+            "./train --token=abc");
+}
+
+TEST(Rocpd, KernelsAreCalledByTheirMarkerWhenThatIsWanted) {
+  const io::TemporaryFolder folder;
+  const std::string path = make_file(folder, "x.db", kJob);
+  EXPECT_EQ(read_file(path).name({0}), "unknown_kernel_5");
+  ReadOptions options;
+  options.rename_kernels = true;
+  const Trace trace = read_file(path, options);
+  EXPECT_EQ(trace.name({0}), "forward");
+  EXPECT_EQ(trace.name({1}), "unknown_kernel_5");  // its marker is empty
+}
+
+TEST(Rocpd, AnAgentIsFoundByItsIndexWhereNoRowHasTheId) {
+  const io::TemporaryFolder folder;
+  const Trace trace = read_file(make_file(folder, "x.db", kJob));
+  EXPECT_EQ(trace.devices().at({0}), 1);
+  EXPECT_EQ(trace.devices().at({1}), 1);
+}
+
+TEST(Rocpd, ValuesOfSamplesAreASeries) {
+  const io::TemporaryFolder folder;
+  const Trace trace = read_file(make_file(folder, "x.db", kJob));
+  const Value* const series = trace.metadata("counter_series");
+  ASSERT_NE(series, nullptr);
+  EXPECT_EQ(member(series->items()[0], "counter").as_text(), "power");
+  EXPECT_EQ(member(series->items()[0], "mean").as_real(), 200.0);
+  EXPECT_EQ(member(series->items()[0], "last_ns").as_int(), 14);
+  EXPECT_EQ(trace.metadata("streaming_counter_samples")->as_int(), 2);
+}
+
+TEST(Rocpd, AVersionThatNobodyKnowsIsReadWithAWord) {
+  const io::TemporaryFolder folder;
+  const Trace trace = read_file(make_file(folder, "x.db", kJob));
+  EXPECT_THAT(trace.warnings().entries()[0].what, HasSubstr("a version that is not known"));
+}
+
+constexpr const char* kSession = R"(
+CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER);
+CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, contextId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER, demangledName INTEGER, graphNodeId INTEGER);
+CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, textId INTEGER, domainId INTEGER, globalTid INTEGER, binaryData TEXT);
+CREATE TABLE NVTX_PAYLOAD_SCHEMA_ENTRIES (schemaId INTEGER, idx INTEGER, type INTEGER, name TEXT, offset INTEGER);
+CREATE TABLE CUDA_GRAPH_NODE_EVENTS (start INTEGER, globalTid INTEGER, graphNodeId INTEGER, originalGraphNodeId INTEGER);
+INSERT INTO StringIds VALUES (2,'gemm');
+INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (1700000000000000000);
+INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (30,50,0,1,7,5,117440512,2,50),(60,70,0,2,7,6,117440512,2,NULL);
+INSERT INTO NVTX_PAYLOAD_SCHEMA_ENTRIES VALUES (4,0,18,'NCCL communicator ID',NULL),(4,1,5,'No. of ranks',8),(4,2,5,'Rank',12);
+INSERT INTO NVTX_EVENTS VALUES
+  (3,4,59,'ncclCommInitRank',NULL,1,117440513,x'0100000000000000040000000000000010000000000000002000000000000000dd000000000000000800000003000000'),
+  (1,2,75,'NCCL',NULL,1,117440513,NULL),(5,9,59,'capture',NULL,0,117440513,NULL);
+INSERT INTO CUDA_GRAPH_NODE_EVENTS VALUES (6,117440513,40,NULL),(20,117440513,50,40);
+)";
+
+TEST(Nsight, TheCommunicatorTellsTheRank) {
+  const io::TemporaryFolder folder;
+  const Trace trace = read_file(make_file(folder, "x.sqlite", kSession));
+  EXPECT_EQ(member(process_of(trace), "rank").as_int(), 3);
+  EXPECT_EQ(member(process_of(trace), "world_size").as_int(), 8);
+  EXPECT_EQ(trace.metadata("baseTimeNanoseconds")->as_int(), 1'700'000'000'000'000'000);
+}
+
+TEST(Nsight, StreamsOfTwoContextsAreTwo) {
+  const io::TemporaryFolder folder;
+  const Trace trace = read_file(make_file(folder, "x.sqlite", kSession));
+  EXPECT_NE(trace.streams().values()[0], trace.streams().values()[1]);
+}
+
+TEST(Nsight, ARangeBeforeTheNameOfItsDomainGetsIt) {
+  const io::TemporaryFolder folder;
+  const Trace trace = read_file(make_file(folder, "x.sqlite", kSession));
+  bool is_found = false;
+  for (const EventId event : trace.all_events())
+    is_found = is_found || trace.name(event) == "NCCL:ncclCommInitRank";
+  EXPECT_TRUE(is_found);
+}
+
+TEST(Nsight, ASessionThatIsInTwoFilesIsReadOnce) {
+  const io::TemporaryFolder folder;
+  const std::string paths[] = {make_file(folder, "x.sqlite", kSession),
+                               make_file(folder, "y.sqlite", kSession)};
+  const Trace trace = read_databases("job", paths, {});
+  EXPECT_EQ(count_of(trace, Category::kKernel), 2U);
+  ASSERT_FALSE(trace.warnings().entries().empty());
+  EXPECT_THAT(trace.warnings().entries()[0].what, HasSubstr("was read once"));
+}
+
+TEST(Database, OthersDatabasesGetASentenceOfTheirOwn) {
+  const io::TemporaryFolder folder;
+  const auto error_of = [&](const char* name, const char* script) {
+    try {
+      static_cast<void>(read_file(make_file(folder, name, script)));
+    } catch (const Error& error) {
+      return std::string{error.what()};
+    }
+    return std::string{};
+  };
+  EXPECT_THAT(
+      error_of("a.db", "CREATE TABLE compute_workload (a); CREATE TABLE compute_kernel (a)"),
+      HasSubstr("ROCm Compute Profiler"));
+  EXPECT_THAT(error_of("b.db", "CREATE TABLE STRING_IDS (a); CREATE TABLE TASK (a)"),
+              HasSubstr("msprof"));
+}
+
+TEST(Database, WhatIsNoUtf8IsReplaced) {
+  const io::TemporaryFolder folder;
+  const Trace trace = read_file(make_file(folder, "x.db", std::string{kJob} + R"(
+    CREATE TABLE rocpd_info_kernel_symbol_a (id INTEGER PRIMARY KEY, display_name TEXT);
+    INSERT INTO rocpd_info_kernel_symbol_a VALUES (5, CAST(x'6aff6b' AS TEXT));)"));
+  EXPECT_EQ(trace.name({0}), "j\xEF\xBF\xBDk");
+}
+
+}  // namespace
+}  // namespace tracelens
