@@ -25,8 +25,8 @@ def frame(
 
     columns = table.columns
     data = {
-        place: _series(table, place, kind, none_is_object, nullable)
-        for place, (_, kind, _, _) in enumerate(columns)
+        place: _numbers(table, place, kind, none_is_object, nullable) if cells is None else cells
+        for place, ((_, kind, _, _), cells) in enumerate(zip(columns, table.object_columns()))
     }
     made = pd.DataFrame(data, index=pd.RangeIndex(len(table)), copy=False)
     made.columns = pd.Index([name for name, _, _, _ in columns], dtype=object)
@@ -34,18 +34,13 @@ def frame(
     return made
 
 
-def _series(
+def _numbers(
     table: _native.Table, place: int, kind: str, none_is_object: bool, nullable: bool
 ) -> Any:
     import numpy as np
     import pandas as pd
 
     values = table.values(place)
-    if kind in ("text", "nested"):
-        cells = np.empty(len(values), dtype=object)
-        for row, cell in enumerate(values):  # a slice would take tuples apart
-            cells[row] = cell
-        return cells
     present = table.present(place).view(np.bool_)
     if none_is_object and len(present) and not present.any():
         return np.full(len(present), None, dtype=object)

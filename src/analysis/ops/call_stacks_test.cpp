@@ -87,7 +87,8 @@ TEST(CallStacks, AnOpThatIsPassedOverStandsBesideTheStackOfItsKernel) {
   const std::vector<UnifiedOp> ops = collect_unified_ops(input);
   ASSERT_EQ(ops.size(), 1u);
   EXPECT_EQ(trace.text(ops[0].name), "pseudo_op::x");
-  EXPECT_EQ(kernel_call_stacks(input, ops[0]).at(0),
+  FrameNames frames{trace};
+  EXPECT_EQ(kernel_call_stacks(input, frames, ops[0]).at(0),
             (CallChain{"a/a.py(1): main", "vllm::moe_forward", "pseudo_op::x", "a/a.py(1): main",
                        "vllm::moe_forward"}));
 }

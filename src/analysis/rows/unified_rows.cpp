@@ -22,7 +22,7 @@ struct UnifiedOpRow : SingleOp {
     const std::span<const GpuPosition> positions = input.ops.kernels(op->row);
     if (positions.empty()) return {};
     if (!call_stacks) return cells.kernels(positions, true);
-    return cells.kernels(positions, true, kernel_call_stacks(input, *op));
+    return cells.kernels(positions, true, kernel_call_stacks(input, cells.frames(), *op));
   }
 };
 

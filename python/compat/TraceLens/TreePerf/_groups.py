@@ -6,6 +6,7 @@ first, and only the distinct objects are turned into text.
 
 import numpy as np
 import pandas as pd
+from tracelens import _native
 
 from ._reductions import USUAL, Reductions, can_reduce
 
@@ -18,18 +19,18 @@ def _distinct(series):
         codes, cells = pd.factorize(series, use_na_sentinel=False)
         return codes, list(cells)
     cells = series.to_numpy()
-    identities = np.fromiter(map(id, cells), dtype=np.int64, count=len(cells))
-    codes, found = pd.factorize(identities)
-    first = np.empty(len(found), dtype=np.int64)
-    first[codes[::-1]] = np.arange(len(cells) - 1, -1, -1)
-    return codes, [cells[row] for row in first]
+    codes, first_rows = _native.identity_codes(cells)
+    return codes, cells[first_rows].tolist()
 
 
 def text_codes(series):
     """Which text each cell has, as a number, and the texts."""
     codes, cells = _distinct(series)
-    text_of, texts = pd.factorize(np.array([str(cell) for cell in cells], dtype=object))
-    return (text_of[codes] if len(cells) else codes), list(texts)
+    numbers = {}
+    text_of = [numbers.setdefault(str(cell), len(numbers)) for cell in cells]
+    if len(numbers) < len(cells):
+        codes = np.array(text_of, dtype=np.int64)[codes]
+    return codes, list(numbers)
 
 
 def texts(series):
@@ -45,8 +46,10 @@ class Groups:
         numbers = np.zeros(len(frame), dtype=np.int64)
         for column in columns:
             codes, found = text_codes(frame[column])
-            numbers, _ = pd.factorize(numbers * max(len(found), 1) + codes)
-        self.frame = frame.reset_index(drop=True)
+            if len(found) > 1:
+                numbers, _ = pd.factorize(numbers * len(found) + codes)
+        is_default = frame.index.equals(pd.RangeIndex(len(frame)))
+        self.frame = frame if is_default else frame.reset_index(drop=True)
         self.columns = list(columns)
         self.number = numbers
         self.count = int(numbers.max()) + 1 if len(numbers) else 0
@@ -78,17 +81,6 @@ class Groups:
 
     def size(self):
         return pd.Series(np.bincount(self.number, minlength=self.count))
-
-    def rows(self):
-        """Row numbers of each group, groups in order."""
-        order = np.argsort(self.number, kind="stable")
-        ends = np.cumsum(np.bincount(self.number, minlength=self.count))
-        return np.split(order, ends[:-1]) if self.count else []
-
-    def cells(self, column):
-        """The cells of each group as a list."""
-        values = self.frame[column].to_numpy()
-        return [[values[row] for row in rows] for rows in self.rows()]
 
 
 def in_order(metrics):

@@ -10,7 +10,7 @@ class Reductions:
     """Of one column: groups are numbered from 0; missing values do not count."""
 
     def __init__(self, values, numbers, count):
-        values = values.to_numpy()
+        values = np.asarray(values)
         if values.dtype.kind == "f":
             known = ~np.isnan(values)
             if not known.all():
