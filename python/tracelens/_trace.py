@@ -156,7 +156,7 @@ class Trace:
         >>> import tracelens as tl
         >>> t = tl.demo()
         >>> t.query("SELECT count(*) AS n FROM kernel WHERE dur >= :ns", params={"ns": 10_000}).cells("n")
-        [324]
+        [506]
         """
         values = [(str(name), _sql_value(name, value)) for name, value in (params or {}).items()]
         if self._session is None:

@@ -93,15 +93,17 @@ class EndsAsDoubles {
 // Names from `from` (included) up to `to` (included), outermost first; those that are shown, and of
 // a runaway recursion the innermost: each kernel has a stack of its own. An invalid `to` stands for
 // the root.
-constexpr std::size_t kDeepestStack = 500;
+constexpr std::size_t kDeepestStack = 500, kUsualDepth = 64;
 void append_path(CallChain& chain, const OpInput& input, FrameNames& frames, NodeId from,
                  NodeId to) {
   std::vector<EventId> path;
+  path.reserve(kUsualDepth);
   for (NodeId node = from; node.valid(); node = input.tree.parent(node)) {
     if (path.size() == kDeepestStack) break;
     path.push_back(input.tree.event(node));
     if (node == to) break;
   }
+  chain.reserve(chain.size() + path.size() + 1);
   EndsAsDoubles ends{input};
   for (auto event = path.rbegin(); event != path.rend(); ++event)
     if (ends.has_place(*event))
@@ -164,7 +166,9 @@ std::vector<CallChain> kernel_call_stacks(const OpInput& input, FrameNames& fram
   const bool repeats_op = !never_met && !frames.of(op.row.event).is_null();
   CallChain below;  // from the op, which to_op ends with already, down to the call
   NodeId last_call;
-  for (const GpuPosition position : input.ops.kernels(op.row)) {
+  const std::span<const GpuPosition> positions = input.ops.kernels(op.row);
+  stacks.reserve(positions.size());
+  for (const GpuPosition position : positions) {
     const NodeId call = tree.parent(tree.node(input.launches.gpu_events()[position].event));
     if (stacks.empty() || call != last_call) {
       below.clear();
@@ -174,9 +178,9 @@ std::vector<CallChain> kernel_call_stacks(const OpInput& input, FrameNames& fram
         append_path(below, input, frames, call, op.row.node);
       last_call = call;
     }
-    CallChain stack;
-    stack.reserve(to_op.size() + below.size() + 1);  // one more: call_stack_cells() adds the kernel
-    stack = to_op;
+    // The last one may have what was made for all: most ops have one kernel.
+    const bool is_last = stacks.size() + 1 == positions.size();
+    CallChain stack = is_last ? std::move(to_op) : to_op;
     stack.insert(stack.end(), below.begin() + (repeats_op ? 1 : 0), below.end());
     stacks.push_back(std::move(stack));
   }

@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 import pandas as pd
 
-from ._groups import Groups, add_percentages, aggregate_name, in_order
+from ._groups import Groups, add_percentages, aggregate_name, distinct, in_order, longest_first
 from ._kernel_stats import kernel_stats_of_groups
 
 DIRECT, SUBTREE = "total_direct_kernel_time", "total_subtree_kernel_time"
@@ -35,9 +35,10 @@ class _Ranking:
         keys = _by(df, *columns)
         if columns[0] not in keys:
             raise KeyError(columns[0])
-        missing = df[keys].isna().to_numpy().any(axis=1)
-        self._groups = Groups(df[~missing] if missing.any() else df, keys)
-        self._keys = {key: self._groups.frame[key].to_numpy()[self._groups.first_row] for key in keys}
+        self._groups = Groups(df, keys)
+        if any(pd.isna(cells).any() for cells in self._groups.keys().values()):
+            self._groups = Groups(df.dropna(subset=keys), keys)
+        self._keys = {key: np.asarray(cells) for key, cells in self._groups.keys().items()}
         self._columns = {}
 
     def __contains__(self, column):
@@ -53,21 +54,22 @@ class _Ranking:
         self._columns[name] = made
 
     def sums(self, column):
-        return self._groups.aggregate(column, "sum").to_numpy()
+        return np.asarray(self._groups.aggregate(column, "sum"))
 
     def counts(self, column=None):
-        return (self._groups.size() if column is None else self._groups.aggregate(column, "count")).to_numpy()
+        return self._groups.size() if column is None else self._groups.aggregate(column, "count")
 
     def add_categories(self):
+        codes, categories = distinct(self._groups.frame["op category"])
         found = [set() for _ in range(self._groups.count)]
-        for number, category in zip(self._groups.number.tolist(), self._groups.frame["op category"]):
-            found[number].add(category)
+        for pair in np.unique(self._groups.number * max(len(categories), 1) + codes).tolist():
+            number, code = divmod(pair, len(categories))
+            found[number].add(categories[code])
         self.add_objects("Categories", map(sorted, found))
 
     def add_first_stacks(self):
         if "call_stack" in self:
-            stacks = self._groups.frame["call_stack"].to_numpy()[self._groups.first_row]
-            self.add_objects("call_stack_first", stacks)
+            self.add_objects("call_stack_first", self._groups.firsts("call_stack"))
 
     def frame(self, longest, share_of):
         order = np.array(sorted(range(self._groups.count), key=lambda number: tuple(
@@ -174,14 +176,14 @@ def unique_args(
     made = groups.keys()
     made["operation_count"] = groups.size()
     if "ts" in df.columns:
-        starts = groups.aggregate("ts", "min")
+        starts = np.asarray(groups.aggregate("ts", "min"))
         made["first_occurrence_time"] = starts - (starts.min() if len(starts) else 0)
     metrics = in_order(agg_metrics)
     for how in [*metrics, "sum"]:
         for column in _by(df, DIRECT, SUBTREE):
             made[f"{column}_{aggregate_name(how)}"] = groups.aggregate(column, how)
     if "UID" in df.columns:
-        made["ex_UID"] = groups.frame["UID"].to_numpy()[groups.first_row]
+        made["ex_UID"] = groups.firsts("UID")
     if "call_stack" in df.columns:
         made["call_stack"] = groups.first("call_stack")
     if "kernel_details" in df.columns:
@@ -191,10 +193,8 @@ def unique_args(
             groups, "overlapping_kernels_details", metrics)  # fmt: skip
         overlap = pd.to_numeric(groups.frame["overlap_pct"])
         for how in metrics:
-            made[f"overlap_pct_{aggregate_name(how)}"] = overlap.groupby(groups.number).agg(how)
-    by = [DIRECT + "_sum"] + (["ex_UID"] if "ex_UID" in made.columns else [])
-    made = made.sort_values(by, ascending=[False, True][: len(by)], kind="stable")
-    made = made.reset_index(drop=True)
+            made[f"overlap_pct_{aggregate_name(how)}"] = overlap.groupby(groups.number).agg(how).array
+    made = longest_first(made, [DIRECT + "_sum", "ex_UID"])
     return add_percentages(made, DIRECT + "_sum") if include_pct else made
 
 

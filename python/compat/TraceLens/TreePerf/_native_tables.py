@@ -78,14 +78,11 @@ class NativeTables:
         trace = self._trace()
         if trace is None or (micro_idle_us is not None and micro_idle_us != int(micro_idle_us)):
             return None
-        from tracelens import _native
         from tracelens._frames import frame
 
-        table = _native.table(trace, "gpu_timeline", {
-            "edition": "reference", "include_unlinked": analyzer.include_unlinked_kernels,
-            "micro_idle_us": None if micro_idle_us is None else int(micro_idle_us)})  # fmt: skip
-        made = None if table is None else frame(table)
-        if made is None or not made["time ms"].any():
+        made = frame(self._rows(trace).timeline(
+            micro_idle_us=None if micro_idle_us is None else int(micro_idle_us)))  # fmt: skip
+        if not made["time ms"].any():
             return None  # perhaps there is nothing on the GPU: the events tell
         made.attrs = {}
         analyzer.tree.leave_on_events(lambda: mark_partners(gpu_events(analyzer)))
