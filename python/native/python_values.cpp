@@ -118,13 +118,20 @@ PyObject* SharedValues::made(const Value& value) {
   switch (value.kind()) {
     case Value::Kind::kText:
       return text_at(value.as_text());
-    case Value::Kind::kList:
-      return made_sequence(value);
+    case Value::Kind::kList: {
+      if (value.items().empty() || !value.items().front().is_text()) return made_sequence(value);
+      py::object& list = groups_[&value.items()];
+      if (list)  // a copy: each is its owner's to change
+        return or_throw(PyList_GetSlice(list.ptr(), 0, PY_SSIZE_T_MAX));
+      auto fresh = py::reinterpret_steal<py::object>(made_sequence(value));
+      list = std::move(fresh);  // still in its place: a map's members do not move
+      return held(list.ptr());
+    }
     case Value::Kind::kTuple: {
-      py::object& tuple = tuples_[&value.items()];
+      py::object& tuple = groups_[&value.items()];
       if (!tuple) {
         auto fresh = py::reinterpret_steal<py::object>(made_sequence(value));
-        tuple = std::move(fresh);  // still in its place: a map's members do not move
+        tuple = std::move(fresh);
       }
       return held(tuple.ptr());
     }
@@ -141,22 +148,8 @@ PyObject* SharedValues::made_sequence(const Value& value) {
   const bool is_list = value.kind() == Value::Kind::kList;
   const auto sequence =
       py::reinterpret_steal<py::object>(or_throw(is_list ? PyList_New(size) : PyTuple_New(size)));
-  const bool is_texts = is_list && size > 0 && items.front().is_text();
-  if (is_texts && last_.size() < items.size()) last_.resize(items.size());
   for (Py_ssize_t i = 0; i < size; ++i) {
-    const auto place = static_cast<std::size_t>(i);
-    PyObject* item = nullptr;
-    if (is_texts && items[place].is_text()) {
-      auto& [text, made_before] = last_[place];
-      if (text != &items[place].as_text()) {
-        text = &items[place].as_text();
-        made_before = text_at(*text);
-        Py_DECREF(made_before);  // texts_ holds it
-      }
-      item = held(made_before);
-    } else {
-      item = made(items[place]);
-    }
+    PyObject* const item = made(items[static_cast<std::size_t>(i)]);
     if (is_list)
       PyList_SET_ITEM(sequence.ptr(), i, item);
     else

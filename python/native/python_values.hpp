@@ -23,7 +23,7 @@ namespace tracelens::python {
 [[nodiscard]] std::string text_of(pybind11::handle text);
 
 // Makes each text and each tuple that the core shares one object of Python, which others then share
-// too: a table has few distinct ones. Lists and dicts, which a program may change, are made anew.
+// too: a table has few distinct ones. Lists and dicts, which a program may change, are never shared.
 // What it is asked about must outlive it: things are known by where they lie.
 class SharedValues {
  public:
@@ -40,11 +40,9 @@ class SharedValues {
 
   std::unordered_map<std::string_view, pybind11::object> texts_;
   std::unordered_map<const std::string*, PyObject*> at_;  // those of texts_, by where a text lies
-  std::unordered_map<const void*, pybind11::object> tuples_;  // by where their items lie
+  std::unordered_map<const void*, pybind11::object> groups_;  // tuples and lists of texts, by where
+                                                              // their items lie
   std::unordered_map<const void*, std::vector<pybind11::object>> keys_;
-  // The list made last, most of which the next one often has, too: stacks of calls that follow each
-  // other begin alike.
-  std::vector<std::pair<const std::string*, PyObject*>> last_;
 };
 
 // Making many objects at once would have the collector look at all of them again and again.

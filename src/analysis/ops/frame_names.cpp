@@ -31,7 +31,8 @@ const Value& FrameNames::of(EventId event) {
   Name& name = names_[trace_.names()[event.row].row];
   if (name.text.is_null()) {
     const std::string_view text = trace_.name(event);
-    name.text = without_numbers(text);
+    const std::string bare = without_numbers(text);
+    name.text = texts_.try_emplace(bare, bare).first->second;
     name.is_telling = std::ranges::any_of(
         kTellingParts, [&](std::string_view part) { return text.find(part) != text.npos; });
   }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <tracelens/trace.hpp>
 #include <tracelens/value.hpp>
+#include <unordered_map>
 #include <vector>
 
 namespace tracelens {
@@ -25,11 +26,12 @@ class FrameNames {
 
  private:
   struct Name {
-    Value text;            // null: not made yet
+    Value text;  // null: not made yet
     bool is_telling = false;
   };
   const Trace& trace_;
-  std::vector<Name> names_;  // by StringId; empty until asked
+  std::vector<Name> names_;                       // by StringId; empty until asked
+  std::unordered_map<std::string, Value> texts_;  // names that differ in their numbers are one text
 };
 
 }  // namespace tracelens

@@ -45,7 +45,7 @@ bool OpCells::has_room(std::size_t kernels) {
 }
 
 Value OpCells::kernels(std::span<const GpuPosition> positions, bool with_uid,
-                       std::vector<CallChain> call_stacks) {
+                       std::vector<Value> call_stacks) {
   static const Value::Keys kKeys = keys_of({"name", "dur", "stream"}),
                            kKeysWithUid = keys_of({"name", "dur", "stream", "gpu_op_uid"}),
                            kKeysWithStack =
@@ -62,7 +62,7 @@ Value OpCells::kernels(std::span<const GpuPosition> positions, bool with_uid,
     items.push_back(stream_value(gpu.stream));
     if (with_uid) items.emplace_back(std::int64_t{gpu.event.row});
     const bool has_stack = with_uid && i < call_stacks.size();
-    if (has_stack) items.push_back(Value::list(std::move(call_stacks[i])));
+    if (has_stack) items.push_back(std::move(call_stacks[i]));
     kernels.push_back(Value::dict_of(has_stack  ? kKeysWithStack
                                      : with_uid ? kKeysWithUid
                                                 : kKeys,
