@@ -54,6 +54,13 @@ bool put(PyObject* dict, const char* key, PyObject* value) {
   return result == 0;
 }
 
+// A list of numbers or texts: nothing in it can hold it. Looking at some hundred thousand of them again
+// and again would cost the collector more than making them.
+PyObject* without_collector(PyObject* list) {
+  if (list != nullptr) PyObject_GC_UnTrack(list);
+  return list;
+}
+
 // Microseconds, rounded once: what Python makes of the text.
 double to_us(std::int64_t ns) {
   if (ns > -kExactInDouble && ns < kExactInDouble) return static_cast<double>(ns) / 1000.0;
@@ -134,7 +141,7 @@ PyObject* EventSource::uid_list(std::span<const EventId> events) const {
     }
     PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i), uid);
   }
-  return list;
+  return without_collector(list);
 }
 
 PyObject* EventSource::text(StringId id) {
@@ -341,7 +348,8 @@ PyObject* EventSource::module_stack(NodeId node) {
   PyObject*& stack = module_stacks_[modules_[node.row].row];
   if (stack == nullptr) stack = new_module_stack(modules_[node.row]);
   // A copy: a program may change the list it is given.
-  return stack == nullptr ? nullptr : PyList_GetSlice(stack, 0, PyList_GET_SIZE(stack));
+  return stack == nullptr ? nullptr
+                          : without_collector(PyList_GetSlice(stack, 0, PyList_GET_SIZE(stack)));
 }
 
 void EventSource::forget_modules() {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import uuid
 from typing import IO, TYPE_CHECKING, Any, Callable, Mapping, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -218,7 +217,7 @@ class Origin:
         self.changed_ns = changed_ns
         self.content = content
         self.name = name
-        self.token = uuid.uuid4().hex
+        self.token = os.urandom(16).hex()
         self.native: _native.Trace | None = None
 
     @classmethod
