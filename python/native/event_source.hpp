@@ -148,7 +148,7 @@ class EventSource {
   std::vector<PyObject*> module_labels_;  // by StringId
   std::vector<NodeId> modules_;           // by node: the nn.Module above; empty until asked for
   std::unordered_map<std::uint32_t, PyObject*> module_stacks_;  // lists, by innermost module
-  std::vector<PyObject*> pids_, tids_;    // by TrackId
+  std::vector<PyObject*> pids_, tids_;                          // by TrackId
   std::array<PyObject*, kCategoryCount> categories_{};
   std::array<PyObject*, 6> phases_{};          // by Phase; the letter
   std::vector<std::uint32_t> stream_indices_;  // by place among trace.streams()

@@ -88,17 +88,16 @@ class Session {
   std::shared_ptr<Table> run(const std::string& sql, const std::vector<QueryParam>& params,
                              double seconds, std::size_t memory_bytes) {
     std::vector<ResultColumn> columns;
-    const QueryRows rows{
-        .on_columns =
-            [&](std::span<const std::string> names) {
-              columns.clear();
-              for (const std::string& name : names) columns.emplace_back(name);
-            },
-        .on_row =
-            [&](std::span<const QueryCell> row) {
-              for (std::size_t i = 0; i < row.size(); ++i) columns[i].add(row[i]);
-              return true;
-            }};
+    const QueryRows rows{.on_columns =
+                             [&](std::span<const std::string> names) {
+                               columns.clear();
+                               for (const std::string& name : names) columns.emplace_back(name);
+                             },
+                         .on_row =
+                             [&](std::span<const QueryCell> row) {
+                               for (std::size_t i = 0; i < row.size(); ++i) columns[i].add(row[i]);
+                               return true;
+                             }};
     std::shared_ptr<Table> table;
     std::atomic<bool> is_stopped = false, is_running = false;
     run_watched(

@@ -71,8 +71,7 @@ py::object values_of(const py::object& self, std::size_t index) {
   SharedValues shared;
   const PausedCollector paused;
   py::list cells{column.size()};
-  for (std::size_t row = 0; row < column.size(); ++row)
-    cells[row] = object_at(column, row, shared);
+  for (std::size_t row = 0; row < column.size(); ++row) cells[row] = object_at(column, row, shared);
   return cells;
 }
 

@@ -23,7 +23,8 @@ class SharedStacks {
   SharedStacks(const Trace& trace, const Tree& tree)
       : frames_{trace}, tree_{tree}, places_(tree.size()) {}
 
-  static constexpr std::uint32_t kDeepest = 500;  // of a runaway recursion each list would be one of its own
+  static constexpr std::uint32_t kDeepest =
+      500;  // of a runaway recursion each list would be one of its own
 
   // The names from the root down to the node; null when there are more than kDeepest nodes.
   [[nodiscard]] Value of(NodeId node);
@@ -44,7 +45,7 @@ class SharedStacks {
 
   FrameNames frames_;
   const Tree& tree_;
-  std::vector<Place> places_;  // by node
+  std::vector<Place> places_;         // by node
   std::vector<Stack> stacks_ = {{}};  // the first is empty
   std::map<std::pair<std::uint32_t, const std::string*>, std::uint32_t> longer_;
 };

@@ -197,7 +197,8 @@ class UnifiedTable {
     row_.figures = answered == nullptr ? nullptr : &rates_.figures(answered->row.answer);
     row_.params = answered == nullptr ? Value{} : params_of(*answered);
     row_.stacks = stacks_in_kernel_cells(launching);
-    if (has_call_stack_) row_.call_stack = call_stack_cells(input_, frames_, launching, row_.kernels);
+    if (has_call_stack_)
+      row_.call_stack = call_stack_cells(input_, frames_, launching, row_.kernels);
   }
 
   // The reference, and so spreadsheets that are compared with its own, leaves the call stacks in
