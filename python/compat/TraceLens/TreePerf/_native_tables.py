@@ -179,7 +179,9 @@ def _leave_busy_times(tree, made, above):
         if not set(columns) <= set(made.columns):
             continue
         rows = made.loc[:, list(columns)].dropna().drop_duplicates(columns[0])
-        for uid, busy, count in zip(*(rows[column].tolist() for column in columns)):
+        # Plain numbers, which json takes: the cells of an Int64 column are NumPy's.
+        cells = (rows[column].to_numpy(dtype=kind).tolist() for column, kind in zip(columns, (int, float, int)))
+        for uid, busy, count in zip(*cells):
             event = tree.get_UID2event(uid)
             if "gpu_busy_time" not in event:  # as where it is measured: what is there counts
                 event["gpu_busy_time"], event["kernel_count"] = busy, count
