@@ -54,6 +54,13 @@ bool put(PyObject* dict, const char* key, PyObject* value) {
   return result == 0;
 }
 
+// A list of numbers or texts: nothing in it can hold it. Looking at some hundred thousand of them again
+// and again would cost the collector more than making them.
+PyObject* without_collector(PyObject* list) {
+  if (list != nullptr) PyObject_GC_UnTrack(list);
+  return list;
+}
+
 // Microseconds, rounded once: what Python makes of the text.
 double to_us(std::int64_t ns) {
   if (ns > -kExactInDouble && ns < kExactInDouble) return static_cast<double>(ns) / 1000.0;
@@ -101,6 +108,7 @@ EventSource::EventSource(std::shared_ptr<TraceHandle> handle)
 }
 
 EventSource::~EventSource() {
+  forget_modules();
   for (auto* const list : {&texts_, &module_labels_, &pids_, &tids_})
     for (PyObject* const object : *list) Py_XDECREF(object);
   for (PyObject* const object : keys_) Py_XDECREF(object);
@@ -117,6 +125,7 @@ void EventSource::set_tree(const TreeSettings& settings) {
   }
   tree_ = std::move(tree);
   settings_ = settings;
+  forget_modules();
   op_roots_.assign(trace_.size(), false);
   for (const EventId op : tree_->op_roots()) op_roots_[op.row] = true;
 }
@@ -132,7 +141,7 @@ PyObject* EventSource::uid_list(std::span<const EventId> events) const {
     }
     PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i), uid);
   }
-  return list;
+  return without_collector(list);
 }
 
 PyObject* EventSource::text(StringId id) {
@@ -305,12 +314,12 @@ PyObject* EventSource::children(NodeId node) {
   return uid_list(events);
 }
 
-PyObject* EventSource::module_stack(NodeId node) {
+// The labels of a module and of those around it, outermost first.
+PyObject* EventSource::new_module_stack(NodeId module) {
   PyObject* const list = PyList_New(0);
   if (list == nullptr) return nullptr;
   bool done = true;
-  for (NodeId module = tree_->nearest_module(node); done && module.valid();
-       module = tree_->nearest_module(module)) {
+  for (; done && module.valid(); module = modules_[module.row]) {
     const StringId name = trace_.names()[tree_->event(module).row];
     PyObject*& label = module_labels_[name.row];
     if (label == nullptr) label = new_text(without_number(trace_.text(name)));
@@ -326,6 +335,27 @@ PyObject* EventSource::module_stack(NodeId node) {
   if (done) return list;
   Py_DECREF(list);
   return nullptr;
+}
+
+PyObject* EventSource::module_stack(NodeId node) {
+  if (modules_.empty()) {
+    modules_.resize(tree_->size());
+    for (std::uint32_t row = 0; row < modules_.size(); ++row) {
+      const NodeId above = tree_->parent(NodeId{row});
+      if (above.valid()) modules_[row] = tree_->is_module(above) ? above : modules_[above.row];
+    }
+  }
+  PyObject*& stack = module_stacks_[modules_[node.row].row];
+  if (stack == nullptr) stack = new_module_stack(modules_[node.row]);
+  // A copy: a program may change the list it is given.
+  return stack == nullptr ? nullptr
+                          : without_collector(PyList_GetSlice(stack, 0, PyList_GET_SIZE(stack)));
+}
+
+void EventSource::forget_modules() {
+  modules_.clear();
+  for (const auto& [module, stack] : module_stacks_) Py_XDECREF(stack);
+  module_stacks_.clear();
 }
 
 EventSource::Answer EventSource::tree_value(Key key, std::uint32_t row, PyObject*& value) {

@@ -14,6 +14,7 @@
 #include <tracelens/raw_events.hpp>
 #include <tracelens/trace.hpp>
 #include <tracelens/tree.hpp>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -124,6 +125,8 @@ class EventSource {
   [[nodiscard]] PyObject* new_uid(EventId event) const { return PyLong_FromLongLong(uid(event)); }
   PyObject* children(NodeId node);
   PyObject* module_stack(NodeId node);
+  [[nodiscard]] PyObject* new_module_stack(NodeId module);
+  void forget_modules();
   [[nodiscard]] bool fill_from_text(PyObject* dict, std::uint32_t row, std::string_view text);
   [[nodiscard]] bool fill_from_columns(PyObject* dict, std::uint32_t row);
   [[nodiscard]] PyObject* args_from_columns(std::uint32_t row);
@@ -143,7 +146,9 @@ class EventSource {
   std::array<PyObject*, kKeyCount> keys_{};
   std::vector<PyObject*> texts_;          // by StringId
   std::vector<PyObject*> module_labels_;  // by StringId
-  std::vector<PyObject*> pids_, tids_;    // by TrackId
+  std::vector<NodeId> modules_;           // by node: the nn.Module above; empty until asked for
+  std::unordered_map<std::uint32_t, PyObject*> module_stacks_;  // lists, by innermost module
+  std::vector<PyObject*> pids_, tids_;                          // by TrackId
   std::array<PyObject*, kCategoryCount> categories_{};
   std::array<PyObject*, 6> phases_{};          // by Phase; the letter
   std::vector<std::uint32_t> stream_indices_;  // by place among trace.streams()

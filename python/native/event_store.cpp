@@ -27,20 +27,6 @@ void require(bool done) {
   if (!done) throw py::error_already_set{};
 }
 
-// Making many objects at once would have the collector look at all of them again and again.
-class PausedCollector {
- public:
-  PausedCollector() : was_on_{PyGC_Disable() == 1} {}
-  ~PausedCollector() {
-    if (was_on_) PyGC_Enable();
-  }
-  PausedCollector(const PausedCollector&) = delete;
-  PausedCollector& operator=(const PausedCollector&) = delete;
-
- private:
-  bool was_on_;
-};
-
 // The list of UIDs under a key of a dict.
 void append_uid(py::dict& lists, const py::object& key, std::int64_t uid) {
   PyObject* list = PyDict_GetItemWithError(lists.ptr(), key.ptr());

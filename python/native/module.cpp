@@ -25,5 +25,6 @@ PYBIND11_MODULE(_native, module) {
   add_scripts(module);
   add_rows(module);
   add_merged(module);
+  add_query(module);
   add_fleet(module);
 }

@@ -22,6 +22,7 @@ void add_models(pybind11::module_& module);
 void add_scripts(pybind11::module_& module);
 void add_rows(pybind11::module_& module);
 void add_merged(pybind11::module_& module);
+void add_query(pybind11::module_& module);
 void add_fleet(pybind11::module_& module);
 
 }  // namespace tracelens::python

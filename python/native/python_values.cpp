@@ -49,45 +49,29 @@ std::vector<Value> values_of(py::handle sequence, int depth) {
   return values;
 }
 
-// The one place that walks a Value; `text` and `tuple` decide what is shared.
-template <class Shared>
-py::object made(const Value& value, Shared& shared) {
-  const std::vector<Value>& items = value.items();
-  switch (value.kind()) {
-    case Value::Kind::kNull:
-      return py::none{};
-    case Value::Kind::kBool:
-      return py::bool_{value.as_bool()};
-    case Value::Kind::kInt:
-      return py::int_{value.as_int()};
-    case Value::Kind::kReal:
-      return py::float_{value.as_real()};
-    case Value::Kind::kText:
-      return shared.text(value.as_text());
-    case Value::Kind::kTuple: {
-      py::tuple tuple{items.size()};
-      for (std::size_t i = 0; i < items.size(); ++i) tuple[i] = shared.value(items[i]);
-      return tuple;
-    }
-    case Value::Kind::kList: {
-      py::list list{items.size()};
-      for (std::size_t i = 0; i < items.size(); ++i) list[i] = shared.value(items[i]);
-      return list;
-    }
-    case Value::Kind::kDict: {
-      py::dict dict;
-      for (std::size_t i = 0; i < items.size(); ++i)
-        dict[shared.text(value.keys()[i])] = shared.value(items[i]);
-      return dict;
-    }
-  }
-  return py::none{};
+PyObject* or_throw(PyObject* made) {
+  if (made == nullptr) throw py::error_already_set{};
+  return made;
 }
 
-struct NothingShared {
-  static py::object text(std::string_view text) { return python_text(text); }
-  static py::object value(const Value& value) { return python_value(value); }
-};
+PyObject* held(PyObject* object) {
+  Py_INCREF(object);
+  return object;
+}
+
+// Null, numbers and truth values.
+PyObject* made_scalar(const Value& value) {
+  switch (value.kind()) {
+    case Value::Kind::kBool:
+      return held(value.as_bool() ? Py_True : Py_False);
+    case Value::Kind::kInt:
+      return or_throw(PyLong_FromLongLong(value.as_int()));
+    case Value::Kind::kReal:
+      return or_throw(PyFloat_FromDouble(value.as_real()));
+    default:
+      return held(Py_None);
+  }
+}
 
 }  // namespace
 
@@ -110,10 +94,7 @@ std::string text_of(py::handle text) {
   return bytes;
 }
 
-py::object python_value(const Value& value) {
-  NothingShared nothing;
-  return made(value, nothing);
-}
+py::object python_value(const Value& value) { return SharedValues{}.value(value); }
 
 Value value_of(py::handle object) { return value_at(object, 0); }
 
@@ -124,12 +105,76 @@ py::object SharedValues::text(std::string_view text) {
 }
 
 py::object SharedValues::value(const Value& value) {
-  if (value.kind() != Value::Kind::kTuple) return made(value, *this);
-  const void* const place = &value.items();
-  if (const auto found = tuples_.find(place); found != tuples_.end()) return found->second;
-  py::object tuple = made(value, *this);
-  tuples_.emplace(place, tuple);
-  return tuple;
+  return py::reinterpret_steal<py::object>(made(value));
+}
+
+PyObject* SharedValues::text_at(const std::string& text) {
+  PyObject*& at = at_[&text];
+  if (at == nullptr) at = this->text(text).ptr();  // texts_ holds it
+  return held(at);
+}
+
+PyObject* SharedValues::made(const Value& value) {
+  switch (value.kind()) {
+    case Value::Kind::kText:
+      return text_at(value.as_text());
+    case Value::Kind::kList: {
+      if (value.items().empty() || !value.items().front().is_text()) return made_sequence(value);
+      py::object& list = groups_[&value.items()];
+      if (list)  // a copy: each is its owner's to change
+        return or_throw(PyList_GetSlice(list.ptr(), 0, PY_SSIZE_T_MAX));
+      auto fresh = py::reinterpret_steal<py::object>(made_sequence(value));
+      list = std::move(fresh);  // still in its place: a map's members do not move
+      return held(list.ptr());
+    }
+    case Value::Kind::kTuple: {
+      py::object& tuple = groups_[&value.items()];
+      if (!tuple) {
+        auto fresh = py::reinterpret_steal<py::object>(made_sequence(value));
+        tuple = std::move(fresh);
+      }
+      return held(tuple.ptr());
+    }
+    case Value::Kind::kDict:
+      return made_dict(value);
+    default:
+      return made_scalar(value);
+  }
+}
+
+PyObject* SharedValues::made_sequence(const Value& value) {
+  const std::vector<Value>& items = value.items();
+  const auto size = static_cast<Py_ssize_t>(items.size());
+  const bool is_list = value.kind() == Value::Kind::kList;
+  const auto sequence =
+      py::reinterpret_steal<py::object>(or_throw(is_list ? PyList_New(size) : PyTuple_New(size)));
+  for (Py_ssize_t i = 0; i < size; ++i) {
+    PyObject* const item = made(items[static_cast<std::size_t>(i)]);
+    if (is_list)
+      PyList_SET_ITEM(sequence.ptr(), i, item);
+    else
+      PyTuple_SET_ITEM(sequence.ptr(), i, item);
+  }
+  return sequence.inc_ref().ptr();
+}
+
+PyObject* SharedValues::made_dict(const Value& value) {
+  const std::vector<py::object>& keys = this->keys(value.keys());
+  const auto dict = py::reinterpret_steal<py::object>(or_throw(PyDict_New()));
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const auto item = py::reinterpret_steal<py::object>(made(value.items()[i]));
+    if (PyDict_SetItem(dict.ptr(), keys[i].ptr(), item.ptr()) != 0) throw py::error_already_set{};
+  }
+  return dict.inc_ref().ptr();
+}
+
+const std::vector<py::object>& SharedValues::keys(const std::vector<std::string>& keys) {
+  std::vector<py::object>& made = keys_[&keys];
+  if (made.size() != keys.size()) {
+    made.clear();
+    for (const std::string& key : keys) made.push_back(text(key));
+  }
+  return made;
 }
 
 }  // namespace tracelens::python

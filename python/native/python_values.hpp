@@ -7,6 +7,8 @@
 #include <string_view>
 #include <tracelens/value.hpp>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace tracelens::python {
 
@@ -21,15 +23,40 @@ namespace tracelens::python {
 [[nodiscard]] std::string text_of(pybind11::handle text);
 
 // Makes each text and each tuple that the core shares one object of Python, which others then share
-// too: a table has few distinct ones.
+// too: a table has few distinct ones. Lists and dicts, which a program may change, are never shared.
+// What it is asked about must outlive it: things are known by where they lie.
 class SharedValues {
  public:
-  [[nodiscard]] pybind11::object text(std::string_view text);  // it must outlive this
-  [[nodiscard]] pybind11::object value(const Value& value);    // likewise
+  [[nodiscard]] pybind11::object text(std::string_view text);
+  [[nodiscard]] pybind11::object value(const Value& value);
 
  private:
+  // New references; throw what pybind11 throws.
+  PyObject* text_at(const std::string& text);
+  PyObject* made(const Value& value);
+  PyObject* made_sequence(const Value& value);
+  PyObject* made_dict(const Value& value);
+  const std::vector<pybind11::object>& keys(const std::vector<std::string>& keys);
+
   std::unordered_map<std::string_view, pybind11::object> texts_;
-  std::unordered_map<const void*, pybind11::object> tuples_;  // by where their items lie
+  std::unordered_map<const std::string*, PyObject*> at_;  // those of texts_, by where a text lies
+  std::unordered_map<const void*, pybind11::object> groups_;  // tuples and lists of texts, by where
+                                                              // their items lie
+  std::unordered_map<const void*, std::vector<pybind11::object>> keys_;
+};
+
+// Making many objects at once would have the collector look at all of them again and again.
+class PausedCollector {
+ public:
+  PausedCollector() : was_on_{PyGC_Disable() == 1} {}
+  ~PausedCollector() {
+    if (was_on_) PyGC_Enable();
+  }
+  PausedCollector(const PausedCollector&) = delete;
+  PausedCollector& operator=(const PausedCollector&) = delete;
+
+ private:
+  bool was_on_;
 };
 
 }  // namespace tracelens::python

@@ -9,10 +9,15 @@
 
 namespace tracelens::python {
 
-// Runs `read` on a thread of its own and gives it an on_progress that stops it. The calling thread,
-// which must hold the interpreter's lock, waits without it; it looks for signals every 50 ms and
-// calls `progress(fraction, events)` when there is news, unless that is None. What either raises
-// ends the reading and comes out of here.
+// Runs `work` on a thread of its own. The calling thread, which must hold the interpreter's lock, waits
+// without it; every 50 ms it takes it, looks for signals and calls `look`. When either raises, `stop`
+// is called, from this thread and until the work has ended; then the exception comes out of here.
+// What the work throws comes out, too.
+void run_watched(const std::function<void()>& work, const std::function<void()>& look,
+                 const std::function<void()>& stop);
+
+// The same for reading: gives `read` an on_progress that stops it, and calls
+// `progress(fraction, events)` when there is news, unless that is None.
 [[nodiscard]] Trace read_watched(
     const std::function<Trace(const std::function<void(const ReadProgress&)>& on_progress)>& read,
     const pybind11::object& progress);

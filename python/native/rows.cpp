@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "groups.hpp"
 #include "handle.hpp"
 #include "parts.hpp"
 
@@ -124,6 +125,9 @@ std::optional<std::uint32_t> module_parent_of(const Rows& rows, std::int64_t uid
 }  // namespace
 
 void add_rows(py::module_& module) {
+  module.def("kernel_durations", &kernel_durations, py::arg("cells"), py::arg("groups"),
+             py::arg("count"));
+  module.def("identity_codes", &identity_codes, py::arg("cells"));
   py::class_<Rows, std::shared_ptr<Rows>>(module, "Rows")
       .def(py::init([](const TreeHandle& tree, bool communication, bool include_unlinked,
                        bool recompute, bool reference, std::optional<std::string> gpu,

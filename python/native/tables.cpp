@@ -50,24 +50,49 @@ py::list columns_of(const Table& table) {
   return all;
 }
 
-// Numbers as they lie in memory; texts and nested cells as a list, None where a cell is missing.
+bool has_numbers(const Table::Column& column) {
+  const Kind kind = column.spec().kind;
+  return kind == Kind::kInteger || kind == Kind::kBool || kind == Kind::kReal;
+}
+
+// Of a column of texts or nested cells; None where the cell is missing.
+py::object object_at(const Table::Column& column, std::size_t row, SharedValues& shared) {
+  if (column.is_missing(row)) return py::none{};
+  if (column.spec().kind == Kind::kText) return shared.text(column.texts()[row]);
+  return shared.value(column.nested()[row]);
+}
+
+// Numbers as they lie in memory; texts and nested cells as a list.
 py::object values_of(const py::object& self, std::size_t index) {
   const Table& table = *self.cast<std::shared_ptr<Table>>();
   const Table::Column& column = column_of(table, index);
-  const Kind kind = column.spec().kind;
-  if (kind == Kind::kInteger || kind == Kind::kBool) return array_over(column.integers(), self);
-  if (kind == Kind::kReal) return array_over(column.reals(), self);
+  if (column.spec().kind == Kind::kReal) return array_over(column.reals(), self);
+  if (has_numbers(column)) return array_over(column.integers(), self);
   SharedValues shared;
+  const PausedCollector paused;
   py::list cells{column.size()};
-  for (std::size_t row = 0; row < column.size(); ++row) {
-    if (column.is_missing(row))
-      cells[row] = py::none{};
-    else if (kind == Kind::kText)
-      cells[row] = shared.text(column.texts()[row]);
-    else
-      cells[row] = shared.value(column.nested()[row]);
-  }
+  for (std::size_t row = 0; row < column.size(); ++row) cells[row] = object_at(column, row, shared);
   return cells;
+}
+
+// An array of objects for each column of texts or nested cells, None for the others. Equal texts of
+// all columns are one object.
+py::list object_columns(const Table& table) {
+  SharedValues shared;
+  const PausedCollector paused;
+  py::list columns;
+  for (const Table::Column& column : table.columns()) {
+    if (has_numbers(column)) {
+      columns.append(py::none{});
+      continue;
+    }
+    py::array cells{py::dtype{"O"}, std::vector<py::ssize_t>{std::ssize(column.present())}};
+    auto* const objects = static_cast<PyObject**>(cells.mutable_data());
+    for (std::size_t row = 0; row < column.size(); ++row)
+      objects[row] = object_at(column, row, shared).release().ptr();
+    columns.append(std::move(cells));
+  }
+  return columns;
 }
 
 // One uint8 per row: 0 where the cell is missing.
@@ -205,6 +230,7 @@ void add_tables(py::module_& module) {
       .def("__len__", &Table::rows)
       .def_property_readonly("columns", &columns_of)
       .def("values", &values_of, py::arg("column"))
+      .def("object_columns", &object_columns)
       .def("present", &present_of, py::arg("column"))
       .def("column",
            [](const py::object& self, std::size_t index) {

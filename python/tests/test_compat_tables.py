@@ -305,7 +305,8 @@ def test_aggregates_are_those_of_pandas():
     for column in ("real", "whole"):
         for how in ("sum", "min", "max", "mean", "std", "median"):
             expected = frame[column].groupby(groups.number).agg(how).reset_index(drop=True)
-            pd.testing.assert_series_equal(groups.aggregate(column, how), expected, check_names=False)
+            got = pd.Series(groups.aggregate(column, how))
+            pd.testing.assert_series_equal(got, expected, check_names=False)
 
 
 def test_equal_sums_tie_whatever_the_order_of_their_parts():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Callable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -11,22 +11,26 @@ if TYPE_CHECKING:
 
 
 def frame(
-    table: _native.Table, *, none_is_object: bool = False, nullable: bool = False
+    table: _native.Table,
+    *,
+    none_is_object: bool = False,
+    nullable: bool | Callable[[str], bool] = False,
 ) -> pd.DataFrame:
     """A table of ``_native`` as a frame with a default index.
 
     Integers with a gap become float64, truth values with one become object; nested cells are tuples,
     lists and dicts, and equal ones are one object. ``none_is_object``: a column of numbers without a
     single one is of type object and holds None, as a frame made from dictionaries has it; otherwise it
-    is float64. ``nullable``: integers with gaps are pandas' Int64 instead, truth values boolean.
+    is float64. ``nullable``: integers with gaps are pandas' Int64 instead, truth values boolean; or, by the
+    name of the column, which integers are Int64, with gaps or without.
     ``frame.attrs["units"]`` has the unit of each column that has one.
     """
     import pandas as pd
 
     columns = table.columns
     data = {
-        place: _series(table, place, kind, none_is_object, nullable)
-        for place, (_, kind, _, _) in enumerate(columns)
+        place: _numbers(table, place, kind, name, none_is_object, nullable) if cells is None else cells
+        for place, ((name, kind, _, _), cells) in enumerate(zip(columns, table.object_columns()))
     }
     made = pd.DataFrame(data, index=pd.RangeIndex(len(table)), copy=False)
     made.columns = pd.Index([name for name, _, _, _ in columns], dtype=object)
@@ -34,19 +38,23 @@ def frame(
     return made
 
 
-def _series(
-    table: _native.Table, place: int, kind: str, none_is_object: bool, nullable: bool
+def _numbers(
+    table: _native.Table,
+    place: int,
+    kind: str,
+    name: str,
+    none_is_object: bool,
+    nullable: bool | Callable[[str], bool],
 ) -> Any:
     import numpy as np
     import pandas as pd
 
     values = table.values(place)
-    if kind in ("text", "nested"):
-        cells = np.empty(len(values), dtype=object)
-        for row, cell in enumerate(values):  # a slice would take tuples apart
-            cells[row] = cell
-        return cells
     present = table.present(place).view(np.bool_)
+    if callable(nullable):
+        if kind == "integer" and nullable(name):
+            return pd.arrays.IntegerArray(values.copy(), ~present)
+        nullable = False
     if none_is_object and len(present) and not present.any():
         return np.full(len(present), None, dtype=object)
     if kind == "real":

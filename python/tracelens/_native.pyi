@@ -23,6 +23,7 @@ class Table:
     def columns(self) -> list[_Spec]: ...
     def __len__(self) -> int: ...
     def values(self, column: int) -> Any: ...
+    def object_columns(self) -> list[npt.NDArray[np.object_] | None]: ...
     def present(self, column: int) -> npt.NDArray[np.uint8]: ...
     def column(self, column: int) -> tuple[str, Any]: ...
     def take(self, rows: npt.NDArray[np.int64]) -> Table: ...
@@ -372,6 +373,34 @@ def model(
 def known_models(edition: str, family: str) -> Table: ...
 
 # --- rows per launcher, kernel, op ---
+class QuerySession:
+    def __init__(self, trace: Trace) -> None: ...
+    def run(
+        self,
+        sql: str,
+        params: list[tuple[str, int | float | str]],
+        *,
+        seconds: float,
+        memory_bytes: int,
+    ) -> Table: ...
+
+def kernel_durations(
+    cells: npt.NDArray[np.object_], groups: npt.NDArray[np.int64], count: int
+) -> (
+    tuple[
+        npt.NDArray[np.float64],
+        npt.NDArray[np.int64],
+        npt.NDArray[np.int64],
+        npt.NDArray[np.int64],
+        npt.NDArray[np.int64],
+        bool,
+    ]
+    | None
+): ...
+def identity_codes(
+    cells: npt.NDArray[np.object_],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]: ...
+
 class Rows:
     def __init__(
         self,

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-import uuid
-from typing import IO, TYPE_CHECKING, Any, Callable, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, Callable, Mapping, NamedTuple
 from weakref import WeakValueDictionary
 
 from tracelens import _native
-from tracelens._checks import thread_count
+from tracelens._checks import text, thread_count, whole
 from tracelens._errors import FileError, UsageError
 from tracelens._table import Column, Table, table_of_rows
 
@@ -49,6 +48,7 @@ class Trace:
         self._origin = origin
         self._view = _native.TraceView(native, origin)
         self._trees: WeakValueDictionary[tuple[bool, bool], Tree] = WeakValueDictionary()
+        self._session: _native.QuerySession | None = None
         origin.native = native
         _ALIVE[origin.token] = origin
 
@@ -136,6 +136,35 @@ class Trace:
 
         return diagnose(self, **options)
 
+    def query(
+        self,
+        sql: str,
+        *,
+        params: Mapping[str, int | float | str] | None = None,
+        timeout_s: float = 60,
+        memory_mb: int = 1024,
+    ) -> Table:
+        """Asks in SQL; the rows of the last statement that gives any, as a table.
+
+        Tables and functions are those of ``tracelens query``: events (``slice``, ``kernel``, ``launch``,
+        ...) and every table of the report, which is made when a statement first names it. Times are in
+        nanoseconds. params: values for ``:name``. A statement ends after ``timeout_s`` seconds (0:
+        never), or when it needs more than ``memory_mb`` for sorting and temporary tables; these stay
+        for later queries of the same trace. A wrong one raises UsageError, with the place.
+
+        >>> import tracelens as tl
+        >>> t = tl.demo()
+        >>> t.query("SELECT count(*) AS n FROM kernel WHERE dur >= :ns", params={"ns": 10_000}).cells("n")
+        [506]
+        """
+        values = [(str(name), _sql_value(name, value)) for name, value in (params or {}).items()]
+        if self._session is None:
+            self._session = _native.QuerySession(self._native)
+        memory = whole("memory_mb", memory_mb, "megabytes, 1 or more", least=1, most=2**40)
+        return Table(self._session.run(
+            text("sql", sql, "SQL as a text"), values,
+            seconds=_seconds(timeout_s), memory_bytes=memory << 20))  # fmt: skip
+
     def edit(self) -> Edit:
         """Changes to this trace, see `Edit`; `edit().trace()` is another trace."""
         from tracelens._edit import Edit
@@ -149,6 +178,20 @@ class Trace:
     def pickle_by_value(self) -> Trace:
         """The same trace, whose pickles hold the whole file: for machines that do not share it."""
         return Trace(self._native, self._origin.with_bytes())
+
+
+def _sql_value(name: str, value: Any) -> int | float | str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float) or (hasattr(value, "dtype") and value.dtype.kind == "f"):
+        return float(value)
+    return whole(f"params: {name}", value, "a whole number of 64 bits, a float or a text", least=-(2**63))
+
+
+def _seconds(value: Any) -> float:
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < float("inf"):
+        return float(value)
+    raise UsageError(f"timeout_s: expected seconds, 0 or more, got {value!r}")
 
 
 class Origin:
@@ -174,7 +217,7 @@ class Origin:
         self.changed_ns = changed_ns
         self.content = content
         self.name = name
-        self.token = uuid.uuid4().hex
+        self.token = os.urandom(16).hex()
         self.native: _native.Trace | None = None
 
     @classmethod

@@ -34,18 +34,23 @@ _PACKAGES = ("PerfModel", "EventReplay", "Reporting", "TreePerf", "Trace2Tree", 
 __all__ = [*_HOMES, "PerfModel", "EventReplay", "Reporting"]
 
 
+def _star_imports():
+    for home in ("PerfModel.perf_model", "Reporting.generate_perf_report_pytorch"):
+        yield import_module(f"{__name__}.{home}")
+
+
 def _of_star_imports(name):
     """Model classes and report functions are reachable from here, too."""
     if not name.startswith("_"):
-        for home in ("PerfModel.perf_model", "Reporting.generate_perf_report_pytorch"):
-            module = import_module(f"{__name__}.{home}")
+        for module in _star_imports():
             if hasattr(module, name):
                 return getattr(module, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__():
-    return sorted({*globals(), *__all__, *_PACKAGES})
+    starred = (name for module in _star_imports() for name in vars(module) if not name.startswith("_"))
+    return sorted({*globals(), *__all__, *_PACKAGES, *starred})
 
 
 let_names_be_both(__name__, _HOMES, _PACKAGES, _of_star_imports)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import time
 from dataclasses import replace
 from typing import Any
 
 from ._run import Outcome, Task, died, work
+
+
+_COUNT_AGAIN_S = 2.0
 
 
 class Dask:
@@ -29,10 +33,15 @@ class Dask:
         self._done: Any = untyped.as_completed()
         self._tasks: dict[str, Task] = {}
         self._call = f"tracelens-{client.id}-{next(self._calls)}"
+        self._slots, self._counted = 1, -_COUNT_AGAIN_S
 
     def slots(self) -> int:
-        threads: int = sum(self._client.nthreads().values())
-        return max(1, threads)
+        # Workers come and go, but asking the scheduler before each task would keep it from its work.
+        now = time.monotonic()
+        if now - self._counted >= _COUNT_AGAIN_S:
+            threads: int = sum(self._client.nthreads().values())
+            self._slots, self._counted = max(1, threads), now
+        return self._slots
 
     def submit(self, task: Task) -> None:
         key = f"{self._call}-{task.number}-{task.attempt}"

@@ -16,13 +16,6 @@ constexpr const char* kNotFound = "Not found";
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Frames without a path and without a namespace (built-ins, runtime calls) say little.
-bool is_shown(const Trace& trace, EventId event) {
-  const std::string_view name = trace.name(event);
-  return trace.category(event) == Category::kCpuOp || contains(name, "nn.Module") ||
-         contains(name, "::") || contains(name, "/");
-}
-
 // "file.py(12): forward" -> "forward"
 std::string_view function_part(std::string_view frame) {
   const std::size_t at = frame.rfind("): ");
@@ -100,34 +93,24 @@ class EndsAsDoubles {
 // Names from `from` (included) up to `to` (included), outermost first; those that are shown, and of
 // a runaway recursion the innermost: each kernel has a stack of its own. An invalid `to` stands for
 // the root.
-constexpr std::size_t kDeepestStack = 500;
-void append_path(CallChain& chain, const OpInput& input, NodeId from, NodeId to) {
+constexpr std::size_t kDeepestStack = 500, kUsualDepth = 64;
+void append_path(CallChain& chain, const OpInput& input, FrameNames& frames, NodeId from,
+                 NodeId to) {
   std::vector<EventId> path;
+  path.reserve(kUsualDepth);
   for (NodeId node = from; node.valid(); node = input.tree.parent(node)) {
     if (path.size() == kDeepestStack) break;
     path.push_back(input.tree.event(node));
     if (node == to) break;
   }
+  chain.reserve(chain.size() + path.size() + 1);
   EndsAsDoubles ends{input};
   for (auto event = path.rbegin(); event != path.rend(); ++event)
-    if (ends.has_place(*event) && is_shown(input.trace, *event))
-      chain.push_back(without_numbers(input.trace.name(*event)));
+    if (ends.has_place(*event))
+      if (const Value& name = frames.of(*event); !name.is_null()) chain.push_back(name);
 }
 
 }  // namespace
-
-std::string without_numbers(std::string_view name) {
-  std::string result;
-  for (std::size_t i = 0; i < name.size();) {
-    if (name[i] != '_' || i + 1 == name.size() || !is_digit(name[i + 1])) {
-      result += name[i++];
-      continue;
-    }
-    ++i;
-    while (i < name.size() && is_digit(name[i])) ++i;
-  }
-  return result;
-}
 
 Value call_stack_value(std::span<const CallChain> chains) {
   if (chains.empty()) return {};
@@ -171,38 +154,49 @@ std::optional<std::string> entry_point(const Value& stack, std::string_view op) 
   return std::nullopt;
 }
 
-std::vector<CallChain> kernel_call_stacks(const OpInput& input, const UnifiedOp& op) {
+std::vector<CallChain> kernel_call_stacks(const OpInput& input, FrameNames& frames,
+                                          const UnifiedOp& op) {
   std::vector<CallChain> stacks;
   if (!op.top.valid()) return stacks;
   const Tree& tree = input.tree;
   CallChain to_op;
-  append_path(to_op, input, op.row.node, op.top);
+  append_path(to_op, input, frames, op.row.node, op.top);
   // The reference, going up from the call, never meets the op put around it (its oddity I-18).
   const bool never_met = tree.is_passed_over(op.row.node);
-  for (const GpuPosition position : input.ops.kernels(op.row)) {
+  const bool repeats_op = !never_met && !frames.of(op.row.event).is_null();
+  CallChain below;  // from the op, which to_op ends with already, down to the call
+  NodeId last_call;
+  const std::span<const GpuPosition> positions = input.ops.kernels(op.row);
+  stacks.reserve(positions.size());
+  for (const GpuPosition position : positions) {
     const NodeId call = tree.parent(tree.node(input.launches.gpu_events()[position].event));
-    CallChain stack = to_op;
-    CallChain below;  // from the op, which to_op ends with already, down to the call
-    if (never_met)
-      append_path(below, input, tree.parent(op.row.node), NodeId{});
-    else
-      append_path(below, input, call, op.row.node);
-    const bool repeats_op = !never_met && is_shown(input.trace, op.row.event);
+    if (stacks.empty() || call != last_call) {
+      below.clear();
+      if (never_met)
+        append_path(below, input, frames, tree.parent(op.row.node), NodeId{});
+      else
+        append_path(below, input, frames, call, op.row.node);
+      last_call = call;
+    }
+    // The last one may have what was made for all: most ops have one kernel.
+    const bool is_last = stacks.size() + 1 == positions.size();
+    CallChain stack = is_last ? std::move(to_op) : to_op;
     stack.insert(stack.end(), below.begin() + (repeats_op ? 1 : 0), below.end());
     stacks.push_back(std::move(stack));
   }
   return stacks;
 }
 
-CallStackCells call_stack_cells(const OpInput& input, const UnifiedOp* op,
+CallStackCells call_stack_cells(const OpInput& input, FrameNames& frames, const UnifiedOp* op,
                                 const KernelStats& kernels) {
   if (op == nullptr) return {kNotFound, kNotFound};
-  std::vector<CallChain> stacks = kernel_call_stacks(input, *op);
+  std::vector<CallChain> stacks = kernel_call_stacks(input, frames, *op);
   const std::span<const GpuPosition> positions = input.ops.kernels(op->row);
   stacks.resize(positions.size());  // those of a synthetic op hold nothing but the kernel
   std::vector<CallChain> chains;
   for (const std::size_t i : kernels.order()) {
-    stacks[i].emplace_back(input.trace.text(input.launches.gpu_events()[positions[i]].name));
+    stacks[i].emplace_back(
+        std::string{input.trace.text(input.launches.gpu_events()[positions[i]].name)});
     chains.push_back(std::move(stacks[i]));
   }
   Value full = call_stack_value(chains);

@@ -2,7 +2,7 @@
 // would look at first. Needs a tree with Python frames.
 //   const Value stack = call_stack_value(chains);       // ['a.py(3): f', 'aten::mm', 'gemm']
 //   entry_point(stack, "aten::mm")                      // "a.py(3): f"
-// Frames keep their names without the running numbers ("Linear_12" becomes "Linear").
+// Frames are called as FrameNames has it.
 #pragma once
 
 #include <optional>
@@ -12,16 +12,14 @@
 #include <tracelens/value.hpp>
 #include <vector>
 
+#include "analysis/ops/frame_names.hpp"
 #include "analysis/ops/input.hpp"
 #include "analysis/ops/kernel_stats.hpp"
 #include "analysis/ops/unified_ops.hpp"
 
 namespace tracelens {
 
-using CallChain = std::vector<std::string>;  // outermost first
-
-// Every "_<digits>" taken out.
-[[nodiscard]] std::string without_numbers(std::string_view name);
+using CallChain = std::vector<Value>;  // texts, outermost first
 
 // One chain: its elements. Several: what they have in common, then each distinct rest as a list of
 // its own. Null when there is none.
@@ -34,7 +32,8 @@ using CallChain = std::vector<std::string>;  // outermost first
 
 // Of each GPU event of the op: the frames and ops around it, down to the call that launched it.
 // None for a synthetic op.
-[[nodiscard]] std::vector<CallChain> kernel_call_stacks(const OpInput& input, const UnifiedOp& op);
+[[nodiscard]] std::vector<CallChain> kernel_call_stacks(const OpInput& input, FrameNames& frames,
+                                                        const UnifiedOp& op);
 
 // The columns entry_point and call_stack_full of a row; `op` is the group's first op with GPU events
 // (null: none), `kernels` the statistics over the group.
@@ -42,7 +41,7 @@ struct CallStackCells {
   std::string entry_point;
   Value full;
 };
-[[nodiscard]] CallStackCells call_stack_cells(const OpInput& input, const UnifiedOp* op,
-                                              const KernelStats& kernels);
+[[nodiscard]] CallStackCells call_stack_cells(const OpInput& input, FrameNames& frames,
+                                              const UnifiedOp* op, const KernelStats& kernels);
 
 }  // namespace tracelens

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/kit/test_ops.hpp"
+#include "analysis/ops/shared_stacks.hpp"
 #include "analysis/ops/unified.hpp"
 
 namespace tracelens {
@@ -87,9 +88,41 @@ TEST(CallStacks, AnOpThatIsPassedOverStandsBesideTheStackOfItsKernel) {
   const std::vector<UnifiedOp> ops = collect_unified_ops(input);
   ASSERT_EQ(ops.size(), 1u);
   EXPECT_EQ(trace.text(ops[0].name), "pseudo_op::x");
-  EXPECT_EQ(kernel_call_stacks(input, ops[0]).at(0),
+  FrameNames frames{trace};
+  EXPECT_EQ(kernel_call_stacks(input, frames, ops[0]).at(0),
             (CallChain{"a/a.py(1): main", "vllm::moe_forward", "pseudo_op::x", "a/a.py(1): main",
                        "vllm::moe_forward"}));
+}
+
+TEST(SharedStacks, CallsFromTheSamePlaceHaveOneList) {
+  TestTrace t;
+  t.python("a/a.py(1): main", 0, 100);
+  for (int i = 0; i < 2; ++i) {
+    t.python("nn.Module: Linear_" + std::to_string(i), 10 + 40 * i, 30);
+    t.op("aten::mm", 20 + 40 * i, 10);
+  }
+  const Trace trace = t.finish();
+  const TraceFacts facts{trace, {.python_frames = true}};
+  const Tree& tree = facts.tree();
+  SharedStacks stacks{trace, tree};
+  std::vector<Value> lists;
+  for (std::uint32_t row = 0; row < tree.size(); ++row)
+    if (trace.name(tree.event(NodeId{row})) == "aten::mm") lists.push_back(stacks.of(NodeId{row}));
+  ASSERT_EQ(lists.size(), 2u);
+  EXPECT_EQ(python_repr(lists[0]), "['a/a.py(1): main', 'nn.Module: Linear', 'aten::mm']");
+  EXPECT_EQ(&lists[0].items(), &lists[1].items());
+}
+
+TEST(SharedStacks, ARunawayRecursionHasNone) {
+  TestTrace t;
+  const auto deepest = static_cast<int>(SharedStacks::kDeepest);
+  for (int i = 0; i <= deepest; ++i) t.python("a/a.py(1): f", i, 10 * deepest - 2 * i);
+  const Trace trace = t.finish();
+  const TraceFacts facts{trace, {.python_frames = true}};
+  SharedStacks stacks{trace, facts.tree()};
+  const std::uint32_t last = static_cast<std::uint32_t>(facts.tree().size()) - 1;
+  EXPECT_TRUE(stacks.of(NodeId{last}).is_null());
+  EXPECT_EQ(stacks.of(NodeId{last - 1}).items().size(), SharedStacks::kDeepest);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "analysis/ops/module_classes.hpp"
 
-#include "analysis/ops/call_stacks.hpp"
+#include "analysis/ops/frame_names.hpp"
 #include "table/utf8.hpp"
 
 namespace tracelens {

@@ -45,7 +45,8 @@ class UnifiedTable {
         with_overlap_{with_overlap},
         has_call_stack_{input.options.call_stack && !with_overlap},
         rates_{input.models, input.options.gpu, input.options.peaks},
-        row_{input} {}
+        row_{input},
+        frames_{input.trace} {}
 
   std::optional<Table> make() {
     if (ops_.empty()) return std::nullopt;
@@ -196,19 +197,20 @@ class UnifiedTable {
     row_.figures = answered == nullptr ? nullptr : &rates_.figures(answered->row.answer);
     row_.params = answered == nullptr ? Value{} : params_of(*answered);
     row_.stacks = stacks_in_kernel_cells(launching);
-    if (has_call_stack_) row_.call_stack = call_stack_cells(input_, launching, row_.kernels);
+    if (has_call_stack_)
+      row_.call_stack = call_stack_cells(input_, frames_, launching, row_.kernels);
   }
 
   // The reference, and so spreadsheets that are compared with its own, leaves the call stacks in
   // these cells unless it makes columns of them (its oddity O13).
-  [[nodiscard]] std::vector<Value> stacks_in_kernel_cells(const UnifiedOp* op) const {
+  [[nodiscard]] std::vector<Value> stacks_in_kernel_cells(const UnifiedOp* op) {
     const bool has_stacks = input_.recompute || input_.options.call_stack;
     if (op == nullptr || !has_stacks || has_call_stack_ ||
         input_.options.edition != Edition::kReference)
       return {};
     std::vector<Value> stacks;
-    for (const CallChain& stack : kernel_call_stacks(input_, *op))
-      stacks.push_back(Value::list({stack.begin(), stack.end()}));
+    for (CallChain& stack : kernel_call_stacks(input_, frames_, *op))
+      stacks.push_back(Value::list(std::move(stack)));
     return stacks;
   }
 
@@ -232,6 +234,7 @@ class UnifiedTable {
   TimedGroups groups_;
   std::vector<OverlapFields> overlaps_;  // by op
   UnifiedRow row_;
+  FrameNames frames_;
   std::vector<std::int64_t> durations_, busy_;
 };
 

@@ -45,7 +45,7 @@ bool OpCells::has_room(std::size_t kernels) {
 }
 
 Value OpCells::kernels(std::span<const GpuPosition> positions, bool with_uid,
-                       std::span<const CallChain> call_stacks) {
+                       std::vector<Value> call_stacks) {
   static const Value::Keys kKeys = keys_of({"name", "dur", "stream"}),
                            kKeysWithUid = keys_of({"name", "dur", "stream", "gpu_op_uid"}),
                            kKeysWithStack =
@@ -55,11 +55,14 @@ Value OpCells::kernels(std::span<const GpuPosition> positions, bool with_uid,
   kernels.reserve(positions.size());
   for (std::size_t i = 0; i < positions.size(); ++i) {
     const GpuEvent& gpu = input_.launches.gpu_events()[positions[i]];
-    std::vector<Value> items{name(gpu.name), us(gpu.end_ns - gpu.start_ns),
-                             stream_value(gpu.stream)};
+    std::vector<Value> items;
+    items.reserve(kKeysWithStack->size());
+    items.push_back(name(gpu.name));
+    items.emplace_back(us(gpu.end_ns - gpu.start_ns));
+    items.push_back(stream_value(gpu.stream));
     if (with_uid) items.emplace_back(std::int64_t{gpu.event.row});
     const bool has_stack = with_uid && i < call_stacks.size();
-    if (has_stack) items.push_back(Value::list({call_stacks[i].begin(), call_stacks[i].end()}));
+    if (has_stack) items.push_back(std::move(call_stacks[i]));
     kernels.push_back(Value::dict_of(has_stack  ? kKeysWithStack
                                      : with_uid ? kKeysWithUid
                                                 : kKeys,

@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "analysis/kit/column_set.hpp"
-#include "analysis/ops/call_stacks.hpp"
 #include "analysis/ops/input.hpp"
 #include "analysis/ops/overlap.hpp"
+#include "analysis/ops/shared_stacks.hpp"
 
 namespace tracelens {
 
@@ -32,7 +32,7 @@ namespace tracelens {
 // Values that many cells hold are made once.
 class OpCells {
  public:
-  explicit OpCells(OpInput& input) : input_{input} {}
+  explicit OpCells(OpInput& input) : input_{input}, stacks_{input.trace, input.tree} {}
 
   // All cells of a table together list so many kernels and no more (OpInput::kernels_per_table()):
   // where ops are nested without end, each of them has the kernels of all below.
@@ -41,7 +41,8 @@ class OpCells {
   // A dict for each: name, dur, stream, and its position where asked for; then its call stack, where
   // these are given.
   [[nodiscard]] Value kernels(std::span<const GpuPosition> positions, bool with_uid,
-                              std::span<const CallChain> call_stacks = {});
+                              std::vector<Value> call_stacks = {});
+  [[nodiscard]] SharedStacks& stacks() { return stacks_; }
   // The same of those that ran at the same time, with overlap_pct; null when there are none.
   [[nodiscard]] Value partners(const OverlapFields& overlap);
   [[nodiscard]] Value partner_names(std::uint32_t names);
@@ -54,6 +55,7 @@ class OpCells {
   [[nodiscard]] bool has_room(std::size_t kernels);
 
   OpInput& input_;
+  SharedStacks stacks_;
   std::size_t listed_ = 0;  // kernels in the cells of the table at hand
   std::unordered_map<std::uint32_t, Value> names_, partner_names_, details_;
 };

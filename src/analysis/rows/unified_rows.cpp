@@ -22,7 +22,28 @@ struct UnifiedOpRow : SingleOp {
     const std::span<const GpuPosition> positions = input.ops.kernels(op->row);
     if (positions.empty()) return {};
     if (!call_stacks) return cells.kernels(positions, true);
-    return cells.kernels(positions, true, kernel_call_stacks(input, *op));
+    return cells.kernels(positions, true, stacks(positions));
+  }
+
+ private:
+  // Of each GPU event, down to the call that launched it; none for a synthetic op.
+  [[nodiscard]] std::vector<Value> stacks(std::span<const GpuPosition> positions) const {
+    std::vector<Value> lists;
+    const Tree& tree = input.tree;
+    // The way of nearly all of them: from the root straight down.
+    const bool is_straight =
+        op->top.valid() && !tree.parent(op->top).valid() && !tree.is_passed_over(op->row.node);
+    for (const GpuPosition position : positions) {
+      if (!is_straight) break;
+      const EventId kernel = input.launches.gpu_events()[position].event;
+      lists.push_back(cells.stacks().of(tree.parent(tree.node(kernel))));
+      if (lists.back().is_null()) break;
+    }
+    if (lists.size() == positions.size() && !lists.back().is_null()) return lists;
+    lists.clear();
+    for (CallChain& chain : kernel_call_stacks(input, cells.stacks().frames(), *op))
+      lists.push_back(Value::list(std::move(chain)));
+    return lists;
   }
 };
 

@@ -56,7 +56,7 @@ def short_kernels(analyzer, threshold_us, bins, topk):
     if short.empty or not set(keys) <= set(short.columns):
         return histogram, pd.DataFrame()
     groups = Groups(short.dropna(subset=keys), keys)
-    made = groups.keys()
+    made = pd.DataFrame(groups.keys())
     # Durations are whole nanoseconds: sums that are equal must not differ in their last bit.
     made[f"{_SHORT} duration (µs) sum"] = groups.aggregate(_DUR, "sum").round(6)
     made[f"{_SHORT} count"] = groups.size()

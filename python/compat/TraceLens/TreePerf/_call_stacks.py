@@ -3,7 +3,7 @@
 import ast
 import os
 
-import pandas as pd
+import numpy as np
 
 NOT_FOUND = "Not found"
 _WRAPPER_STARTS = ("<built-in", "pybind11_builtins", "nn.Module:")
@@ -87,8 +87,10 @@ def _last(frames, name):
 def add_call_stack_columns(made):
     """Columns entry_point and call_stack_full, from the kernels of each row."""
     stacks = [full_stack(stats) for stats in made["kernel_details_summary"]]
-    made["entry_point"] = [entry_point(name, stack) for name, stack in zip(made["name"], stacks)]
-    made["call_stack_full"] = stacks
-    made["kernel_details_summary"] = pd.Series(
-        [[{k: v for k, v in each.items() if k != "call_stack"} for each in stats]
-         for stats in made["kernel_details_summary"]], dtype=object)  # fmt: skip
+    entries = [entry_point(name, stack) for name, stack in zip(made["name"], stacks)]
+    made["entry_point"] = np.array(entries, dtype=object)
+    made["call_stack_full"] = np.array(stacks, dtype=object)
+    shown = np.empty(len(stacks), dtype=object)
+    for row, stats in enumerate(made["kernel_details_summary"]):
+        shown[row] = [{k: v for k, v in each.items() if k != "call_stack"} for each in stats]
+    made["kernel_details_summary"] = shown

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+from tracelens import _native
 
 from ._reductions import Reductions
 
@@ -17,51 +18,57 @@ _NAMES = {
 _NOT_SHOWN = ("dur", "gpu_op_uid")
 
 
-def kernel_stats(lists, metrics=("mean",)):
-    """Of lists of {name, dur, stream}: one dict per position of the first list that is not empty.
+def kernel_stats_of_groups(cells, groups, count, metrics=("mean",)):
+    """Of lists of {name, dur, stream}: for each group one dict per position of its first list that is not
+    empty. Lists of another length are left out, with a warning.
 
-    Lists of another length are left out, with a warning.
+    cells: an array of objects; groups: the number of each one's group, below `count`.
     """
-    return kernel_stats_of_groups([lists], metrics)[0]
-
-
-def kernel_stats_of_groups(groups, metrics=("mean",)):
-    """The same for many groups of lists: all durations are summed up in one go."""
-    kept = [_comparable(lists) for lists in groups]
-    durations, positions, first = [], [], 0
-    for lists in kept:
-        for each in lists:
-            durations.extend([kernel["dur"] for kernel in each])
-            positions.extend(range(first, first + len(each)))
-        first += len(lists[0]) if lists else 0
-    columns = _columns(durations, positions, first, metrics)
+    found = _native.kernel_durations(cells, groups, count)
+    if found is None:
+        found = _durations(cells, groups, count)
+    durations, places, first_rows, lengths, sizes, left_out = found
+    if left_out:
+        warnings.warn("Inconsistent kernel list length found. Skipping a row.", UserWarning)
+    columns = _columns(durations, places, int(lengths.sum()), metrics)
     made, place = [], 0
-    for lists in kept:
-        found = []
-        for kernel in lists[0] if lists else ():
+    for row, size in zip(first_rows.tolist(), sizes.tolist()):
+        stats = []
+        for kernel in cells[row] if row >= 0 else ():
             shown = {key: value for key, value in kernel.items() if key not in _NOT_SHOWN}
-            shown["count"] = len(lists)
-            for name, cells in columns:
-                shown[name] = cells[place]
-            found.append(shown)
+            shown["count"] = size
+            for name, numbers in columns:
+                shown[name] = numbers[place]
+            stats.append(shown)
             place += 1
-        made.append(sorted(found, key=lambda each: (each["total_duration_us"], each["name"])))
+        made.append(sorted(stats, key=lambda each: (each["total_duration_us"], each["name"])))
     return made
 
 
-def _comparable(lists):
-    lists = [each for each in lists if isinstance(each, (list, tuple)) and each]
-    kept = [each for each in lists if len(each) == len(lists[0])]
-    if len(kept) < len(lists):
-        warnings.warn("Inconsistent kernel list length found. Skipping a row.", UserWarning)
-    return kept
+def _durations(cells, groups, count):
+    """The same as of _native, whatever the cells and durations are."""
+    first_rows, lengths, sizes = (np.full(count, value) for value in (-1, 0, 0))
+    kept, left_out = [], False
+    for row, (cell, group) in enumerate(zip(cells, groups)):
+        if not isinstance(cell, (list, tuple)) or not cell:
+            continue
+        if first_rows[group] < 0:
+            first_rows[group], lengths[group] = row, len(cell)
+        if len(cell) == lengths[group]:
+            sizes[group] += 1
+            kept.append((cell, group))
+        else:
+            left_out = True
+    starts = np.cumsum(lengths) - lengths
+    durations = [kernel["dur"] for cell, _ in kept for kernel in cell]
+    places = [start for cell, group in kept for start in range(starts[group], starts[group] + len(cell))]
+    return pd.Series(durations).to_numpy(), np.array(places), first_rows, lengths, sizes, left_out
 
 
-def _columns(durations, positions, count, metrics):
+def _columns(durations, places, count, metrics):
     if not count:
         return []
-    numbers = np.array(positions)
-    all_of_them = Reductions(pd.Series(durations), numbers, count)
+    all_of_them = Reductions(durations, places, count)
     columns = [("total_duration_us", all_of_them.sum().tolist())]
     for metric, name in _NAMES.items():
         if metric in metrics:

@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 import pandas as pd
 
-from ._groups import Groups, add_percentages, aggregate_name, in_order
+from ._groups import Groups, add_percentages, aggregate_name, distinct, in_order, longest_first
 from ._kernel_stats import kernel_stats_of_groups
 
 DIRECT, SUBTREE = "total_direct_kernel_time", "total_subtree_kernel_time"
@@ -28,8 +28,55 @@ def _longest_first(frame, column):
     return frame.sort_values(column, ascending=False, kind="stable").reset_index(drop=True)
 
 
-def _categories(groups):
-    return groups["op category"].agg(lambda cells: sorted(set(cells)))
+class _Ranking:
+    """Launchers by some columns: the longest group first, groups that tie by their keys."""
+
+    def __init__(self, df, *columns):
+        keys = _by(df, *columns)
+        if columns[0] not in keys:
+            raise KeyError(columns[0])
+        self._groups = Groups(df, keys)
+        if any(pd.isna(cells).any() for cells in self._groups.keys().values()):
+            self._groups = Groups(df.dropna(subset=keys), keys)
+        self._keys = {key: np.asarray(cells) for key, cells in self._groups.keys().items()}
+        self._columns = {}
+
+    def __contains__(self, column):
+        return column in self._groups.frame.columns
+
+    def add(self, name, cells):
+        self._columns[name] = np.asarray(cells)
+
+    def add_objects(self, name, cells):
+        made = np.empty(self._groups.count, dtype=object)
+        for number, cell in enumerate(cells):
+            made[number] = cell
+        self._columns[name] = made
+
+    def sums(self, column):
+        return np.asarray(self._groups.aggregate(column, "sum"))
+
+    def counts(self, column=None):
+        return self._groups.size() if column is None else self._groups.aggregate(column, "count")
+
+    def add_categories(self):
+        codes, categories = distinct(self._groups.frame["op category"])
+        found = [set() for _ in range(self._groups.count)]
+        for pair in np.unique(self._groups.number * max(len(categories), 1) + codes).tolist():
+            number, code = divmod(pair, len(categories))
+            found[number].add(categories[code])
+        self.add_objects("Categories", map(sorted, found))
+
+    def add_first_stacks(self):
+        if "call_stack" in self:
+            self.add_objects("call_stack_first", self._groups.firsts("call_stack"))
+
+    def frame(self, longest, share_of):
+        order = np.array(sorted(range(self._groups.count), key=lambda number: tuple(
+            cells[number] for cells in self._keys.values())), dtype=np.int64)  # fmt: skip
+        order = order[np.argsort(-self._columns[longest][order], kind="stable")]
+        made = {name: cells[order] for name, cells in {**self._keys, **self._columns}.items()}
+        return add_percentages(pd.DataFrame(made), share_of)
 
 
 def summary(df):
@@ -37,16 +84,16 @@ def summary(df):
         return pd.DataFrame(
             columns=["name", DIRECT + "_sum", DIRECT + "_ms", "Count", "Categories",
                      "Percentage (%)", "Cumulative Percentage (%)"])  # fmt: skip
-    groups = _sorted_groups(df, _by(df, "name", "is_recompute"))
-    times = [column for column in (DIRECT, SUBTREE) if column in df.columns]
-    made = groups[times].sum().add_suffix("_sum")
-    for column in times:
-        made[column + "_ms"] = made[column + "_sum"] / 1000
-    made["Count"] = groups.size()
-    if "op category" in df.columns:
-        made["Categories"] = _categories(groups)
-    made = _longest_first(made.reset_index(), DIRECT + "_sum")
-    return add_percentages(made, DIRECT + "_ms")
+    made = _Ranking(df, "name", "is_recompute")
+    sums = {column: made.sums(column) for column in (DIRECT, SUBTREE) if column in made}
+    for column, cells in sums.items():
+        made.add(column + "_sum", cells)
+    for column, cells in sums.items():
+        made.add(column + "_ms", cells / 1000)
+    made.add("Count", made.counts())
+    if "op category" in made:
+        made.add_categories()
+    return made.frame(DIRECT + "_sum", DIRECT + "_ms")
 
 
 def summary_by_category(df):
@@ -54,36 +101,31 @@ def summary_by_category(df):
         return pd.DataFrame(
             columns=["op category", "Count", DIRECT + "_ms", "Percentage (%)",
                      "Cumulative Percentage (%)"])  # fmt: skip
-    groups = _sorted_groups(df, _by(df, "op category", "is_recompute"))
-    made = pd.DataFrame({"Count": groups.size(), DIRECT + "_ms": groups[DIRECT].sum()})
-    made = _longest_first(made.reset_index(), DIRECT + "_ms")
-    made[DIRECT + "_ms"] /= 1000
-    return add_percentages(made, DIRECT + "_ms")
+    made = _Ranking(df, "op category", "is_recompute")
+    made.add("Count", made.counts())
+    made.add(DIRECT + "_ms", made.sums(DIRECT) / 1000)
+    return made.frame(DIRECT + "_ms", DIRECT + "_ms")
 
 
 def summary_by_module(df):
-    groups = _sorted_groups(df, _by(df, "name", "parent_module"))
-    made = pd.DataFrame({DIRECT + "_sum": groups[DIRECT].sum()})
-    if SUBTREE in df.columns:
-        made[SUBTREE + "_sum"] = groups[SUBTREE].sum()
-        made[SUBTREE + "_count"] = groups[SUBTREE].count()
-    made[DIRECT + "_ms"] = made[DIRECT + "_sum"] / 1000
-    made["Count"] = groups.size()
-    made["Categories"] = _categories(groups)
-    if "call_stack" in df.columns:
-        made["call_stack_first"] = groups["call_stack"].agg(lambda cells: cells.iloc[0])
-    made = _longest_first(made.reset_index(), DIRECT + "_sum")
-    return add_percentages(made, DIRECT + "_ms")
+    made = _Ranking(df, "name", "parent_module")
+    made.add(DIRECT + "_sum", made.sums(DIRECT))
+    if SUBTREE in made:
+        made.add(SUBTREE + "_sum", made.sums(SUBTREE))
+        made.add(SUBTREE + "_count", made.counts(SUBTREE))
+    made.add(DIRECT + "_ms", made.sums(DIRECT) / 1000)
+    made.add("Count", made.counts())
+    made.add_categories()
+    made.add_first_stacks()
+    return made.frame(DIRECT + "_sum", DIRECT + "_ms")
 
 
 def summary_by_category_and_module(df):
-    groups = _sorted_groups(df, _by(df, "op category", "parent_module", "is_recompute"))
-    made = pd.DataFrame({"Count": groups.size()})
-    if "call_stack" in df.columns:
-        made["call_stack_first"] = groups["call_stack"].agg(lambda cells: cells.iloc[0])
-    made[DIRECT + "_ms"] = groups[DIRECT].sum() / 1000
-    made = _longest_first(made.reset_index(), DIRECT + "_ms")
-    return add_percentages(made, DIRECT + "_ms")
+    made = _Ranking(df, "op category", "parent_module", "is_recompute")
+    made.add("Count", made.counts())
+    made.add_first_stacks()
+    made.add(DIRECT + "_ms", made.sums(DIRECT) / 1000)
+    return made.frame(DIRECT + "_ms", DIRECT + "_ms")
 
 
 def summary_by_shape(df, name):
@@ -134,14 +176,14 @@ def unique_args(
     made = groups.keys()
     made["operation_count"] = groups.size()
     if "ts" in df.columns:
-        starts = groups.aggregate("ts", "min")
+        starts = np.asarray(groups.aggregate("ts", "min"))
         made["first_occurrence_time"] = starts - (starts.min() if len(starts) else 0)
     metrics = in_order(agg_metrics)
     for how in [*metrics, "sum"]:
         for column in _by(df, DIRECT, SUBTREE):
             made[f"{column}_{aggregate_name(how)}"] = groups.aggregate(column, how)
     if "UID" in df.columns:
-        made["ex_UID"] = groups.frame["UID"].to_numpy()[groups.first_row]
+        made["ex_UID"] = groups.firsts("UID")
     if "call_stack" in df.columns:
         made["call_stack"] = groups.first("call_stack")
     if "kernel_details" in df.columns:
@@ -151,15 +193,14 @@ def unique_args(
             groups, "overlapping_kernels_details", metrics)  # fmt: skip
         overlap = pd.to_numeric(groups.frame["overlap_pct"])
         for how in metrics:
-            made[f"overlap_pct_{aggregate_name(how)}"] = overlap.groupby(groups.number).agg(how)
-    by = [DIRECT + "_sum"] + (["ex_UID"] if "ex_UID" in made.columns else [])
-    made = made.sort_values(by, ascending=[False, True][: len(by)], kind="stable")
-    made = made.reset_index(drop=True)
+            made[f"overlap_pct_{aggregate_name(how)}"] = overlap.groupby(groups.number).agg(how).array
+    made = longest_first(made, [DIRECT + "_sum", "ex_UID"])
     return add_percentages(made, DIRECT + "_sum") if include_pct else made
 
 
 def _stats_of(groups, column, metrics):
     made = np.empty(groups.count, dtype=object)
-    for number, stats in enumerate(kernel_stats_of_groups(groups.cells(column), metrics)):
+    cells = groups.frame[column].to_numpy(dtype=object)
+    for number, stats in enumerate(kernel_stats_of_groups(cells, groups.number, groups.count, metrics)):
         made[number] = stats
     return made

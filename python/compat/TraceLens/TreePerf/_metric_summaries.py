@@ -2,9 +2,10 @@
 
 import warnings
 
+import numpy as np
 import pandas as pd
 
-from ._groups import Groups, add_percentages, aggregate_name, in_order, texts
+from ._groups import Groups, add_percentages, aggregate_name, in_order, longest_first, texts
 from ._launcher_summaries import ARGUMENTS, _stats_of
 
 TIME = "Kernel Time (µs)"
@@ -26,16 +27,15 @@ class _Columns:
             if column in self:
                 self.made[column + suffix] = self.groups.first(column)
 
+    def insert_second(self, name, cells):
+        first, *others = self.made.items()
+        self.made = dict([first, (name, cells), *others])
+
     def spread(self, column, metrics=None):
         if column not in self:
             return
         for how in self.metrics if metrics is None else metrics:
             self.made[f"{column}_{aggregate_name(how)}"] = self.groups.aggregate(column, how)
-
-
-def _ordered(made, by):
-    order = [False] + [True] * (len(by) - 1)
-    return made.sort_values(by, ascending=order, kind="stable").reset_index(drop=True)
 
 
 def summarize_metrics(
@@ -50,7 +50,7 @@ def summarize_metrics(
         keys.append("num_kernels")
     if "is_recompute" in df.columns:
         keys.append("is_recompute")
-    frame = df.copy()
+    frame = df.copy(deep=False)
     for column in keys:
         if column not in ("name", "is_recompute"):
             frame[column] = texts(df[column])
@@ -61,8 +61,7 @@ def summarize_metrics(
     groups = Groups(frame, grouped)
     columns = _Columns(groups, in_order(agg_metrics))
     if include_overlapping_kernels:
-        columns.made.insert(1, "overlapping_kernel_names_first",
-                            groups.first("overlapping_kernel_names"))  # fmt: skip
+        columns.insert_second("overlapping_kernel_names_first", groups.first("overlapping_kernel_names"))
     columns.first("GFLOPS", "Data Moved (MB)", "FLOPS/Byte")
     columns.spread("TB/s")
     columns.spread("TFLOPS/s")
@@ -79,12 +78,12 @@ def summarize_metrics(
     columns.first(*ARGUMENTS)
     columns.spread(TIME)
     columns.spread(TIME, ["sum"])
-    columns.made["name_count"] = groups.aggregate("name", "count")
+    columns.made["name_count"] = groups.size()
     columns.made["UID_first"] = groups.first("UID")
     made = columns.made
     if include_overlapping_kernels:
-        return _ordered_by_family(made, keys, "UID_first", "_overlapping")
-    return _ordered(made, [TIME + "_sum", "UID_first"])
+        return _ordered_by_family(pd.DataFrame(made), keys, "UID_first", "_overlapping")
+    return longest_first(made, [TIME + "_sum", "UID_first"])
 
 
 def _kernel_columns(columns, suffix, with_overlap):
@@ -98,18 +97,20 @@ def _kernel_columns(columns, suffix, with_overlap):
         overlap = pd.to_numeric(groups.frame["overlap_pct"])
         for how in columns.metrics:
             name = f"overlap_pct_{aggregate_name(how)}"
-            columns.made[name] = overlap.groupby(groups.number).agg(how).round(2)
-        if {"overlap_pct_std", "overlap_pct_mean"} <= set(columns.made.columns):
-            known = columns.made["overlap_pct_mean"].notna()
-            columns.made.loc[known, "overlap_pct_std"] = columns.made["overlap_pct_std"].fillna(0.0)
+            columns.made[name] = overlap.groupby(groups.number).agg(how).round(2).to_numpy()
+        if {"overlap_pct_std", "overlap_pct_mean"} <= set(columns.made):
+            known = ~np.isnan(columns.made["overlap_pct_mean"])
+            spread = columns.made["overlap_pct_std"].copy()
+            spread[known & np.isnan(spread)] = 0.0
+            columns.made["overlap_pct_std"] = spread
 
 
 def _ordered_by_family(made, keys, uid, drop=None):
     """Rows that differ only in what ran beside them stay together, the longest family first."""
     family = Groups(made, keys)
     order = pd.DataFrame({
-        "total": family.aggregate(TIME + "_sum", "sum").to_numpy()[family.number],
-        "uid": family.aggregate(uid, "min").to_numpy()[family.number],
+        "total": np.asarray(family.aggregate(TIME + "_sum", "sum"))[family.number],
+        "uid": np.asarray(family.aggregate(uid, "min"))[family.number],
     })  # fmt: skip
     by = ["total", "uid"]
     for number, column in enumerate(keys):
@@ -145,7 +146,7 @@ def summarize_unified(
     metrics = in_order(agg_metrics)
     columns = _Columns(groups, metrics)
     made = columns.made
-    made["ex_UID"] = groups.frame["UID"].to_numpy()[groups.first_row]
+    made["ex_UID"] = groups.firsts("UID")
     made["operation_count"] = groups.size()
     if "duration_us" in columns:
         made["total_duration_us"] = groups.aggregate("duration_us", "sum")
@@ -170,12 +171,12 @@ def summarize_unified(
     columns.spread(TIME, others)
     _kernel_columns(columns, "_summary", include_overlapping_kernels)
     columns.first("perf_params", "has_perf_model", suffix="")
-    if include_call_stack and "kernel_details_summary" in made.columns:
+    if include_call_stack and "kernel_details_summary" in made:
         from ._call_stacks import add_call_stack_columns
 
         add_call_stack_columns(made)
     if include_overlapping_kernels:
-        made = _ordered_by_family(made, keys, "ex_UID")
+        made = _ordered_by_family(pd.DataFrame(made), keys, "ex_UID")
     else:
-        made = _ordered(made, [TIME + "_sum", "ex_UID"])
+        made = longest_first(made, [TIME + "_sum", "ex_UID"])
     return add_percentages(made, TIME + "_sum") if include_pct else made

@@ -49,10 +49,10 @@ class NativeTables:
                 include_unlinked=analyzer.include_unlinked_kernels))  # fmt: skip
         return self._cached[1]
 
-    def _frame(self, table):
+    def _frame(self, table, nullable=False):
         from tracelens._frames import frame
 
-        made = frame(table, none_is_object=True)
+        made = frame(table, none_is_object=True, nullable=nullable)
         made.attrs = {}
         uids = self._analyzer.tree._source.uids()
         if uids is not None and len(made):
@@ -60,9 +60,9 @@ class NativeTables:
             for column in made.columns:
                 if column.endswith("UID"):
                     known = made[column].notna().to_numpy()
-                    rows = made[column].to_numpy()[known].astype(np.int64)
+                    rows = made.loc[known, column].to_numpy(dtype=np.int64)
                     inside = rows < len(uids)
-                    cells = made[column].to_numpy().copy()
+                    cells = made[column].array.copy()
                     cells[np.flatnonzero(known)[inside]] = uids[rows[inside]]
                     made[column] = cells
         return made
@@ -78,14 +78,11 @@ class NativeTables:
         trace = self._trace()
         if trace is None or (micro_idle_us is not None and micro_idle_us != int(micro_idle_us)):
             return None
-        from tracelens import _native
         from tracelens._frames import frame
 
-        table = _native.table(trace, "gpu_timeline", {
-            "edition": "reference", "include_unlinked": analyzer.include_unlinked_kernels,
-            "micro_idle_us": None if micro_idle_us is None else int(micro_idle_us)})  # fmt: skip
-        made = None if table is None else frame(table)
-        if made is None or not made["time ms"].any():
+        made = frame(self._rows(trace).timeline(
+            micro_idle_us=None if micro_idle_us is None else int(micro_idle_us)))  # fmt: skip
+        if not made["time ms"].any():
             return None  # perhaps there is nothing on the GPU: the events tell
         made.attrs = {}
         analyzer.tree.leave_on_events(lambda: mark_partners(gpu_events(analyzer)))
@@ -123,10 +120,8 @@ class NativeTables:
         trace = self._trace()
         if trace is None or has_own_categories():
             return None
-        made = self._frame(self._rows(trace).kernels(launch=launch, op=op, module=module))
-        for column in made.columns:
-            if "UID" in column or "count" in column:
-                made[column] = made[column].astype("Int64")
+        table = self._rows(trace).kernels(launch=launch, op=op, module=module)
+        made = self._frame(table, nullable=lambda column: "UID" in column or "count" in column)
         above = [kind for kind, wanted in (("cpu_op", op), ("nn.Module", module)) if wanted]
         analyzer.tree.leave_on_events(lambda: _leave_busy_times(analyzer.tree, made, above))
         return made
@@ -145,8 +140,7 @@ class NativeTables:
             call_stacks=analyzer.tree.add_python_func and kernels, callers=True)  # fmt: skip
         made = self._frame(table)
         if "event" in made.columns:
-            _remember_made_up(analyzer.tree, made)
-            made = made.drop(columns="event")
+            _remember_made_up(analyzer.tree, made, made.pop("event"))
         analyzer.tree.leave_on_events(lambda: leave_unified(analyzer, metrics, communication))
         return made
 
@@ -185,21 +179,22 @@ def _leave_busy_times(tree, made, above):
         if not set(columns) <= set(made.columns):
             continue
         rows = made.loc[:, list(columns)].dropna().drop_duplicates(columns[0])
-        for uid, busy, count in zip(*(rows[column].tolist() for column in columns)):
+        # Plain numbers, which json takes: the cells of an Int64 column are NumPy's.
+        cells = (rows[column].to_numpy(dtype=kind).tolist() for column, kind in zip(columns, (int, float, int)))
+        for uid, busy, count in zip(*cells):
             event = tree.get_UID2event(uid)
             if "gpu_busy_time" not in event:  # as where it is measured: what is there counts
                 event["gpu_busy_time"], event["kernel_count"] = busy, count
 
 
-def _remember_made_up(tree, made):
+def _remember_made_up(tree, made, callers):
     """Synthetic ops have UIDs that no event has; get_UID2event() finds them all the same."""
-    callers = made["event"].tolist()
-    uids = made["UID"].tolist()
-    kernels = made["kernel_details"].tolist() if "kernel_details" in made.columns else [[]] * len(uids)
-    for uid, caller, name, details in zip(uids, callers, made["name"].tolist(), kernels):
-        if caller == uid or caller is None or caller != caller:
-            continue
-        tree.made_up_events[uid] = _MadeUp(tree, int(caller), uid, name, details)
+    synthetic = np.flatnonzero((callers != made["UID"]).to_numpy() & callers.notna().to_numpy())
+    for row in synthetic.tolist():
+        uid = made["UID"].iat[row].item()
+        details = made["kernel_details"].iat[row] if "kernel_details" in made.columns else []
+        tree.made_up_events[uid] = _MadeUp(
+            tree, int(callers.iat[row]), uid, made["name"].iat[row], details)  # fmt: skip
 
 
 class _MadeUp:

@@ -3,33 +3,34 @@
 import math
 
 import numpy as np
-import pandas as pd
 
 
 class Reductions:
     """Of one column: groups are numbered from 0; missing values do not count."""
 
-    def __init__(self, values, numbers, count):
-        values = values.to_numpy()
+    def __init__(self, values, numbers, count, order=None):
+        """`order`: the rows by group, where that is known already."""
+        values = np.asarray(values)
         if values.dtype.kind == "f":
-            known = ~np.isnan(values)
-            if not known.all():
-                values, numbers = values[known], numbers[known]
-        order = np.argsort(numbers, kind="stable")
+            missing = np.isnan(values)
+            if missing.any():
+                values, numbers, order = values[~missing], numbers[~missing], None
+        if order is None:
+            order = np.argsort(numbers, kind="stable")
         self._values, self._numbers = values[order], numbers[order]
         self._sizes = np.bincount(numbers, minlength=count)
         self._count = count
         self._exact = None
-        self._starts = np.flatnonzero(np.r_[True, np.diff(self._numbers) != 0]) if len(values) else []
-        self._found = self._numbers[self._starts] if len(values) else []
+        self._found = np.flatnonzero(self._sizes)
+        self._starts = (np.cumsum(self._sizes) - self._sizes)[self._found]
 
     def _spread(self, reduced, missing):
         """A value per group, also for groups without any."""
         if len(self._found) == self._count:
-            return pd.Series(reduced)
+            return reduced
         cells = np.full(self._count, missing, dtype=np.result_type(reduced, type(missing)))
         cells[self._found] = reduced
-        return pd.Series(cells)
+        return cells
 
     def _reduce(self, function):
         return function.reduceat(self._values, self._starts) if len(self._found) else np.array([])
@@ -38,8 +39,9 @@ class Reductions:
         """Exactly rounded: equal sums must be equal, or rows that tie change places."""
         if self._exact is None:
             if self._values.dtype.kind == "f":
-                values, ends = self._values.tolist(), [*self._starts[1:], len(self._values)]
-                self._exact = np.array([math.fsum(values[a:b]) for a, b in zip(self._starts, ends)])
+                values, starts = self._values.tolist(), self._starts.tolist()
+                ends = [*starts[1:], len(values)]
+                self._exact = np.array([math.fsum(values[a:b]) for a, b in zip(starts, ends)])
             else:
                 self._exact = self._reduce(np.add)
         return self._exact

@@ -60,23 +60,27 @@ class _MoE(Model):
         return "matrix"
 
 
-class FusedMoE(_MoE):
-    """Both products and the weighted sum in one op."""
-
-    category = "MoE_fused"
+class _WithFirstProduct(_MoE):
+    """The product that a gate doubles is in it; a subclass has the formulas."""
 
     def flops(self):
         p = self.param_details
         return self.flops_func(*self._sizes(), p["topk"], p["gated"])
 
+    def bytes(self):
+        p = self.param_details
+        return self.bytes_func(*self._sizes(), p["num_experts"], p["topk"], p["gated"], *self._element_sizes())
+
+
+class FusedMoE(_WithFirstProduct):
+    """Both products and the weighted sum in one op."""
+
+    category = "MoE_fused"
+
     @staticmethod
     def flops_func(num_tokens, hidden_dim, inter_dim, topk, gated):
         product = 2 * num_tokens * hidden_dim * inter_dim * topk
         return product * (2 if gated else 1) + product + num_tokens * hidden_dim * (2 * topk - 1)
-
-    def bytes(self):
-        p = self.param_details
-        return self.bytes_func(*self._sizes(), p["num_experts"], p["topk"], p["gated"], *self._element_sizes())
 
     @staticmethod
     def bytes_func(num_tokens, hidden_dim, inter_dim, num_experts, topk, gated, input_bpe, weight_bpe, output_bpe):
@@ -86,20 +90,12 @@ class FusedMoE(_MoE):
         return num_tokens * hidden_dim * (input_bpe + output_bpe) + weights * (3 if gated else 2)
 
 
-class UnfusedMoE_Up(_MoE):
+class UnfusedMoE_Up(_WithFirstProduct):
     category = "MoE_unfused"
-
-    def flops(self):
-        p = self.param_details
-        return self.flops_func(*self._sizes(), p["topk"], p["gated"])
 
     @staticmethod
     def flops_func(num_tokens, hidden_dim, inter_dim, topk, gated):
         return 2 * num_tokens * hidden_dim * inter_dim * topk * (2 if gated else 1)
-
-    def bytes(self):
-        p = self.param_details
-        return self.bytes_func(*self._sizes(), p["num_experts"], p["topk"], p["gated"], *self._element_sizes())
 
     @staticmethod
     def bytes_func(num_tokens, hidden_dim, inter_dim, num_experts, topk, gated, input_bpe, weight_bpe, output_bpe):
