@@ -9,6 +9,7 @@
 #include "mcp/sql_rows.hpp"
 #include "mcp/table_names.hpp"
 #include "mcp/tool_result.hpp"
+#include "sqlite/names.hpp"
 #include "table/utf8.hpp"
 
 namespace tracelens::mcp {

@@ -8,6 +8,7 @@
 #include "mcp/table_names.hpp"
 #include "mcp/tool.hpp"
 #include "mcp/tool_result.hpp"
+#include "sqlite/names.hpp"
 
 namespace tracelens::mcp {
 namespace {
