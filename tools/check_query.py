@@ -71,6 +71,10 @@ QUESTIONS = {
          "SELECT count(*), count(slice_out) FROM device LEFT JOIN flow ON device.id = flow.slice_in", [[2126, 2126]]),
         ("SELECT name FROM ancestor_slice((SELECT launch_id FROM gpu_event WHERE id = 14956)) WHERE category = 'cpu_op' "
          "ORDER BY depth DESC LIMIT 1", [["aten::_log_softmax"]]),
+        ("SELECT format, gpu FROM trace_info", [["kineto", "NVIDIA H200"]]),
+        ("SELECT place, finding, severity FROM findings ORDER BY 1 LIMIT 2",
+         [[1, "OPT-1", "critical"], [2, "HOST-1", "critical"]]),
+        ("SELECT count(*) > 5 FROM finding_evidence", [[1]]),
         # Our own tables.
         ("SELECT count(*), sum(dur)/1e6 FROM gpu_gap", [[2125, 86.081484]]),
         ("SELECT step, gpu_ns/1e6 FROM step ORDER BY 1", [["ProfilerStep#1", 11.611748], ["ProfilerStep#2", 11.607434]]),

@@ -22,7 +22,7 @@ std::vector<std::string> lines_of(std::string_view text, std::size_t piece) {
 TEST(LineBuffer, LinesAreTheSameHoweverTheyArrive) {
   const std::string text = "{\"a\":1}\n{\"b\":2}\r\n\n\r\n{}\nrest";
   const std::vector<std::string> expected{"{\"a\":1}", "{\"b\":2}", "{}"};
-  for (const std::size_t piece : {1, 2, 3, 7, 100}) EXPECT_EQ(lines_of(text, piece), expected);
+  for (const std::size_t piece : {1u, 2u, 3u, 7u, 100u}) EXPECT_EQ(lines_of(text, piece), expected);
 }
 
 TEST(LineBuffer, OfALineThatIsTooLongOnlyTheNewsIsKept) {

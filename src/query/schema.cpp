@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 #include <tracelens/error.hpp>
+#include <tracelens/gpu.hpp>
 #include <utility>
 
 #include "analysis/tables/registry.hpp"
@@ -105,19 +106,21 @@ Table trace_info_of(const std::vector<std::unique_ptr<Schema>>& sources) {
                                 {"events", Kind::kInteger, "", "elements of the profiler's list"},
                                 {"start_ts", Kind::kInteger, "ns", "start of the first event"},
                                 {"end_ts", Kind::kInteger, "ns", "end of the last event"},
-                                {"cut_short", Kind::kBool, "", "1: the file ends inside an event"}};
+                                {"cut_short", Kind::kBool, "", "1: the file ends inside an event"},
+                                {"gpu", Kind::kText, "", "product name of its first GPU"}};
   Table table{"trace_info", "What can be asked about", columns};
   for (const auto& source : sources) {
     if (source->view() == nullptr) {
       table.add_row(source->schema(), source->name(), kMissing, kMissing, kMissing, kMissing,
-                    kMissing, kMissing);
+                    kMissing, kMissing, kMissing);
       continue;
     }
     const Trace& trace = source->view()->trace();
     const TraceSpan span = trace_span(trace);
+    const std::string gpu = device_name(trace);
     table.add_row(source->schema(), trace.source().name, trace.source().format,
                   trace.source().packing, trace.size(), span.start_ns, span.end_ns,
-                  trace.source().cut_short);
+                  trace.source().cut_short, gpu.empty() ? Cell{kMissing} : Cell{gpu});
   }
   return table;
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <charconv>
 #include <string>
+#include <tracelens/diagnose.hpp>
 #include <tracelens/json.hpp>
 #include <tracelens/table_text.hpp>
 
@@ -380,6 +381,13 @@ Table gap_table(TraceView& v, const SmallTable& self) {
   return table;
 }
 
+// Of the diagnosis, under the name and with the words of this list.
+Table finding_table(TraceView& v, const SmallTable& self) {
+  for (Table& table : diagnosis_tables(v.diagnosis()))
+    if (table.name() == self.name) return std::move(table);
+  return self.with({});
+}
+
 constexpr SmallTable kSmallTables[] = {
     {"track", "Lines of the timeline (as Perfetto)", track_table},
     {"thread_track", "Tracks of threads and of GPU streams (as Perfetto)", thread_track_table},
@@ -394,6 +402,11 @@ constexpr SmallTable kSmallTables[] = {
     {"module", "Calls of nn.Modules", module_table},
     {"signature", "Distinct arguments of ops, and the work of one call", signature_table},
     {"gpu_gap", "Stretches in which no GPU had work", gap_table},
+    {"findings", "What slows the run down, in the order in which it is best mended", finding_table},
+    {"finding_evidence", "The numbers that prove each finding, and where they stand",
+     finding_table},
+    {"finding_places", "What each finding is about", finding_table},
+    {"trace_quality", "What is to be known before the findings are believed", finding_table},
 };
 
 }  // namespace

@@ -79,6 +79,14 @@ TextCode TraceView::find_text(std::string_view text) {
   return found == codes_.end() ? kNoText : found->second;
 }
 
+const Diagnosis& TraceView::diagnosis() {
+  if (!diagnosis_)
+    diagnosis_ = diagnose(*trace_, {.threads = options_.threads,
+                                    .gpu = {.name = options_.gpu, .file = options_.gpu_file},
+                                    .models = options_.models});
+  return *diagnosis_;
+}
+
 TextCode TraceView::code_of(std::string_view text) {
   if (const TextCode known = find_text(text); known != kNoText) return known;
   const auto code = static_cast<TextCode>(text_count());

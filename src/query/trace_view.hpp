@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tracelens/diagnose.hpp>
 #include <tracelens/model.hpp>
 #include <tracelens/report.hpp>
 #include <tracelens/trace.hpp>
@@ -70,6 +71,7 @@ class TraceView {
   [[nodiscard]] const ReportOptions& options() const { return options_; }
   [[nodiscard]] const TraceFacts& facts() const { return facts_; }
   [[nodiscard]] const Tree& tree() const { return facts_.tree(); }
+  [[nodiscard]] const Diagnosis& diagnosis();
 
   // --- texts ---
   [[nodiscard]] TextCode code_of(std::string_view text);    // adds it where it is new
@@ -123,6 +125,7 @@ class TraceView {
   std::shared_ptr<const Trace> trace_;
   ReportOptions options_;
   TraceFacts facts_;
+  std::optional<Diagnosis> diagnosis_;
   std::deque<std::string> more_;
   std::unordered_map<std::string_view, TextCode> codes_;
   std::vector<TextCode> category_codes_;  // by Category; kNoText: not met yet
