@@ -240,6 +240,31 @@ def jobs(check):
     job.chmod(0o755)
 
 
+def captured_graphs(check):
+    """A kernel of a graph launch belongs to the op under which its node was captured, in its own process."""
+    path = check.folder / "graph.sqlite"
+    database = sqlite3.connect(path)
+    database.executescript("""
+        CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+        CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, eventClass INTEGER, globalTid INTEGER, correlationId INTEGER, nameId INTEGER);
+        CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, contextId INTEGER, streamId INTEGER, correlationId INTEGER,
+            globalPid INTEGER, demangledName INTEGER, graphNodeId INTEGER);
+        CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, textId INTEGER, domainId INTEGER, globalTid INTEGER);
+        CREATE TABLE CUDA_GRAPH_NODE_EVENTS (start INTEGER, globalTid INTEGER, graphNodeId INTEGER, originalGraphNodeId INTEGER);
+        INSERT INTO StringIds VALUES (1, 'cudaGraphLaunch_v10000'), (2, 'gemm'), (3, 'relu');""")
+    for process, op in ((7, "aten::mm"), (8, "aten::relu")):
+        pid = process << 24
+        database.execute("INSERT INTO NVTX_EVENTS VALUES (5, 9, 59, ?, NULL, 0, ?)", (f"{op}, seq = 1", pid | 1))
+        database.execute("INSERT INTO CUDA_GRAPH_NODE_EVENTS VALUES (6, ?, 40, NULL), (20, ?, 50, 40)", (pid | 1, pid | 1))
+        database.execute("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (30, 40, 0, ?, 3, 1)", (pid | 1,))
+        database.execute("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (50, 60, 0, 1, 7, 3, ?, ?, 50)", (pid, process - 5))
+    database.commit()
+    database.close()
+    rows = check.tables(path)["graph_ops"]
+    check.expect("ops of captured nodes", sorted((row["op"], row["name"], row["gpu_ns"]) for row in rows),
+                 [("aten::mm", "gemm", "10"), ("aten::relu", "relu", "10")])
+
+
 def nothing_is_left(check):
     """Copies of databases with a log are gone, also when the program is killed."""
     temporary = check.folder / "tmp"
@@ -263,7 +288,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check = Check(str(pathlib.Path(options.tracelens).resolve()), options.trace, folder)
         try:
-            for part in (same_figures, other_ways_in, strangers, damage, jobs, nothing_is_left):
+            for part in (same_figures, other_ways_in, strangers, damage, jobs, captured_graphs, nothing_is_left):
                 part(check)
         except Failure as failure:
             sys.exit(f"check_databases: {failure}")

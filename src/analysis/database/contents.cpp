@@ -180,7 +180,7 @@ Table database_graph_ops(const DatabaseEvents& events) {
   for (const GpuEvent& job : events.gpu()) {
     const Value &node = details.of(job.event, "graph node"), &id = details.of(job.event, "graph");
     if (!node.is_int()) continue;
-    const std::uint32_t range = events.range_of_node(node.as_int());
+    const std::uint32_t range = events.range_of_node(job, node.as_int());
     if (range == kNoRange) continue;
     Captured& captured = groups[{id.is_int() ? id.as_int() : kAbsent,
                                  trace.name(events.ranges()[range].event), trace.name(job.event)}];

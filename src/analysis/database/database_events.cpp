@@ -18,6 +18,11 @@ bool is_complete(const Trace& trace, EventId event) {
          trace.dur_ns()[event.row] != kAbsent;
 }
 
+std::int64_t process_of(const Trace& trace, EventId on_host) {
+  const Value& pid = trace.track(on_host).pid;
+  return pid.is_int() ? pid.as_int() : kAbsent;
+}
+
 }  // namespace
 
 DatabaseEvents::DatabaseEvents(const Trace& trace) : trace_{trace} {
@@ -88,8 +93,9 @@ void DatabaseEvents::link() {
     const Value details = trace_.details(node_events_[i]);
     const Value &node = member(details, "graph node"), &original = member(details, "original");
     if (node.is_int())
-      nodes_.try_emplace(node.as_int(), Node{original.is_int() ? original.as_int() : kAbsent,
-                                             range_of_call[calls_.size() + i]});
+      nodes_.try_emplace(
+          {process_of(trace_, node_events_[i]), node.as_int()},
+          Node{original.is_int() ? original.as_int() : kAbsent, range_of_call[calls_.size() + i]});
   }
   std::unordered_map<std::int64_t, std::uint32_t> call_of;
   call_of.reserve(calls_.size());
@@ -105,11 +111,13 @@ void DatabaseEvents::link() {
   }
 }
 
-std::uint32_t DatabaseEvents::range_of_node(std::int64_t node) const {
+std::uint32_t DatabaseEvents::range_of_node(const GpuEvent& event, std::int64_t node) const {
+  if (!event.call.valid()) return kNoRange;
+  const std::int64_t process = process_of(trace_, event.call);
   constexpr int kMostCopies = 64;  // of a copy of a copy
   std::uint32_t range = kNoRange;
   for (int i = 0; i < kMostCopies; ++i) {
-    const auto found = nodes_.find(node);
+    const auto found = nodes_.find({process, node});
     if (found == nodes_.end()) break;
     if (found->second.range != kNoRange) range = found->second.range;
     if (found->second.original == kAbsent || found->second.original == 0) break;

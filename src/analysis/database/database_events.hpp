@@ -5,10 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <tracelens/trace.hpp>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -42,9 +42,9 @@ class DatabaseEvents {
   };
   [[nodiscard]] const std::vector<Range>& ranges() const { return ranges_; }
 
-  // The range in which a node of a captured graph came to be, by the number that GPU events of a launch
-  // carry: that of the node it is a copy of, when it is one. kNoRange: in none, or not recorded.
-  [[nodiscard]] std::uint32_t range_of_node(std::int64_t node) const;
+  // The range in which the node of a captured graph came to be that a GPU event ran, by the number it
+  // carries: that of the node it is a copy of, when it is one. kNoRange: in none, or not recorded.
+  [[nodiscard]] std::uint32_t range_of_node(const GpuEvent& event, std::int64_t node) const;
   [[nodiscard]] bool has_nodes() const { return !nodes_.empty(); }
 
   // The machine a GPU is in, and its number there.
@@ -69,7 +69,7 @@ class DatabaseEvents {
   std::vector<EventId> calls_;
   std::vector<Range> ranges_;
   std::vector<EventId> node_events_;
-  std::unordered_map<std::int64_t, Node> nodes_;
+  std::map<std::pair<std::int64_t, std::int64_t>, Node> nodes_;  // by process and number
 };
 
 }  // namespace tracelens

@@ -70,10 +70,14 @@ class JoinedTable {
 
 }  // namespace
 
+bool has_several_processes(const Trace& trace) {
+  const Value* const processes = trace.metadata("processes");
+  return processes != nullptr && trace.metadata("streams") != nullptr &&
+         processes->items().size() > 1;
+}
+
 void add_tables_by_process(const Trace& trace, const ReportOptions& options, Report& report) {
   const std::vector<JobProcess> processes = job_processes(trace);
-  if (processes.size() < 2)
-    report.warnings.emplace_back("the trace has one process: its tables are the same by process");
   ReportOptions of_one = options;
   of_one.by_process = of_one.overview = false;
   of_one.page.reset();
