@@ -53,6 +53,7 @@ class QueryVerb : public Verb {
               "As for report: link GPU events to calls that share their correlation id");
     flags.add("--recompute", options_.recompute,
               "As for report: tell recomputed activations apart");
+    captures_.declare(flags);
     pseudo_ops_.declare(flags);
     flags.footer(
         "Examples:\n"
@@ -69,7 +70,8 @@ class QueryVerb : public Verb {
 
   int run(Console& console) override {
     sort_words();
-    refuse_overwriting({output_}, with(inputs_, sql_file_));
+    captures_.check(inputs_.size());
+    refuse_overwriting({output_}, with(inputs_, sql_file_), captures_.all());
     if (categories_ == "reference") options_.edition = Edition::kReference;
     check_options(options_);
     std::vector<QueryParam> params;
@@ -78,7 +80,8 @@ class QueryVerb : public Verb {
     std::size_t memory = memory_mb_ << 20;
     if (const auto limit = memory_limit()) memory = std::min<std::size_t>(memory, *limit);
     QuerySession session{{.seconds = timeout_s_, .memory_bytes = memory}};
-    for (const std::string& input : inputs_) add(session, input, console);
+    for (std::size_t i = 0; i < inputs_.size(); ++i)
+      add(session, inputs_[i], captures_.of(i), console);
     try {
       if (schema_) return show_schema(session, console);
       if (interactive_) return run_shell(session, {format, rows_, params}, console);
@@ -128,7 +131,8 @@ class QueryVerb : public Verb {
     return ::isatty(STDOUT_FILENO) == 1 || interactive_ ? QueryFormat::kTable : QueryFormat::kCsv;
   }
 
-  void add(QuerySession& session, const std::string& input, const Console& console) const {
+  void add(QuerySession& session, const std::string& input, const std::string& captures,
+           const Console& console) const {
     if (is_database(input)) return session.add_database(input);
     std::error_code ignored;
     if (std::filesystem::is_directory(input, ignored)) {
@@ -136,7 +140,8 @@ class QueryVerb : public Verb {
       if (files.size() > 1)
         return session.add(make_collective_report(files, {.edition = options_.edition}).value());
     }
-    Trace trace = read_with_warnings(input, console);
+    Trace trace =
+        stitched(read_with_warnings(input, console), captures, {.python_frames = true}, console);
     if (options_.edition == Edition::kExtended) trace = pseudo_ops_.put_into(std::move(trace));
     session.add(std::make_shared<const Trace>(std::move(trace)), options_);
   }
@@ -167,6 +172,7 @@ class QueryVerb : public Verb {
   bool interactive_ = false, schema_ = false;
   std::size_t rows_ = 0, memory_mb_ = 1024;
   double timeout_s_ = 60;
+  CaptureFolders captures_;
   PseudoOps pseudo_ops_;
   ReportOptions options_;
 };
