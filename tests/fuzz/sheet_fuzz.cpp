@@ -10,21 +10,26 @@
 #include "io/check.hpp"
 #include "report/import/csv_reader.hpp"
 #include "report/import/xlsx_reader.hpp"
+#include "table/formula_text.hpp"
 
 namespace {
 
+// As files are written: texts that a spreadsheet would run have a quote in front, which reading takes away.
 std::string csv_text(const tracelens::Table& table) {
   std::string text;
   for (const auto& column : table.columns()) {
     if (&column != &table.columns().front()) text += ',';
-    tracelens::append_csv_text(text, column.spec().name);
+    tracelens::append_csv_text(text, tracelens::guarded_text(column.spec().name));
   }
   for (std::size_t row = 0; row < table.rows(); ++row) {
     text += '\n';
     const std::size_t start = text.size();
     for (const auto& column : table.columns()) {
       if (&column != &table.columns().front()) text += ',';
-      tracelens::append_csv_cell(text, column, row);
+      if (column.spec().kind == tracelens::Kind::kText && !column.is_missing(row))
+        tracelens::append_csv_text(text, tracelens::guarded_text(column.texts()[row]));
+      else
+        tracelens::append_csv_cell(text, column, row);
     }
     if (text.size() == start) text += "\"\"";  // a blank line would be no row
   }

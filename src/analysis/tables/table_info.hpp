@@ -72,7 +72,7 @@ struct TableInfo {
   } screen = {};
   const CompareRule* compare = nullptr;
   bool on_page = false;  // a page draws it: made for pages also where it is off
-  // Of a PyTorch trace: made by whichever thread is free, because it changes nothing the others use.
+  // Of a trace with ops: made by whichever thread is free, because it changes nothing the others use.
   bool in_background = false;
   bool uses_rules = false;  // tells kernels by their names: the rules are compiled meanwhile
   // Rows with the same producer follow each other and are made together, once. Tables that were not

@@ -53,12 +53,14 @@ struct Job {
   std::vector<Table> made = {};
 };
 
-// Only the tables of a PyTorch trace share what one of them changes: TableContext::ops().
+// The tables of ops share what each of them changes, TableContext::ops(): a PyTorch trace has them, and
+// so has a database.
 std::vector<Job> jobs_of(TraceKind kind, const Selection& selection) {
+  const bool has_ops = kind == TraceKind::kPyTorch || kind == TraceKind::kDatabase;
   std::vector<Job> jobs;
   for (const TableInfo* const table : selection.rows())
     if (table->make != nullptr && (jobs.empty() || jobs.back().make != table->make))
-      jobs.push_back({table->make, table->in_background || kind != TraceKind::kPyTorch});
+      jobs.push_back({table->make, table->in_background || !has_ops});
   return jobs;
 }
 
