@@ -25,6 +25,7 @@ void set(ReportOptions& options, const py::handle& value) {
 constexpr std::pair<std::string_view, Setter> kSetters[] = {
     {"achievable_peaks", set<&ReportOptions::achievable_peaks>},
     {"also", set<&ReportOptions::also>},
+    {"by_process", set<&ReportOptions::by_process>},
     {"call_stack", set<&ReportOptions::call_stack>},
     {"edition", [](ReportOptions& options,
                    const py::handle& value) { options.edition = edition_of(text_of(value)); }},
