@@ -7,11 +7,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <climits>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <tracelens/error.hpp>
 #include <utility>
 
@@ -42,6 +46,29 @@ bool is_below(std::string_view path, std::string_view folder) {
 std::string relative(std::string_view path, std::string_view folder) {
   if (path == folder) return ".";
   return std::string{path.substr(folder == "/" ? 1 : folder.size() + 1)};
+}
+
+// Changes when a file does.
+std::string state_of(const struct stat& status) {
+  return fmt::format("{} {} {} {}.{}", status.st_dev, status.st_ino, status.st_size,
+                     status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+}
+
+// The end of a path, with as many names; without its first "/".
+std::string last_names(std::string_view path, std::size_t count) {
+  std::size_t at = path.size();
+  for (; count > 0 && at > 0 && at != path.npos; --count) at = path.rfind('/', at - 1);
+  return std::string{path.substr(at == path.npos ? 0 : at + 1)};
+}
+
+bool is_of_name(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
+}
+
+ToolError ambiguous(const std::string& name, std::size_t count, const std::string& first,
+                    const std::string& second) {
+  return ToolError{fmt::format("{} is there {} times: name one of {}, {}", in_quotes(name), count,
+                               in_quotes(first), in_quotes(second))};
 }
 
 // Without following a link out of the folder. Pipes do not make it wait. -1: no.
@@ -88,17 +115,21 @@ std::string OpenFile::held_path() const {
 }
 
 std::string OpenFile::identity() const {
-  std::string text = fmt::format("{}\n{} {} {} {}.{}", path_, status_.st_dev, status_.st_ino,
-                                 status_.st_size, status_.st_mtim.tv_sec, status_.st_mtim.tv_nsec);
+  const std::string text = fmt::format("{}\n{}", path_, state_of(status_));
   if (!is_folder()) return text;
+  // Sorted: a folder tells them in any order.
+  std::vector<std::string> entries;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator{path_, error}) {
+  for (fs::recursive_directory_iterator at{path_, error};
+       !error && at != fs::recursive_directory_iterator{} && entries.size() < kMostFiles;
+       at.increment(error)) {
+    const std::string path = at->path().string();
     struct stat inner {};
-    if (::stat(entry.path().c_str(), &inner) == 0)
-      text += fmt::format("\n{} {} {} {}", entry.path().filename().string(), inner.st_ino,
-                          inner.st_size, inner.st_mtim.tv_nsec);
+    if (::stat(path.c_str(), &inner) == 0)
+      entries.push_back(fmt::format("{} {}", relative(path, path_), state_of(inner)));
   }
-  return text;
+  std::ranges::sort(entries);
+  return fmt::format("{}\n{}", text, fmt::join(entries, "\n"));
 }
 
 std::uint64_t OpenFile::stamp() const {
@@ -115,7 +146,19 @@ AllowedFolders::AllowedFolders(const std::vector<std::string>& folders) {
     if (descriptor < 0) throw Error{folder, "no folder that can be read"};
     std::string given = fs::absolute(folder).lexically_normal().string();
     if (given.size() > 1 && given.ends_with('/')) given.pop_back();
-    roots_.push_back({std::move(given), *path, descriptor});
+    roots_.push_back({.given = std::move(given), .path = *path, .descriptor = descriptor});
+  }
+  add_labels();
+}
+
+void AllowedFolders::add_labels() {
+  std::set<std::string_view> paths;
+  for (const Root& root : roots_) paths.insert(root.path);
+  constexpr std::size_t kMostNames = PATH_MAX;
+  for (std::size_t names = 1; names < kMostNames; ++names) {
+    std::set<std::string_view> labels;
+    for (Root& root : roots_) labels.insert(root.label = last_names(root.path, names));
+    if (labels.size() == paths.size()) return;
   }
 }
 
@@ -133,7 +176,7 @@ const AllowedFolders::Root* AllowedFolders::root_of(std::string_view path) const
 std::string AllowedFolders::shown(const Root& root, std::string_view path) const {
   const std::string below = relative(path, root.path);
   if (roots_.size() == 1) return below;
-  return fs::path{root.path}.filename().string() + "/" + below;
+  return root.label + "/" + below;
 }
 
 OpenFile AllowedFolders::open_path(const std::string& path) const {
@@ -149,36 +192,60 @@ OpenFile AllowedFolders::open_path(const std::string& path) const {
   return file;
 }
 
-std::vector<std::string> AllowedFolders::candidates(const std::string& name) const {
-  std::vector<std::string> paths;
+AllowedFolders::Candidates AllowedFolders::candidates(const std::string& name) const {
+  Candidates found;
   const fs::path asked{name};
   for (const Root& root : roots_) {
-    const auto add = [&](const fs::path& path) {
+    const auto add = [&](const fs::path& path, std::vector<std::string>& paths) {
       std::string plain = path.lexically_normal().string();
       if (plain.size() > 1 && plain.ends_with('/')) plain.pop_back();
       // "x/../../y" is outside, whatever x is.
       if (is_below(plain, root.path) || is_below(plain, root.given)) paths.push_back(plain);
     };
     if (asked.is_absolute()) {
-      add(asked);
+      add(asked, found.others);
       continue;
     }
-    add(root.path / asked);
-    if (roots_.size() > 1 && asked.begin() != asked.end() &&
-        *asked.begin() == fs::path{root.path}.filename())
-      add(fs::path{root.path}.parent_path() / asked);
+    add(root.path / asked, found.others);
+    if (roots_.size() > 1 && is_below(name, root.label))
+      add(root.path / fs::path{relative(name, root.label)}, found.labelled);
   }
-  return paths;
+  return found;
+}
+
+bool AllowedFolders::leads_out(const std::string& path) const {
+  fs::path part{path};
+  std::optional<std::string> real = real_path(path);
+  while (!real && part.has_relative_path()) {
+    part = part.parent_path();
+    real = real_path(part.string());
+  }
+  return !real || root_of(*real) == nullptr;
 }
 
 OpenFile AllowedFolders::open(const std::string& name) const {
   if (name.empty() || name.find('\0') != name.npos) throw ToolError{kOutside};
-  const std::vector<std::string> paths = candidates(name);
-  if (paths.empty()) throw ToolError{kOutside};
-  for (const std::string& path : paths) {
+  const auto [labelled, others] = candidates(name);
+  if (labelled.empty() && others.empty()) throw ToolError{kOutside};
+  const auto is_there = [](const std::string& path) {
     struct stat status {};
-    if (::lstat(path.c_str(), &status) == 0) return open_path(path);
-  }
+    return ::lstat(path.c_str(), &status) == 0;
+  };
+  for (const std::string& path : labelled)
+    if (is_there(path)) return open_path(path);
+  std::map<std::string, std::string> there;  // by what they lead to: how clients name it
+  for (const std::string& path : others)
+    if (is_there(path)) {
+      const Root* const root = root_of(path);
+      there.emplace(real_path(path).value_or(path), root == nullptr ? path : shown(*root, path));
+    }
+  if (there.size() > 1)
+    throw ambiguous(name, there.size(), there.begin()->second, std::next(there.begin())->second);
+  if (!there.empty()) return open_path(there.begin()->first);
+  // Behind a link that leads out nobody learns what is there and what is not.
+  for (const std::vector<std::string>& paths : {labelled, others})
+    for (const std::string& path : paths)
+      if (leads_out(path)) throw ToolError{kOutside};
   // A name alone: the only file of this name.
   std::vector<std::string> same, names;
   for (const Found& file : files()) {
@@ -186,9 +253,7 @@ OpenFile AllowedFolders::open(const std::string& name) const {
     names.push_back(file.shown);
   }
   if (same.size() == 1) return open(same.front());
-  if (same.size() > 1)
-    throw ToolError{fmt::format("{} is there {} times: name one of {}, {}", in_quotes(name),
-                                same.size(), in_quotes(same[0]), in_quotes(same[1]))};
+  if (same.size() > 1) throw ambiguous(name, same.size(), same[0], same[1]);
   const auto near = query::nearest(name, names);
   throw ToolError{
       fmt::format("no such trace: {}{}; list_traces shows what there is", in_quotes(name),
@@ -232,6 +297,13 @@ std::string AllowedFolders::without_paths(std::string sentence) const {
       const std::string folder = path.ends_with('/') ? path : path + "/";
       for (std::size_t at = 0; (at = sentence.find(folder, at)) != sentence.npos;)
         sentence.erase(at, folder.size());
+      // The folder itself, but not one whose name only begins the same.
+      if (path == "/") continue;
+      for (std::size_t at = 0; (at = sentence.find(path, at)) != sentence.npos; ++at)
+        if (const std::size_t end = at + path.size();
+            (at == 0 || !is_of_name(sentence[at - 1])) &&
+            (end == sentence.size() || !is_of_name(sentence[end])))
+          sentence.replace(at, path.size(), ".");
     }
   return sentence;
 }

@@ -67,11 +67,18 @@ class AllowedFolders {
  private:
   struct Root {
     std::string given, path;  // as the user named it, made absolute; without links
+    std::string label = {};  // tells it from the others: as many last names of `path` as that takes
     int descriptor = -1;
   };
   [[nodiscard]] const Root* root_of(std::string_view path) const;
   [[nodiscard]] std::string shown(const Root& root, std::string_view path) const;
-  [[nodiscard]] std::vector<std::string> candidates(const std::string& name) const;
+  void add_labels();
+  // Where a name may lead: by the label of a folder first, then below each.
+  struct Candidates {
+    std::vector<std::string> labelled, others;
+  };
+  [[nodiscard]] Candidates candidates(const std::string& name) const;
+  [[nodiscard]] bool leads_out(const std::string& path) const;
   void walk(const std::string& folder, std::vector<Found>& found) const;
 
   std::vector<Root> roots_;

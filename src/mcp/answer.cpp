@@ -46,6 +46,18 @@ std::string cell_text(const Value& value, bool from_trace) {
   }
 }
 
+// With every text in it cleaned, names of members too.
+Value cleaned(const Value& value) {
+  if (value.is_text()) return clean_text(value.as_text());
+  std::vector<Value> items;
+  for (const Value& item : value.items()) items.push_back(cleaned(item));
+  if (!is_object(value)) return value.is_sequence() ? array(std::move(items)) : value;
+  Members members;
+  for (std::size_t i = 0; i < items.size(); ++i)
+    members.emplace_back(clean_text(value.keys()[i]), std::move(items[i]));
+  return object(std::move(members));
+}
+
 // One grid with names of a certain length, ready to be written both ways.
 class DrawnGrid {
  public:
@@ -100,7 +112,7 @@ class DrawnGrid {
     if (!value.is_text() && !is_structured(value)) return value;
     const std::string clean = clean_text(value.is_text() ? value.as_text() : compact_json(value));
     const std::string cut = shortened(clean, longest);
-    if (cut == clean && !value.is_text()) return value;
+    if (cut == clean && !value.is_text()) return cleaned(value);
     was_cut_ = was_cut_ || cut != clean;
     return cut;
   }

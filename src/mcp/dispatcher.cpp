@@ -309,10 +309,11 @@ void Dispatcher::end_late_calls() {
         late.push_back(call);
   }
   for (const CallPointer& call : late) {
-    call->control->stop();
+    // The answer first: a call that sees that it was stopped takes it for cancelled.
     finish(call, tool_error(fmt::format("stopped after {:g} seconds: ask for less, or start the "
                                         "server with a higher --limit-s",
                                         limits_.seconds)));
+    call->control->stop();
   }
 }
 

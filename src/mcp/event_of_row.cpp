@@ -79,10 +79,16 @@ EventId event_of_row(TraceDesk& desk, const Value& row, CallControl& control) {
   for (const std::string_view name : {"event_id", "id", "uid", "ex_uid", "gpu_id", "call_id"})
     if (cell(name).is_int()) return checked_event(desk.trace(), cell(name).as_int());
   std::optional<std::int64_t> event;
-  if (const Value& kernel = cell("kernel_name"); kernel.is_text())
-    event =
-        first_integer(desk, "SELECT id FROM gpu_event WHERE name = :name ORDER BY dur DESC LIMIT 1",
-                      std::array{param_of("name", kernel)}, control);
+  if (const Value& kernel = cell("kernel_name"); kernel.is_text()) {
+    std::vector<QueryParam> of_kernel{param_of("name", kernel)};
+    const Value& op = cell("parent_cpu_op");  // others may launch the same kernel
+    if (op.is_text()) of_kernel.push_back(param_of("op", op));
+    event = first_integer(desk,
+                          fmt::format("SELECT id FROM gpu_event WHERE name = :name{} ORDER BY dur "
+                                      "DESC LIMIT 1",
+                                      op.is_text() ? " AND op = :op" : ""),
+                          of_kernel, control);
+  }
   if (const Value& op = cell("name"); !event && op.is_text()) {
     if (const Value& dims = cell("input_dims"); dims.is_text())
       event =

@@ -8,12 +8,30 @@
 namespace tracelens::mcp {
 namespace {
 
+// No answer shows more of a text, and a statement can make texts of any length.
+constexpr std::size_t kKeptOfText = 2 * kLongestName;
+// Texts of all rows that are kept: those that come then are for the next page.
+constexpr std::size_t kKeptOfPage = std::size_t{4} << 20;
+
+// Cut between characters.
+std::string_view first_bytes(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text;
+  const auto is_inside = [&](std::size_t at) {
+    return (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
+  };
+  std::size_t end = most;
+  while (end > most - 4 && is_inside(end)) --end;
+  return text.substr(0, end);
+}
+
 Value value_of_cell(const QueryCell& cell) {
   struct Visitor {
     Value operator()(std::monostate) const { return {}; }
     Value operator()(std::int64_t value) const { return value; }
     Value operator()(double value) const { return value; }
-    Value operator()(std::string_view text) const { return text_value(text); }
+    Value operator()(std::string_view text) const {
+      return text_value(first_bytes(text, kKeptOfText));
+    }
     Value operator()(std::span<const std::byte> bytes) const {
       std::string hex;
       for (const std::byte byte : bytes.first(std::min<std::size_t>(bytes.size(), 64)))
@@ -70,7 +88,7 @@ SqlRows run_sql(TraceDesk& desk, const std::string& sql, std::span<const QueryPa
   QuerySession& session = desk.session();
   const LimitedFor limited{session, window.seconds, control};
   SqlRows rows{.grid = {}, .total = 0};
-  std::size_t statements = 0, seen = 0;
+  std::size_t statements = 0, seen = 0, kept_bytes = 0;
   QueryRows sink;
   sink.on_columns = [&](std::span<const std::string> columns) {
     if (++statements > 1) throw ToolError{"one statement at a time: call query again for the next"};
@@ -78,7 +96,8 @@ SqlRows run_sql(TraceDesk& desk, const std::string& sql, std::span<const QueryPa
       rows.grid.columns.push_back({.name = clean_text(column)});
   };
   sink.on_row = [&](std::span<const QueryCell> cells) {
-    const bool is_shown = seen >= window.offset && rows.grid.rows.size() < window.rows;
+    const bool is_shown =
+        seen >= window.offset && rows.grid.rows.size() < window.rows && kept_bytes < kKeptOfPage;
     if (++seen > window.counted) {
       rows.total.reset();
       return false;
@@ -89,6 +108,7 @@ SqlRows run_sql(TraceDesk& desk, const std::string& sql, std::span<const QueryPa
       row.push_back(value_of_cell(cells[i]));
       // Nobody can tell where a text of a statement comes from.
       if (row.back().is_text()) rows.grid.columns[i].from_trace = true;
+      kept_bytes += row.back().as_text().size();
     }
     return true;
   };

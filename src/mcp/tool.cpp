@@ -96,17 +96,22 @@ std::shared_ptr<const Trace> Call::trace_of(const OpenFile& file) const {
   return desk->shared_trace();
 }
 
-std::uint32_t Call::arguments_hash() const {
+std::string Call::arguments_text(bool of_rows) const {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < arguments_.keys().size(); ++i) {
     const std::string& key = arguments_.keys()[i];
-    // These choose how much of the rows, not which.
-    if (key == "cursor" || key == "max_tokens" || key == "limit" || key == "names") continue;
-    parts.push_back(key + "=" + compact_json(arguments_.items()[i]));
+    const Value& given = arguments_.items()[i];
+    // These choose how much of the rows, not which; but a list of names are those of runs.
+    const bool is_of_page =
+        key == "max_tokens" || key == "limit" || (key == "names" && given.is_text());
+    if (key == "cursor" || (of_rows && is_of_page)) continue;
+    parts.push_back(key + "=" + compact_json(given));
   }
   std::ranges::sort(parts);
-  return io::text_hash(fmt::format("{}", fmt::join(parts, "\n")));
+  return fmt::format("{}", fmt::join(parts, "\n"));
 }
+
+std::uint32_t Call::arguments_hash() const { return io::text_hash(arguments_text(true)); }
 
 std::size_t Call::offset() const {
   if (value("cursor").is_null()) return 0;
@@ -139,7 +144,7 @@ Value Call::result(Answer answer, TraceDesk* desk) const {
 Value Call::paged_result(const std::function<Answer()>& make, TraceDesk* desk) const {
   const std::size_t offset = this->offset();
   Answer answer = *workshop_.recent.get(
-      fmt::format("{} {:x} {:x}", tool_.name, arguments_hash(), stamp_), make);
+      fmt::format("{} {:x}\n{}", tool_.name, stamp_, arguments_text(false)), make);
   auto& rows = answer.grid.rows;
   answer.offset = offset;
   answer.total = rows.size();

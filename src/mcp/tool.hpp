@@ -72,6 +72,8 @@ class Call {
                                    TraceDesk* desk = nullptr) const;
 
  private:
+  // All but cursor, or of these only those that choose the rows, as cursors know them.
+  [[nodiscard]] std::string arguments_text(bool of_rows) const;
   [[nodiscard]] std::uint32_t arguments_hash() const;
 
   const Tool& tool_;

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <tracelens/collectives.hpp>
+#include <tracelens/rank_reader.hpp>
 
 #include "mcp/clean_text.hpp"
 #include "mcp/tool.hpp"
@@ -84,6 +86,15 @@ Answer answer_of_ranks(const Report& report, const Call& call) {
   return answer;
 }
 
+// The file that a rank is read from: the archive where its path leads on into one. Throws ToolError
+// when it is not allowed.
+OpenFile open_rank(const AllowedFolders& folders, std::filesystem::path path) {
+  std::error_code error;
+  while (!std::filesystem::exists(path, error) && path.has_relative_path())
+    path = path.parent_path();
+  return folders.open_path(path.string());
+}
+
 Value run_collectives(Call& call) {
   std::vector<std::string> names = call.texts("traces");
   if (const std::string& folder = call.text("folder"); !folder.empty()) names.push_back(folder);
@@ -105,8 +116,11 @@ Value run_collectives(Call& call) {
           static_cast<double>(done) / static_cast<double>(std::max<std::size_t>(of, 1));
       call.control().progress(fraction, fmt::format("reading: {} of {} ranks", done, of));
     };
-    const auto report = make_collective_report(find_rank_files(paths), options);
-    return answer_of_ranks(*report, call);
+    const RankReader read = [&](const std::string& path, int threads) {
+      const OpenFile file = open_rank(call.workshop().folders, path);
+      return call.workshop().store.read_path(path, call.control(), {.threads = threads});
+    };
+    return answer_of_ranks(make_collective_report(find_rank_files(paths), options, read), call);
   });
 }
 

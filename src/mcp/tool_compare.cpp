@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <tracelens/compare.hpp>
+#include <tracelens/printed_text.hpp>
 #include <tracelens/pseudo_ops.hpp>
 
 #include "mcp/clean_text.hpp"
@@ -20,14 +21,14 @@ constexpr Argument kCompareArguments[] = {
 
 constexpr std::size_t kSectionRowsCompared = 10;
 
-// Names that stand in the conclusion: those of the first column.
+// Names that stand in the conclusion, on one line there: those of the first column.
 std::vector<std::string> names_of_changes(const std::vector<Table>& tables) {
   std::vector<std::string> names;
   for (const Table& table : tables)
     if (table.columns()[0].spec().kind == Kind::kText)
       for (const std::string& name : table.columns()[0].texts())
         if (table.name() == "what_changed" || table.name() == "kernel_summary")
-          names.push_back(name);
+          names.push_back(single_line(name));
   return names;
 }
 

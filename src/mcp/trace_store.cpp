@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <tracelens/error.hpp>
 #include <tracelens/pseudo_ops.hpp>
-#include <tracelens/read_trace.hpp>
 #include <tracelens/tables.hpp>
 #include <tracelens/trace_builder.hpp>
 #include <utility>
@@ -208,30 +208,40 @@ void TraceStore::trim(const Slot* used, std::size_t bytes) {
   io::return_freed_memory();
 }
 
-Trace TraceStore::read(const OpenFile& file, CallControl& control) const {
-  const std::string path = file.held_path();
+Trace TraceStore::read_path(const std::string& path, const CallControl& control,
+                            ReadOptions options) const {
+  std::error_code error;
   // Such a list names other files, wherever they are.
-  if (!file.is_folder() && is_database_list(io::Stream::open(path).peek(4096)))
+  if (!std::filesystem::is_directory(path, error) &&
+      is_database_list(io::Stream::open(path).peek(4096)))
     throw ToolError{"a list of databases is not read here: name the folder they are in"};
-  control.progress(0.001, "reading");
-  ReadOptions options;
-  options.on_progress = [&](const ReadProgress& progress) {
+  options.on_progress = [&, tell = std::move(options.on_progress)](const ReadProgress& progress) {
     control.check();
     if (progress.text_bytes > limits_.text_bytes)
       throw ToolError{
           fmt::format("more than {} GB of text: start the server with a higher "
                       "--limit-text-gb, or cut the trace with tracelens split",
                       limits_.text_bytes >> 30)};
+    if (tell) tell(progress);
+  };
+  Trace trace = read_trace(path, options);
+  control.check();
+  return trace;
+}
+
+Trace TraceStore::read(const OpenFile& file, CallControl& control) const {
+  control.progress(0.001, "reading");
+  ReadOptions options;
+  options.on_progress = [&](const ReadProgress& progress) {
     control.progress(progress.fraction, fmt::format("reading: {:.0f} %", 100 * progress.fraction));
   };
   Trace trace = [&] {
     try {
-      return read_trace(path, options);
+      return read_path(file.held_path(), control, std::move(options));
     } catch (const Error& error) {
       throw ToolError{sentence_about(error, file)};
     }
   }();
-  control.check();
   TraceBuilder named{std::move(trace)};
   named.source().name = file.shown();
   return std::move(named).finish();

@@ -17,6 +17,7 @@
 #include <tracelens/check.hpp>
 #include <tracelens/diagnose.hpp>
 #include <tracelens/query.hpp>
+#include <tracelens/read_trace.hpp>
 #include <tracelens/report.hpp>
 #include <tracelens/trace.hpp>
 #include <tracelens/tree.hpp>
@@ -109,6 +110,10 @@ class TraceStore {
                            CallControl& control);
   // Reads a file without keeping it: for what wants a trace of its own.
   [[nodiscard]] Trace read(const OpenFile& file, CallControl& control) const;
+  // The same by a path that was found to be allowed, or leads on into an archive that was: with the same
+  // limits, on several threads at once. Throws Error when it cannot be read, ToolError and Stopped.
+  [[nodiscard]] Trace read_path(const std::string& path, const CallControl& control,
+                                ReadOptions options = {}) const;
 
  private:
   friend class Lease;

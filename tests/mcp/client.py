@@ -103,10 +103,11 @@ class Server:
         status = self.process.wait(timeout)
         assert status == 0, (status, b"".join(self.log).decode())
 
-    def memory_mb(self):
+    def memory_mb(self, line_of="VmRSS:"):
+        """Now, or with VmHWM: the most it ever was."""
         with open(f"/proc/{self.process.pid}/status", encoding="utf-8") as status:
             for line in status:
-                if line.startswith("VmRSS:"):
+                if line.startswith(line_of):
                     return int(line.split()[1]) / 1024
         return 0
 

@@ -11,6 +11,8 @@ from facts import expect, is_near, row_with, rows, says, sentence_of_error, toke
 A = "h200_gpt_train_amp.json.gz"
 GRAPH = "h200_cuda_graph_decode.json.gz"
 STREAMS = "h200_streams_overlap.json.gz"
+ZOO = "h200_ops_zoo.json.gz"
+BASE, AGAIN = "h200_pair_base.json.gz", "h200_pair_again.json.gz"
 REFERENCE = {"categories": "reference"}
 # Conversations about traces that are not in the checkout.
 SHARED = {"communication_hidden", "other_gpu_same_model", "slow_rank", "memory_at_peak", "no_shapes"}
@@ -224,6 +226,31 @@ def other_ways_to_ask(server, _):
     assert json.dumps(again["structuredContent"]).count("/home") == 0
 
 
+def rows_of_ops_that_share_a_kernel(server, _):
+    """The event of a row is one of the row's own op."""
+    shared = rows(server.call("query", trace=ZOO, names="full", max_tokens=8000, sql=(
+        "SELECT kernel_name, parent_cpu_op FROM kernel_summary WHERE kernel_name IN (SELECT kernel_name FROM kernel_summary "
+        "GROUP BY 1 HAVING count(*) > 1) ORDER BY length(kernel_name) LIMIT 6")))
+    assert len({row["parent_cpu_op"] for row in shared}) > 1, shared
+    for key in shared:
+        path = rows(server.call("tree", trace=ZOO, row={"table": "kernel_summary", "key": key}))
+        assert any(row["name"] == key["parent_cpu_op"] for row in path), (key, path)
+    sentence = sentence_of_error(server.call("tree", trace=ZOO, row={
+        "table": "kernel_summary", "key": {**shared[0], "parent_cpu_op": "aten::none"}}))
+    assert "no row of the table" in sentence, sentence
+
+
+def asked_again_otherwise(server, _):
+    """An answer is not given for other arguments than its own."""
+    for names in (["a", "b"], ["c", "d"]):
+        found = server.call("compare", traces=[BASE, AGAIN], names=names)
+        columns = [column["name"] for column in found["structuredContent"]["columns"]]
+        assert set(names) <= set(columns), (names, columns)
+    note = lambda size: text_of(server.call("diff", base=BASE, new=AGAIN, note=True, max_tokens=size)).split("```markdown")[1]
+    assert len(note(400)) < len(note(4000)), (note(400), note(4000))
+
+
 CONVERSATIONS = [why_is_my_step_slow, which_kernels_cost_most, where_does_the_longest_kernel_come_from, are_my_gemms_good,
                  would_launches_matter, communication_hidden, do_copies_overlap, other_gpu_same_model, slow_rank,
-                 what_should_this_gemm_cost, what_is_in_the_graph, memory_at_peak, all_shapes, no_shapes, other_ways_to_ask]
+                 what_should_this_gemm_cost, what_is_in_the_graph, memory_at_peak, all_shapes, no_shapes, other_ways_to_ask,
+                 rows_of_ops_that_share_a_kernel, asked_again_otherwise]

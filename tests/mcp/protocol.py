@@ -1,5 +1,6 @@
 """Lines, messages, eras, lists and errors of the protocol."""
 import json
+import subprocess
 import time
 
 from client import LEGACY, META, MODERN, Server, text_of
@@ -291,5 +292,26 @@ def end_of_input(setting, era):
     assert server.process.wait(10) == 0 and time.monotonic() - start < 5
 
 
+def output_left_unread(setting, era):
+    """A client that neither reads nor writes any more, or whose end is closed, keeps no server."""
+    for closes_output in (False, True):
+        process = subprocess.Popen([setting.program, "mcp", str(setting.data)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL)
+        if closes_output:
+            process.stdout.close()
+        meta = {META + "protocolVersion": MODERN, META + "clientCapabilities": {}}
+        for number in range(40):
+            process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/list",
+                                            "params": {"_meta": meta}}).encode() + b"\n")
+        try:
+            process.stdin.flush()
+            if not closes_output:
+                time.sleep(0.3)
+                process.stdin.close()
+        except BrokenPipeError:
+            pass
+        process.wait(8)
+
+
 CHECKS = [lists, texts, results_fit_their_schemas, framing, eras, errors, changed_file, progress_and_order,
-          cancel_a_long_read, too_many_calls, end_of_input]
+          cancel_a_long_read, too_many_calls, end_of_input, output_left_unread]

@@ -45,7 +45,8 @@ std::vector<RankTrace> read_file(const RankFile& file, const RankSummaryOptions&
                                  const RankReading& reading, int threads) {
   RankTrace failed{.file = file.path};
   try {
-    Trace trace = read_trace(file.path, {.threads = threads});
+    Trace trace = reading.read ? reading.read(file.path, threads)
+                               : read_trace(file.path, {.threads = threads});
     if (trace.metadata(kFusedRanks) != nullptr) throw Error{file.path, kIsFused};
     if (reading.shown) trace = reading.shown(trace);
     std::vector<RankTrace> ranks = summarize_ranks(std::move(trace), options);

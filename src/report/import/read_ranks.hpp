@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <tracelens/collectives.hpp>
+#include <tracelens/rank_reader.hpp>
 #include <vector>
 
 #include "analysis/ranks/rank_trace.hpp"
@@ -19,6 +20,7 @@ struct RankReading {
   int threads = 0;               // 0: one per core
   std::size_t memory_bytes = 0;  // about as much for traces being read; at least one is
   std::function<void(std::size_t done, std::size_t of)> on_progress = nullptr;
+  RankReader read = nullptr;                                 // none: read_trace()
   std::function<Trace(const Trace& trace)> shown = nullptr;  // what of a trace is looked at
   // Told of each summary as soon as it is made, by the thread that made it; may make it smaller.
   std::function<void(RankTrace& rank)> on_rank = nullptr;

@@ -10,6 +10,7 @@
 #include <tracelens/collective_rows.hpp>
 #include <tracelens/collectives.hpp>
 #include <tracelens/error.hpp>
+#include <tracelens/rank_reader.hpp>
 #include <utility>
 
 #include "analysis/page/rank_lanes.hpp"
@@ -82,13 +83,15 @@ std::string ranks_or_problem(const Read& read) {
 // The share of this process, or with one process all; on the first, what all have read, in the
 // order of the files. Nothing on the others.
 std::vector<RankTrace> read_together(const std::vector<RankFile>& files,
-                                     const CollectiveReportOptions& options, Peers* peers) {
+                                     const CollectiveReportOptions& options, Peers* peers,
+                                     const RankReader& read) {
   const RankSummaryOptions summary =
       summary_options(options, std::max<std::size_t>(1, files.size()));
   static_cast<void>(summarize_rank(Trace{}, summary));  // a wrong pattern ends the run, not a file
   const RankReading reading{.threads = options.threads,
                             .memory_bytes = options.memory_bytes,
                             .on_progress = options.on_progress,
+                            .read = read,
                             .shown = options.shown,
                             .on_rank = [slices = summary.lane_slices](RankTrace& rank) {
                               if (slices > 0) finish_lane(rank.lane, slices);
@@ -240,13 +243,12 @@ void forget_files(std::span<const RankFile> files, std::span<RankTrace> ranks,
   for (RankTrace& rank : ranks) rank.file = fmt::format("rank {}", rank.rank);
 }
 
-}  // namespace
-
-std::optional<Report> make_collective_report(const std::vector<RankFile>& files,
-                                             const CollectiveReportOptions& options, Peers* peers) {
+std::optional<Report> report_of_ranks(const std::vector<RankFile>& files,
+                                      const CollectiveReportOptions& options, Peers* peers,
+                                      const RankReader& read) {
   check(options);
   static_cast<void>(parse_aggregates(options.aggregates));
-  std::vector<RankTrace> ranks = read_together(files, options, peers);
+  std::vector<RankTrace> ranks = read_together(files, options, peers, read);
   if (peers != nullptr && peers->index() != 0) return std::nullopt;
 
   std::vector<std::string> warnings;
@@ -264,6 +266,18 @@ std::optional<Report> make_collective_report(const std::vector<RankFile>& files,
   CollectiveRun run{std::move(ranks),
                     {.edition = options.edition, .gpus_per_node = options.gpus_per_node}};
   return ReportMaker{run, options, std::move(warnings)}.make();
+}
+
+}  // namespace
+
+std::optional<Report> make_collective_report(const std::vector<RankFile>& files,
+                                             const CollectiveReportOptions& options, Peers* peers) {
+  return report_of_ranks(files, options, peers, nullptr);
+}
+
+Report make_collective_report(const std::vector<RankFile>& files,
+                              const CollectiveReportOptions& options, const RankReader& read) {
+  return *report_of_ranks(files, options, nullptr, read);
 }
 
 Table collective_rows(const std::vector<RankFile>& files, const CollectiveRowOptions& options) {
