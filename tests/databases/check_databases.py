@@ -135,6 +135,34 @@ def other_ways_in(check):
     check.expect("a list of files", kernels(check.tables(job / "job.yaml")), kernels(both))
 
 
+def operations_without_calls(check):
+    """Every GPU operation is some process's, with and without its call."""
+    path = check.folder / "two.rpd"
+    shutil.copy(check.data / "rpd.rpd", path)
+    database = sqlite3.connect(path)
+    high = 1 << 32
+    for table, columns in (("rocpd_api", "pid = pid + 1, id = id + ?"), ("rocpd_op", "id = id + ?"),
+                           ("rocpd_api_ops", "api_id = api_id + ?1, op_id = op_id + ?1, id = id + ?1")):
+        database.execute(f"CREATE TEMP TABLE twin AS SELECT * FROM {table}")
+        database.execute(f"UPDATE twin SET {columns}", (high,))
+        database.execute(f"INSERT INTO {table} SELECT * FROM twin")
+        database.execute("DROP TABLE twin")
+    database.execute("DELETE FROM rocpd_api_ops WHERE id % 3 = 0")
+    database.commit()
+    database.close()
+    pooled = kernels(check.tables(path))
+    out = check.folder / "by_process"
+    check.run("report", path, "--include-unlinked", "--by-process", "-q", "-o", f"{out}/")
+    sums = collections.defaultdict(lambda: [0, 0])
+    names = set()
+    for row in csv.DictReader((out / "kernel_summary.csv").open(encoding="utf-8")):
+        names.add(row["process"])
+        sums[row["name"]][0] += int(row["count"])
+        sums[row["name"]][1] += int(row["total_ns"])
+    check.expect("processes", len(names), 2)
+    check.expect("sums over processes", {name: tuple(total) for name, total in sums.items()}, pooled)
+
+
 def strangers(check):
     """Code that a file brings is not run; what is no trace gets a sentence."""
     harm = check.folder / "harm.db"
@@ -288,7 +316,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check = Check(str(pathlib.Path(options.tracelens).resolve()), options.trace, folder)
         try:
-            for part in (same_figures, other_ways_in, strangers, damage, jobs, captured_graphs, nothing_is_left):
+            for part in (same_figures, other_ways_in, operations_without_calls, strangers, damage, jobs, captured_graphs, nothing_is_left):
                 part(check)
         except Failure as failure:
             sys.exit(f"check_databases: {failure}")

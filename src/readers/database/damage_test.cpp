@@ -96,6 +96,46 @@ TEST(DamagedDatabase, WhatIsReadDoesNotDependOnTheThreads) {
     }
 }
 
+std::size_t root_of(const std::string& path, const std::string& table) {
+  sqlite3* database = nullptr;
+  EXPECT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+  std::size_t root = 0;
+  sqlite3_exec(
+      database, ("SELECT rootpage FROM sqlite_schema WHERE name='" + table + "'").c_str(),
+      [](void* into, int, char** values, char**) {
+        *static_cast<std::size_t*>(into) = std::stoul(values[0]);
+        return 0;
+      },
+      &root, nullptr);
+  sqlite3_close(database);
+  return root;
+}
+
+TEST(DamagedDatabase, NamesThatAreLostAreTold) {
+  const io::TemporaryFolder folder;
+  const std::string path = folder.path("x.sqlite");
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(database, R"(
+    PRAGMA page_size=512;
+    CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+    CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER, demangledName INTEGER);
+    INSERT INTO StringIds VALUES (1,'gemm');
+    INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (30,50,0,7,5,117440512,1);
+  )",
+                         nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  sqlite3_close(database);
+  const std::size_t page = root_of(path, "StringIds");
+  ASSERT_GT(page, 1U);
+  std::string bytes = folder.read("x.sqlite");
+  bytes.replace((page - 1) * kPage, 16, std::string(16, '\xa5'));
+  const Trace trace = read(with_bytes(folder, std::move(bytes)), false);
+  EXPECT_EQ(trace.name({0}), "string_1");
+  EXPECT_TRUE(trace.source().cut_short);
+  EXPECT_THAT(trace.warnings().entries()[0].what, HasSubstr("StringIds is damaged"));
+}
+
 // SQLite takes a page that it has found damaged for a good one when it sees it again.
 TEST(DamagedDatabase, AConnectionReadsTheSameTheSecondTime) {
   const io::TemporaryFolder folder;
@@ -137,17 +177,7 @@ TEST(DamagedDatabase, PagesThatAreUsedOverAndOverEndTheTable) {
   static_cast<void>(many_operations(folder));
   std::string bytes = folder.read("many.rpd");
   // Every child of the root of the operations is made the same page, over and over.
-  sqlite3* database = nullptr;
-  ASSERT_EQ(sqlite3_open(folder.path("many.rpd").c_str(), &database), SQLITE_OK);
-  std::size_t root = 0;
-  sqlite3_exec(
-      database, "SELECT rootpage FROM sqlite_schema WHERE name='rocpd_op'",
-      [](void* into, int, char** values, char**) {
-        *static_cast<std::size_t*>(into) = std::stoul(values[0]);
-        return 0;
-      },
-      &root, nullptr);
-  sqlite3_close(database);
+  const std::size_t root = root_of(folder.path("many.rpd"), "rocpd_op");
   ASSERT_GT(root, 1U);
   const std::size_t page = (root - 1) * kPage;
   const auto number = [&](std::size_t at) {

@@ -174,6 +174,22 @@ TEST(Rocpd, AMissingColumnCostsItsFactsOnly) {
   EXPECT_EQ(count(read(path), Category::kCudaDriver), 2);  // calls, of nobody knows whom
 }
 
+TEST(Database, ALinkToAFileHasItsLog) {
+  const io::TemporaryFolder folder;
+  const std::string path = make(folder, "x.rpd", kRpd), link = folder.path("link.rpd");
+  sqlite3* writer = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &writer), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(writer,
+                         "PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0;"
+                         "INSERT INTO rocpd_op VALUES (3,0,1,700,800,2,3)",
+                         nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  std::filesystem::create_symlink(path, link);
+  EXPECT_EQ(count(read(path), Category::kKernel), 2);
+  EXPECT_EQ(count(read(link), Category::kKernel), 2);
+  sqlite3_close(writer);
+}
+
 TEST(Database, AJournalThatNamesAnotherFileIsNotPlayedBack) {
   const io::TemporaryFolder folder;
   const std::string path = make(folder, "x.rpd", kRpd), victim = folder.write("victim", "mine");

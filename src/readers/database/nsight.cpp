@@ -100,6 +100,7 @@ class NsightReader {
     if (find_name_ && id != kAbsent) {
       find_name_->bind(1, id);
       if (find_name_->step()) name = job_.intern(find_name_->text(0));
+      if (find_name_->is_damaged()) job_.lost("table StringIds is damaged: names are lost");
     }
     if (!name.valid()) name = job_.intern(fmt::format("string_{}", id == kAbsent ? 0 : id));
     names_.set(id, name);

@@ -16,6 +16,7 @@ std::string_view plain_call(std::string_view name) {
 }
 
 // Texts that ranges share are kept apart, numbered as they came up: those of a piece lie together.
+// A text that is not found, be it for damage, is looked up again by whoever needs it, and told then.
 void NvtxRows::find_texts(const Connection& connection) {
   if (!file->is_row_number("StringIds", "id")) return;
   std::vector<std::int64_t> ids;

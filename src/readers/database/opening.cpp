@@ -93,9 +93,27 @@ std::string uri_of(const std::string& path, std::string_view parameters) {
   return uri.append("?").append(parameters);
 }
 
+std::error_code trouble_of(sqlite3* connection) {
+  const int status = sqlite3_errcode(connection) & 0xff;
+  // What is damaged is told by whoever reads it.
+  if (status == SQLITE_OK || status == SQLITE_CORRUPT || status == SQLITE_NOTADB) return {};
+  if (status == SQLITE_FULL) return std::make_error_code(std::errc::no_space_on_device);
+  const int error = sqlite3_system_errno(connection);
+  return error == 0 ? std::make_error_code(std::errc::io_error)
+                    : std::error_code{error, std::generic_category()};
+}
+
+// Whether all pages of the log went into the file; without a log there are none. The row of a
+// checkpoint is: whether it had to give up, pages in the log, pages written.
+int take_checkpoint(void* is_whole, int columns, char** cells, char**) {
+  *static_cast<bool*>(is_whole) =
+      columns == 3 && std::string_view{cells[0]} == "0" && std::string_view{cells[1]} == cells[2];
+  return 0;
+}
+
 // Puts file and log together: pages of the log into the file, or the file into the state before the
 // change that the journal tells of. The first look does it; no statement of the file's is run.
-void settle(const std::string& path, const std::string& copy) {
+std::error_code settle(const std::string& path, const std::string& copy) {
   if (names_another_file(copy + "-journal"))
     throw Error{
         path,
@@ -108,12 +126,19 @@ void settle(const std::string& path, const std::string& copy) {
                                     {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0}})
     sqlite3_db_config(writer.get(), what, value, static_cast<int*>(nullptr));
   sqlite3_limit(writer.get(), SQLITE_LIMIT_ATTACHED, 0);
-  for (const char* const sql : {"PRAGMA schema_version", "PRAGMA wal_checkpoint(TRUNCATE)"})
-    sqlite3_exec(writer.get(), sql, nullptr, nullptr, nullptr);
+  // Alone with the copy: the index of the log needs no file.
+  for (const char* const sql : {"PRAGMA locking_mode=EXCLUSIVE", "PRAGMA schema_version"})
+    if (sqlite3_exec(writer.get(), sql, nullptr, nullptr, nullptr) != SQLITE_OK)
+      return trouble_of(writer.get());
+  bool is_whole = false;
+  if (sqlite3_exec(writer.get(), "PRAGMA wal_checkpoint(TRUNCATE)", take_checkpoint, &is_whole,
+                   nullptr) != SQLITE_OK)
+    return trouble_of(writer.get());
+  return is_whole ? std::error_code{} : std::make_error_code(std::errc::io_error);
 }
 
-// Nothing when there is no room.
-Descriptor settled_copy(const std::string& path, std::error_code& error) {
+// Nothing when there is no room. `name` is what the user calls the file.
+Descriptor settled_copy(const std::string& name, const std::string& path, std::error_code& error) {
   const PrivateFolder folder;
   const std::string copy = (folder.path() / "copy.db").string();
   fs::copy_file(path, copy, error);
@@ -123,7 +148,8 @@ Descriptor settled_copy(const std::string& path, std::error_code& error) {
   std::error_code ignored;
   for (const char* const beside : {"", "-wal", "-journal"})
     fs::permissions(copy + beside, fs::perms::owner_read | fs::perms::owner_write, ignored);
-  settle(path, copy);
+  error = settle(name, copy);
+  if (error) return {};
   return Descriptor{::open(copy.c_str(), O_RDONLY | O_CLOEXEC)};
 }
 
@@ -172,19 +198,23 @@ std::string cut_by_header(const std::string& name, std::string_view head, std::u
   return fmt::format("truncated: header says {} bytes, file has {}", pages * page, bytes);
 }
 
-OpenedFile open_in_place(const std::string& path, bool wants_cut) {
+OpenedFile open_in_place(const std::string& name, bool wants_cut) {
+  // The log is beside the file itself, not beside a link to it.
+  std::error_code error;
+  std::string path = fs::canonical(name, error).string();
+  if (error) path = name;
   OpenedFile opened;
   opened.stamp = stamp_of(path);
   opened.bytes = opened.stamp.bytes;
   if (!has_bytes(path + "-wal") && !has_bytes(path + "-journal")) {
     // No locks, no files beside it, read-only media: whatever mode the header names.
-    opened.cut = cut_by_header(path, head_of(path), opened.bytes);
-    refuse_cut(path, opened.cut, wants_cut);
+    opened.cut = cut_by_header(name, head_of(path), opened.bytes);
+    refuse_cut(name, opened.cut, wants_cut);
     opened.address = uri_of(path, "immutable=1");
     return opened;
   }
-  std::error_code error;
-  Descriptor copy = settled_copy(path, error);
+  error.clear();
+  Descriptor copy = settled_copy(name, path, error);
   if (error) {
     // In place a log can be read where the writer's own index of it is there already.
     if (has_bytes(path + "-shm") && !has_bytes(path + "-journal")) {
@@ -192,12 +222,12 @@ OpenedFile open_in_place(const std::string& path, bool wants_cut) {
       return opened;
     }
     throw Error{
-        path, "part of it is in a log beside it, and there is no room for a copy of both (" +
+        name, "part of it is in a log beside it, and there is no room for a copy of both (" +
                   error.message() + "); whoever owns it can write the log back: sqlite3 '" + path +
                   "' 'pragma wal_checkpoint(truncate)'"};
   }
   const FileStamp stamp = opened.stamp;
-  opened = open_unnamed(path, std::move(copy), wants_cut);
+  opened = open_unnamed(name, std::move(copy), wants_cut);
   opened.stamp = stamp;
   return opened;
 }

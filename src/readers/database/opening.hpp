@@ -49,7 +49,7 @@ struct OpenedFile {
 
 // Throws Error when it is no sound database, cannot be opened without writing to it or, unless cut
 // files are wanted, is cut.
-[[nodiscard]] OpenedFile open_in_place(const std::string& path, bool wants_cut);
+[[nodiscard]] OpenedFile open_in_place(const std::string& name, bool wants_cut);
 [[nodiscard]] OpenedFile open_unnamed(const std::string& name, Descriptor file, bool wants_cut);
 
 // A sentence when the header promises more bytes than there are. Throws Error when there is no header.

@@ -98,7 +98,7 @@ class RocpdReader {
     read_allocations();
     read_samples();
     if (lost_events_ || events_.is_damaged())
-      job_.warn("table " + tables_.name("event") +
+      job_.lost("table " + tables_.name("event") +
                 " is damaged: calls and GPU work are without their category or link");
   }
 

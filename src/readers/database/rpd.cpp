@@ -152,6 +152,7 @@ class RpdReader {
     const std::int64_t own = process(row.pid);
     const TrackId track = job_.thread(own, row.tid);
     processes_.set(row.id, own);
+    owners_.try_emplace(row.id >> 32, own);
     const StringId name = text_of(strings_, row.name);
     const std::string_view word = text(name);
     if (word == "UserMarker") {
@@ -215,6 +216,13 @@ class RpdReader {
                      });
   }
 
+  // Of an operation whose call is not in the file: ids tell the n-th process, as those of calls do.
+  std::int64_t owner_of(std::int64_t op) {
+    if (const auto found = owners_.find(op >> 32); found != owners_.end()) return found->second;
+    if (owners_.empty()) return 0;
+    return owners_.size() == 1 ? owners_.begin()->second : job_.process("unknown", 0, "unknown");
+  }
+
   void add_op(const OpRow& row) {
     const StringId type = text_of(strings_, row.type);
     StringId name = text_of(strings_, row.description);
@@ -222,7 +230,7 @@ class RpdReader {
     const std::int64_t* const call = calls_.find(row.id);
     const std::int64_t* const owner = call == nullptr ? nullptr : processes_.find(*call);
     Job::GpuEvent event{.name = name,
-                        .process = owner == nullptr ? 0 : *owner,
+                        .process = owner == nullptr ? owner_of(row.id) : *owner,
                         .gpu = gpu(row.gpu),
                         .stream = row.queue,
                         .start_ns = row.start_ns,
@@ -285,10 +293,11 @@ class RpdReader {
   std::int64_t last_process_ = 0;
   Strings strings_{"rocpd_string"}, arguments_{"rocpd_ustring"};
   TextsByNumbers details_;
-  ById<std::int64_t> calls_;      // of GPU operations
-  ById<std::int64_t> sizes_;      // of what calls copied
-  ById<std::int64_t> processes_;  // of calls
-  ById<std::uint32_t> launches_;  // by call, into kinds_
+  ById<std::int64_t> calls_;                               // of GPU operations
+  ById<std::int64_t> sizes_;                               // of what calls copied
+  ById<std::int64_t> processes_;                           // of calls
+  std::unordered_map<std::int64_t, std::int64_t> owners_;  // processes, by the upper half of ids
+  ById<std::uint32_t> launches_;                           // by call, into kinds_
   std::vector<Launch> kinds_;
   IdIndex launch_numbers_;
   bool grid_is_work_items_ = false;
