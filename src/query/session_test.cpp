@@ -201,6 +201,14 @@ TEST_F(Query, StatementsCannotChangeAnythingOrReadFiles) {
   EXPECT_NE(error_of(reads_only, "CREATE TEMP TABLE k AS SELECT 1"), "");
 }
 
+// SQLite must go on counting its memory, whatever else is set up in it.
+TEST_F(Query, SortingEndsAtTheLimitOfMemory) {
+  session_.set_limits({.seconds = 60, .memory_bytes = 32 << 20});
+  EXPECT_THAT(error("WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 5000) "
+                    "SELECT x, zeroblob(100000) FROM n ORDER BY -x"),
+              HasSubstr("needs more memory than 32 MB"));
+}
+
 TEST_F(Query, StatementsEndInTimeAndMemory) {
   session_.set_limits({.seconds = 0.2, .memory_bytes = 32 << 20});
   constexpr std::string_view kEndless =

@@ -1,17 +1,10 @@
 #include "sqlite/database.hpp"
 
-#include <mutex>
 #include <tracelens/error.hpp>
 
 namespace tracelens::db {
 
-void prepare_library() {
-  static std::once_flag once;
-  std::call_once(once, [] { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); });
-}
-
 DatabaseHandle open(const std::string& name, const std::string& address, int flags) {
-  prepare_library();
   sqlite3* opened = nullptr;
   const int status = sqlite3_open_v2(address.c_str(), &opened, flags, nullptr);
   DatabaseHandle handle{opened};

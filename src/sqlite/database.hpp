@@ -26,10 +26,6 @@ struct FinalizeStatement {
 };
 using StatementHandle = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
 
-// Before SQLite is used in any other way: threads count their memory under one lock otherwise. open()
-// does it by itself. Refused once SQLite is at work, which does no harm.
-void prepare_library();
-
 // `flags` as of sqlite3_open_v2; `name` is what an Error calls it.
 [[nodiscard]] DatabaseHandle open(const std::string& name, const std::string& address, int flags);
 [[nodiscard]] StatementHandle prepare(sqlite3* database, const std::string& name,

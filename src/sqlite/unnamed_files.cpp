@@ -93,7 +93,6 @@ int open_descriptor(sqlite3_vfs*, const char* name, sqlite3_file* file, int flag
 }
 
 bool add_way() {
-  prepare_library();
   static sqlite3_vfs way = *sqlite3_vfs_find(nullptr);  // its clock and random numbers
   way.zName = kWay;
   way.szOsFile = sizeof(UnnamedFile);
