@@ -34,7 +34,6 @@
 #include <tracelens/pseudo_ops.hpp>
 #include <tracelens/query.hpp>
 #include <tracelens/rank_reader.hpp>
-#include <tracelens/rank_reader.hpp>
 #include <tracelens/raw_events.hpp>
 #include <tracelens/read_trace.hpp>
 #include <tracelens/reader.hpp>
