@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "mcp/clean_text.hpp"
+#include "mcp/json.hpp"
 #include "mcp/tool_result.hpp"
 
 namespace tracelens::mcp {
@@ -82,6 +83,19 @@ class LimitedFor {
 };
 
 }  // namespace
+
+QueryParam query_param(std::string name, const Value& value, std::string_view complaint) {
+  QueryParam param{std::move(name), std::int64_t{0}};
+  if (value.is_text())
+    param.value = value.as_text();
+  else if (value.is_int() || is_bool(value))
+    param.value = is_bool(value) ? std::int64_t{value.as_bool()} : value.as_int();
+  else if (value.is_number())
+    param.value = value.as_real();
+  else
+    throw ToolError{std::string{complaint}};
+  return param;
+}
 
 SqlRows run_sql(TraceDesk& desk, const std::string& sql, std::span<const QueryParam> params,
                 const RowWindow& window, CallControl& control) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tracelens/query.hpp>
 
 #include "mcp/answer.hpp"
@@ -24,6 +25,10 @@ struct SqlRows {
   Grid grid;
   std::optional<std::size_t> total;  // none: there are more than were counted
 };
+
+// An argument as a value of a statement. Throws ToolError{complaint} when it is no text and no number.
+[[nodiscard]] QueryParam query_param(std::string name, const Value& value,
+                                     std::string_view complaint);
 
 // Throws ToolError with what SQLite says and where.
 [[nodiscard]] SqlRows run_sql(TraceDesk& desk, const std::string& sql,

@@ -16,19 +16,9 @@ constexpr Argument kQueryArguments[] = {
 
 std::vector<QueryParam> params_of(const Value& given) {
   std::vector<QueryParam> params;
-  for (std::size_t i = 0; i < given.keys().size(); ++i) {
-    const Value& value = given.items()[i];
-    QueryParam param{given.keys()[i], std::int64_t{0}};
-    if (value.is_text())
-      param.value = value.as_text();
-    else if (value.is_int() || is_bool(value))
-      param.value = is_bool(value) ? std::int64_t{value.as_bool()} : value.as_int();
-    else if (value.is_number())
-      param.value = value.as_real();
-    else
-      throw ToolError{"params: expected texts and numbers"};
-    params.push_back(std::move(param));
-  }
+  for (std::size_t i = 0; i < given.keys().size(); ++i)
+    params.push_back(
+        query_param(given.keys()[i], given.items()[i], "params: expected texts and numbers"));
   return params;
 }
 

@@ -150,16 +150,8 @@ class TableStatement {
 
   std::string bound(const Value& value) {
     std::string name = fmt::format("v{}", params_.size());
-    QueryParam param{name, std::int64_t{0}};
-    if (value.is_text())
-      param.value = value.as_text();
-    else if (value.is_int() || is_bool(value))
-      param.value = is_bool(value) ? std::int64_t{value.as_bool()} : value.as_int();
-    else if (value.is_number())
-      param.value = value.as_real();
-    else
-      throw ToolError{"where: value must be a text or a number; with op in, a list of them"};
-    params_.push_back(std::move(param));
+    params_.push_back(query_param(
+        name, value, "where: value must be a text or a number; with op in, a list of them"));
     return ":" + name;
   }
 
