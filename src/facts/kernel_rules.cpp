@@ -16,22 +16,27 @@
 namespace tracelens {
 
 struct KernelRules::Matcher {
-  RE2::Set set{RE2::DefaultOptions, RE2::UNANCHORED};
+  RE2::Set set{RE2::Quiet, RE2::UNANCHORED};
 };
 
-KernelRules::KernelRules(std::vector<KernelRule> rules)
+KernelRules::KernelRules(std::vector<KernelRule> rules, std::string_view where)
     : rules_{std::make_shared<const std::vector<KernelRule>>(std::move(rules))} {
   auto matcher = std::make_shared<Matcher>();
-  for (const KernelRule& rule : *rules_) TL_CHECK(matcher->set.Add(rule.pattern, nullptr) >= 0);
+  for (std::size_t i = 0; i < rules_->size(); ++i) {
+    const std::string& pattern = (*rules_)[i].pattern;
+    if (matcher->set.Add(pattern, nullptr) < 0)
+      throw Error{where,
+                  fmt::format("rule {}: \"pattern\": {}", i + 1, RE2{pattern, RE2::Quiet}.error())};
+  }
   TL_CHECK(matcher->set.Compile());
   matcher_ = std::move(matcher);
 }
 
 const KernelRules& KernelRules::built_in() {
   static const KernelRules kRules = [] {
+    constexpr std::string_view kWhere = "data/kernel_categories.json";
     bool replaces = false;
-    return KernelRules{
-        parse_kernel_rules(built_in_kernel_rules(), "data/kernel_categories.json", replaces)};
+    return KernelRules{parse_kernel_rules(built_in_kernel_rules(), kWhere, replaces), kWhere};
   }();
   return kRules;
 }
@@ -40,7 +45,7 @@ KernelRules KernelRules::extended_by(std::string_view json, std::string_view whe
   bool replaces = false;
   std::vector<KernelRule> rules = parse_kernel_rules(json, where, replaces);
   if (!replaces) rules.insert(rules.end(), rules_->begin(), rules_->end());
-  return KernelRules{std::move(rules)};
+  return KernelRules{std::move(rules), where};
 }
 
 KernelRules load_kernel_rules(const std::string& file) {
@@ -85,7 +90,6 @@ std::vector<KernelRule> parse_kernel_rules(std::string_view json, std::string_vi
     throw Error{where, "expected a JSON object with a list \"rules\""};
 
   std::vector<KernelRule> rules;
-  RE2::Set parsed{RE2::Quiet, RE2::UNANCHORED};  // reads patterns without compiling each
   for (const Value& item : list->items()) {
     const std::string at = fmt::format("rule {}", rules.size() + 1);
     const auto text = [&](std::string_view key) -> const std::string& {
@@ -94,11 +98,7 @@ std::vector<KernelRule> parse_kernel_rules(std::string_view json, std::string_vi
         throw Error{where, fmt::format("{}: expected a text \"{}\"", at, key)};
       return value->as_text();
     };
-    KernelRule rule{text("category"), text("pattern")};
-    if (parsed.Add(rule.pattern, nullptr) < 0)
-      throw Error{where,
-                  fmt::format("{}: \"pattern\": {}", at, RE2{rule.pattern, RE2::Quiet}.error())};
-    rules.push_back(std::move(rule));
+    rules.push_back({text("category"), text("pattern")});
   }
   return rules;
 }

@@ -39,8 +39,8 @@ class KernelRules {
   }
   [[nodiscard]] const std::vector<KernelRule>& rules() const { return *rules_; }
 
-  // All patterns must be sound; checked by extended_by().
-  explicit KernelRules(std::vector<KernelRule> rules);
+  // Throws Error naming `where` and the rule whose pattern is wrong.
+  KernelRules(std::vector<KernelRule> rules, std::string_view where);
 
  private:
   struct Matcher;

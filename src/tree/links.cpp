@@ -160,16 +160,19 @@ Launches find_launches(const Trace& trace, const TreeOptions& options) {
     Link& link = *link_of(row);
     (is_graph == IsGraph::kYes ? link.graph : link.plain).row = row;
   }
-  for (std::uint32_t row = 0; row < trace.size(); ++row) {
-    if (trace.categories()[row] != Category::kAsyncCpuToGpu) continue;
-    Link* link = link_of(row);
-    if (link == nullptr) continue;
-    if (trace.phases()[row] == Phase::kFlowStart) link->has_start = true;
-    if (trace.phases()[row] == Phase::kFlowEnd) link->end_track = trace.tracks()[row].row;
-  }
-  for (const std::uint32_t row : gpu_events)
-    if (Link* link = link_of(row); link != nullptr && trace.tracks()[row].row == link->end_track)
-      link->target = row;
+  const auto follow_flows = [&] {
+    for (std::uint32_t row = 0; row < trace.size(); ++row) {
+      if (trace.categories()[row] != Category::kAsyncCpuToGpu) continue;
+      Link* link = link_of(row);
+      if (link == nullptr) continue;
+      if (trace.phases()[row] == Phase::kFlowStart) link->has_start = true;
+      if (trace.phases()[row] == Phase::kFlowEnd) link->end_track = trace.tracks()[row].row;
+    }
+    for (const std::uint32_t row : gpu_events)
+      if (Link* link = link_of(row); link != nullptr && trace.tracks()[row].row == link->end_track)
+        link->target = row;
+  };
+  if (!by_correlation) follow_flows();
 
   const OpsOfKernels ops{trace};
   std::vector<std::uint32_t> tails;  // by op: the last GPU event listed under it

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -19,6 +20,64 @@ constexpr std::int64_t kGuessWithinNs = 30000;  // a stream that waited starts a
 // No search for what a call or stream waited for looks at more events than this; only a damaged file
 // has more that do not fit.
 constexpr std::size_t kLongestSearch = 4096;
+
+// Puts points into an order in which each comes after its predecessors.
+template <class Counts>
+class PointOrder {
+ public:
+  // `counts`: whether an edge is one to look at.
+  PointOrder(const PathGraph& graph, Counts counts)
+      : graph_{graph}, counts_{std::move(counts)}, states_(graph.size(), kNew) {}
+
+  // Adds a point, and first what it waits for. False: it waits for itself.
+  bool add(PathPoint last) {
+    if (states_[last] != kNew) return true;
+    open_.assign(1, last);
+    while (!open_.empty()) {
+      const PathPoint p = open_.back();
+      states_[p] = kOpen;
+      PathPoint waiting = kNoPoint;
+      const auto look = [&](PathPoint before) {
+        if (states_[before] != kDone && counts_(before, p)) waiting = before;
+      };
+      if (graph_.follows(p)) look(p - 1);
+      for (const PathGraph::Edge& edge : graph_.extra(p)) look(edge.from);
+      if (waiting == kNoPoint) {
+        states_[p] = kDone;
+        order_.push_back(p);
+        open_.pop_back();
+      } else if (states_[waiting] == kOpen) {
+        return false;
+      } else {
+        open_.push_back(waiting);
+      }
+    }
+    return true;
+  }
+
+  void reserve() { order_.reserve(graph_.size()); }
+  [[nodiscard]] std::vector<PathPoint> take() && { return std::move(order_); }
+
+ private:
+  enum State : char { kNew, kOpen, kDone };
+
+  const PathGraph& graph_;
+  Counts counts_;
+  std::vector<State> states_;
+  std::vector<PathPoint> open_, order_;
+};
+
+// By time; of points with the same time each after its predecessors. None: there is no such order.
+std::optional<std::vector<PathPoint>> sorted_points(const PathGraph& graph) {
+  std::vector<PathPoint> by_time(graph.size());
+  std::iota(by_time.begin(), by_time.end(), PathPoint{0});
+  std::vector<std::uint32_t> scratch;
+  sort_by_time(by_time, graph.times(), scratch);  // each lane is in order already
+  PointOrder order{graph, [](PathPoint, PathPoint) { return true; }};
+  order.reserve();
+  if (!std::ranges::all_of(by_time, [&](PathPoint p) { return order.add(p); })) return std::nullopt;
+  return std::move(order).take();
+}
 
 }  // namespace
 
@@ -38,13 +97,12 @@ class PathGraphBuilder {
     add_stream_edges();
     add_syncs();
     sort_extra();
-    if (!sort_points()) {  // edges that take no time run in a circle
+    if (runs_in_circle()) {
       std::erase_if(found_, [&](const Found& edge) {
         return g_.times_[edge.to] == g_.times_[edge.edge.from];
       });
       g_.dropped_ += g_.extra_.size() - found_.size();
       sort_extra();
-      sort_points();
     }
   }
 
@@ -384,40 +442,21 @@ class PathGraphBuilder {
     for (const Found& edge : found_) g_.extra_[next[edge.to]++] = edge.edge;
   }
 
-  // By time; of points with the same time each after its predecessors. False: there is no such order.
-  bool sort_points() {
-    std::vector<PathPoint> by_time(g_.size());
-    for (PathPoint p = 0; p < by_time.size(); ++p) by_time[p] = p;
-    sort_by_time(by_time, g_.times_, scratch_);  // each lane is in order already
-    enum State : char { kNew, kOpen, kDone };
-    std::vector<State> states(g_.size(), kNew);
-    g_.order_.clear();
-    g_.order_.reserve(g_.size());
-    std::vector<PathPoint> open;
-    for (const PathPoint first : by_time) {
-      if (states[first] != kNew) continue;
-      open.assign(1, first);
-      while (!open.empty()) {
-        const PathPoint p = open.back();
-        states[p] = kOpen;
-        PathPoint waiting = kNoPoint;
-        const auto look = [&](PathPoint before) {
-          if (states[before] != kDone) waiting = before;
-        };
-        if (g_.follows_[p]) look(p - 1);
-        for (const PathGraph::Edge& edge : g_.extra(p)) look(edge.from);
-        if (waiting == kNoPoint) {
-          states[p] = kDone;
-          g_.order_.push_back(p);
-          open.pop_back();
-        } else if (states[waiting] == kOpen) {
-          return false;
-        } else {
-          open.push_back(waiting);
-        }
-      }
-    }
-    return true;
+  // No time passes along a circle, so its edges take none: few points have such, and only these are
+  // looked at.
+  [[nodiscard]] bool runs_in_circle() const {
+    std::vector<PathPoint> suspects;
+    for (const Found& edge : found_)
+      if (g_.times_[edge.edge.from] >= g_.times_[edge.to]) suspects.push_back(edge.to);
+    for (PathPoint p = 1; p < g_.size();
+         ++p)  // only a damaged file has events that end before they start
+      if (g_.follows_[p] && g_.times_[p] < g_.times_[p - 1]) return !sorted_points(g_);
+    if (suspects.empty()) return false;
+    PointOrder order{
+        g_, [this](PathPoint from, PathPoint to) { return g_.times_[from] >= g_.times_[to]; }};
+    for (const PathPoint p : suspects)
+      if (!order.add(p)) return true;
+    return false;
   }
 
   PathGraph& g_;
@@ -432,6 +471,10 @@ class PathGraphBuilder {
 
 PathGraph::PathGraph(const Trace& trace, const HostRanges& ranges) : trace_{trace} {
   PathGraphBuilder{*this, ranges}.build();
+}
+
+std::span<const PathPoint> PathGraph::order() const {
+  return order_.get([this] { return sorted_points(*this).value_or(std::vector<PathPoint>{}); });
 }
 
 const PathGraph::HostLane* PathGraph::lane_of(TrackId track) const {

@@ -17,6 +17,7 @@
 
 #include "analysis/path/segment.hpp"
 #include "facts/host_ranges.hpp"
+#include "facts/once.hpp"
 
 namespace tracelens {
 
@@ -63,7 +64,7 @@ class PathGraph {
   [[nodiscard]] std::size_t extra_count() const { return extra_.size(); }
   [[nodiscard]] std::span<const Edge> all_extra() const { return extra_; }
 
-  [[nodiscard]] std::span<const PathPoint> order() const { return order_; }
+  [[nodiscard]] std::span<const PathPoint> order() const;  // made when first asked for
   [[nodiscard]] std::span<const HostLane> host_lanes() const { return host_lanes_; }  // by track
   [[nodiscard]] const HostLane* lane_of(TrackId track) const;                         // null: none
 
@@ -116,7 +117,7 @@ class PathGraph {
   std::vector<bool> is_start_, follows_;
   std::vector<std::uint32_t> extra_begin_;  // one more than points
   std::vector<Edge> extra_;
-  std::vector<PathPoint> order_;
+  mutable Once<std::vector<PathPoint>> order_;
   std::vector<HostLane> host_lanes_;
   std::vector<PathPoint> calls_;       // by GPU event
   std::vector<std::int64_t> devices_;  // by GPU event

@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -176,24 +177,32 @@ PathSummary critical_path_summary(const TraceFacts& facts, std::span<const Inter
   std::vector<BoundByTimes> in_stretches(stretches.size());
   struct Sum {
     std::int64_t ns = 0, segments = 0;
-    std::unordered_map<std::uint32_t, std::pair<std::int64_t, std::int64_t>> names;  // by string id
+    void add(std::int64_t more_ns) {
+      ns += more_ns;
+      ++segments;
+    }
   };
-  std::array<Sum, kBoundByNames.size()> sums;
+  using Sums = std::array<Sum, kBoundByNames.size()>;
+  Sums sums;
+  std::vector<Sums> sums_of_names;  // of those on the path
+  constexpr auto kNotYet = std::numeric_limits<std::uint32_t>::max();
+  std::vector<std::uint32_t> place_of_name(facts.trace().string_count(), kNotYet);
   const CriticalPath path = walk_critical_path(
       graph, BoundByClasses{graph, facts.work(), ranges}, window, [&](const PathSegment& segment) {
         const std::int64_t ns = segment.end_ns - segment.start_ns;
         const auto place = static_cast<std::size_t>(segment.bound_by);
-        Sum& sum = sums[place];
-        sum.ns += ns;
-        ++sum.segments;
+        sums[place].add(ns);
         auto at = std::ranges::upper_bound(stretches, segment.start_ns, {}, &Interval::end);
         for (; at != stretches.end() && at->start < segment.end_ns; ++at)
           in_stretches[static_cast<std::size_t>(at - stretches.begin())][place] +=
               std::min(at->end, segment.end_ns) - std::max(at->start, segment.start_ns);
         if (!segment.owner.valid()) return;
-        auto& [name_ns, count] = sum.names[facts.trace().names()[segment.owner.row].row];
-        name_ns += ns;
-        ++count;
+        std::uint32_t& name = place_of_name[facts.trace().names()[segment.owner.row].row];
+        if (name == kNotYet) {
+          name = static_cast<std::uint32_t>(sums_of_names.size());
+          sums_of_names.emplace_back();
+        }
+        sums_of_names[name][place].add(ns);
       });
   const std::int64_t length = path.time.end - path.time.start + path.unattributed_ns;
   std::vector<std::size_t> order;
@@ -203,15 +212,17 @@ PathSummary critical_path_summary(const TraceFacts& facts, std::span<const Inter
                            [&](std::size_t i) { return sums[i].ns; });
   for (const std::size_t i : order) {
     columns.append(table, Row{kBoundByNames[i], {}, sums[i].ns, sums[i].segments, length});
-    std::vector<std::pair<std::uint32_t, std::pair<std::int64_t, std::int64_t>>> names{
-        sums[i].names.begin(), sums[i].names.end()};
-    std::ranges::sort(names, {}, [](const auto& named) {
-      return std::pair{-named.second.first, named.first};
-    });
+    std::vector<std::pair<std::uint32_t, Sum>> names;
+    for (std::uint32_t name = 0; name < place_of_name.size(); ++name)
+      if (place_of_name[name] != kNotYet)
+        if (const Sum& sum = sums_of_names[place_of_name[name]][i]; sum.segments > 0)
+          names.emplace_back(name, sum);
+    std::ranges::stable_sort(names, std::ranges::greater{},
+                             [](const auto& named) { return named.second.ns; });
     if (names.size() > kNamesPerClass) names.resize(kNamesPerClass);
-    for (const auto& [name, cost] : names)
-      columns.append(table, Row{kBoundByNames[i], facts.trace().text({name}), cost.first,
-                                cost.second, length});
+    for (const auto& [name, sum] : names)
+      columns.append(
+          table, Row{kBoundByNames[i], facts.trace().text({name}), sum.ns, sum.segments, length});
   }
   if (path.unattributed_ns > 0)
     columns.append(table, Row{"unattributed", {}, path.unattributed_ns, 0, length});

@@ -4,9 +4,11 @@
 //                    [&](Worker& worker) { worker.parse(); },                     // all at once
 //                    [&](Worker& worker) { assembly.accept(worker); }};           // one at a time
 //   work.run(threads, [&] { return Worker{builder}; });
-// N identical threads: each takes the next piece, works on it without any lock, waits until all
-// earlier pieces are accepted, and has its own accepted. The order, and so the result, does not
-// depend on N. An exception of any of them ends the work and is thrown by run().
+// N identical threads: each takes the next piece and works on it without any lock. One of them at a
+// time accepts: whoever has the piece whose turn it is, and with it those behind it that are worked on
+// already, so that no turn waits for a thread to wake up. The others go on when theirs is accepted. The
+// order, and so the result, does not depend on N. An exception of any of them ends the work and is
+// thrown by run().
 #pragma once
 
 #include <algorithm>
@@ -30,43 +32,86 @@ class OrderedWork {
   // `make_worker` makes what one thread works with.
   template <class MakeWorker>
   void run(int threads, const MakeWorker& make_worker) {
+    using Worker = decltype(make_worker());
+    std::vector<Seat<Worker>> seats(static_cast<std::size_t>(std::max(threads, 1)));
     std::vector<std::thread> others;
-    turns_ = std::vector<std::condition_variable>(static_cast<std::size_t>(std::max(threads, 1)));
     try {
       for (int i = 1; i < threads; ++i)
-        others.emplace_back([this, &make_worker] { go(make_worker); });
+        others.emplace_back([this, &make_worker, &seats] { go(make_worker, seats); });
     } catch (const std::exception&) {
       // The system gives no more threads: the ones there are do the work.
     }
-    go(make_worker);
+    go(make_worker, seats);
     for (std::thread& other : others) other.join();
     if (failure_) std::rethrow_exception(failure_);
   }
 
  private:
-  template <class MakeWorker>
-  void go(const MakeWorker& make_worker) {
+  // Where a piece that is worked on waits for its turn. Each thread holds one piece, and those in flight
+  // follow each other, so no two share a seat.
+  template <class Worker>
+  struct Seat {
+    Worker* ready = nullptr;
+    std::condition_variable is_accepted;
+  };
+
+  template <class MakeWorker, class Worker>
+  void go(const MakeWorker& make_worker, std::vector<Seat<Worker>>& seats) {
     try {
-      auto worker = make_worker();
+      Worker worker = make_worker();
       std::uint64_t index = 0;
       while (take(worker, index)) {
         work_(worker);
-        std::unique_lock lock{order_};
-        turn_of(index).wait(lock, [&] { return turn_ == index || failure_; });
-        if (failure_) return;
-        accept_(worker);
-        ++turn_;
-        turn_of(turn_).notify_one();
+        if (!hand_in(worker, index, seats)) return;
       }
     } catch (...) {
       const std::lock_guard lock{order_};
       if (!failure_) failure_ = std::current_exception();
-      for (std::condition_variable& turn : turns_) turn.notify_one();
+      wake(seats);
     }
   }
 
-  // Each thread holds one piece, so no two that wait share a place.
-  std::condition_variable& turn_of(std::uint64_t index) { return turns_[index % turns_.size()]; }
+  template <class Worker>
+  static void wake(std::vector<Seat<Worker>>& seats) {
+    for (Seat<Worker>& seat : seats) seat.is_accepted.notify_one();
+  }
+
+  // Returns when the piece is accepted; false when the work has failed.
+  template <class Worker>
+  bool hand_in(Worker& worker, std::uint64_t index, std::vector<Seat<Worker>>& seats) {
+    std::unique_lock lock{order_};
+    Seat<Worker>& seat = seats[index % seats.size()];
+    seat.ready = &worker;
+    if (!is_accepting_ && turn_ == index) {
+      accept_ready(lock, seats);
+    } else {
+      // A failure elsewhere does not end the wait while this very worker may be in use.
+      seat.is_accepted.wait(lock, [&] { return turn_ > index || (failure_ && !is_accepting_); });
+    }
+    return !failure_;
+  }
+
+  template <class Worker>
+  void accept_ready(std::unique_lock<std::mutex>& lock, std::vector<Seat<Worker>>& seats) {
+    const auto next = [&]() -> Seat<Worker>& { return seats[turn_ % seats.size()]; };
+    is_accepting_ = true;
+    while (Worker* const worker = failure_ ? nullptr : std::exchange(next().ready, nullptr)) {
+      lock.unlock();
+      std::exception_ptr problem;
+      try {
+        accept_(*worker);
+      } catch (...) {
+        problem = std::current_exception();
+      }
+      lock.lock();
+      if (problem && !failure_) failure_ = problem;
+      if (problem) break;
+      next().is_accepted.notify_one();
+      ++turn_;
+    }
+    is_accepting_ = false;
+    if (failure_) wake(seats);
+  }
 
   template <class Worker>
   bool take(Worker& worker, std::uint64_t& index) {
@@ -84,9 +129,9 @@ class OrderedWork {
   std::mutex input_;  // guards take_, taken_ and is_over_
   std::uint64_t taken_ = 0;
   bool is_over_ = false;  // nothing is left, or take_ has thrown: it is not called again
-  std::mutex order_;      // guards accept_, turn_ and failure_
-  std::vector<std::condition_variable> turns_;  // so that only the one whose turn it is wakes
+  std::mutex order_;      // guards the seats and what follows
   std::uint64_t turn_ = 0;
+  bool is_accepting_ = false;
   std::exception_ptr failure_;
 };
 
