@@ -46,6 +46,18 @@ struct EventRow {
   std::int64_t ts_ns = kAbsent, dur_ns = kAbsent, correlation = kAbsent;
 };
 
+// The same of many events, column by column.
+struct EventColumns {
+  std::vector<std::int64_t> ts_ns, dur_ns, correlations;
+  std::vector<StringId> names;
+  std::vector<TrackId> tracks;
+  std::vector<SignatureId> signatures;
+  std::vector<Category> categories;
+  std::vector<Phase> phases;
+  [[nodiscard]] std::size_t size() const { return ts_ns.size(); }
+  void resize(std::size_t events);
+};
+
 // How many events have each of the sparse arguments.
 struct ArgumentCounts {
   std::size_t external_ids = 0, sequences = 0, forward_threads = 0, streams = 0, devices = 0;
@@ -69,6 +81,7 @@ class TraceBuilder {
   void reserve(std::size_t events);
   void reserve(const ArgumentCounts& counts);
   EventId append(const EventRow& row);
+  void append_columns(const EventColumns& events);
   // Says that a runtime call started a GPU event: gives both the same correlation id (that of the
   // call, if it has one) and appends the two flow events that profilers write.
   void add_launch(EventId call, EventId gpu_event);

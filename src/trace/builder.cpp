@@ -95,6 +95,31 @@ EventId TraceBuilder::append(const EventRow& row) {
   return {static_cast<std::uint32_t>(trace_.size() - 1)};
 }
 
+void EventColumns::resize(std::size_t events) {
+  ts_ns.resize(events);
+  dur_ns.resize(events);
+  correlations.resize(events);
+  names.resize(events);
+  tracks.resize(events);
+  signatures.resize(events);
+  categories.resize(events);
+  phases.resize(events);
+}
+
+void TraceBuilder::append_columns(const EventColumns& events) {
+  const auto add = [](auto& column, const auto& more) {
+    column.insert(column.end(), more.begin(), more.end());
+  };
+  add(trace_.ts_ns_, events.ts_ns);
+  add(trace_.dur_ns_, events.dur_ns);
+  add(trace_.correlations_, events.correlations);
+  add(trace_.names_, events.names);
+  add(trace_.tracks_, events.tracks);
+  add(trace_.signatures_, events.signatures);
+  add(trace_.categories_, events.categories);
+  add(trace_.phases_, events.phases);
+}
+
 void TraceBuilder::add_launch(EventId call, EventId gpu_event) {
   if (trace_.correlations_[call.row] == kAbsent) trace_.correlations_[call.row] = ++last_launch_;
   const std::int64_t id = trace_.correlations_[gpu_event.row] = trace_.correlations_[call.row];

@@ -26,6 +26,22 @@ TEST(TraceBuilder, GivesEqualSignaturesAndTracksOneId) {
   EXPECT_NE(builder.intern(Track{"7", 1}), seven);  // a word is not a number
 }
 
+TEST(TraceBuilder, TakesManyEventsByColumn) {
+  TraceBuilder builder;
+  builder.append({.ts_ns = 5});
+  EventColumns columns;
+  columns.resize(2);
+  columns.ts_ns = {10, 20};
+  columns.phases = {Phase::kComplete, Phase::kInstant};
+  columns.names[1] = builder.intern("mark");
+  builder.append_columns(columns);
+  const Trace trace = std::move(builder).finish();
+  ASSERT_EQ(trace.size(), 3u);
+  EXPECT_EQ(trace.ts_ns()[1], 10);
+  EXPECT_EQ(trace.phase({1}), Phase::kComplete);
+  EXPECT_EQ(trace.name({2}), "mark");
+}
+
 TEST(TraceBuilder, KeepsSparseArgumentsByEvent) {
   TraceBuilder builder;
   builder.append({});

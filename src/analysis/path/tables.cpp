@@ -149,7 +149,7 @@ Table critical_path_table(const TraceFacts& facts, const PathModel& model,
   return table;
 }
 
-PathSummary critical_path_summary(const TraceFacts& facts, std::span<const Interval> stretches,
+PathSummary critical_path_summary(const TraceFacts& facts, const Stretches& find_stretches,
                                   std::optional<Interval> window) {
   struct Row {
     std::string_view bound_by;
@@ -174,6 +174,8 @@ PathSummary critical_path_summary(const TraceFacts& facts, std::span<const Inter
   const HostRanges ranges{facts.trace()};
   const PathGraph graph{facts.trace(), ranges};
   if (!graph.has_launches()) return {std::move(table), {}};
+  std::vector<Interval> stretches;
+  if (find_stretches) stretches = find_stretches();
   std::vector<BoundByTimes> in_stretches(stretches.size());
   struct Sum {
     std::int64_t ns = 0, segments = 0;

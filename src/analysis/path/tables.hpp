@@ -3,6 +3,7 @@
 //   what_if(model, groups)                       // what it would gain if kinds of work took no time
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,9 +29,11 @@ struct PathSummary {
   Table table;                          // critical_path_summary
   std::vector<BoundByTimes> stretches;  // the path in each; empty where the table has no rows
 };
-// `stretches` of time: in order, without overlap.
+// `stretches` of time: in order, without overlap; asked for only when the graph is there, since what
+// they come from may still be in the making by another thread.
+using Stretches = std::function<std::vector<Interval>()>;
 [[nodiscard]] PathSummary critical_path_summary(const TraceFacts& facts,
-                                                std::span<const Interval> stretches = {},
+                                                const Stretches& find_stretches = {},
                                                 std::optional<Interval> window = {});
 
 // GPU events that are asked about together.

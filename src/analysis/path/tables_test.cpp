@@ -68,7 +68,9 @@ TEST(PathTables, TheSummaryHasClassesAndTheirNames) {
 TEST(PathTables, TheSummaryOfStretchesOfTime) {
   const Made made{one_step()};
   const std::int64_t first = made.trace.ts_ns()[0];
-  const Interval halves[] = {{first, first + 20'000}, {first + 30'000, first + 1'000'000}};
+  const auto halves = [first] {
+    return std::vector<Interval>{{first, first + 20'000}, {first + 30'000, first + 1'000'000}};
+  };
   const auto parts = critical_path_summary(made.facts, halves).stretches;
   ASSERT_EQ(parts.size(), 2u);
   const auto at = [](BoundBy what) { return static_cast<std::size_t>(what); };

@@ -108,9 +108,12 @@ const PathModel& TableContext::path() {
 
 const PathSummary& TableContext::path_summary() {
   return path_summary_.get([this] {
-    std::vector<Interval> steps;
-    for (const HostStep& step : host_work().steps()) steps.push_back({step.start_ns, step.end_ns});
-    return critical_path_summary(facts, steps);
+    return critical_path_summary(facts, [this] {
+      std::vector<Interval> steps;
+      for (const HostStep& step : host_work().steps())
+        steps.push_back({step.start_ns, step.end_ns});
+      return steps;
+    });
   });
 }
 

@@ -275,7 +275,8 @@ constexpr TableInfo kTables[] = {
      .group = "path",
      .on = Default::kExtended,
      .screen = {.columns = "bound_by | name | time_ms | pct_of_window | segments"},
-     .make = path_summary},  // before the ops and not beside them: both take memory
+     .is_heavy = true,
+     .make = path_summary},
     {.name = "critical_path",
      .description = "What had to wait for what, from end to end",
      .group = "path",

@@ -74,6 +74,9 @@ struct TableInfo {
   bool on_page = false;  // a page draws it: made for pages also where it is off
   // Of a trace with ops: made by whichever thread is free, because it changes nothing the others use.
   bool in_background = false;
+  // Costs most time and memory of all: with few threads one after the other with the tables of ops, with
+  // many beside them and begun before them.
+  bool is_heavy = false;
   bool uses_rules = false;  // tells kernels by their names: the rules are compiled meanwhile
   // Rows with the same producer follow each other and are made together, once. Tables that were not
   // asked for are dropped; a producer that saves work by it asks TableContext::wants(). None:

@@ -23,23 +23,54 @@ Value parse_argument(std::string_view raw) {
 
 }  // namespace
 
-void BlockMerger::append(const ParsedBlock& block) {
-  const auto first = static_cast<std::uint32_t>(builder_.size());
-  for (const RawRow& raw : block.rows) {
-    const EventId event = builder_.append(
-        {.phase = raw.phase,
-         .category = raw.category,
-         .name = string(raw.name),
-         .track = track(raw.track),
-         .signature = SignatureId{raw.signature}.valid() ? signature(raw.signature) : SignatureId{},
-         .ts_ns = raw.ts_ns,
-         .dur_ns = raw.dur_ns,
-         .correlation = raw.correlation});
-    if (raw.phase == Phase::kDamaged) continue;  // a begin or end without a time joins nothing
-    if (raw.begin_end == 'B') builder_.add_begin(event);
-    if (raw.begin_end == 'E') builder_.add_end(event);
+bool BlockMerger::is_known(const RawRow& row) const {
+  const auto is_in = [](const auto& known, std::uint32_t local) {
+    return local < known.size() && known[local].valid();
+  };
+  return is_in(strings_, row.name) && is_in(tracks_, row.track) &&
+         (!SignatureId{row.signature}.valid() || is_in(signatures_, row.signature));
+}
+
+void BlockMerger::prepare(ParsedBlock& block) const {
+  EventColumns& events = block.events;
+  events.resize(block.rows.size());
+  for (std::uint32_t i = 0; i < block.rows.size(); ++i) {
+    const RawRow& raw = block.rows[i];
+    events.ts_ns[i] = raw.ts_ns;
+    events.dur_ns[i] = raw.dur_ns;
+    events.correlations[i] = raw.correlation;
+    events.categories[i] = raw.category;
+    events.phases[i] = raw.phase;
+    if (raw.begin_end != 0 && raw.phase != Phase::kDamaged)  // one without a time joins nothing
+      block.begin_ends.push_back(i);
+    if (!is_known(raw)) {
+      block.unknown.push_back(i);
+      continue;
+    }
+    events.names[i] = strings_[raw.name];
+    events.tracks[i] = tracks_[raw.track];
+    events.signatures[i] =
+        SignatureId{raw.signature}.valid() ? signatures_[raw.signature] : SignatureId{};
   }
+  block.is_prepared = true;
+}
+
+void BlockMerger::append(ParsedBlock& block) {
+  if (!block.is_prepared) prepare(block);
+  EventColumns& events = block.events;
+  for (const std::uint32_t i : block.unknown) {
+    const RawRow& raw = block.rows[i];
+    events.names[i] = string(raw.name);
+    events.tracks[i] = track(raw.track);
+    events.signatures[i] =
+        SignatureId{raw.signature}.valid() ? signature(raw.signature) : SignatureId{};
+  }
+  const auto first = static_cast<std::uint32_t>(builder_.size());
+  builder_.append_columns(events);
   const auto event = [first](std::uint32_t row) { return EventId{first + row}; };
+  for (const std::uint32_t row : block.begin_ends)
+    block.rows[row].begin_end == 'B' ? builder_.add_begin(event(row))
+                                     : builder_.add_end(event(row));
   for (const auto& [row, id] : block.external_ids) builder_.set_external_id(event(row), id);
   for (const auto& [row, id] : block.sequences) builder_.set_sequence(event(row), id);
   for (const auto& [row, id] : block.forward_threads) builder_.set_forward_thread(event(row), id);

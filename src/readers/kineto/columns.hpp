@@ -1,5 +1,6 @@
 // columns.hpp: blocks decoded by one parser, appended to the trace in file order.
 //   BlockMerger merger{parser, builder};    // one per parser
+//   merger.prepare(block);                  // if there are threads: does not touch the builder
 //   merger.append(block);
 // Texts are unescaped and arguments parsed here, once per distinct one. The caller sees to it that
 // blocks arrive in file order and that only one merger works on the builder at a time.
@@ -17,9 +18,13 @@ class BlockMerger {
  public:
   BlockMerger(const EventParser& parser, TraceBuilder& builder)
       : parser_{parser}, builder_{builder} {}
-  void append(const ParsedBlock& block);
+  // Turns the rows of a block into columns, as far as the trace knows all that they name. They stay as
+  // they are from here on.
+  void prepare(ParsedBlock& block) const;
+  void append(ParsedBlock& block);
 
  private:
+  [[nodiscard]] bool is_known(const RawRow& row) const;
   StringId string(std::uint32_t local);
   StringId json_text(std::uint32_t local);
   TrackId track(std::uint32_t local);

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <tracelens/trace.hpp>
+#include <tracelens/trace_builder.hpp>
 #include <vector>
 
 #include "readers/chrome/stray_controls.hpp"
@@ -86,6 +87,12 @@ struct ParsedBlock {
   std::vector<RawLabel> labels;
   std::vector<RawProblem> problems;
   StrayControls controls;
+
+  // --- by BlockMerger ---
+  bool is_prepared = false;
+  EventColumns events;                 // the rows
+  std::vector<std::uint32_t> unknown;  // rows that name something for the first time
+  std::vector<std::uint32_t> begin_ends;
 
   void clear();
 };

@@ -189,6 +189,7 @@ struct Worker {
   void decode() {
     parsed.clear();
     outcome = parser.parse(block.text.view(), block.first_byte, parsed);
+    merger.prepare(parsed);
   }
   Block block;
   EventParser parser;

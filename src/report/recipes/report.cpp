@@ -49,7 +49,7 @@ constexpr std::string_view title_of(TraceKind kind) {
 // A producer, and where its tables stand in the report.
 struct Job {
   std::vector<Table> (*make)(TableContext& context);
-  bool in_background;
+  bool in_background, is_heavy;
   std::vector<Table> made = {};
 };
 
@@ -60,7 +60,7 @@ std::vector<Job> jobs_of(TraceKind kind, const Selection& selection) {
   std::vector<Job> jobs;
   for (const TableInfo* const table : selection.rows())
     if (table->make != nullptr && (jobs.empty() || jobs.back().make != table->make))
-      jobs.push_back({table->make, table->in_background || !has_ops});
+      jobs.push_back({table->make, table->in_background || !has_ops, table->is_heavy});
   return jobs;
 }
 
@@ -78,24 +78,22 @@ void run_next(std::span<Job* const> jobs, std::atomic<std::size_t>& next, TableC
   }
 }
 
-// Those that must be made one after the other are made by this thread, the others by all threads. The
-// tables before the first of the others go first: those build what all of them need.
+// Those that must be made one after the other are made by this thread, the others by all threads.
 void run_all(std::span<Job> jobs, TableContext& context) {
-  const auto first = std::ranges::find(jobs, true, &Job::in_background);
-  for (Job& job : std::span{jobs.begin(), first}) run(job, context);
-  const std::span rest{first, jobs.end()};
-  std::vector<Job*> others;
-  for (Job& job : rest)
-    if (job.in_background) others.push_back(&job);
+  constexpr int kManyThreads = 4;
+  const int threads = io::thread_count(context.options.threads);
+  if (threads >= kManyThreads)
+    for (Job& job : jobs) job.in_background = job.in_background || job.is_heavy;
+  std::vector<Job*> others, own;
+  for (Job& job : jobs) (job.in_background ? others : own).push_back(&job);
+  std::stable_partition(others.begin(), others.end(), [](const Job* job) { return job->is_heavy; });
   std::atomic<std::size_t> next = 0;
-  const auto helpers = std::min(
-      others.size(), static_cast<std::size_t>(io::thread_count(context.options.threads) - 1));
+  const auto helpers = std::min(others.size(), static_cast<std::size_t>(threads - 1));
   std::vector<std::future<void>> helping;
   for (std::size_t i = 0; i < helpers; ++i)  // deferred when the system gives no thread
     helping.push_back(std::async(std::launch::async | std::launch::deferred,
                                  [&] { run_next(others, next, context); }));
-  for (Job& job : rest)
-    if (!job.in_background) run(job, context);
+  for (Job* job : own) run(*job, context);
   run_next(others, next, context);
   for (std::future<void>& helper : helping) helper.get();
   context.drop_kernels();
