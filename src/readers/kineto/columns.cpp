@@ -119,12 +119,16 @@ TrackId BlockMerger::track(std::uint32_t local) {
 
 SignatureId BlockMerger::signature(std::uint32_t local) {
   return remember(signatures_, local, [&] {
-    const RawSignature& raw = parser_.signatures()[local];
-    return builder_.intern(Signature{.name = string(raw.name),
-                                     .dims = parse_argument(raw.dims),
-                                     .types = parse_argument(raw.types),
-                                     .strides = parse_argument(raw.strides),
-                                     .concrete = parse_argument(raw.concrete)});
+    RawSignature raw = parser_.signatures()[local];
+    raw.name = string(raw.name).row;
+    const std::uint32_t known = known_.raw.intern(raw);
+    if (known == known_.ids.size())
+      known_.ids.push_back(builder_.intern(Signature{.name = {raw.name},
+                                                     .dims = parse_argument(raw.dims),
+                                                     .types = parse_argument(raw.types),
+                                                     .strides = parse_argument(raw.strides),
+                                                     .concrete = parse_argument(raw.concrete)}));
+    return known_.ids[known];
   });
 }
 

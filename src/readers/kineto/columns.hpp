@@ -1,5 +1,6 @@
 // columns.hpp: blocks decoded by one parser, appended to the trace in file order.
-//   BlockMerger merger{parser, builder};    // one per parser
+//   KnownSignatures known;                         // one per trace
+//   BlockMerger merger{parser, builder, known};    // one per parser
 //   merger.prepare(block);                  // if there are threads: does not touch the builder
 //   merger.append(block);
 // Texts are unescaped and arguments parsed here, once per distinct one. The caller sees to it that
@@ -14,10 +15,17 @@
 
 namespace tracelens::kineto {
 
+// The signatures of the trace by how they are written: what one parser has found need not be parsed
+// again for the next.
+struct KnownSignatures {
+  RawSignatures raw;             // by the trace's names
+  std::vector<SignatureId> ids;  // of each
+};
+
 class BlockMerger {
  public:
-  BlockMerger(const EventParser& parser, TraceBuilder& builder)
-      : parser_{parser}, builder_{builder} {}
+  BlockMerger(const EventParser& parser, TraceBuilder& builder, KnownSignatures& known)
+      : parser_{parser}, builder_{builder}, known_{known} {}
   // Turns the rows of a block into columns, as far as the trace knows all that they name. They stay as
   // they are from here on.
   void prepare(ParsedBlock& block) const;
@@ -32,6 +40,7 @@ class BlockMerger {
 
   const EventParser& parser_;
   TraceBuilder& builder_;
+  KnownSignatures& known_;
   // Local id -> id in the trace, filled on first use.
   std::vector<StringId> strings_, json_texts_;
   std::vector<TrackId> tracks_;

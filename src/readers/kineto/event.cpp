@@ -779,30 +779,14 @@ std::uint32_t EventParser::intern(const RawTrack& track) {
 const RawSignature& EventParser::last_signature(std::uint32_t name) const {
   static const RawSignature kNothing;
   if (name >= last_signatures_.size() || last_signatures_[name] == kNoId) return kNothing;
-  return signatures_[last_signatures_[name]];
+  return signatures_.all()[last_signatures_[name]];
 }
 
 std::uint32_t EventParser::intern_signature(const RawSignature& signature) {
   if (last_signatures_.size() <= signature.name) last_signatures_.resize(strings_.size(), kNoId);
   std::uint32_t& last = last_signatures_[signature.name];
-  if (last != kNoId && is_same_text(signatures_[last], signature)) return last;
-  return last = find_signature(signature);
-}
-
-std::uint32_t EventParser::find_signature(const RawSignature& signature) {
-  std::uint64_t hash = signature.name;
-  for (const auto part : {signature.dims, signature.types, signature.strides, signature.concrete})
-    hash = mix_hash(hash, hash_text(part));
-  return signature_index_.find_or_add(
-      hash, [&](std::uint32_t id) { return signatures_[id] == signature; },
-      [&] {
-        signatures_.push_back({.name = signature.name,
-                               .dims = signature_texts_.copy(signature.dims),
-                               .types = signature_texts_.copy(signature.types),
-                               .strides = signature_texts_.copy(signature.strides),
-                               .concrete = signature_texts_.copy(signature.concrete)});
-        return static_cast<std::uint32_t>(signatures_.size() - 1);
-      });
+  if (last != kNoId && is_same_text(signatures_.all()[last], signature)) return last;
+  return last = signatures_.intern(signature);
 }
 
 std::uint32_t EventParser::intern_details() {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "readers/chrome/stray_controls.hpp"
+#include "readers/kineto/signatures.hpp"
 #include "trace/string_table.hpp"
 
 namespace tracelens::kineto {
@@ -108,13 +109,6 @@ struct RawTrack {
   bool operator==(const RawTrack&) const = default;
 };
 
-// Four JSON values as written; empty when the event does not have the argument.
-struct RawSignature {
-  std::uint32_t name = 0;
-  std::string_view dims, types, strides, concrete;
-  bool operator==(const RawSignature&) const = default;
-};
-
 // Integer arguments that are columns, by whichever name they are written.
 enum class NumberArg : std::uint8_t {
   kNone,
@@ -199,7 +193,7 @@ class EventParser {
   [[nodiscard]] const StringTable& strings() const { return strings_; }  // between quotes, escaped
   [[nodiscard]] const StringTable& json_texts() const { return *json_texts_; }  // whole values
   [[nodiscard]] const std::vector<RawTrack>& tracks() const { return tracks_; }
-  [[nodiscard]] const std::vector<RawSignature>& signatures() const { return signatures_; }
+  [[nodiscard]] const std::vector<RawSignature>& signatures() const { return signatures_.all(); }
 
  private:
   struct Fields;
@@ -218,7 +212,6 @@ class EventParser {
   const char* parse_track_part(const char* p, const char* end, RawTrackPart& part);
   void append(const Fields& fields, std::uint64_t byte, ParsedBlock& block);
   std::uint32_t intern_signature(const RawSignature& signature);
-  std::uint32_t find_signature(const RawSignature& signature);
   // The arguments the op of this name was last called with; empty ones when never.
   const RawSignature& last_signature(std::uint32_t name) const;
   std::uint32_t intern_details();
@@ -226,9 +219,8 @@ class EventParser {
   StringTable strings_, own_json_texts_;
   StringTable* json_texts_ = &own_json_texts_;
   std::vector<RawTrack> tracks_;
-  std::vector<RawSignature> signatures_;
-  TextArena signature_texts_;
-  IdIndex track_index_, signature_index_;
+  RawSignatures signatures_;
+  IdIndex track_index_;
   bool is_index_ = false, skips_op_args_ = false;
   std::uint32_t last_track_ = 0;
   std::uint32_t last_stack_ = 0xffffffff;  // in strings_

@@ -33,6 +33,7 @@ namespace {
 
 using kineto::BlockMerger;
 using kineto::EventParser;
+using kineto::KnownSignatures;
 using kineto::ParsedBlock;
 using kineto::Problem;
 using kineto::TopLevel;
@@ -183,7 +184,8 @@ struct Indexing {
 
 // One thread's tools.
 struct Worker {
-  Worker(TraceBuilder& builder, const Indexing* indexing) : merger{parser, builder} {
+  Worker(TraceBuilder& builder, KnownSignatures& known, const Indexing* indexing)
+      : merger{parser, builder, known} {
     if (indexing != nullptr) parser.index_only(indexing->op_arguments);
   }
   void decode() {
@@ -374,6 +376,7 @@ Trace read_blocks(io::Stream& in, const ReadOptions& options, Indexing* indexing
   TopLevel top{in.name(), builder};
   BlockSource source{in, std::max<std::size_t>(options.block_bytes, 16)};
   const std::string before = source.open(top);
+  KnownSignatures known;
   Assembly assembly{builder, options, indexing};
   OrderedWork work{[&](Worker& worker) { return source.next(worker.block); },
                    [&](Worker& worker) {
@@ -381,7 +384,7 @@ Trace read_blocks(io::Stream& in, const ReadOptions& options, Indexing* indexing
                      worker.decode();
                    },
                    [&](Worker& worker) { assembly.accept(worker); }};
-  work.run(io::thread_count(options.threads), [&] { return Worker{builder, indexing}; });
+  work.run(io::thread_count(options.threads), [&] { return Worker{builder, known, indexing}; });
   assembly.controls().add_to(builder.warnings());
   if (assembly.list_closed() && !top.close(assembly.behind_list().view())) {
     builder.warnings().add("file ends before its last brace", builder.source().text_bytes);

@@ -39,7 +39,8 @@ class RowWriter {
 
   kineto::EventParser& parser_;
   TraceBuilder& builder_;
-  kineto::BlockMerger merger_{parser_, builder_};
+  kineto::KnownSignatures known_;
+  kineto::BlockMerger merger_{parser_, builder_, known_};
   kineto::ParsedBlock block_;  // rows that are not in the builder yet
 };
 
