@@ -28,6 +28,21 @@ std::string demo_trace() {
 }
 
 // Of a folder: which files of it were read. Worth a line where there was a choice.
+// The pages of a database are in no order: there, no byte is the first.
+void tell_warnings(const std::string& path, const Trace& trace, const Console& console) {
+  const Recorder recorder = trace.source().recorder;
+  const bool is_database =
+      recorder == Recorder::kRocpd || recorder == Recorder::kRpd || recorder == Recorder::kNsight;
+  for (const auto& [what, count, byte] : trace.warnings().entries()) {
+    std::string how_often;
+    if (!is_database)
+      how_often = fmt::format(" ({}x, first at byte {})", count, byte);
+    else if (count > 1)
+      how_often = fmt::format(" ({}x)", count);
+    console.warn(fmt::format("{}: {}{}", path, what, how_often));
+  }
+}
+
 void tell_files(const std::string& path, const Trace& trace, const Console& console) {
   const Value* const run = trace.metadata("profile_run");
   if (run == nullptr) return;
@@ -170,9 +185,7 @@ Trace TraceInput::read(Console& console) const {
   Trace trace = paths_.size() > 1 ? read_job(paths_, options) : read_trace(path, options);
   console.clear_progress();
   tell_files(path, trace, console);
-  for (const auto& warning : trace.warnings().entries())
-    console.warn(fmt::format("{}: {} ({}x, first at byte {})", path, warning.what, warning.count,
-                             warning.first_byte));
+  tell_warnings(path, trace, console);
   console.detail(fmt::format("{}: {} events, {} names and texts, {} op signatures", path,
                              trace.size(), trace.string_count(), trace.signature_table().size()));
   return trace;

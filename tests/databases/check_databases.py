@@ -293,6 +293,33 @@ def captured_graphs(check):
                  [("aten::mm", "gemm", "10"), ("aten::relu", "relu", "10")])
 
 
+def short_names(check):
+    """The short name of a kernel says what kind of work it is, where it says anything."""
+    path = check.folder / "short.db"
+    shutil.copy(check.data / "rocpd.db", path)
+    database = sqlite3.connect(path)
+    table, = database.execute("SELECT name FROM sqlite_master WHERE name LIKE 'rocpd_info_kernel_symbol_%'").fetchone()
+    database.execute(f'ALTER TABLE "{table}" ADD COLUMN extdata')
+    for brief, kind in (("softmax_warp_forward", "softmax"), ("Kernel2", "gemm")):
+        database.execute(f'UPDATE "{table}" SET display_name = ?, extdata = ?',
+                         ("void cutlass::Kernel2<cutlass_80_tensorop_gemm>(int)", f'{{"truncated_kernel_name": "{brief}"}}'))
+        database.commit()
+        kinds = {row["op category"] for row in check.tables(path)["kernel_summary_by_category"]}
+        check.expect(f"the kind of {brief}", kinds, {kind})
+    database.close()
+
+
+def packed_in_a_folder(check):
+    """A folder of packed databases is a job, too, whatever their endings."""
+    job = check.folder / "packed_job"
+    job.mkdir()
+    packed = gzip.compress((check.data / "rocpd.db").read_bytes(), 1)
+    (job / "a.db.zst").write_bytes(packed)  # what is in a file decides how it is unpacked
+    check.expect("a folder of packed files", kernels(check.tables(job)), kernels(check.tables(check.data / "rocpd.db")))
+    (job / "b.db.gz").write_bytes(packed)
+    check.expect("a process in two files", kernels(check.tables(job)), kernels(check.tables(check.data / "rocpd.db")))
+
+
 def nothing_is_left(check):
     """Copies of databases with a log are gone, also when the program is killed."""
     temporary = check.folder / "tmp"
@@ -316,7 +343,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check = Check(str(pathlib.Path(options.tracelens).resolve()), options.trace, folder)
         try:
-            for part in (same_figures, other_ways_in, operations_without_calls, strangers, damage, jobs, captured_graphs, nothing_is_left):
+            for part in (same_figures, other_ways_in, operations_without_calls, strangers, damage, jobs, captured_graphs, short_names,
+                         packed_in_a_folder, nothing_is_left):
                 part(check)
         except Failure as failure:
             sys.exit(f"check_databases: {failure}")

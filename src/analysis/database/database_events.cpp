@@ -46,7 +46,8 @@ DatabaseEvents::DatabaseEvents(const Trace& trace) : trace_{trace} {
   link();
 }
 
-// A walk over each thread in order of time; a range that ends before the next event does is over.
+// A walk over each thread in order of time. A range is around what begins and ends inside it: one that
+// overlaps its end, as calls do that a clock was set back under, is outside, and the range goes on.
 void DatabaseEvents::nest_ranges(std::vector<std::uint32_t>& range_of_call) {
   struct Entry {
     std::uint32_t track;
@@ -75,12 +76,20 @@ void DatabaseEvents::nest_ranges(std::vector<std::uint32_t>& range_of_call) {
   for (const Entry& entry : entries) {
     if (entry.track != track) around.clear();
     track = entry.track;
-    while (!around.empty() && around.back()->end_ns < entry.end_ns) around.pop_back();
-    const std::uint32_t inside = around.empty() ? kNoRange : around.back()->index;
+    const auto is_over = [&entry](const Entry* range) {
+      return range->end_ns < entry.start_ns ||
+             (range->end_ns == entry.start_ns && entry.end_ns > entry.start_ns && !entry.is_call);
+    };
+    while (!around.empty() && is_over(around.back())) around.pop_back();
+    const auto innermost =
+        std::find_if(around.rbegin(), around.rend(),
+                     [&entry](const Entry* range) { return range->end_ns >= entry.end_ns; });
+    const std::uint32_t inside = innermost == around.rend() ? kNoRange : (*innermost)->index;
     if (entry.is_call) {
       range_of_call[entry.index] = inside;
     } else {
       ranges_[entry.index].parent = inside;
+      if (around.size() == kDeepest) std::erase_if(around, is_over);  // those under longer ones
       if (around.size() < kDeepest) around.push_back(&entry);
     }
   }

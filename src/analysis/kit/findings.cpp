@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "facts/trace_kind.hpp"
+
 namespace tracelens {
 
 void Findings::add(Verdict level, std::string_view what, std::string_view detail,
@@ -32,9 +34,13 @@ void Findings::check_file(const Trace& trace) {
     warn("file", "cut short: events after the cut are missing",
          "let the export finish; copy the file again");
   for (const Warnings::Entry& entry : trace.warnings().entries())
-    warn("damage",
-         fmt::format("{}: {}, first at byte {}", entry.what, entry.count, entry.first_byte),
-         "record or copy the trace again if it matters");
+    if (trace_kind(trace) == TraceKind::kDatabase)  // where no byte is the first
+      warn("notice", entry.count == 1 ? entry.what : fmt::format("{}: {}", entry.what, entry.count),
+           "docs/guide/databases.md says what such a file can tell");
+    else
+      warn("damage",
+           fmt::format("{}: {}, first at byte {}", entry.what, entry.count, entry.first_byte),
+           "record or copy the trace again if it matters");
   if (!trace.source().cut_short && trace.warnings().entries().empty())
     ok("file", "complete, no damaged events");
 }

@@ -2,8 +2,12 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
+#include "analysis/database/detail_reader.hpp"
 #include "analysis/database/ranges.hpp"
 #include "analysis/database/summaries.hpp"
 #include "analysis/gpu/timeline.hpp"
@@ -30,9 +34,23 @@ std::vector<Table> kernels(TableContext& c) {
 
 std::vector<Table> ranges(TableContext& c) { return database_ranges(c.database_events()); }
 
+// rocprofv3 writes a short name beside the full one, without template arguments, which may be named
+// after anything: it is asked first. A short name that says nothing leaves it to the full one.
 std::vector<Table> kernel_kinds(TableContext& c) {
-  return with_rows(
-      tables(rocprof_category_summary(c.rocm_kernels(), {.category = c.kernel_rules()})));
+  const RocprofKernels& kernels = c.rocm_kernels();
+  std::unordered_map<std::string_view, std::string> short_names;
+  DetailReader details{kernels.trace};
+  for (const EventId event : kernels.events)
+    if (const Value& brief = details.of(event, "truncated_kernel_name"); brief.is_text())
+      short_names.try_emplace(kernels.trace.name(event), brief.as_text());
+  const KernelRules& rules = c.kernel_rules();
+  const auto kind_of = [&](std::string_view kernel) {
+    const auto brief = short_names.find(kernel);
+    const std::string_view kind =
+        brief == short_names.end() ? kOtherKernel : rules.category(brief->second);
+    return kind == kOtherKernel ? rules.category(kernel) : kind;
+  };
+  return with_rows(tables(rocprof_category_summary(kernels, {.category = kind_of})));
 }
 
 constexpr std::string_view kNsColumns =

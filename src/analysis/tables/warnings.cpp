@@ -1,5 +1,7 @@
 #include "analysis/tables/warnings.hpp"
 
+#include "facts/trace_kind.hpp"
+
 namespace tracelens {
 namespace {
 
@@ -14,8 +16,13 @@ const ColumnSpec kWarningColumns[] = {
 std::optional<Table> warnings_table(const Trace& trace, const std::vector<std::string>& sentences) {
   if (trace.warnings().entries().empty() && sentences.empty()) return std::nullopt;
   Table table{"warnings", "What was skipped or assumed", kWarningColumns};
-  for (const auto& entry : trace.warnings().entries())
-    table.add_row(entry.what, entry.count, entry.first_byte);
+  const bool has_bytes = trace_kind(trace) != TraceKind::kDatabase;  // whose pages are in no order
+  for (const auto& [what, count, byte] : trace.warnings().entries()) {
+    if (has_bytes)
+      table.add_row(what, count, byte);
+    else
+      table.add_row(what, count, kMissing);
+  }
   for (const std::string& sentence : sentences) table.add_row(sentence, kMissing, kMissing);
   return table;
 }

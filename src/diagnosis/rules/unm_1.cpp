@@ -1,6 +1,7 @@
 // UNM-1: ops that take much of the GPU's time and that nobody has a model for.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -19,6 +20,15 @@ constexpr Number kNumbers[] = {
 bool is_of_no_use(const OpGroup& group) {
   return group.category == "Optimizer" ||
          has_any(group.name, {"_fused_", "memcpy", "Memcpy", "Memset", "nccl", "copy_"});
+}
+
+// Ops of a database come with shapes alone, unless the user says more.
+bool lacks_types(const DiagnosisContext& c) {
+  return c.facts.kind() == TraceKind::kDatabase &&
+         std::ranges::any_of(c.op_groups(), [&](const OpGroup& group) {
+           return group.signature.valid() &&
+                  c.facts.trace().signature(group.signature).types.is_null();
+         });
 }
 
 std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
@@ -47,6 +57,10 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.formula = fmt::format("those ops x {}, a rule of thumb", n["factor"]);
   draft.tries = {"describe their work in a file for --models",
                  "measure them alone, with hardware counters"};
+  if (lacks_types(c))
+    draft.tries.insert(draft.tries.begin(),
+                       "say what their tensors are made of, which the file does not: "
+                       "--assume-dtype bf16");
   draft.verify = {.table = "unified_perf_summary",
                   .column = "share of busy time",
                   .now = c.busy_share(found.before_ns()),

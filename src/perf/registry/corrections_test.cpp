@@ -27,6 +27,19 @@ TEST(Corrections, ConvolutionBackwardSkipsGradientsNobodyWants) {
   EXPECT_EQ(call.work()->flops, 2 * call.corrected()->flops);
 }
 
+TEST(Corrections, ShapesWithoutTypesTellTheOperationsAndNoBytes) {
+  const TestCall typed{"aten::mm", "[[2, 3], [3, 4]]", R"(["float", "float"])", ""},
+      untyped{"aten::mm", "[[2, 3], [3, 4]]", "", ""};
+  EXPECT_FALSE(untyped.work());  // as the reference
+  const OrReason<Work> work = untyped.corrected();
+  ASSERT_TRUE(work);
+  EXPECT_EQ(work->flops, typed.corrected()->flops);
+  EXPECT_FALSE(work->bytes.has_value());
+  EXPECT_TRUE(work->compute_spec.empty());
+  EXPECT_TRUE(TestCall("aten::add_", "[[8, 4], [8, 4], []]", "").corrected());  // nor strides
+  for (const Param& param : work->params) EXPECT_EQ(param.name.find("dtype"), std::string::npos);
+}
+
 TEST(Corrections, CausalAttentionMayHaveMoreKeysThanQueries) {
   const TestCall call{"aten::_scaled_dot_product_flash_attention",
                       "[[1, 1, 2, 8], [1, 1, 4, 8], [1, 1, 4, 8], [], [], [], []]",

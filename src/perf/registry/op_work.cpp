@@ -2,6 +2,8 @@
 #include <fmt/core.h>
 
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "perf/core/arguments.hpp"
 #include "perf/other/triton.hpp"
@@ -13,6 +15,38 @@ namespace {
 
 bool is_real(double amount) { return std::isfinite(amount) && amount >= 0; }
 
+// One type for all tensors, and none for what has no shape.
+Value types_of_shapes(const Value& dims) {
+  std::vector<Value> types;
+  for (const Value& slot : dims.items()) {
+    const bool is_tensor = slot.is_sequence() && !slot.items().empty();
+    const bool is_list = is_tensor && slot.items().front().is_sequence();
+    types.emplace_back(is_list ? "GenericList[TensorList]" : is_tensor ? "float" : "");
+  }
+  return Value::tuple(std::move(types));
+}
+
+// Shapes without types, as ranges of emit_nvtx tell them: operations are counted by the shapes alone.
+// What the element type decides is left open: bytes, the peak that applies.
+OrReason<Work> work_of_shapes(const OpCall& call, Pass pass, Edition edition) {
+  Signature typed = call.args;
+  typed.types = types_of_shapes(typed.dims);
+  OrReason<Work> work = built_in_work({.name = call.name,
+                                       .args = typed,
+                                       .forward = call.forward,
+                                       .kernels = call.kernels,
+                                       .step = call.step,
+                                       .extra = call.extra},
+                                      pass, edition);
+  if (!work) return work;
+  work->bytes.reset();
+  work->compute_spec.clear();
+  std::erase_if(work->params, [](const Param& param) {
+    return param.name.find("dtype") != std::string::npos || param.name.starts_with("bpe");
+  });
+  return work;
+}
+
 }  // namespace
 
 bool has_model(const OpCall& call, Edition edition) {
@@ -21,6 +55,8 @@ bool has_model(const OpCall& call, Edition edition) {
 }
 
 OrReason<Work> built_in_work(const OpCall& call, Pass pass, Edition edition) try {
+  if (edition == Edition::kExtended && call.args.dims.is_sequence() && call.args.types.is_null())
+    return work_of_shapes(call, pass, edition);
   const Arguments in{call, pass, edition};
   const OpRow* row = find_row(call.name, edition);
   if (!(row ? !row->info().model.empty() : has_triton_model(in)))

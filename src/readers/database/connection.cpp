@@ -53,9 +53,9 @@ struct DatabaseFile::State {
   OpenedFile opened;
   std::string memory;  // the bytes, when they are in no file
   DatabaseOptions options;
-  std::map<std::string, Columns, std::less<>> tables;
-  std::set<std::string, std::less<>> without_row_numbers;
-  std::map<std::string, std::string, std::less<>>
+  std::map<std::string, Columns, LessIgnoringCase> tables;
+  std::set<std::string, LessIgnoringCase> without_row_numbers, views;
+  std::map<std::string, std::string, LessIgnoringCase>
       row_numbers;                 // the column that is the number of the row
   std::uint64_t stored_bytes = 0;  // of tables that were read to their end
   std::mutex mutex;
@@ -158,7 +158,11 @@ void DatabaseFile::learn_tables() {
   constexpr std::size_t kMostTables = 100'000;
   while (list.step() && names.size() < kMostTables) {
     const std::string_view name = list.text(1);
-    if (list.text(2) != "table" || name.starts_with("sqlite_")) continue;
+    if (name.starts_with("sqlite_")) continue;
+    if (list.text(2) != "table") {
+      if (state_->views.size() < kMostTables) state_->views.emplace(name);
+      continue;
+    }
     names.emplace_back(name);
     if (list.integer(4) != 0) state_->without_row_numbers.emplace(name);
   }
@@ -183,7 +187,7 @@ void DatabaseFile::learn_tables() {
   }
 }
 
-const std::map<std::string, DatabaseFile::Columns, std::less<>>& DatabaseFile::tables() const {
+const std::map<std::string, DatabaseFile::Columns, LessIgnoringCase>& DatabaseFile::tables() const {
   return state_->tables;
 }
 
@@ -194,13 +198,16 @@ bool DatabaseFile::has(std::string_view table, std::string_view column) const {
   return found != state_->tables.end() && found->second.contains(column);
 }
 
+bool DatabaseFile::has_view(std::string_view name) const { return state_->views.contains(name); }
+
 bool DatabaseFile::has_row_numbers(std::string_view table) const {
   return !state_->without_row_numbers.contains(table);
 }
 
 bool DatabaseFile::is_row_number(std::string_view table, std::string_view column) const {
   const auto found = state_->row_numbers.find(table);
-  return found != state_->row_numbers.end() && found->second == column;
+  return found != state_->row_numbers.end() &&
+         io::lower_case(found->second) == io::lower_case(column);
 }
 
 bool DatabaseFile::salvages() const { return state_->options.salvage; }

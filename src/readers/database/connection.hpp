@@ -7,6 +7,7 @@
 // tables) is never run: only the tables that tables() lists can be read.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -16,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "io/ascii.hpp"
 #include "readers/database/opening.hpp"
 #include "readers/database/statement.hpp"
 
@@ -24,6 +26,14 @@ namespace tracelens {
 struct DatabaseOptions {
   bool salvage = false;  // a file that is cut or damaged gives what is left of it
   std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max();
+};
+
+// Names of tables and columns, as SQLite compares them.
+struct LessIgnoringCase {
+  using is_transparent = void;
+  bool operator()(std::string_view a, std::string_view b) const {
+    return std::ranges::lexicographical_compare(a, b, {}, io::lower, io::lower);
+  }
 };
 
 class DatabaseFile {
@@ -43,11 +53,13 @@ class DatabaseFile {
   // A connection of one's own: a connection serves one thread at a time.
   [[nodiscard]] Connection connect() const;
 
-  // --- what it holds: real tables only, with the columns that are stored ---
-  using Columns = std::set<std::string, std::less<>>;
-  [[nodiscard]] const std::map<std::string, Columns, std::less<>>& tables() const;
+  // --- what it holds: real tables only, with the columns that are stored; in any case of letters ---
+  using Columns = std::set<std::string, LessIgnoringCase>;
+  [[nodiscard]] const std::map<std::string, Columns, LessIgnoringCase>& tables() const;
   [[nodiscard]] bool has(std::string_view table) const;
   [[nodiscard]] bool has(std::string_view table, std::string_view column) const;
+  // Whether something that is no real table goes by this name: a view, or a virtual table.
+  [[nodiscard]] bool has_view(std::string_view name) const;
   [[nodiscard]] bool has_row_numbers(std::string_view table) const;
   // Whether a row is found by this column without a search.
   [[nodiscard]] bool is_row_number(std::string_view table, std::string_view column) const;

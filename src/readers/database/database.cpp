@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include <tracelens/error.hpp>
 #include <tracelens/trace_builder.hpp>
 
+#include "io/ascii.hpp"
 #include "io/threads.hpp"
 #include "readers/database/connection.hpp"
 #include "readers/database/job.hpp"
@@ -74,15 +76,20 @@ Known kind_of(const DatabaseFile& file) {
                           names.empty() ? "none" : names)};
 }
 
+DatabaseOptions file_options(const ReadOptions& options) {
+  DatabaseOptions made{.salvage = options.salvage};
+  if (options.time_limit_s > 0)
+    made.until = std::chrono::steady_clock::now() + std::chrono::seconds{options.time_limit_s};
+  return made;
+}
+
 class DatabaseReader {
  public:
   DatabaseReader(const ReadOptions& options, bool of_several)
-      : options_{options}, of_several_{of_several}, job_{builder_, options} {
-    file_options_.salvage = options.salvage;
-    if (options.time_limit_s > 0)
-      file_options_.until =
-          std::chrono::steady_clock::now() + std::chrono::seconds{options.time_limit_s};
-  }
+      : options_{options},
+        file_options_{file_options(options)},
+        of_several_{of_several},
+        job_{builder_, options} {}
   // For the files to read.
   [[nodiscard]] const DatabaseOptions& options() const { return file_options_; }
 
@@ -98,7 +105,7 @@ class DatabaseReader {
       if (kind.recorder == Recorder::kNsight)
         read_nsight(file, job_, threads, of_several_, processes_);
       if (kind.recorder == Recorder::kRocpd) read_rocpd(file, job_, threads, processes_);
-      if (kind.recorder == Recorder::kRpd) read_rpd(file, job_, threads);
+      if (kind.recorder == Recorder::kRpd) read_rpd(file, job_, threads, processes_);
     } catch (const Error& error) {
       if (file.has_changed()) throw Error{file.name(), kStillWritten};
       throw renamed(error, file.name());
@@ -119,6 +126,13 @@ class DatabaseReader {
           name,
           "no GPU event, call or range in it; a run that was killed leaves such a database, since "
           "the profiler writes its tables at the end"};
+    // The clock of rocprofv3 counts from the start of the machine.
+    if (known_.recorder == Recorder::kRocpd && job_.machines() > 1)
+      job_.warn(
+          fmt::format("the clocks of the {} machines of this job have nothing to do with each "
+                      "other: what tables say of all GPUs together (idle, overlap, span) holds for "
+                      "none; look at one machine at a time, or at device_timeline",
+                      job_.machines()));
     job_.finish();
     builder_.source().text_bytes = bytes_;
     return std::move(builder_).finish();
@@ -169,11 +183,19 @@ DatabaseFile unpacked(io::Stream& in, const DatabaseOptions& options) {
 }
 
 // A damaged database is not passed over: the job would be short of a process without a word.
-bool is_rocpd_file(const fs::path& path) {
+bool is_rocpd_file(const fs::path& path, DatabaseOptions options) {
   io::Stream in = io::Stream::open(path.string());
   if (!is_sqlite(in.peek(4096))) return false;
-  return is_rocpd(in.packing().empty() ? DatabaseFile::of_file(path.string(), {.salvage = true})
-                                       : unpacked(in, {.salvage = true}));
+  options.salvage = true;
+  return is_rocpd(in.packing().empty() ? DatabaseFile::of_file(path.string(), options)
+                                       : unpacked(in, options));
+}
+
+// As rocprofv3 names them, packed by whatever is unpacked here.
+bool has_database_name(const fs::path& path) {
+  const std::string name = io::lower_case(path.filename().string());
+  return std::ranges::any_of(std::array<std::string_view, 4>{".db", ".db.gz", ".db.zst", ".db.zip"},
+                             [&](std::string_view ending) { return name.ends_with(ending); });
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -270,12 +292,12 @@ Trace read_databases(const std::string& name, std::span<const std::string> paths
   return std::move(reader).finish(name);
 }
 
-std::vector<std::string> databases_in(const std::string& folder) {
+std::vector<std::string> databases_in(const std::string& folder, const ReadOptions& options) {
   std::vector<std::string> found;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator{folder, error})
-    if ((entry.path().extension() == ".db" || entry.path().string().ends_with(".db.gz")) &&
-        entry.is_regular_file(error) && is_rocpd_file(entry.path()))
+    if (has_database_name(entry.path()) && entry.is_regular_file(error) &&
+        is_rocpd_file(entry.path(), file_options(options)))
       found.push_back(entry.path().string());
   std::ranges::sort(found);
   return found;

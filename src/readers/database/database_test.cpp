@@ -20,13 +20,17 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::string make(const io::TemporaryFolder& folder, const char* name, const char* script) {
-  const std::string path = folder.path(name);
+void run(const std::string& path, const char* script) {
   sqlite3* database = nullptr;
   EXPECT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
   EXPECT_EQ(sqlite3_exec(database, script, nullptr, nullptr, nullptr), SQLITE_OK)
       << sqlite3_errmsg(database);
   sqlite3_close(database);
+}
+
+std::string make(const io::TemporaryFolder& folder, const char* name, const char* script) {
+  const std::string path = folder.path(name);
+  run(path, script);
   return path;
 }
 
@@ -111,6 +115,49 @@ TEST(Rpd, MarkersAreRangesOrMarksAndTheTracersOwnWorkIsOverhead) {
   EXPECT_EQ(trace.correlations()[0], trace.correlations()[trace.size() - 2]);
 }
 
+TEST(Rpd, ACopyOfARecordingIsReadOnce) {
+  const io::TemporaryFolder folder;
+  const std::string paths[] = {make(folder, "x.rpd", kRpd), make(folder, "y.rpd", kRpd)};
+  const Trace trace = read_databases("job", paths, {});
+  EXPECT_EQ(count(trace, Category::kKernel), 1);
+  ASSERT_FALSE(trace.warnings().entries().empty());
+  EXPECT_THAT(trace.warnings().entries().back().what, HasSubstr("was read once"));
+}
+
+TEST(Database, NamesAreFoundInAnyCase) {
+  const io::TemporaryFolder folder;
+  const std::string path = make(folder, "x.rpd", kRpd);
+  run(path,
+      "ALTER TABLE rocpd_op RENAME COLUMN gpuId TO GPUID; ALTER TABLE rocpd_op RENAME TO other;"
+      "ALTER TABLE other RENAME TO ROCPD_OP; ALTER TABLE ROCPD_OP RENAME COLUMN start TO Start");
+  const Trace trace = read(path);
+  EXPECT_EQ(count(trace, Category::kKernel), 1);
+  EXPECT_TRUE(trace.devices().at({static_cast<std::uint32_t>(trace.size() - 2)}).has_value());
+}
+
+TEST(Database, RowsWithoutTimesAndTablesThatAreNoneAreTold) {
+  const io::TemporaryFolder folder;
+  const auto warnings_after = [&](const char* name, const char* change) {
+    const std::string path = make(folder, name, kNsight);
+    run(path, change);
+    std::string all;
+    const Trace trace = read(path);
+    for (const Warnings::Entry& entry : trace.warnings().entries())
+      all += entry.what + ": " + std::to_string(entry.count) + "\n";
+    return all;
+  };
+  EXPECT_THAT(
+      warnings_after("a.sqlite", ""),
+      HasSubstr(
+          "rows of table CUPTI_ACTIVITY_KIND_KERNEL without usable times are no events: 2\n"));
+  EXPECT_THAT(warnings_after("b.sqlite", "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN end"),
+              HasSubstr("table CUPTI_ACTIVITY_KIND_KERNEL has no column end"));
+  EXPECT_THAT(warnings_after("c.sqlite",
+                             "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL RENAME TO kept;"
+                             "CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS SELECT * FROM kept"),
+              HasSubstr("CUPTI_ACTIVITY_KIND_KERNEL is a view or a virtual table"));
+}
+
 TEST(Database, OnlyRealTablesAreRead) {
   const io::TemporaryFolder folder;
   const std::string path = make(folder, "x.db", R"(
@@ -165,12 +212,7 @@ TEST(Rocpd, EventsWhoseNumbersAreNoneAreLeftOut) {
 TEST(Rocpd, AMissingColumnCostsItsFactsOnly) {
   const io::TemporaryFolder folder;
   const std::string path = make(folder, "x.db", kRocpd);
-  sqlite3* database = nullptr;
-  ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
-  ASSERT_EQ(sqlite3_exec(database, "ALTER TABLE rocpd_event_a DROP COLUMN category_id", nullptr,
-                         nullptr, nullptr),
-            SQLITE_OK);
-  sqlite3_close(database);
+  run(path, "ALTER TABLE rocpd_event_a DROP COLUMN category_id");
   EXPECT_EQ(count(read(path), Category::kCudaDriver), 2);  // calls, of nobody knows whom
 }
 

@@ -16,9 +16,9 @@ namespace {
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : rest_{text} {}
-  bool take(std::string_view word) {
-    if (!rest_.starts_with(word)) return false;
-    rest_.remove_prefix(word.size());
+  bool take(char c) {
+    if (rest_.empty() || rest_.front() != c) return false;
+    rest_.remove_prefix(1);
     return true;
   }
   bool number(std::int64_t& value, bool may_be_negative) {
@@ -41,16 +41,21 @@ class Cursor {
   // "[" [item {", " item}] "]"
   template <class Item>
   bool list(const Item& item) {
-    if (!take("[")) return false;
-    if (take("]")) return true;
+    if (!take('[')) return false;
+    if (take(']')) return true;
     do {
       if (!item()) return false;
-    } while (take(", "));
-    return take("]");
+    } while (take_comma());
+    return take(']');
   }
   [[nodiscard]] bool is_over() const { return rest_.empty(); }
 
  private:
+  bool take_comma() {
+    if (rest_.size() < 2 || rest_[0] != ',' || rest_[1] != ' ') return false;
+    rest_.remove_prefix(2);
+    return true;
+  }
   std::string_view rest_;
 };
 
@@ -75,8 +80,8 @@ bool are_pairs(std::string_view text) {
   Cursor cursor{text};
   std::int64_t ignored = 0;
   return cursor.list([&] {
-    return cursor.take("(") && cursor.number(ignored, false) && cursor.take(",") &&
-           cursor.number(ignored, true) && cursor.take(")");
+    return cursor.take('(') && cursor.number(ignored, false) && cursor.take(',') &&
+           cursor.number(ignored, true) && cursor.take(')');
   }) && cursor.is_over();
 }
 
@@ -87,11 +92,13 @@ std::optional<std::int64_t> digits_of(std::string_view text) {
   return value;
 }
 
-// Takes the last part off the text when it has this key and `fits` accepts its value.
+// Takes the last part off the text when it has this key and `fits` accepts its value. No value has an
+// equals sign in it: the last one is that of the last part.
 template <class Fits>
 void take_part(std::string_view& text, std::string_view key, const Fits& fits) {
-  const std::size_t at = text.rfind(key);
-  if (at != text.npos && fits(text.substr(at + key.size()))) text = text.substr(0, at);
+  const std::size_t sign = text.rfind('=');
+  if (sign == text.npos || !text.substr(0, sign + 2).ends_with(key)) return;
+  if (fits(text.substr(sign + 2))) text = text.substr(0, sign + 2 - key.size());
 }
 
 // Ops that begin with a list of tensors, and how many arguments they have: emit_nvtx writes the

@@ -1,4 +1,5 @@
 // Facts about a job beside its events: ranks, commands, series, captured graphs, packed texts.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -16,6 +17,7 @@ namespace tracelens {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 std::string make_file(const io::TemporaryFolder& folder, const char* name,
                       const std::string& script) {
@@ -31,6 +33,12 @@ std::string make_file(const io::TemporaryFolder& folder, const char* name,
 Trace read_file(const std::string& path, const ReadOptions& options = {}) {
   io::Stream in = io::Stream::open(path);
   return read_database(in, options);
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+    text.replace(at, what.size(), by);
+  return text;
 }
 
 std::size_t count_of(const Trace& trace, Category category) {
@@ -178,6 +186,84 @@ TEST(Nsight, ASessionThatIsInTwoFilesIsReadOnce) {
   EXPECT_EQ(count_of(trace, Category::kKernel), 2U);
   ASSERT_FALSE(trace.warnings().entries().empty());
   EXPECT_THAT(trace.warnings().entries()[0].what, HasSubstr("was read once"));
+}
+
+// A report of one machine of a job: a process 7 with a kernel on its GPU 0.
+std::string machine_report(const char* host, const char* session, const char* uuid) {
+  return fmt::format(R"(
+CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER);
+CREATE TABLE TARGET_INFO_SYSTEM_ENV (name TEXT, value TEXT);
+CREATE TABLE TARGET_INFO_GPU (id INTEGER, name TEXT, uuid TEXT, busLocation TEXT);
+CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER, demangledName INTEGER);
+INSERT INTO StringIds VALUES (2,'gemm');
+INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES ('DeviceEnvironment','TOKEN=secret'),('Hostname','{}');
+INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES ({});
+INSERT INTO TARGET_INFO_GPU VALUES (0,'H200','{}','0000:01:00.0');
+INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (30,50,0,7,5,117440512,2);
+)",
+                     host, session, uuid);
+}
+
+// How many processes and GPUs a job of two reports has.
+std::pair<std::size_t, std::size_t> counted_in(const std::string& a, const std::string& b) {
+  const io::TemporaryFolder folder;
+  const std::string paths[] = {make_file(folder, "a.sqlite", a), make_file(folder, "b.sqlite", b)};
+  const Trace trace = read_databases("job", paths, {});
+  EXPECT_EQ(count_of(trace, Category::kKernel), 2U);
+  return {trace.metadata("processes")->items().size(), trace.metadata("gpus")->items().size()};
+}
+
+TEST(Nsight, ReportsOfTwoMachinesShareNoGpusAndNoProcesses) {
+  using Counts = std::pair<std::size_t, std::size_t>;
+  EXPECT_EQ(counted_in(machine_report("node-a", "1700000000000000001", "GPU-a"),
+                       machine_report("node-b", "1700000000000000002", "GPU-b")),
+            Counts(2, 2));
+  EXPECT_EQ(counted_in(machine_report("node-a", "1700000000000000001", ""),
+                       machine_report("node-b", "1700000000000000002", "")),
+            Counts(2, 2));
+  // Two sessions on one machine; then two of which nobody says where they ran.
+  EXPECT_EQ(counted_in(machine_report("node-a", "1700000000000000001", "GPU-a"),
+                       machine_report("node-a", "1700000000000000002", "GPU-a")),
+            Counts(1, 1));
+  EXPECT_EQ(counted_in(machine_report("", "1700000000000000001", ""),
+                       machine_report("", "1700000000000000002", "")),
+            Counts(2, 2));
+}
+
+std::string warnings_of(const Trace& trace) {
+  std::string all;
+  for (const Warnings::Entry& entry : trace.warnings().entries())
+    all += fmt::format("{}: {}\n", entry.what, entry.count);
+  return all;
+}
+
+TEST(Rocpd, ClocksOfTwoMachinesAreNotCompared) {
+  const io::TemporaryFolder folder;
+  const std::string other = replaced(replaced(kJob, "_a", "_b"), "'m','host'", "'n','other'");
+  const std::string paths[] = {make_file(folder, "a.db", kJob), make_file(folder, "b.db", other)};
+  EXPECT_THAT(warnings_of(read_databases("job", paths, {})),
+              HasSubstr("the clocks of the 2 machines"));
+  EXPECT_THAT(warnings_of(read_file(paths[0])), Not(HasSubstr("clocks")));
+}
+
+TEST(Rocpd, AProcessWithoutSuffixIsKnownAgain) {
+  const io::TemporaryFolder folder;
+  const std::string plain = replaced(kJob, "_a ", " ");
+  const std::string paths[] = {make_file(folder, "a.db", plain), make_file(folder, "b.db", plain)};
+  const Trace trace = read_databases("job", paths, {});
+  EXPECT_EQ(count_of(trace, Category::kKernel), 2U);
+  EXPECT_THAT(warnings_of(trace), HasSubstr("was read once"));
+  const std::string later[] = {paths[0],
+                               make_file(folder, "c.db", replaced(plain, "0,10,20", "0,11,20"))};
+  EXPECT_EQ(count_of(read_databases("job", later, {}), Category::kKernel), 4U);
+}
+
+TEST(Database, AFolderHasPackedDatabasesAsWell) {
+  const io::TemporaryFolder folder;
+  for (const char* const name : {"a.db", "b.db.zst", "c.db.gz", "d.db.zip", "E.DB", "f.txt"})
+    static_cast<void>(make_file(folder, name, kJob));  // what is in a file decides, not its name
+  EXPECT_EQ(databases_in(folder.path("")).size(), 5U);
 }
 
 TEST(Database, OthersDatabasesGetASentenceOfTheirOwn) {

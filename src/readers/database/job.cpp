@@ -90,8 +90,20 @@ std::int64_t Job::process(std::string_view machine, std::int64_t pid, std::strin
 std::int64_t Job::gpu(std::string_view machine, std::int64_t index, std::string_view host) {
   if (index == kAbsent) return kAbsent;
   const auto [entry, is_new] = gpus_.try_emplace({std::string{machine}, index});
-  if (is_new) entry->second = {free_number(gpu_numbers_, index), std::string{host}};
+  if (is_new) entry->second = {free_number(gpu_numbers_, index), std::string{host}, index};
   return entry->second.number;
+}
+
+std::int64_t Job::named_gpu(std::string_view name, std::int64_t index, std::string_view host) {
+  const auto [entry, is_new] = gpus_.try_emplace({std::string{name}, kAbsent});
+  if (is_new) entry->second = {free_number(gpu_numbers_, index), std::string{host}, index};
+  return entry->second.number;
+}
+
+std::size_t Job::machines() const {
+  std::set<std::string_view> known;
+  for (const auto& [own, process] : processes_) known.insert(own.first);
+  return known.size();
 }
 
 std::int64_t Job::correlation(std::int64_t space, std::int64_t own) {
@@ -127,7 +139,7 @@ bool Job::is_event(std::int64_t start_ns, std::int64_t end_ns) {
   const auto is_time = [](std::int64_t ns) { return ns >= -kLatestNs && ns <= kLatestNs; };
   const bool holds =
       is_time(start_ns) && is_time(end_ns) && end_ns >= start_ns && end_ns - start_ns <= kLongestNs;
-  if (!holds) ++no_events_;
+  if (!holds) count_without_times();
   return holds;
 }
 
@@ -175,9 +187,11 @@ const Job::Named& Job::named_op(std::string_view domain, const EmittedOp& op) {
       [&] {
         Named named{std::string{domain}, std::string{op.name}, std::string{op.sizes}, {}, {}};
         named.name = intern(domain.empty() ? named.plain : named.domain + ":" + named.plain);
-        if (const Value dims = dims_of(op); !dims.is_null())
+        if (const Value dims = dims_of(op); !dims.is_null()) {
           named.signature =
               builder_.intern(Signature{named.name, dims, assumed_types(dims), {}, {}});
+          has_untyped_ops_ = assumed_type_.empty();
+        }
         named_.push_back(std::move(named));
         return static_cast<std::uint32_t>(named_.size() - 1);
       });
@@ -293,6 +307,11 @@ void Job::add_overhead(StringId name, TrackId track, std::int64_t start_ns, std:
 
 void Job::warn(std::string_view what, std::uint64_t count) {
   builder_.warnings().add(what, 0, count);
+}
+
+void Job::tell_rows_without_times(std::string_view table) {
+  if (const std::uint64_t count = std::exchange(without_times_, 0); count > 0)
+    warn(fmt::format("rows of table {} without usable times are no events", table), count);
 }
 
 void Job::lost(std::string_view what) {

@@ -34,7 +34,10 @@ class Job {
   // `machine` tells machines apart; people know it by the name of its host.
   std::int64_t process(std::string_view machine, std::int64_t pid, std::string_view host = {});
   std::int64_t gpu(std::string_view machine, std::int64_t index,
-                   std::string_view host = {});   // kAbsent stays
+                   std::string_view host = {});  // kAbsent stays
+  // The same for a GPU that has a name in the whole world; `index` is what people call it.
+  std::int64_t named_gpu(std::string_view name, std::int64_t index, std::string_view host = {});
+  [[nodiscard]] std::size_t machines() const;     // of the processes
   std::int64_t new_space() { return spaces_++; }  // of correlation ids: one for each process
   std::int64_t correlation(std::int64_t space, std::int64_t own);
   TrackId thread(std::int64_t process, std::int64_t tid);
@@ -96,6 +99,12 @@ class Job {
 
   // --- what does not become an event ---
   void count_no_event(std::uint64_t count = 1) { no_events_ += count; }
+  void count_without_times() {
+    ++no_events_;
+    ++without_times_;
+  }
+  // A word on those that were counted, or handed in as events, since the last time.
+  void tell_rows_without_times(std::string_view table);
   void count_samples(std::uint64_t count) { samples_ += count; }
   void warn(std::string_view what, std::uint64_t count = 1);
   // Part of the file could not be read: a sentence. The trace is then cut short.
@@ -141,6 +150,7 @@ class Job {
   struct Numbered {
     std::int64_t number = 0;
     std::string host;
+    std::int64_t index = kAbsent;  // in its machine
   };
   std::map<std::pair<std::string, std::int64_t>, Numbered> processes_,
       gpus_;  // by machine and own number
@@ -169,9 +179,10 @@ class Job {
   std::map<std::pair<std::string, std::int64_t>, Series> series_;  // by counter and GPU
   StringId graph_, loose_, mark_, allocation_, node_, counter_;
   std::uint64_t kept_samples_ = 0;
-  std::uint64_t no_events_ = 0, samples_ = 0;
+  std::uint64_t no_events_ = 0, without_times_ = 0, samples_ = 0;
   IdIndex named_index_;
   std::vector<Named> named_;
+  bool has_untyped_ops_ = false;
 };
 
 // A member of a JSON object behind a comma: `,"bytes":4096`; nothing for kAbsent.

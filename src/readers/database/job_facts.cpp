@@ -25,10 +25,14 @@ void Job::add_communicator(std::int64_t process, std::string_view id, std::int64
 }
 
 void Job::finish() {
+  if (has_untyped_ops_)
+    warn(
+        "ops tell the shapes of their tensors, not the type: bytes moved and rooflines are empty; "
+        "--assume-dtype bf16 (fp16, fp32, ...) fills them");
   std::vector<Value> gpus;
-  for (const auto& [place, gpu] : gpus_) {
+  for (const auto& [own, gpu] : gpus_) {
     gpu_facts_.try_emplace(gpu.number);
-    gpus.push_back(Value::dict({"id", "node", "index"}, {gpu.number, gpu.host, place.second}));
+    gpus.push_back(Value::dict({"id", "node", "index"}, {gpu.number, gpu.host, gpu.index}));
   }
   std::vector<Value> devices;
   for (auto& [number, facts] : gpu_facts_) {

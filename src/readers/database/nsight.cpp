@@ -9,9 +9,11 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "io/ascii.hpp"
 #include "readers/database/lookup.hpp"
 #include "readers/database/nsight_rows.hpp"
 #include "readers/database/nvtx_payload.hpp"
@@ -52,6 +54,7 @@ class NsightReader {
                  });
     if (!of_several && session_ != kAbsent)
       job_.builder().add_metadata("baseTimeNanoseconds", session_);
+    if (of_several) find_machine();
     for (const char* const table : {"META_DATA_EXPORT", "EXPORT_META_DATA"})
       for_each_row(job_, {file_, table, {"name", "value"}}, [this](const Statement& row) {
         const std::string_view version = row.text(1), major = version.substr(0, version.find('.'));
@@ -106,14 +109,35 @@ class NsightReader {
     names_.set(id, name);
     return name;
   }
+  // What is known of a globalTid, or a globalPid; rows of one stand together.
+  struct KnownPlace {
+    bool is_repeated = false;
+    std::int64_t process = kAbsent, space = kAbsent;
+    TrackId track = {};  // once it was asked for
+  };
+  KnownPlace& known(const Place& place, std::int64_t global) {
+    if (last_ != nullptr && last_global_ == global) return *last_;
+    const auto [entry, is_new] = places_.try_emplace(global);
+    KnownPlace& found = entry->second;
+    if (is_new) {
+      found.is_repeated = is_repeated(place);
+      if (!found.is_repeated) {
+        found.process = process(place);
+        found.space = processes_[place.pid].second;
+      }
+    }
+    last_global_ = global;
+    last_ = &found;
+    return found;
+  }
+  TrackId track_of(KnownPlace& known, const Place& place) {
+    if (!known.track.valid()) known.track = job_.thread(known.process, place.tid);
+    return known.track;
+  }
   std::int64_t process(const Place& place) {
     const auto [entry, is_new] = processes_.try_emplace(place.pid);
-    if (is_new) entry->second = {job_.process("", place.pid), job_.new_space()};
+    if (is_new) entry->second = {job_.process(machine_, place.pid, host_), job_.new_space()};
     return entry->second.first;
-  }
-  std::int64_t correlation(const Place& place, std::int64_t own) {
-    process(place);
-    return job_.correlation(processes_[place.pid].second, own);
   }
   // Whether an earlier file of the job has the events of this process already.
   bool is_repeated(const Place& place) {
@@ -126,6 +150,31 @@ class NsightReader {
     has_repeated_ = has_repeated_ || is;
     return repeated_[place.pid] = is;
   }
+  // Processes and GPUs of one report go by their numbers. Reports of several machines have the same ones:
+  // there they are told apart by the host, or by the session where no host is named.
+  void find_machine() {
+    // Of all that is in this table, which is the whole environment, the name of the host alone is read.
+    for_each_row(job_, {file_, "TARGET_INFO_SYSTEM_ENV", {"name", "value"}},
+                 [this](const Statement& row) {
+                   if (host_.empty() && io::lower_case(row.text(0)).ends_with("hostname"))
+                     host_ = row.text(1);
+                 });
+    machine_ = !host_.empty() ? host_ : session_ == kAbsent ? "" : fmt::format("{}", session_);
+  }
+  std::int64_t name_gpu(std::int64_t id, std::string_view uuid, std::string_view bus) {
+    if (machine_.empty() || id == kAbsent) return numbered_gpu(id);
+    const std::string place = machine_ + "/" + std::string{bus};
+    const std::string_view name = !uuid.empty() ? uuid : !bus.empty() ? place : std::string_view{};
+    if (name.empty()) return numbered_gpu(id);
+    return gpus_by_id_[id] = job_.named_gpu(name, id, host_);
+  }
+  // By its number in the report.
+  std::int64_t numbered_gpu(std::int64_t id) {
+    const auto [entry, is_new] = gpus_by_id_.try_emplace(id);
+    if (is_new) entry->second = job_.gpu(machine_, id, host_);
+    return entry->second;
+  }
+
   TrackId track(const Place& place) { return job_.thread(process(place), place.tid); }
 
   void read_facts() {
@@ -149,7 +198,7 @@ class NsightReader {
         {file_,
          "TARGET_INFO_GPU",
          {"id", "name", "totalMemory", "smCount", "computeMajor", "computeMinor", "clockRate",
-          "memoryBandwidth", "l2CacheSize"}},
+          "memoryBandwidth", "l2CacheSize", "uuid", "busLocation"}},
         [this](const Statement& row) {
           std::vector<std::pair<std::string, Value>> facts{{"name", std::string{row.text(1)}}};
           const auto add = [&](const char* key, int column) {
@@ -162,7 +211,7 @@ class NsightReader {
           add("clockRate", 6);
           add("memoryBandwidth", 7);
           add("l2CacheSize", 8);
-          job_.describe_gpu(job_.gpu("", row.integer(0)), std::move(facts));
+          job_.describe_gpu(name_gpu(row.integer(0), row.text(9), row.text(10)), std::move(facts));
         });
     for_each_row(
         job_, {file_, "NVTX_PAYLOAD_SCHEMA_ENTRIES", {"schemaId", "type", "name", "offset"}},
@@ -179,7 +228,7 @@ class NsightReader {
         file_, table, {"start", "end", "globalTid", "correlationId", "nameId", "eventClass"}};
     // A call that was recorded with its backtrace has a second row, a little wider.
     std::vector<CallRow> backtraces;
-    note(job_, table,
+    note(job_, columns,
          read_table<CallRows>(
              columns, threads_, [] { return CallRows{}; },
              [&](CallRows& piece) {
@@ -204,39 +253,48 @@ class NsightReader {
         job_.count_no_event();
       else
         add_call(row);
+    job_.tell_rows_without_times(table);
   }
 
   void add_call(const CallRow& row) {
     const Place place{row.thread};
-    if (is_repeated(place)) return;
+    KnownPlace& where = known(place, row.thread);
+    if (where.is_repeated) return;
     const bool is_driver = row.call_class == kDriverClass;
     job_.add_call({.category = is_driver ? Category::kCudaDriver : Category::kCudaRuntime,
                    .domain = is_driver ? driver_ : runtime_,
                    .name = call_name(row.name),
-                   .track = track(place),
+                   .track = track_of(where, place),
                    .start_ns = at(row.start_ns),
                    .end_ns = at(row.end_ns),
-                   .correlation = correlation(place, row.correlation)});
+                   .correlation = job_.correlation(where.space, row.correlation)});
   }
   StringId call_name(std::int64_t id) {
-    if (const StringId* const known = call_names_.find(id)) return *known;
-    const std::string name{plain_call(job_.builder().text(name_of(id)))};
-    call_names_.set(id, job_.intern(name));
-    return *call_names_.find(id);
+    if (last_call_.second.valid() && last_call_.first == id) return last_call_.second;
+    const StringId* found = call_names_.find(id);
+    if (found == nullptr) {
+      const std::string name{plain_call(job_.builder().text(name_of(id)))};
+      call_names_.set(id, job_.intern(name));
+      found = call_names_.find(id);
+    }
+    last_call_ = {id, *found};
+    return *found;
   }
 
   // --- GPU events ---
   // Processes number the GPUs that they see.
   std::int64_t gpu(const Place& place, std::int64_t own) {
-    const auto known = gpus_.find({place.pid, own});
-    return job_.gpu("", known == gpus_.end() ? own : known->second);
+    if (last_gpu_ && last_gpu_->pid == place.pid && last_gpu_->own == own) return last_gpu_->number;
+    const auto found = gpus_.find({place.pid, own});
+    last_gpu_ = {place.pid, own, numbered_gpu(found == gpus_.end() ? own : found->second)};
+    return last_gpu_->number;
   }
   template <class Add>
   void read_gpu_table(const char* table, std::vector<std::string_view> own, const Add& add) {
     TableColumns columns{file_, table, {kGpuColumns.begin(), kGpuColumns.end()}};
     const std::size_t own_columns = own.size();
     columns.columns.insert(columns.columns.end(), own.begin(), own.end());
-    note(job_, table,
+    note(job_, columns,
          read_table<GpuRows>(
              columns, threads_,
              [&] {
@@ -248,18 +306,19 @@ class NsightReader {
                  // Old exports do not say whose it is; where there is one process, it is that one's.
                  if (!place.is_known && processes_.size() == 1)
                    place.pid = processes_.begin()->first;
-                 if (is_repeated(place)) continue;
+                 const KnownPlace& where = known(place, row.process);
+                 if (where.is_repeated) continue;
                  if (row.start_ns == 0 && row.end_ns == 0) {  // the time is not known
-                   job_.count_no_event();
+                   job_.count_without_times();
                    continue;
                  }
-                 Job::GpuEvent event{.process = process(place),
+                 Job::GpuEvent event{.process = where.process,
                                      .gpu = gpu(place, row.device),
                                      .stream = row.stream,
                                      .context = row.context,
                                      .start_ns = at(row.start_ns),
                                      .end_ns = at(row.end_ns),
-                                     .correlation = correlation(place, row.correlation)};
+                                     .correlation = job_.correlation(where.space, row.correlation)};
                  add(row.own, event);
                  job_.add_gpu_event(event);
                }
@@ -357,12 +416,9 @@ class NsightReader {
 
   // --- ranges ---
   void read_ranges() {
-    const TableColumns columns{file_,
-                               "NVTX_EVENTS",
-                               {"start", "end", "eventType", "text", "textId", "domainId",
-                                "globalTid", "uint64Value", "binaryData"}};
+    const TableColumns columns{file_, "NVTX_EVENTS", {kNvtxColumns.begin(), kNvtxColumns.end()}};
     std::vector<WaitingRow> waiting;
-    note(job_, columns.table,
+    note(job_, columns,
          read_table<NvtxRows>(
              columns, threads_, [this] { return NvtxRows{file_}; },
              [&](NvtxRows& piece) {
@@ -375,6 +431,7 @@ class NsightReader {
       each.row.op = emitted_op(each.text);
       add_nvtx(each.row);
     }
+    job_.tell_rows_without_times(columns.table);
   }
 
   // Until the end of the recording is known, or the name of its domain.
@@ -408,10 +465,15 @@ class NsightReader {
 
   void add_nvtx(const NvtxRow& row) {
     const Place place{row.thread};
-    const auto domain = domains_.find({place.pid, row.domain});
-    Job::Range range{track(place), domain == domains_.end() ? std::string_view{} : domain->second,
-                     row.text,     row.start_ns,
-                     row.end_ns,   {},
+    std::string_view domain;
+    if (const auto found = domains_.find({place.pid, row.domain}); found != domains_.end())
+      domain = found->second;
+    Job::Range range{track_of(known(place, row.thread), place),
+                     domain,
+                     row.text,
+                     row.start_ns,
+                     row.end_ns,
+                     {},
                      &row.op};
     if (row.type == kMark) return job_.add_mark(range);
     if (row.type == kStartEnd || row.type == kTextStartEnd) return job_.add_loose_range(range);
@@ -464,7 +526,7 @@ class NsightReader {
                  [&](const Statement& row) {
                    const auto name = names.find({row.integer(1), row.integer(2)});
                    const std::int64_t gpu =
-                       row.integer(1) == kAbsent ? kAbsent : job_.gpu("", row.integer(1) & 0xff);
+                       row.integer(1) == kAbsent ? kAbsent : numbered_gpu(row.integer(1) & 0xff);
                    job_.add_sample(name != names.end() ? name->second
                                                        : fmt::format("metric {}", row.integer(2)),
                                    gpu, at(row.integer(0)), row.real(3));
@@ -481,14 +543,24 @@ class NsightReader {
   std::uint64_t unread_payloads_ = 0;
   std::int64_t session_ = kAbsent;
   Labels copy_kinds_, memory_kinds_;
+  std::string host_, machine_;  // of several files: who wrote this one
   std::int64_t zero_ns_ = 0;
   std::int64_t last_ns_ = std::numeric_limits<std::int64_t>::min() + 1;
   StringId runtime_ = job_.intern("runtime"), driver_ = job_.intern("driver");
   ById<StringId> names_, call_names_;  // by id of StringIds
   std::optional<Statement> find_name_;
   std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> processes_;  // pid -> number, space
+  std::unordered_map<std::int64_t, KnownPlace> places_;                      // by globalTid
+  KnownPlace* last_ = nullptr;  // the one of the row before
+  std::int64_t last_global_ = 0;
+  struct OwnGpu {
+    std::int64_t pid, own, number;
+  };
+  std::optional<OwnGpu> last_gpu_;
+  std::pair<std::int64_t, StringId> last_call_ = {};
   std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>
-      gpus_;  // (pid, its own number) -> GPU
+      gpus_;                                         // (pid, its own number) -> id
+  std::map<std::int64_t, std::int64_t> gpus_by_id_;  // -> number in the trace
   TextsByNumbers details_;
   NvtxSchemas schemas_;
   std::map<std::pair<std::int64_t, std::int64_t>, std::string> domains_;  // by pid and id
@@ -498,9 +570,10 @@ class NsightReader {
 
 bool is_nsight(const DatabaseFile& file) {
   if (!file.has("StringIds")) return false;
+  for (const char* const table : {"NVTX_EVENTS", "META_DATA_EXPORT", "EXPORT_META_DATA"})
+    if (file.has(table)) return true;
   return std::ranges::any_of(file.tables(), [](const auto& table) {
-    return table.first.starts_with("CUPTI_ACTIVITY_KIND_") || table.first == "NVTX_EVENTS" ||
-           table.first == "META_DATA_EXPORT" || table.first == "EXPORT_META_DATA";
+    return io::lower_case(table.first).starts_with("cupti_activity_kind_");
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -80,10 +81,12 @@ struct CallRow {
 struct CallRows {
   std::vector<CallRow> rows;
   void add(const Statement& row) {
-    rows.push_back({row.integer(0), row.integer(1), row.integer(2), row.integer(3), row.integer(4),
-                    row.integer(5)});
+    std::array<std::int64_t, 6> cells;
+    row.integers(cells);
+    rows.push_back({cells[0], cells[1], cells[2], cells[3], cells[4], cells[5]});
   }
   void complete(const Connection&) {}
+  void clear() { rows.clear(); }
 };
 
 // The columns that all GPU events begin with, and those of their own.
@@ -98,20 +101,19 @@ struct GpuRows {
   std::vector<GpuRow> rows;
   std::size_t own_columns = 0;
   void add(const Statement& row) {
-    GpuRow& made = rows.emplace_back(GpuRow{row.integer(0),
-                                            row.integer(1),
-                                            row.integer(2),
-                                            row.integer(3),
-                                            row.integer(4),
-                                            row.integer(5),
-                                            row.integer(6),
-                                            {}});
-    for (std::size_t i = 0; i < own_columns; ++i)
-      made.own[i] = row.integer(static_cast<int>(kGpuColumns.size() + i));
+    std::array<std::int64_t, kGpuColumns.size() + kOwnColumns> cells{};
+    row.integers(std::span{cells}.first(kGpuColumns.size() + own_columns));
+    GpuRow& made = rows.emplace_back(
+        GpuRow{cells[0], cells[1], cells[2], cells[3], cells[4], cells[5], cells[6], {}});
+    std::copy_n(cells.begin() + kGpuColumns.size(), kOwnColumns, made.own.begin());
   }
   void complete(const Connection&) {}
+  void clear() { rows.clear(); }
 };
 
+inline constexpr std::array<std::string_view, 9> kNvtxColumns{
+    "start",     "end",         "eventType", "textId",    "domainId",
+    "globalTid", "uint64Value", "text",      "binaryData"};
 struct NvtxRow {
   std::int64_t start_ns, end_ns, type, text_id, domain, thread, size;
   bool has_text;
@@ -125,9 +127,20 @@ struct NvtxRows {
   const DatabaseFile* file;
   std::vector<NvtxRow> rows;
   void add(const Statement& row) {
-    rows.push_back({row.integer(0), row.integer(1), row.integer(2), row.integer(4), row.integer(5),
-                    row.integer(6), row.integer(7), !row.is_null(3)});
-    sizes_.push_back({keep(row.text(3)), keep(row.blob(8))});
+    std::array<std::int64_t, 7> cells;
+    row.integers(cells);
+    // Most texts are by number, and few ranges have a payload: asking is cheaper than taking nothing.
+    const bool has_text = !row.is_null(7), has_payload = !row.is_null(8);
+    rows.push_back(
+        {cells[0], cells[1], cells[2], cells[3], cells[4], cells[5], cells[6], has_text});
+    sizes_.push_back(
+        {has_text ? keep(row.text(7)) : 0, has_payload ? keep(row.blob(8)) : std::size_t{0}});
+  }
+  void clear() {
+    rows.clear();
+    sizes_.clear();
+    bytes_.clear();
+    shared_bytes_.clear();
   }
   void complete(const Connection& connection);
 

@@ -9,6 +9,7 @@
 #include <tracelens/json.hpp>
 #include <vector>
 
+#include "io/ascii.hpp"
 #include "io/numbers.hpp"
 #include "readers/database/rocpd_events.hpp"
 #include "readers/database/rocpd_tables.hpp"
@@ -120,7 +121,7 @@ class RocpdReader {
             add(row, piece);
           }
         });
-    note(job_, columns.table, end);
+    note(job_, columns, end);
   }
 
   template <class Row>
@@ -300,12 +301,39 @@ std::vector<std::string> suffixes_of(const DatabaseFile& file) {
   constexpr std::string_view kPrefix = "rocpd_metadata";
   std::vector<std::string> found;
   for (const auto& [table, columns] : file.tables()) {
-    if (!table.starts_with(kPrefix)) continue;
+    if (!io::lower_case(table).starts_with(kPrefix)) continue;
     const std::string suffix = table.substr(kPrefix.size());
     if (file.has("rocpd_info_process" + suffix) || file.has("rocpd_kernel_dispatch" + suffix))
       found.push_back(suffix);
   }
   return found;
+}
+
+// By what a process is known again in another file: its guid, which is the suffix as a rule. Tables
+// without suffix and guid are those of one machine and process that have as many rows from the same
+// time on.
+std::string process_identity(const DatabaseFile& file, const std::string& suffix, Job& job) {
+  if (!suffix.empty()) return suffix;
+  std::string guid;
+  for_each_row(job, {file, "rocpd_metadata", {"tag", "value"}}, [&](const Statement& row) {
+    if (row.text(0) == "guid") guid = row.text(1);
+  });
+  std::ranges::replace(guid, '-', '_');
+  if (!guid.empty()) return "_" + guid;
+  std::string key;
+  const auto add = [&](const char* table, const char* column) {
+    const TableColumns columns{file, table, {column}};
+    key += fmt::format("/{}:", columns.expected_rows());
+    if (!file.has(table)) return;
+    Statement first = columns.select(file.connect(), " LIMIT 1");
+    if (first.step()) key += first.text(0);
+  };
+  add("rocpd_info_node", "machine_id");
+  add("rocpd_info_node", "hostname");
+  add("rocpd_info_process", "pid");
+  for (const char* const list : {"rocpd_kernel_dispatch", "rocpd_region", "rocpd_memory_copy"})
+    add(list, file.has(list, "start_id") ? "start_id" : "start");
+  return key;
 }
 
 }  // namespace
@@ -314,7 +342,7 @@ bool is_rocpd(const DatabaseFile& file) { return !suffixes_of(file).empty(); }
 
 void read_rocpd(const DatabaseFile& file, Job& job, int threads, std::set<std::string>& seen) {
   for (const std::string& suffix : suffixes_of(file)) {
-    if (!suffix.empty() && !seen.insert(suffix).second) {
+    if (!seen.insert(process_identity(file, suffix, job)).second) {
       job.warn("a process that is in several files was read once");
       continue;
     }

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -304,11 +305,30 @@ class RpdReader {
   std::unordered_map<std::int64_t, std::int64_t> spaces_;
 };
 
+// By what a recording is known again in a copy: as many calls and operations, the first of the same
+// process and time.
+std::string recording_of(const DatabaseFile& file) {
+  std::string key;
+  const auto add = [&](const char* table, std::vector<std::string_view> columns) {
+    const TableColumns from{file, table, std::move(columns)};
+    key += fmt::format("/{}", from.expected_rows());
+    Statement first = from.select(file.connect(), " LIMIT 1");
+    if (!first.step()) return;
+    for (std::size_t i = 0; i < from.columns.size(); ++i)
+      key += fmt::format(":{}", first.integer(static_cast<int>(i)));
+  };
+  add("rocpd_api", {"id", "pid", "tid", "start", "end"});
+  add("rocpd_op", {"id", "gpuId", "start", "end"});
+  return key;
+}
+
 }  // namespace
 
 bool is_rpd(const DatabaseFile& file) { return file.has("rocpd_op") && file.has("rocpd_api"); }
 
-void read_rpd(const DatabaseFile& file, Job& job, int threads) {
+void read_rpd(const DatabaseFile& file, Job& job, int threads, std::set<std::string>& seen) {
+  if (!seen.insert(recording_of(file)).second)
+    return job.warn("a recording that is in several files was read once");
   RpdReader{file, job, threads}.read();
 }
 

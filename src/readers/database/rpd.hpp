@@ -7,6 +7,7 @@
 namespace tracelens {
 
 [[nodiscard]] bool is_rpd(const DatabaseFile& file);
-void read_rpd(const DatabaseFile& file, Job& job, int threads);
+// `seen` tells the recordings that were read before.
+void read_rpd(const DatabaseFile& file, Job& job, int threads, std::set<std::string>& seen);
 
 }  // namespace tracelens

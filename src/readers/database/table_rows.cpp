@@ -34,6 +34,19 @@ bool TableColumns::has_ranges() const {
   return !file.has(table, "rowid") && file.has_row_numbers(table);
 }
 
+void note(Job& job, const TableColumns& table, const TableEnd& end) {
+  const auto& [file, name, columns] = table;
+  if (!file.has(name) && file.has_view(name))
+    job.warn(fmt::format("{} is a view or a virtual table: only real tables are read", name));
+  if (end.is_damaged) job.lost_rows(name, end.rows, end.last_row);
+  if (end.gaps > 0) job.passed_over_rows(name, end.rows, end.gaps);
+  for (const std::string_view column : {"start", "end", "timestamp"})
+    if (end.rows > 0 && std::ranges::find(columns, column) != columns.end() &&
+        !file.has(name, column) && !file.has(name, std::string{column} + "_id"))
+      job.warn(fmt::format("table {} has no column {}: its rows have no times", name, column));
+  job.tell_rows_without_times(name);
+}
+
 std::size_t TableColumns::expected_rows() const {
   if (!file.has(table) || !has_ranges()) return 0;
   const Connection connection = file.connect();

@@ -53,11 +53,9 @@ struct [[nodiscard]] TableEnd {
   std::uint64_t stored_bytes = 0;
 };
 
-// Tells the job of rows that could not be read.
-inline void note(Job& job, std::string_view table, const TableEnd& end) {
-  if (end.is_damaged) job.lost_rows(table, end.rows, end.last_row);
-  if (end.gaps > 0) job.passed_over_rows(table, end.rows, end.gaps);
-}
+// Tells the job what came of a table: rows that could not be read, rows that are no events for want of
+// a time, and a table that is none, or has no times at all.
+void note(Job& job, const TableColumns& table, const TableEnd& end);
 
 // Where reading works again: the least number behind `from` and up to `last` for which `works` is true,
 // as far as it can be found by steps that grow, and then back by halves.
@@ -130,6 +128,15 @@ class RowRanges {
 // The number of the last row that can be read from `first` on; kAbsent when there is none.
 [[nodiscard]] std::int64_t last_sound_row(const TableColumns& table, std::int64_t first);
 
+// An empty piece, in the memory of the last one where it can be.
+template <class Piece, class MakePiece>
+void start_over(Piece& piece, const MakePiece& make_piece) {
+  if constexpr (requires { piece.clear(); })
+    piece.clear();
+  else
+    piece = make_piece();
+}
+
 template <class Piece, class MakePiece, class Accept>
 TableEnd read_table(const TableColumns& table, int threads, const MakePiece& make_piece,
                     const Accept& accept) {
@@ -182,7 +189,7 @@ TableEnd read_table(const TableColumns& table, int threads, const MakePiece& mak
   RowRanges ranges{table};
   OrderedWork work{[&](Worker& worker) { return ranges.next(worker.range); },
                    [&](Worker& worker) {
-                     worker.piece = make_piece();
+                     start_over(worker.piece, make_piece);
                      worker.part = {};
                      worker.rows.start(worker.range.first, worker.range.last);
                      while (worker.rows.step()) {
@@ -216,11 +223,9 @@ inline void expect_rows(Job& job, const DatabaseFile& file, std::span<const std:
 template <std::size_t kColumns>
 struct NumberRows {
   std::vector<std::array<std::int64_t, kColumns>> rows;
-  void add(const Statement& row) {
-    auto& made = rows.emplace_back();
-    for (std::size_t i = 0; i < kColumns; ++i) made[i] = row.integer(static_cast<int>(i));
-  }
+  void add(const Statement& row) { row.integers(rows.emplace_back()); }
   void complete(const Connection&) {}
+  void clear() { rows.clear(); }
 };
 
 // Such rows, one after the other; those that cannot be read are told to the job.
@@ -228,7 +233,7 @@ template <std::size_t kColumns, class Use>
 void for_each_numbers(Job& job, const DatabaseFile& file, const char* table,
                       const std::string_view (&columns)[kColumns], int threads, const Use& use) {
   const TableColumns from{file, table, {std::begin(columns), std::end(columns)}};
-  note(job, from.table,
+  note(job, from,
        read_table<NumberRows<kColumns>>(
            from, threads, [] { return NumberRows<kColumns>{}; },
            [&](NumberRows<kColumns>& piece) {
@@ -240,10 +245,10 @@ void for_each_numbers(Job& job, const DatabaseFile& file, const char* table,
 // read are told to the job.
 template <class Use>
 void for_each_row(Job& job, const TableColumns& table, const Use& use) {
-  if (!table.file.has(table.table)) return;
   TableEnd end;
+  if (!table.file.has(table.table)) return note(job, table, end);
   end.is_damaged = table.file.is_overfull();
-  if (end.is_damaged) return note(job, table.table, end);
+  if (end.is_damaged) return note(job, table, end);
   const Connection connection = table.file.connect();
   if (table.file.salvages() && table.has_ranges()) {
     RangeRows rows{table, connection};
@@ -264,7 +269,7 @@ void for_each_row(Job& job, const TableColumns& table, const Use& use) {
       end.last_row = last_sound_row(table, std::numeric_limits<std::int64_t>::min());
   }
   table.file.add_stored_bytes(end.stored_bytes);
-  note(job, table.table, end);
+  note(job, table, end);
 }
 
 }  // namespace tracelens

@@ -68,7 +68,7 @@ bool is_chrome_json(std::string_view head) {
 Trace read_trace(const std::string& path, const ReadOptions& options) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) {
-    if (const auto databases = databases_in(path); !databases.empty())
+    if (const auto databases = databases_in(path, options); !databases.empty())
       return read_databases(path, databases, options);
     return read_xplane_folder(path, options);
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iterator>
 #include <set>
@@ -9,7 +10,9 @@
 #include <tracelens/json.hpp>
 #include <tracelens/table_text.hpp>
 #include <unordered_map>
+#include <vector>
 
+#include "readers/kineto/words.hpp"
 #include "report/convert/lanes.hpp"
 #include "report/convert/packed_output.hpp"
 
@@ -18,11 +21,32 @@ namespace {
 
 constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
 
+// The ids that a call and a GPU event share, in order, where no flow of the trace says so. JSON of
+// Kineto's kind has flows: without them no GPU event would be linked to its launch.
+std::vector<std::int64_t> launches_without_flow(const Trace& trace) {
+  std::vector<std::int64_t> calls, gpu, both;
+  for (const EventId event : trace.all_events()) {
+    const Category category = trace.category(event);
+    if (category == Category::kAsyncCpuToGpu) return {};
+    const std::int64_t id = trace.correlations()[event.row];
+    if (id == kAbsent || trace.phase(event) != Phase::kComplete) continue;
+    if (is_gpu(category)) gpu.push_back(id);
+    if (is_runtime(category)) calls.push_back(id);
+  }
+  std::ranges::sort(calls);
+  std::ranges::sort(gpu);
+  std::ranges::set_intersection(calls, gpu, std::back_inserter(both));
+  return both;
+}
+
 class Writer {
  public:
   Writer(const Trace& trace, const std::string& output) : trace_{trace}, file_{output} {}
 
   ChromeJsonCounts run() {
+    const Recorder recorder = trace_.source().recorder;
+    if (recorder == Recorder::kRocpd || recorder == Recorder::kRpd || recorder == Recorder::kNsight)
+      launches_ = launches_without_flow(trace_);
     out_ = "{\"displayTimeUnit\":\"ns\"";
     write_head();
     out_ += ",\"traceEvents\":[";
@@ -129,8 +153,15 @@ class Writer {
     }
   }
 
+  // Other profilers have words of their own for calls and kernels, by which nobody would know them.
+  [[nodiscard]] std::string_view chrome_category(EventId event) const {
+    const Category category = trace_.category(event);
+    const std::string_view text = trace_.category_text(event), usual = category_name(category);
+    return text == usual || kineto::to_category(text) == category ? text : usual;
+  }
+
   void write_common(EventId event) {
-    if (trace_.category(event) != Category::kNone) text_member("cat", trace_.category_text(event));
+    if (trace_.category(event) != Category::kNone) text_member("cat", chrome_category(event));
     text_member("name", trace_.name(event));
     time_member("ts", trace_.ts_ns()[event.row]);
   }
@@ -143,6 +174,21 @@ class Writer {
     place(lane.pid, lane.tid);
     write_args(event);
     out_ += '}';
+    write_own_flow(event, lane);
+  }
+
+  // From a launch, or to what it launched.
+  void write_own_flow(EventId event, const Lane& lane) {
+    const bool is_end = is_gpu(trace_.category(event));
+    if (launches_.empty() || (!is_end && !is_runtime(trace_.category(event)))) return;
+    const std::int64_t id = trace_.correlations()[event.row];
+    if (!std::ranges::binary_search(launches_, id)) return;
+    open_event(is_end ? "f" : "s");
+    text_member("cat", category_name(Category::kAsyncCpuToGpu));
+    text_member("name", category_name(Category::kAsyncCpuToGpu));
+    time_member("ts", trace_.ts_ns()[event.row]);
+    place(lane.pid, lane.tid);
+    out_ += fmt::format(",\"id\":{}{}", id, is_end ? ",\"bp\":\"e\"}" : "}");
   }
 
   void write_instant(EventId event) {
@@ -244,6 +290,7 @@ class Writer {
   std::string out_;
   std::unordered_map<std::uint32_t, std::string> members_;  // by the string id of the details
   bool is_first_ = true;
+  std::vector<std::int64_t> launches_;  // that get a flow of our own
   ChromeJsonCounts counts_;
 };
 

@@ -5,6 +5,7 @@
 
 #include <string>
 #include <tracelens/read_trace.hpp>
+#include <tracelens/trace_builder.hpp>
 
 #include "io/temporary_folder.hpp"
 #include "report/convert/lanes.hpp"
@@ -92,6 +93,34 @@ TEST(ChromeJson, IsValidJsonAlsoOfOddTexts) {
 
 TEST(ChromeJson, OfAnEmptyTraceIsAnEmptyList) {
   EXPECT_EQ(round_trip(read("[]"), "out.json").size(), 0U);
+}
+
+// What other profilers call a call and a kernel, and how they link them.
+TEST(ChromeJson, OfADatabaseKeepsCallsGraphsAndTheirLinks) {
+  TraceBuilder builder;
+  builder.source().recorder = Recorder::kNsight;
+  const auto add = [&](Category category, const char* text, const Track& track) {
+    const EventId event = builder.append({.phase = Phase::kComplete,
+                                          .category = category,
+                                          .name = builder.intern(text),
+                                          .track = builder.intern(track),
+                                          .ts_ns = 5000,
+                                          .dur_ns = 1000,
+                                          .correlation = 9});
+    builder.set_category_text(event, builder.intern(text));
+  };
+  add(Category::kCudaRuntime, "runtime", Track{7, 8});
+  add(Category::kKernel, "graph", Track{0, 1});
+  add(Category::kOtherCategory, "loose range", Track{7, 8});
+  const Trace after = round_trip(std::move(builder).finish(), "out.json");
+  ASSERT_EQ(after.size(), 5U);
+  std::vector<std::string> categories;
+  for (const EventId event : after.all_events())
+    categories.emplace_back(after.category_text(event));
+  EXPECT_EQ(categories,
+            (std::vector<std::string>{"cuda_runtime", "ac2g", "kernel", "ac2g", "loose range"}));
+  EXPECT_EQ(after.correlations()[1], 9);
+  EXPECT_EQ(after.phase({3}), Phase::kFlowEnd);
 }
 
 TEST(Lanes, SlicesThatOverlapAreDrawnBesideEachOther) {
