@@ -56,28 +56,8 @@ std::int64_t Statement::other_integer(int column) const {
 }
 
 void Statement::integers(std::span<std::int64_t> into) const {
-  const int count = sqlite3_data_count(held_.get());
-  if (count == 0) {
-    std::ranges::fill(into, kAbsent);
-    return;
-  }
-  if (values_.size() != static_cast<std::size_t>(count) ||
-      sqlite3_column_value(held_.get(), 0) != values_.front() ||
-      sqlite3_column_value(held_.get(), count - 1) != values_.back()) {
-    values_.clear();
-    for (int column = 0; column < count; ++column)
-      values_.push_back(sqlite3_column_value(held_.get(), column));
-  }
-  for (std::size_t cell = 0; cell < into.size(); ++cell) {
-    const int column = column_of(static_cast<int>(cell));
-    if (column < 0) {
-      into[cell] = kAbsent;
-      continue;
-    }
-    sqlite3_value* const value = values_[static_cast<std::size_t>(column)];
-    into[cell] = sqlite3_value_type(value) == SQLITE_INTEGER ? sqlite3_value_int64(value)
-                                                             : other_integer(column);
-  }
+  for (std::size_t cell = 0; cell < into.size(); ++cell)
+    into[cell] = integer(static_cast<int>(cell));
 }
 
 double Statement::real(int cell) const {

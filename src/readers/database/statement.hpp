@@ -50,7 +50,7 @@ class Statement {
     const int column = column_of(cell);
     return column < 0 ? kAbsent : column_integer(column);
   }
-  // The first cells, each as integer() gives it; for tables of many rows.
+  // The first cells, each as integer() gives it.
   void integers(std::span<std::int64_t> into) const;
   [[nodiscard]] double real(int cell) const;            // NaN for what is no number
   [[nodiscard]] std::string_view text(int cell) const;  // "" for NULL; a view until the next step
@@ -74,9 +74,6 @@ class Statement {
   db::StatementHandle held_;
   std::vector<int> columns_;
   mutable std::uint64_t stored_bytes_ = 0;  // the cells that were looked at
-  // The values of the row, which SQLite keeps in one array: where its ends were in the last row, the
-  // others were, too.
-  mutable std::vector<sqlite3_value*> values_;
   bool is_damaged_ = false;
 };
 
