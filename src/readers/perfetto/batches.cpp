@@ -38,25 +38,39 @@ bool PacketBatch::take(PacketStream& packets, std::size_t bytes) {
 }
 
 void PacketBatch::parse() {
-  while (packets_.size() < entries_.size())
-    packets_.push_back(std::make_unique<proto::TracePacket>());
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    Entry& entry = entries_[i];
-    entry.is_parsed =
-        entry.size <= kLargePacket &&
-        packets_[i]->ParseFromArray(bytes_.data() + entry.begin, static_cast<int>(entry.size));
+  events_.clear();
+  std::size_t parsed = 0;
+  for (Entry& entry : entries_) {
+    const std::string_view bytes = std::string_view{bytes_}.substr(entry.begin, entry.size);
+    entry.state = Entry::State::kBytes;
+    if (events_.add(bytes)) {
+      entry.state = Entry::State::kEvent;
+    } else if (bytes.size() <= kLargePacket) {
+      if (parsed == packets_.size()) packets_.push_back(std::make_unique<proto::TracePacket>());
+      if (packets_[parsed]->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+        entry.state = Entry::State::kPacket;
+        ++parsed;
+      }
+    }
   }
 }
 
 void PacketBatch::hand_to(PacketDecoder& decoder) {
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    const Entry& entry = entries_[i];
-    if (entry.is_parsed)
-      decoder.decode(*packets_[i], entry.byte);
-    else
-      decoder.decode(std::string_view{bytes_}.substr(entry.begin, entry.size), entry.byte);
-    if (entry.size > kSmallPacket) packets_[i] = std::make_unique<proto::TracePacket>();
-  }
+  const EventPacket* event = events_.all().data();
+  std::size_t packet = 0;
+  for (const Entry& entry : entries_) switch (entry.state) {
+      case Entry::State::kEvent:
+        decoder.decode(events_, *event++, entry.byte);
+        break;
+      case Entry::State::kPacket:
+        decoder.decode(*packets_[packet], entry.byte);
+        if (entry.size > kSmallPacket) packets_[packet] = std::make_unique<proto::TracePacket>();
+        ++packet;
+        break;
+      case Entry::State::kBytes:
+        decoder.decode(std::string_view{bytes_}.substr(entry.begin, entry.size), entry.byte);
+        break;
+    }
 }
 
 }  // namespace tracelens::perfetto

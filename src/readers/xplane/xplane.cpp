@@ -17,7 +17,6 @@
 #include "readers/xplane/host.hpp"
 #include "readers/xplane/modules.hpp"
 #include "readers/xplane/plane.hpp"
-#include "readers/xplane/wire.hpp"
 
 namespace tracelens {
 namespace {
@@ -29,8 +28,6 @@ using xplane::Modules;
 using xplane::Pages;
 using xplane::Plane;
 using xplane::Stat;
-using xplane::Wire;
-using xplane::WireField;
 
 constexpr std::int64_t kHostPid = 701, kFirstGpuPid = 1, kPidsPerHost = 1000;
 constexpr std::string_view kGpuPrefix = "/device:GPU:";

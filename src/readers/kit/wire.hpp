@@ -4,7 +4,8 @@
 //     if (field.number == 3) lines.push_back(field.bytes);
 //   if (plane.is_damaged()) ...                       // ended inside a field
 // Why by hand: libprotobuf decodes a whole message into memory, several times the file, and none
-// above 2 GB. Here a profile is looked at event by event. libprotobuf is the judge in the fuzzer.
+// above 2 GB. Here a file is looked at event by event. libprotobuf is the judge in the fuzzers:
+// what is damaged for it is damaged here, too, and groups are, which no trace has.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace tracelens::xplane {
+namespace tracelens {
 
 struct WireField {
   std::uint32_t number = 0;
@@ -32,8 +33,10 @@ class Wire {
   // False at the end of the message, or where it stops being one.
   bool next(WireField& field) {
     if (at_ == end_ || is_damaged_) return false;
+    const char* const start = at_;
     std::uint64_t tag = 0;
-    if (!varint(tag) || tag >> 3 == 0 || tag >> 32 != 0) return damaged();
+    if (!varint(tag) || tag >> 3 == 0 || tag >> 32 != 0 || at_ - start > kLongestTag)
+      return damaged();
     field.number = static_cast<std::uint32_t>(tag >> 3);
     field.is_integer = field.is_double = field.has_bytes = false;
     switch (tag & 7) {
@@ -44,8 +47,9 @@ class Wire {
         field.is_double = true;
         return fixed<std::uint64_t>(field);
       case 2: {
+        const char* const size_start = at_;
         std::uint64_t size = 0;
-        if (!varint(size)) return damaged();
+        if (!varint(size) || at_ - size_start > kLongestTag) return damaged();
         if (size > static_cast<std::uint64_t>(end_ - at_)) {  // cut: hand out what is there
           field.bytes = {at_, static_cast<std::size_t>(end_ - at_)};
           cut_ = field.bytes;
@@ -59,7 +63,7 @@ class Wire {
       case 5:
         return fixed<std::uint32_t>(field);
       default:
-        return damaged();  // groups: no profile has them
+        return damaged();  // groups
     }
   }
 
@@ -68,11 +72,18 @@ class Wire {
   [[nodiscard]] std::string_view cut() const { return cut_; }
 
  private:
+  static constexpr std::ptrdiff_t kLongestTag = 5;  // and length: longer ones are not minimal
   bool damaged() {
     is_damaged_ = true;
     return false;
   }
   bool varint(std::uint64_t& value) {
+    if (at_ == end_) return false;
+    value = static_cast<unsigned char>(*at_);
+    if (value < 0x80) [[likely]] {
+      ++at_;
+      return true;
+    }
     value = 0;
     for (int shift = 0; shift < 70 && at_ != end_; shift += 7) {
       const auto byte = static_cast<unsigned char>(*at_++);
@@ -98,4 +109,4 @@ class Wire {
   bool is_damaged_ = false;
 };
 
-}  // namespace tracelens::xplane
+}  // namespace tracelens
