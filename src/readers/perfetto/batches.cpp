@@ -9,8 +9,8 @@ namespace tracelens::perfetto {
 namespace {
 
 // Parsed, this is about a megabyte: as much as a core has at hand.
-constexpr std::size_t kMostBytes = std::size_t{64} << 10;
-constexpr std::size_t kMostPackets = 1024;
+constexpr std::size_t kMostBytes = std::size_t{192} << 10;
+constexpr std::size_t kMostPackets = 4096;
 // A parsed packet can take fifty times its bytes. Larger ones are left to the decoder, which has
 // one at a time, and only the memory of small ones is kept for the packets that follow.
 constexpr std::size_t kLargePacket = std::size_t{16} << 10;
