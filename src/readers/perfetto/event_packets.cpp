@@ -10,23 +10,14 @@ namespace {
 
 constexpr std::uint32_t kClearsState = 1;  // of TracePacket.sequence_flags
 
-// Nearly all arguments: an interned name below 128, and behind it an unsigned number.
+// Nearly all arguments: an interned name, and an unsigned number.
 bool read_small_arg(std::string_view bytes, EventArg& arg) {
-  constexpr unsigned char kNameIid = 1 << 3, kUintValue = 3 << 3;
-  constexpr std::size_t kHead = 3, kLongestNumber = 9;
-  const auto at = [bytes](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
-  if (bytes.size() <= kHead || bytes.size() > kHead + kLongestNumber || at(0) != kNameIid ||
-      at(1) == 0 || at(1) >= 0x80 || at(2) != kUintValue)
+  SmallMessage small;
+  if (!read_small_message(bytes, small) || small.id == 0 || small.tag != SmallMessage::varint(3))
     return false;
-  std::uint64_t number = 0;
-  for (std::size_t i = kHead; i < bytes.size(); ++i) {
-    const bool is_last = i + 1 == bytes.size();
-    if ((at(i) < 0x80) != is_last) return false;
-    number |= std::uint64_t{at(i) & 0x7fU} << 7 * (i - kHead);
-  }
-  arg.name_iid = at(1);
+  arg.name_iid = small.id;
   arg.kind = EventArg::Kind::kUint;
-  arg.number = number;
+  arg.number = small.number;
   return true;
 }
 
