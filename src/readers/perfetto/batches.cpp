@@ -8,9 +8,13 @@
 namespace tracelens::perfetto {
 namespace {
 
-// Parsed, this is about a megabyte: as much as a core has at hand.
+// Parsed, this is about a megabyte: as much as a core has at hand. Smaller batches are handed over so
+// often that it shows.
 constexpr std::size_t kMostBytes = std::size_t{192} << 10;
 constexpr std::size_t kMostPackets = 4096;
+// Of a file whose packets are mostly parsed by libprotobuf, which takes more room.
+constexpr std::size_t kMostBytesOfMessages = std::size_t{64} << 10;
+constexpr std::size_t kMostMessages = 1024, kFewMessages = 256;
 // A parsed packet can take fifty times its bytes. Larger ones are left to the decoder, which has
 // one at a time, and only the memory of small ones is kept for the packets that follow.
 constexpr std::size_t kLargePacket = std::size_t{16} << 10;
@@ -18,7 +22,13 @@ constexpr std::size_t kSmallPacket = std::size_t{1} << 10;
 
 }  // namespace
 
-PacketBatch::PacketBatch() = default;
+// All room at once: what is freed while it grows stays with the thread.
+PacketBatch::PacketBatch() {
+  constexpr std::size_t kLeastBytesPerArg = 8;
+  bytes_.reserve(kMostBytes + kLargePacket);
+  entries_.reserve(kMostPackets);
+  events_.reserve(kMostPackets, kMostBytes / kLeastBytesPerArg);
+}
 PacketBatch::~PacketBatch() = default;
 PacketBatch::PacketBatch(PacketBatch&&) noexcept = default;
 
@@ -27,7 +37,10 @@ bool PacketBatch::take(PacketStream& packets, std::size_t bytes) {
   if (bytes_.capacity() > 4 * kMostBytes) std::string{}.swap(bytes_);
   bytes_.clear();
   entries_.clear();
-  while (entries_.size() < kMostPackets && bytes_.size() < std::min(bytes, kMostBytes)) {
+  const bool has_messages = packets_.size() > kFewMessages;
+  const std::size_t most_packets = has_messages ? kMostMessages : kMostPackets;
+  bytes = std::min(bytes, has_messages ? kMostBytesOfMessages : kMostBytes);
+  while (entries_.size() < most_packets && bytes_.size() < bytes) {
     const auto packet = packets.next();
     if (!packet) break;
     entries_.push_back({bytes_.size(), packet->bytes.size(), packet->byte});
@@ -71,6 +84,7 @@ void PacketBatch::hand_to(PacketDecoder& decoder) {
         decoder.decode(std::string_view{bytes_}.substr(entry.begin, entry.size), entry.byte);
         break;
     }
+  if (packets_.size() > kMostMessages) packets_.resize(kMostMessages);
 }
 
 }  // namespace tracelens::perfetto

@@ -1,7 +1,7 @@
 // decoder.hpp: packets in file order become begins, ends, flows and tracks.
 //   PacketDecoder decoder{builder};
 //   while (const auto packet = packets.next()) decoder.decode(packet->bytes, packet->byte);
-//   export_events(decoder, builder);                       // perfetto_events.hpp
+//   export_events(decoder, builder, threads);              // events.hpp
 // The builder only gets warnings here: no row of the trace can be made before all is read.
 #pragma once
 
@@ -78,7 +78,13 @@ class PacketDecoder {
   [[nodiscard]] const std::vector<LegacyFlow>& legacy_flows() const { return legacy_flows_; }
 
  private:
-  struct Event;  // a track event with its names looked up
+  // A track event with its names looked up.
+  struct Event {
+    const proto::TrackEvent* data;  // null: none of its parts is needed any more
+    Sequence& sequence;
+    std::int64_t ts_ns = 0;
+    std::uint32_t track = 0, name = kNone, category = kNone;
+  };
   // False, and nothing has happened, when the packet is better left to libprotobuf.
   bool apply(const EventPackets& packets, const EventPacket& packet, std::uint64_t byte);
   void unpack(const proto::TracePacket& packet, std::uint64_t byte);

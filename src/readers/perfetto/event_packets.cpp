@@ -95,6 +95,11 @@ void EventPackets::clear() {
   flows_.clear();
 }
 
+void EventPackets::reserve(std::size_t packets, std::size_t args) {
+  packets_.reserve(packets);
+  args_.reserve(args);
+}
+
 bool EventPackets::add(std::string_view bytes) {
   EventPacket packet{.bytes = bytes,
                      .first_arg = static_cast<std::uint32_t>(args_.size()),

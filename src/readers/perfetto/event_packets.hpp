@@ -8,6 +8,7 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -54,6 +55,7 @@ class EventPackets {
   // False, and nothing is added, when the packet is of another kind or damaged.
   bool add(std::string_view packet);
   void clear();
+  void reserve(std::size_t packets, std::size_t args);
 
   [[nodiscard]] std::span<const EventPacket> all() const { return packets_; }
   [[nodiscard]] std::span<const EventArg> args(const EventPacket& packet) const {

@@ -114,6 +114,12 @@ const ArgShape* RowMemo::shape(std::uint64_t hash, std::span<const EventArg> arg
   return last_;
 }
 
+void RowMemo::clear() {
+  last_ = nullptr;
+  shapes_ = {};
+  entries_ = {};
+}
+
 void RowMemo::collect(const ArgShape& shape, const Begin& begin, kineto::NumberArgs& numbers) {
   constexpr std::size_t kHead = 2;
   const auto pair = [](std::uint32_t a, std::uint32_t b) { return std::uint64_t{a} << 32 | b; };

@@ -66,6 +66,8 @@ class RowMemo {
   };
   // `shape` is that of the arguments.
   MarkRow row(const ArgShape& shape, const Begin& begin);
+  // Forgets all, after the last one.
+  void clear();
 
  private:
   struct Entry {
