@@ -121,13 +121,6 @@ bool is_same_text(const RawSignature& a, const RawSignature& b) {
          a.strides.data() == b.strides.data() && a.concrete.data() == b.concrete.data();
 }
 
-constexpr std::size_t kNumberArgs = static_cast<std::size_t>(NumberArg::kCorrIdCamel) + 1;
-constexpr std::array<std::int64_t, kNumberArgs> no_numbers() {
-  std::array<std::int64_t, kNumberArgs> numbers{};
-  numbers.fill(kAbsent);
-  return numbers;
-}
-
 bool has_time(Phase phase) { return phase != Phase::kMetadata && phase != Phase::kDamaged; }
 
 }  // namespace
@@ -169,6 +162,29 @@ NumberArg to_number_arg(std::string_view name) {
       break;
   }
   return NumberArg::kNone;
+}
+
+bool NumberArgs::has_times() const {
+  const NumberArgs& numbers = *this;
+  const std::int64_t begin_ns = numbers[NumberArg::kBeginNs], end_ns = numbers[NumberArg::kEndNs],
+                     delta_ns = numbers[NumberArg::kDeltaNs];
+  return begin_ns >= 0 && begin_ns <= kLatestNs && delta_ns >= 0 && delta_ns <= kLongestNs &&
+         (end_ns == kAbsent || end_ns == begin_ns + delta_ns);
+}
+
+std::int64_t NumberArgs::correlation() const {
+  for (const NumberArg arg :
+       {NumberArg::kCorrelation, NumberArg::kCorrId, NumberArg::kCorrelationId,
+        NumberArg::kCorrelationIdCamel, NumberArg::kCorrIdCamel})
+    if ((*this)[arg] != kAbsent) return (*this)[arg];
+  return kAbsent;
+}
+
+bool is_slice_arg(std::string_view name, bool is_real) {
+  constexpr std::string_view kOfOps[] = {"Input Dims", "Input type", "Input Strides",
+                                         "Concrete Inputs", "Call stack"};
+  return to_number_arg(name) != NumberArg::kNone || is_detail_key(name) ||
+         (is_real && is_counter_name(name)) || std::ranges::find(kOfOps, name) != std::end(kOfOps);
 }
 
 // What a "[memory]" event says, as it is written.
@@ -226,45 +242,24 @@ struct EventParser::Fields {
   std::uint32_t name_id = kNoId, call_stack = kNoId;
   std::int64_t ts_ns = kAbsent, dur_ns = kAbsent, flow_id = kAbsent;
   std::int64_t src_agent = kAbsent, dst_agent = kAbsent;
-  std::array<std::int64_t, kNumberArgs> numbers = no_numbers();  // by NumberArg
+  NumberArgs numbers;
   RawTrack track;
   RawSignature signature;
   RawMemoryArgs memory;
 
-  [[nodiscard]] std::int64_t& number(NumberArg arg) {
-    return numbers[static_cast<std::size_t>(arg)];
-  }
-  [[nodiscard]] std::int64_t number(NumberArg arg) const {
-    return numbers[static_cast<std::size_t>(arg)];
-  }
-
-  // Whether the arguments tell the time of the event. rocprofv3 writes it there to the nanosecond;
-  // the JSON that Perfetto makes of its traces has only whole microseconds in ts and dur, and no
-  // dur at all on the slices ('b') of GPU queues, on empty ones ('n', 'I') and unended ones ('B').
+  // The JSON that Perfetto makes of rocprofv3's traces has only whole microseconds in ts and dur, and
+  // no dur at all on the slices ('b') of GPU queues, on empty ones ('n', 'I') and unended ones ('B').
   [[nodiscard]] bool has_exact_times() const {
     constexpr std::string_view kPhases = "XbnIB";
-    const std::int64_t begin_ns = number(NumberArg::kBeginNs), end_ns = number(NumberArg::kEndNs),
-                       delta_ns = number(NumberArg::kDeltaNs);
-    return begin_ns >= 0 && begin_ns <= kLatestNs && delta_ns >= 0 && delta_ns <= kLongestNs &&
-           (end_ns == kAbsent || end_ns == begin_ns + delta_ns) &&
-           kPhases.find(phase) != std::string_view::npos;
+    return numbers.has_times() && kPhases.find(phase) != std::string_view::npos;
   }
 
   // A copy of rocprofv3 names no GPU of its own: it is the one the data goes to, or comes from.
   [[nodiscard]] std::int64_t any_device() const {
-    const std::int64_t device = number(NumberArg::kDevice);
+    const std::int64_t device = numbers[NumberArg::kDevice];
     if (device != kAbsent || category != Category::kGpuMemcpy) return device;
     if (name.ends_with("_TO_DEVICE")) return dst_agent;
     return name.ends_with("_DEVICE_TO_HOST") ? src_agent : kAbsent;
-  }
-
-  // The id a launch shares with its GPU work, by whichever name it is written; in order of trust.
-  [[nodiscard]] std::int64_t any_correlation() const {
-    for (const NumberArg arg :
-         {NumberArg::kCorrelation, NumberArg::kCorrId, NumberArg::kCorrelationId,
-          NumberArg::kCorrelationIdCamel, NumberArg::kCorrIdCamel})
-      if (number(arg) != kAbsent) return number(arg);
-    return kAbsent;
   }
 };
 
@@ -584,7 +579,7 @@ const char* EventParser::parse_arg(std::string_view key, const char* p, const ch
     return p + last.size();
   };
   if (const NumberArg arg = to_number_arg(key); arg != NumberArg::kNone)
-    return parse_integer(p, end, fields.number(arg));
+    return parse_integer(p, end, fields.numbers[arg]);
   // The category may stand behind the arguments.
   if (fields.category == Category::kCpuInstant || fields.category == Category::kNone)
     if (std::int64_t* const number = fields.memory.find(key)) return parse_integer(p, end, *number);
@@ -593,7 +588,7 @@ const char* EventParser::parse_arg(std::string_view key, const char* p, const ch
       if (json::is(key, "name")) return raw_value(fields.label);
       break;
     case 5:
-      if (json::is(key, "agent")) return parse_agent(p, end, fields.number(NumberArg::kDevice));
+      if (json::is(key, "agent")) return parse_agent(p, end, fields.numbers[NumberArg::kDevice]);
       break;
     case 6:
       if (json::is(key, "labels")) return raw_value(fields.label);
@@ -662,7 +657,7 @@ void EventParser::append(const Fields& fields, std::uint64_t byte, ParsedBlock& 
   RawRow& raw = block.rows.emplace_back(
       RawRow{.ts_ns = fields.ts_ns,
              .dur_ns = fields.dur_ns,
-             .correlation = fields.any_correlation(),
+             .correlation = fields.numbers.correlation(),
              .name = fields.name_id != kNoId ? fields.name_id : strings_.intern({}).row,
              .track = intern(fields.track),
              .signature = kNoId,
@@ -673,8 +668,8 @@ void EventParser::append(const Fields& fields, std::uint64_t byte, ParsedBlock& 
   // The end of an asynchronous slice is no work of its own, and must not be counted as a kernel.
   if (fields.phase == 'e') raw.category = Category::kOtherCategory;
   if (fields.has_exact_times()) {
-    raw.ts_ns = fields.number(NumberArg::kBeginNs);
-    raw.dur_ns = fields.number(NumberArg::kDeltaNs);
+    raw.ts_ns = fields.numbers[NumberArg::kBeginNs];
+    raw.dur_ns = fields.numbers[NumberArg::kDeltaNs];
     raw.phase = Phase::kComplete;
     raw.begin_end = 0;
   }
@@ -716,11 +711,11 @@ void EventParser::append(const Fields& fields, std::uint64_t byte, ParsedBlock& 
     block.category_texts.push_back({row, strings_.intern(fields.category_text).row});
   if (!is_index_ || raw.category == Category::kUserAnnotation ||
       raw.category == Category::kGpuUserAnnotation)
-    keep(block.external_ids, fields.number(NumberArg::kExternalId));
+    keep(block.external_ids, fields.numbers[NumberArg::kExternalId]);
   if (is_index_) return;
-  keep(block.sequences, fields.number(NumberArg::kSequence));
-  keep(block.forward_threads, fields.number(NumberArg::kForwardThread));
-  keep(block.streams, fields.number(NumberArg::kStream));
+  keep(block.sequences, fields.numbers[NumberArg::kSequence]);
+  keep(block.forward_threads, fields.numbers[NumberArg::kForwardThread]);
+  keep(block.streams, fields.numbers[NumberArg::kStream]);
   keep(block.devices, fields.any_device());
   if (raw.category == Category::kCpuInstant && raw.phase == Phase::kInstant &&
       fields.memory.is_usable())
@@ -742,7 +737,7 @@ void EventParser::append(const GivenEvent& event, std::uint64_t byte, ParsedBloc
   details_.clear();
   if (!event.args.empty())
     parse_args(event.args.data(), event.args.data() + event.args.size(), fields);
-  for (const auto& [arg, value] : event.numbers) fields.number(arg) = value;
+  for (const auto& [arg, value] : event.numbers) fields.numbers[arg] = value;
   append(fields, byte, block);
 }
 

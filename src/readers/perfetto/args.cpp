@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <iterator>
+#include <numeric>
 
 #include "io/numbers.hpp"
 #include "perfetto.pb.h"
@@ -72,7 +74,79 @@ void append_nested(std::string& out, const proto::DebugAnnotation::NestedValue& 
   }
 }
 
+EventArg to_arg(const proto::DebugAnnotation& annotation) {
+  using Annotation = proto::DebugAnnotation;
+  using Kind = EventArg::Kind;
+  switch (annotation.value_case()) {
+    case Annotation::kBoolValue:
+      return {.kind = Kind::kBool, .number = annotation.bool_value() ? 1U : 0U};
+    case Annotation::kUintValue:
+      return {.kind = Kind::kUint, .number = annotation.uint_value()};
+    case Annotation::kIntValue:
+      return {.kind = Kind::kInt, .number = static_cast<std::uint64_t>(annotation.int_value())};
+    case Annotation::kDoubleValue:
+      return {.kind = Kind::kReal,
+              .number = std::bit_cast<std::uint64_t>(annotation.double_value())};
+    case Annotation::kStringValueIid:
+      return {.kind = Kind::kInternedText, .number = annotation.string_value_iid()};
+    case Annotation::kPointerValue:
+      return {.kind = Kind::kPointer, .number = annotation.pointer_value()};
+    default:
+      return {.kind = Kind::kText, .text = annotation.string_value()};
+  }
+}
+
 }  // namespace
+
+MemberOrder MemberOrder::of(std::span<const std::string_view> names) {
+  MemberOrder order;
+  order.sorted.resize(names.size());
+  std::iota(order.sorted.begin(), order.sorted.end(), std::size_t{0});
+  std::ranges::sort(order.sorted, [&](std::size_t a, std::size_t b) {
+    return names[a] != names[b] ? names[a] < names[b] : a > b;  // the last of equal names first
+  });
+  const auto is_same = [&](std::size_t a, std::size_t b) { return names[a] == names[b]; };
+  order.sorted.erase(std::unique(order.sorted.begin(), order.sorted.end(), is_same),
+                     order.sorted.end());
+  for (const std::size_t position : order.sorted)
+    order.numbers.push_back(kineto::to_number_arg(names[position]));
+  // Of two names of one column the last in order counts, whatever their values are like: that is
+  // left to the reader of the JSON.
+  std::vector<kineto::NumberArg> used = order.numbers;
+  std::erase(used, kineto::NumberArg::kNone);
+  std::ranges::sort(used);
+  if (std::ranges::adjacent_find(used) != used.end())
+    std::ranges::fill(order.numbers, kineto::NumberArg::kNone);
+  return order;
+}
+
+void append_value(std::string& out, const EventArg& arg, const Sequence& sequence,
+                  const Texts& texts) {
+  using Kind = EventArg::Kind;
+  switch (arg.kind) {
+    case Kind::kBool:
+      out += arg.number != 0 ? "true" : "false";
+      break;
+    case Kind::kUint:
+      append_integer(out, arg.number);
+      break;
+    case Kind::kInt:
+      append_integer(out, arg.as_signed());
+      break;
+    case Kind::kReal:
+      append_real(out, arg.as_real());
+      break;
+    case Kind::kText:
+      append_text(out, arg.text);
+      break;
+    case Kind::kPointer:
+      fmt::format_to(std::back_inserter(out), "\"{:#x}\"", arg.number);
+      break;
+    case Kind::kInternedText:
+      append_quoted(out, texts.text(sequence.string_values.find(arg.number)));
+      break;
+  }
+}
 
 std::string_view ArgsWriter::write(const Annotations& annotations, const Sequence& sequence,
                                    std::string_view track) {
@@ -127,10 +201,8 @@ void ArgsWriter::open(const Annotations& annotations, bool is_list, const Sequen
       ++dropped_;
       continue;
     }
-    members_.push_back({.id = key,
-                        .key = is_list ? std::string_view{} : texts_.text(key),
-                        .value = &annotation,
-                        .order = members_.size()});
+    members_.push_back(
+        {.id = key, .key = is_list ? std::string_view{} : texts_.text(key), .value = &annotation});
   }
   if (!is_list) sort_members(first);
   out_ += is_list ? '[' : '{';
@@ -139,35 +211,22 @@ void ArgsWriter::open(const Annotations& annotations, bool is_list, const Sequen
 
 void ArgsWriter::sort_members(std::size_t first) {
   const auto begin = members_.begin() + static_cast<std::ptrdiff_t>(first);
-  const bool is_known_shape =
-      std::equal(begin, members_.end(), shape_.names.begin(), shape_.names.end(),
+  const bool is_known =
+      std::equal(begin, members_.end(), last_names_.begin(), last_names_.end(),
                  [](const Member& member, std::uint32_t name) { return member.id == name; });
-  if (!is_known_shape) {
-    shape_ = {};
-    for (auto member = begin; member != members_.end(); ++member)
-      shape_.names.push_back(member->id);
-    std::vector<Member> members{begin, members_.end()};
-    std::ranges::sort(members, [](const Member& a, const Member& b) {
-      return a.key != b.key ? a.key < b.key : a.order > b.order;  // the last of equal names first
-    });
-    const auto same_key = [](const Member& a, const Member& b) { return a.key == b.key; };
-    members.erase(std::unique(members.begin(), members.end(), same_key), members.end());
-    for (const Member& member : members) {
-      shape_.sorted.push_back(member.order - first);
-      shape_.numbers.push_back(kineto::to_number_arg(member.key));
+  if (!is_known) {
+    last_names_.clear();
+    std::vector<std::string_view> names;
+    for (auto member = begin; member != members_.end(); ++member) {
+      last_names_.push_back(member->id);
+      names.push_back(member->key);
     }
-    // Of two names of one column the last in order counts, whatever their values are like: that is
-    // left to the reader of the JSON.
-    std::vector<kineto::NumberArg> used = shape_.numbers;
-    std::erase(used, kineto::NumberArg::kNone);
-    std::ranges::sort(used);
-    if (std::ranges::adjacent_find(used) != used.end())
-      std::ranges::fill(shape_.numbers, kineto::NumberArg::kNone);
+    last_order_ = MemberOrder::of(names);
   }
   sorted_.clear();
-  for (std::size_t i = 0; i < shape_.sorted.size(); ++i) {
-    sorted_.push_back(members_[first + shape_.sorted[i]]);
-    sorted_.back().number = shape_.numbers[i];
+  for (std::size_t i = 0; i < last_order_.sorted.size(); ++i) {
+    sorted_.push_back(members_[first + last_order_.sorted[i]]);
+    sorted_.back().number = last_order_.numbers[i];
   }
   members_.resize(first);
   members_.insert(members_.end(), sorted_.begin(), sorted_.end());
@@ -201,27 +260,6 @@ bool ArgsWriter::is_known(const proto::DebugAnnotation& annotation,
 void ArgsWriter::write_value(const proto::DebugAnnotation& annotation, const Sequence& sequence) {
   using Annotation = proto::DebugAnnotation;
   switch (annotation.value_case()) {
-    case Annotation::kBoolValue:
-      out_ += annotation.bool_value() ? "true" : "false";
-      break;
-    case Annotation::kUintValue:
-      append_integer(out_, annotation.uint_value());
-      break;
-    case Annotation::kIntValue:
-      append_integer(out_, annotation.int_value());
-      break;
-    case Annotation::kDoubleValue:
-      append_real(out_, annotation.double_value());
-      break;
-    case Annotation::kStringValue:
-      append_text(out_, annotation.string_value());
-      break;
-    case Annotation::kStringValueIid:
-      append_quoted(out_, texts_.text(sequence.string_values.find(annotation.string_value_iid())));
-      break;
-    case Annotation::kPointerValue:
-      fmt::format_to(std::back_inserter(out_), "\"{:#x}\"", annotation.pointer_value());
-      break;
     case Annotation::kNestedValue:
       append_nested(out_, annotation.nested_value(), texts_);
       break;
@@ -233,6 +271,9 @@ void ArgsWriter::write_value(const proto::DebugAnnotation& annotation, const Seq
       break;
     case Annotation::VALUE_NOT_SET:
       out_ += "null";
+      break;
+    default:
+      append_value(out_, to_arg(annotation), sequence, texts_);
       break;
   }
 }

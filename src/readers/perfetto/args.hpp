@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "readers/kineto/event.hpp"
+#include "readers/perfetto/event_packets.hpp"
 #include "readers/perfetto/sequence.hpp"
 
 namespace google::protobuf {
@@ -24,6 +25,18 @@ namespace tracelens::perfetto {
 namespace proto {
 class DebugAnnotation;
 }
+
+// How the members of an object are sorted. Events in a row mostly have the same names.
+struct MemberOrder {
+  std::vector<std::size_t> sorted;  // positions of the names, without those that lost to equal ones
+  std::vector<kineto::NumberArg> numbers;  // of those: the columns they are, of integers
+
+  [[nodiscard]] static MemberOrder of(std::span<const std::string_view> names);
+};
+
+// A value as it stands in JSON. `sequence` knows the texts that are interned.
+void append_value(std::string& out, const EventArg& arg, const Sequence& sequence,
+                  const Texts& texts);
 
 class ArgsWriter {
  public:
@@ -47,14 +60,7 @@ class ArgsWriter {
     std::uint32_t id = kNone;  // of the name, in Texts; kNone in a list
     std::string_view key;      // that text
     const proto::DebugAnnotation* value = nullptr;
-    std::size_t order = 0;
     kineto::NumberArg number = kineto::NumberArg::kNone;  // the column it is, of an integer
-  };
-  // The names of an object and how they are sorted. Events in a row mostly have the same.
-  struct Shape {
-    std::vector<std::uint32_t> names;  // of the members as they came
-    std::vector<std::size_t> sorted;  // positions in `names`, without those that lost to equal ones
-    std::vector<kineto::NumberArg> numbers;  // of those
   };
   // A list or object that is being written. Its members are the last ones of members_.
   struct Open {
@@ -74,8 +80,9 @@ class ArgsWriter {
   std::vector<kineto::GivenNumber> numbers_;
   std::vector<Member> members_;
   std::vector<Open> open_;
-  Shape shape_;
-  std::vector<Member> sorted_;  // scratch of sort_members
+  std::vector<std::uint32_t> last_names_;  // of an object, as they came
+  MemberOrder last_order_;                 // of those
+  std::vector<Member> sorted_;             // scratch of sort_members
   std::uint64_t dropped_ = 0;
 };
 

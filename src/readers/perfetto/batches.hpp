@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "readers/perfetto/decoder.hpp"
+#include "readers/perfetto/event_packets.hpp"
 #include "readers/perfetto/packets.hpp"
 
 namespace tracelens::perfetto {
@@ -36,12 +37,14 @@ class PacketBatch {
   struct Entry {
     std::size_t begin = 0, size = 0;  // in bytes_
     std::uint64_t byte = 0;           // in the file
-    bool is_parsed = false;           // packets_ has it; else it is left to the decoder
+    // Where it is after parse(): among events_ or packets_, or left to the decoder.
+    enum class State : std::uint8_t { kBytes, kEvent, kPacket } state = State::kBytes;
   };
 
   std::string bytes_;
   std::vector<Entry> entries_;
-  std::vector<std::unique_ptr<proto::TracePacket>> packets_;  // by entry; their memory is kept
+  EventPackets events_;
+  std::vector<std::unique_ptr<proto::TracePacket>> packets_;  // their memory is kept
   std::uint64_t bytes_read_ = 0;
 };
 

@@ -1,11 +1,8 @@
 #include "readers/perfetto/decoder.hpp"
 
-#include <fmt/format.h>
-
 #include <optional>
 
 #include "perfetto.pb.h"
-#include "readers/chrome/json_scan.hpp"
 #include "readers/kit/time_limits.hpp"
 #include "readers/perfetto/packets.hpp"
 #include "readers/perfetto/unpack.hpp"
@@ -24,13 +21,6 @@ std::optional<std::int64_t> us_to_ns(std::int64_t us) {
 
 }  // namespace
 
-struct PacketDecoder::Event {
-  const proto::TrackEvent& data;
-  Sequence& sequence;
-  std::int64_t ts_ns = 0;
-  std::uint32_t track = 0, name = kNone, category = kNone;
-};
-
 PacketDecoder::PacketDecoder(TraceBuilder& builder)
     : builder_{builder},
       packet_{std::make_unique<proto::TracePacket>()},
@@ -43,6 +33,11 @@ void PacketDecoder::decode(std::string_view bytes, std::uint64_t byte) {
     decode(*packet_, byte);
   else
     warn("packet that cannot be read", byte);
+}
+
+void PacketDecoder::decode(const EventPackets& packets, const EventPacket& packet,
+                           std::uint64_t byte) {
+  if (!apply(packets, packet, byte)) decode(packet.bytes, byte);
 }
 
 void PacketDecoder::decode(const proto::TracePacket& packet, std::uint64_t byte) {
@@ -58,6 +53,8 @@ void PacketDecoder::unpack(const proto::TracePacket& packet, std::uint64_t byte)
                            : unpack_zstd_packets(packet.zstd_compressed_packets());
   if (!packets) return warn("packed packet that is damaged or too large, which is not read", byte);
   const auto decode_inner = [&](std::string_view bytes) {
+    inner_events_.clear();
+    if (inner_events_.add(bytes) && apply(inner_events_, inner_events_.all().front(), byte)) return;
     proto::TracePacket& inner = *inner_packet_;
     // The service packs once. A packet inside a packed one that is packed again is no trace, only a
     // way to make a small file large.
@@ -72,6 +69,74 @@ void PacketDecoder::unpack(const proto::TracePacket& packet, std::uint64_t byte)
     warn("packed packet that ends inside a packet", byte);
 }
 
+bool PacketDecoder::apply(const EventPackets& packets, const EventPacket& packet,
+                          std::uint64_t byte) {
+  Sequence* const sequence = find_sequence(packet.sequence);
+  if (sequence == nullptr) return false;
+  if ((packet.sequence_flags & kNeedsState) != 0 && !sequence->is_valid) return false;
+  const bool is_end = packet.type == EventPacket::Type::kEnd;
+  const auto args = packets.args(packet);
+  const ArgShape* const shape = is_end ? nullptr : rows_.shape(packet.shape, args, *sequence);
+  if (!is_end && shape == nullptr) return false;
+  const auto text_of = [&](bool has_text, std::string_view text, const InternedTexts& interned,
+                           std::uint64_t iid, std::uint32_t& id) {
+    if (has_text)
+      id = texts_.intern(text);
+    else if (iid != 0)
+      id = interned.find(iid);
+    return id != kNone || (!has_text && iid == 0);
+  };
+  Event event{.data = nullptr, .sequence = *sequence};
+  if (!text_of(packet.has_name, packet.name, sequence->names, packet.name_iid, event.name) ||
+      !text_of(packet.has_category, packet.category, sequence->categories, packet.category_iid,
+               event.category))
+    return false;
+
+  // Nothing of the above leaves a trace; the rest is as for any packet.
+  const auto ts_ns = time_of(packet.timestamp, packet.clock, *sequence, true, byte);
+  if (!ts_ns) {
+    warn("event without a usable time", byte);
+    return true;
+  }
+  event.ts_ns = *ts_ns;
+  event.track = packet.has_track ? tracks_.index(packet.track_uuid) : default_track(*sequence);
+  if (is_end) {
+    end_slice(event);
+    return true;
+  }
+  const std::uint32_t track_name = escaped_name_id(event.track);
+  const MarkRow row =
+      rows_.row(*shape, {.args = args,
+                         .sequence = *sequence,
+                         .name = event.name != kNone ? event.name : texts_.intern({}),
+                         .category = event.category,
+                         .track_name = track_name,
+                         .ts_ns = event.ts_ns});
+  const std::int64_t dur_ns = packet.type == EventPacket::Type::kInstant ? 0 : Mark::kOpen;
+  const Mark mark = add_begin(event, dur_ns, track_name != kNone, row);
+  for (const EventFlow& flow : packets.flows(packet)) flows_.add(flow.id, flow.is_last, mark);
+  return true;
+}
+
+Sequence* PacketDecoder::find_sequence(std::uint32_t id) {
+  if (last_sequence_ != nullptr && last_sequence_id_ == id) return last_sequence_;
+  const auto found = sequences_.find(id);
+  if (found == sequences_.end()) return nullptr;
+  last_sequence_id_ = id;
+  return last_sequence_ = &found->second;
+}
+
+std::optional<std::int64_t> PacketDecoder::time_of(std::uint64_t timestamp, std::uint32_t clock,
+                                                   Sequence& sequence, bool is_event,
+                                                   std::uint64_t byte) {
+  if (clock == 0) clock = sequence.default_clock != 0 ? sequence.default_clock : kBoottime;
+  const auto time = clocks_.trace_ns(timestamp, clock, sequence.clocks);
+  if (!time) return std::nullopt;
+  if (!time->is_converted && is_event)
+    warn("time of a clock that no snapshot explains, taken as it is", byte);
+  return time->ns;
+}
+
 void PacketDecoder::apply(const proto::TracePacket& packet, std::uint64_t byte) {
   Sequence& sequence = update_sequence(packet, byte);
   if (packet.has_clock_snapshot() &&
@@ -82,14 +147,8 @@ void PacketDecoder::apply(const proto::TracePacket& packet, std::uint64_t byte) 
 
   std::optional<std::int64_t> ts_ns;
   if (packet.has_timestamp()) {
-    const std::uint32_t clock = packet.timestamp_clock_id() != 0 ? packet.timestamp_clock_id()
-                                : sequence.default_clock != 0    ? sequence.default_clock
-                                                                 : kBoottime;
-    if (const auto time = clocks_.trace_ns(packet.timestamp(), clock, sequence.clocks)) {
-      ts_ns = time->ns;
-      if (!time->is_converted && packet.has_track_event())
-        warn("time of a clock that no snapshot explains, taken as it is", byte);
-    }
+    ts_ns = time_of(packet.timestamp(), packet.timestamp_clock_id(), sequence,
+                    packet.has_track_event(), byte);
   } else if (packet.track_event().has_timestamp_delta_us()) {
     if (__builtin_add_overflow(sequence.legacy_time_us, packet.track_event().timestamp_delta_us(),
                                &sequence.legacy_time_us))
@@ -161,200 +220,6 @@ void PacketDecoder::describe(const proto::TracePacket& packet, Sequence& sequenc
   }
 }
 
-std::uint32_t PacketDecoder::category_of(const proto::TrackEvent& event, const Sequence& sequence) {
-  const int count = event.category_iids_size() + event.categories_size();
-  if (count == 0) return kNone;
-  const auto text_of = [&](std::uint64_t iid) {
-    const std::uint32_t known = sequence.categories.find(iid);
-    return known != kNone ? known : texts_.intern(fmt::format("unknown({})", iid));
-  };
-  if (count == 1 && event.category_iids_size() == 1) return text_of(event.category_iids(0));
-  scratch_.clear();
-  for (const std::uint64_t iid : event.category_iids()) {
-    if (!scratch_.empty()) scratch_ += ',';
-    scratch_ += texts_.text(text_of(iid));
-  }
-  for (const std::string& category : event.categories()) {
-    if (!scratch_.empty()) scratch_ += ',';
-    append_escaped(scratch_, category);
-  }
-  return parser_.intern(scratch_);
-}
-
-std::uint32_t PacketDecoder::name_of(const proto::TrackEvent& event, const Sequence& sequence,
-                                     std::uint64_t byte) {
-  if (event.has_name()) return texts_.intern(event.name());
-  const std::uint64_t iid =
-      event.has_name_iid() ? event.name_iid() : event.legacy_event().name_iid();
-  if (iid == 0) return kNone;
-  const std::uint32_t name = sequence.names.find(iid);
-  if (name == kNone) warn("event whose name is not in the trace", byte);
-  return name;
-}
-
-std::int32_t PacketDecoder::pid_of(const proto::TrackEvent& event, const Sequence& sequence) const {
-  if (event.legacy_event().has_pid_override()) return event.legacy_event().pid_override();
-  return sequence.thread_track != kNone ? tracks_.thread(sequence.thread_track).pid : 0;
-}
-
-std::uint32_t PacketDecoder::track_of(const proto::TrackEvent& event, const Sequence& sequence) {
-  if (event.has_legacy_event() && event.legacy_event().has_tid_override()) {
-    return tracks_.thread_track({pid_of(event, sequence), event.legacy_event().tid_override()});
-  }
-  if (event.has_track_uuid()) return tracks_.index(event.track_uuid());
-  if (sequence.default_track) return tracks_.index(*sequence.default_track);
-  return sequence.thread_track != kNone ? sequence.thread_track : tracks_.index(0);
-}
-
-void PacketDecoder::add_event(const proto::TracePacket& packet, Sequence& sequence,
-                              std::int64_t ts_ns, std::uint64_t byte) {
-  const proto::TrackEvent& data = packet.track_event();
-  Event event{.data = data,
-              .sequence = sequence,
-              .ts_ns = ts_ns,
-              .track = track_of(data, sequence),
-              .name = name_of(data, sequence, byte),
-              .category = category_of(data, sequence)};
-  switch (data.type()) {
-    case proto::TrackEvent::TYPE_SLICE_BEGIN:
-      return begin_slice(event, Mark::kOpen, byte);
-    case proto::TrackEvent::TYPE_SLICE_END:
-      return end_slice(event);
-    case proto::TrackEvent::TYPE_INSTANT:
-      return begin_slice(event, 0, byte);
-    case proto::TrackEvent::TYPE_COUNTER:
-      return counters_.add(event.track, tracks_.counter(event.track), data);
-    case proto::TrackEvent::TYPE_UNSPECIFIED:
-      if (data.has_legacy_event()) add_legacy_event(event, byte);
-      break;
-  }
-}
-
-void PacketDecoder::add_legacy_event(Event& event, std::uint64_t byte) {
-  const auto& legacy = event.data.legacy_event();
-  const std::uint64_t id = legacy.has_local_id()    ? legacy.local_id()
-                           : legacy.has_global_id() ? legacy.global_id()
-                                                    : legacy.unscoped_id();
-  const auto use_async_track = [&] {
-    const std::string_view scope = legacy.has_id_scope()     ? std::string_view{legacy.id_scope()}
-                                   : event.category != kNone ? texts_.text(event.category)
-                                                             : std::string_view{};
-    event.track = tracks_.async_track(pid_of(event.data, event.sequence), scope, id);
-  };
-  switch (static_cast<char>(legacy.phase())) {
-    case 'B':
-      return begin_slice(event, Mark::kOpen, byte);
-    case 'E':
-      return end_slice(event);
-    case 'X':
-      if (legacy.duration_us() < 0 || legacy.duration_us() > kLongestNs / 1000)
-        return warn("complete event without a usable duration", byte);
-      return begin_slice(event, legacy.duration_us() * 1000, byte);
-    case 'i':
-    case 'I':
-    case 'R':
-      return begin_slice(event, 0, byte);
-    case 'b':
-    case 'S':
-      use_async_track();
-      return begin_slice(event, Mark::kOpen, byte);
-    case 'e':
-    case 'F':
-      use_async_track();
-      return end_slice(event);
-    case 'n':
-      use_async_track();
-      return begin_slice(event, 0, byte);
-    case 'C':
-      return counters_.add_legacy(
-          event.name != kNone ? texts_.text(event.name) : std::string_view{}, event.data,
-          event.sequence, texts_);
-    case 's':
-    case 't':
-    case 'f':
-      legacy_flows_.push_back({.phase = static_cast<char>(legacy.phase()),
-                               .id = id,
-                               .ts_ns = event.ts_ns,
-                               .track = event.track,
-                               .thread = event.sequence.thread_track,
-                               .name = event.name,
-                               .category = event.category});
-      return;
-    default:
-      return warn("legacy event of a kind that is not read (object snapshots, memory dumps, ...)",
-                  byte);
-  }
-}
-
-std::string_view PacketDecoder::escaped_name(std::uint32_t track) {
-  if (track >= track_names_.size()) track_names_.resize(tracks_.size(), kNone);
-  std::uint32_t& name = track_names_[track];
-  if (name == kNone && !tracks_.name(track).empty()) name = texts_.intern(tracks_.name(track));
-  return name == kNone ? std::string_view{} : texts_.text(name);
-}
-
-void PacketDecoder::begin_slice(const Event& event, std::int64_t dur_ns, std::uint64_t byte) {
-  const std::string_view track_name = escaped_name(event.track);
-  const std::string_view args =
-      args_.write(event.data.debug_annotations(), event.sequence, track_name);
-  // Most producers give every slice a category; those that do not get a trace all the same.
-  block_.clear();
-  parser_.append(
-      {.phase = 'b',
-       .name = event.name != kNone ? event.name : texts_.intern({}),
-       .category = event.category != kNone ? texts_.text(event.category) : std::string_view{},
-       .track = {},
-       .ts_ns = event.ts_ns,
-       .flow_id = kAbsent,
-       .args = args,
-       .numbers = args_.numbers()},
-      byte, block_);
-  for (const auto& [problem, at] : block_.problems)
-    warn(kineto::kProblemTexts[static_cast<std::size_t>(problem)], at);
-
-  Mark mark{.ts_ns = event.ts_ns,
-            .track = event.track,
-            .name = event.name,
-            .category = event.category,
-            .thread = event.sequence.thread_track,
-            .dur_ns = dur_ns,
-            .has_track_name = !track_name.empty(),
-            .row = MarkRow::first_of(block_)};
-  add_mark(mark);
-  for (const std::uint64_t flow : event.data.flow_ids()) flows_.add(flow, false, mark);
-  for (const std::uint64_t flow : event.data.flow_ids_old()) flows_.add(flow, false, mark);
-  for (const std::uint64_t flow : event.data.terminating_flow_ids()) flows_.add(flow, true, mark);
-  for (const std::uint64_t flow : event.data.terminating_flow_ids_old())
-    flows_.add(flow, true, mark);
-}
-
-void PacketDecoder::end_slice(const Event& event) {
-  Mark mark{.ts_ns = event.ts_ns,
-            .track = event.track,
-            .is_end = true,
-            .name = event.name,
-            .category = event.category};
-  if (event.data.debug_annotations_size() > 0) {
-    block_.clear();
-    end_parser_.append({.phase = 'b',
-                        .name = end_parser_.intern(std::string_view{}),
-                        .category = {},
-                        .track = {},
-                        .ts_ns = 0,
-                        .flow_id = kAbsent,
-                        .args = args_.write(event.data.debug_annotations(), event.sequence, {})},
-                       0, block_);
-    if (!block_.details.empty()) mark.end_args = block_.details.front().text;
-  }
-  add_mark(mark);
-}
-
-void PacketDecoder::add_mark(Mark& mark) {
-  mark.order = mark_count_++;
-  if (!mark.is_end) mark.row.count_in(argument_counts_);
-  marks(tracks_.place(mark.track)).add(mark);
-}
-
 std::size_t PacketDecoder::slices() const {
   std::size_t slices = 0;
   for (const MarkLog& log : marks_) slices += log.begins();
@@ -362,6 +227,7 @@ std::size_t PacketDecoder::slices() const {
 }
 
 void PacketDecoder::finish() {
+  rows_.clear();
   if (args_.dropped() > 0)
     builder_.warnings().add("argument whose name or text is not in the trace", 0, args_.dropped());
 }

@@ -1,8 +1,11 @@
 #include "readers/perfetto/events.hpp"
 
 #include <algorithm>
+#include <future>
 #include <iterator>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -11,6 +14,7 @@
 
 #include "readers/chrome/json_merge.hpp"
 #include "readers/chrome/json_scan.hpp"
+#include "readers/kit/ordered_work.hpp"
 #include "readers/kit/time_limits.hpp"
 #include "readers/perfetto/rows.hpp"
 #include "readers/perfetto/slices.hpp"
@@ -19,24 +23,33 @@ namespace tracelens::perfetto {
 namespace {
 
 constexpr std::size_t kMostBegunKept = 4096;  // room for begins of one microsecond
+constexpr std::size_t kMarksAtOnce = 2048;    // read by one thread while another makes rows
+constexpr int kMostThreads = 2;               // the order of time is a matter of one
 
 // The converter's time: whole microseconds, rounded down.
 std::int64_t us_of(std::int64_t ns) { return ns >= 0 ? ns / 1000 : -((-ns + 999) / 1000); }
 
 class Exporter {
  public:
-  Exporter(PacketDecoder& decoder, TraceBuilder& builder)
+  Exporter(PacketDecoder& decoder, TraceBuilder& builder, int threads)
       : decoder_{decoder},
         builder_{builder},
+        threads_{std::min(threads, kMostThreads)},
         rows_{decoder.parser(), builder},
         scopes_{decoder.tracks().scopes()},
         slices_{decoder.tracks().merged_threads()} {}
 
   void run() {
-    connect_flows();  // first: their points take room that rows can have afterwards
+    // First: their points take room that rows can have afterwards.
+    const auto how =
+        threads_ > 1 ? std::launch::async | std::launch::deferred : std::launch::deferred;
+    std::future<void> flows = std::async(how, [this] { connect_flows(); });
+    if (threads_ == 1) flows.wait();
     reserve_rows();
     add_names();
     add_root_slices();
+    flows.get();
+    reserve_rows();
     add_flows();
     add_other_slices();
     rows_.flush();
@@ -72,7 +85,8 @@ class Exporter {
     return {pid, has_writer && writer.pid == pid ? writer.tid : pid};
   }
 
-  // Exactly, or nearly so: columns that grow are copied, and at their largest twice there.
+  // Exactly, or nearly so: columns that grow are copied, and at their largest twice there. Flows
+  // count once they are known.
   void reserve_rows() {
     std::size_t rows = decoder_.tracks().threads().size() + decoder_.tracks().processes().size() +
                        2 * flows_.size() + decoder_.legacy_flows().size();
@@ -132,30 +146,53 @@ class Exporter {
     }
   }
 
+  // Calls `visit` for all marks in the order of time. Another thread reads ahead.
+  template <class Visit>
+  void for_each_mark(std::vector<MarkRun> runs, Visit&& visit) {
+    MarksByTime marks{std::move(runs)};
+    struct Ahead {
+      std::vector<Mark> marks;
+      std::size_t count = 0;
+    };
+    OrderedWork work{[&](Ahead& ahead) {
+                       ahead.marks.resize(kMarksAtOnce);
+                       ahead.count = 0;
+                       while (ahead.count < kMarksAtOnce && marks.next(ahead.marks[ahead.count]))
+                         ++ahead.count;
+                       return ahead.count > 0;
+                     },
+                     [](Ahead&) {},
+                     [&](Ahead& ahead) {
+                       for (Mark& mark : std::span{ahead.marks}.first(ahead.count)) visit(mark);
+                     }};
+    work.run(threads_, [] { return Ahead{}; });
+  }
+
   // On threads, on processes and on the whole trace: by begin.
   void add_root_slices() {
     std::vector<MarkRun> runs = decoder_.marks(Place::kRoot).take();
     std::ranges::move(decoder_.marks(Place::kUndecided).take(), std::back_inserter(runs));
-    MarksByTime marks{std::move(runs)};
-    while (marks.next(mark_)) {
-      if (!scopes_[mark_.track].is_root) {
-        decoder_.marks(Place::kOther).add(mark_);
-      } else if (!mark_.is_end) {
-        const std::uint32_t id = slices_.begin(mark_);
-        name_track(mark_);
-        place(id, mark_.row);
-        slices_.release(id);
-      } else if (const auto id = slices_.end(mark_)) {
-        const Slice& slice = slices_[*id];
-        complete(slice);
-        if (slice.dur_ns == 0) rows_.set_thread(slice.row, thread_of(slice));
-        slices_.release(*id);
-      }
-    }
+    for_each_mark(std::move(runs), [this](Mark& mark) { add_root_mark(mark); });
     slices_.for_each_open([&](const Slice& slice) {
       if (!slice.has_times) unended_.push_back({slice.row});
     });
     std::ranges::sort(unended_);
+  }
+
+  void add_root_mark(Mark& mark) {
+    if (!scopes_[mark.track].is_root) {
+      decoder_.marks(Place::kOther).add(mark);
+    } else if (!mark.is_end) {
+      const std::uint32_t id = slices_.begin(mark);
+      name_track(mark);
+      place(id, mark.row);
+      slices_.release(id);
+    } else if (const auto id = slices_.end(mark)) {
+      const Slice& slice = slices_[*id];
+      complete(slice);
+      if (slice.dur_ns == 0) rows_.set_thread(slice.row, thread_of(slice));
+      slices_.release(*id);
+    }
   }
 
   // Adds the name of its track to the details of a begin that came before that name.
@@ -215,39 +252,33 @@ class Exporter {
   // Slices of GPU queues and other tracks below a process, a thread or nothing. The converter
   // compares microseconds, and puts instants before ends before begins when those are equal.
   void add_other_slices() {
-    MarksByTime marks{decoder_.marks(Place::kOther).take()};
-    while (!marks.is_at_end() || !due_.empty()) {
-      const std::int64_t us = due_.empty() ? us_of(marks.next_ns())
-                              : marks.is_at_end()
-                                  ? us_of(due_.begin()->first)
-                                  : std::min(us_of(marks.next_ns()), us_of(due_.begin()->first));
-      begun_.clear();
-      ended_.clear();
-      while (!marks.is_at_end() && us_of(marks.next_ns()) == us) {
-        marks.next(mark_);
-        if (mark_.is_end)
-          end_other_slice();
-        else
-          begin_other_slice();
-      }
-      for (; !due_.empty() && us_of(due_.begin()->first) == us; due_.erase(due_.begin()))
-        ended_.push_back(due_.begin()->second);
-      add_microsecond();
-    }
+    for_each_mark(decoder_.marks(Place::kOther).take(), [this](Mark& mark) {
+      const std::int64_t us = us_of(mark.ts_ns);
+      if (us_ && *us_ != us) end_microsecond();
+      for (; !us_ && !due_.empty() && us_of(due_.begin()->first) < us; end_microsecond())
+        us_ = us_of(due_.begin()->first);
+      us_ = us;
+      if (mark.is_end)
+        end_other_slice(mark);
+      else
+        begin_other_slice(mark);
+    });
+    for (; us_ || !due_.empty(); end_microsecond())
+      if (!us_) us_ = us_of(due_.begin()->first);
   }
 
-  void begin_other_slice() {
-    const std::uint32_t id = slices_.begin(mark_);
-    name_track(mark_);
-    begun_.push_back({id, mark_.row});
-    if (mark_.dur_ns > 0) {
+  void begin_other_slice(Mark& mark) {
+    const std::uint32_t id = slices_.begin(mark);
+    name_track(mark);
+    begun_.push_back({id, mark.row});
+    if (mark.dur_ns > 0) {
       slices_.hold(id);
       due_.emplace(slices_[id].end_ns(), id);
     }
   }
 
-  void end_other_slice() {
-    const auto id = slices_.end(mark_);
+  void end_other_slice(const Mark& mark) {
+    const auto id = slices_.end(mark);
     if (!id) return;
     const Slice& slice = slices_[*id];
     if (slice.row != kNone) complete(slice);  // else when it is placed
@@ -258,7 +289,9 @@ class Exporter {
   }
 
   // What began and ended within one microsecond.
-  void add_microsecond() {
+  void end_microsecond() {
+    for (; !due_.empty() && us_of(due_.begin()->first) == *us_; due_.erase(due_.begin()))
+      ended_.push_back(due_.begin()->second);
     const auto add_begun = [&](bool is_instant) {
       for (const auto& [id, row] : begun_) {
         if ((slices_[id].dur_ns == 0) != is_instant) continue;
@@ -281,6 +314,9 @@ class Exporter {
     for (const std::uint32_t id : ended_) slices_.release(id);
     for (const Begun& begun : begun_) slices_.release(begun.slice);
     if (begun_.capacity() > kMostBegunKept) begun_ = {};
+    begun_.clear();
+    ended_.clear();
+    us_.reset();
   }
 
   // Arguments that came with the end join those of the begin.
@@ -314,6 +350,7 @@ class Exporter {
 
   PacketDecoder& decoder_;
   TraceBuilder& builder_;
+  int threads_;
   RowWriter rows_;
   std::vector<TrackScope> scopes_;  // by track
   OpenSlices slices_;
@@ -322,9 +359,9 @@ class Exporter {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> end_args_;  // row, arguments
 
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> named_details_;
-  Mark mark_;  // at hand
 
   // --- the microsecond at hand of add_other_slices() ---
+  std::optional<std::int64_t> us_;
   std::vector<Begun> begun_;
   std::vector<std::uint32_t> ended_;
   std::multimap<std::int64_t, std::uint32_t> due_;  // slices that told their length, by end
@@ -332,8 +369,8 @@ class Exporter {
 
 }  // namespace
 
-void export_events(PacketDecoder& decoder, TraceBuilder& builder) {
-  Exporter{decoder, builder}.run();
+void export_events(PacketDecoder& decoder, TraceBuilder& builder, int threads) {
+  Exporter{decoder, builder, threads}.run();
 }
 
 }  // namespace tracelens::perfetto

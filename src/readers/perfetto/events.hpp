@@ -12,7 +12,7 @@ namespace tracelens::perfetto {
 
 // After decoder.finish(). The trace then has, in this order: names of threads and processes; slices
 // of threads and of processes (tid 0), by begin; flows between them; the slices of all other
-// tracks, each followed in time by an event for its end.
-void export_events(PacketDecoder& decoder, TraceBuilder& builder);
+// tracks, each followed in time by an event for its end. More than two threads make no difference.
+void export_events(PacketDecoder& decoder, TraceBuilder& builder, int threads);
 
 }  // namespace tracelens::perfetto

@@ -62,23 +62,24 @@ void FlowLog::add(std::uint64_t flow, bool is_last, const Mark& begin) {
   ++part.points;
 }
 
-std::vector<FlowPoint> FlowLog::points_of(const Part& part) {
-  std::vector<FlowPoint> points;
-  points.reserve(part.points);
+void FlowLog::read_points(const Part& part, std::vector<FlowPoint>& points) {
+  points.clear();
   FlowPoint point;
   for (const std::string& block : part.blocks)
     for (const char* at = block.data(); at != block.data() + block.size();) {
       at = read(at, point);
       points.push_back(point);
     }
-  return points;
 }
 
 // Points of one flow in the order of time; one leads to the next unless it is marked as the last.
 template <class Visit>
 void FlowLog::for_each_step(Visit&& visit) const {
+  std::vector<FlowPoint>
+      points;  // room for all parts at once: what is freed may stay with the thread
+  points.reserve(std::ranges::max(parts_, {}, &Part::points).points);
   for (const Part& part : parts_) {
-    std::vector<FlowPoint> points = points_of(part);
+    read_points(part, points);
     std::ranges::sort(points, [](const FlowPoint& a, const FlowPoint& b) {
       return std::tuple{a.flow, a.ts_ns, a.order, a.is_last} <
              std::tuple{b.flow, b.ts_ns, b.order, b.is_last};

@@ -53,7 +53,7 @@ class FlowLog {
     std::size_t points = 0;
     FlowPoint last = {};  // that was added: the next tells what differs
   };
-  [[nodiscard]] static std::vector<FlowPoint> points_of(const Part& part);
+  static void read_points(const Part& part, std::vector<FlowPoint>& points);
   template <class Visit>
   void for_each_step(Visit&& visit) const;
   // Steps by the time of the slice they lead to; those to one slice by flow.

@@ -9,8 +9,8 @@
 namespace tracelens::perfetto {
 namespace {
 
-// Sorted when they are full, and given back when they are used up.
-constexpr std::size_t kRunBytes = std::size_t{8} << 10;
+// Marks that are sorted and packed together, and given back together: some KiB.
+constexpr std::size_t kRunMarks = 512;
 
 // Bytes of marks that are done before the system gets them back.
 constexpr std::size_t kFreedBytes = std::size_t{4} << 20;
@@ -172,41 +172,21 @@ const char* MarkCoder::read(const char* at, Mark& mark) {
 }
 
 void MarkLog::add(const Mark& mark) {
-  const std::pair place{mark.ts_ns, mark.order};
-  if (open_.count == 0) {
-    open_.first_ns = mark.ts_ns;
-  } else {
-    is_sorted_ &= last_ < place;
-    open_.first_ns = std::min(open_.first_ns, mark.ts_ns);
-  }
-  last_ = place;
   ++(mark.is_end ? ends_ : begins_);
-  coder_.write(mark, open_.bytes);
-  ++open_.count;
-  if (open_.bytes.size() >= kRunBytes) close_run();
+  places_.push_back({mark.ts_ns, mark.order, static_cast<std::uint32_t>(open_.size())});
+  open_.push_back(mark);
+  if (open_.size() == kRunMarks) close_run();
 }
 
 void MarkLog::close_run() {
-  if (open_.count == 0) return;
-  if (!is_sorted_) sort(open_);
-  runs_.push_back({open_.first_ns, open_.count, open_.bytes});  // a copy has no room to spare
-  open_.count = 0;
-  open_.bytes.clear();
-  coder_ = {};
-  is_sorted_ = true;
-}
-
-void MarkLog::sort(MarkRun& run) {
-  sorting_.assign(run.count, {});
+  if (open_.empty()) return;
+  if (!std::ranges::is_sorted(places_)) std::ranges::sort(places_);
+  bytes_.clear();
   MarkCoder coder;
-  const char* at = run.bytes.data();
-  for (Mark& mark : sorting_) at = coder.read(at, mark);
-  std::ranges::sort(sorting_, {}, [](const Mark& mark) {
-    return std::pair{mark.ts_ns, mark.order};
-  });
-  run.bytes.clear();
-  coder = {};
-  for (const Mark& mark : sorting_) coder.write(mark, run.bytes);
+  for (const Place& place : places_) coder.write(open_[place.index], bytes_);
+  runs_.push_back({places_.front().ts_ns, open_.size(), bytes_});  // a copy has no room to spare
+  open_.clear();
+  places_.clear();
 }
 
 std::vector<MarkRun> MarkLog::take() {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -98,15 +99,18 @@ class MarkLog {
 
  private:
   void close_run();
-  void sort(MarkRun& run);
 
   std::vector<MarkRun> runs_;
-  MarkRun open_;
-  MarkCoder coder_;
-  std::pair<std::int64_t, std::uint64_t> last_;  // time and order of the mark added last
-  bool is_sorted_ = true;                        // the open run
+  std::vector<Mark> open_;  // of the run that is not full
+  struct Place {
+    std::int64_t ts_ns = 0;
+    std::uint64_t order = 0;
+    std::uint32_t index = 0;  // in open_
+    auto operator<=>(const Place&) const = default;
+  };
+  std::vector<Place> places_;  // of the marks in open_
+  std::string bytes_;          // scratch of close_run()
   std::size_t begins_ = 0, ends_ = 0;
-  std::vector<Mark> sorting_;  // scratch of sort()
 };
 
 class MarksByTime {

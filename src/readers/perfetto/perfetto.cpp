@@ -93,7 +93,8 @@ Trace read_perfetto(io::Stream& in, const ReadOptions& options) {
         if (++count % kBatchesPerReport == 0 && options.on_progress)
           options.on_progress({worker.fraction, worker.batch.bytes_read(), decoder.slices()});
       }};
-  work.run(std::min(io::thread_count(options.threads), kMostThreads), [] { return Worker{}; });
+  const int threads = io::thread_count(options.threads);
+  work.run(std::min(threads, kMostThreads), [] { return Worker{}; });
   decoder.finish();
   builder.source().text_bytes = packets.bytes_read();
   if (packets.skipped_packets() > 0)
@@ -103,7 +104,7 @@ Trace read_perfetto(io::Stream& in, const ReadOptions& options) {
     builder.warnings().add(damage->what, damage->byte);
     builder.source().cut_short = true;
   }
-  perfetto::export_events(decoder, builder);
+  perfetto::export_events(decoder, builder, threads);
   describe_source(builder, in, Recorder::kPerfetto, "perfetto");
   return std::move(builder).finish();
 }

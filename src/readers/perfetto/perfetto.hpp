@@ -1,8 +1,8 @@
 // perfetto.hpp: Perfetto traces (.pftrace), as rocprofv3 and other programs write them.
 //   if (is_perfetto(in.peek(4096))) return read_perfetto(in, options);
 // The trace has the events that Perfetto's own converter to JSON would write, in its order; see
-// perfetto_events.hpp. Memory: the columns of the trace, about 80 bytes more per slice while
-// reading, one packet, and no copy of the file.
+// events.hpp. Memory: the columns of the trace and some ten MB, of which the largest part are batches
+// of packets, one per thread; no copy of the file.
 #pragma once
 
 #include <string_view>

@@ -41,6 +41,7 @@ class Texts {
 class InternedTexts {
  public:
   void set(std::uint64_t iid, std::uint32_t text) {
+    if (find(iid) != text) ++version_;
     if (iid < kFarAhead + 2 * count_++) {
       if (iid >= dense_.size()) dense_.resize(iid + 1, kNone);
       dense_[iid] = text;
@@ -59,11 +60,15 @@ class InternedTexts {
     dense_.clear();
     sparse_.clear();
     count_ = 0;
+    ++version_;
   }
+  // As long as it stays the same, every number means the same.
+  [[nodiscard]] std::uint64_t version() const { return version_; }
 
  private:
   static constexpr std::uint64_t kFarAhead = 64;
   std::uint64_t count_ = 0;  // calls of set(): the list never gets much longer than this
+  std::uint64_t version_ = 0;
   std::vector<std::uint32_t> dense_;
   std::unordered_map<std::uint64_t, std::uint32_t> sparse_;
 };

@@ -24,10 +24,11 @@ std::uint32_t TrackTable::add(Entry entry) {
   return static_cast<std::uint32_t>(tracks_.size() - 1);
 }
 
-std::uint32_t TrackTable::index(std::uint64_t uuid) {
+std::uint32_t TrackTable::find_or_add(std::uint64_t uuid) {
   const auto [found, added] =
       by_uuid_.try_emplace(uuid, static_cast<std::uint32_t>(tracks_.size()));
   if (added) add({.uuid = uuid});
+  recent_[slot_of(uuid)] = {uuid, found->second};
   return found->second;
 }
 

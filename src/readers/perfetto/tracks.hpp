@@ -7,6 +7,8 @@
 //   const TrackScope scope = tracks.scopes()[track];  // once the whole file has been read
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -44,7 +46,10 @@ class TrackTable {
   // A thread that a packet tells about without a track of its own.
   void name_thread(ThreadKey thread, std::string_view name);
 
-  [[nodiscard]] std::uint32_t index(std::uint64_t uuid);
+  [[nodiscard]] std::uint32_t index(std::uint64_t uuid) {
+    const Recent& recent = recent_[slot_of(uuid)];
+    return recent.uuid == uuid && recent.track != kNone ? recent.track : find_or_add(uuid);
+  }
   // The track of a thread, for events that name no track.
   [[nodiscard]] std::uint32_t thread_track(ThreadKey thread);
   // A track for the asynchronous events of a process that share an id.
@@ -103,6 +108,16 @@ class TrackTable {
     Counter counter = {};
     std::string name = {};
   };
+  // A track asked for lately: events come from a few.
+  struct Recent {
+    std::uint64_t uuid = 0;
+    std::uint32_t track = kNone;
+  };
+  static constexpr int kRecentBits = 6;
+  static std::size_t slot_of(std::uint64_t uuid) {  // by its bits mixed: producers mix in a few
+    return uuid * 0x9E3779B97F4A7C15U >> (64 - kRecentBits);
+  }
+  std::uint32_t find_or_add(std::uint64_t uuid);
   NamedProcess& process(std::int32_t pid);
   std::uint32_t add(Entry entry);
   // The track it hangs below, or kNone.
@@ -110,6 +125,7 @@ class TrackTable {
 
   std::vector<Entry> tracks_;
   std::unordered_map<std::uint64_t, std::uint32_t> by_uuid_;
+  std::array<Recent, std::size_t{1} << kRecentBits> recent_;
   std::map<ThreadKey, std::uint32_t> by_thread_;
   std::map<std::pair<std::pair<std::int32_t, std::uint64_t>, std::string>, std::uint32_t> by_async_;
   std::vector<NamedThread> threads_;

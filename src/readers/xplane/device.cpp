@@ -7,14 +7,13 @@
 #include <limits>
 
 #include "io/ascii.hpp"
-#include "readers/kit/ordered_work.hpp"
+#include "readers/xplane/line_work.hpp"
 
 namespace tracelens::xplane {
 namespace {
 
 // A graph of more kernels than this is aligned in parts.
 constexpr std::size_t kMostWaiting = std::size_t{1} << 16;
-constexpr std::size_t kEventsPerBatch = 2048;
 
 std::optional<std::int64_t> size_in(std::string_view details) {
   const std::size_t at = details.find("size:");
@@ -120,31 +119,14 @@ DeviceReader::Kernel DeviceReader::kernel_of(const Facts& event) {
   return kernel;
 }
 
-void DeviceReader::decode(const Line& line, Batch& batch) const {
-  batch.events.clear();
-  batch.damaged = 0;
-  for (const std::string_view bytes : batch.bytes) {
-    const bool is_sound = decode_event(bytes, batch.scratch);
-    if (Facts facts = facts_of(line, batch.scratch); is_sound && facts.span)
-      batch.events.push_back(facts);
-    else
-      ++batch.damaged;
-  }
-}
-
 void DeviceReader::read_stream(const Line& line) {
-  LineEvents events{line, pages_};
-  OrderedWork work{[&](Batch& batch) {
-                     events.next_bytes(kEventsPerBatch, batch.bytes);
-                     return !batch.bytes.empty();
-                   },
-                   [&](Batch& batch) { decode(line, batch); },
-                   [&](Batch& batch) {
-                     for (const Facts& event : batch.events) add(kernel_of(event));
-                     damaged_ += batch.damaged;
-                     events.done_with(batch.bytes.back());
-                   }};
-  work.run(line.events > 2 * kEventsPerBatch ? threads_ : 1, [] { return Batch{}; });
+  damaged_ += for_each_event<Facts>(
+      line, pages_, threads_,
+      [&](const Event& event, Facts& facts) {
+        facts = facts_of(line, event);
+        return facts.span.has_value();
+      },
+      [&](const Facts& facts) { add(kernel_of(facts)); });
   flush();
   constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
   close_op(kNever);
@@ -218,9 +200,17 @@ bool DeviceReader::starts_run(const Kernel& kernel, const HloOp& op, std::uint32
          kernel.row.correlation != last_correlation_;
 }
 
+// The kernels of a graph have one launch.
+std::uint32_t DeviceReader::run_of(const Kernel& kernel) {
+  if (kernel.program != told_.program || kernel.row.correlation != told_.correlation)
+    told_ = {kernel.program, kernel.row.correlation,
+             hints_.run_of(kernel.program->name(), kernel.row.correlation)};
+  return told_.run;
+}
+
 void DeviceReader::place(const Kernel& kernel, const HloOp& op, bool starts_op) {
   const std::int64_t start = kernel.row.ts_ns;
-  const std::uint32_t run = hints_.run_of(kernel.program->name(), kernel.row.correlation);
+  const std::uint32_t run = run_of(kernel);
   const bool is_new_run = starts_run(kernel, op, run);
   const auto open = [&](StringId name, SignatureId signature) {
     const EventId row = builder_.append({.phase = Phase::kComplete,

@@ -54,18 +54,12 @@ class DeviceReader {
     std::string_view hlo_op = {}, module = {}, details = {};  // live as long as the plane
     std::optional<std::int64_t> program = {};
   };
-  struct Batch {
-    std::vector<std::string_view> bytes;
-    std::vector<Facts> events;
-    Event scratch;
-    std::uint64_t damaged = 0;
-  };
   void read_stream(const Line& line);
   void read_other(const Line& line);
-  void decode(const Line& line, Batch& batch) const;
   [[nodiscard]] Facts facts_of(const Line& line, const Event& event) const;
   [[nodiscard]] StringId name_of(std::int64_t metadata_id);
   [[nodiscard]] Kernel kernel_of(const Facts& event);
+  [[nodiscard]] std::uint32_t run_of(const Kernel& kernel);  // see HostHints
 
   // Kernels that only name the graph they are part of wait until all of it is there.
   void add(const Kernel& kernel);
@@ -101,6 +95,11 @@ class DeviceReader {
   StringId first_kernel_{};  // of the open op
   std::int64_t last_correlation_ = kAbsent;
   std::uint64_t damaged_ = 0;
+  struct {
+    const Program* program = nullptr;
+    std::int64_t correlation = 0;
+    std::uint32_t run = 0;
+  } told_;  // what the host said last
 };
 
 }  // namespace tracelens::xplane

@@ -6,6 +6,8 @@
 #include <array>
 #include <unordered_map>
 
+#include "readers/xplane/line_work.hpp"
+
 namespace tracelens::xplane {
 namespace {
 
@@ -28,13 +30,23 @@ bool is_internal(std::string_view name) {
   return std::ranges::find(kNames, name) != kNames.end();
 }
 
-// What the values of an event make of it.
+// What an event says by itself.
 struct HostEvent {
-  std::optional<std::int64_t> correlation, step;
-  bool is_step = false;
+  std::int64_t metadata_id = 0;
+  std::string_view name = {};
+  std::optional<Span> span = {};
+  std::optional<std::int64_t> correlation = {}, step = {};
+  bool is_step = false, is_internal = false, is_module = false;
+
+  // It only tells what the host was doing.
+  [[nodiscard]] bool is_background() const { return !correlation && !is_step && !is_module; }
 };
-HostEvent look_at(const Plane& plane, const Event& event) {
-  HostEvent found;
+HostEvent look_at(const Plane& plane, const Line& line, const Event& event) {
+  HostEvent found{.metadata_id = event.metadata_id,
+                  .name = plane.kind(event.metadata_id).name,
+                  .span = span_of(line, event)};
+  found.is_internal = is_internal(found.name);
+  found.is_module = found.name.ends_with(kModuleSuffix);
   for (const Stat& stat : event.stats) {
     const Key key = plane.key(stat);
     if (key == Key::kCorrelationId) found.correlation = stat.integer();
@@ -43,6 +55,19 @@ HostEvent look_at(const Plane& plane, const Event& event) {
   }
   found.is_step = found.is_step && found.step.has_value();
   return found;
+}
+
+// Calls `use` for the events of a line in order. Gives how many are damaged.
+template <class Use>
+std::uint64_t for_each_host_event(const Plane& plane, const Line& line, const Pages& pages,
+                                  int threads, const Use& use) {
+  return for_each_event<HostEvent>(
+      line, pages, threads,
+      [&](const Event& event, HostEvent& found) {
+        found = look_at(plane, line, event);
+        return true;
+      },
+      use);
 }
 
 std::int64_t round_to_ns(std::int64_t ps) {
@@ -81,24 +106,19 @@ std::uint32_t HostHints::run_of(std::string_view module, std::int64_t correlatio
   return std::prev(after)->number;
 }
 
-HostHints scan_host(const Plane& plane, const Pages& pages) {
+HostHints scan_host(const Plane& plane, const Pages& pages, int threads) {
   HostHints hints;
-  for (const Line& line : plane.lines()) {
-    LineEvents events{line, pages};
-    for (Event event; events.next(event);) {
-      const std::string_view name = plane.kind(event.metadata_id).name;
-      const auto span = span_of(line, event);
-      if (!span || is_internal(name)) continue;
-      const HostEvent found = look_at(plane, event);
-      const bool is_module = name.ends_with(kModuleSuffix);
-      if (found.correlation) hints.launches_.emplace_back(*found.correlation, span->start_ns);
-      if (is_module)
-        hints.runs_[std::string{name.substr(0, name.size() - kModuleSuffix.size())}].push_back(
-            {span->start_ns, span->start_ns + span->dur_ns, 1});
+  for (const Line& line : plane.lines())
+    for_each_host_event(plane, line, pages, threads, [&](const HostEvent& event) {
+      if (!event.span || event.is_internal) return;
+      const std::int64_t start_ns = event.span->start_ns;
+      if (event.correlation) hints.launches_.emplace_back(*event.correlation, start_ns);
+      if (event.is_module)
+        hints.runs_[std::string{event.name.substr(0, event.name.size() - kModuleSuffix.size())}]
+            .push_back({start_ns, start_ns + event.span->dur_ns, 1});
       ++hints.events_;
-      if (!found.correlation && !is_module && !found.is_step) ++hints.background_;
-    }
-  }
+      if (event.is_background()) ++hints.background_;
+    });
   if (!hints.keeps_background()) hints.events_ -= hints.background_;
   std::ranges::stable_sort(hints.launches_, {}, &std::pair<std::int64_t, std::int64_t>::first);
   for (auto& [module, runs] : hints.runs_) {
@@ -114,53 +134,47 @@ HostHints scan_host(const Plane& plane, const Pages& pages) {
 }
 
 void read_host(const Plane& plane, const Pages& pages, const HostHints& hints,
-               const Process& process, TraceBuilder& builder) {
+               const Process& process, TraceBuilder& builder, int threads) {
   std::unordered_map<std::int64_t, StringId> names;
   std::uint64_t left_out = 0, damaged = 0;
+  const auto name_of = [&](const HostEvent& event) {
+    if (event.is_step) return builder.intern(fmt::format("{} {}", event.name, *event.step));
+    const auto [entry, is_new] = names.try_emplace(event.metadata_id);
+    if (is_new)
+      entry->second = builder.intern(event.name.substr(event.name.starts_with('$') ? 1 : 0));
+    return entry->second;
+  };
   for (const Line& line : plane.lines()) {
     if (line.events == 0) continue;
     const Track track{Value{process.pid}, Value{line.tid()}};
     const TrackId track_id = builder.intern(track);
     add_labels(process.name, line, track, builder);
-    LineEvents events{line, pages};
-    for (Event event; events.next(event);) {
-      const std::string_view name = plane.kind(event.metadata_id).name;
-      if (is_internal(name)) continue;
-      const auto span = span_of(line, event);
-      if (!span) {
-        ++damaged;
-        continue;
-      }
-      const HostEvent found = look_at(plane, event);
-      const bool is_python = name.starts_with('$');
-      const bool is_background =
-          !found.correlation && !found.is_step && !name.ends_with(kModuleSuffix);
-      if (is_background && !hints.keeps_background()) {
-        ++left_out;
-        continue;
-      }
-      StringId id;
-      if (found.is_step) {
-        id = builder.intern(fmt::format("{} {}", name, *found.step));
-      } else {
-        const auto [entry, is_new] = names.try_emplace(event.metadata_id);
-        if (is_new) entry->second = builder.intern(is_python ? name.substr(1) : name);
-        id = entry->second;
-      }
-      const EventId row = builder.append({.phase = Phase::kComplete,
-                                          .category = found.correlation ? Category::kCudaRuntime
-                                                      : found.is_step   ? Category::kUserAnnotation
-                                                      : is_python       ? Category::kPythonFunction
+    const auto unreadable =
+        for_each_host_event(plane, line, pages, threads, [&](const HostEvent& event) {
+          if (event.is_internal) return;
+          if (!event.span) {
+            ++damaged;
+            return;
+          }
+          if (event.is_background() && !hints.keeps_background()) {
+            ++left_out;
+            return;
+          }
+          const EventId row =
+              builder.append({.phase = Phase::kComplete,
+                              .category = event.correlation             ? Category::kCudaRuntime
+                                          : event.is_step               ? Category::kUserAnnotation
+                                          : event.name.starts_with('$') ? Category::kPythonFunction
                                                                         : Category::kCpuOp,
-                                          .name = id,
-                                          .track = track_id,
-                                          .signature = {},
-                                          .ts_ns = span->start_ns,
-                                          .dur_ns = span->dur_ns,
-                                          .correlation = found.correlation.value_or(kAbsent)});
-      if (found.is_step) builder.set_sequence(row, *found.step);
-    }
-    damaged += events.damaged();
+                              .name = name_of(event),
+                              .track = track_id,
+                              .signature = {},
+                              .ts_ns = event.span->start_ns,
+                              .dur_ns = event.span->dur_ns,
+                              .correlation = event.correlation.value_or(kAbsent)});
+          if (event.is_step) builder.set_sequence(row, *event.step);
+        });
+    damaged += unreadable;
   }
   if (damaged > 0) builder.warnings().add("damaged event", 0, damaged);
   if (left_out > 0)

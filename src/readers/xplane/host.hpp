@@ -1,6 +1,6 @@
 // host.hpp: the host plane of a profile: Python frames, runtime internals, steps, launches.
-//   const HostHints hints = scan_host(plane, pages);      // before the GPUs: what they lean on
-//   read_host(plane, pages, hints, {701, "vm /host:CPU"}, builder);   // after them: rows
+//   const HostHints hints = scan_host(plane, pages, threads);   // before the GPUs: what they lean on
+//   read_host(plane, pages, hints, {701, "vm /host:CPU"}, builder, threads);   // after them: rows
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class HostHints {
   [[nodiscard]] std::uint64_t events() const { return events_; }  // that read_host() will append
 
  private:
-  friend HostHints scan_host(const Plane& plane, const Pages& pages);
+  friend HostHints scan_host(const Plane& plane, const Pages& pages, int threads);
   // At 38 bytes a row they would take twice their room in the file.
   static constexpr std::uint64_t kMostBackground = 1'000'000;
 
@@ -40,7 +40,7 @@ class HostHints {
   std::uint64_t background_ = 0, events_ = 0;
 };
 
-[[nodiscard]] HostHints scan_host(const Plane& plane, const Pages& pages);
+[[nodiscard]] HostHints scan_host(const Plane& plane, const Pages& pages, int threads);
 
 struct Process {
   std::int64_t pid = 0;
@@ -51,7 +51,7 @@ struct Process {
 // annotations that carry their number, all else ops. Events of the memory allocator and of tf.data
 // pipelines, which profile viewers hide as well, are left out.
 void read_host(const Plane& plane, const Pages& pages, const HostHints& hints,
-               const Process& process, TraceBuilder& builder);
+               const Process& process, TraceBuilder& builder, int threads);
 
 // When an event ran, in nanoseconds; nothing when that is beyond 64 bits.
 struct Span {

@@ -76,6 +76,15 @@ Stat decode_stat(std::string_view bytes) {
       Stat::Kind::kNone,   Stat::Kind::kNone, Stat::Kind::kDouble, Stat::Kind::kUnsigned,
       Stat::Kind::kSigned, Stat::Kind::kText, Stat::Kind::kBytes,  Stat::Kind::kReference};
   Stat stat;
+  SmallMessage small;
+  if (read_small_message(bytes, small) &&
+      (small.tag == SmallMessage::varint(3) || small.tag == SmallMessage::varint(4) ||
+       small.tag == SmallMessage::varint(7))) {
+    stat.metadata_id = small.id;
+    stat.kind = kKinds[small.tag >> 3];
+    stat.bits = small.number;
+    return stat;
+  }
   Wire wire{bytes};
   for (WireField field; wire.next(field);) {
     if (field.number == 1 && field.is_integer) stat.metadata_id = field.as_signed();

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "io/stream.hpp"
-#include "readers/xplane/wire.hpp"
+#include "readers/kit/wire.hpp"
 
 namespace tracelens::xplane {
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <new>
+#include <optional>
 #include <span>
 #include <tracelens/error.hpp>
 #include <tracelens/trace_builder.hpp>
@@ -12,12 +13,12 @@
 #include <vector>
 
 #include "io/threads.hpp"
+#include "readers/kit/ordered_work.hpp"
 #include "readers/xplane/device.hpp"
 #include "readers/xplane/folder.hpp"
 #include "readers/xplane/host.hpp"
 #include "readers/xplane/modules.hpp"
 #include "readers/xplane/plane.hpp"
-#include "readers/xplane/wire.hpp"
 
 namespace tracelens {
 namespace {
@@ -29,8 +30,6 @@ using xplane::Modules;
 using xplane::Pages;
 using xplane::Plane;
 using xplane::Stat;
-using xplane::Wire;
-using xplane::WireField;
 
 constexpr std::int64_t kHostPid = 701, kFirstGpuPid = 1, kPidsPerHost = 1000;
 constexpr std::string_view kGpuPrefix = "/device:GPU:";
@@ -137,27 +136,23 @@ class ProfileReader {
     const std::int64_t first_pid = kPidsPerHost * hosts_++;
     const Parts parts = split(in, bytes);
 
-    std::vector<Plane> gpus;
-    std::vector<Plane> hosts;
-    for (const std::string_view part : parts.planes) {
-      Plane plane{part, pages};
-      if (plane.is_damaged()) is_cut_ = true;
-      if (plane.name().starts_with(kGpuPrefix)) {
-        devices_.push_back(device_properties(plane));
-        gpus.push_back(std::move(plane));
-      } else if (plane.name() == "/host:CPU") {
-        hosts.push_back(std::move(plane));
-      } else if (plane.name() == "/host:metadata") {
-        add_modules(plane, modules_);
-        add_versions(plane);
-      } else if (plane.name().starts_with("/device:") && !plane.lines().empty()) {
-        builder_.warnings().add(fmt::format("plane {}: only GPUs are read", plane.name()), 0);
-      } else if (plane.name() == "Task Environment") {
-        add_versions(plane);
-      }
-    }
+    const int threads = io::thread_count(options_.threads);
+    std::vector<Plane> gpus, hosts;
+    struct Worker {
+      std::string_view part;
+      std::optional<Plane> plane;
+    };
+    std::size_t next = 0;
+    OrderedWork work{[&](Worker& worker) {
+                       if (next == parts.planes.size()) return false;
+                       worker.part = parts.planes[next++];
+                       return true;
+                     },
+                     [&](Worker& worker) { worker.plane.emplace(worker.part, pages); },
+                     [&](Worker& worker) { sort(std::move(*worker.plane), gpus, hosts); }};
+    work.run(std::min(threads, static_cast<int>(parts.planes.size())), [] { return Worker{}; });
     std::ranges::stable_sort(gpus, {}, &Plane::id);
-    const HostHints hints = hosts.empty() ? HostHints{} : scan_host(hosts.front(), pages);
+    const HostHints hints = hosts.empty() ? HostHints{} : scan_host(hosts.front(), pages, threads);
     reserve(gpus, hints);
     const std::string host{host_of(in.name())};
     for (const Plane& gpu : gpus) {
@@ -167,13 +162,14 @@ class ProfileReader {
                    hints,
                    {.pid = first_pid + kFirstGpuPid + gpu.id(), .name = host + " " + gpu.name()},
                    builder_,
-                   io::thread_count(options_.threads)}
+                   threads}
           .read();
       report(in, bytes.size());
     }
     if (!hosts.empty())
       read_host(hosts.front(), pages, hints,
-                {.pid = first_pid + kHostPid, .name = host + " " + hosts.front().name()}, builder_);
+                {.pid = first_pid + kHostPid, .name = host + " " + hosts.front().name()}, builder_,
+                threads);
     report(in, bytes.size());
 
     modules_.finish_host();
@@ -232,6 +228,24 @@ class ProfileReader {
     }
     if (parts.planes.empty()) throw Error{in.name(), "not a profile: it has no planes"};
     return parts;
+  }
+
+  // By what it is about. The planes of one file, in its order.
+  void sort(Plane&& plane, std::vector<Plane>& gpus, std::vector<Plane>& hosts) {
+    if (plane.is_damaged()) is_cut_ = true;
+    if (plane.name().starts_with(kGpuPrefix)) {
+      devices_.push_back(device_properties(plane));
+      gpus.push_back(std::move(plane));
+    } else if (plane.name() == "/host:CPU") {
+      hosts.push_back(std::move(plane));
+    } else if (plane.name() == "/host:metadata") {
+      add_modules(plane, modules_);
+      add_versions(plane);
+    } else if (plane.name().starts_with("/device:") && !plane.lines().empty()) {
+      builder_.warnings().add(fmt::format("plane {}: only GPUs are read", plane.name()), 0);
+    } else if (plane.name() == "Task Environment") {
+      add_versions(plane);
+    }
   }
 
   void add_versions(const Plane& plane) {
