@@ -30,8 +30,8 @@ bool counts_as_missing(const Cell& cell) {
   return std::holds_alternative<Missing>(cell);
 }
 
-// Of a cell that is not missing.
 bool fits(const Cell& cell, Kind kind) {
+  if (counts_as_missing(cell)) return true;
   switch (kind) {
     case Kind::kText:
       return std::holds_alternative<std::string>(cell);
@@ -160,11 +160,11 @@ Cell Table::cell(std::size_t row, std::size_t column) const {
 
 void Table::append(std::span<Cell> row) {
   TL_CHECK(row.size() == columns_.size());
+  for (std::size_t i = 0; i < row.size(); ++i) TL_CHECK(fits(row[i], columns_[i].spec_.kind));
   for (std::size_t i = 0; i < row.size(); ++i) {
     Column& column = columns_[i];
     Cell& cell = row[i];
     const bool present = !counts_as_missing(cell);
-    TL_CHECK(!present || fits(cell, column.spec_.kind));
     column.present_.push_back(present ? 1 : 0);
     switch (column.spec_.kind) {
       case Kind::kText:
