@@ -3,10 +3,10 @@
 #include <numeric>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "address_map.hpp"
 #include "arrays.hpp"
 
 namespace tracelens::python {
@@ -77,21 +77,24 @@ class KernelLists {
 py::tuple identity_codes(const py::array& cells) {
   if (cells.ndim() != 1 || cells.dtype().kind() != 'O')
     throw py::type_error{"expected one column of objects"};
-  std::unordered_map<const PyObject*, std::int64_t> known;
+  AddressMap<std::int64_t> known;  // codes from 1: 0 is new
   std::vector<std::int64_t> codes, first_rows;
   codes.reserve(static_cast<std::size_t>(cells.size()));
   const PyObject* last = nullptr;
   for (py::ssize_t row = 0; row < cells.size(); ++row) {
-    const PyObject* const cell = *static_cast<PyObject* const*>(cells.data(row));
-    if (row > 0 && cell == last) {  // rows that follow each other are often of one op
+    const PyObject* cell = *static_cast<PyObject* const*>(cells.data(row));
+    if (cell == nullptr) cell = Py_None;  // so NumPy leaves cells that nobody has filled
+    if (cell != last) {                   // rows that follow each other are often of one op
+      last = cell;
+      std::int64_t& code = known[cell];
+      if (code == 0) {
+        first_rows.push_back(row);
+        code = std::ssize(first_rows);
+      }
+      codes.push_back(code - 1);
+    } else {
       codes.push_back(codes.back());
-      continue;
     }
-    last = cell;
-    const auto [entry, is_new] =
-        known.try_emplace(cell, static_cast<std::int64_t>(first_rows.size()));
-    if (is_new) first_rows.push_back(row);
-    codes.push_back(entry->second);
   }
   return py::make_tuple(array_of(std::move(codes)), array_of(std::move(first_rows)));
 }

@@ -98,10 +98,14 @@ py::object python_value(const Value& value) { return SharedValues{}.value(value)
 
 Value value_of(py::handle object) { return value_at(object, 0); }
 
-py::object SharedValues::text(std::string_view text) {
+PyObject* SharedValues::made_text(std::string_view text) {
   py::object& shared = texts_[text];
   if (!shared) shared = python_text(text);
-  return shared;
+  return held(shared.ptr());
+}
+
+py::object SharedValues::text(std::string_view text) {
+  return py::reinterpret_steal<py::object>(made_text(text));
 }
 
 py::object SharedValues::value(const Value& value) {
@@ -120,26 +124,27 @@ PyObject* SharedValues::made(const Value& value) {
       return text_at(value.as_text());
     case Value::Kind::kList: {
       if (value.items().empty() || !value.items().front().is_text()) return made_sequence(value);
-      py::object& list = groups_[&value.items()];
-      if (list)  // a copy: each is its owner's to change
-        return or_throw(PyList_GetSlice(list.ptr(), 0, PY_SSIZE_T_MAX));
-      auto fresh = py::reinterpret_steal<py::object>(made_sequence(value));
-      list = std::move(fresh);  // still in its place: a map's members do not move
-      return held(list.ptr());
+      if (PyObject* const list = groups_[&value.items()].ptr(); list != nullptr)
+        return or_throw(PyList_GetSlice(list, 0, PY_SSIZE_T_MAX));  // each is its owner's to change
+      return shared_group(value);
     }
-    case Value::Kind::kTuple: {
-      py::object& tuple = groups_[&value.items()];
-      if (!tuple) {
-        auto fresh = py::reinterpret_steal<py::object>(made_sequence(value));
-        tuple = std::move(fresh);
-      }
-      return held(tuple.ptr());
-    }
+    case Value::Kind::kTuple:
+      if (PyObject* const tuple = groups_[&value.items()].ptr(); tuple != nullptr)
+        return held(tuple);
+      return shared_group(value);
     case Value::Kind::kDict:
       return made_dict(value);
     default:
       return made_scalar(value);
   }
+}
+
+// The sequence is made first: that may bring others of their own into the map.
+PyObject* SharedValues::shared_group(const Value& value) {
+  auto fresh = py::reinterpret_steal<py::object>(made_sequence(value));
+  PyObject* const group = held(fresh.ptr());
+  groups_[&value.items()] = std::move(fresh);
+  return group;
 }
 
 PyObject* SharedValues::made_sequence(const Value& value) {

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "address_map.hpp"
+
 namespace tracelens::python {
 
 // Text of a trace may be anything: bytes that are no UTF-8 become U+FFFD.
@@ -29,20 +31,21 @@ class SharedValues {
  public:
   [[nodiscard]] pybind11::object text(std::string_view text);
   [[nodiscard]] pybind11::object value(const Value& value);
+  // The same for a caller who makes thousands: new references; throw what pybind11 throws.
+  [[nodiscard]] PyObject* made_text(std::string_view text);
+  [[nodiscard]] PyObject* made(const Value& value);
 
  private:
-  // New references; throw what pybind11 throws.
   PyObject* text_at(const std::string& text);
-  PyObject* made(const Value& value);
+  PyObject* shared_group(const Value& value);
   PyObject* made_sequence(const Value& value);
   PyObject* made_dict(const Value& value);
   const std::vector<pybind11::object>& keys(const std::vector<std::string>& keys);
 
   std::unordered_map<std::string_view, pybind11::object> texts_;
-  std::unordered_map<const std::string*, PyObject*> at_;  // those of texts_, by where a text lies
-  std::unordered_map<const void*, pybind11::object> groups_;  // tuples and lists of texts, by where
-                                                              // their items lie
-  std::unordered_map<const void*, std::vector<pybind11::object>> keys_;
+  AddressMap<PyObject*> at_;             // those of texts_, by where a text lies
+  AddressMap<pybind11::object> groups_;  // tuples and lists of texts, by where their items lie
+  AddressMap<std::vector<pybind11::object>> keys_;
 };
 
 // Making many objects at once would have the collector look at all of them again and again.

@@ -55,11 +55,22 @@ bool has_numbers(const Table::Column& column) {
   return kind == Kind::kInteger || kind == Kind::kBool || kind == Kind::kReal;
 }
 
-// Of a column of texts or nested cells; None where the cell is missing.
-py::object object_at(const Table::Column& column, std::size_t row, SharedValues& shared) {
-  if (column.is_missing(row)) return py::none{};
-  if (column.spec().kind == Kind::kText) return shared.text(column.texts()[row]);
-  return shared.value(column.nested()[row]);
+// The cells of a column of texts or nested cells into `objects`, new references; None where one is missing.
+void make_objects(const Table::Column& column, SharedValues& shared, PyObject** objects) {
+  const bool has_texts = column.spec().kind == Kind::kText;
+  const std::string* last = nullptr;  // in most columns of texts the next cell has the same
+  for (std::size_t row = 0; row < column.size(); ++row) {
+    if (column.is_missing(row)) {
+      objects[row] = py::none{}.release().ptr();
+    } else if (!has_texts) {
+      objects[row] = shared.made(column.nested()[row]);
+    } else if (const std::string& text = column.texts()[row]; last != nullptr && *last == text) {
+      objects[row] = Py_NewRef(objects[last - column.texts().data()]);
+    } else {
+      objects[row] = shared.made_text(text);
+      last = &text;
+    }
+  }
 }
 
 // Numbers as they lie in memory; texts and nested cells as a list.
@@ -71,7 +82,7 @@ py::object values_of(const py::object& self, std::size_t index) {
   SharedValues shared;
   const PausedCollector paused;
   py::list cells{column.size()};
-  for (std::size_t row = 0; row < column.size(); ++row) cells[row] = object_at(column, row, shared);
+  if (column.size() > 0) make_objects(column, shared, PySequence_Fast_ITEMS(cells.ptr()));
   return cells;
 }
 
@@ -87,9 +98,7 @@ py::list object_columns(const Table& table) {
       continue;
     }
     py::array cells{py::dtype{"O"}, std::vector<py::ssize_t>{std::ssize(column.present())}};
-    auto* const objects = static_cast<PyObject**>(cells.mutable_data());
-    for (std::size_t row = 0; row < column.size(); ++row)
-      objects[row] = object_at(column, row, shared).release().ptr();
+    make_objects(column, shared, static_cast<PyObject**>(cells.mutable_data()));
     columns.append(std::move(cells));
   }
   return columns;

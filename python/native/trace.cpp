@@ -12,6 +12,7 @@
 #include <tracelens/gpu.hpp>
 #include <tracelens/read_trace.hpp>
 #include <utility>
+#include <vector>
 
 #include "errors.hpp"
 #include "handle.hpp"
@@ -23,19 +24,48 @@ namespace tracelens::python {
 namespace py = pybind11;
 namespace {
 
-std::shared_ptr<TraceHandle> read_file(const std::string& path, int threads,
-                                       const py::object& progress) {
-  return std::make_shared<TraceHandle>(or_input_error({path}, [&] {
+// `more`: members of ReadOptions by their names.
+ReadOptions read_options(int threads, const py::dict& more) {
+  ReadOptions options;
+  options.threads = threads;
+  for (const auto& [key, value] : more) {
+    const std::string name = text_of(key);
+    if (name == "salvage")
+      options.salvage = value.cast<bool>();
+    else if (name == "time_limit_s")
+      options.time_limit_s = value.cast<int>();
+    else if (name == "rename_kernels")
+      options.rename_kernels = value.cast<bool>();
+    else if (name == "command_lines")
+      options.command_lines = value.cast<bool>();
+    else if (name == "assume_dtype")
+      options.assume_dtype = text_of(value);
+    else
+      throw py::type_error{"no such option of reading: " + name};
+  }
+  return options;
+}
+
+// Whether part of the trace could not be read.
+bool is_incomplete(const Trace& trace) {
+  return trace.source().cut_short ||
+         std::ranges::find(trace.phases(), Phase::kDamaged) != trace.phases().end();
+}
+
+std::shared_ptr<TraceHandle> read_files(const std::vector<std::string>& paths, ReadOptions options,
+                                        const py::object& progress) {
+  return std::make_shared<TraceHandle>(or_input_error(paths, [&] {
     return read_watched(
         [&](const auto& on_progress) {
-          return read_trace(path, {.threads = threads, .on_progress = on_progress});
+          options.on_progress = on_progress;
+          return paths.size() == 1 ? read_trace(paths.front(), options) : read_job(paths, options);
         },
         progress);
   }));
 }
 
 std::shared_ptr<TraceHandle> read_buffer(const py::buffer& buffer, const std::string& name,
-                                         int threads, const py::object& progress) {
+                                         ReadOptions options, const py::object& progress) {
   const py::buffer_info bytes = buffer.request();
   if (bytes.ndim != 1 || bytes.itemsize != 1 || (bytes.size > 0 && bytes.strides[0] != 1))
     throw py::type_error{"expected bytes that lie side by side"};
@@ -43,14 +73,13 @@ std::shared_ptr<TraceHandle> read_buffer(const py::buffer& buffer, const std::st
   try {
     // The bytes are kept: what a trace leaves out of its events is read from them when it is asked for.
     auto kept = std::make_shared<const std::string>(span.begin(), span.end());
-    return std::make_shared<TraceHandle>(
-        read_watched(
-            [&](const auto& on_progress) {
-              return read_trace_bytes(name, *kept,
-                                      {.threads = threads, .on_progress = on_progress});
-            },
-            progress),
-        kept);
+    return std::make_shared<TraceHandle>(read_watched(
+                                             [&](const auto& on_progress) {
+                                               options.on_progress = on_progress;
+                                               return read_trace_bytes(name, *kept, options);
+                                             },
+                                             progress),
+                                         kept);
   } catch (const Error& error) {
     throw TypedError{ErrorKind::kRead, error.what()};
   }
@@ -160,6 +189,8 @@ void add_trace(py::module_& module) {
       .def_property_readonly("metadata", &metadata_of)
       .def_property_readonly("warnings", &warnings_of)
       .def_property_readonly(
+          "is_incomplete", [](const TraceHandle& handle) { return is_incomplete(handle.trace()); })
+      .def_property_readonly(
           "gpu", [](const TraceHandle& handle) { return python_text(device_name(handle.trace())); })
       .def_property_readonly("gpu_count", &gpu_count)
       .def_property_readonly("span_ns", &span_ns)
@@ -176,10 +207,30 @@ void add_trace(py::module_& module) {
   py::class_<TreeHandle>(module, "Tree").def("__len__", [](const TreeHandle& handle) {
     return handle.tree->size();
   });
-  module.def("read", &read_file, py::arg("path"), py::kw_only{}, py::arg("threads") = 0,
-             py::arg("progress") = py::none{});
-  module.def("read_bytes", &read_buffer, py::arg("bytes"), py::kw_only{}, py::arg("name"),
-             py::arg("threads") = 0, py::arg("progress") = py::none{});
+  module.def(
+      "read",
+      [](const std::string& path, int threads, const py::object& progress,
+         const py::dict& options) {
+        return read_files({path}, read_options(threads, options), progress);
+      },
+      py::arg("path"), py::kw_only{}, py::arg("threads") = 0, py::arg("progress") = py::none{},
+      py::arg("options") = py::dict{});
+  module.def(
+      "read_job",
+      [](const std::vector<std::string>& paths, int threads, const py::object& progress,
+         const py::dict& options) {
+        return read_files(paths, read_options(threads, options), progress);
+      },
+      py::arg("paths"), py::kw_only{}, py::arg("threads") = 0, py::arg("progress") = py::none{},
+      py::arg("options") = py::dict{});
+  module.def(
+      "read_bytes",
+      [](const py::buffer& bytes, const std::string& name, int threads, const py::object& progress,
+         const py::dict& options) {
+        return read_buffer(bytes, name, read_options(threads, options), progress);
+      },
+      py::arg("bytes"), py::kw_only{}, py::arg("name"), py::arg("threads") = 0,
+      py::arg("progress") = py::none{}, py::arg("options") = py::dict{});
 }
 
 }  // namespace tracelens::python

@@ -17,6 +17,7 @@ from tracelens._models import Call, OpModel, Work, kernel_rule, known_models, mo
 from tracelens._native import Node, __version__
 from tracelens._native import TraceEvent as Event
 from tracelens._ranks import Fused, collectives, fuse, rank_files, ranks
+from tracelens._reading import demo, read
 from tracelens._report import (
     Report,
     kernels,
@@ -30,7 +31,7 @@ from tracelens._report import (
     unique_ops,
 )
 from tracelens._table import Column, Table, table_of_rows
-from tracelens._trace import Source, Trace, demo, read
+from tracelens._trace import Source, Trace
 from tracelens._tree import Tree
 
 __all__ = [

@@ -11,7 +11,8 @@ from tracelens._compare import Gate
 from tracelens._errors import UsageError
 from tracelens._places import output_of
 from tracelens._table import Table
-from tracelens._trace import Trace, opened
+from tracelens._reading import opened
+from tracelens._trace import Trace
 
 
 class Finding(NamedTuple):

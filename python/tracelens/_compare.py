@@ -9,7 +9,8 @@ from tracelens import _native
 from tracelens._places import output_of
 from tracelens._report import Report
 from tracelens._table import Table
-from tracelens._trace import Trace, opened, path_of
+from tracelens._reading import opened, path_of
+from tracelens._trace import Trace
 
 
 class Gate(NamedTuple):

@@ -87,6 +87,8 @@ class Trace:
     @property
     def warnings(self) -> list[tuple[str, int, int]]: ...
     @property
+    def is_incomplete(self) -> bool: ...
+    @property
     def gpu(self) -> str: ...
     @property
     def gpu_count(self) -> int: ...
@@ -96,13 +98,27 @@ class Trace:
     def nbytes(self) -> int: ...
     def tree(self, *, python_frames: bool = ..., link_by_correlation: bool = ...) -> Tree: ...
 
-def read(path: str, *, threads: int = ..., progress: _Progress = ...) -> Trace: ...
+def read(
+    path: str,
+    *,
+    threads: int = ...,
+    progress: _Progress = ...,
+    options: Mapping[str, Any] = ...,
+) -> Trace: ...
+def read_job(
+    paths: Sequence[str],
+    *,
+    threads: int = ...,
+    progress: _Progress = ...,
+    options: Mapping[str, Any] = ...,
+) -> Trace: ...
 def read_bytes(
     bytes: bytes | bytearray | memoryview,
     *,
     name: str,
     threads: int = ...,
     progress: _Progress = ...,
+    options: Mapping[str, Any] = ...,
 ) -> Trace: ...
 def column(trace: Trace, name: str) -> npt.NDArray[Any]: ...
 def sparse_column(

@@ -10,7 +10,8 @@ from tracelens import _native
 from tracelens._checks import thread_count
 from tracelens._errors import UsageError
 from tracelens._report import Report
-from tracelens._trace import Trace, path_of, read
+from tracelens._reading import path_of, read
+from tracelens._trace import Trace
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

@@ -155,7 +155,7 @@ def report(
     True
     """
     from tracelens import _models
-    from tracelens._trace import opened
+    from tracelens._reading import opened
 
     if isinstance(tables, str) or isinstance(also, str) or isinstance(without, str):
         raise UsageError("tables, also, without: expected a list of names, not one text")
@@ -192,7 +192,7 @@ def one_table(trace: Trace | str | os.PathLike[str], name: str, **options: Any) 
 
     None when the trace does not have what it takes: modules, steps, several GPUs ...
     """
-    from tracelens._trace import opened
+    from tracelens._reading import opened
 
     native = _native.table(opened(trace)._native, name, options)
     return None if native is None else Table(native)
@@ -280,7 +280,7 @@ def unified(
 
 
 def _rows(trace: Trace | str | os.PathLike[str], **options: Any) -> _native.Rows:
-    from tracelens._trace import opened
+    from tracelens._reading import opened
 
     return _native.Rows(opened(trace)._native.tree(), reference=False, **options)
 

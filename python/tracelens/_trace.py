@@ -1,14 +1,13 @@
-"""Reading traces."""
+"""A trace, and how it is found again."""
 
 from __future__ import annotations
 
 import os
-import sys
-from typing import IO, TYPE_CHECKING, Any, Callable, Mapping, NamedTuple
+from typing import TYPE_CHECKING, Any, Mapping, NamedTuple
 from weakref import WeakValueDictionary
 
 from tracelens import _native
-from tracelens._checks import text, thread_count, whole
+from tracelens._checks import text, whole
 from tracelens._errors import FileError, UsageError
 from tracelens._table import Column, Table, table_of_rows
 
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from tracelens._edit import Edit
     from tracelens._report import Report
     from tracelens._tree import Tree
-
-Progress = Callable[[float, int], object]
 
 
 class Source(NamedTuple):
@@ -201,7 +198,8 @@ class Origin:
     very trace.
     """
 
-    __slots__ = ("path", "size", "changed_ns", "content", "name", "token", "native", "__weakref__")
+    __slots__ = (
+        "path", "size", "changed_ns", "content", "name", "options", "token", "native", "__weakref__")  # fmt: skip
 
     def __init__(
         self,
@@ -211,26 +209,29 @@ class Origin:
         changed_ns: int = 0,
         content: bytes | None = None,
         name: str = "",
+        options: Mapping[str, Any] | None = None,
     ) -> None:
         self.path = path
         self.size = size
         self.changed_ns = changed_ns
         self.content = content
         self.name = name
+        self.options = dict(options or {})  #: with which it was read
         self.token = os.urandom(16).hex()
         self.native: _native.Trace | None = None
 
     @classmethod
-    def of_file(cls, path: str) -> Origin:
+    def of_file(cls, path: str, options: Mapping[str, Any]) -> Origin:
         about = os.stat(path)
-        return cls(os.path.abspath(path), size=about.st_size, changed_ns=about.st_mtime_ns)
+        return cls(os.path.abspath(path), size=about.st_size, changed_ns=about.st_mtime_ns,
+                   options=options)  # fmt: skip
 
     def with_bytes(self) -> Origin:
         if self.content is not None or self.path is None:
             return self
         self._check()
         with open(self.path, "rb") as file:
-            return Origin(content=file.read(), name=self.path)
+            return Origin(content=file.read(), name=self.path, options=self.options)
 
     def read(self) -> Trace:
         alive = _ALIVE.get(self.token)
@@ -239,11 +240,12 @@ class Origin:
                 self._check()
             return Trace(alive.native, alive)
         if self.content is not None:
-            return Trace(_native.read_bytes(self.content, name=self.name), self)
+            return Trace(
+                _native.read_bytes(self.content, name=self.name, options=self.options), self)  # fmt: skip
         if self.path is None:
             raise UsageError("this trace was not read from a file: it cannot be pickled")
         self._check()
-        return Trace(_native.read(self.path), self)
+        return Trace(_native.read(self.path, options=self.options), self)
 
     def _check(self) -> None:
         assert self.path is not None
@@ -257,10 +259,11 @@ class Origin:
     def __getstate__(self) -> tuple[Any, ...]:
         if self.path is None and self.content is None:
             raise UsageError("this trace was not read from a file: it cannot be pickled")
-        return (self.path, self.size, self.changed_ns, self.content, self.name, self.token)
+        return (self.path, self.size, self.changed_ns, self.content, self.name, self.options, self.token)
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self.path, self.size, self.changed_ns, self.content, self.name, self.token = state
+        (self.path, self.size, self.changed_ns, self.content, self.name, self.options,
+         self.token) = state  # fmt: skip
         self.native = None
 
 
@@ -279,97 +282,3 @@ def _restored_node(
     origin: Origin, python_frames: bool, link_by_correlation: bool, row: int
 ) -> _native.Node | None:
     return origin.read()._view.tree(python_frames, link_by_correlation).node(row)
-
-
-def read(
-    source: str | os.PathLike[str] | bytes | bytearray | memoryview | IO[bytes],
-    *,
-    threads: int = 0,
-    progress: bool | Progress = False,
-) -> Trace:
-    """Reads a trace of any format; what it is, and how it is packed, is found in its first bytes.
-
-    source: a path, bytes, or a binary file object. threads: 0 means one per core; the result never
-    depends on it. progress: True draws a bar on stderr; a function is called with the share that is
-    done and the number of events so far, at most every 50 ms. What it raises ends the reading, and so
-    does Ctrl-C.
-
-    >>> import tracelens as tl
-    >>> tl.read(tl.demo().source.path, threads=2)
-    Trace('demo.json.gz', 23,215 events, PyTorch, NVIDIA H200, 0.112 s)
-    """
-    threads = thread_count(threads)
-    told = _told(progress)
-    try:
-        if isinstance(source, (bytes, bytearray, memoryview)):
-            content = bytes(source)
-            return _of_bytes(content, "bytes", threads, told)
-        if hasattr(source, "read"):
-            name = getattr(source, "name", "file object")
-            return _of_bytes(source.read(), name if isinstance(name, str) else "file object",
-                             threads, told)
-        path = os.fsdecode(os.fspath(source))
-        native = _native.read(path, threads=threads, progress=told)
-        return Trace(native, Origin.of_file(path) if os.path.isfile(path) else Origin())
-    finally:
-        if isinstance(told, _Bar):
-            told.clear()
-
-
-def _of_bytes(content: bytes, name: str, threads: int, told: Progress | None) -> Trace:
-    if not isinstance(content, bytes):
-        raise TypeError("expected a file object opened for reading bytes: open(path, 'rb')")
-    native = _native.read_bytes(content, name=name, threads=threads, progress=told)
-    return Trace(native, Origin(content=content, name=name))
-
-
-def _told(progress: bool | Progress) -> Progress | None:
-    if callable(progress):
-        return progress
-    return _Bar() if progress else None
-
-
-class _Bar:
-    """A bar on stderr."""
-
-    WIDTH = 30
-
-    def __init__(self) -> None:
-        self.drawn = 0
-
-    def __call__(self, fraction: float, events: int) -> None:
-        done = round(min(max(fraction, 0.0), 1.0) * self.WIDTH)
-        line = f"[{'#' * done}{'.' * (self.WIDTH - done)}] {events:,} events"
-        sys.stderr.write("\r" + line.ljust(self.drawn))
-        sys.stderr.flush()
-        self.drawn = len(line)
-
-    def clear(self) -> None:
-        if self.drawn:
-            sys.stderr.write("\r" + " " * self.drawn + "\r")
-            sys.stderr.flush()
-
-
-def opened(trace: Trace | str | os.PathLike[str]) -> Trace:
-    """A trace, read first if it is a path."""
-    return trace if isinstance(trace, Trace) else read(trace)
-
-
-def path_of(trace: Trace | str | os.PathLike[str]) -> str:
-    """The file of a trace, for what reads traces itself."""
-    if not isinstance(trace, Trace):
-        return os.fsdecode(os.fspath(trace))
-    if trace._origin.path is None:
-        raise UsageError("this trace was not read from a file: give the path of one")
-    return trace._origin.path
-
-
-def demo() -> Trace:
-    """The demo trace: three training steps of a small language model on an H200.
-
-    >>> demo().gpu
-    'NVIDIA H200'
-    """
-    from tracelens._places import demo_file
-
-    return read(demo_file())

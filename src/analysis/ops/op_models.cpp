@@ -67,12 +67,13 @@ const Signature& OpModels::signature_of(EventId event) const {
 
 bool OpModels::has_model(EventId event) {
   const SignatureId id = trace_.signatures()[event.row];
-  const auto ask = [&] {
-    return set_.has_model({.name = trace_.name(event), .args = signature_of(event)});
-  };
-  if (!id.valid()) return ask();
-  Known& known = models_[id.row];
-  if (known == Known::kNotYet) known = ask() ? Known::kYes : Known::kNo;
+  // Python frames, which most events of a trace may be, have a name and no arguments.
+  Known& known =
+      id.valid() ? models_[id.row] : by_name_[trace_.names()[event.row].row].without_arguments;
+  if (known == Known::kNotYet) {
+    const OpCall call{.name = trace_.name(event), .args = signature_of(event)};
+    known = set_.has_model(call) ? Known::kYes : Known::kNo;
+  }
   return known == Known::kYes;
 }
 

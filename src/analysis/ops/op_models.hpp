@@ -50,6 +50,7 @@ class OpModels {
     bool known = false;
     const perf::OpInfo* info = nullptr;
     bool is_gemm = false;
+    Known without_arguments = Known::kNotYet;  // whether a call without any has a model
   };
   struct Last {
     std::uint32_t transpose = 0;

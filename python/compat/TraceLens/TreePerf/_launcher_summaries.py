@@ -9,7 +9,15 @@ import warnings
 import numpy as np
 import pandas as pd
 
-from ._groups import Groups, add_percentages, aggregate_name, distinct, in_order, longest_first
+from ._groups import (
+    Groups,
+    add_percentages,
+    aggregate_name,
+    distinct,
+    in_order,
+    longest_first,
+    with_percentages,
+)
 from ._kernel_stats import kernel_stats_of_groups
 
 DIRECT, SUBTREE = "total_direct_kernel_time", "total_subtree_kernel_time"
@@ -76,7 +84,7 @@ class _Ranking:
             cells[number] for cells in self._keys.values())), dtype=np.int64)  # fmt: skip
         order = order[np.argsort(-self._columns[longest][order], kind="stable")]
         made = {name: cells[order] for name, cells in {**self._keys, **self._columns}.items()}
-        return add_percentages(pd.DataFrame(made), share_of)
+        return pd.DataFrame(with_percentages(made, share_of))
 
 
 def summary(df):
@@ -194,13 +202,12 @@ def unique_args(
         overlap = pd.to_numeric(groups.frame["overlap_pct"])
         for how in metrics:
             made[f"overlap_pct_{aggregate_name(how)}"] = overlap.groupby(groups.number).agg(how).array
-    made = longest_first(made, [DIRECT + "_sum", "ex_UID"])
-    return add_percentages(made, DIRECT + "_sum") if include_pct else made
+    return longest_first(made, [DIRECT + "_sum", "ex_UID"], DIRECT + "_sum" if include_pct else None)
 
 
 def _stats_of(groups, column, metrics):
     made = np.empty(groups.count, dtype=object)
-    cells = groups.frame[column].to_numpy(dtype=object)
+    cells = np.asarray(groups.cells(column), dtype=object)
     for number, stats in enumerate(kernel_stats_of_groups(cells, groups.number, groups.count, metrics)):
         made[number] = stats
     return made

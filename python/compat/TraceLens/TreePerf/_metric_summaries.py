@@ -177,6 +177,5 @@ def summarize_unified(
         add_call_stack_columns(made)
     if include_overlapping_kernels:
         made = _ordered_by_family(pd.DataFrame(made), keys, "ex_UID")
-    else:
-        made = longest_first(made, [TIME + "_sum", "ex_UID"])
-    return add_percentages(made, TIME + "_sum") if include_pct else made
+        return add_percentages(made, TIME + "_sum") if include_pct else made
+    return longest_first(made, [TIME + "_sum", "ex_UID"], TIME + "_sum" if include_pct else None)
