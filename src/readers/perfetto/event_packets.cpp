@@ -9,6 +9,8 @@ namespace tracelens::perfetto {
 namespace {
 
 constexpr std::uint32_t kClearsState = 1;  // of TracePacket.sequence_flags
+// Far more than an event has. An argument takes up to ten times its bytes, and that room is kept.
+constexpr std::size_t kLongestEvent = std::size_t{16} << 10;
 
 // Nearly all arguments: an interned name, and an unsigned number.
 bool read_small_arg(std::string_view bytes, EventArg& arg) {
@@ -101,6 +103,7 @@ void EventPackets::reserve(std::size_t packets, std::size_t args) {
 }
 
 bool EventPackets::add(std::string_view bytes) {
+  if (bytes.size() > kLongestEvent) return false;
   EventPacket packet{.bytes = bytes,
                      .first_arg = static_cast<std::uint32_t>(args_.size()),
                      .first_flow = static_cast<std::uint32_t>(flows_.size())};

@@ -52,7 +52,7 @@ struct EventPacket {
 
 class EventPackets {
  public:
-  // False, and nothing is added, when the packet is of another kind or damaged.
+  // False, and nothing is added, when the packet is of another kind, very long or damaged.
   bool add(std::string_view packet);
   void clear();
   void reserve(std::size_t packets, std::size_t args);

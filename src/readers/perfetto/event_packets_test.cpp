@@ -143,7 +143,7 @@ std::string random_trace(unsigned seed) {
     }
     t.add(packet);
   };
-  for (const std::uint32_t sequence : {1, 2}) add_names(sequence, true);
+  for (const std::uint32_t sequence : {1U, 2U}) add_names(sequence, true);
   for (int i = 0; i < 400; ++i) {
     if (below(50) == 0) add_names(1 + below(2), below(2) == 0);
     proto::TracePacket packet;

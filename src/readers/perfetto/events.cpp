@@ -40,16 +40,18 @@ class Exporter {
         slices_{decoder.tracks().merged_threads()} {}
 
   void run() {
-    // First: their points take room that rows can have afterwards.
-    const auto how =
-        threads_ > 1 ? std::launch::async | std::launch::deferred : std::launch::deferred;
-    std::future<void> flows = std::async(how, [this] { connect_flows(); });
-    if (threads_ == 1) flows.wait();
+    // Their points take room that rows can have afterwards.
+    std::future<std::vector<Flow>> flows = std::async(
+        threads_ > 1 ? std::launch::async | std::launch::deferred : std::launch::deferred,
+        [this] { return connected_flows(); });
+    if (threads_ == 1) flows_ = flows.get();
     reserve_rows();
     add_names();
     add_root_slices();
-    flows.get();
-    reserve_rows();
+    if (flows.valid()) {
+      flows_ = flows.get();
+      if (!flows_.empty()) reserve_rows();
+    }
     add_flows();
     add_other_slices();
     rows_.flush();
@@ -211,10 +213,11 @@ class Exporter {
     details = known->second;
   }
 
-  void connect_flows() {
+  // Beside all else: touches nothing but the flows of the decoder.
+  [[nodiscard]] std::vector<Flow> connected_flows() const {
     std::vector<bool> is_thread;
     for (const TrackScope& scope : scopes_) is_thread.push_back(scope.kind == Kind::kThread);
-    flows_ = decoder_.flows().connect(is_thread);
+    return decoder_.flows().connect(is_thread);
   }
 
   void add_flows() {

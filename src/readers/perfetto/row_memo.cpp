@@ -12,8 +12,9 @@ namespace tracelens::perfetto {
 namespace {
 
 constexpr std::size_t kEntries = 4096;     // about a megabyte with their keys
+constexpr std::size_t kLongestKey = 256;   // of an entry that is kept, in words
 constexpr std::size_t kMostShapes = 1024;  // of some hundred bytes
-constexpr std::size_t kLongestKey = 1024;  // of an entry that is kept, in words
+constexpr std::size_t kMostArgs = 128;     // of a shape; more have no event but a made-up one
 constexpr std::size_t kWord = sizeof(std::uint64_t);
 
 bool is_known(const EventArg& arg, const Sequence& sequence) {
@@ -97,6 +98,7 @@ const ArgShape* RowMemo::shape(std::uint64_t hash, std::span<const EventArg> arg
                                const Sequence& sequence) {
   if (last_ != nullptr && last_hash_ == hash && last_->fits(args, sequence)) return last_;
   last_ = nullptr;
+  if (args.size() > kMostArgs) return nullptr;
   if (!std::ranges::all_of(args, [&](const EventArg& arg) { return is_known(arg, sequence); }))
     return nullptr;
   if (shapes_.size() >= kMostShapes) shapes_.clear();

@@ -23,7 +23,7 @@ namespace tracelens::perfetto {
 // The names of an event's arguments with the kinds of their values, and what that tells about them.
 class ArgShape {
  public:
-  // No value when a name is not known in the sequence.
+  // False when a name is not known in the sequence.
   static bool make(std::span<const EventArg> args, const Sequence& sequence, Texts& texts,
                    ArgShape& shape);
   // Whether arguments of the sequence have this shape.
@@ -52,7 +52,8 @@ class RowMemo {
  public:
   RowMemo(Texts& texts, kineto::EventParser& parser);
 
-  // `hash` is that of EventPacket. No value when a name, or a text, is not known in the sequence.
+  // `hash` is that of EventPacket. No value when a name, or a text, is not known in the sequence, or
+  // there are very many.
   // Valid until the next call.
   const ArgShape* shape(std::uint64_t hash, std::span<const EventArg> args,
                         const Sequence& sequence);
