@@ -1,6 +1,6 @@
 // simulate_ranks: the report of a job of many ranks from rank summaries that are made up, for more ranks
 // than there are traces. All but the reading of traces is what `tracelens collectives` does.
-//   simulate_ranks --ranks 16384 --collectives 300 [-o OUT/] [--json FILE]
+//   simulate_ranks --ranks 16384 --collectives 300 [-o OUT/] [--detail]
 //   mpirun -n 4 simulate_ranks --ranks 16384
 // Prints, for every process and every time they meet, what it computed before and what it sent, and
 // for each process its peak memory. With -o the tables are written, for comparing them.
@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <exception>
-#include <fstream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -192,6 +192,15 @@ struct Meeting {
   std::uint64_t sent = 0;        // to other processes
 };
 
+// What the meetings of a report are for, in their order.
+constexpr const char* kMeetings[] = {
+    "heads, to the first",           "heads, to all",
+    "names of groups, to the first", "groups, to all",
+    "kernels, to their groups",      "places, to the first",
+    "summaries, to the first",       "questions about ranks",
+    "answers, to the first",         "the end of questions",
+};
+
 class CountingPeers : public Peers {
  public:
   explicit CountingPeers(std::unique_ptr<Peers> peers) : peers_{std::move(peers)} { restart(); }
@@ -226,7 +235,8 @@ class CountingPeers : public Peers {
  private:
   template <class Work>
   std::invoke_result_t<Work> met(const char* what, std::uint64_t sent, const Work& work) {
-    note(what);
+    const bool is_known = count_ < std::size(kMeetings);
+    note(is_known ? kMeetings[count_++] : what);
     const double before = wall_seconds();
     auto result = work();
     meetings.back().sent = sent;
@@ -240,6 +250,7 @@ class CountingPeers : public Peers {
   }
   std::unique_ptr<Peers> peers_;
   double wall_ = 0, cpu_ = 0;
+  std::size_t count_ = 0;
 };
 
 // As lines, from every process to the first.
