@@ -68,6 +68,37 @@ class MpiPeers : public Peers {
     return all;
   }
 
+  std::vector<std::string> exchange(std::vector<std::string> bytes) override {
+    const auto count = static_cast<std::size_t>(count_);
+    std::vector<std::uint64_t> sent(count), received(count);
+    for (std::size_t i = 0; i < count; ++i) sent[i] = bytes[i].size();
+    MPI_Alltoall(sent.data(), 1, MPI_UINT64_T, received.data(), 1, MPI_UINT64_T, MPI_COMM_WORLD);
+    std::vector<std::string> all(count);
+    std::vector<MPI_Request> requests;
+    for (int from = 0; from < count_; ++from) {
+      std::string& part_of = all[static_cast<std::size_t>(from)];
+      if (from == index_) {
+        part_of = std::move(bytes[static_cast<std::size_t>(from)]);
+        continue;
+      }
+      part_of.resize(received[static_cast<std::size_t>(from)]);
+      in_parts(part_of.size(), [&](std::uint64_t at, int part) {
+        MPI_Irecv(part_of.data() + at, part, MPI_CHAR, from, kTag, MPI_COMM_WORLD,
+                  &requests.emplace_back());
+      });
+    }
+    for (int to = 0; to < count_; ++to) {
+      const std::string& part_of = bytes[static_cast<std::size_t>(to)];
+      if (to == index_) continue;
+      in_parts(part_of.size(), [&](std::uint64_t at, int part) {
+        MPI_Isend(part_of.data() + at, part, MPI_CHAR, to, kTag, MPI_COMM_WORLD,
+                  &requests.emplace_back());
+      });
+    }
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+    return all;
+  }
+
   [[noreturn]] void abandon() override {
     MPI_Abort(MPI_COMM_WORLD, kExitBadInput);
     std::abort();  // not reached

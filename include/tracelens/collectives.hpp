@@ -99,13 +99,15 @@ class Peers {
   [[nodiscard]] virtual std::string broadcast(std::string bytes) = 0;
   // Hands `bytes` to process 0. There: what each process handed over, in order; elsewhere: nothing.
   [[nodiscard]] virtual std::vector<std::string> gather(std::string bytes) = 0;
+  // Hands bytes[i] to process i, and returns what each process handed to this one, in order.
+  [[nodiscard]] virtual std::vector<std::string> exchange(std::vector<std::string> bytes) = 0;
   // This process cannot go on: ends the others too, which would wait for it.
   [[noreturn]] virtual void abandon() = 0;
 };
 
 // A file that cannot be read is named in the table `warnings`, and the rest is reported. Throws
 // Error when nothing is left, or when an option is wrong. With `peers`, each process reads its
-// share of the files, and all but the first get nothing.
+// share of the files and matches its share of the process groups, and all but the first get nothing.
 [[nodiscard]] std::optional<Report> make_collective_report(const std::vector<RankFile>& files,
                                                            const CollectiveReportOptions& options,
                                                            Peers* peers = nullptr);

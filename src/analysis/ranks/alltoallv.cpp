@@ -146,8 +146,9 @@ std::optional<Table> nccl_all2allv(const CollectiveRun& run, std::span<const Une
   std::vector<std::uint32_t> in_run_order;
   for (const UnevenExchange& row : rows) in_run_order.push_back(row.collective);
   std::ranges::sort(in_run_order);
+  const bool has_ranks = !has_sparse_ranks(run, rows);
   for (const std::uint32_t collective : in_run_order)
-    per_rank.see(run, matching.members(matching.collectives[collective]));
+    if (has_ranks) per_rank.see(run, matching.members(matching.collectives[collective]));
   per_rank.add_to(columns);
   add_node_span_column(columns, run);
 
@@ -156,7 +157,7 @@ std::optional<Table> nccl_all2allv(const CollectiveRun& run, std::span<const Une
     const Collective& collective = matching.collectives[row.collective];
     const auto members = matching.members(collective);
     per_rank.clear_row();
-    for (const CollectiveMember& member : members) {
+    for (const CollectiveMember& member : has_ranks ? members : members.first(0)) {
       const CollectiveKernel& kernel = run.kernel(member);
       per_rank.set(run.rank(member),
                    {&kernel, &run.message(member), minus_ns(kernel.ts_ns, row.first_start_ns),

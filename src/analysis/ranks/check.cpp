@@ -7,6 +7,7 @@
 #include <optional>
 #include <tracelens/table_text.hpp>
 
+#include "analysis/ranks/rank_columns.hpp"
 #include "analysis/ranks/run_columns.hpp"
 
 namespace tracelens {
@@ -158,6 +159,22 @@ std::vector<std::string> long_waits(const CollectiveRun& run,
       more, static_cast<double>(longest_trace) / 1e9,
       run.matching().id(run.matching().collectives[longest.collective]), longest.earliest_rank,
       static_cast<double>(longest.start_skew_ns) / 1e9, longest.latest_rank)};
+}
+
+std::vector<std::string> left_out_rank_columns(const CollectiveRun& run,
+                                               std::span<const SyncCollective> sync,
+                                               std::span<const UnevenExchange> uneven) {
+  std::vector<std::string> sentences;
+  const auto look_at = [&](const char* table, const auto& rows) {
+    if (has_sparse_ranks(run, rows))
+      sentences.push_back(fmt::format(
+          "{} is without columns for each rank: {} collectives by {} ranks are mostly empty cells; "
+          "nccl_long has a row for each kernel",
+          table, rows.size(), run.ranks().size()));
+  };
+  look_at("nccl_implicit_sync", sync);
+  look_at("nccl_all2allv", uneven);
+  return sentences;
 }
 
 std::vector<std::string> unlinked_kernels(const CollectiveRun& run) {

@@ -8,6 +8,7 @@
 #include <tracelens/table.hpp>
 #include <vector>
 
+#include "analysis/ranks/alltoallv.hpp"
 #include "analysis/ranks/run.hpp"
 #include "analysis/ranks/sync.hpp"
 
@@ -25,6 +26,11 @@ namespace tracelens {
 // Either clocks are apart, or kernels are not one collective.
 [[nodiscard]] std::vector<std::string> long_waits(const CollectiveRun& run,
                                                   std::span<const SyncCollective> rows);
+
+// Tables that are made without columns for each rank (rank_columns.hpp): one sentence each.
+[[nodiscard]] std::vector<std::string> left_out_rank_columns(
+    const CollectiveRun& run, std::span<const SyncCollective> sync,
+    std::span<const UnevenExchange> uneven);
 
 // Communication kernels that are left out because nobody launched them: one sentence, or none.
 [[nodiscard]] std::vector<std::string> unlinked_kernels(const CollectiveRun& run);

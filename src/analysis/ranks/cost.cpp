@@ -22,7 +22,7 @@ std::string name_of(const CollectiveMessage& message) {
 class Costs {
  public:
   explicit Costs(const CollectiveRun& run) : run_{run} {
-    for (std::size_t i = 0; i < run.ranks().size(); ++i) index_of_[run.ranks()[i].rank] = i;
+    for (std::uint32_t i = 0; i < run.ranks().size(); ++i) index_of_[run.ranks()[i].rank] = i;
   }
 
   std::vector<OperationCost> collect() {
@@ -43,6 +43,7 @@ class Costs {
       }
       add(operation, i);
     }
+    note_doings();
     std::vector<OperationCost> costs;
     for (auto& [key, operation] : operations_) costs.push_back(std::move(operation));
     return costs;
@@ -107,18 +108,32 @@ class Costs {
 
   void note_late_rank(OperationCost& operation, const SyncCollective& measured) {
     ++operation.late_count[measured.latest_rank];
-    const RankTrace& rank = run_.ranks()[index_of_.at(measured.latest_rank)];
-    const Interval waited{minus_ns(measured.last_start_ns, measured.start_skew_ns),
-                          measured.last_start_ns};
-    if (const auto share = rank.activity.busiest_in(waited)) {
-      std::int64_t& ns = operation.doing[measured.latest_rank][*share->what];
-      ns = plus_ns(ns, share->ns);
-    }
+    late_.push_back({&operation, measured.latest_rank});
+    questions_.push_back({.rank = index_of_.at(measured.latest_rank),
+                          .window = {minus_ns(measured.last_start_ns, measured.start_skew_ns),
+                                     measured.last_start_ns}});
   }
 
+  // All at once: the answers may be with other processes.
+  void note_doings() {
+    const ActivityAnswers answers = run_.activities(std::move(questions_));
+    for (std::size_t i = 0; i < answers.size(); ++i)
+      if (answers[i]) {
+        std::int64_t& ns = late_[i].operation->doing[late_[i].rank][answers[i]->what];
+        ns = plus_ns(ns, answers[i]->ns);
+      }
+  }
+
+  struct Late {
+    OperationCost* operation;
+    std::int64_t rank;
+  };
+
   const CollectiveRun& run_;
-  std::map<std::int64_t, std::size_t> index_of_;  // by rank
+  std::map<std::int64_t, std::uint32_t> index_of_;  // by rank
   std::map<std::pair<std::uint32_t, std::string>, OperationCost> operations_;
+  std::vector<Late> late_;                   // a collective with a late rank each
+  std::vector<ActivityQuestion> questions_;  // likewise: what that rank was doing
 };
 
 }  // namespace

@@ -184,6 +184,11 @@ std::string device_groups_text(const hlo::Instruction& collective) {
 void resolve_device_groups(std::span<RankTrace> ranks, std::optional<std::int64_t> world_size) {
   std::vector<std::int64_t> all;
   for (const RankTrace& rank : ranks) all.push_back(rank.rank);
+  resolve_device_groups(ranks, std::move(all), world_size);
+}
+
+void resolve_device_groups(std::span<RankTrace> ranks, std::vector<std::int64_t> all,
+                           std::optional<std::int64_t> world_size) {
   if (world_size && *world_size <= kMostDevices) {
     all.resize(static_cast<std::size_t>(std::max<std::int64_t>(*world_size, 0)));
     std::iota(all.begin(), all.end(), std::int64_t{0});

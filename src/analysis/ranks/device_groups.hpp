@@ -33,5 +33,8 @@ using DeviceGroups = std::vector<std::vector<std::int64_t>>;
 // ranks, of which there are `world_size` or as many as are given.
 void resolve_device_groups(std::span<RankTrace> ranks,
                            std::optional<std::int64_t> world_size = std::nullopt);
+// The same for some of the ranks, of which there are `all`.
+void resolve_device_groups(std::span<RankTrace> ranks, std::vector<std::int64_t> all,
+                           std::optional<std::int64_t> world_size);
 
 }  // namespace tracelens

@@ -3,102 +3,148 @@
 
 #include <cstring>
 #include <optional>
-#include <tracelens/error.hpp>
 #include <tracelens/table_text.hpp>
 #include <type_traits>
+#include <utility>
 
+#include "analysis/ranks/byte_stream.hpp"
 #include "trace/json_value.hpp"
+#include "tree/time_math.hpp"
 
 namespace tracelens {
 namespace {
 
 template <class T>
-concept PlainData = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>;
+concept WholeNumber = std::is_integral_v<T>;
+// What a rank has thousands of: written as differences from the one before.
+template <class T>
+concept Packed = std::is_same_v<T, CollectiveKernel> || std::is_same_v<T, RankActivity::Stretch>;
+template <class T>
+concept PlainData =
+    std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !WholeNumber<T> && !Packed<T>;
 
 class Writer {
  public:
+  template <WholeNumber T>
+  void operator()(const T& value) {
+    out_.number(static_cast<std::int64_t>(value));
+  }
   template <PlainData T>
   void operator()(const T& value) {
-    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
+    out_.plain(&value, sizeof value);
   }
-  void operator()(const std::string& text) {
-    (*this)(text.size());
-    bytes_.append(text);
-  }
+  void operator()(const std::string& text) { out_.text(text); }
   void operator()(const Value& value) {
     std::string json;
     append_json(json, value);
     (*this)(json);
   }
+  template <class T>
+  void operator()(const std::optional<T>& value) {
+    out_.count(value ? 1 : 0);
+    if (value) (*this)(*value);
+  }
+  template <Packed T>
+  void operator()(const std::vector<T>& items) {
+    out_.count(items.size());
+    T before = {};
+    for (const T& item : items) pack(item, std::exchange(before, item));
+  }
   template <PlainData T>
   void operator()(const std::vector<T>& items) {
-    (*this)(items.size());
-    bytes_.append(reinterpret_cast<const char*>(items.data()), items.size() * sizeof(T));
+    out_.count(items.size());
+    out_.plain(items.data(), items.size() * sizeof(T));
   }
   template <class T>
   void operator()(const std::vector<T>& items) {
-    (*this)(items.size());
+    out_.count(items.size());
     for (const T& item : items) (*this)(item);
   }
   template <class T>
   void operator()(const T& record) {
     visit(*this, record);
   }
-  std::string take() { return std::move(bytes_); }
+  std::string take() { return out_.take(); }
 
  private:
-  std::string bytes_;
+  void pack(const CollectiveKernel& kernel, const CollectiveKernel& before) {
+    out_.number(minus_ns(kernel.ts_ns, before.ts_ns));
+    out_.number(kernel.dur_ns);
+    out_.number(minus_ns(kernel.dur_ns, kernel.exposed_ns));
+    out_.number(minus_ns(kernel.sequence, before.sequence));
+    out_.number(minus_ns(kernel.peer, before.peer));
+    out_.count(kernel.message);
+    out_.count(kernel.op + 1);  // 0: none
+  }
+  void pack(const RankActivity::Stretch& stretch, const RankActivity::Stretch& before) {
+    out_.number(minus_ns(stretch.start_ns, before.end_ns));
+    out_.number(minus_ns(stretch.end_ns, stretch.start_ns));
+    out_.count(stretch.what);
+  }
+  ByteWriter out_;
 };
 
 class Reader {
  public:
-  explicit Reader(std::string_view bytes) : rest_{bytes} {}
+  explicit Reader(std::string_view bytes) : in_{bytes} {}
+  template <WholeNumber T>
+  void operator()(T& value) {
+    value = static_cast<T>(in_.number());
+  }
   template <PlainData T>
   void operator()(T& value) {
-    std::memcpy(&value, take(sizeof value), sizeof value);
+    std::memcpy(&value, in_.plain(sizeof value), sizeof value);
   }
-  void operator()(std::string& text) {
-    const std::size_t size = length(1);
-    text.assign(take(size), size);
+  void operator()(std::string& text) { text = in_.text(); }
+  void operator()(Value& value) { value = parse_json_value(in_.text()).value_or(Value{}); }
+  template <class T>
+  void operator()(std::optional<T>& value) {
+    value.reset();
+    if (in_.count() != 0) (*this)(value.emplace());
   }
-  void operator()(Value& value) {
-    std::string json;
-    (*this)(json);
-    value = parse_json_value(json).value_or(Value{});
+  template <Packed T>
+  void operator()(std::vector<T>& items) {
+    items.resize(in_.length(3));
+    T before = {};
+    for (T& item : items) before = item = unpack(before);
   }
   template <PlainData T>
   void operator()(std::vector<T>& items) {
-    items.resize(length(sizeof(T)));
+    items.resize(in_.length(sizeof(T)));
     if (!items.empty())
-      std::memcpy(items.data(), take(items.size() * sizeof(T)), items.size() * sizeof(T));
+      std::memcpy(items.data(), in_.plain(items.size() * sizeof(T)), items.size() * sizeof(T));
   }
   template <class T>
   void operator()(std::vector<T>& items) {
-    items.resize(length(1));
+    items.resize(in_.length());
     for (T& item : items) (*this)(item);
   }
   template <class T>
   void operator()(T& record) {
     visit(*this, record);
   }
-  [[nodiscard]] bool is_done() const { return rest_.empty(); }
+  void end() const { in_.end(); }
 
  private:
-  const char* take(std::size_t size) {
-    if (size > rest_.size()) throw Error{"rank summaries", "the bytes of another process are cut"};
-    const char* const at = rest_.data();
-    rest_.remove_prefix(size);
-    return at;
+  CollectiveKernel unpack(const CollectiveKernel& before) {
+    CollectiveKernel kernel;
+    kernel.ts_ns = plus_ns(before.ts_ns, in_.number());
+    kernel.dur_ns = in_.number();
+    kernel.exposed_ns = minus_ns(kernel.dur_ns, in_.number());
+    kernel.sequence = plus_ns(before.sequence, in_.number());
+    kernel.peer = plus_ns(before.peer, in_.number());
+    kernel.message = in_.small_count();
+    kernel.op = in_.small_count() - 1;
+    return kernel;
   }
-  // A number of items of at least `item` bytes each: never more than there is text for.
-  std::size_t length(std::size_t item) {
-    std::size_t count = 0;
-    (*this)(count);
-    if (count > rest_.size() / item)
-      throw Error{"rank summaries", "the bytes of another process are damaged"};
-    return count;
+  RankActivity::Stretch unpack(const RankActivity::Stretch& before) {
+    RankActivity::Stretch stretch;
+    stretch.start_ns = plus_ns(before.end_ns, in_.number());
+    stretch.end_ns = plus_ns(stretch.start_ns, in_.number());
+    stretch.what = in_.small_count();
+    return stretch;
   }
-  std::string_view rest_;
+  ByteReader in_;
 };
 
 // `Record` is the struct itself, const for the writer.
@@ -107,7 +153,7 @@ void visit(Archive& archive, Record& record) {
   using T = std::remove_const_t<Record>;
   if constexpr (std::is_same_v<T, GroupMembers>) {
     archive(record.name);
-    archive(record.ranks);
+    archive(record.ranks.runs);
   } else if constexpr (std::is_same_v<T, CollectiveMessage>) {
     for (auto& field : record.fields) archive(field);
     archive(record.stream);
@@ -132,6 +178,7 @@ void visit(Archive& archive, Record& record) {
     static_assert(std::is_same_v<T, RankTrace>);
     archive(record.rank);
     archive(record.source);
+    archive(record.part);
     archive(record.gpu);
     for (auto* text : {&record.file, &record.format, &record.problem, &record.device_name})
       archive(*text);
@@ -164,8 +211,10 @@ std::string to_bytes(std::span<const RankTrace> ranks) {
 std::vector<RankTrace> ranks_from_bytes(std::string_view bytes) {
   Reader reader{bytes};
   std::vector<RankTrace> ranks;
-  reader(ranks);
-  if (!reader.is_done()) throw Error{"rank summaries", "the bytes of another process are damaged"};
+  std::size_t count = 0;
+  reader(count);
+  for (std::size_t i = 0; i < count; ++i) reader(ranks.emplace_back());
+  reader.end();
   return ranks;
 }
 

@@ -20,6 +20,19 @@
 
 namespace tracelens {
 
+// Whether columns for every rank would be many cells that are mostly empty: of many groups, each
+// row fills those of its few members, and the table grows with the square of the ranks. Then it is
+// made without them, but for the reference edition. `rows` have a member `collective`.
+template <class Rows>
+[[nodiscard]] bool has_sparse_ranks(const CollectiveRun& run, const Rows& rows) {
+  constexpr std::uint64_t kMostPlaces = 1 << 22, kLeastShare = 2;
+  std::uint64_t filled = 0;
+  for (const auto& row : rows) filled += run.matching().collectives[row.collective].member_count;
+  const std::uint64_t places = std::uint64_t{rows.size()} * run.ranks().size();
+  return run.edition() == Edition::kExtended && places > kMostPlaces &&
+         filled < places / kLeastShare;
+}
+
 template <class RankRow>
 class RankColumns {
  public:

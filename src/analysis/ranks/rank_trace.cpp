@@ -4,17 +4,20 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <memory>
 #include <set>
 #include <string_view>
 #include <tracelens/error.hpp>
 #include <tracelens/gpu.hpp>
 #include <tracelens/trace_builder.hpp>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include "analysis/ranks/range_collectives.hpp"
 #include "analysis/ranks/rank_lists.hpp"
+#include "analysis/ranks/shared_arguments.hpp"
 #include "analysis/ranks/xla_collectives.hpp"
 #include "facts/gpu_work.hpp"
 #include "facts/job_processes.hpp"
@@ -108,6 +111,7 @@ class Summary {
         names_{trace, options},
         xla_{xla},
         ranges_{trace},
+        texts_{trace},
         gpu_{gpu} {}
 
   RankTrace make() {
@@ -155,8 +159,8 @@ class Summary {
     const Value *const name = group.find("pg_name"), *const ranks = group.find("ranks"),
                        *const size = group.find("pg_size");
     if (name == nullptr || !name->is_text() || ranks == nullptr) return;
-    std::vector<std::int64_t> members = rank_list(*ranks, size == nullptr ? Value{} : *size);
-    if (!members.empty()) out_.groups.push_back({name->as_text(), std::move(members)});
+    const std::vector<std::int64_t> members = rank_list(*ranks, size == nullptr ? Value{} : *size);
+    if (!members.empty()) out_.groups.push_back({name->as_text(), RankRuns{members}});
   }
 
   void mark_communication() {
@@ -221,28 +225,43 @@ class Summary {
   }
   Arguments arguments_of(EventId kernel, std::optional<std::int64_t> external_id,
                          std::optional<std::int64_t> stream) {
-    Value arguments = ranges_.of(kernel);
-    if (arguments.is_null()) arguments = trace_.details(kernel);
-    if (arguments.find("Collective name") == nullptr && external_id) {
-      const auto host = host_arguments_.find(*external_id);
-      if (host != host_arguments_.end()) arguments = trace_.details(host->second);
+    const std::string_view by_name = names_.of(trace_.names()[kernel.row]).collective;
+    if (const Value& range = ranges_.of(kernel); !range.is_null()) {
+      const Value* const sequence = range.find("Seq");
+      return {.sequence = sequence != nullptr && sequence->is_int() ? sequence->as_int() : kAbsent,
+              .peer = peer_in(range),
+              .message = id_of(message_in(range, by_name, stream))};
     }
+    SharedArguments::Read read = texts_.of(kernel);
+    if (read.arguments->find("Collective name") == nullptr && external_id) {
+      const auto host = host_arguments_.find(*external_id);
+      if (host != host_arguments_.end()) read = texts_.of(host->second);
+    }
+    const auto [known, is_new] = known_arguments_.try_emplace({read.number, by_name, stream});
+    if (is_new)
+      known->second = {.peer = peer_in(*read.arguments),
+                       .message = id_of(message_in(*read.arguments, by_name, stream))};
+    Arguments arguments = known->second;
+    arguments.sequence = read.sequence;
+    return arguments;
+  }
+
+  static CollectiveMessage message_in(const Value& arguments, std::string_view by_name,
+                                      std::optional<std::int64_t> stream) {
     CollectiveMessage message = collective_message(arguments);
     Value& group = message[CollectiveField::kGroupName];
     if (group.is_int()) group = std::to_string(group.as_int());
     Value& collective = message[CollectiveField::kCollective];
-    const std::string_view by_name = names_.of(trace_.names()[kernel.row]).collective;
     if (collective.is_null() && !by_name.empty()) collective = std::string{by_name};
     if (stream) message.stream = *stream;
+    return message;
+  }
 
-    const auto number = [&](const char* key) {
-      const Value* const value = arguments.find(key);
-      return value != nullptr && value->is_int() ? value->as_int() : kAbsent;
-    };
-    const std::int64_t source = number("Src Rank"), target = number("Dst Rank");
-    return {.sequence = number("Seq"),
-            .peer = target != kAbsent ? target : source,
-            .message = id_of(std::move(message))};
+  static std::int64_t peer_in(const Value& arguments) {
+    for (const char* const key : {"Dst Rank", "Src Rank"})
+      if (const Value* const value = arguments.find(key); value != nullptr && value->is_int())
+        return value->as_int();
+    return kAbsent;
   }
 
   std::uint32_t id_of(CollectiveMessage message) {
@@ -301,9 +320,13 @@ class Summary {
   KernelNames names_;
   const XlaCollectives& xla_;
   RangeCollectives ranges_;
+  SharedArguments texts_;
   std::optional<std::int64_t> gpu_;
   std::vector<std::uint8_t> is_communication_;  // by event row: 0, 1 or kOfAnotherRank
   std::unordered_map<std::int64_t, EventId> host_arguments_;
+  // By the text's number, what the kernel's name stands for, and the stream.
+  std::map<std::tuple<std::uint32_t, std::string_view, std::optional<std::int64_t>>, Arguments>
+      known_arguments_;
   std::unordered_map<std::string, std::uint32_t> message_ids_, op_ids_;
   RankTrace out_;
 };
@@ -356,9 +379,13 @@ std::vector<RankTrace> summarize_ranks(const Trace& trace, const RankSummaryOpti
   return ranks;
 }
 
-void shift_times(RankTrace& rank, std::int64_t ns) {
+void shift_kernels(RankTrace& rank, std::int64_t ns) {
   rank.lane.origin_ns = plus_ns(rank.lane.origin_ns, ns);
   for (CollectiveKernel& kernel : rank.kernels) kernel.ts_ns = plus_ns(kernel.ts_ns, ns);
+}
+
+void shift_times(RankTrace& rank, std::int64_t ns) {
+  shift_kernels(rank, ns);
   for (RankActivity::Stretch& stretch : rank.activity.stretches) {
     stretch.start_ns = plus_ns(stretch.start_ns, ns);
     stretch.end_ns = plus_ns(stretch.end_ns, ns);

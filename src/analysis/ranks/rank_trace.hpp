@@ -16,6 +16,7 @@
 
 #include "analysis/ranks/message.hpp"
 #include "analysis/ranks/rank_activity.hpp"
+#include "analysis/ranks/rank_runs.hpp"
 #include "analysis/ranks/rank_steps.hpp"
 
 namespace tracelens {
@@ -34,7 +35,7 @@ struct CollectiveKernel {
 // A process group as listed in the head of a trace: its members in full.
 struct GroupMembers {
   std::string name;
-  std::vector<std::int64_t> ranks;
+  RankRuns ranks;
 };
 
 // What the GPUs of a rank did, for a page. Names of slices and runs are places in `names`.
@@ -49,6 +50,7 @@ struct RankTrace {
   std::int64_t rank = 0;
   std::string file;
   std::uint32_t source = 0;                // the place of the file in the list of files
+  std::uint32_t part = 0;                  // which one of the ranks in that file
   std::optional<std::int64_t> gpu = {};    // where a file has several ranks: its GPU, from 0
   std::string format = {};                 // of the file, as in Trace::source
   std::string problem = {};                // why the file could not be read; empty: it was
@@ -100,5 +102,7 @@ struct RankSummaryOptions {
 
 // Moves everything the rank did by `ns`: another clock.
 void shift_times(RankTrace& rank, std::int64_t ns);
+// The same, but for what it was doing when: RankTrace::activity.
+void shift_kernels(RankTrace& rank, std::int64_t ns);
 
 }  // namespace tracelens

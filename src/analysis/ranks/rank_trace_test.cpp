@@ -192,7 +192,7 @@ TEST(SummarizeRank, ReadsWhoItIsFromTheHead) {
   EXPECT_EQ(rank.device_count, 2);
   EXPECT_EQ(rank.base_ns, 7);
   ASSERT_THAT(rank.groups, SizeIs(1));
-  EXPECT_THAT(rank.groups[0].ranks, ElementsAre(0, 1));
+  EXPECT_THAT(rank.groups[0].ranks.expand(), ElementsAre(0, 1));
   EXPECT_THAT(rank.steps, IsEmpty());
 }
 

@@ -50,11 +50,23 @@ void name_groups(std::vector<RankTrace>& ranks, const Matching& matching) {
 
 }  // namespace
 
+std::optional<ActivityAnswer> answer(const RankActivity& activity, const Interval& window) {
+  const auto share = activity.busiest_in(window);
+  if (!share) return std::nullopt;
+  return ActivityAnswer{*share->what, share->ns};
+}
+
 CollectiveRun::CollectiveRun(std::vector<RankTrace> ranks, const CollectiveRunOptions& options)
+    : CollectiveRun{match_collectives(ranks), std::move(ranks), options} {}
+
+CollectiveRun::CollectiveRun(Matching matching, std::vector<RankTrace> ranks,
+                             const CollectiveRunOptions& options)
     : edition_{options.edition},
       ranks_{std::move(ranks)},
-      matching_{match_collectives(ranks_)},
-      gpus_per_node_{options.gpus_per_node} {
+      matching_{std::move(matching)},
+      gpus_per_node_{options.gpus_per_node},
+      ask_activity_{options.ask_activity},
+      ahead_ns_(ranks_.size()) {
   if (!gpus_per_node_ && !ranks_.empty()) gpus_per_node_ = ranks_.front().device_count;
   name_groups(ranks_, matching_);
   if (gpus_per_node_) find_node_spans();
@@ -70,9 +82,22 @@ CollectiveRun::CollectiveRun(std::vector<RankTrace> ranks, const CollectiveRunOp
 
 void CollectiveRun::shift_clocks(std::span<const std::int64_t> ahead_ns) {
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
-    shift_times(ranks_[i], minus_ns(0, ahead_ns[i]));
+    shift_kernels(ranks_[i], minus_ns(0, ahead_ns[i]));
+    ahead_ns_[i] = plus_ns(ahead_ns_[i], ahead_ns[i]);
     has_whole_us_ &= ahead_ns[i] % 1000 == 0;
   }
+}
+
+ActivityAnswers CollectiveRun::activities(std::vector<ActivityQuestion> questions) const {
+  for (ActivityQuestion& question : questions) {
+    const std::int64_t ahead = ahead_ns_[question.rank];
+    question.window = {plus_ns(question.window.start, ahead), plus_ns(question.window.end, ahead)};
+  }
+  if (ask_activity_) return ask_activity_(questions);
+  ActivityAnswers answers;
+  for (const ActivityQuestion& question : questions)
+    answers.push_back(answer(ranks_[question.rank].activity, question.window));
+  return answers;
 }
 
 std::int64_t CollectiveRun::longest_trace_ns() const {

@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <tracelens/edition.hpp>
+#include <tracelens/intervals.hpp>
 #include <tracelens/table.hpp>
 #include <vector>
 
@@ -18,15 +20,35 @@
 
 namespace tracelens {
 
+// What a rank was doing: RankActivity::busiest_in. `rank` is an index, and the window by the rank's
+// own clock.
+struct ActivityQuestion {
+  std::uint32_t rank = 0;
+  Interval window = {};
+};
+struct ActivityAnswer {
+  std::string what;
+  std::int64_t ns = 0;  // of the window
+};
+[[nodiscard]] std::optional<ActivityAnswer> answer(const RankActivity& activity,
+                                                   const Interval& window);
+using ActivityAnswers = std::vector<std::optional<ActivityAnswer>>;  // by question
+// Asks whoever has the ranks' activities.
+using AskActivity = std::function<ActivityAnswers(std::span<const ActivityQuestion>)>;
+
 struct CollectiveRunOptions {
   Edition edition = Edition::kExtended;
   std::optional<std::int64_t> gpus_per_node = {};  // none: as many as the first trace lists
+  AskActivity ask_activity = nullptr;              // none: the ranks themselves have them
 };
 
 class CollectiveRun {
  public:
   // `ranks` ascending by rank, all of them readable.
   CollectiveRun(std::vector<RankTrace> ranks, const CollectiveRunOptions& options);
+  // The same, with the matching that others have made.
+  CollectiveRun(Matching matching, std::vector<RankTrace> ranks,
+                const CollectiveRunOptions& options);
 
   [[nodiscard]] const std::vector<RankTrace>& ranks() const { return ranks_; }
   [[nodiscard]] const Matching& matching() const { return matching_; }
@@ -34,6 +56,8 @@ class CollectiveRun {
   [[nodiscard]] std::int64_t longest_trace_ns() const;  // of the ranks'
   // Takes this many ns, by rank index, off all times of a rank.
   void shift_clocks(std::span<const std::int64_t> ahead_ns);
+  // What ranks were doing; windows by the clocks as they are now.
+  [[nodiscard]] ActivityAnswers activities(std::vector<ActivityQuestion> questions) const;
 
   // --- kernels and messages ---
   [[nodiscard]] const CollectiveKernel& kernel(const CollectiveMember& member) const {
@@ -78,6 +102,8 @@ class CollectiveRun {
   std::vector<RankTrace> ranks_;
   Matching matching_;
   std::optional<std::int64_t> gpus_per_node_;
+  AskActivity ask_activity_;
+  std::vector<std::int64_t> ahead_ns_;  // by rank index: taken off its times so far
   bool has_whole_us_ = true;
   std::vector<Kind> kinds_;                                // by field; the stream's last
   std::vector<std::vector<std::string_view>> node_spans_;  // by rank index, message

@@ -107,8 +107,9 @@ Table nccl_implicit_sync(const CollectiveRun& run, std::span<const SyncCollectiv
       {{{"wait_time", Kind::kReal, "µs", "time it waited for the last rank"},
         [](const RankRow& row) { return us(row.wait_ns); }}}};
   const Matching& matching = run.matching();
+  const bool has_ranks = !has_sparse_ranks(run, rows);
   for (const SyncCollective& row : rows)
-    per_rank.see(run, matching.members(matching.collectives[row.collective]));
+    if (has_ranks) per_rank.see(run, matching.members(matching.collectives[row.collective]));
   per_rank.add_to(columns);
   add_node_span_column(columns, run);
 
@@ -117,7 +118,7 @@ Table nccl_implicit_sync(const CollectiveRun& run, std::span<const SyncCollectiv
     const Collective& collective = matching.collectives[row.collective];
     const auto members = matching.members(collective);
     per_rank.clear_row();
-    for (const CollectiveMember& member : members) {
+    for (const CollectiveMember& member : has_ranks ? members : members.first(0)) {
       const CollectiveKernel& kernel = run.kernel(member);
       per_rank.set(run.rank(member),
                    {kernel.ts_ns, kernel.dur_ns, minus_ns(row.last_start_ns, kernel.ts_ns)});

@@ -41,7 +41,7 @@ struct SyncCollective {
 [[nodiscard]] const CollectiveMessage& message_of(const CollectiveRun& run,
                                                   const SyncCollective& row);
 
-// One row per collective; per rank its start, duration and wait.
+// One row per collective; per rank its start, duration and wait, but for has_sparse_ranks().
 [[nodiscard]] Table nccl_implicit_sync(const CollectiveRun& run,
                                        std::span<const SyncCollective> rows);
 // One row per operation, type and size, whatever the process group.

@@ -263,6 +263,7 @@ std::vector<RankTrace> read_ranks(std::span<const RankFile> files,
   for (std::size_t i = 0; i < by_file.size(); ++i)
     for (RankTrace& rank : by_file[i]) {
       rank.source = static_cast<std::uint32_t>(i);
+      rank.part = static_cast<std::uint32_t>(&rank - by_file[i].data());
       ranks.push_back(std::move(rank));
     }
   return ranks;
@@ -319,18 +320,27 @@ void assign_ranks(std::vector<RankTrace>& ranks, std::span<const RankFile> files
 }
 
 void align_bases(std::span<RankTrace> ranks, Edition edition, std::vector<std::string>& warnings) {
+  const std::vector<std::int64_t> shifts = base_shifts(ranks, edition, warnings);
+  for (std::size_t i = 0; i < shifts.size(); ++i)
+    if (shifts[i] != 0) shift_times(ranks[i], shifts[i]);
+}
+
+std::vector<std::int64_t> base_shifts(std::span<const RankTrace> ranks, Edition edition,
+                                      std::vector<std::string>& warnings) {
   const auto differs = std::ranges::find_if(ranks, [&](const RankTrace& rank) {
     return rank.base_ns != kAbsent && ranks.front().base_ns != kAbsent &&
            rank.base_ns != ranks.front().base_ns;
   });
-  if (differs == ranks.end()) return;
+  if (differs == ranks.end()) return {};
   const bool shifts = edition == Edition::kExtended;
   warnings.push_back(fmt::format(
       "{}: its times count from another moment (baseTimeNanoseconds) than those of {}{}",
       differs->file, ranks.front().file, shifts ? "; shifted" : "; compared as they are"));
-  if (!shifts) return;
-  for (RankTrace& rank : ranks)
-    if (rank.base_ns != kAbsent) shift_times(rank, minus_ns(rank.base_ns, ranks.front().base_ns));
+  if (!shifts) return {};
+  std::vector<std::int64_t> by_rank;
+  for (const RankTrace& rank : ranks)
+    by_rank.push_back(rank.base_ns == kAbsent ? 0 : minus_ns(rank.base_ns, ranks.front().base_ns));
+  return by_rank;
 }
 
 void warn_of_absent(std::vector<std::int64_t> asked_for, std::span<const std::int64_t> found,

@@ -53,6 +53,10 @@ void assign_ranks(std::vector<RankTrace>& ranks, std::span<const RankFile> files
 // Times of traces that count from different moments are shifted to those of the first one; in the
 // reference edition that is only told.
 void align_bases(std::span<RankTrace> ranks, Edition edition, std::vector<std::string>& warnings);
+// What times are shifted by for that, by rank; nothing when none are.
+[[nodiscard]] std::vector<std::int64_t> base_shifts(std::span<const RankTrace> ranks,
+                                                    Edition edition,
+                                                    std::vector<std::string>& warnings);
 
 // Tells those of the ranks asked for that are not among the `found`.
 void warn_of_absent(std::vector<std::int64_t> asked_for, std::span<const std::int64_t> found,

@@ -2,9 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <exception>
 #include <memory>
-#include <new>
 #include <string>
 #include <string_view>
 #include <tracelens/collective_rows.hpp>
@@ -21,16 +19,18 @@
 #include "analysis/ranks/device_groups.hpp"
 #include "analysis/ranks/long.hpp"
 #include "analysis/ranks/p2p.hpp"
-#include "analysis/ranks/rank_bytes.hpp"
 #include "analysis/ranks/rank_timeline.hpp"
+#include "analysis/ranks/remote_activities.hpp"
 #include "analysis/ranks/run.hpp"
 #include "analysis/ranks/sync.hpp"
 #include "analysis/ranks/verdict.hpp"
 #include "analysis/ranks/xla_bandwidth.hpp"
 #include "analysis/tables/warnings.hpp"
+#include "report/import/ranks_together.hpp"
 #include "report/import/read_ranks.hpp"
 #include "report/recipes/overview.hpp"
 #include "report/recipes/overview_parts.hpp"
+#include "report/recipes/rank_report.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
@@ -43,6 +43,7 @@ void check(const CollectiveReportOptions& options) {
   if (options.world_size && *options.world_size <= 0)
     throw Error{"world size",
                 fmt::format("expected a positive number, got {}", *options.world_size)};
+  static_cast<void>(parse_aggregates(options.aggregates));
 }
 
 constexpr std::size_t kLeastSlices = 200;  // of a rank's lane
@@ -64,27 +65,8 @@ RankSummaryOptions summary_options(const CollectiveReportOptions& options, std::
   return summary;
 }
 
-// What comes first in what a process hands over.
-constexpr char kIsRanks = '+', kIsProblem = '!';
-
-// Bytes for the first process: what `read` gives, or why it failed. A process that fails hands that
-// over, as the first one waits for something from everyone.
-template <class Read>
-std::string ranks_or_problem(const Read& read) {
-  try {
-    return kIsRanks + to_bytes(read());
-  } catch (const std::bad_alloc&) {
-    return std::string{kIsProblem} + "not enough memory";
-  } catch (const std::exception& error) {
-    return kIsProblem + std::string{error.what()};
-  }
-}
-
-// The share of this process, or with one process all; on the first, what all have read, in the
-// order of the files. Nothing on the others.
-std::vector<RankTrace> read_together(const std::vector<RankFile>& files,
-                                     const CollectiveReportOptions& options, Peers* peers,
-                                     const RankReader& read) {
+SummarizeFiles reading_of(const std::vector<RankFile>& files,
+                          const CollectiveReportOptions& options, const RankReader& read) {
   const RankSummaryOptions summary =
       summary_options(options, std::max<std::size_t>(1, files.size()));
   static_cast<void>(summarize_rank(Trace{}, summary));  // a wrong pattern ends the run, not a file
@@ -96,25 +78,9 @@ std::vector<RankTrace> read_together(const std::vector<RankFile>& files,
                             .on_rank = [slices = summary.lane_slices](RankTrace& rank) {
                               if (slices > 0) finish_lane(rank.lane, slices);
                             }};
-  if (peers == nullptr || peers->count() == 1) return read_ranks(files, summary, reading);
-
-  const auto count = static_cast<std::size_t>(peers->count());
-  std::vector<RankFile> share;
-  for (auto i = static_cast<std::size_t>(peers->index()); i < files.size(); i += count)
-    share.push_back(files[i]);
-  const std::vector<std::string> parts =
-      peers->gather(ranks_or_problem([&] { return read_ranks(share, summary, reading); }));
-  std::vector<RankTrace> all;
-  for (std::size_t process = 0; process < parts.size(); ++process) {
-    if (parts[process].front() == kIsProblem)
-      throw Error{fmt::format("process {}", process), parts[process].substr(1)};
-    for (RankTrace& rank : ranks_from_bytes(std::string_view{parts[process]}.substr(1))) {
-      rank.source = static_cast<std::uint32_t>(process + rank.source * count);
-      all.push_back(std::move(rank));
-    }
-  }
-  std::ranges::stable_sort(all, {}, &RankTrace::source);
-  return all;
+  return [summary, reading](std::span<const RankFile> share) {
+    return read_ranks(share, summary, reading);
+  };
 }
 
 class ReportMaker {
@@ -177,6 +143,8 @@ class ReportMaker {
     add(nccl_summary_all2allv(run_, uneven, aggregates_));
     if (options_.heatmap) add(nccl_all2allv_heatmap(run_, report_.warnings));
     if (options_.detailed) {
+      for (std::string& sentence : left_out_rank_columns(run_, sync, uneven))
+        report_.warnings.push_back(std::move(sentence));
       add(nccl_long(run_));
       add(nccl_implicit_sync(run_, sync));
       add(nccl_all2allv(run_, uneven));
@@ -233,34 +201,13 @@ class ReportMaker {
   Report report_;
 };
 
-// "rank 3" instead of its path, also in what was told about it.
-void forget_files(std::span<const RankFile> files, std::span<RankTrace> ranks,
-                  std::span<std::string> warnings) {
-  for (std::string& warning : warnings)
-    for (const RankFile& file : files)
-      for (std::size_t at = 0; (at = warning.find(file.path, at)) != std::string::npos;)
-        warning.replace(at, file.path.size(), "a file");
-  for (RankTrace& rank : ranks) rank.file = fmt::format("rank {}", rank.rank);
-}
-
-std::optional<Report> report_of_ranks(const std::vector<RankFile>& files,
-                                      const CollectiveReportOptions& options, Peers* peers,
-                                      const RankReader& read) {
-  check(options);
-  static_cast<void>(parse_aggregates(options.aggregates));
-  std::vector<RankTrace> ranks = read_together(files, options, peers, read);
-  if (peers != nullptr && peers->index() != 0) return std::nullopt;
-
+Report report_alone(const std::vector<RankFile>& files, const CollectiveReportOptions& options,
+                    const RankJob& job) {
+  std::vector<RankTrace> ranks = job.summarize(files);
   std::vector<std::string> warnings;
-  assign_ranks(ranks, files,
-               {.by_position = options.rank_by_position,
-                .world_size = options.world_size,
-                .only_ranks = options.only_ranks},
-               warnings);
-  if (ranks.empty())
-    throw Error{"collectives", warnings.empty() ? "no rank is left to report on"
-                                                : "no trace could be read: " + warnings.front()};
-  if (options.shown) forget_files(files, ranks, warnings);
+  assign_ranks(ranks, files, job.assignment, warnings);
+  refuse_no_ranks(ranks, warnings);
+  if (job.hides_files) forget_files(files, ranks, warnings);
   resolve_device_groups(ranks, options.world_size);
   align_bases(ranks, options.edition, warnings);
   CollectiveRun run{std::move(ranks),
@@ -268,16 +215,50 @@ std::optional<Report> report_of_ranks(const std::vector<RankFile>& files,
   return ReportMaker{run, options, std::move(warnings)}.make();
 }
 
+// On the first process; nothing on the others.
+std::optional<Report> report_together(const std::vector<RankFile>& files,
+                                      const CollectiveReportOptions& options, const RankJob& job,
+                                      Peers& peers) {
+  RanksTogether ranks = read_ranks_together(files, job, peers);
+  const RankShare share = ranks.share();
+  if (peers.index() != 0) {
+    serve_activities(share, peers);
+    return std::nullopt;
+  }
+  RemoteActivities activities{share, ranks.process_of, peers};
+  CollectiveRun run{std::move(ranks.matching),
+                    std::move(ranks.all),
+                    {.edition = options.edition,
+                     .gpus_per_node = options.gpus_per_node,
+                     .ask_activity = activities.asking()}};
+  return ReportMaker{run, options, std::move(ranks.warnings)}.make();
+}
+
 }  // namespace
+
+std::optional<Report> report_of_summaries(const std::vector<RankFile>& files,
+                                          const CollectiveReportOptions& options, Peers* peers,
+                                          const SummarizeFiles& summarize) {
+  const RankJob job{.summarize = summarize,
+                    .edition = options.edition,
+                    .assignment = {.by_position = options.rank_by_position,
+                                   .world_size = options.world_size,
+                                   .only_ranks = options.only_ranks},
+                    .hides_files = options.shown != nullptr};
+  if (peers == nullptr || peers->count() == 1) return report_alone(files, options, job);
+  return report_together(files, options, job, *peers);
+}
 
 std::optional<Report> make_collective_report(const std::vector<RankFile>& files,
                                              const CollectiveReportOptions& options, Peers* peers) {
-  return report_of_ranks(files, options, peers, nullptr);
+  check(options);
+  return report_of_summaries(files, options, peers, reading_of(files, options, nullptr));
 }
 
 Report make_collective_report(const std::vector<RankFile>& files,
                               const CollectiveReportOptions& options, const RankReader& read) {
-  return *report_of_ranks(files, options, nullptr, read);
+  check(options);
+  return *report_of_summaries(files, options, nullptr, reading_of(files, options, read));
 }
 
 Table collective_rows(const std::vector<RankFile>& files, const CollectiveRowOptions& options) {
