@@ -178,6 +178,17 @@ TEST(Nsight, ARangeBeforeTheNameOfItsDomainGetsIt) {
   EXPECT_TRUE(is_found);
 }
 
+TEST(Nsight, AnOpIsCalledByItsOwnNameWhateverItsDomain) {
+  const io::TemporaryFolder folder;
+  const std::string script = replaced(kSession, "'capture',NULL,0", "'aten::mm, seq = 4',NULL,1");
+  const Trace trace = read_file(make_file(folder, "x.sqlite", script));
+  std::vector<std::string> domains;
+  for (const EventId event : trace.all_events())
+    if (trace.name(event) == "aten::mm")
+      domains.push_back(member(trace.details(event), "domain").as_text());
+  EXPECT_EQ(domains, std::vector<std::string>{"NCCL"});
+}
+
 TEST(Nsight, ASessionThatIsInTwoFilesIsReadOnce) {
   const io::TemporaryFolder folder;
   const std::string paths[] = {make_file(folder, "x.sqlite", kSession),
@@ -245,6 +256,20 @@ TEST(Rocpd, ClocksOfTwoMachinesAreNotCompared) {
   EXPECT_THAT(warnings_of(read_databases("job", paths, {})),
               HasSubstr("the clocks of the 2 machines"));
   EXPECT_THAT(warnings_of(read_file(paths[0])), Not(HasSubstr("clocks")));
+}
+
+// Containers have a pid, and a machine, in common.
+TEST(Rocpd, ProcessesOfOnePidAreTwoAndSoAreGpusOfTwoHosts) {
+  const io::TemporaryFolder folder;
+  const std::string twin = replaced(kJob, "_a", "_b");
+  const std::string paths[] = {make_file(folder, "a.db", kJob), make_file(folder, "b.db", twin)};
+  const Trace trace = read_databases("job", paths, {});
+  EXPECT_EQ(trace.metadata("processes")->items().size(), 2U);
+  EXPECT_EQ(trace.metadata("gpus")->items().size(), 1U);
+  EXPECT_THAT(warnings_of(trace), Not(HasSubstr("clocks")));
+  const std::string pod = replaced(twin, "'m','host'", "'m','pod'");
+  const std::string pods[] = {paths[0], make_file(folder, "c.db", pod)};
+  EXPECT_EQ(read_databases("job", pods, {}).metadata("gpus")->items().size(), 2U);
 }
 
 TEST(Rocpd, AProcessWithoutSuffixIsKnownAgain) {

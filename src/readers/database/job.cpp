@@ -80,8 +80,10 @@ StringId Job::intern(std::string_view text) {
   return builder_.intern(sound);
 }
 
-std::int64_t Job::process(std::string_view machine, std::int64_t pid, std::string_view host) {
-  const auto [entry, is_new] = processes_.try_emplace({std::string{machine}, pid});
+std::int64_t Job::process(std::string_view machine, std::int64_t pid, std::string_view host,
+                          std::string_view recording) {
+  const auto [entry, is_new] =
+      processes_.try_emplace({std::string{machine}, pid, std::string{recording}});
   if (is_new)
     entry->second = {free_number(process_numbers_, pid == kAbsent ? 0 : pid), std::string{host}};
   return entry->second.number;
@@ -102,7 +104,7 @@ std::int64_t Job::named_gpu(std::string_view name, std::int64_t index, std::stri
 
 std::size_t Job::machines() const {
   std::set<std::string_view> known;
-  for (const auto& [own, process] : processes_) known.insert(own.first);
+  for (const auto& [own, process] : processes_) known.insert(std::get<0>(own));
   return known.size();
 }
 
@@ -154,11 +156,12 @@ EventId Job::append(Category category, StringId name, TrackId track, std::int64_
                           .correlation = correlation});
 }
 
-void Job::add_call(const Call& call) {
-  if (!is_event(call.start_ns, call.end_ns)) return;
+bool Job::add_call(const Call& call) {
+  if (!is_event(call.start_ns, call.end_ns)) return false;
   const EventId event =
       append(call.category, call.name, call.track, call.start_ns, call.end_ns, call.correlation);
   builder_.set_category_text(event, call.domain);
+  return true;
 }
 
 void Job::add_range(const Range& range) {
@@ -171,7 +174,10 @@ void Job::add_range(const Range& range) {
   if (op.sequence != kAbsent) builder_.set_sequence(event, op.sequence);
   if (named.signature.valid()) builder_.set_signature(event, named.signature);
   if (!range.details.empty())
-    builder_.set_details(event, builder_.intern(object_of(range.details)));
+    builder_.set_details(
+        event, builder_.intern(object_of(std::string{range.details} + named.domain_member)));
+  else if (named.details.valid())
+    builder_.set_details(event, named.details);
 }
 
 // Ops repeat, with the same shapes: what a text stands for is made once.
@@ -182,11 +188,22 @@ const Job::Named& Job::named_op(std::string_view domain, const EmittedOp& op) {
       hash,
       [&](std::uint32_t known) {
         const Named& named = named_[known];
-        return named.plain == op.name && named.sizes == op.sizes && named.domain == domain;
+        return named.plain == op.name && named.sizes == op.sizes && named.domain == domain &&
+               named.is_op == op.is_op;
       },
       [&] {
-        Named named{std::string{domain}, std::string{op.name}, std::string{op.sizes}, {}, {}};
-        named.name = intern(domain.empty() ? named.plain : named.domain + ":" + named.plain);
+        Named named;
+        named.domain = domain;
+        named.plain = op.name;
+        named.sizes = op.sizes;
+        named.is_op = op.is_op;
+        // Models know an op by its own name: its domain is a detail. That of other ranges is in front.
+        const bool is_plain = op.is_op || domain.empty();
+        named.name = intern(is_plain ? named.plain : named.domain + ":" + named.plain);
+        if (op.is_op && !domain.empty()) {
+          named.domain_member = text_member("domain", domain);
+          named.details = intern(object_of(named.domain_member));
+        }
         if (const Value dims = dims_of(op); !dims.is_null()) {
           named.signature =
               builder_.intern(Signature{named.name, dims, assumed_types(dims), {}, {}});
@@ -228,8 +245,8 @@ void Job::add_mark(const Range& mark) {
   builder_.set_category_text(event, mark_);
 }
 
-void Job::add_gpu_event(const GpuEvent& gpu_event) {
-  if (!is_event(gpu_event.start_ns, gpu_event.end_ns)) return;
+bool Job::add_gpu_event(const GpuEvent& gpu_event) {
+  if (!is_event(gpu_event.start_ns, gpu_event.end_ns)) return false;
   const GpuTrack& track = gpu_track(gpu_event);
   const EventId event = append(gpu_event.category, gpu_event.name, track.id, gpu_event.start_ns,
                                gpu_event.end_ns, gpu_event.correlation);
@@ -237,6 +254,7 @@ void Job::add_gpu_event(const GpuEvent& gpu_event) {
   if (gpu_event.stream != kAbsent) builder_.set_stream(event, track.stream);
   if (gpu_event.is_graph) builder_.set_category_text(event, graph_);
   if (gpu_event.details.valid()) builder_.set_details(event, gpu_event.details);
+  return true;
 }
 
 const Job::GpuTrack& Job::gpu_track(const GpuEvent& event) {

@@ -31,8 +31,10 @@ class Job {
   Job(TraceBuilder& builder, const ReadOptions& options);
 
   // --- numbers in the whole trace ---
-  // `machine` tells machines apart; people know it by the name of its host.
-  std::int64_t process(std::string_view machine, std::int64_t pid, std::string_view host = {});
+  // `machine` tells machines apart; people know it by the name of its host. `recording` tells processes
+  // apart that have one pid, as those of several containers have.
+  std::int64_t process(std::string_view machine, std::int64_t pid, std::string_view host = {},
+                       std::string_view recording = {});
   std::int64_t gpu(std::string_view machine, std::int64_t index,
                    std::string_view host = {});  // kAbsent stays
   // The same for a GPU that has a name in the whole world; `index` is what people call it.
@@ -62,7 +64,7 @@ class Job {
     TrackId track = {};
     std::int64_t start_ns = kAbsent, end_ns = kAbsent, correlation = kAbsent;
   };
-  void add_call(const Call& call);
+  bool add_call(const Call& call);  // whether it is one; so below
   struct Range {
     TrackId track = {};
     std::string_view domain = {}, text = {};
@@ -83,7 +85,7 @@ class Job {
     std::int64_t start_ns = kAbsent, end_ns = kAbsent, correlation = kAbsent;
     StringId details = {};
   };
-  void add_gpu_event(const GpuEvent& event);
+  bool add_gpu_event(const GpuEvent& event);
   // Of memory on a GPU: `what` is ALLOC, FREE or another word of the profiler's.
   struct Allocation {
     TrackId track = {};
@@ -128,8 +130,11 @@ class Job {
   [[nodiscard]] bool is_event(std::int64_t start_ns, std::int64_t end_ns);
   struct Named {
     std::string domain, plain, sizes;  // what it is found by
+    bool is_op = false;
     StringId name;
     SignatureId signature;
+    std::string domain_member;  // of the details of an op in a domain
+    StringId details;           // with nothing else in them
   };
   const Named& named_op(std::string_view domain, const EmittedOp& op);
   [[nodiscard]] Value assumed_types(const Value& dims) const;
@@ -152,8 +157,9 @@ class Job {
     std::string host;
     std::int64_t index = kAbsent;  // in its machine
   };
-  std::map<std::pair<std::string, std::int64_t>, Numbered> processes_,
-      gpus_;  // by machine and own number
+  // by machine, pid and recording
+  std::map<std::tuple<std::string, std::int64_t, std::string>, Numbered> processes_;
+  std::map<std::pair<std::string, std::int64_t>, Numbered> gpus_;  // by machine and own number
   std::set<std::int64_t> process_numbers_, gpu_numbers_;
   std::map<std::int64_t, std::vector<std::pair<std::string, Value>>> gpu_facts_;
   // by process, GPU, stream and context

@@ -69,7 +69,7 @@ std::map<std::int64_t, std::int64_t> Job::ranks() const {
   std::map<std::int64_t, std::int64_t> ranks;
   std::vector<std::tuple<std::string, std::int64_t, std::int64_t>> order;  // by machine and pid
   for (const auto& [own, process] : processes_) {
-    order.emplace_back(process.host, own.second, process.number);
+    order.emplace_back(process.host, std::get<1>(own), process.number);
     const auto found = places_.find(process.number);
     if (found == places_.end()) continue;
     Communicator all{kAbsent, found->second.rank};
@@ -91,7 +91,7 @@ Value Job::processes_value() const {
   const std::map<std::int64_t, std::int64_t> rank_of = ranks();
   for (const auto& [own, process] : processes_) {
     std::vector<std::string> keys{"pid", "hostname", "own_pid"};
-    std::vector<Value> values{process.number, process.host, own.second};
+    std::vector<Value> values{process.number, process.host, std::get<1>(own)};
     const auto add = [&](const char* key, Value value) {
       keys.emplace_back(key);
       values.push_back(std::move(value));

@@ -92,11 +92,12 @@ class NsightReader {
   }
 
  private:
-  [[nodiscard]] std::int64_t at(std::int64_t ns) {
+  [[nodiscard]] std::int64_t at(std::int64_t ns) const {
     if (ns == kAbsent || ns > kLatestNs || ns < -kLatestNs) return kAbsent;
-    last_ns_ = std::max(last_ns_, ns + zero_ns_);
     return ns + zero_ns_;
   }
+  // What is open when the recording ends, ends with the last call, range or GPU event.
+  void extend_to(std::int64_t ns) { last_ns_ = std::max(last_ns_, ns); }
   StringId name_of(std::int64_t id) {
     if (const StringId* const known = names_.find(id)) return *known;
     StringId name;
@@ -249,7 +250,7 @@ class NsightReader {
                    if (row.integer(2) != kBacktraceClass && others.contains(key)) twins.insert(key);
                  });
     for (const CallRow& row : backtraces)
-      if (twins.contains({row.thread, row.correlation}))
+      if (row.correlation != kAbsent && twins.contains({row.thread, row.correlation}))
         job_.count_no_event();
       else
         add_call(row);
@@ -261,13 +262,14 @@ class NsightReader {
     KnownPlace& where = known(place, row.thread);
     if (where.is_repeated) return;
     const bool is_driver = row.call_class == kDriverClass;
-    job_.add_call({.category = is_driver ? Category::kCudaDriver : Category::kCudaRuntime,
-                   .domain = is_driver ? driver_ : runtime_,
-                   .name = call_name(row.name),
-                   .track = track_of(where, place),
-                   .start_ns = at(row.start_ns),
-                   .end_ns = at(row.end_ns),
-                   .correlation = job_.correlation(where.space, row.correlation)});
+    const Job::Call call{.category = is_driver ? Category::kCudaDriver : Category::kCudaRuntime,
+                         .domain = is_driver ? driver_ : runtime_,
+                         .name = call_name(row.name),
+                         .track = track_of(where, place),
+                         .start_ns = at(row.start_ns),
+                         .end_ns = at(row.end_ns),
+                         .correlation = job_.correlation(where.space, row.correlation)};
+    if (job_.add_call(call)) extend_to(call.end_ns);
   }
   StringId call_name(std::int64_t id) {
     if (last_call_.second.valid() && last_call_.first == id) return last_call_.second;
@@ -320,7 +322,7 @@ class NsightReader {
                                      .end_ns = at(row.end_ns),
                                      .correlation = job_.correlation(where.space, row.correlation)};
                  add(row.own, event);
-                 job_.add_gpu_event(event);
+                 if (job_.add_gpu_event(event)) extend_to(event.end_ns);
                }
              }));
   }
@@ -442,10 +444,15 @@ class NsightReader {
 
   void take_in(NvtxRow& row, std::vector<WaitingRow>& waiting) {
     const Place place{row.thread};
+    if (is_repeated(place)) return;
+    row.start_ns = at(row.start_ns);
+    if (row.end_ns != kAbsent) row.end_ns = at(row.end_ns);
+    // Whatever it is: the names of domains and threads are written when they are given.
+    if (row.end_ns == kAbsent || row.end_ns >= row.start_ns)
+      extend_to(std::max(row.start_ns, row.end_ns));
     if (row.type != kPushPop && row.type != kTextPushPop && row.type != kStartEnd &&
         row.type != kTextStartEnd && row.type != kMark && row.type != kDomain)
       return;
-    if (is_repeated(place)) return;
     if (!row.has_text) {
       row.text = job_.builder().text(name_of(row.text_id));
       row.op = emitted_op(row.text);
@@ -454,8 +461,6 @@ class NsightReader {
       domains_[{place.pid, row.domain}] = row.text;
       return;
     }
-    row.start_ns = at(row.start_ns);
-    if (row.end_ns != kAbsent) row.end_ns = at(row.end_ns);
     const bool is_open = row.end_ns == kAbsent && row.type != kMark;
     const bool has_domain =
         row.domain == kAbsent || row.domain == 0 || domains_.contains({place.pid, row.domain});

@@ -17,7 +17,8 @@ std::string RocpdAgent::label() const {
   return index == kAbsent ? std::string{} : fmt::format("{} {}", type, index);
 }
 
-RocpdTables::RocpdTables(const DatabaseFile& file, std::string suffix, Job& job)
+RocpdTables::RocpdTables(const DatabaseFile& file, std::string suffix, const std::string& recording,
+                         Job& job)
     : file_{file}, suffix_{std::move(suffix)}, job_{job}, space_{job.new_space()} {
   read_versions();
   std::unordered_set<std::int64_t> texts_of_markers;
@@ -40,7 +41,7 @@ RocpdTables::RocpdTables(const DatabaseFile& file, std::string suffix, Job& job)
   if (file_.has(name("timestamp")))
     for_each_row(job_, {file_, name("timestamp"), {"id", "value"}},
                  [this](const Statement& row) { times_.set(row.integer(0), row.integer(1)); });
-  read_process();
+  read_process(recording);
   read_agents();
   read_symbols();
   read_counters();
@@ -69,7 +70,7 @@ Value RocpdTables::more_of(const Statement& row, int cell) {
   return text ? parse_json_value(*text).value_or(Value{}) : Value{};
 }
 
-void RocpdTables::read_process() {
+void RocpdTables::read_process(const std::string& recording) {
   std::string machine;
   for_each_row(job_, {file_, name("info_node"), {"hostname", "machine_id"}},
                [&](const Statement& row) {
@@ -88,8 +89,8 @@ void RocpdTables::read_process() {
     place = place_in_job(unpacked_text(row.text(1)).value_or(std::string{}));
     if (columns.size() > 2) command = row.text(2);
   });
-  machine_ = machine.empty() ? host_ : machine;
-  process_ = job_.process(machine_, pid, host_);
+  machine_ = machine + "/" + host_;
+  process_ = job_.process(machine.empty() ? host_ : machine, pid, host_, recording);
   if (place.rank != kAbsent) job_.set_rank(process_, place.rank, place.world_size);
   if (!command.empty()) job_.set_command(process_, command);
   for_each_row(job_, {file_, name("info_thread"), {"id", "tid", "name"}},
