@@ -105,6 +105,10 @@ Value Job::processes_value() const {
         if (place.world_size == kAbsent) size = std::max(size, communicator.size);
       if (size != kAbsent) add("world_size", size);
       if (!place.command.empty()) add("command", place.command);
+      if (counting_ != kAbsent) {
+        add("rows_not_events", static_cast<std::int64_t>(place.no_events));
+        add("streaming_counter_samples", static_cast<std::int64_t>(place.samples));
+      }
       std::vector<Value> communicators;
       for (const auto& [id, communicator] : place.communicators)
         communicators.push_back(

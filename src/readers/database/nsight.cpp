@@ -269,7 +269,9 @@ class NsightReader {
                          .start_ns = at(row.start_ns),
                          .end_ns = at(row.end_ns),
                          .correlation = job_.correlation(where.space, row.correlation)};
-    if (job_.add_call(call)) extend_to(call.end_ns);
+    if (!job_.add_call(call)) return;
+    extend_to(call.end_ns);
+    if (place.is_known && last_caller_ != place.pid) callers_.insert(last_caller_ = place.pid);
   }
   StringId call_name(std::int64_t id) {
     if (last_call_.second.valid() && last_call_.first == id) return last_call_.second;
@@ -305,8 +307,10 @@ class NsightReader {
              [&](GpuRows& piece) {
                for (const GpuRow& row : piece.rows) {
                  Place place{row.process};
-                 // Old exports do not say whose it is; where there is one process, it is that one's.
-                 if (!place.is_known && processes_.size() == 1)
+                 // Old exports do not say whose it is; where one process has calls, it is that one's.
+                 if (!place.is_known && callers_.size() == 1)
+                   place.pid = *callers_.begin();
+                 else if (!place.is_known && processes_.size() == 1)
                    place.pid = processes_.begin()->first;
                  const KnownPlace& where = known(place, row.process);
                  if (where.is_repeated) continue;
@@ -431,8 +435,9 @@ class NsightReader {
       each.row.payload = each.payload;
       if (each.row.end_ns == kAbsent) each.row.end_ns = last_ns_;
       each.row.op = emitted_op(each.text);
-      add_nvtx(each.row);
+      add_nvtx(each.row, each.event);
     }
+    job_.end_ranges();
     job_.tell_rows_without_times(columns.table);
   }
 
@@ -440,6 +445,7 @@ class NsightReader {
   struct WaitingRow {
     NvtxRow row;
     std::string text, payload;
+    EventId event = {};  // of a range that nests
   };
 
   void take_in(NvtxRow& row, std::vector<WaitingRow>& waiting) {
@@ -465,27 +471,37 @@ class NsightReader {
     const bool has_domain =
         row.domain == kAbsent || row.domain == 0 || domains_.contains({place.pid, row.domain});
     if (!is_open && has_domain) return add_nvtx(row);
-    waiting.push_back({row, std::string{row.text}, std::string{row.payload}});
+    EventId event;
+    if (row.type == kPushPop || row.type == kTextPushPop) {
+      event = job_.begin_range(range_of(row));
+      if (!event.valid()) return;
+    }
+    waiting.push_back({row, std::string{row.text}, std::string{row.payload}, event});
   }
 
-  void add_nvtx(const NvtxRow& row) {
+  [[nodiscard]] Job::Range range_of(const NvtxRow& row) {
     const Place place{row.thread};
     std::string_view domain;
     if (const auto found = domains_.find({place.pid, row.domain}); found != domains_.end())
       domain = found->second;
-    Job::Range range{track_of(known(place, row.thread), place),
-                     domain,
-                     row.text,
-                     row.start_ns,
-                     row.end_ns,
-                     {},
-                     &row.op};
+    return {track_of(known(place, row.thread), place),
+            domain,
+            row.text,
+            row.start_ns,
+            row.end_ns,
+            {},
+            &row.op};
+  }
+
+  // `begun`: what stands in its place, where it had to wait.
+  void add_nvtx(const NvtxRow& row, EventId begun = {}) {
+    Job::Range range = range_of(row);
     if (row.type == kMark) return job_.add_mark(range);
     if (row.type == kStartEnd || row.type == kTextStartEnd) return job_.add_loose_range(range);
     const std::string payload =
         range.domain == "NCCL" ? message_members(row, row.text) : std::string{};
     range.details = payload;
-    job_.add_range(range);
+    begun.valid() ? job_.end_range(begun, range) : job_.add_range(range);
   }
 
   // What NCCL says about a call of it: of which communicator, how much, from or to whom.
@@ -555,8 +571,10 @@ class NsightReader {
   ById<StringId> names_, call_names_;  // by id of StringIds
   std::optional<Statement> find_name_;
   std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> processes_;  // pid -> number, space
-  std::unordered_map<std::int64_t, KnownPlace> places_;                      // by globalTid
-  KnownPlace* last_ = nullptr;  // the one of the row before
+  std::set<std::int64_t> callers_;  // pids of those with calls
+  std::int64_t last_caller_ = kAbsent;
+  std::unordered_map<std::int64_t, KnownPlace> places_;  // by globalTid
+  KnownPlace* last_ = nullptr;                           // the one of the row before
   std::int64_t last_global_ = 0;
   struct OwnGpu {
     std::int64_t pid, own, number;

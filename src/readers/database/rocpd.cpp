@@ -226,7 +226,7 @@ class RocpdReader {
     job_.add_gpu_event({.category = Category::kGpuMemcpy,
                         .name = name,
                         .process = tables_.process(),
-                        .gpu = to.gpu != kAbsent ? to.gpu : from.gpu,
+                        .gpu = tables_.device_of_copy(from, to),
                         .stream = row.place.stream,
                         .start_ns = row.start_ns,
                         .end_ns = row.end_ns,

@@ -54,6 +54,8 @@ class RocpdTables {
   [[nodiscard]] bool is_marker(std::int64_t category) const { return markers_.contains(category); }
   [[nodiscard]] TrackId thread(std::int64_t id);
   [[nodiscard]] const RocpdAgent& agent(std::int64_t id) const;
+  // The GPU that a copy goes to or comes from; between memories of the host that of the source.
+  [[nodiscard]] std::int64_t device_of_copy(const RocpdAgent& from, const RocpdAgent& to);
   [[nodiscard]] const RocpdPlace* track(std::int64_t id) const { return tracks_.find(id); }
   [[nodiscard]] std::int64_t time(std::int64_t id) const;  // of table timestamp
   struct Symbol {
@@ -73,6 +75,10 @@ class RocpdTables {
 
  private:
   void read_versions();
+  struct EventOwner {
+    std::int64_t node = kAbsent, process = kAbsent;  // ids of their rows
+  };
+  [[nodiscard]] EventOwner owner_of_events() const;
   void read_process(const std::string& recording);
   // A JSON object that a row brings, packed or not; null when it cannot be read.
   [[nodiscard]] Value more_of(const Statement& row, int cell);

@@ -172,8 +172,7 @@ class RpdReader {
                      .end_ns = row.end_ns,
                      .correlation = correlation(row.id)});
     } else {  // the tracer's own work
-      job_.count_no_event();
-      job_.add_overhead(name, track, row.start_ns, row.end_ns);
+      if (job_.add_overhead(name, track, row.start_ns, row.end_ns)) job_.count_no_event();
     }
   }
 
