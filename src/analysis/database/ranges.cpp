@@ -178,8 +178,8 @@ class RangeTables {
   const std::string* name_of(const Range& range) {
     const std::uint32_t name = trace_.names()[range.event.row].row;
     const auto details = range.is_op ? trace_.detail_texts().at(range.event) : std::nullopt;
-    const auto [known, is_new] =
-        known_names_.try_emplace({name, details ? details->row : kNoRange}, nullptr);
+    const auto [known, is_new] = known_names_.try_emplace(
+        std::uint64_t{name} << 32 | (details ? details->row : kNoRange), nullptr);
     if (is_new) {
       std::string text;
       if (const Value& domain = details_.of(range.event, "domain"); range.is_op && domain.is_text())
@@ -238,9 +238,8 @@ class RangeTables {
   const Trace& trace_;
   GpuWorkKinds kinds_;
   DetailReader details_;
-  std::set<std::string> names_;  // of ranges, in paths
-  std::map<std::pair<std::uint32_t, std::uint32_t>, const std::string*>
-      known_names_;  // by name and details
+  std::set<std::string> names_;                                        // of ranges, in paths
+  std::unordered_map<std::uint64_t, const std::string*> known_names_;  // by name and details
   std::vector<Path> paths_;
   std::vector<std::uint32_t> path_of_;                             // by range
   std::vector<std::uint32_t> op_of_;                               // by range, into op_list_
