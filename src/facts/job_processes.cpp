@@ -24,6 +24,8 @@ JobProcess process_in(const Value& entry) {
   process.rank = number_in(entry, "rank");
   process.world_size = number_in(entry, "world_size");
   process.command = member(entry, "command").as_text();
+  process.rows_not_events = number_in(entry, "rows_not_events");
+  process.streaming_samples = number_in(entry, "streaming_counter_samples");
   for (const Value& communicator : member(entry, "communicators").items())
     process.communicators.push_back({member(communicator, "id").as_text(),
                                      member(communicator, "size").as_int(),

@@ -21,6 +21,8 @@ struct JobProcess {
   std::string name;         // "node-a/4101"
   std::optional<std::int64_t> rank = {}, world_size = {};
   std::string command = {};  // how it was started; empty: not read
+  std::optional<std::int64_t> rows_not_events = {},
+                              streaming_samples = {};  // where they are counted
   std::vector<Communicator> communicators = {};
   std::vector<EventId> events = {};  // in file order; GPU events of its streams too
 };

@@ -133,6 +133,13 @@ def other_ways_in(check):
     (job / "job.yaml").write_text("rocprofiler-sdk:\n  rocpd:\n    rocpd_package_version: \"1.0\"\n    path: \".\"\n"
                                   "    files:\n      - b.db\n      - a.db\n", encoding="utf-8")
     check.expect("a list of files", kernels(check.tables(job / "job.yaml")), kernels(both))
+    # A package: its list decides, not what lies beside it.
+    package = check.folder / "run.rpdb"
+    (package / "data").mkdir(parents=True)
+    shutil.copy(job / "a.db", package / "data" / "a.rocpd")
+    shutil.copy(job / "b.db", package / "b.db")
+    (package / "metadata.yaml").write_text('rocprofiler-sdk: {"rocpd": {files: "d*/a.*", path: .}}\n', encoding="utf-8")
+    check.expect("a package", kernels(check.tables(package)), kernels(wanted))
 
 
 def operations_without_calls(check):

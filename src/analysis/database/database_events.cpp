@@ -11,7 +11,10 @@
 namespace tracelens {
 namespace {
 
-constexpr std::size_t kDeepest = 64;
+// Up to which depth ranges nest at any cost, and up to which while there is any left.
+constexpr std::size_t kDeep = 64, kDeepest = 4096;
+// What events may cost that are deeper: steps up the ranges around them, in all and for each event.
+constexpr std::size_t kSpareSteps = 4'000'000, kSpareStepsOfEvent = 32;
 
 bool is_complete(const Trace& trace, EventId event) {
   return trace.phase(event) == Phase::kComplete && trace.ts_ns()[event.row] != kAbsent &&
@@ -48,7 +51,8 @@ DatabaseEvents::DatabaseEvents(const Trace& trace) : trace_{trace} {
 
 // A walk over each thread in order of time. A range is around what begins and ends inside it: one that
 // overlaps its end, as calls do that a clock was set back under, is outside, and the range goes on.
-void DatabaseEvents::nest_ranges(std::vector<std::uint32_t>& range_of_call) {
+void DatabaseEvents::nest_ranges(std::vector<std::uint32_t>& range_of_call,
+                                 const std::vector<std::uint32_t>& weights) {
   struct Entry {
     std::uint32_t track;
     std::int64_t start_ns;
@@ -73,6 +77,18 @@ void DatabaseEvents::nest_ranges(std::vector<std::uint32_t>& range_of_call) {
   });
   std::vector<const Entry*> around;
   std::uint32_t track = kNoRange;
+  std::size_t deepest = kDeepest;
+  std::size_t spare = kSpareSteps + kSpareStepsOfEvent * (entries.size() + gpu_.size());
+  // What is spent is spent: the rest is nested no deeper than at any cost.
+  const auto spend = [&](std::size_t times) {
+    const std::size_t steps = around.size() <= kDeep ? 0 : (around.size() - kDeep) * times;
+    if (deepest == kDeep || steps <= spare) {
+      spare -= deepest == kDeep ? 0 : steps;
+      return;
+    }
+    deepest = kDeep;
+    around.resize(std::min(around.size(), kDeep));
+  };
   for (const Entry& entry : entries) {
     if (entry.track != track) around.clear();
     track = entry.track;
@@ -81,6 +97,7 @@ void DatabaseEvents::nest_ranges(std::vector<std::uint32_t>& range_of_call) {
              (range->end_ns == entry.start_ns && entry.end_ns > entry.start_ns && !entry.is_call);
     };
     while (!around.empty() && is_over(around.back())) around.pop_back();
+    spend(1 + (entry.is_call ? weights[entry.index] : 0));
     const auto innermost =
         std::find_if(around.rbegin(), around.rend(),
                      [&entry](const Entry* range) { return range->end_ns >= entry.end_ns; });
@@ -89,23 +106,15 @@ void DatabaseEvents::nest_ranges(std::vector<std::uint32_t>& range_of_call) {
       range_of_call[entry.index] = inside;
     } else {
       ranges_[entry.index].parent = inside;
-      if (around.size() == kDeepest) std::erase_if(around, is_over);  // those under longer ones
-      if (around.size() < kDeepest) around.push_back(&entry);
+      if (around.size() == deepest) std::erase_if(around, is_over);  // those under longer ones
+      if (around.size() < deepest) around.push_back(&entry);
     }
   }
 }
 
 void DatabaseEvents::link() {
   std::vector<std::uint32_t> range_of_call(calls_.size() + node_events_.size(), kNoRange);
-  if (!ranges_.empty()) nest_ranges(range_of_call);
-  for (std::size_t i = 0; i < node_events_.size(); ++i) {
-    const Value details = trace_.details(node_events_[i]);
-    const Value &node = member(details, "graph node"), &original = member(details, "original");
-    if (node.is_int())
-      nodes_.try_emplace(
-          {process_of(trace_, node_events_[i]), node.as_int()},
-          Node{original.is_int() ? original.as_int() : kAbsent, range_of_call[calls_.size() + i]});
-  }
+  std::vector<std::uint32_t> weights(range_of_call.size(), 0);
   std::unordered_map<std::int64_t, std::uint32_t> call_of;
   call_of.reserve(calls_.size());
   for (std::size_t i = 0; i < calls_.size(); ++i)
@@ -116,8 +125,20 @@ void DatabaseEvents::link() {
     const auto found = id == kAbsent ? call_of.end() : call_of.find(id);
     if (found == call_of.end()) continue;
     job.call = calls_[found->second];
-    job.range = range_of_call[found->second];
+    job.range = found->second;  // the call, until its range is known
+    ++weights[found->second];
   }
+  if (!ranges_.empty()) nest_ranges(range_of_call, weights);
+  for (std::size_t i = 0; i < node_events_.size(); ++i) {
+    const Value details = trace_.details(node_events_[i]);
+    const Value &node = member(details, "graph node"), &original = member(details, "original");
+    if (node.is_int())
+      nodes_.try_emplace(
+          {process_of(trace_, node_events_[i]), node.as_int()},
+          Node{original.is_int() ? original.as_int() : kAbsent, range_of_call[calls_.size() + i]});
+  }
+  for (GpuEvent& job : gpu_)
+    if (job.range != kNoRange) job.range = range_of_call[job.range];
 }
 
 std::uint32_t DatabaseEvents::range_of_node(const GpuEvent& event, std::int64_t node) const {
@@ -141,6 +162,20 @@ DatabaseEvents::Place DatabaseEvents::place_of(std::int64_t gpu) const {
       if (member(entry, "id") == Value{gpu})
         return {member(entry, "node").as_text(), member(entry, "index").as_int()};
   return {"", gpu};
+}
+
+std::string DatabaseEvents::host_of(EventId gpu_event) const {
+  const Value *const streams = trace_.metadata("streams"), *const processes =
+                                                               trace_.metadata("processes");
+  if (streams == nullptr || processes == nullptr) return {};
+  const Track& track = trace_.track(gpu_event);
+  for (const Value& stream : streams->items()) {
+    if (member(stream, "gpu") != track.pid || member(stream, "stream") != track.tid) continue;
+    for (const Value& process : processes->items())
+      if (member(process, "pid") == member(stream, "pid"))
+        return member(process, "hostname").as_text();
+  }
+  return {};
 }
 
 std::string DatabaseEvents::process_name(std::int64_t number) const {

@@ -34,7 +34,8 @@ class DatabaseEvents {
   [[nodiscard]] const std::vector<GpuEvent>& gpu() const { return gpu_; }  // in file order
   [[nodiscard]] const std::vector<EventId>& calls() const { return calls_; }
 
-  // Ranges nest on their thread. Beyond a depth that no program reaches they hang on the last one.
+  // Ranges nest on their thread. Beyond a depth that no program reaches they hang on the last one; so they do
+  // beyond a smaller one where there are so many that walking up from each would take too long.
   struct Range {
     EventId event;
     std::uint32_t parent = kNoRange;
@@ -53,11 +54,15 @@ class DatabaseEvents {
     std::int64_t index = 0;
   };
   [[nodiscard]] Place place_of(std::int64_t gpu) const;
+  // The machine of the process whose GPU event it is.
+  [[nodiscard]] std::string host_of(EventId gpu_event) const;
   // "node-a/4101"
   [[nodiscard]] std::string process_name(std::int64_t number) const;
 
  private:
-  void nest_ranges(std::vector<std::uint32_t>& range_of_call);
+  // `weights`: GPU events by call, each of which walks up the ranges around it.
+  void nest_ranges(std::vector<std::uint32_t>& range_of_call,
+                   const std::vector<std::uint32_t>& weights);
   void link();
   struct Node {
     std::int64_t original = kAbsent;

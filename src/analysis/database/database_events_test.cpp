@@ -66,5 +66,21 @@ TEST(DatabaseEvents, RangesThatOverlapDoNotPileUp) {
   EXPECT_EQ(std::move(thread).ranges_of_calls(), (std::vector<std::string>{"odd", "after"}));
 }
 
+TEST(DatabaseEvents, DeepNestingIsKept) {
+  ThreadOfCalls thread;
+  for (int i = 0; i < 1000; ++i) thread.add_range(i == 999 ? "last" : "range", i, 10'000 - i);
+  thread.add_call(5'000, 5'001);
+  EXPECT_EQ(std::move(thread).ranges_of_calls(), std::vector<std::string>{"last"});
+}
+
+// A file could ask for any number of steps: deep ranges with a call in each.
+TEST(DatabaseEvents, NestingThatCostsTooMuchIsCut) {
+  ThreadOfCalls thread;
+  constexpr int kRanges = 40'000;
+  for (int i = 0; i < kRanges; ++i) thread.add_range("range", i, 3 * kRanges - i);
+  for (int i = 0; i < 50; ++i) thread.add_call(kRanges + i, kRanges + i + 1);
+  EXPECT_EQ(std::move(thread).ranges_of_calls(), std::vector<std::string>(50, "range"));
+}
+
 }  // namespace
 }  // namespace tracelens

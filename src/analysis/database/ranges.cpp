@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <tracelens/json.hpp>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/database/detail_reader.hpp"
 #include "facts/gpu_work.hpp"
 #include "trace/value_member.hpp"
 #include "tree/time_math.hpp"
@@ -22,7 +24,7 @@ using Range = DatabaseEvents::Range;
 
 struct Path {
   std::uint32_t parent = kNoRange;
-  std::uint32_t name = 0;  // StringId
+  const std::string* name = nullptr;  // with its domain
   std::int64_t depth = 1;
   std::int64_t count = 0, host_ns = 0, gpu_ops = 0, gpu_ns = 0, self_ns = 0, busy_ns = 0;
   std::map<std::int64_t, std::int64_t> busy_until = {};  // by GPU
@@ -52,6 +54,7 @@ class RangeTables {
       : events_{events},
         trace_{events.trace()},
         kinds_{trace_},
+        details_{trace_},
         path_of_(events.ranges().size()),
         op_of_(events.ranges().size(), kNoRange) {
     place_ranges();
@@ -59,18 +62,6 @@ class RangeTables {
   }
 
   [[nodiscard]] Table range_tree() const {
-    std::vector<std::pair<std::vector<std::string_view>, const Path*>> rows;
-    for (const Path& path : paths_) {
-      std::vector<std::string_view> names;
-      for (const Path* at = &path;; at = &paths_[at->parent]) {
-        names.push_back(trace_.text({at->name}));
-        if (at->parent == kNoRange) break;
-      }
-      std::ranges::reverse(names);
-      rows.emplace_back(std::move(names), &path);
-    }
-    std::ranges::sort(
-        rows, {}, [](const auto& row) -> const auto& { return row.first; });
     const ColumnSpec columns[] = {
         {"path", Kind::kText, "", "names of the ranges, the outermost first"},
         {"depth", Kind::kInteger, "", "how many they are"},
@@ -82,11 +73,27 @@ class RangeTables {
         {"gpu_busy_ns", Kind::kInteger, "ns",
          "time in which a GPU ran any of them, added up over GPUs"}};
     Table table{"range_tree", "GPU time by the ranges the program named", columns};
-    for (const auto& [names, path] : rows) {
-      std::string text;
-      for (const std::string_view name : names) text.append(text.empty() ? "" : " > ").append(name);
-      table.add_row(text, path->depth, path->count, path->host_ns, path->gpu_ops, path->gpu_ns,
-                    path->self_ns, path->busy_ns);
+    // Below their parent in the order of their names: that is the order of the paths.
+    std::vector<std::vector<std::uint32_t>> inside(paths_.size() + 1);
+    for (std::uint32_t i = 0; i < paths_.size(); ++i)
+      inside[std::min<std::size_t>(paths_[i].parent, paths_.size())].push_back(i);
+    for (std::vector<std::uint32_t>& paths : inside)
+      std::ranges::sort(paths, std::ranges::greater{},
+                        [this](std::uint32_t i) { return std::string_view{*paths_[i].name}; });
+    std::string text;
+    std::vector<std::size_t> ends{0};  // of the text, by depth
+    for (std::vector<std::uint32_t> next = inside.back(); !next.empty();) {
+      const std::uint32_t i = next.back();
+      const Path& path = paths_[i];
+      next.pop_back();
+      next.insert(next.end(), inside[i].begin(), inside[i].end());
+      const auto depth = static_cast<std::size_t>(path.depth);
+      ends.resize(depth);
+      text.resize(ends.back());
+      text.append(depth == 1 ? "" : " > ").append(*path.name);
+      ends.push_back(text.size());
+      table.add_row(text, path.depth, path.count, path.host_ns, path.gpu_ops, path.gpu_ns,
+                    path.self_ns, path.busy_ns);
     }
     return table;
   }
@@ -146,12 +153,12 @@ class RangeTables {
       const EventId event = ranges[i].event;
       return std::tuple{trace_.ts_ns()[event.row], -trace_.dur_ns()[event.row], i};
     });
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t>
+    std::map<std::pair<std::uint32_t, const std::string*>, std::uint32_t>
         known;  // parent's path and name
     for (const std::uint32_t i : order) {
       const Range& range = ranges[i];
       const std::uint32_t parent = range.parent == kNoRange ? kNoRange : path_of_[range.parent];
-      const std::uint32_t name = trace_.names()[range.event.row].row;
+      const std::string* const name = name_of(range);
       const auto [entry, is_new] =
           known.try_emplace({parent, name}, static_cast<std::uint32_t>(paths_.size()));
       if (is_new)
@@ -163,8 +170,23 @@ class RangeTables {
       const std::int64_t ns = trace_.dur_ns()[range.event.row];
       ++path.count;
       path.host_ns = plus_ns(path.host_ns, ns);
-      if (range.is_op) add_op(i, range, name, ns);
+      if (range.is_op) add_op(i, range, trace_.names()[range.event.row].row, ns);
     }
+  }
+
+  // Names that are equal are one text.
+  const std::string* name_of(const Range& range) {
+    const std::uint32_t name = trace_.names()[range.event.row].row;
+    const auto details = range.is_op ? trace_.detail_texts().at(range.event) : std::nullopt;
+    const auto [known, is_new] = known_names_.try_emplace(
+        std::uint64_t{name} << 32 | (details ? details->row : kNoRange), nullptr);
+    if (is_new) {
+      std::string text;
+      if (const Value& domain = details_.of(range.event, "domain"); range.is_op && domain.is_text())
+        text = domain.as_text() + ":";
+      known->second = &*names_.insert(text.append(trace_.text({name}))).first;
+    }
+    return known->second;
   }
 
   void add_op(std::uint32_t i, const Range& range, std::uint32_t name, std::int64_t ns) {
@@ -215,6 +237,9 @@ class RangeTables {
   const DatabaseEvents& events_;
   const Trace& trace_;
   GpuWorkKinds kinds_;
+  DetailReader details_;
+  std::set<std::string> names_;                                        // of ranges, in paths
+  std::unordered_map<std::uint64_t, const std::string*> known_names_;  // by name and details
   std::vector<Path> paths_;
   std::vector<std::uint32_t> path_of_;                             // by range
   std::vector<std::uint32_t> op_of_;                               // by range, into op_list_

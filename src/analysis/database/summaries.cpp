@@ -146,16 +146,24 @@ Table database_devices(const DatabaseEvents& events) {
     bool is_known = false;
     std::vector<Interval> kernels, copies;
   };
-  std::map<std::int64_t, Device> by_number;
+  std::map<std::pair<std::int64_t, std::string>, Device> by_number;  // of unknown GPUs by host
+  std::unordered_map<std::uint32_t, std::string> hosts;              // by track
   const auto rows = trace.devices().rows();
   const auto values = trace.devices().values();
   std::size_t at = 0;
   for (const GpuEvent& job : events.gpu()) {
     while (at < rows.size() && rows[at] < job.event.row) ++at;
     const bool is_known = at < rows.size() && rows[at] == job.event.row;
-    const auto [entry, is_new] = by_number.try_emplace(is_known ? values[at] : kAbsent);
+    std::string host;
+    if (!is_known) {
+      const auto [known, is_first] = hosts.try_emplace(trace.tracks()[job.event.row].row);
+      if (is_first) known->second = events.host_of(job.event);
+      host = known->second;
+    }
+    const auto [entry, is_new] = by_number.try_emplace({is_known ? values[at] : kAbsent, host});
     Device& device = entry->second;
-    if (is_new && is_known) device.place = events.place_of(entry->first);
+    if (is_new && is_known) device.place = events.place_of(values[at]);
+    if (is_new && !is_known) device.place = {host, kAbsent};
     device.is_known = is_known;
     const bool is_copy = job.work == Work::kCopy || job.work == Work::kFill;
     (is_copy ? device.copies : device.kernels).push_back({job.start_ns, job.end_ns});

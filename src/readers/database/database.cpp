@@ -1,7 +1,6 @@
 #include "readers/database/database.hpp"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +18,7 @@
 #include "readers/database/connection.hpp"
 #include "readers/database/job.hpp"
 #include "readers/database/nsight.hpp"
+#include "readers/database/package_list.hpp"
 #include "readers/database/rocpd.hpp"
 #include "readers/database/rpd.hpp"
 #include "readers/kit/source.hpp"
@@ -198,59 +198,39 @@ bool has_database_name(const fs::path& path) {
                              [&](std::string_view ending) { return name.ends_with(ending); });
 }
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t from = text.find_first_not_of(" \t\r\"'");
-  if (from == text.npos) return {};
-  return text.substr(from, text.find_last_not_of(" \t\r\"'") - from + 1);
+// The databases that the list of a package names, as paths.
+std::vector<std::string> listed_in(io::Stream& in) {
+  std::string text(std::size_t{1} << 20, '\0');
+  text.resize(in.read(text));
+  const PackageList list = package_list(text);
+  const fs::path folder = fs::path{in.name()}.parent_path() / list.folder;
+  std::vector<std::string> paths;
+  for (const std::string& name : list.files) {
+    const std::vector<std::string> found = matching_files(folder, name);
+    paths.insert(paths.end(), found.begin(), found.end());
+  }
+  if (paths.empty()) throw Error{in.name(), "lists no database"};
+  return paths;
 }
 
-// The files that a package lists, "path" included: a few keys of a small YAML file, for which no
-// library is worth its weight. A list may stand in brackets, over several lines, or as lines "- a.db".
-std::vector<std::string> listed_files(std::string_view yaml, std::string& folder) {
-  std::string flat;  // without comments, on one line, brackets and braces apart
-  while (!yaml.empty()) {
-    const std::size_t end = yaml.find('\n');
-    std::string_view line = yaml.substr(0, end);
-    yaml.remove_prefix(end == yaml.npos ? yaml.size() : end + 1);
-    if (const std::size_t comment = line.find(" #"); comment != line.npos)
-      line = line.substr(0, comment);
-    const std::string_view text = trimmed(line);
-    if (text.starts_with("#")) continue;
-    flat.append(text.starts_with("- ") ? ", " : "\n")
-        .append(text.starts_with("- ") ? text.substr(2) : text);
-  }
-  const auto value_of = [&](std::string_view key) -> std::string_view {
-    const std::size_t at = flat.find(key);
-    if (at == flat.npos) return {};
-    std::string_view rest = std::string_view{flat}.substr(at + key.size());
-    const std::size_t bracket = rest.find_first_not_of(" \n");
-    if (bracket != rest.npos && rest[bracket] == '[')
-      return rest.substr(bracket + 1, std::min(rest.rfind(']'), rest.size()) - bracket - 1);
-    return rest.substr(0, rest.find_first_of("\n}"));
-  };
-  std::string_view path = value_of("path:");
-  path = trimmed(path.substr(0, path.find(',')));
-  if (!path.empty()) folder = path;
-  std::vector<std::string> names;
-  std::string_view files = value_of("files:");
-  while (!files.empty()) {
-    const std::size_t comma = files.find_first_of(",\n");
-    if (const std::string_view name = trimmed(files.substr(0, comma)); !name.empty())
-      names.emplace_back(name);
-    files.remove_prefix(comma == files.npos ? files.size() : comma + 1);
-  }
-  return names;
-}
-
-std::vector<std::string> matching(const fs::path& folder, const std::string& pattern) {
-  if (pattern.find_first_of("*?[") == pattern.npos) return {(folder / pattern).string()};
-  std::vector<std::string> found;
+// A package is a folder whose databases, wherever they lie, a list in it names.
+std::vector<std::string> packaged_in(const fs::path& folder) {
+  const fs::path name = folder.has_filename() ? folder.filename() : folder.parent_path().filename();
+  if (io::lower_case(name.extension().string()) != ".rpdb") return {};
+  std::vector<fs::path> lists;
   std::error_code error;
-  const fs::path below{pattern};
-  for (const auto& entry : fs::directory_iterator{folder / below.parent_path(), error})
-    if (::fnmatch(below.filename().c_str(), entry.path().filename().c_str(), 0) == 0)
-      found.push_back(entry.path().string());
-  std::ranges::sort(found);
+  for (const auto& entry : fs::directory_iterator{folder, error})
+    if (const std::string ending = io::lower_case(entry.path().extension().string());
+        (ending == ".yaml" || ending == ".yml") && entry.is_regular_file(error))
+      lists.push_back(entry.path());
+  std::ranges::sort(lists);
+  std::vector<std::string> found;
+  for (const fs::path& list : lists) {
+    io::Stream in = io::Stream::open(list.string());
+    if (!is_package_list(in.peek(4096))) continue;
+    const std::vector<std::string> listed = listed_in(in);
+    found.insert(found.end(), listed.begin(), listed.end());
+  }
   return found;
 }
 
@@ -293,7 +273,8 @@ Trace read_databases(const std::string& name, std::span<const std::string> paths
 }
 
 std::vector<std::string> databases_in(const std::string& folder, const ReadOptions& options) {
-  std::vector<std::string> found;
+  std::vector<std::string> found = packaged_in(folder);
+  if (!found.empty()) return found;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator{folder, error})
     if (has_database_name(entry.path()) && entry.is_regular_file(error) &&
@@ -303,23 +284,10 @@ std::vector<std::string> databases_in(const std::string& folder, const ReadOptio
   return found;
 }
 
-bool is_database_list(std::string_view head) {
-  return head.find("rocprofiler-sdk:") != head.npos && head.find("rocpd:") != head.npos &&
-         head.find("files:") != head.npos;
-}
+bool is_database_list(std::string_view head) { return is_package_list(head); }
 
 Trace read_database_list(io::Stream& in, const ReadOptions& options) {
-  std::string text(std::size_t{1} << 20, '\0');
-  text.resize(in.read(text));
-  std::string below = ".";
-  std::vector<std::string> paths;
-  const std::vector<std::string> names = listed_files(text, below);
-  const fs::path folder = fs::path{in.name()}.parent_path() / below;
-  for (const std::string& name : names) {
-    const std::vector<std::string> found = matching(folder, name);
-    paths.insert(paths.end(), found.begin(), found.end());
-  }
-  if (paths.empty()) throw Error{in.name(), "lists no database"};
+  const std::vector<std::string> paths = listed_in(in);
   return read_databases(in.name(), paths, options);
 }
 

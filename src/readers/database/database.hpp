@@ -21,10 +21,10 @@ namespace tracelens {
 
 [[nodiscard]] bool is_database(std::string_view head);
 
-// The rocpd databases of a folder; none when there are none.
+// The rocpd databases of a folder, or those that the list in a package (*.rpdb) names; none when there are none.
 [[nodiscard]] std::vector<std::string> databases_in(const std::string& folder,
                                                     const ReadOptions& options = {});
-// The list of a package of rocpd: a few lines of YAML, whose names are relative to it.
+// The list of a package of rocpd: a few lines of YAML or JSON, whose names are relative to it.
 [[nodiscard]] bool is_database_list(std::string_view head);
 [[nodiscard]] Trace read_database_list(io::Stream& in, const ReadOptions& options);
 

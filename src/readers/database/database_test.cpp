@@ -72,13 +72,20 @@ TEST(Nsight, TwinsOfCallsAndRowsWithoutTimesAreNoEvents) {
   EXPECT_EQ(trace.name({0}), "cudaLaunchKernel");
 }
 
+TEST(Nsight, ACallWithoutANumberHasNoTwin) {
+  const io::TemporaryFolder folder;
+  const std::string path = make(folder, "x.sqlite", kNsight);
+  run(path, "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET correlationId = NULL");
+  EXPECT_EQ(count(read(path), Category::kCudaRuntime), 3);
+}
+
 TEST(Nsight, ARangeOfEmitNvtxIsAnOpAndEndsWithTheRecording) {
   const io::TemporaryFolder folder;
   const Trace trace = read(make(folder, "x.sqlite", kNsight));
   for (const EventId event : trace.all_events()) {
     if (trace.category(event) != Category::kCpuOp) continue;
     EXPECT_EQ(trace.name(event), "aten::mm");
-    EXPECT_EQ(trace.end_ns(event), 70);  // the last time in the file, of an event or not
+    EXPECT_EQ(trace.end_ns(event), 50);  // as the last event, not as a row that is none
     EXPECT_EQ(trace.signature(trace.signatures()[event.row]).dims.items().size(), 2U);
     EXPECT_EQ(trace.sequence_numbers().at(event), 4);
     return;

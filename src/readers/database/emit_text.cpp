@@ -85,11 +85,11 @@ bool are_pairs(std::string_view text) {
   }) && cursor.is_over();
 }
 
-std::optional<std::int64_t> digits_of(std::string_view text) {
-  Cursor cursor{text};
-  std::int64_t value = 0;
-  if (!cursor.number(value, false) || !cursor.is_over()) return std::nullopt;
-  return value;
+// False: these are no digits. A number that is too large for any id is digits all the same.
+bool digits_of(std::string_view text, std::int64_t& value) {
+  if (text.empty() || text.find_first_not_of("0123456789") != text.npos) return false;
+  value = io::parse_int64(text).value_or(kAbsent);
+  return true;
 }
 
 // Takes the last part off the text when it has this key and `fits` accepts its value. No value has an
@@ -136,15 +136,17 @@ EmittedOp emitted_op(std::string_view text) {
     return fits;
   });
   take_part(rest, ", op_id = ", [&](std::string_view value) {
-    op.op_id = digits_of(value).value_or(kAbsent);
-    return op.op_id != kAbsent;
+    const bool fits = digits_of(value, op.op_id);
+    op.is_op = op.is_op || fits;
+    return fits;
   });
   take_part(rest, ", seq = ", [&](std::string_view value) {
-    op.sequence = digits_of(value).value_or(kAbsent);
-    return op.sequence != kAbsent;
+    const bool fits = digits_of(value, op.sequence);
+    op.is_op = op.is_op || fits;
+    return fits;
   });
   op.name = rest;
-  op.is_op = op.sequence != kAbsent || op.op_id != kAbsent || !op.sizes.empty();
+  op.is_op = op.is_op || !op.sizes.empty();
   return op;
 }
 

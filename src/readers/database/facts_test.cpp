@@ -178,6 +178,27 @@ TEST(Nsight, ARangeBeforeTheNameOfItsDomainGetsIt) {
   EXPECT_TRUE(is_found);
 }
 
+TEST(Nsight, ARangeThatWaitsForItsDomainKeepsItsPlaceInTheFile) {
+  const io::TemporaryFolder folder;
+  const std::string script = replaced(kSession, "(5,9,59,'capture'", "(3,4,59,'twin'");
+  const Trace trace = read_file(make_file(folder, "x.sqlite", script));
+  std::vector<std::string> ranges;
+  for (const EventId event : trace.all_events())
+    if (trace.category(event) == Category::kUserAnnotation) ranges.emplace_back(trace.name(event));
+  EXPECT_EQ(ranges, (std::vector<std::string>{"NCCL:ncclCommInitRank", "twin"}));
+}
+
+TEST(Nsight, AnOpIsCalledByItsOwnNameWhateverItsDomain) {
+  const io::TemporaryFolder folder;
+  const std::string script = replaced(kSession, "'capture',NULL,0", "'aten::mm, seq = 4',NULL,1");
+  const Trace trace = read_file(make_file(folder, "x.sqlite", script));
+  std::vector<std::string> domains;
+  for (const EventId event : trace.all_events())
+    if (trace.name(event) == "aten::mm")
+      domains.push_back(member(trace.details(event), "domain").as_text());
+  EXPECT_EQ(domains, std::vector<std::string>{"NCCL"});
+}
+
 TEST(Nsight, ASessionThatIsInTwoFilesIsReadOnce) {
   const io::TemporaryFolder folder;
   const std::string paths[] = {make_file(folder, "x.sqlite", kSession),
@@ -245,6 +266,34 @@ TEST(Rocpd, ClocksOfTwoMachinesAreNotCompared) {
   EXPECT_THAT(warnings_of(read_databases("job", paths, {})),
               HasSubstr("the clocks of the 2 machines"));
   EXPECT_THAT(warnings_of(read_file(paths[0])), Not(HasSubstr("clocks")));
+}
+
+TEST(Rocpd, TheProcessIsTheOneThatEventsName) {
+  const io::TemporaryFolder folder;
+  const std::string script = std::string{kJob} +
+                             "ALTER TABLE rocpd_kernel_dispatch_a ADD COLUMN nid INTEGER;"
+                             "ALTER TABLE rocpd_kernel_dispatch_a ADD COLUMN pid INTEGER;"
+                             "UPDATE rocpd_kernel_dispatch_a SET nid = 9, pid = 78;"
+                             "INSERT INTO rocpd_info_node_a VALUES (9,'n','other');"
+                             "INSERT INTO rocpd_info_process_a VALUES (78,4101,'','{}');";
+  const Trace trace = read_file(make_file(folder, "x.db", script));
+  EXPECT_EQ(member(process_of(trace), "own_pid").as_int(), 4101);
+  EXPECT_EQ(member(process_of(trace), "hostname").as_text(), "other");
+  EXPECT_EQ(member(process_of(trace), "rows_not_events").as_int(), 0);
+}
+
+// Containers have a pid, and a machine, in common.
+TEST(Rocpd, ProcessesOfOnePidAreTwoAndSoAreGpusOfTwoHosts) {
+  const io::TemporaryFolder folder;
+  const std::string twin = replaced(kJob, "_a ", "_b ");
+  const std::string paths[] = {make_file(folder, "a.db", kJob), make_file(folder, "b.db", twin)};
+  const Trace trace = read_databases("job", paths, {});
+  EXPECT_EQ(trace.metadata("processes")->items().size(), 2U);
+  EXPECT_EQ(trace.metadata("gpus")->items().size(), 1U);
+  EXPECT_THAT(warnings_of(trace), Not(HasSubstr("clocks")));
+  const std::string pod = replaced(twin, "'m','host'", "'m','pod'");
+  const std::string pods[] = {paths[0], make_file(folder, "c.db", pod)};
+  EXPECT_EQ(read_databases("job", pods, {}).metadata("gpus")->items().size(), 2U);
 }
 
 TEST(Rocpd, AProcessWithoutSuffixIsKnownAgain) {

@@ -25,6 +25,8 @@ std::int64_t free_number(std::set<std::int64_t>& taken, std::int64_t wanted) {
   return next;
 }
 
+bool is_time(std::int64_t ns) { return ns >= -kLatestNs && ns <= kLatestNs; }
+
 struct NamedType {
   std::string_view name, in_traces;
 };
@@ -80,8 +82,10 @@ StringId Job::intern(std::string_view text) {
   return builder_.intern(sound);
 }
 
-std::int64_t Job::process(std::string_view machine, std::int64_t pid, std::string_view host) {
-  const auto [entry, is_new] = processes_.try_emplace({std::string{machine}, pid});
+std::int64_t Job::process(std::string_view machine, std::int64_t pid, std::string_view host,
+                          std::string_view recording) {
+  const auto [entry, is_new] =
+      processes_.try_emplace({std::string{machine}, pid, std::string{recording}});
   if (is_new)
     entry->second = {free_number(process_numbers_, pid == kAbsent ? 0 : pid), std::string{host}};
   return entry->second.number;
@@ -102,7 +106,7 @@ std::int64_t Job::named_gpu(std::string_view name, std::int64_t index, std::stri
 
 std::size_t Job::machines() const {
   std::set<std::string_view> known;
-  for (const auto& [own, process] : processes_) known.insert(own.first);
+  for (const auto& [own, process] : processes_) known.insert(std::get<0>(own));
   return known.size();
 }
 
@@ -136,7 +140,6 @@ void Job::name_process(std::int64_t process, std::string_view name) {
 }
 
 bool Job::is_event(std::int64_t start_ns, std::int64_t end_ns) {
-  const auto is_time = [](std::int64_t ns) { return ns >= -kLatestNs && ns <= kLatestNs; };
   const bool holds =
       is_time(start_ns) && is_time(end_ns) && end_ns >= start_ns && end_ns - start_ns <= kLongestNs;
   if (!holds) count_without_times();
@@ -154,24 +157,55 @@ EventId Job::append(Category category, StringId name, TrackId track, std::int64_
                           .correlation = correlation});
 }
 
-void Job::add_call(const Call& call) {
-  if (!is_event(call.start_ns, call.end_ns)) return;
+bool Job::add_call(const Call& call) {
+  if (!is_event(call.start_ns, call.end_ns)) return false;
   const EventId event =
       append(call.category, call.name, call.track, call.start_ns, call.end_ns, call.correlation);
   builder_.set_category_text(event, call.domain);
+  return true;
 }
 
 void Job::add_range(const Range& range) {
   if (!is_event(range.start_ns, range.end_ns)) return;
   const EmittedOp op = range.op != nullptr ? *range.op : emitted_op(range.text);
-  const Named& named = named_op(range.domain, op);
-  const EventId event = append(op.is_op ? Category::kCpuOp : Category::kUserAnnotation, named.name,
-                               range.track, range.start_ns, range.end_ns);
+  name_range(append_range(range, op), range, op);
+}
+
+EventId Job::begin_range(const Range& range) {
+  if (!is_event(range.start_ns, range.end_ns == kAbsent ? range.start_ns : range.end_ns)) return {};
+  return append_range(range, range.op != nullptr ? *range.op : emitted_op(range.text));
+}
+
+void Job::end_range(EventId event, const Range& range) {
+  builder_.set_dur_ns(event,
+                      std::clamp<std::int64_t>(range.end_ns - range.start_ns, 0, kLongestNs));
+  name_range(event, range, range.op != nullptr ? *range.op : emitted_op(range.text));
+}
+
+EventId Job::append_range(const Range& range, const EmittedOp& op) {
+  const std::int64_t end_ns = range.end_ns == kAbsent ? range.start_ns : range.end_ns;
+  const EventId event = append(op.is_op ? Category::kCpuOp : Category::kUserAnnotation, loose_,
+                               range.track, range.start_ns, end_ns);
   if (op.op_id != kAbsent) builder_.set_external_id(event, op.op_id);
   if (op.sequence != kAbsent) builder_.set_sequence(event, op.sequence);
+  return event;
+}
+
+void Job::name_range(EventId event, const Range& range, const EmittedOp& op) {
+  const Named& named = named_op(range.domain, op);
+  builder_.set_name(event, named.name);
   if (named.signature.valid()) builder_.set_signature(event, named.signature);
   if (!range.details.empty())
-    builder_.set_details(event, builder_.intern(object_of(range.details)));
+    range_details_.emplace_back(
+        event, builder_.intern(object_of(std::string{range.details} + named.domain_member)));
+  else if (named.details.valid())
+    range_details_.emplace_back(event, named.details);
+}
+
+void Job::end_ranges() {
+  std::ranges::sort(range_details_, {}, [](const auto& entry) { return entry.first.row; });
+  for (const auto& [event, details] : range_details_) builder_.set_details(event, details);
+  range_details_ = {};
 }
 
 // Ops repeat, with the same shapes: what a text stands for is made once.
@@ -182,11 +216,22 @@ const Job::Named& Job::named_op(std::string_view domain, const EmittedOp& op) {
       hash,
       [&](std::uint32_t known) {
         const Named& named = named_[known];
-        return named.plain == op.name && named.sizes == op.sizes && named.domain == domain;
+        return named.plain == op.name && named.sizes == op.sizes && named.domain == domain &&
+               named.is_op == op.is_op;
       },
       [&] {
-        Named named{std::string{domain}, std::string{op.name}, std::string{op.sizes}, {}, {}};
-        named.name = intern(domain.empty() ? named.plain : named.domain + ":" + named.plain);
+        Named named;
+        named.domain = domain;
+        named.plain = op.name;
+        named.sizes = op.sizes;
+        named.is_op = op.is_op;
+        // Models know an op by its own name: its domain is a detail. That of other ranges is in front.
+        const bool is_plain = op.is_op || domain.empty();
+        named.name = intern(is_plain ? named.plain : named.domain + ":" + named.plain);
+        if (op.is_op && !domain.empty()) {
+          named.domain_member = text_member("domain", domain);
+          named.details = intern(object_of(named.domain_member));
+        }
         if (const Value dims = dims_of(op); !dims.is_null()) {
           named.signature =
               builder_.intern(Signature{named.name, dims, assumed_types(dims), {}, {}});
@@ -228,8 +273,8 @@ void Job::add_mark(const Range& mark) {
   builder_.set_category_text(event, mark_);
 }
 
-void Job::add_gpu_event(const GpuEvent& gpu_event) {
-  if (!is_event(gpu_event.start_ns, gpu_event.end_ns)) return;
+bool Job::add_gpu_event(const GpuEvent& gpu_event) {
+  if (!is_event(gpu_event.start_ns, gpu_event.end_ns)) return false;
   const GpuTrack& track = gpu_track(gpu_event);
   const EventId event = append(gpu_event.category, gpu_event.name, track.id, gpu_event.start_ns,
                                gpu_event.end_ns, gpu_event.correlation);
@@ -237,6 +282,7 @@ void Job::add_gpu_event(const GpuEvent& gpu_event) {
   if (gpu_event.stream != kAbsent) builder_.set_stream(event, track.stream);
   if (gpu_event.is_graph) builder_.set_category_text(event, graph_);
   if (gpu_event.details.valid()) builder_.set_details(event, gpu_event.details);
+  return true;
 }
 
 const Job::GpuTrack& Job::gpu_track(const GpuEvent& event) {
@@ -276,7 +322,11 @@ void Job::add_graph_node(TrackId track, std::int64_t at_ns, std::int64_t node,
 }
 
 void Job::add_sample(std::string_view counter, std::int64_t gpu, std::int64_t at_ns, double value) {
-  if (!std::isfinite(value) || !is_event(at_ns, at_ns)) return;
+  if (!std::isfinite(value)) return;
+  if (!is_time(at_ns)) {  // worth a word, but an event it would not be either
+    ++without_times_;
+    return;
+  }
   const auto [entry, is_new] = series_.try_emplace({std::string{counter}, gpu});
   Series& series = entry->second;
   if (is_new) series = {0, at_ns, at_ns, 0, value, value};
@@ -301,8 +351,10 @@ void Job::add_sample(std::string_view counter, std::int64_t gpu, std::int64_t at
                        builder_.intern(object_of(",\"value\":" + io::shortest_double(value))));
 }
 
-void Job::add_overhead(StringId name, TrackId track, std::int64_t start_ns, std::int64_t end_ns) {
-  if (is_event(start_ns, end_ns)) append(Category::kOverhead, name, track, start_ns, end_ns);
+bool Job::add_overhead(StringId name, TrackId track, std::int64_t start_ns, std::int64_t end_ns) {
+  if (!is_event(start_ns, end_ns)) return false;
+  append(Category::kOverhead, name, track, start_ns, end_ns);
+  return true;
 }
 
 void Job::warn(std::string_view what, std::uint64_t count) {

@@ -31,8 +31,10 @@ class Job {
   Job(TraceBuilder& builder, const ReadOptions& options);
 
   // --- numbers in the whole trace ---
-  // `machine` tells machines apart; people know it by the name of its host.
-  std::int64_t process(std::string_view machine, std::int64_t pid, std::string_view host = {});
+  // `machine` tells machines apart; people know it by the name of its host. `recording` tells processes
+  // apart that have one pid, as those of several containers have.
+  std::int64_t process(std::string_view machine, std::int64_t pid, std::string_view host = {},
+                       std::string_view recording = {});
   std::int64_t gpu(std::string_view machine, std::int64_t index,
                    std::string_view host = {});  // kAbsent stays
   // The same for a GPU that has a name in the whole world; `index` is what people call it.
@@ -62,7 +64,7 @@ class Job {
     TrackId track = {};
     std::int64_t start_ns = kAbsent, end_ns = kAbsent, correlation = kAbsent;
   };
-  void add_call(const Call& call);
+  bool add_call(const Call& call);  // whether it is one; so below
   struct Range {
     TrackId track = {};
     std::string_view domain = {}, text = {};
@@ -70,7 +72,11 @@ class Job {
     std::string_view details = {};  // members of a JSON object, each behind a comma
     const EmittedOp* op = nullptr;  // what the text says, where that is known already
   };
-  void add_range(const Range& range);        // nests on its thread: an op, or a range of the user's
+  void add_range(const Range& range);  // nests on its thread: an op, or a range of the user's
+  // One whose domain or end (kAbsent) is told later has its place among the others; invalid: it is no event.
+  [[nodiscard]] EventId begin_range(const Range& range);
+  void end_range(EventId event, const Range& range);
+  void end_ranges();  // when all are there, before events of another kind are added
   void add_loose_range(const Range& range);  // may cross threads: nobody's parent
   void add_mark(const Range& mark);          // at its start
   struct GpuEvent {
@@ -83,7 +89,7 @@ class Job {
     std::int64_t start_ns = kAbsent, end_ns = kAbsent, correlation = kAbsent;
     StringId details = {};
   };
-  void add_gpu_event(const GpuEvent& event);
+  bool add_gpu_event(const GpuEvent& event);
   // Of memory on a GPU: `what` is ALLOC, FREE or another word of the profiler's.
   struct Allocation {
     TrackId track = {};
@@ -95,17 +101,28 @@ class Job {
   void add_graph_node(TrackId track, std::int64_t at_ns, std::int64_t node, std::int64_t original);
   // A value at a time: of a clock, a sensor, a counter that was read while kernels ran.
   void add_sample(std::string_view counter, std::int64_t gpu, std::int64_t at_ns, double value);
-  void add_overhead(StringId name, TrackId track, std::int64_t start_ns, std::int64_t end_ns);
+  bool add_overhead(StringId name, TrackId track, std::int64_t start_ns, std::int64_t end_ns);
 
   // --- what does not become an event ---
-  void count_no_event(std::uint64_t count = 1) { no_events_ += count; }
+  // From now on rows are of this process; where that is not said, nobody counts them by process.
+  void count_for(std::int64_t process) {
+    counting_ = process;
+    places_.try_emplace(process);
+  }
+  void count_no_event(std::uint64_t count = 1) {
+    no_events_ += count;
+    if (counting_ != kAbsent) places_[counting_].no_events += count;
+  }
   void count_without_times() {
-    ++no_events_;
+    count_no_event();
     ++without_times_;
   }
   // A word on those that were counted, or handed in as events, since the last time.
   void tell_rows_without_times(std::string_view table);
-  void count_samples(std::uint64_t count) { samples_ += count; }
+  void count_samples(std::uint64_t count) {
+    samples_ += count;
+    if (counting_ != kAbsent) places_[counting_].samples += count;
+  }
   void warn(std::string_view what, std::uint64_t count = 1);
   // Part of the file could not be read: a sentence. The trace is then cut short.
   void lost(std::string_view what);
@@ -128,10 +145,15 @@ class Job {
   [[nodiscard]] bool is_event(std::int64_t start_ns, std::int64_t end_ns);
   struct Named {
     std::string domain, plain, sizes;  // what it is found by
+    bool is_op = false;
     StringId name;
     SignatureId signature;
+    std::string domain_member;  // of the details of an op in a domain
+    StringId details;           // with nothing else in them
   };
   const Named& named_op(std::string_view domain, const EmittedOp& op);
+  EventId append_range(const Range& range, const EmittedOp& op);
+  void name_range(EventId event, const Range& range, const EmittedOp& op);
   [[nodiscard]] Value assumed_types(const Value& dims) const;
   struct GpuTrack {
     TrackId id;
@@ -152,8 +174,9 @@ class Job {
     std::string host;
     std::int64_t index = kAbsent;  // in its machine
   };
-  std::map<std::pair<std::string, std::int64_t>, Numbered> processes_,
-      gpus_;  // by machine and own number
+  // by machine, pid and recording
+  std::map<std::tuple<std::string, std::int64_t, std::string>, Numbered> processes_;
+  std::map<std::pair<std::string, std::int64_t>, Numbered> gpus_;  // by machine and own number
   std::set<std::int64_t> process_numbers_, gpu_numbers_;
   std::map<std::int64_t, std::vector<std::pair<std::string, Value>>> gpu_facts_;
   // by process, GPU, stream and context
@@ -170,6 +193,7 @@ class Job {
     std::int64_t rank = kAbsent, world_size = kAbsent;
     std::string command;
     std::map<std::string, Communicator, std::less<>> communicators;
+    std::uint64_t no_events = 0, samples = 0;
   };
   std::map<std::int64_t, Place> places_;
   struct Series {
@@ -179,9 +203,11 @@ class Job {
   std::map<std::pair<std::string, std::int64_t>, Series> series_;  // by counter and GPU
   StringId graph_, loose_, mark_, allocation_, node_, counter_;
   std::uint64_t kept_samples_ = 0;
+  std::int64_t counting_ = kAbsent;
   std::uint64_t no_events_ = 0, without_times_ = 0, samples_ = 0;
   IdIndex named_index_;
   std::vector<Named> named_;
+  std::vector<std::pair<EventId, StringId>> range_details_;  // until the names of domains are known
   bool has_untyped_ops_ = false;
 };
 

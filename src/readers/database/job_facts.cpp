@@ -69,7 +69,7 @@ std::map<std::int64_t, std::int64_t> Job::ranks() const {
   std::map<std::int64_t, std::int64_t> ranks;
   std::vector<std::tuple<std::string, std::int64_t, std::int64_t>> order;  // by machine and pid
   for (const auto& [own, process] : processes_) {
-    order.emplace_back(process.host, own.second, process.number);
+    order.emplace_back(process.host, std::get<1>(own), process.number);
     const auto found = places_.find(process.number);
     if (found == places_.end()) continue;
     Communicator all{kAbsent, found->second.rank};
@@ -91,7 +91,7 @@ Value Job::processes_value() const {
   const std::map<std::int64_t, std::int64_t> rank_of = ranks();
   for (const auto& [own, process] : processes_) {
     std::vector<std::string> keys{"pid", "hostname", "own_pid"};
-    std::vector<Value> values{process.number, process.host, own.second};
+    std::vector<Value> values{process.number, process.host, std::get<1>(own)};
     const auto add = [&](const char* key, Value value) {
       keys.emplace_back(key);
       values.push_back(std::move(value));
@@ -105,6 +105,10 @@ Value Job::processes_value() const {
         if (place.world_size == kAbsent) size = std::max(size, communicator.size);
       if (size != kAbsent) add("world_size", size);
       if (!place.command.empty()) add("command", place.command);
+      if (counting_ != kAbsent) {
+        add("rows_not_events", static_cast<std::int64_t>(place.no_events));
+        add("streaming_counter_samples", static_cast<std::int64_t>(place.samples));
+      }
       std::vector<Value> communicators;
       for (const auto& [id, communicator] : place.communicators)
         communicators.push_back(

@@ -92,11 +92,12 @@ class NsightReader {
   }
 
  private:
-  [[nodiscard]] std::int64_t at(std::int64_t ns) {
+  [[nodiscard]] std::int64_t at(std::int64_t ns) const {
     if (ns == kAbsent || ns > kLatestNs || ns < -kLatestNs) return kAbsent;
-    last_ns_ = std::max(last_ns_, ns + zero_ns_);
     return ns + zero_ns_;
   }
+  // What is open when the recording ends, ends with the last call, range or GPU event.
+  void extend_to(std::int64_t ns) { last_ns_ = std::max(last_ns_, ns); }
   StringId name_of(std::int64_t id) {
     if (const StringId* const known = names_.find(id)) return *known;
     StringId name;
@@ -249,7 +250,7 @@ class NsightReader {
                    if (row.integer(2) != kBacktraceClass && others.contains(key)) twins.insert(key);
                  });
     for (const CallRow& row : backtraces)
-      if (twins.contains({row.thread, row.correlation}))
+      if (row.correlation != kAbsent && twins.contains({row.thread, row.correlation}))
         job_.count_no_event();
       else
         add_call(row);
@@ -261,13 +262,16 @@ class NsightReader {
     KnownPlace& where = known(place, row.thread);
     if (where.is_repeated) return;
     const bool is_driver = row.call_class == kDriverClass;
-    job_.add_call({.category = is_driver ? Category::kCudaDriver : Category::kCudaRuntime,
-                   .domain = is_driver ? driver_ : runtime_,
-                   .name = call_name(row.name),
-                   .track = track_of(where, place),
-                   .start_ns = at(row.start_ns),
-                   .end_ns = at(row.end_ns),
-                   .correlation = job_.correlation(where.space, row.correlation)});
+    const Job::Call call{.category = is_driver ? Category::kCudaDriver : Category::kCudaRuntime,
+                         .domain = is_driver ? driver_ : runtime_,
+                         .name = call_name(row.name),
+                         .track = track_of(where, place),
+                         .start_ns = at(row.start_ns),
+                         .end_ns = at(row.end_ns),
+                         .correlation = job_.correlation(where.space, row.correlation)};
+    if (!job_.add_call(call)) return;
+    extend_to(call.end_ns);
+    if (place.is_known && last_caller_ != place.pid) callers_.insert(last_caller_ = place.pid);
   }
   StringId call_name(std::int64_t id) {
     if (last_call_.second.valid() && last_call_.first == id) return last_call_.second;
@@ -303,8 +307,10 @@ class NsightReader {
              [&](GpuRows& piece) {
                for (const GpuRow& row : piece.rows) {
                  Place place{row.process};
-                 // Old exports do not say whose it is; where there is one process, it is that one's.
-                 if (!place.is_known && processes_.size() == 1)
+                 // Old exports do not say whose it is; where one process has calls, it is that one's.
+                 if (!place.is_known && callers_.size() == 1)
+                   place.pid = *callers_.begin();
+                 else if (!place.is_known && processes_.size() == 1)
                    place.pid = processes_.begin()->first;
                  const KnownPlace& where = known(place, row.process);
                  if (where.is_repeated) continue;
@@ -320,7 +326,7 @@ class NsightReader {
                                      .end_ns = at(row.end_ns),
                                      .correlation = job_.correlation(where.space, row.correlation)};
                  add(row.own, event);
-                 job_.add_gpu_event(event);
+                 if (job_.add_gpu_event(event)) extend_to(event.end_ns);
                }
              }));
   }
@@ -429,8 +435,9 @@ class NsightReader {
       each.row.payload = each.payload;
       if (each.row.end_ns == kAbsent) each.row.end_ns = last_ns_;
       each.row.op = emitted_op(each.text);
-      add_nvtx(each.row);
+      add_nvtx(each.row, each.event);
     }
+    job_.end_ranges();
     job_.tell_rows_without_times(columns.table);
   }
 
@@ -438,14 +445,20 @@ class NsightReader {
   struct WaitingRow {
     NvtxRow row;
     std::string text, payload;
+    EventId event = {};  // of a range that nests
   };
 
   void take_in(NvtxRow& row, std::vector<WaitingRow>& waiting) {
     const Place place{row.thread};
+    if (is_repeated(place)) return;
+    row.start_ns = at(row.start_ns);
+    if (row.end_ns != kAbsent) row.end_ns = at(row.end_ns);
+    // Whatever it is: the names of domains and threads are written when they are given.
+    if (row.end_ns == kAbsent || row.end_ns >= row.start_ns)
+      extend_to(std::max(row.start_ns, row.end_ns));
     if (row.type != kPushPop && row.type != kTextPushPop && row.type != kStartEnd &&
         row.type != kTextStartEnd && row.type != kMark && row.type != kDomain)
       return;
-    if (is_repeated(place)) return;
     if (!row.has_text) {
       row.text = job_.builder().text(name_of(row.text_id));
       row.op = emitted_op(row.text);
@@ -454,33 +467,41 @@ class NsightReader {
       domains_[{place.pid, row.domain}] = row.text;
       return;
     }
-    row.start_ns = at(row.start_ns);
-    if (row.end_ns != kAbsent) row.end_ns = at(row.end_ns);
     const bool is_open = row.end_ns == kAbsent && row.type != kMark;
     const bool has_domain =
         row.domain == kAbsent || row.domain == 0 || domains_.contains({place.pid, row.domain});
     if (!is_open && has_domain) return add_nvtx(row);
-    waiting.push_back({row, std::string{row.text}, std::string{row.payload}});
+    EventId event;
+    if (row.type == kPushPop || row.type == kTextPushPop) {
+      event = job_.begin_range(range_of(row));
+      if (!event.valid()) return;
+    }
+    waiting.push_back({row, std::string{row.text}, std::string{row.payload}, event});
   }
 
-  void add_nvtx(const NvtxRow& row) {
+  [[nodiscard]] Job::Range range_of(const NvtxRow& row) {
     const Place place{row.thread};
     std::string_view domain;
     if (const auto found = domains_.find({place.pid, row.domain}); found != domains_.end())
       domain = found->second;
-    Job::Range range{track_of(known(place, row.thread), place),
-                     domain,
-                     row.text,
-                     row.start_ns,
-                     row.end_ns,
-                     {},
-                     &row.op};
+    return {track_of(known(place, row.thread), place),
+            domain,
+            row.text,
+            row.start_ns,
+            row.end_ns,
+            {},
+            &row.op};
+  }
+
+  // `begun`: what stands in its place, where it had to wait.
+  void add_nvtx(const NvtxRow& row, EventId begun = {}) {
+    Job::Range range = range_of(row);
     if (row.type == kMark) return job_.add_mark(range);
     if (row.type == kStartEnd || row.type == kTextStartEnd) return job_.add_loose_range(range);
     const std::string payload =
         range.domain == "NCCL" ? message_members(row, row.text) : std::string{};
     range.details = payload;
-    job_.add_range(range);
+    begun.valid() ? job_.end_range(begun, range) : job_.add_range(range);
   }
 
   // What NCCL says about a call of it: of which communicator, how much, from or to whom.
@@ -550,8 +571,10 @@ class NsightReader {
   ById<StringId> names_, call_names_;  // by id of StringIds
   std::optional<Statement> find_name_;
   std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> processes_;  // pid -> number, space
-  std::unordered_map<std::int64_t, KnownPlace> places_;                      // by globalTid
-  KnownPlace* last_ = nullptr;  // the one of the row before
+  std::set<std::int64_t> callers_;  // pids of those with calls
+  std::int64_t last_caller_ = kAbsent;
+  std::unordered_map<std::int64_t, KnownPlace> places_;  // by globalTid
+  KnownPlace* last_ = nullptr;                           // the one of the row before
   std::int64_t last_global_ = 0;
   struct OwnGpu {
     std::int64_t pid, own, number;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <tracelens/json.hpp>
 #include <vector>
@@ -40,7 +41,7 @@ struct ListRows {
   const RocpdEvents* events = nullptr;
   std::vector<Row> rows;
   const RocpdTables* tables = nullptr;
-  std::vector<std::string> messages = {};
+  std::vector<std::optional<std::string>> messages = {};
   bool is_whole = true;  // its events could be read
   void add(const Statement& row) {
     Row made{row.integer(0),
@@ -86,7 +87,7 @@ class RocpdReader {
                 std::array{tables_.name("region"), tables_.name("kernel_dispatch"),
                            tables_.name("memory_copy")});
     read_list<1>("region", {"name_id"}, [this](const ListRow<1>& row, const ListRows<1>& piece) {
-      add_region(row, row.message == kNoMessage ? std::string_view{} : piece.messages[row.message]);
+      add_region(row, row.message == kNoMessage ? std::nullopt : piece.messages[row.message]);
     });
     read_list<13>(
         "kernel_dispatch",
@@ -136,7 +137,7 @@ class RocpdReader {
     return job_.correlation(tables_.space(), facts.stack);
   }
 
-  void add_region(const ListRow<1>& row, std::string_view message) {
+  void add_region(const ListRow<1>& row, const std::optional<std::string>& message) {
     const StringId category = tables_.category(row.facts.category), name = tables_.text(row.own[0]);
     const TrackId track = tables_.thread(row.place.thread);
     const std::string_view domain = text(category);
@@ -154,8 +155,8 @@ class RocpdReader {
     if (text(name) == "roctxGetThreadId" || domain == "MARKER_CONTROL_API" ||
         domain == "MARKER_NAME_API")
       return;
-    const Job::Range range{
-        track, {}, message.empty() ? text(name) : message, row.start_ns, row.end_ns};
+    const std::string_view said = message ? std::string_view{*message} : text(name);
+    const Job::Range range{track, {}, said, row.start_ns, row.end_ns};
     is_nesting_range(text(name)) ? job_.add_range(range) : job_.add_loose_range(range);
   }
 
@@ -225,7 +226,7 @@ class RocpdReader {
     job_.add_gpu_event({.category = Category::kGpuMemcpy,
                         .name = name,
                         .process = tables_.process(),
-                        .gpu = to.gpu != kAbsent ? to.gpu : from.gpu,
+                        .gpu = tables_.device_of_copy(from, to),
                         .stream = row.place.stream,
                         .start_ns = row.start_ns,
                         .end_ns = row.end_ns,
@@ -278,12 +279,12 @@ class RocpdReader {
             return;
           }
           bool is_whole = true;
-          const std::string message =
+          const std::optional<std::string> message =
               events_.message(connection, extdata, row.integer(4), is_whole);
           lost_events_ = lost_events_ || !is_whole;
           job_.add_mark({tables_.thread(place == nullptr ? kAbsent : place->thread),
                          {},
-                         message.empty() ? "mark" : message,
+                         message ? std::string_view{*message} : "mark",
                          at,
                          at});
         });
@@ -342,11 +343,12 @@ bool is_rocpd(const DatabaseFile& file) { return !suffixes_of(file).empty(); }
 
 void read_rocpd(const DatabaseFile& file, Job& job, int threads, std::set<std::string>& seen) {
   for (const std::string& suffix : suffixes_of(file)) {
-    if (!seen.insert(process_identity(file, suffix, job)).second) {
+    const std::string recording = process_identity(file, suffix, job);
+    if (!seen.insert(recording).second) {
       job.warn("a process that is in several files was read once");
       continue;
     }
-    RocpdTables tables{file, suffix, job};
+    RocpdTables tables{file, suffix, recording, job};
     RocpdReader{tables, job, threads}.read();
   }
 }

@@ -9,11 +9,12 @@
 namespace tracelens {
 namespace {
 
-std::string message_in(std::string_view extdata) {
+// It may be there and empty.
+std::optional<std::string> message_in(std::string_view extdata) {
   const std::optional<std::string> text = unpacked_text(extdata);
-  if (!text) return {};
-  const std::optional<Value> parsed = parse_json_value(*text);
-  return parsed ? member(*parsed, "message").as_text() : std::string{};
+  const std::optional<Value> parsed = text ? parse_json_value(*text) : std::nullopt;
+  if (!parsed || !member(*parsed, "message").is_text()) return std::nullopt;
+  return member(*parsed, "message").as_text();
 }
 
 }  // namespace
@@ -32,25 +33,26 @@ RocpdEvents::RocpdEvents(const DatabaseFile& file, std::string table)
     const std::int64_t id = events.integer(0);
     if (id == kAbsent) continue;
     all_.set(id, {events.integer(1), events.integer(2)});
-    if (std::string message = message_in(events.text(3)); !message.empty())
-      messages_[id] = std::move(message);
+    if (std::optional<std::string> message = message_in(events.text(3)))
+      messages_[id] = std::move(*message);
   }
   is_damaged_ = events.is_damaged();
 }
 
-std::string RocpdEvents::message(const Connection& connection, std::optional<Statement>& find,
-                                 std::int64_t event, bool& is_whole) const {
-  if (event == kAbsent || !is_there_) return {};
+std::optional<std::string> RocpdEvents::message(const Connection& connection,
+                                                std::optional<Statement>& find, std::int64_t event,
+                                                bool& is_whole) const {
+  if (event == kAbsent || !is_there_) return std::nullopt;
   if (!is_numbered_) {
     const auto known = messages_.find(event);
-    return known == messages_.end() ? std::string{} : known->second;
+    return known == messages_.end() ? std::nullopt : std::optional{known->second};
   }
   if (!find)
     find.emplace(TableColumns{file_, table_, {"extdata"}}.select(connection, " WHERE id = ?1"));
   find->bind(1, event);
   const bool is_found = find->step();
   is_whole = is_whole && !find->is_damaged();
-  return is_found ? message_in(find->text(0)) : std::string{};
+  return is_found ? message_in(find->text(0)) : std::nullopt;
 }
 
 }  // namespace tracelens

@@ -32,8 +32,9 @@ class RocpdEvents {
   template <class Rows>
   [[nodiscard]] bool find(const Connection& connection, Rows& rows) const;
   // `find` is made by the first who asks, and used again; `is_whole` becomes false where the table is damaged.
-  [[nodiscard]] std::string message(const Connection& connection, std::optional<Statement>& find,
-                                    std::int64_t event, bool& is_whole) const;
+  [[nodiscard]] std::optional<std::string> message(const Connection& connection,
+                                                   std::optional<Statement>& find,
+                                                   std::int64_t event, bool& is_whole) const;
   [[nodiscard]] bool is_damaged() const { return is_damaged_; }
 
  private:

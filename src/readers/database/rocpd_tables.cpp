@@ -17,7 +17,8 @@ std::string RocpdAgent::label() const {
   return index == kAbsent ? std::string{} : fmt::format("{} {}", type, index);
 }
 
-RocpdTables::RocpdTables(const DatabaseFile& file, std::string suffix, Job& job)
+RocpdTables::RocpdTables(const DatabaseFile& file, std::string suffix, const std::string& recording,
+                         Job& job)
     : file_{file}, suffix_{std::move(suffix)}, job_{job}, space_{job.new_space()} {
   read_versions();
   std::unordered_set<std::int64_t> texts_of_markers;
@@ -40,7 +41,7 @@ RocpdTables::RocpdTables(const DatabaseFile& file, std::string suffix, Job& job)
   if (file_.has(name("timestamp")))
     for_each_row(job_, {file_, name("timestamp"), {"id", "value"}},
                  [this](const Statement& row) { times_.set(row.integer(0), row.integer(1)); });
-  read_process();
+  read_process(recording);
   read_agents();
   read_symbols();
   read_counters();
@@ -69,27 +70,49 @@ Value RocpdTables::more_of(const Statement& row, int cell) {
   return text ? parse_json_value(*text).value_or(Value{}) : Value{};
 }
 
-void RocpdTables::read_process() {
-  std::string machine;
-  for_each_row(job_, {file_, name("info_node"), {"hostname", "machine_id"}},
-               [&](const Statement& row) {
-                 if (!machine.empty() || !host_.empty()) return;
-                 host_ = row.text(0);
-                 machine = row.text(1);
-               });
-  std::int64_t pid = kAbsent;
+// Several nodes and processes may be described, of which a parent has no events.
+RocpdTables::EventOwner RocpdTables::owner_of_events() const {
+  for (const char* const list : {"kernel_dispatch", "region", "memory_copy", "track"}) {
+    if (!has(list, "pid")) continue;
+    Statement first =
+        TableColumns{file_, name(list), {"nid", "pid"}}.select(file_.connect(), " LIMIT 1");
+    if (first.step() && first.integer(1) != kAbsent) return {first.integer(0), first.integer(1)};
+  }
+  return {};
+}
+
+void RocpdTables::read_process(const std::string& recording) {
+  const EventOwner owner = owner_of_events();
+  // The row that events name by its id, or by what it is the row of; else the first.
+  int closest = 0;
+  const auto is_closer = [&closest](std::int64_t wanted, std::int64_t id, std::int64_t own) {
+    const int close = wanted == kAbsent ? 1 : id == wanted ? 3 : own == wanted ? 2 : 1;
+    return close > closest && (closest = close) != 0;
+  };
+  std::int64_t pid = kAbsent, node = owner.node;
   JobPlace place;
   std::string command;
-  std::vector<std::string_view> columns{"pid", "environment"};
+  std::vector<std::string_view> columns{"id", "pid", "environment", "nid"};
   if (job_.options().command_lines) columns.emplace_back("command");
   for_each_row(job_, {file_, name("info_process"), columns}, [&](const Statement& row) {
-    if (pid != kAbsent) return;
-    pid = row.integer(0);
-    place = place_in_job(unpacked_text(row.text(1)).value_or(std::string{}));
-    if (columns.size() > 2) command = row.text(2);
+    if (!is_closer(owner.process, row.integer(0), row.integer(1))) return;
+    pid = row.integer(1);
+    place = place_in_job(unpacked_text(row.text(2)).value_or(std::string{}));
+    if (owner.node == kAbsent) node = row.integer(3);
+    if (columns.size() > 4) command = row.text(4);
   });
-  machine_ = machine.empty() ? host_ : machine;
-  process_ = job_.process(machine_, pid, host_);
+  if (pid == kAbsent) pid = owner.process;
+  std::string machine;
+  closest = 0;
+  for_each_row(job_, {file_, name("info_node"), {"id", "hostname", "machine_id"}},
+               [&](const Statement& row) {
+                 if (!is_closer(node, row.integer(0), kAbsent)) return;
+                 host_ = row.text(1);
+                 machine = row.text(2);
+               });
+  machine_ = machine + "/" + host_;
+  process_ = job_.process(machine.empty() ? host_ : machine, pid, host_, recording);
+  job_.count_for(process_);
   if (place.rank != kAbsent) job_.set_rank(process_, place.rank, place.world_size);
   if (!command.empty()) job_.set_command(process_, command);
   for_each_row(job_, {file_, name("info_thread"), {"id", "tid", "name"}},
@@ -171,6 +194,8 @@ void RocpdTables::read_counters() {
                      at.emplace_back(&counter->second, value);
                    return;
                  }
+                 if (counter == counter_names_.end())
+                   job_.warn("values of a counter that is not described were left out");
                  if (counter == counter_names_.end() || !std::isfinite(value)) return;
                  Counted& counted = counters_[row.integer(0)];
                  const auto found = std::ranges::find_if(counted, [&](const auto& known) {
@@ -191,7 +216,7 @@ StringId RocpdTables::text(std::int64_t id) {
 StringId RocpdTables::category(std::int64_t id) {
   if (!categories_.empty())
     if (const StringId* const found = categories_.find(id)) return *found;
-  return text(id);
+  return id == kAbsent ? job_.intern("") : text(id);  // of a call without an event
 }
 
 TrackId RocpdTables::thread(std::int64_t id) {
@@ -204,6 +229,14 @@ const RocpdAgent& RocpdTables::agent(std::int64_t id) const {
   if (const RocpdAgent* const found = agents_.find(id)) return *found;
   const auto by_index = id == kAbsent ? agents_by_index_.end() : agents_by_index_.find(id);
   return by_index == agents_by_index_.end() ? kUnknown : by_index->second;
+}
+
+std::int64_t RocpdTables::device_of_copy(const RocpdAgent& from, const RocpdAgent& to) {
+  if (to.gpu != kAbsent) return to.gpu;
+  if (from.gpu != kAbsent || from.index == kAbsent) return from.gpu;
+  const std::int64_t host = job_.gpu(machine_, from.index, host_);
+  job_.describe_gpu(host, {{"name", from.label()}});
+  return host;
 }
 
 std::int64_t RocpdTables::time(std::int64_t id) const {

@@ -33,7 +33,8 @@ struct RocpdPlace {
 
 class RocpdTables {
  public:
-  RocpdTables(const DatabaseFile& file, std::string suffix, Job& job);
+  // `recording` is what the process is known by in other files.
+  RocpdTables(const DatabaseFile& file, std::string suffix, const std::string& recording, Job& job);
 
   [[nodiscard]] std::string name(std::string_view table) const;
   [[nodiscard]] bool has(std::string_view table, std::string_view column) const {
@@ -53,6 +54,8 @@ class RocpdTables {
   [[nodiscard]] bool is_marker(std::int64_t category) const { return markers_.contains(category); }
   [[nodiscard]] TrackId thread(std::int64_t id);
   [[nodiscard]] const RocpdAgent& agent(std::int64_t id) const;
+  // The GPU that a copy goes to or comes from; between memories of the host that of the source.
+  [[nodiscard]] std::int64_t device_of_copy(const RocpdAgent& from, const RocpdAgent& to);
   [[nodiscard]] const RocpdPlace* track(std::int64_t id) const { return tracks_.find(id); }
   [[nodiscard]] std::int64_t time(std::int64_t id) const;  // of table timestamp
   struct Symbol {
@@ -72,7 +75,11 @@ class RocpdTables {
 
  private:
   void read_versions();
-  void read_process();
+  struct EventOwner {
+    std::int64_t node = kAbsent, process = kAbsent;  // ids of their rows
+  };
+  [[nodiscard]] EventOwner owner_of_events() const;
+  void read_process(const std::string& recording);
   // A JSON object that a row brings, packed or not; null when it cannot be read.
   [[nodiscard]] Value more_of(const Statement& row, int cell);
   void read_agents();
@@ -80,7 +87,8 @@ class RocpdTables {
   void read_counters();
 
   const DatabaseFile& file_;
-  std::string suffix_, guid_, host_, machine_;
+  std::string suffix_, guid_, host_;
+  std::string machine_;  // with its host: containers on one machine number their GPUs by themselves
   Job& job_;
   std::int64_t process_ = 0, space_ = 0;
   ById<StringId> strings_, categories_;

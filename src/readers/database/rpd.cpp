@@ -38,12 +38,16 @@ struct Launch {
 
 class RpdReader {
  public:
-  RpdReader(const DatabaseFile& file, Job& job, int threads)
-      : file_{file}, job_{job}, threads_{threads}, base_{job.new_space()} {}
+  // `recording` is what tells this file's processes from those of others.
+  RpdReader(const DatabaseFile& file, Job& job, int threads, std::string recording)
+      : file_{file},
+        job_{job},
+        threads_{threads},
+        recording_{std::move(recording)},
+        base_{job.new_space()} {}
 
   void read() {
     for_each_row(job_, {file_, "rocpd_metadata", {"tag", "value"}}, [this](const Statement& row) {
-      if (row.text(0) == "gpu_stride") gpu_stride_ = std::max<std::int64_t>(stride_in(row), 0);
       if (row.text(0) == "pid_stride") pid_stride_ = std::max<std::int64_t>(stride_in(row), 0);
       const std::string_view version = row.text(1);
       if (row.text(0) == "schema_version" && version != "2" && version != "3")
@@ -126,19 +130,15 @@ class RpdReader {
     last_pid_ = pid;
     return last_process_ = new_process(pid);
   }
+  // Files of several machines count them in the upper digits of pids and of GPUs, and name none: both are
+  // called by the whole number, which tells them apart.
   std::int64_t new_process(std::int64_t pid) {
-    const bool has_nodes = pid_stride_ > 1 && pid != kAbsent;
-    const std::string machine = has_nodes ? node(pid / pid_stride_) : std::string{};
-    return job_.process(machine, has_nodes ? pid % pid_stride_ : pid, machine);
+    const bool has_nodes = pid_stride_ > 1 && pid != kAbsent && pid / pid_stride_ != 0;
+    const std::string machine =
+        has_nodes ? fmt::format("node {}", pid / pid_stride_) : std::string{};
+    return job_.process(machine, pid, {}, recording_);
   }
-  std::int64_t gpu(std::int64_t id) {
-    const bool has_nodes = gpu_stride_ > 1 && id != kAbsent;
-    const std::string machine = has_nodes ? node(id / gpu_stride_) : std::string{};
-    return job_.gpu(machine, has_nodes ? id % gpu_stride_ : id, machine);
-  }
-  static std::string node(std::int64_t number) {
-    return number == 0 ? std::string{} : fmt::format("node {}", number);
-  }
+  std::int64_t gpu(std::int64_t id) { return job_.gpu({}, id); }
 
   void read_apis() {
     const StringId hip = job_.intern("hip");
@@ -172,8 +172,7 @@ class RpdReader {
                      .end_ns = row.end_ns,
                      .correlation = correlation(row.id)});
     } else {  // the tracer's own work
-      job_.count_no_event();
-      job_.add_overhead(name, track, row.start_ns, row.end_ns);
+      if (job_.add_overhead(name, track, row.start_ns, row.end_ns)) job_.count_no_event();
     }
   }
 
@@ -221,7 +220,8 @@ class RpdReader {
   std::int64_t owner_of(std::int64_t op) {
     if (const auto found = owners_.find(op >> 32); found != owners_.end()) return found->second;
     if (owners_.empty()) return 0;
-    return owners_.size() == 1 ? owners_.begin()->second : job_.process("unknown", 0, "unknown");
+    return owners_.size() == 1 ? owners_.begin()->second
+                               : job_.process("unknown", 0, "unknown", recording_);
   }
 
   void add_op(const OpRow& row) {
@@ -288,8 +288,9 @@ class RpdReader {
   const DatabaseFile& file_;
   Job& job_;
   int threads_;
+  std::string recording_;
   std::int64_t base_;
-  std::int64_t gpu_stride_ = 0, pid_stride_ = 0;
+  std::int64_t pid_stride_ = 0;
   std::optional<std::int64_t> last_pid_;
   std::int64_t last_process_ = 0;
   Strings strings_{"rocpd_string"}, arguments_{"rocpd_ustring"};
@@ -327,9 +328,10 @@ std::string recording_of(const DatabaseFile& file) {
 bool is_rpd(const DatabaseFile& file) { return file.has("rocpd_op") && file.has("rocpd_api"); }
 
 void read_rpd(const DatabaseFile& file, Job& job, int threads, std::set<std::string>& seen) {
-  if (!seen.insert(recording_of(file)).second)
+  std::string recording = recording_of(file);
+  if (!seen.insert(recording).second)
     return job.warn("a recording that is in several files was read once");
-  RpdReader{file, job, threads}.read();
+  RpdReader{file, job, threads, std::move(recording)}.read();
 }
 
 }  // namespace tracelens

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tracelens/trace_builder.hpp>
@@ -41,7 +42,7 @@ class JoinedTable {
         if (process->rank) row[1] = *process->rank;
         for (std::size_t j = 0; j < part.columns().size(); ++j)
           row[place_of(part.columns()[j].spec())] = part.cell(i, j);
-        if (!is_of_the_file(row)) joined.append(row);
+        if (is_of_the_process(*process, row)) joined.append(row);
       }
     return joined;
   }
@@ -56,11 +57,17 @@ class JoinedTable {
                                  : found) -
         columns_.begin());
   }
-  // Counts that nobody keeps by process.
-  [[nodiscard]] bool is_of_the_file(const std::vector<Cell>& row) const {
-    if (name_ != "counts" || !std::holds_alternative<std::string>(row[2])) return false;
+  // Not all readers keep by process what is no event: the count of the file is nobody's then.
+  [[nodiscard]] bool is_of_the_process(const JobProcess& process, std::vector<Cell>& row) const {
+    if (name_ != "counts" || !std::holds_alternative<std::string>(row[2])) return true;
     const std::string& what = std::get<std::string>(row[2]);
-    return what == "streaming_counter_samples" || what == "rows_not_events";
+    const auto take = [&row](std::optional<std::int64_t> count) {
+      if (count) row[3] = *count;
+      return count.has_value();
+    };
+    if (what == "streaming_counter_samples") return take(process.streaming_samples);
+    if (what == "rows_not_events") return take(process.rows_not_events);
+    return true;
   }
 
   std::string name_, description_;

@@ -1,0 +1,189 @@
+// As much of YAML as such lists are written in, for which no library is worth its weight: keys, plain and
+// quoted texts, lists in brackets or behind dashes, maps in braces or by lines, comments.
+#include "readers/database/package_list.hpp"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+namespace tracelens {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct YamlWord {
+  enum class Kind : std::uint8_t { kKey, kText, kDash, kSign } kind;
+  std::string text;
+};
+
+class YamlWords {
+ public:
+  explicit YamlWords(std::string_view text) : text_{text} {}
+
+  std::vector<YamlWord> all() && {
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (c == '\n') {
+        is_line_start_ = true;
+        is_value_ = false;
+        ++at_;
+      } else if (c == ' ' || c == '\t' || c == '\r') {
+        ++at_;
+      } else if (c == '#' && is_apart()) {
+        at_ = std::min(text_.find('\n', at_), text_.size());
+      } else if (c == '-' && is_line_start_ && is_blank(at_ + 1)) {
+        words_.push_back({YamlWord::Kind::kDash, {}});
+        ++at_;
+      } else if (is_sign(c)) {
+        add_sign(c);
+      } else {
+        add_text(c == '"' || c == '\'' ? quoted(c) : plain());
+      }
+    }
+    return std::move(words_);
+  }
+
+ private:
+  [[nodiscard]] bool is_blank(std::size_t at) const {
+    return at >= text_.size() || text_[at] == ' ' || text_[at] == '\n' || text_[at] == '\r' ||
+           text_[at] == '\t';
+  }
+  [[nodiscard]] bool is_apart() const { return at_ == 0 || is_blank(at_ - 1); }
+  [[nodiscard]] bool is_sign(char c) const {
+    return c == '[' || c == '{' || (depth_ > 0 && (c == ']' || c == '}' || c == ','));
+  }
+  void add_sign(char c) {
+    if (c == '[' || c == '{') ++depth_;
+    if (c == ']' || c == '}') --depth_;
+    words_.push_back({YamlWord::Kind::kSign, {c}});
+    is_line_start_ = is_value_ = false;
+    ++at_;
+  }
+  std::string quoted(char quote) {
+    std::string text;
+    for (++at_; at_ < text_.size() && text_[at_] != quote; ++at_) {
+      if (quote == '"' && text_[at_] == '\\' && at_ + 1 < text_.size()) ++at_;
+      text += text_[at_];
+    }
+    ++at_;
+    return text;
+  }
+  // Brackets inside a name are a pattern's.
+  std::string plain() {
+    const std::size_t from = at_;
+    int brackets = 0;
+    for (; at_ < text_.size() && text_[at_] != '\n'; ++at_) {
+      const char c = text_[at_];
+      if (c == '#' && is_apart()) break;
+      if (c == ':' && ends_key(at_)) break;
+      if (c == '[') ++brackets;
+      if (c == ']' && brackets > 0) {
+        --brackets;
+        continue;
+      }
+      if (depth_ > 0 && brackets == 0 && (c == ',' || c == ']' || c == '}')) break;
+    }
+    std::string_view text = text_.substr(from, at_ - from);
+    text = text.substr(0, text.find_last_not_of(" \t\r") + 1);
+    return std::string{text};
+  }
+  // A colon ends a key, but in a value that goes to the end of its line.
+  [[nodiscard]] bool ends_key(std::size_t at) const {
+    return is_blank(at + 1) && !(is_value_ && depth_ == 0);
+  }
+  void add_text(std::string text) {
+    std::size_t next = at_;
+    while (next < text_.size() && (text_[next] == ' ' || text_[next] == '\t')) ++next;
+    const bool was_quoted = at_ > 0 && (text_[at_ - 1] == '"' || text_[at_ - 1] == '\'');
+    const bool is_key = next < text_.size() && text_[next] == ':' &&
+                        (was_quoted || ends_key(next)) && !(is_value_ && depth_ == 0);
+    if (is_key) at_ = next + 1;
+    words_.push_back({is_key ? YamlWord::Kind::kKey : YamlWord::Kind::kText, std::move(text)});
+    is_line_start_ = false;
+    is_value_ = is_key;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  int depth_ = 0;  // of brackets and braces
+  bool is_line_start_ = true, is_value_ = false;
+  std::vector<YamlWord> words_;
+};
+
+using Words = std::vector<YamlWord>;
+
+Words::const_iterator key_in(const Words& words, Words::const_iterator from, std::string_view key) {
+  return std::find_if(from, words.end(), [key](const YamlWord& word) {
+    return word.kind == YamlWord::Kind::kKey && word.text == key;
+  });
+}
+
+// Behind a key: one text, those in brackets, or those behind dashes.
+std::vector<std::string> values_of(const Words& words, Words::const_iterator key) {
+  std::vector<std::string> values;
+  if (key == words.end() || ++key == words.end()) return values;
+  if (key->kind == YamlWord::Kind::kText) return {key->text};
+  const bool in_brackets = key->kind == YamlWord::Kind::kSign && key->text == "[";
+  if (in_brackets) ++key;
+  for (; key != words.end(); ++key) {
+    if (key->kind == YamlWord::Kind::kKey) break;
+    if (key->kind == YamlWord::Kind::kSign && (!in_brackets || key->text != ",")) break;
+    if (key->kind == YamlWord::Kind::kText) values.push_back(key->text);
+  }
+  return values;
+}
+
+void add_matching(const fs::path& folder, fs::path::const_iterator part,
+                  fs::path::const_iterator end, std::vector<std::string>& found) {
+  if (part == end) {
+    found.push_back(folder.string());
+    return;
+  }
+  const std::string name = part->string();
+  const auto next = std::next(part);
+  std::error_code error;
+  if (name.find_first_of("*?[") == name.npos) {
+    if (fs::exists(folder / name, error)) add_matching(folder / name, next, end, found);
+    return;
+  }
+  for (const auto& entry : fs::directory_iterator{folder, error})
+    if (::fnmatch(name.c_str(), entry.path().filename().c_str(), FNM_PERIOD) == 0)
+      add_matching(entry.path(), next, end, found);
+}
+
+}  // namespace
+
+bool is_package_list(std::string_view head) {
+  for (const std::string_view word : {"rocprofiler-sdk", "rocpd", "files"})
+    if (head.find(word) == head.npos) return false;
+  const Words words = YamlWords{head}.all();
+  const auto sdk = key_in(words, words.begin(), "rocprofiler-sdk");
+  return key_in(words, key_in(words, sdk, "rocpd"), "files") != words.end();
+}
+
+PackageList package_list(std::string_view text) {
+  const Words words = YamlWords{text}.all();
+  const auto rocpd = key_in(words, key_in(words, words.begin(), "rocprofiler-sdk"), "rocpd");
+  PackageList list;
+  if (const auto path = values_of(words, key_in(words, rocpd, "path"));
+      !path.empty() && !path.front().empty())
+    list.folder = path.front();
+  list.files = values_of(words, key_in(words, rocpd, "files"));
+  std::erase(list.files, std::string{});
+  return list;
+}
+
+std::vector<std::string> matching_files(const fs::path& folder, const std::string& pattern) {
+  if (pattern.find_first_of("*?[") == pattern.npos) return {(folder / pattern).string()};
+  std::vector<std::string> found;
+  const fs::path below{pattern};
+  const fs::path from = below.is_absolute() ? below.root_path() : folder;
+  const fs::path parts = below.relative_path();
+  add_matching(from, parts.begin(), parts.end(), found);
+  std::ranges::sort(found);
+  return found;
+}
+
+}  // namespace tracelens
