@@ -622,7 +622,7 @@ const char* EventParser::parse_call_stack(const char* p, const char* end, Fields
   if (last_stack_ < strings_.size()) {
     const std::string_view last = strings_.text({last_stack_});
     const char* const quote = p + 1 + last.size();
-    if (quote < end && *quote == '"' && std::memcmp(p + 1, last.data(), last.size()) == 0) {
+    if (quote < end && *quote == '"' && between(p + 1, quote) == last) {
       fields.call_stack = last_stack_;
       return quote + 1;
     }

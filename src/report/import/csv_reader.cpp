@@ -13,7 +13,8 @@ namespace {
 class Records {
  public:
   explicit Records(std::string_view text) : rest_{text} {
-    if (rest_.starts_with("\xEF\xBB\xBF")) rest_.remove_prefix(3);
+    // More than one where programs that put one in front have passed the file on.
+    while (rest_.starts_with("\xEF\xBB\xBF")) rest_.remove_prefix(3);
   }
 
   // False at the end. A blank line is no record.
