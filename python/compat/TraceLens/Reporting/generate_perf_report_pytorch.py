@@ -5,6 +5,7 @@ import logging
 import os
 import tempfile
 
+from .._errors import reading_natively
 from ..TreePerf._builtin import has_own_models
 from ..TreePerf.tree_perf import TreePerfAnalyzer
 from ._arguments import Arguments
@@ -12,6 +13,7 @@ from ._extension import apply_hooks, load_extension, more_sheets
 from ._kernel_sheets import short_kernels
 from ._perf_sheets import add_truncated_kernel_details, perf_sheets, trunc_kernel_details
 from ._sheets import beside_or_here, frames_of, write_sheets
+from ._texts import with_texts
 from .reporting_utils import resolve_gpu_arch
 
 __all__ = [
@@ -125,10 +127,13 @@ def _native(options, arch, inference):
             with open(chosen["gpu_file"], "w", encoding="utf-8") as file:
                 json.dump({"name": "GPU", **arch}, file)
         other = options["comparison_json_path"]
-        return frames_of(native.scripts.perf_report(
-            options["profile_json_path"], chosen, pseudo_ops=options["enable_pseudo_ops"],
-            captures=options.get("capture_folder"), other=None if other is None else os.fspath(other),
-            other_captures=options.get("comparison_capture_folder")))  # fmt: skip
+        other = None if other is None else os.fspath(other)
+        with reading_natively(options["profile_json_path"], other):
+            report = native.scripts.perf_report(
+                options["profile_json_path"], chosen, pseudo_ops=options["enable_pseudo_ops"],
+                captures=options.get("capture_folder"), other=other,
+                other_captures=options.get("comparison_capture_folder"))  # fmt: skip
+    return with_texts(frames_of(report))
 
 
 def _assembled(options, arch, inference):

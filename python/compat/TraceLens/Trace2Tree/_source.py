@@ -5,7 +5,7 @@ import os
 import threading
 import warnings
 
-from .._errors import MissingFile
+from .._errors import MissingFile, reading_natively
 
 # What a tree has of its events, made when it is first asked for.
 MADE_ON_USE = frozenset((
@@ -42,7 +42,8 @@ class FileSource:
             raise MissingFile(errno.ENOENT, os.strerror(errno.ENOENT), path)
         if captures is not None:
             captures = os.fspath(captures)
-            return cls(_native.scripts.prepared_trace(path, captures=captures), path, captures)
+            with reading_natively(path):
+                return cls(_native.scripts.prepared_trace(path, captures=captures), path, captures)
         trace = _native.read(path)
         _warn_of_damage(trace, path)
         return cls(trace, path)

@@ -175,7 +175,8 @@ def _leave_launchers(analyzer, made):
 def _leave_busy_times(tree, made, above):
     """What ops and modules have after the table of their kernels was made."""
     for kind in above:
-        columns = (f"Parent {kind} UID", f"Parent {kind} busy time (µs)", f"Parent {kind} kernel count")
+        busy = "GPU busy" if kind == "nn.Module" else "busy"
+        columns = (f"Parent {kind} UID", f"Parent {kind} {busy} time (µs)", f"Parent {kind} kernel count")
         if not set(columns) <= set(made.columns):
             continue
         rows = made.loc[:, list(columns)].dropna().drop_duplicates(columns[0])

@@ -1,0 +1,55 @@
+"""Small things of the stand-in's tables that programs notice: rounding, made-up ops, marks on events."""
+
+import pandas as pd
+from compat_events import launch, op, training_step, write_trace
+
+from TraceLens import TraceToTree, TreePerfAnalyzer
+from TraceLens.Reporting.generate_perf_report_pytorch import trunc_kernel_details
+
+
+def test_mean_durations_are_rounded_as_numpy_does():
+    for mean, rounded in ((5.025, 5.03), (5.025 + 1e-13, 5.03), (5.025 - 1e-13, 5.03), (0.125, 0.12)):
+        row = {"k": [{"name": "a", "stream": 1, "mean_duration_us": mean}]}
+        assert trunc_kernel_details(row, "k")[0]["mean_duration_us"] == rounded
+
+
+def test_first_occurrences_are_whole_nanoseconds():
+    start = 4158162441200.123
+    events = [op("a", start, 30), *launch(1, start + 1, start + 5, 3),
+              op("b", start + 198.409, 30), *launch(2, start + 199, start + 205, 3)]  # fmt: skip
+    df = TreePerfAnalyzer(TraceToTree(events)).get_df_kernel_launchers(include_first_occurrence_time=True)
+    made = TreePerfAnalyzer.get_df_kernel_launchers_unique_args(df)
+    assert sorted(made["first_occurrence_time"]) == [0.0, 198.409]
+
+
+def test_a_made_up_op_without_a_start_comes_first():
+    def extension(tree):
+        launched = tree.get_UID2event(tree.name2event_uids["cudaLaunchKernel"][-1])
+        above = tree.get_parent_event(launched)
+        made = {"ph": "X", "cat": "cpu_op", "name": "made", "pid": 1, "tid": 1, "UID": len(tree.events), "args": {},
+                "parent": above["UID"], "children": [launched["UID"]], "gpu_events": launched["gpu_events"]}
+        tree.events.append(made)
+        tree.events_by_uid[made["UID"]] = made
+        above["children"].remove(launched["UID"])
+        above["children"].append(made["UID"])
+        launched["parent"] = made["UID"]
+
+    analyzer = TreePerfAnalyzer(TraceToTree(training_step()), tree_postprocess_extension=extension)
+    assert [event["name"] for event in analyzer.get_kernel_launchers()][0] == "made"
+    df = analyzer.get_df_kernel_launchers(include_first_occurrence_time=True)
+    assert df["name"].iloc[0] == "made" and pd.isna(df["ts"].iloc[0])
+    TreePerfAnalyzer.get_df_kernel_launchers_unique_args(df)
+
+
+def test_modules_keep_their_busy_times(tmp_path):
+    path = write_trace(tmp_path / "t.json.gz", training_step())
+    analyzer = TreePerfAnalyzer.from_file(path, add_python_func=True)
+    df = analyzer.get_df_kernels(nn_module_detail=True)
+    module = analyzer.tree.get_UID2event(int(df["Parent nn.Module UID"].iloc[0]))
+    assert (module["gpu_busy_time"], module["kernel_count"]) == (50, 1)
+
+
+def test_summaries_of_nothing_are_empty():
+    for name in ("", "_by_category", "_module", "_by_category_module"):
+        made = getattr(TreePerfAnalyzer, "get_df_kernel_launchers_summary" + name)(pd.DataFrame())
+        assert made.empty and len(made.columns)
