@@ -1,6 +1,10 @@
 """Small things of the stand-in's tables that programs notice: rounding, made-up ops, marks on events."""
 
+import copy
+import pickle
+
 import pandas as pd
+import pytest
 from compat_events import launch, op, training_step, write_trace
 
 from TraceLens import TraceToTree, TreePerfAnalyzer
@@ -53,3 +57,81 @@ def test_summaries_of_nothing_are_empty():
     for name in ("", "_by_category", "_module", "_by_category_module"):
         made = getattr(TreePerfAnalyzer, "get_df_kernel_launchers_summary" + name)(pd.DataFrame())
         assert made.empty and len(made.columns)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+@pytest.mark.parametrize("of_file", [True, False])
+def test_analyzers_and_trees_can_be_copied(copied, of_file, tmp_path):
+    if of_file:
+        path = write_trace(tmp_path / "t.json.gz", training_step())
+        analyzer = TreePerfAnalyzer.from_file(path, add_python_func=True)
+    else:
+        analyzer = TreePerfAnalyzer(TraceToTree(training_step()), add_python_func=True)
+    analyzer.build_df_unified_perf_table()
+    other = copied(analyzer)
+    tree = other.tree
+    assert tree.events[3] is tree.events_by_uid[3] and tree.events[3] is not analyzer.tree.events[3]
+    assert tree.events == analyzer.tree.events and tree.cpu_root_nodes == analyzer.tree.cpu_root_nodes
+    before = analyzer.get_df_kernel_launchers()
+    pd.testing.assert_frame_equal(other.get_df_kernel_launchers(), before, check_dtype=False)
+    tree.events_by_uid[tree.name2event_uids["aten::relu"][0]]["name"] = "mine"
+    assert "mine" in other.get_df_kernel_launchers()["name"].tolist()
+    pd.testing.assert_frame_equal(analyzer.get_df_kernel_launchers(), before)
+    assert copied(analyzer.tree).metadata == tree.metadata
+
+
+def changed(key, change):
+    def edit(tree):
+        for event in tree.events:
+            if event.get("cat") == "kernel":
+                change(event)
+    return pytest.param(edit, id=key)
+
+
+def cut_gpu_events(tree):
+    for uid in tree.name2event_uids["aten::mm"]:
+        tree.get_UID2event(uid).pop("gpu_events")
+
+
+def rename_threads(tree):
+    for threads in tree.metadata.values():
+        for thread in threads.values():
+            thread["thread_name"] = "mine"
+
+
+@pytest.mark.parametrize("edit", [
+    changed("end", lambda kernel: kernel.update(t_end=kernel["ts"] + 1)),
+    changed("duration alone", lambda kernel: kernel.update(dur=1)),
+    changed("mark", lambda kernel: kernel.pop("tree")),
+    changed("parent", lambda kernel: kernel.pop("parent")),
+    pytest.param(cut_gpu_events, id="gpu_events"),
+    pytest.param(rename_threads, id="metadata"),
+    pytest.param(lambda tree: tree.cpu_root_nodes.clear(), id="roots"),
+    pytest.param(lambda tree: tree.events.pop(), id="list"),
+])  # fmt: skip
+def test_every_edit_counts_in_tables_of_files(edit, tmp_path):
+    path = write_trace(tmp_path / "t.json.gz", training_step())
+    made = []
+    for category in ({}, {"event_to_category": lambda event: event.get("cat")}):
+        analyzer = TreePerfAnalyzer.from_file(path, add_python_func=True, **category)
+        edit(analyzer.tree)
+        made.append([attempt(analyzer.get_df_gpu_timeline), attempt(analyzer.get_df_kernel_launchers),
+                     attempt(analyzer.get_df_kernels), attempt(analyzer.build_df_unified_perf_table)])
+    for of_file, of_events in zip(*made):
+        assert str(of_file) == str(of_events)
+
+
+def attempt(table):
+    try:
+        return table().to_dict("list")
+    except ValueError as error:
+        return error
+
+
+def test_marks_of_recomputation_count_in_tables_of_files(tmp_path):
+    path = write_trace(tmp_path / "t.json.gz", training_step())
+    analyzer = TreePerfAnalyzer.from_file(path, detect_recompute=True)
+    for uid in analyzer.tree.name2event_uids["aten::relu"]:
+        analyzer.tree.get_UID2event(uid)["is_recompute"] = True
+    assert analyzer.get_df_kernel_launchers()["is_recompute"].sum() == 1
+    assert analyzer.build_df_unified_perf_table()["is_recompute"].sum() == 1

@@ -1,5 +1,6 @@
 """Where the events of a file's tree come from: the native core, which makes them when asked."""
 
+import copy
 import errno
 import os
 import threading
@@ -15,6 +16,7 @@ MADE_ON_USE = frozenset((
 ))  # fmt: skip
 _WITHOUT_EVENTS = frozenset(("metadata", "linking_key", "runtime_event_uids", "name2event_uids",
                              "cpu_root_nodes", "seq_num2event_uids_map"))  # fmt: skip
+_COMPARED = frozenset(("metadata", "cpu_root_nodes"))
 
 
 class FileSource:
@@ -29,6 +31,7 @@ class FileSource:
         self._store = None
         self._frames = False
         self.metadata = trace.metadata
+        self._as_made = {}  # what the events do not tell, as the program got it
         self.was_seen = False  # whether the program has an event in its hands
         self.pending = []  # results to put onto events before it does
         self.lock = threading.RLock()  # writing results asks for events
@@ -88,7 +91,13 @@ class FileSource:
     def make(self, name):
         if name not in _WITHOUT_EVENTS:
             self._show()
-        return getattr(self._events(), name)
+        made = getattr(self._events(), name)
+        if name in _COMPARED:
+            self._as_made[name] = list(made) if isinstance(made, list) else copy.deepcopy(made)
+        return made
+
+    def forget_made(self):
+        self._as_made.clear()
 
     def event(self, uid):
         self._show()
@@ -100,6 +109,15 @@ class FileSource:
             if name in tree.__dict__ and tree.__dict__[name] is not getattr(self._events(), name):
                 self._show()
                 setattr(self._events(), name, tree.__dict__[name])
+
+    def is_edited(self, tree):
+        """Whether anything that tables depend on is not as the core made it."""
+        with self.lock:
+            self.take_lists(tree)
+            for name, made in self._as_made.items():
+                if tree.__dict__.get(name, made) != made:
+                    return True
+            return self.was_seen and (self._events().dirty() or self._events().synced() is not self._trace)
 
     def native_trace(self, tree):
         with self.lock:

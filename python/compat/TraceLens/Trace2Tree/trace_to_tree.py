@@ -86,6 +86,18 @@ class TraceToTree:
                 self.__dict__[name] = source.make(name)
             return self.__dict__[name]
 
+    def __getstate__(self):
+        """Of copies and pickles: the events as they are now, without the file they came from."""
+        for uid in self.made_up_events:
+            self.get_made_up_event(uid)
+        if self._source is None:
+            return dict(self.__dict__)
+        made = {name: getattr(self, name) for name in MADE_ON_USE}
+        return {**self.__dict__, **made, "_source": None, "_is_built": True}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+
     # --- building ---
 
     def build_tree(
@@ -128,12 +140,16 @@ class TraceToTree:
         try:
             return self._event(uid)
         except KeyError:
-            made_up = self.made_up_events.get(uid)
-            if made_up is None:
+            if uid not in self.made_up_events:
                 raise
-            if not isinstance(made_up, dict):
-                made_up = self.made_up_events[uid] = made_up.make()
-            return made_up
+            return self.get_made_up_event(uid)
+
+    def get_made_up_event(self, uid):
+        """An event of an analysis, which is not in the tree."""
+        made_up = self.made_up_events[uid]
+        if not isinstance(made_up, dict):
+            made_up = self.made_up_events[uid] = made_up.make()
+        return made_up
 
     def _event(self, uid):
         if self._source is not None and "events_by_uid" not in self.__dict__:
@@ -209,6 +225,10 @@ class TraceToTree:
         the changed events; None when the events can only be looked at one by one."""
         return None if self._source is None else self._source.native_trace(self)
 
+    def is_edited(self):
+        """Whether the program changed what a file says, or its events are the program's own."""
+        return self._source is None or self._source.is_edited(self)
+
     def leave_on_events(self, write):
         """Runs `write()`, which puts results of an analysis onto events: at once when the program
         has seen events, else before it sees the first."""
@@ -226,6 +246,7 @@ class TraceToTree:
         self._forget_made()
 
     def _forget_made(self):
+        self._source.forget_made()
         for name in MADE_ON_USE:
             self.__dict__.pop(name, None)
 

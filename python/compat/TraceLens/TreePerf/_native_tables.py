@@ -30,9 +30,17 @@ class NativeTables:
         self._analyzer = analyzer
         self._cached = (None, None)  # of what, and its rows
 
+    def __getstate__(self):
+        """Of copies and pickles: rows of the core are made again."""
+        return {**self.__dict__, "_cached": (None, None)}
+
     def _trace(self):
         analyzer = self._analyzer
         if analyzer.event_to_category is not category_of or analyzer.tree.event_to_category is not category_of:
+            return None
+        # The core makes trees of its own: of links, marks and ends that were changed the events tell.
+        # Marks of recomputed work are the events' own from the start.
+        if analyzer.tree.is_edited() or analyzer.detect_recompute:
             return None
         return analyzer.tree.native_trace()
 
