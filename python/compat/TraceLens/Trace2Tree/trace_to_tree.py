@@ -7,7 +7,7 @@ from tracelens import ReadError
 from .._chatter import chat
 from .._errors import events_of
 from ..util import DataLoader
-from . import _build, _pseudo_ops
+from . import _build, _jax, _pseudo_ops
 from ._kinds import category_of, is_module
 from ._modules import module_children, module_parent
 from ._printing import call_stack, print_parents, print_subtree
@@ -268,6 +268,30 @@ class TraceToTree:
                  if each["ts"] <= event["ts"] and end < each["ts"] + each.get("dur", 0)), "NA")  # fmt: skip
 
 
-
 class JaxTraceToTree(TraceToTree):
-    """The same over the events of a JAX profile."""
+    """The same over the events of a JAX profile: their threads tell what they are, `correlation_id` who launched them."""
+
+    def __init__(
+        self,
+        events_data,
+        prune_nongpu_paths=True,
+        compute_end_times=True,
+        linking_key=_jax.LINK,
+        event_to_category=None,
+        trace_metadata=None,
+    ):
+        events_data = list(events_data)
+        super().__init__(
+            [event for event in events_data if event.get("ph") != "M"], prune_nongpu_paths, compute_end_times,
+            linking_key, event_to_category, trace_metadata)  # fmt: skip
+        self.metadata = _build.metadata_of(events_data)
+        _jax.describe(self.events, self.metadata)
+        _build.index_events(self)
+
+    def add_gpu_ops_to_tree(self):
+        _jax.link_launches(self)
+
+    def label_non_gpu_paths(self):
+        for event in self.events:
+            if self.event_to_category(event) not in _jax.WORK and "gpu_events" not in event:
+                event["non_gpu_path"] = True
