@@ -8,6 +8,7 @@ import pytest
 from compat_events import launch, op, training_step, write_trace
 
 from TraceLens import TraceToTree, TreePerfAnalyzer
+from TraceLens.PerfModel import Normalization
 from TraceLens.Reporting.generate_perf_report_pytorch import trunc_kernel_details
 
 
@@ -135,3 +136,43 @@ def test_marks_of_recomputation_count_in_tables_of_files(tmp_path):
         analyzer.tree.get_UID2event(uid)["is_recompute"] = True
     assert analyzer.get_df_kernel_launchers()["is_recompute"].sum() == 1
     assert analyzer.build_df_unified_perf_table()["is_recompute"].sum() == 1
+
+
+def test_members_of_the_file_are_lists(tmp_path):
+    members = {"deviceProperties": [{"id": 0}], "distributedInfo": {"pg_config": [{"ranks": [0, 1]}]}}
+    analyzer = TreePerfAnalyzer.from_file(write_trace(tmp_path / "t.json.gz", training_step(), **members))
+    assert {key: analyzer.trace_metadata[key] for key in members} == members
+
+
+def test_a_method_of_a_subclass_may_categorize(tmp_path):
+    class Mine(TreePerfAnalyzer):
+        def op_categorizer(self, event):
+            return "mine"
+
+    df = Mine.from_file(write_trace(tmp_path / "t.json.gz", training_step())).get_df_kernel_launchers()
+    assert set(df["op category"]) == {"mine"}
+
+
+def test_ops_keep_what_they_said_as_launchers(tmp_path):
+    """A copy that an op below launched runs beside something; the op's own kernel does not."""
+    path = write_trace(tmp_path / "t.json.gz", [
+        op("aten::mm", 0, 100, dims=[[8, 4], [4, 16]]), *launch(1, 5, 200, 50),
+        op("inner", 40, 20), *launch(2, 45, 300, 50),
+        op("beside", 200, 50), *launch(3, 210, 210, 30, "k", stream=9)])  # fmt: skip
+    analyzer = TreePerfAnalyzer.from_file(path)
+    launchers = analyzer.get_df_kernel_launchers().set_index("name")
+    unified = analyzer.build_df_unified_perf_table().set_index("name")
+    assert launchers.loc["aten::mm", "overlap_pct"] == 0.6
+    assert unified.loc["aten::mm", "overlap_pct"] == 0.6  # of all its kernels it would be half of that
+
+
+def test_columns_of_a_roofline_need_a_peak(tmp_path):
+    arch = {"mem_bw_gbps": 4800, "max_achievable_tflops": {}}
+    analyzer = TreePerfAnalyzer.from_file(write_trace(tmp_path / "t.json.gz", training_step()), arch=arch)
+    assert not [column for column in analyzer.build_df_unified_perf_table() if "Roofline" in column]
+
+
+def test_normalizations_have_formulas_of_the_backward_pass():
+    # e = 4 per channel: 2 * (4e + 5e) in training; inputs twice, outputs, and four times the channels
+    assert Normalization.flops_func_bwd(True, True, True, 8, 2, [True]) == 72
+    assert Normalization.bytes_func_bwd(True, True, True, 8, 2, [True], 2, 4) == 8 * 4 + 8 * 2 * 2 + 4 * 2 * 2

@@ -30,7 +30,7 @@ class FileSource:
         self._path, self._captures = path, captures
         self._store = None
         self._frames = False
-        self.metadata = trace.metadata
+        self.metadata = _as_json(trace.metadata)
         self._as_made = {}  # what the events do not tell, as the program got it
         self.was_seen = False  # whether the program has an event in its hands
         self.pending = []  # results to put onto events before it does
@@ -92,6 +92,8 @@ class FileSource:
         if name not in _WITHOUT_EVENTS:
             self._show()
         made = getattr(self._events(), name)
+        if name == "pid_tid_event_map":  # flows have numbers of their own
+            made = {place: event for place, event in made.items() if event.get("cat") != "fwdbwd"}
         if name in _COMPARED:
             self._as_made[name] = list(made) if isinstance(made, list) else copy.deepcopy(made)
         return made
@@ -138,6 +140,13 @@ class FileSource:
         self._trace = _native.scripts.prepared_trace(
             self._path, captures=self._captures, pseudo_ops=True, python_frames=python_frames)  # fmt: skip
         self._store = None
+
+
+def _as_json(value):
+    """What the file holds: lists where the core has tuples."""
+    if isinstance(value, dict):
+        return {key: _as_json(each) for key, each in value.items()}
+    return [_as_json(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
 def _warn_of_damage(trace, path):

@@ -25,6 +25,8 @@ class TraceToTree:
     program writes onto them counts in the tables that are made afterwards.
     """
 
+    has_annotations = False  # whether models find some on their events
+
     def __init__(
         self,
         events_data,
@@ -263,6 +265,7 @@ class TraceToTree:
             if event.get("ts") is None or event.get("dur") is None:
                 continue
             end = event["ts"] + event["dur"]
+            self.has_annotations = True
             event["annotation"] = next(
                 (each["name"] for each in ranges
                  if each["ts"] <= event["ts"] and end < each["ts"] + each.get("dur", 0)), "NA")  # fmt: skip

@@ -47,6 +47,7 @@ def find_launchers(analyzer, include_nccl=False):
     found = sorted(launchers.values(), key=start_of)
     for launcher in found:
         _write(analyzer, launcher, kernels_of[launcher["UID"]])
+    analyzer._native.note_launchers(found)
     return found
 
 

@@ -59,7 +59,8 @@ class TreePerfAnalyzer:
         self.inductor_cache_dir = inductor_cache_dir
         self.GPUEventAnalyser = GPUEventAnalyser
         self.op_to_perf_model_class_map = torch_op_mapping.op_to_perf_model_class_map
-        self.op_categorizer = categorize_torch_op
+        if not hasattr(type(self), "op_categorizer"):  # a subclass may have a method of the name
+            self.op_categorizer = categorize_torch_op
         self.trace_metadata = getattr(tree, "trace_metadata", {})
         self._native = NativeTables(self)
         if rebuild_tree:
