@@ -12,7 +12,7 @@ from TraceLens.TreePerf.tree_perf import JaxTreePerfAnalyzer
 @pytest.fixture
 def profile(data, tmp_path):
     path = tmp_path / "host.xplane.pb"
-    path.write_bytes(gzip.decompress((data / "jax_gemm.xplane.pb.gz").read_bytes()))
+    path.write_bytes(gzip.decompress((data / "jax_fp8.xplane.pb.gz").read_bytes()))
     return path
 
 
@@ -63,3 +63,10 @@ def test_the_analyzer_of_any_trace_takes_profiles(profile):
 def test_a_missing_profile(tmp_path):
     with pytest.raises(FileNotFoundError):
         JaxTreePerfAnalyzer.from_file(tmp_path / "none.xplane.pb")
+
+
+def test_arguments_of_events_are_lists(data):
+    """As a document of JSON has them, also where the events are no texts."""
+    tree = TreePerfAnalyzer.from_file(data / "jax_fp8.xplane.pb.gz").tree
+    shapes = [event["args"]["Input Dims"] for event in tree.events if "Input Dims" in (event.get("args") or {})]
+    assert shapes and all(isinstance(each, list) for shape in shapes for each in [shape, *shape])
