@@ -21,6 +21,16 @@ namespace tracelens::python {
 namespace py = pybind11;
 namespace {
 
+// What a document of JSON would hold: lists where the core has tuples.
+// NOLINTNEXTLINE(misc-no-recursion)
+py::object as_json(py::object value) {
+  if (!PyTuple_Check(value.ptr()) && !PyList_Check(value.ptr())) return value;
+  py::list made;
+  for (const py::handle item : value)
+    made.append(as_json(py::reinterpret_borrow<py::object>(item)));
+  return made;
+}
+
 constexpr std::array kKeyTexts = {
     "name",        "cat",       "ts",         "dur",          "pid",
     "tid",         "ph",        "UID",        "t_end",        "tree",
@@ -543,7 +553,7 @@ PyObject* EventSource::args_from_columns(std::uint32_t row) {
         throw py::error_already_set{};
     };
     const auto put_value = [&](const char* key, const Value& value) {
-      if (!value.is_null() && !put(args, key, python_value(value).release().ptr()))
+      if (!value.is_null() && !put(args, key, as_json(python_value(value)).release().ptr()))
         throw py::error_already_set{};
     };
     put_number("External id", trace_.external_ids().at(event));

@@ -1,7 +1,10 @@
 """Errors of reading: programs may catch Python's own classes, or those of tracelens."""
 
 import contextlib
+import errno
+import gzip
 import json
+import os
 
 from tracelens import FileError, ReadError
 
@@ -55,3 +58,36 @@ def events_of(document, path, sentence=None):
     if not isinstance(document, dict) or "traceEvents" not in document:
         raise NoEvents(sentence or f'{path}: this JSON is not a trace: it has no "traceEvents" list')
     return document["traceEvents"]
+
+
+@contextlib.contextmanager
+def reading_natively(*paths):
+    """Turns the core's errors about these files into those that are Python's, too."""
+    try:
+        yield
+    except FileError as error:
+        if error.errno != errno.ENOENT or isinstance(error, FileNotFoundError):
+            raise
+        raise MissingFile(errno.ENOENT, os.strerror(errno.ENOENT), error.filename) from None
+    except ReadError as error:
+        path = getattr(error, "filename", None) or next(filter(None, paths), None)
+        if isinstance(error, (json.JSONDecodeError, KeyError)) or path is None:
+            raise
+        _raise_of_document(path, str(error))
+        raise
+
+
+def _raise_of_document(path, sentence):
+    """By looking at the file again, which happens only after an error."""
+    if not os.fspath(path).endswith((".json", ".json.gz")) or not os.path.isfile(path):
+        return
+    with reading(path, sentence):
+        with open(path, "rb") as file:
+            text = file.read()
+        if text.startswith(b"\x1f\x8b"):
+            try:
+                text = gzip.decompress(text)
+            except (OSError, EOFError):
+                return
+        document = json.loads(text.decode("utf-8", errors="replace"))
+    events_of(document, path, sentence)

@@ -54,7 +54,9 @@ def short_kernels(analyzer, threshold_us, bins, topk):
     keys = ["Kernel name"] if analyzer.gpu_only else [
         "Parent cpu_op", "Input dims", "Input strides", "Concrete Inputs", "Kernel name"]  # fmt: skip
     if short.empty or not set(keys) <= set(short.columns):
-        return histogram, pd.DataFrame()
+        figures = ("sum", "mean", "percent of total time")
+        columns = [f"{_SHORT} duration (µs) {figure}" for figure in figures]
+        return histogram, pd.DataFrame(columns=[*keys, columns[0], f"{_SHORT} count", *columns[1:]])
     groups = Groups(short.dropna(subset=keys), keys)
     made = pd.DataFrame(groups.keys())
     # Durations are whole nanoseconds: sums that are equal must not differ in their last bit.

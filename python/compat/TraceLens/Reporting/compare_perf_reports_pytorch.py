@@ -2,6 +2,7 @@
 
 import os
 
+from .._errors import reading_natively
 from ._arguments import Arguments
 from ._sheets import frames_of, write_csvs
 
@@ -13,8 +14,9 @@ def generate_compare_perf_reports_pytorch(
     baseline."""
     from tracelens import _native
 
-    made = _native.scripts.compare_reports(
-        [os.fspath(path) for path in reports], list(names or ()), list(sheets))  # fmt: skip
+    paths = [os.fspath(path) for path in reports]
+    with reading_natively(*paths):
+        made = _native.scripts.compare_reports(paths, list(names or ()), list(sheets))
     frames = frames_of(made)
     if output_csvs_dir:
         write_csvs(frames, os.fspath(output_csvs_dir))

@@ -3,6 +3,7 @@
 import os
 
 from .._chatter import chat
+from .._errors import reading_natively
 from ._arguments import Arguments
 from ._rocm import options_of
 from ._sheets import frames_of
@@ -27,7 +28,8 @@ def generate_perf_report_genesis(
         "kernel_details": kernel_details, "short_kernels": short_kernel_study,
         "short_kernel_us": float(short_kernel_threshold_us), "gap_ms": float(steady_state_gap_ms),
         "fallback_s": steady_state_fallback_s})  # fmt: skip
-    report, summary = _native.scripts.genesis_report(os.fspath(capture_dir), options)
+    with reading_natively(os.fspath(capture_dir)):
+        report, summary = _native.scripts.genesis_report(os.fspath(capture_dir), options)
     folder = os.fspath(output_dir)
     os.makedirs(folder, exist_ok=True)
     workbook = os.path.join(folder, "genesis_perf_report.xlsx")

@@ -4,6 +4,7 @@ import json
 import os
 import tempfile
 
+from .._errors import reading_natively
 from ._arguments import Arguments
 from ._rocm import written
 from .reporting_utils import resolve_gpu_arch
@@ -32,7 +33,8 @@ def generate_perf_report_jax(
             options["gpu_file"] = os.path.join(folder, "gpu.json")
             with open(options["gpu_file"], "w", encoding="utf-8") as file:
                 json.dump({"name": "GPU", **arch}, file)
-        report = _native.report(_native.read(path), options)
+        with reading_natively(path):
+            report = _native.report(_native.read(path), options)
     return written(report, output_xlsx_path, output_csvs_dir, path.rpartition(".xplane.pb")[0] + "_perf_report.xlsx")
 
 

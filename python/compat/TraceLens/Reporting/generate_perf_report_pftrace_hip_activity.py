@@ -2,6 +2,7 @@
 
 import os
 
+from .._errors import reading_natively
 from ._arguments import Arguments
 from ._rocm import base_of, options_of, written
 
@@ -40,7 +41,8 @@ def generate_perf_report_pftrace_hip_activity(
         "group_by_stream": "stream" in hip_summary_group,
         "group_by_operation": hip_summary_group.endswith("op"),
         "kernel_rows": kernel_summary_top, "hip_rows": hip_summary_top})  # fmt: skip
-    report, page = _native.scripts.activity_report(path, options)
+    with reading_natively(path):
+        report, page = _native.scripts.activity_report(path, options)
     if output_md_path or write_md:
         with open(output_md_path or base_of(path) + "_report.md", "w", encoding="utf-8") as file:
             file.write(page)

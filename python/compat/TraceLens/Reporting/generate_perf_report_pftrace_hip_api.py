@@ -2,6 +2,7 @@
 
 import os
 
+from .._errors import reading_natively
 from ._arguments import Arguments
 from ._rocm import base_of, options_of, written
 
@@ -22,7 +23,8 @@ def generate_perf_report_pftrace_hip_api(
     options = options_of(_native.scripts.HipApiOptions(), {
         "exclude_kernels": exclude_kernel_regex, "all_kernels": allow_multi_kernel_per_api,
         "other_calls": include_nonlaunch_apis})  # fmt: skip
-    report = _native.scripts.api_report(path, options)
+    with reading_natively(path):
+        report = _native.scripts.api_report(path, options)
     return written(report, output_xlsx_path, output_csvs_dir, base_of(path) + "_pftrace_hip_api_report.xlsx")
 
 

@@ -2,6 +2,7 @@
 
 import os
 
+from .._errors import reading_natively
 from ._arguments import Arguments
 from ._rocm import base_of, written
 
@@ -13,7 +14,8 @@ def generate_perf_report_pftrace_memory_copy(
     from tracelens import _native
 
     path = os.fspath(trace_path)
-    report = _native.scripts.copy_report(path)
+    with reading_natively(path):
+        report = _native.scripts.copy_report(path)
     return written(report, output_xlsx_path, output_csvs_dir, base_of(path) + "_pftrace_memory_copy_report.xlsx")
 
 

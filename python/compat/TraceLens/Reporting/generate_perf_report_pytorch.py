@@ -5,13 +5,16 @@ import logging
 import os
 import tempfile
 
+from .._errors import reading_natively
 from ..TreePerf._builtin import has_own_models
 from ..TreePerf.tree_perf import TreePerfAnalyzer
 from ._arguments import Arguments
 from ._extension import apply_hooks, load_extension, more_sheets
 from ._kernel_sheets import short_kernels
+from ._other_trace import with_other_trace
 from ._perf_sheets import add_truncated_kernel_details, perf_sheets, trunc_kernel_details
 from ._sheets import beside_or_here, frames_of, write_sheets
+from ._texts import with_texts
 from .reporting_utils import resolve_gpu_arch
 
 __all__ = [
@@ -25,7 +28,15 @@ __all__ = [
 
 logger = logging.getLogger(__name__)
 
-_ANNOTATED = ["vllm::unified_attention_with_output"]
+# Ops whose work depends on the requests of their step, which an annotation around them tells.
+_ANNOTATED = [
+    "vllm::unified_attention_with_output", "aiter::mha_varlen_fwd", "pseudo_mla_decode_fwd",
+    "pseudo_mla_prefill_fwd", "vllm::gdn_attention_core", "aiter::fmha_v3_varlen_fwd",
+    "sglang_profiler::tilelang_kernel_tilelang_sparse_fwd",
+    "sglang_profiler::attention_paged_attention_ragged", "aiter::mha_batch_prefill", "aiter::pa_decode_gluon",
+    "aiter::v4_attention_with_output", "pseudo_v4_paged_decode_swa", "pseudo_v4_paged_decode_csa",
+    "pseudo_v4_paged_decode_hca", "aiter::linear_attention_with_output_base",
+]  # fmt: skip
 
 
 def get_dfs_short_kernels(
@@ -83,6 +94,7 @@ def report(options, inference):
         gpu_arch_json_path=options["gpu_arch_json_path"],
         gpu_arch_platform=options["gpu_arch_platform"], gpu_arch=options["gpu_arch"])  # fmt: skip
     own = options["extension_file"] is not None or options["enable_origami"] or has_own_models()
+    own = own or options.get("augmented_tree") is not None
     sheets = _assembled(options, arch, inference) if own else _native(options, arch, inference)
     workbook = options["output_xlsx_path"]
     if workbook is None and options["output_csvs_dir"] is None:
@@ -125,22 +137,30 @@ def _native(options, arch, inference):
             with open(chosen["gpu_file"], "w", encoding="utf-8") as file:
                 json.dump({"name": "GPU", **arch}, file)
         other = options["comparison_json_path"]
-        return frames_of(native.scripts.perf_report(
-            options["profile_json_path"], chosen, pseudo_ops=options["enable_pseudo_ops"],
-            captures=options.get("capture_folder"), other=None if other is None else os.fspath(other),
-            other_captures=options.get("comparison_capture_folder")))  # fmt: skip
+        other = None if other is None else os.fspath(other)
+        with reading_natively(options["profile_json_path"], other):
+            report = native.scripts.perf_report(
+                options["profile_json_path"], chosen, pseudo_ops=options["enable_pseudo_ops"],
+                captures=options.get("capture_folder"), other=other,
+                other_captures=options.get("comparison_capture_folder"))  # fmt: skip
+    return with_texts(frames_of(report))
 
 
 def _assembled(options, arch, inference):
     path = options["profile_json_path"]
     with_frames = options["include_call_stack"] or options.get("group_by_parent_module", False)
-    analyzer = TreePerfAnalyzer.from_file(
-        path, options.get("capture_folder"), arch=arch, python_path=options["python_path"],
-        add_python_func=with_frames, enable_pseudo_ops=options["enable_pseudo_ops"],
-        include_unlinked_kernels=options["include_unlinked_kernels"],
-        detect_recompute=options.get("detect_recompute", False),
-        enable_origami=options["enable_origami"],
-        inductor_cache_dir=options.get("inductor_cache_dir"))  # fmt: skip
+    how = {
+        "arch": arch, "python_path": options["python_path"], "add_python_func": with_frames,
+        "enable_pseudo_ops": options["enable_pseudo_ops"],
+        "include_unlinked_kernels": options["include_unlinked_kernels"],
+        "detect_recompute": options.get("detect_recompute", False), "enable_origami": options["enable_origami"],
+        "inductor_cache_dir": options.get("inductor_cache_dir"),
+    }  # fmt: skip
+    tree = options.get("augmented_tree")
+    if tree is None:
+        analyzer = TreePerfAnalyzer.from_file(path, options.get("capture_folder"), **how)
+    else:
+        analyzer = TreePerfAnalyzer(tree, rebuild_tree=False, **how)
     analyzer.tree.apply_annotation(_ANNOTATED)
     extension = options["extension_file"]
     if extension is not None:
@@ -168,11 +188,12 @@ def _with_other_trace(sheets, analyzer, options):
         enable_pseudo_ops=options["enable_pseudo_ops"])  # fmt: skip
     diff = TraceDiff(analyzer.tree, other.tree)
     diff.generate_tracediff_report()
-    made = {}
+    made, stats = {}, diff.diff_stats_df
     for name, sheet in sheets.items():
         made[name] = sheet
-        if name == "unified_perf_summary" and not diff.diff_stats_df.empty:
-            made["diff_stats"] = diff.diff_stats_df
+        if name == "unified_perf_summary" and not stats.empty:
+            made[name] = with_other_trace(sheet, analyzer.build_df_unified_perf_table(), stats)
+            made["diff_stats"] = stats
     return made
 
 

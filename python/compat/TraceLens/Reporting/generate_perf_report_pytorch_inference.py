@@ -55,7 +55,10 @@ def generate_perf_report_pytorch(
 
     `augmented_tree`: a tree with captured graphs to report on instead of the file's own.
     """
-    capture_folder = capture_folder or getattr(augmented_tree, "capture_folder", None)
+    if augmented_tree is not None and not augmented_tree.is_edited():
+        # The core makes the same tree again, faster than it reads this one.
+        capture_folder = capture_folder or getattr(augmented_tree, "capture_folder", None)
+        augmented_tree = augmented_tree if capture_folder is None else None
     comparison_capture_folder = comparison_capture_folder or getattr(comparison_augmented_tree, "capture_folder", None)
     options = dict(locals())
     return report(options, inference=True)

@@ -2,6 +2,7 @@
 
 import os
 
+from .._errors import reading_natively
 from ._arguments import Arguments
 from ._rocm import options_of, written
 
@@ -25,7 +26,8 @@ def generate_perf_report_rocprof(
         "kernel_summary": kernel_summary, "kernel_details": kernel_details,
         "short_kernels": short_kernel_study, "short_kernel_us": float(short_kernel_threshold_us),
         "histogram_bins": short_kernel_histogram_bins, "top_kernels": topk_kernels})  # fmt: skip
-    report = _native.scripts.rocprof_report(path, options)
+    with reading_natively(path):
+        report = _native.scripts.rocprof_report(path, options)
     if path.endswith("_results.json"):
         default = path.replace("_results.json", "_perf_report.xlsx")
     else:

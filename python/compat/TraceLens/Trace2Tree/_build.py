@@ -40,14 +40,15 @@ def copies(events, compute_end_times=True):
 
 
 def metadata_of(events):
-    found = defaultdict(lambda: defaultdict(dict))
+    found = {}
     for event in events:
         if event["ph"] != "M":
             continue
         key = _METADATA[event["name"]]  # of what no viewer knows: KeyError
         args = event.get("args") or {}
         if key in args:
-            found[event.get("pid")][event.get("tid")][event["name"]] = args[key]
+            threads = found.setdefault(event.get("pid"), {})
+            threads.setdefault(event.get("tid"), {})[event["name"]] = args[key]
     return found
 
 

@@ -1,11 +1,12 @@
 """Where the events of a file's tree come from: the native core, which makes them when asked."""
 
+import copy
 import errno
 import os
 import threading
 import warnings
 
-from .._errors import MissingFile
+from .._errors import MissingFile, reading_natively
 
 # What a tree has of its events, made when it is first asked for.
 MADE_ON_USE = frozenset((
@@ -15,6 +16,7 @@ MADE_ON_USE = frozenset((
 ))  # fmt: skip
 _WITHOUT_EVENTS = frozenset(("metadata", "linking_key", "runtime_event_uids", "name2event_uids",
                              "cpu_root_nodes", "seq_num2event_uids_map"))  # fmt: skip
+_COMPARED = frozenset(("metadata", "cpu_root_nodes"))
 
 
 class FileSource:
@@ -28,7 +30,8 @@ class FileSource:
         self._path, self._captures = path, captures
         self._store = None
         self._frames = False
-        self.metadata = trace.metadata
+        self.metadata = _as_json(trace.metadata)
+        self._as_made = {}  # what the events do not tell, as the program got it
         self.was_seen = False  # whether the program has an event in its hands
         self.pending = []  # results to put onto events before it does
         self.lock = threading.RLock()  # writing results asks for events
@@ -42,7 +45,8 @@ class FileSource:
             raise MissingFile(errno.ENOENT, os.strerror(errno.ENOENT), path)
         if captures is not None:
             captures = os.fspath(captures)
-            return cls(_native.scripts.prepared_trace(path, captures=captures), path, captures)
+            with reading_natively(path):
+                return cls(_native.scripts.prepared_trace(path, captures=captures), path, captures)
         trace = _native.read(path)
         _warn_of_damage(trace, path)
         return cls(trace, path)
@@ -87,7 +91,15 @@ class FileSource:
     def make(self, name):
         if name not in _WITHOUT_EVENTS:
             self._show()
-        return getattr(self._events(), name)
+        made = getattr(self._events(), name)
+        if name == "pid_tid_event_map":  # flows have numbers of their own
+            made = {place: event for place, event in made.items() if event.get("cat") != "fwdbwd"}
+        if name in _COMPARED:
+            self._as_made[name] = list(made) if isinstance(made, list) else copy.deepcopy(made)
+        return made
+
+    def forget_made(self):
+        self._as_made.clear()
 
     def event(self, uid):
         self._show()
@@ -99,6 +111,15 @@ class FileSource:
             if name in tree.__dict__ and tree.__dict__[name] is not getattr(self._events(), name):
                 self._show()
                 setattr(self._events(), name, tree.__dict__[name])
+
+    def is_edited(self, tree):
+        """Whether anything that tables depend on is not as the core made it."""
+        with self.lock:
+            self.take_lists(tree)
+            for name, made in self._as_made.items():
+                if tree.__dict__.get(name, made) != made:
+                    return True
+            return self.was_seen and (self._events().dirty() or self._events().synced() is not self._trace)
 
     def native_trace(self, tree):
         with self.lock:
@@ -119,6 +140,13 @@ class FileSource:
         self._trace = _native.scripts.prepared_trace(
             self._path, captures=self._captures, pseudo_ops=True, python_frames=python_frames)  # fmt: skip
         self._store = None
+
+
+def _as_json(value):
+    """What the file holds: lists where the core has tuples."""
+    if isinstance(value, dict):
+        return {key: _as_json(each) for key, each in value.items()}
+    return [_as_json(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
 def _warn_of_damage(trace, path):

@@ -7,7 +7,7 @@ from tracelens import ReadError
 from .._chatter import chat
 from .._errors import events_of
 from ..util import DataLoader
-from . import _build, _pseudo_ops
+from . import _build, _jax, _pseudo_ops
 from ._kinds import category_of, is_module
 from ._modules import module_children, module_parent
 from ._printing import call_stack, print_parents, print_subtree
@@ -24,6 +24,8 @@ class TraceToTree:
     Events are dictionaries: those of `events` and `events_by_uid` are the same objects, and what a
     program writes onto them counts in the tables that are made afterwards.
     """
+
+    has_annotations = False  # whether models find some on their events
 
     def __init__(
         self,
@@ -86,6 +88,18 @@ class TraceToTree:
                 self.__dict__[name] = source.make(name)
             return self.__dict__[name]
 
+    def __getstate__(self):
+        """Of copies and pickles: the events as they are now, without the file they came from."""
+        for uid in self.made_up_events:
+            self.get_made_up_event(uid)
+        if self._source is None:
+            return dict(self.__dict__)
+        made = {name: getattr(self, name) for name in MADE_ON_USE}
+        return {**self.__dict__, **made, "_source": None, "_is_built": True}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+
     # --- building ---
 
     def build_tree(
@@ -128,12 +142,16 @@ class TraceToTree:
         try:
             return self._event(uid)
         except KeyError:
-            made_up = self.made_up_events.get(uid)
-            if made_up is None:
+            if uid not in self.made_up_events:
                 raise
-            if not isinstance(made_up, dict):
-                made_up = self.made_up_events[uid] = made_up.make()
-            return made_up
+            return self.get_made_up_event(uid)
+
+    def get_made_up_event(self, uid):
+        """An event of an analysis, which is not in the tree."""
+        made_up = self.made_up_events[uid]
+        if not isinstance(made_up, dict):
+            made_up = self.made_up_events[uid] = made_up.make()
+        return made_up
 
     def _event(self, uid):
         if self._source is not None and "events_by_uid" not in self.__dict__:
@@ -209,6 +227,10 @@ class TraceToTree:
         the changed events; None when the events can only be looked at one by one."""
         return None if self._source is None else self._source.native_trace(self)
 
+    def is_edited(self):
+        """Whether the program changed what a file says, or its events are the program's own."""
+        return self._source is None or self._source.is_edited(self)
+
     def leave_on_events(self, write):
         """Runs `write()`, which puts results of an analysis onto events: at once when the program
         has seen events, else before it sees the first."""
@@ -226,6 +248,7 @@ class TraceToTree:
         self._forget_made()
 
     def _forget_made(self):
+        self._source.forget_made()
         for name in MADE_ON_USE:
             self.__dict__.pop(name, None)
 
@@ -242,11 +265,36 @@ class TraceToTree:
             if event.get("ts") is None or event.get("dur") is None:
                 continue
             end = event["ts"] + event["dur"]
+            self.has_annotations = True
             event["annotation"] = next(
                 (each["name"] for each in ranges
                  if each["ts"] <= event["ts"] and end < each["ts"] + each.get("dur", 0)), "NA")  # fmt: skip
 
 
-
 class JaxTraceToTree(TraceToTree):
-    """The same over the events of a JAX profile."""
+    """The same over the events of a JAX profile: their threads tell what they are, `correlation_id` who launched them."""
+
+    def __init__(
+        self,
+        events_data,
+        prune_nongpu_paths=True,
+        compute_end_times=True,
+        linking_key=_jax.LINK,
+        event_to_category=None,
+        trace_metadata=None,
+    ):
+        events_data = list(events_data)
+        super().__init__(
+            [event for event in events_data if event.get("ph") != "M"], prune_nongpu_paths, compute_end_times,
+            linking_key, event_to_category, trace_metadata)  # fmt: skip
+        self.metadata = _build.metadata_of(events_data)
+        _jax.describe(self.events, self.metadata)
+        _build.index_events(self)
+
+    def add_gpu_ops_to_tree(self):
+        _jax.link_launches(self)
+
+    def label_non_gpu_paths(self):
+        for event in self.events:
+            if self.event_to_category(event) not in _jax.WORK and "gpu_events" not in event:
+                event["non_gpu_path"] = True

@@ -85,9 +85,12 @@ def shortened(stats, length=64):
         {
             "name": each["name"][:length] + "..." if len(each["name"]) > length else each["name"],
             "stream": each.get("stream"),
-            "mean_duration_us": round(each["mean_duration_us"], 2)
-            if each.get("mean_duration_us") is not None
-            else None,
+            "mean_duration_us": _two_decimals(each.get("mean_duration_us")),
         }
         for each in stats
     ]
+
+
+def _two_decimals(mean):
+    """As NumPy rounds, of the mean as a decimal number: the order of a sum must not decide."""
+    return None if mean is None else float(np.rint(round(mean, 6) * 100) / 100)

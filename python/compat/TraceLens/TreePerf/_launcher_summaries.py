@@ -116,6 +116,10 @@ def summary_by_category(df):
 
 
 def summary_by_module(df):
+    if df.empty and "name" not in df.columns:
+        return pd.DataFrame(
+            columns=["name", "parent_module", DIRECT + "_sum", DIRECT + "_ms", "Count", "Categories",
+                     "Percentage (%)", "Cumulative Percentage (%)"])  # fmt: skip
     made = _Ranking(df, "name", "parent_module")
     made.add(DIRECT + "_sum", made.sums(DIRECT))
     if SUBTREE in made:
@@ -129,6 +133,10 @@ def summary_by_module(df):
 
 
 def summary_by_category_and_module(df):
+    if df.empty and "op category" not in df.columns:
+        return pd.DataFrame(
+            columns=["op category", "parent_module", "Count", DIRECT + "_ms", "Percentage (%)",
+                     "Cumulative Percentage (%)"])  # fmt: skip
     made = _Ranking(df, "op category", "parent_module", "is_recompute")
     made.add("Count", made.counts())
     made.add_first_stacks()
@@ -185,7 +193,8 @@ def unique_args(
     made["operation_count"] = groups.size()
     if "ts" in df.columns:
         starts = np.asarray(groups.aggregate("ts", "min"))
-        made["first_occurrence_time"] = starts - (starts.min() if len(starts) else 0)
+        # Whole nanoseconds: doubles of large times leave digits behind that nobody measured.
+        made["first_occurrence_time"] = np.round(starts - (np.nanmin(starts) if len(starts) else 0), 3)
     metrics = in_order(agg_metrics)
     for how in [*metrics, "sum"]:
         for column in _by(df, DIRECT, SUBTREE):

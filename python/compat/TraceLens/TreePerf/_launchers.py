@@ -44,10 +44,17 @@ def find_launchers(analyzer, include_nccl=False):
         launcher = _launcher_of(tree, tree.get_parent_event(event))
         launchers[launcher["UID"]] = launcher
         kernels_of.setdefault(launcher["UID"], []).append(event)
-    found = sorted(launchers.values(), key=lambda event: event["ts"])
+    found = sorted(launchers.values(), key=start_of)
     for launcher in found:
         _write(analyzer, launcher, kernels_of[launcher["UID"]])
+    analyzer._native.note_launchers(found)
     return found
+
+
+def start_of(event):
+    """Ops that a program made up may have none: they come first."""
+    start = event.get("ts")
+    return float("-inf") if start is None else start
 
 
 def _write(analyzer, launcher, kernels):
@@ -65,7 +72,7 @@ def _write(analyzer, launcher, kernels):
 
 def details_of(kernels, with_uid=False, by_start=True):
     if by_start:
-        kernels = sorted(kernels, key=lambda kernel: kernel["ts"])
+        kernels = sorted(kernels, key=start_of)
     made = []
     for kernel in kernels:
         made.append({"name": kernel["name"], "dur": kernel["dur"],
@@ -120,7 +127,7 @@ def launcher_rows(
             "direct_kernel_count", "overlapping_kernel_names", "overlapping_kernels_details",
             "overlap_pct")}  # fmt: skip
         if include_first_occurrence_time:
-            row["ts"] = event["ts"]
+            row["ts"] = event.get("ts")
         for column in ARGUMENTS if args_cols is None else args_cols:
             row[column] = _shared(tuples, args.get(column))
         if id_cols:

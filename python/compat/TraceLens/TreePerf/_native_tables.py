@@ -29,10 +29,19 @@ class NativeTables:
     def __init__(self, analyzer):
         self._analyzer = analyzer
         self._cached = (None, None)  # of what, and its rows
+        self._beside = {}  # of launchers: what ran at the same time, by UID
+
+    def __getstate__(self):
+        """Of copies and pickles: rows of the core are made again."""
+        return {**self.__dict__, "_cached": (None, None)}
 
     def _trace(self):
         analyzer = self._analyzer
         if analyzer.event_to_category is not category_of or analyzer.tree.event_to_category is not category_of:
+            return None
+        # The core makes trees of its own: of links, marks and ends that were changed the events tell.
+        # Marks of recomputed work are the events' own from the start.
+        if analyzer.tree.is_edited() or analyzer.detect_recompute:
             return None
         return analyzer.tree.native_trace()
 
@@ -109,6 +118,8 @@ class NativeTables:
         made = frame_of(kernels, ids=ids, start=start, modules=kernels and modules)
         if not len(made):
             return pd.DataFrame()
+        known = made.loc[made["overlapping_kernel_names"].notna(), ["UID", *_OVERLAP]]
+        self._beside = {uid: cells for uid, *cells in known.itertuples(index=False, name=None)}
         analyzer.tree.leave_on_events(
             lambda: _leave_launchers(analyzer, made if kernels else frame_of(True)))  # fmt: skip
         return made
@@ -122,6 +133,9 @@ class NativeTables:
             return None
         table = self._rows(trace).kernels(launch=launch, op=op, module=module)
         made = self._frame(table, nullable=lambda column: "UID" in column or "count" in column)
+        for column in ("Grid", "Block") if launch else ():
+            if column in made.columns:  # as they stand among the arguments of the launch
+                made[column] = [list(cell) if isinstance(cell, tuple) else cell for cell in made[column]]
         above = [kind for kind, wanted in (("cpu_op", op), ("nn.Module", module)) if wanted]
         analyzer.tree.leave_on_events(lambda: _leave_busy_times(analyzer.tree, made, above))
         return made
@@ -132,6 +146,8 @@ class NativeTables:
             return None
         if analyzer.op_categorizer is not categorize_torch_op or has_own_models():
             return None
+        if metrics and analyzer.tree.has_annotations:
+            return None
         trace = self._trace()
         if trace is None:
             return None
@@ -140,9 +156,30 @@ class NativeTables:
             call_stacks=analyzer.tree.add_python_func and kernels, callers=True)  # fmt: skip
         made = self._frame(table)
         if "event" in made.columns:
-            _remember_made_up(analyzer.tree, made, made.pop("event"))
+            callers = made.pop("event")
+            self._take_overlap(made, callers)
+            _remember_made_up(analyzer.tree, made, callers)
+        empty = [column for column in made.columns if "Roofline" in column and made[column].isna().all()]
+        made = made.drop(columns=empty) if empty else made
         analyzer.tree.leave_on_events(lambda: leave_unified(analyzer, metrics, communication))
         return made
+
+
+    def note_launchers(self, launchers):
+        """What ran beside them, when they were found by their events."""
+        self._beside = {
+            event["UID"]: [event[key] for key in _OVERLAP]
+            for event in launchers if event["overlapping_kernel_names"] is not None
+        }  # fmt: skip
+
+    def _take_overlap(self, made, callers):
+        """An op that was a launcher has said what ran beside it, also for what was made up of it."""
+        rows = [(row, self._beside[uid]) for row, uid in enumerate(callers.tolist()) if uid in self._beside]
+        for place, column in enumerate(_OVERLAP) if rows and _OVERLAP[0] in made.columns else ():
+            cells = made[column].to_numpy(dtype=object, copy=True)
+            for row, beside in rows:
+                cells[row] = beside[place]
+            made[column] = cells if place < 2 else cells.astype(float)
 
 
 def _categories(made):
@@ -161,6 +198,9 @@ _LEFT = ("total_direct_kernel_time", "total_subtree_kernel_time", "direct_kernel
          "overlap_pct")  # fmt: skip
 
 
+_OVERLAP = ("overlapping_kernel_names", "overlapping_kernels_details", "overlap_pct")
+
+
 def _leave_launchers(analyzer, made):
     """What the dictionaries of launchers have after their table was made."""
     tree = analyzer.tree
@@ -175,7 +215,8 @@ def _leave_launchers(analyzer, made):
 def _leave_busy_times(tree, made, above):
     """What ops and modules have after the table of their kernels was made."""
     for kind in above:
-        columns = (f"Parent {kind} UID", f"Parent {kind} busy time (µs)", f"Parent {kind} kernel count")
+        busy = "GPU busy" if kind == "nn.Module" else "busy"
+        columns = (f"Parent {kind} UID", f"Parent {kind} {busy} time (µs)", f"Parent {kind} kernel count")
         if not set(columns) <= set(made.columns):
             continue
         rows = made.loc[:, list(columns)].dropna().drop_duplicates(columns[0])

@@ -59,7 +59,8 @@ class TreePerfAnalyzer:
         self.inductor_cache_dir = inductor_cache_dir
         self.GPUEventAnalyser = GPUEventAnalyser
         self.op_to_perf_model_class_map = torch_op_mapping.op_to_perf_model_class_map
-        self.op_categorizer = categorize_torch_op
+        if not hasattr(type(self), "op_categorizer"):  # a subclass may have a method of the name
+            self.op_categorizer = categorize_torch_op
         self.trace_metadata = getattr(tree, "trace_metadata", {})
         self._native = NativeTables(self)
         if rebuild_tree:
@@ -100,6 +101,10 @@ class TreePerfAnalyzer:
     ):
         """The analyzer of a trace file, whatever its name; further arguments are the constructor's."""
         path = os.fspath(profile_filepath)
+        if jax and cls is TreePerfAnalyzer and (os.path.isdir(path) or path.endswith((".pb", ".pb.gz"))):
+            from .jax_tree_perf import JaxTreePerfAnalyzer
+
+            return JaxTreePerfAnalyzer.from_file(path, *args, **kwargs)
         tree = TraceToTree.from_file(
             path, captures=capture_trace_filepath, event_to_category=kwargs.get("event_to_category"))  # fmt: skip
         return cls(
@@ -316,3 +321,12 @@ class TreePerfAnalyzer:
 
     def build_nn_module_latency_tree(self, root_nn_module):
         write_module_times(self.tree, root_nn_module)
+
+
+def __getattr__(name):
+    """The analyzer of JAX profiles is imported from here, too; it is made of the one above."""
+    if name == "JaxTreePerfAnalyzer":
+        from .jax_tree_perf import JaxTreePerfAnalyzer
+
+        return JaxTreePerfAnalyzer
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

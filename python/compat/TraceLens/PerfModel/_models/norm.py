@@ -40,6 +40,27 @@ class Normalization(Model):
         per_channel = 2 + (1 + bool(has_bias) if is_affine else 0) + (2 if is_training else 0)
         return num_elems * bpe_in + num_elems * bpe_out + per_channel * num_channels * bpe_in
 
+    @staticmethod
+    def flops_func_bwd(has_bias, is_affine, is_training, num_elems, num_channels, output_mask):
+        """Of the backward pass; `output_mask[0]`: whether the gradient of the input is asked for."""
+        per_channel = num_elems / num_channels
+        if output_mask[0]:
+            for_input = 5 * per_channel if is_training else 0
+        else:
+            for_input = 2 * per_channel
+        return num_channels * ((0 if is_training else 3) + 4 * per_channel + for_input)
+
+    @staticmethod
+    def bytes_func_bwd(has_bias, is_affine, is_training, num_elems, num_channels, output_mask, bpe_in, bpe_out):
+        channels = num_channels * bpe_in
+        reads = 2 if output_mask[0] and is_training else 1
+        total = num_elems * bpe_out + num_elems * bpe_in * reads
+        if is_training:
+            total += channels
+        if is_affine:
+            total += channels + (channels * (2 if has_bias else 1) if is_training else 0)
+        return total
+
     def flops_bwd(self):
         raise NotImplementedError("the backward pass is an op of its own")
 
@@ -66,22 +87,12 @@ class _Backward(Normalization):
         return self.bytes_bwd()
 
     def flops_bwd(self):
-        per_channel = self.num_elems / self.num_channels
-        if self.output_mask[0]:
-            for_input = 5 * per_channel if self.is_training else 0
-        else:
-            for_input = 2 * per_channel
-        return self.num_channels * ((0 if self.is_training else 3) + 4 * per_channel + for_input)
+        return self.flops_func_bwd(self.has_bias, self.is_affine, self.is_training, self.num_elems, self.num_channels,
+                                   self.output_mask)
 
     def bytes_bwd(self):
-        channels = self.num_channels * self.bpe_in
-        reads = 2 if self.output_mask[0] and self.is_training else 1
-        total = self.num_elems * self.bpe_out + self.num_elems * self.bpe_in * reads
-        if self.is_training:
-            total += channels
-        if self.is_affine:
-            total += channels + (channels * (2 if self.has_bias else 1) if self.is_training else 0)
-        return total
+        return self.bytes_func_bwd(self.has_bias, self.is_affine, self.is_training, self.num_elems, self.num_channels,
+                                   self.output_mask, self.bpe_in, self.bpe_out)
 
 
 def norm_params(event, slot, num_channels, has_bias, is_affine, is_training, **more):
