@@ -84,15 +84,20 @@ std::vector<RankFile> same_everywhere(Peers* peers,
 
 int end_together(Peers* peers, const Console& console, const std::function<int()>& work) {
   if (peers == nullptr) return work();
+  const auto end_all = [&] {
+    const int status = console.tell_exception();
+    peers->abandon();
+    return status;  // not reached
+  };
   try {
     return work();
+  } catch (const PeerError&) {
+    return end_all();
   } catch (const Error&) {
     if (peers->index() != 0) return kExitBadInput;
     return console.tell_exception();  // stderr is not buffered
   } catch (...) {
-    const int status = console.tell_exception();
-    peers->abandon();
-    return status;  // not reached
+    return end_all();
   }
 }
 

@@ -27,7 +27,6 @@ std::string demo_trace() {
   return demo.string();
 }
 
-// Of a folder: which files of it were read. Worth a line where there was a choice.
 // The pages of a database are in no order: there, no byte is the first.
 void tell_warnings(const std::string& path, const Trace& trace, const Console& console) {
   const Recorder recorder = trace.source().recorder;
@@ -43,6 +42,7 @@ void tell_warnings(const std::string& path, const Trace& trace, const Console& c
   }
 }
 
+// Of a folder: which files of it were read. Worth a line where there was a choice.
 void tell_files(const std::string& path, const Trace& trace, const Console& console) {
   const Value* const run = trace.metadata("profile_run");
   if (run == nullptr) return;

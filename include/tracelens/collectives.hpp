@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <tracelens/edition.hpp>
+#include <tracelens/error.hpp>
 #include <tracelens/report.hpp>
 #include <tracelens/trace.hpp>
 #include <vector>
@@ -103,6 +104,13 @@ class Peers {
   [[nodiscard]] virtual std::vector<std::string> exchange(std::vector<std::string> bytes) = 0;
   // This process cannot go on: ends the others too, which would wait for it.
   [[noreturn]] virtual void abandon() = 0;
+};
+
+// What another process handed over cannot be used. Unlike other errors this one is met by one process
+// alone: the others go on, or wait for it.
+class PeerError : public Error {
+ public:
+  using Error::Error;
 };
 
 // A file that cannot be read is named in the table `warnings`, and the rest is reported. Throws

@@ -46,6 +46,10 @@ struct ReportOptions {
   // --- what the user adds; files, see docs/how-to ---
   const ModelSet* models =
       nullptr;  // op models from code, asked before those of the file; not owned
+  // The category of an op by its name and that of the first kernel it launches, if any. Comes before
+  // models and rules; empty: they decide. Several threads may ask at once.
+  std::function<std::string(std::string_view op, std::string_view first_kernel)> category_of =
+      nullptr;
   std::vector<MoreTables> more_tables = {};
   std::string models_file = {};        // models of ops TraceLens does not know
   std::string kernel_rules_file = {};  // kernel-name rules that come before the built-in ones

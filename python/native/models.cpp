@@ -93,6 +93,28 @@ void PythonModels::rethrow() const {
   if (raised_) std::rethrow_exception(raised_);
 }
 
+std::function<std::string(std::string_view, std::string_view)> PythonCategories::asked() {
+  if (function_.is_none()) return nullptr;
+  return [this](std::string_view op, std::string_view first_kernel) {
+    const py::gil_scoped_acquire locked;
+    try {
+      const py::object answer =
+          function_(python_text(op),
+                    first_kernel.empty() ? py::object{py::none()} : python_text(first_kernel));
+      return answer.is_none() ? std::string{} : text_of(answer);
+    } catch (const std::exception&) {
+      const std::scoped_lock lock{mutex_};
+      if (!raised_) raised_ = std::current_exception();
+      return std::string{};
+    }
+  };
+}
+
+void PythonCategories::rethrow() const {
+  const std::scoped_lock lock{mutex_};
+  if (raised_) std::rethrow_exception(raised_);
+}
+
 void add_models(py::module_& module) {
   module.def(
       "model",

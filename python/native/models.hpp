@@ -4,10 +4,13 @@
 #include <pybind11/pybind11.h>
 
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tracelens/model.hpp>
+#include <utility>
 #include <vector>
 
 namespace tracelens::python {
@@ -34,6 +37,23 @@ class PythonModels {
   ModelSet set_;
   mutable std::mutex mutex_;
   std::set<std::string> warnings_;
+  std::exception_ptr raised_;
+};
+
+// ReportOptions::category_of as a function of Python, with the rules of PythonModels.
+class PythonCategories {
+ public:
+  explicit PythonCategories(pybind11::object function) : function_{std::move(function)} {}
+  PythonCategories(const PythonCategories&) = delete;
+  PythonCategories& operator=(const PythonCategories&) = delete;
+
+  // None without a function. Refers to this.
+  [[nodiscard]] std::function<std::string(std::string_view, std::string_view)> asked();
+  void rethrow() const;  // whatever the function raised
+
+ private:
+  pybind11::object function_;
+  mutable std::mutex mutex_;
   std::exception_ptr raised_;
 };
 

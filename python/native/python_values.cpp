@@ -174,12 +174,13 @@ PyObject* SharedValues::made_dict(const Value& value) {
 }
 
 const std::vector<py::object>& SharedValues::keys(const std::vector<std::string>& keys) {
-  std::vector<py::object>& made = keys_[&keys];
-  if (made.size() != keys.size()) {
-    made.clear();
-    for (const std::string& key : keys) made.push_back(text(key));
+  // Each in a place of its own: the values of a dict may bring dicts, and the map may move.
+  std::unique_ptr<std::vector<py::object>>& made = keys_[&keys];
+  if (!made || made->size() != keys.size()) {
+    made = std::make_unique<std::vector<py::object>>();
+    for (const std::string& key : keys) made->push_back(text(key));
   }
-  return made;
+  return *made;
 }
 
 }  // namespace tracelens::python

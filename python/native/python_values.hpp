@@ -3,6 +3,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <tracelens/value.hpp>
@@ -45,7 +46,7 @@ class SharedValues {
   std::unordered_map<std::string_view, pybind11::object> texts_;
   AddressMap<PyObject*> at_;             // those of texts_, by where a text lies
   AddressMap<pybind11::object> groups_;  // tuples and lists of texts, by where their items lie
-  AddressMap<std::vector<pybind11::object>> keys_;
+  AddressMap<std::unique_ptr<std::vector<pybind11::object>>> keys_;
 };
 
 // Making many objects at once would have the collector look at all of them again and again.

@@ -90,10 +90,13 @@ void add_reports(py::module_& module) {
   module.def(
       "report",
       [](const TraceHandle& handle, const py::dict& keywords, const py::list& models,
-         const std::vector<std::pair<std::shared_ptr<Table>, std::string>>& more_tables) {
+         const std::vector<std::pair<std::shared_ptr<Table>, std::string>>& more_tables,
+         const py::object& category_of) {
         const PythonModels mine{models};
+        PythonCategories categories{category_of};
         ReportOptions options = report_options(keywords);
         options.models = mine.set();
+        options.category_of = categories.asked();
         for (const auto& [table, after] : more_tables)
           options.more_tables.push_back(
               {.make = [table = table](const Trace&, const Tree&) { return std::vector{*table}; },
@@ -104,11 +107,12 @@ void add_reports(py::module_& module) {
           *report = or_usage_error([&] { return make_report(handle.trace(), options); });
         }
         mine.rethrow();
+        categories.rethrow();
         for (std::string& warning : mine.warnings()) report->warnings.push_back(std::move(warning));
         return report;
       },
       py::arg("trace"), py::arg("options"), py::arg("models") = py::list{},
-      py::arg("more_tables") = py::list{});
+      py::arg("more_tables") = py::list{}, py::arg("category_of") = py::none{});
   module.def(
       "table",
       [](const TraceHandle& handle, const std::string& name,

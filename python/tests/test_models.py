@@ -99,6 +99,22 @@ def test_patterns_and_models_given_with_the_report(trace):
         tl.report(trace)
 
 
+def test_a_category_by_name_and_kernel_comes_first(trace):
+    tl.op_model("my::gemm", category="GEMM")(work)
+    asked = []
+
+    def category_of(op, first_kernel):
+        asked.append((op, first_kernel))
+        return "mine" if op == "my::gemm" else None
+
+    table = tl.report(trace, category_of=category_of, tables=["ops_summary_by_category"])
+    categories = table["ops_summary_by_category"].cells("op category")
+    assert "mine" in categories and "GEMM" not in categories
+    assert ("my::gemm", "my_kernel") in asked
+    with pytest.raises(ZeroDivisionError):
+        tl.report(trace, category_of=lambda op, kernel: 1 // 0)
+
+
 def test_models_are_asked_from_many_reports_at_once(trace):
     tl.op_model("my::gemm", category="GEMM")(work)
     reports = []

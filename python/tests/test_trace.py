@@ -242,3 +242,9 @@ def test_an_edit_makes_another_trace(demo):
         pickle.dumps(changed)
     with pytest.raises(tl.UsageError):
         edit.rename(10**9, "x")
+
+
+def test_metadata_of_many_nested_maps():
+    groups = [{f"pg_name_{i}": str(i), "inner": {f"key_{i}": [i, {"deep": i}]}} for i in range(200)]
+    trace = {"distributedInfo": {"pg_config": groups}, "traceEvents": []}
+    assert tl.read(json.dumps(trace).encode()).metadata["distributedInfo"]["pg_config"][199]["inner"]["key_199"][1] == {"deep": 199}

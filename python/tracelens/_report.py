@@ -117,6 +117,7 @@ def report(
     achievable_peaks: bool = False,
     models: Sequence[OpModel] | None = None,
     models_file: str | os.PathLike[str] = "",
+    category_of: Callable[[str, str | None], str | None] | None = None,
     kernel_rules_file: str | os.PathLike[str] = "",
     include_unlinked: bool = False,
     link_by_correlation: bool = False,
@@ -146,8 +147,9 @@ def report(
 
     tables, also, without: names or groups of tables, as ``tl.table_list()`` has them: exactly these;
     those made on request as well; not these. gpu, gpu_file: whose peaks the roofline columns use.
-    models: op models to ask instead of those registered with ``tl.op_model``. edition: "reference" gives
-    exactly what the Python TraceLens knows and does.
+    models: op models to ask instead of those registered with ``tl.op_model``. category_of: the category
+    of an op by its name and that of the first kernel it launches; None: as without it. edition:
+    "reference" gives exactly what the Python TraceLens knows and does.
 
     >>> import tracelens as tl
     >>> r = tl.report(tl.demo(), gpu="H200", micro_idle_us=5, tables=["gpu_timeline"])
@@ -181,7 +183,7 @@ def report(
         own, warnings = _models.own_tables(of)
         with _models.kernel_rules_file(options["kernel_rules_file"]) as rules:
             chosen = {**options, "page": with_page, "kernel_rules_file": rules}
-            return _native.report(of._native, chosen, rows, own), warnings
+            return _native.report(of._native, chosen, rows, own, category_of), warnings
 
     native, warnings = made(page)
     return Report(native, "report", lambda: made(True)[0], warnings)

@@ -254,7 +254,8 @@ LaunchTable& TraceView::launches() {
     if (options_.edition == Edition::kExtended)
       kind = TorchKernelKinds{load_kernel_rules(options_.kernel_rules_file)};
     launches_ = std::make_unique<LaunchTable>(
-        facts_, perf::RunModels{options_.edition, &own_models()}, std::move(kind));
+        facts_, perf::RunModels{options_.edition, &own_models(), &options_.category_of},
+        std::move(kind));
   }
   return *launches_;
 }

@@ -9,6 +9,8 @@ how long answers about a large trace take, and checks nothing.
 """
 import argparse
 import pathlib
+import resource
+import subprocess
 import sys
 import tempfile
 import time
@@ -32,6 +34,10 @@ class Setting:
         self.data = HERE.parent / "data"
         self.shared = arguments.shared / "traces" if (arguments.shared / "traces").is_dir() else None
         self.folder = folder
+        # Such programs map terabytes, and take memory and time as no other does.
+        limited = subprocess.run([self.program, "--version"], capture_output=True,
+                                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)))
+        self.is_sanitized = limited.returncode != 0
 
 
 def tests(setting):

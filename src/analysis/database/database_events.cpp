@@ -12,7 +12,7 @@ namespace tracelens {
 namespace {
 
 // Up to which depth ranges nest at any cost, and up to which while there is any left.
-constexpr std::size_t kDeep = 64, kDeepest = 4096;
+constexpr std::size_t kDeep = 64, kDeepest = 1024;
 // What events may cost that are deeper: steps up the ranges around them, in all and for each event.
 constexpr std::size_t kSpareSteps = 4'000'000, kSpareStepsOfEvent = 32;
 

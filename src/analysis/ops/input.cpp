@@ -20,10 +20,9 @@ OpInput::OpInput(const TraceFacts& facts, const OpTableOptions& a_options)
     : trace{facts.trace()},
       tree{facts.tree()},
       options{a_options},
-      launches{facts, perf::RunModels{options.edition, options.own_models}, kernel_kind_of(options),
-               options.communication},
-      models{trace, launches, perf::RunModels{options.edition, options.own_models},
-             options.inference},
+      run_models{options.edition, options.own_models, options.category_of},
+      launches{facts, run_models, kernel_kind_of(options), options.communication},
+      models{trace, launches, run_models, options.inference},
       ops{trace, tree, launches, models},
       modules{trace, tree} {
   if (options.split_recompute) recompute = mark_recompute(trace, tree);

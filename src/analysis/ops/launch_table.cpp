@@ -85,6 +85,7 @@ std::uint32_t OpCategories::id_of(std::string_view category) {
 std::uint32_t OpCategories::of_text(std::string_view name, StringId first_kernel) {
   const std::string_view kernel =
       first_kernel.valid() ? trace_.text(first_kernel) : std::string_view{};
+  if (const std::string own = models_.own_category(name, kernel); !own.empty()) return id_of(own);
   const std::string_view category = models_.category(name, kernel);
   // An op that is called like its Triton kernel: what the kernel is for says more.
   const bool is_kernel = category == "triton" && !name.starts_with("triton");
@@ -97,7 +98,8 @@ std::uint32_t OpCategories::of_text(std::string_view name, StringId first_kernel
 bool OpCategories::is_by_kernel(StringId name) {
   Known& known = by_kernel_[name.row];
   if (known == Known::kNotYet)
-    known = kernel_kind_ && !perf::says_what_is_done(models_.category(trace_.text(name), {}))
+    known = kernel_kind_ && models_.own_category(trace_.text(name), {}).empty() &&
+                    !perf::says_what_is_done(models_.category(trace_.text(name), {}))
                 ? Known::kYes
                 : Known::kNo;
   return known == Known::kYes;

@@ -1,14 +1,16 @@
 #include "analysis/ranks/byte_stream.hpp"
 
 #include <limits>
-#include <tracelens/error.hpp>
+#include <tracelens/collectives.hpp>
 
 namespace tracelens {
 namespace {
 
-[[noreturn]] void refuse(const char* what) { throw Error{"rank summaries", what}; }
-constexpr const char* kCut = "the bytes of another process are cut";
-constexpr const char* kDamaged = "the bytes of another process are damaged";
+[[noreturn]] void refuse(const char* what) { throw PeerError{"rank summaries", what}; }
+constexpr const char* kCut =
+    "the bytes of another process are cut; expected processes of one version";
+constexpr const char* kDamaged =
+    "the bytes of another process are damaged; expected processes of one version";
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace tracelens {
 
@@ -35,7 +36,7 @@ class ByteWriter {
   std::string bytes_;
 };
 
-// Every call throws Error when the bytes end too soon or cannot be what was written.
+// Every call throws PeerError when the bytes end too soon or cannot be what was written.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : rest_{bytes} {}

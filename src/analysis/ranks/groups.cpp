@@ -36,6 +36,7 @@ class NameFinder {
     out_.name_of.resize(ranks_.size());
     for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
       listed_.clear();
+      cut_.clear();
       for (const GroupMembers& group : ranks_[rank].groups) listed_.try_emplace(group.name, &group);
       const auto& messages = ranks_[rank].messages;
       for (std::uint32_t i = 0; i < messages.size(); ++i) {
@@ -63,9 +64,14 @@ class NameFinder {
       known = told_.emplace(key, is_cut ? kCut : number_of({text, std::move(members)})).first;
     }
     if (known->second != kCut) return known->second;
-    const auto listed = listed_.find(text);
-    if (listed == listed_.end()) return number_of({text, {}});
-    return number_of({text, listed->second->ranks.expand()});
+    const auto [cut, is_new] = cut_.try_emplace(text);
+    if (is_new) {
+      const auto listed = listed_.find(text);
+      std::vector<std::int64_t> members;
+      if (listed != listed_.end()) members = listed->second->ranks.expand();
+      cut->second = number_of({text, std::move(members)});
+    }
+    return cut->second;
   }
 
   std::uint32_t number_of(GroupName name) {
@@ -84,7 +90,8 @@ class NameFinder {
   bool is_simplified_;
   GroupNames::First at_;
   std::unordered_map<std::string, const GroupMembers*> listed_;  // in the head of the rank's trace
-  std::unordered_map<std::string, std::uint32_t> told_;          // by what a message says
+  std::unordered_map<std::string, std::uint32_t> cut_;  // of the rank: by name, where a list is cut
+  std::unordered_map<std::string, std::uint32_t> told_;                    // by what a message says
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> numbers_;  // by hash
   GroupNames out_;
 };

@@ -39,6 +39,7 @@ RemoteActivities::RemoteActivities(const RankShare& share, std::vector<int> proc
     : share_{share}, process_of_{std::move(process_of)}, peers_{peers} {}
 
 RemoteActivities::~RemoteActivities() {
+  if (is_asking_) return;
   static_cast<void>(
       peers_.exchange(std::vector<std::string>(static_cast<std::size_t>(peers_.count()))));
 }
@@ -59,8 +60,10 @@ ActivityAnswers RemoteActivities::ask(std::span<const ActivityQuestion> question
   }
   std::vector<std::string> sent;
   for (ByteWriter& to : out) sent.push_back(to.take());
+  is_asking_ = true;
   const std::vector<std::string> own = peers_.exchange(std::move(sent));
   const std::vector<std::string> answers = peers_.gather(answers_to(own[0], share_));
+  is_asking_ = false;
   std::vector<ByteReader> from;
   for (const std::string& bytes : answers) from.emplace_back(bytes);
   ActivityAnswers all;

@@ -19,7 +19,8 @@ class RemoteActivities {
  public:
   // `process_of` by rank index. Share and peers must outlive this.
   RemoteActivities(const RankShare& share, std::vector<int> process_of, Peers& peers);
-  // Lets the others go, also when an error ends the report.
+  // Lets the others go, also when an error ends the report; not when it came between a question and its
+  // answers: then they wait for something else.
   ~RemoteActivities();
   RemoteActivities(const RemoteActivities&) = delete;
   RemoteActivities& operator=(const RemoteActivities&) = delete;
@@ -32,6 +33,7 @@ class RemoteActivities {
   const RankShare& share_;
   std::vector<int> process_of_;
   Peers& peers_;
+  bool is_asking_ = false;
 };
 
 void serve_activities(const RankShare& share, Peers& peers);

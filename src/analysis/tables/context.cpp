@@ -132,6 +132,7 @@ OpInput& TableContext::ops() {
         facts,
         {.edition = options.edition,
          .own_models = &own_models_,
+         .category_of = &options.category_of,
          .kernel_kind =
              [this](std::string_view kernel) { return TorchKernelKinds{kernel_rules()}(kernel); },
          .split_recompute = options.recompute,

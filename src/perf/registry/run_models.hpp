@@ -2,9 +2,11 @@
 //   const RunModels models{Edition::kExtended, &mine};     // or just an Edition: no own models
 //   models.work({.name = "my::fused_gemm", .args = signature});
 // The same questions as op_registry.hpp and op_work.hpp answer, with the user's declarations first.
-// Small: pass it by value. The UserModels must outlive it.
+// Small: pass it by value. What it points to must outlive it.
 #pragma once
 
+#include <functional>
+#include <string>
 #include <string_view>
 
 #include "perf/registry/op_registry.hpp"
@@ -13,10 +15,14 @@
 
 namespace tracelens::perf {
 
+// The user's own category of an op; empty: none.
+using CategoryOf = std::function<std::string(std::string_view op, std::string_view first_kernel)>;
+
 class RunModels {
  public:
-  RunModels(Edition edition, const UserModels* own = nullptr)  // NOLINT(*-explicit-*)
-      : edition_{edition}, own_{own} {}
+  RunModels(Edition edition, const UserModels* own = nullptr,  // NOLINT(*-explicit-*)
+            const CategoryOf* category_of = nullptr)
+      : edition_{edition}, own_{own}, category_of_{category_of} {}
 
   [[nodiscard]] Edition edition() const { return edition_; }
   [[nodiscard]] const UserModel* find_own(std::string_view op) const {
@@ -31,6 +37,11 @@ class RunModels {
     const UserModel* const own = find_own(op);
     return own != nullptr ? own->info().category : perf::op_category(op, first_kernel, edition_);
   }
+  // What the user's function says, which comes before category(); empty: nothing.
+  [[nodiscard]] std::string own_category(std::string_view op, std::string_view first_kernel) const {
+    return category_of_ != nullptr && *category_of_ ? (*category_of_)(op, first_kernel)
+                                                    : std::string{};
+  }
   [[nodiscard]] bool has_model(const OpCall& call) const {
     const UserModel* const own = find_own(call.name);
     return (own != nullptr && own->has_work()) || perf::has_model(call, edition_);
@@ -44,6 +55,7 @@ class RunModels {
  private:
   Edition edition_;
   const UserModels* own_;
+  const CategoryOf* category_of_;
 };
 
 }  // namespace tracelens::perf

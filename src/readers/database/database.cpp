@@ -275,10 +275,11 @@ Trace read_databases(const std::string& name, std::span<const std::string> paths
 std::vector<std::string> databases_in(const std::string& folder, const ReadOptions& options) {
   std::vector<std::string> found = packaged_in(folder);
   if (!found.empty()) return found;
+  const DatabaseOptions of_all = file_options(options);  // one limit of time for all
   std::error_code error;
   for (const auto& entry : fs::directory_iterator{folder, error})
     if (has_database_name(entry.path()) && entry.is_regular_file(error) &&
-        is_rocpd_file(entry.path(), file_options(options)))
+        is_rocpd_file(entry.path(), of_all))
       found.push_back(entry.path().string());
   std::ranges::sort(found);
   return found;

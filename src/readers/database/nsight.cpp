@@ -312,7 +312,8 @@ class NsightReader {
                    place.pid = *callers_.begin();
                  else if (!place.is_known && processes_.size() == 1)
                    place.pid = processes_.begin()->first;
-                 const KnownPlace& where = known(place, row.process);
+                 // A guessed place is not that of the rows that do not tell theirs.
+                 const KnownPlace& where = known(place, place.is_known ? row.process : ~place.pid);
                  if (where.is_repeated) continue;
                  if (row.start_ns == 0 && row.end_ns == 0) {  // the time is not known
                    job_.count_without_times();

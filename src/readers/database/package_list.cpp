@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <system_error>
+#include <tracelens/error.hpp>
 #include <utility>
 
 namespace tracelens {
@@ -39,7 +40,8 @@ class YamlWords {
       } else if (is_sign(c)) {
         add_sign(c);
       } else {
-        add_text(c == '"' || c == '\'' ? quoted(c) : plain());
+        const bool is_quoted = c == '"' || c == '\'';
+        add_text(is_quoted ? quoted(c) : plain(), is_quoted);
       }
     }
     return std::move(words_);
@@ -67,7 +69,7 @@ class YamlWords {
       if (quote == '"' && text_[at_] == '\\' && at_ + 1 < text_.size()) ++at_;
       text += text_[at_];
     }
-    ++at_;
+    if (at_ < text_.size()) ++at_;  // the file may end before the quote does
     return text;
   }
   // Brackets inside a name are a pattern's.
@@ -93,12 +95,11 @@ class YamlWords {
   [[nodiscard]] bool ends_key(std::size_t at) const {
     return is_blank(at + 1) && !(is_value_ && depth_ == 0);
   }
-  void add_text(std::string text) {
+  void add_text(std::string text, bool is_quoted) {
     std::size_t next = at_;
     while (next < text_.size() && (text_[next] == ' ' || text_[next] == '\t')) ++next;
-    const bool was_quoted = at_ > 0 && (text_[at_ - 1] == '"' || text_[at_ - 1] == '\'');
     const bool is_key = next < text_.size() && text_[next] == ':' &&
-                        (was_quoted || ends_key(next)) && !(is_value_ && depth_ == 0);
+                        (is_quoted || ends_key(next)) && !(is_value_ && depth_ == 0);
     if (is_key) at_ = next + 1;
     words_.push_back({is_key ? YamlWord::Kind::kKey : YamlWord::Kind::kText, std::move(text)});
     is_line_start_ = false;
@@ -135,23 +136,45 @@ std::vector<std::string> values_of(const Words& words, Words::const_iterator key
   return values;
 }
 
-void add_matching(const fs::path& folder, fs::path::const_iterator part,
-                  fs::path::const_iterator end, std::vector<std::string>& found) {
-  if (part == end) {
-    found.push_back(folder.string());
-    return;
+// The files below a folder whose path fits a pattern.
+class MatchingFiles {
+ public:
+  explicit MatchingFiles(const std::string& pattern) : pattern_{pattern} {}
+
+  void add(const fs::path& folder, fs::path::const_iterator part, fs::path::const_iterator end) {
+    if (part == end) {
+      found_.push_back(folder.string());
+      return;
+    }
+    const std::string name = part->string();
+    const auto next = std::next(part);
+    std::error_code error;
+    if (name.find_first_of("*?[") == name.npos) {
+      // The way back from what a pattern found leads through the same folders again and again.
+      if (name == ".." && has_pattern_) throw Error{pattern_, "expected no .. behind a pattern"};
+      if (fs::exists(folder / name, error)) add(folder / name, next, end);
+      return;
+    }
+    has_pattern_ = true;
+    for (const auto& entry : fs::directory_iterator{folder, error}) {
+      if (++looked_at_ > kMostEntries)
+        throw Error{pattern_, "too many files to look through; expected a narrower pattern"};
+      if (::fnmatch(name.c_str(), entry.path().filename().c_str(), FNM_PERIOD) == 0)
+        add(entry.path(), next, end);
+    }
   }
-  const std::string name = part->string();
-  const auto next = std::next(part);
-  std::error_code error;
-  if (name.find_first_of("*?[") == name.npos) {
-    if (fs::exists(folder / name, error)) add_matching(folder / name, next, end, found);
-    return;
+  [[nodiscard]] std::vector<std::string> take() && {
+    std::ranges::sort(found_);
+    return std::move(found_);
   }
-  for (const auto& entry : fs::directory_iterator{folder, error})
-    if (::fnmatch(name.c_str(), entry.path().filename().c_str(), FNM_PERIOD) == 0)
-      add_matching(entry.path(), next, end, found);
-}
+
+ private:
+  static constexpr std::size_t kMostEntries = 100'000;
+  const std::string& pattern_;
+  bool has_pattern_ = false;
+  std::size_t looked_at_ = 0;
+  std::vector<std::string> found_;
+};
 
 }  // namespace
 
@@ -177,13 +200,12 @@ PackageList package_list(std::string_view text) {
 
 std::vector<std::string> matching_files(const fs::path& folder, const std::string& pattern) {
   if (pattern.find_first_of("*?[") == pattern.npos) return {(folder / pattern).string()};
-  std::vector<std::string> found;
+  MatchingFiles found{pattern};
   const fs::path below{pattern};
   const fs::path from = below.is_absolute() ? below.root_path() : folder;
   const fs::path parts = below.relative_path();
-  add_matching(from, parts.begin(), parts.end(), found);
-  std::ranges::sort(found);
-  return found;
+  found.add(from, parts.begin(), parts.end());
+  return std::move(found).take();
 }
 
 }  // namespace tracelens

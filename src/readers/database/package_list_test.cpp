@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tracelens/error.hpp>
+
 #include <fstream>
 
 #include "io/temporary_folder.hpp"
@@ -63,6 +65,7 @@ TEST(PackageList, PatternsMayBeInFolders) {
               ElementsAre((top / "d0/x.db").string(), (top / "d1/x.db").string()));
   EXPECT_THAT(matching_files(top, "?/[xy].db"), ElementsAre((top / "e/x.db").string()));
   EXPECT_THAT(matching_files(top, "z/*.db"), IsEmpty());
+  EXPECT_THROW(static_cast<void>(matching_files(top, "*/../*/x.db")), Error);
 }
 
 }  // namespace

@@ -13,6 +13,10 @@
 namespace tracelens {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Not;
+
 const Trace& amp_trace() {
   static const Trace kTrace = read_trace("tests/data/h200_gpt_train_amp.json.gz");
   return kTrace;
@@ -139,6 +143,22 @@ TEST(Report, ModelsFromCodeComeFirst) {
   ASSERT_NE(found, categories.end());
   const auto row = static_cast<std::size_t>(found - categories.begin());
   EXPECT_EQ(table->column("GFLOPS").reals()[row], 3);
+}
+
+TEST(Report, ACategoryFromCodeComesBeforeAll) {
+  ModelSet mine;
+  mine.add_category("aten::mm", "my matrices");
+  ReportOptions options;
+  options.models = &mine;
+  options.category_of = [](std::string_view op, std::string_view first_kernel) -> std::string {
+    if (op == "aten::mm") return "by name";
+    return first_kernel.find("elementwise") != first_kernel.npos ? "by kernel" : "";
+  };
+  const std::optional<Table> table = make_table(amp_trace(), "ops_summary_by_category", options);
+  ASSERT_TRUE(table);
+  EXPECT_THAT(table->column("op category").texts(),
+              AllOf(Contains("by name"), Contains("by kernel"), Contains("reduce"),
+                    Not(Contains("my matrices")), Not(Contains("elementwise"))));
 }
 
 }  // namespace
