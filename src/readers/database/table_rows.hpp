@@ -26,6 +26,8 @@
 namespace tracelens {
 
 inline constexpr std::int64_t kPieceRows = 16'384;
+// So that threads read on while one of them puts pieces together.
+inline constexpr std::size_t kSparePieces = 2;
 inline constexpr std::int64_t kLastRow = std::numeric_limits<std::int64_t>::max();
 
 struct TableColumns {
@@ -202,10 +204,13 @@ TableEnd read_table(const TableColumns& table, int threads, const MakePiece& mak
                      worker.piece.complete(worker.connection);
                    },
                    [&](Worker& worker) { take_in(worker.piece, worker.part, worker.range.first); }};
-  work.run(threads, [&] {
-    const Connection connection = table.file.connect();
-    return Worker{connection, RangeRows{table, connection}, make_piece()};
-  });
+  work.run(
+      threads,
+      [&] {
+        const Connection connection = table.file.connect();
+        return Worker{connection, RangeRows{table, connection}, make_piece()};
+      },
+      kSparePieces);
   end.is_damaged = end.is_damaged || ranges.is_damaged();
   end.gaps += ranges.gaps();
   return finish();

@@ -6,15 +6,17 @@
 //   work.run(threads, [&] { return Worker{builder}; });
 // N identical threads: each takes the next piece and works on it without any lock. One of them at a
 // time accepts: whoever has the piece whose turn it is, and with it those behind it that are worked on
-// already, so that no turn waits for a thread to wake up. The others go on when theirs is accepted. The
-// order, and so the result, does not depend on N. An exception of any of them ends the work and is
-// thrown by run().
+// already, so that no turn waits for a thread to wake up. The others go on with the next piece as long
+// as there is a worker for it: each holds one piece until that is accepted. The order, and so the
+// result, does not depend on N. An exception of any of them ends the work and is thrown by run().
 #pragma once
 
 #include <algorithm>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -29,88 +31,113 @@ class OrderedWork {
   OrderedWork(Take take, Work work, Accept accept)
       : take_{std::move(take)}, work_{std::move(work)}, accept_{std::move(accept)} {}
 
-  // `make_worker` makes what one thread works with.
+  // `make_worker` makes what a piece is worked on with: one for each thread, and for several threads
+  // `spare` more. Spare ones take memory, and pay where accepting takes its time.
   template <class MakeWorker>
-  void run(int threads, const MakeWorker& make_worker) {
-    using Worker = decltype(make_worker());
-    std::vector<Seat<Worker>> seats(static_cast<std::size_t>(std::max(threads, 1)));
+  void run(int threads, const MakeWorker& make_worker, std::size_t spare = 1) {
+    const auto count = static_cast<std::size_t>(std::max(threads, 1));
+    Pool<decltype(make_worker())> pool{count + (count > 1 ? spare : 0)};
     std::vector<std::thread> others;
     try {
-      for (int i = 1; i < threads; ++i)
-        others.emplace_back([this, &make_worker, &seats] { go(make_worker, seats); });
+      for (std::size_t i = 1; i < count; ++i)
+        others.emplace_back([this, &make_worker, &pool] { go(make_worker, pool); });
     } catch (const std::exception&) {
       // The system gives no more threads: the ones there are do the work.
     }
-    go(make_worker, seats);
+    go(make_worker, pool);
     for (std::thread& other : others) other.join();
     if (failure_) std::rethrow_exception(failure_);
   }
 
  private:
-  // Where a piece that is worked on waits for its turn. Each thread holds one piece, and those in flight
-  // follow each other, so no two share a seat.
   template <class Worker>
-  struct Seat {
-    Worker* ready = nullptr;
-    std::condition_variable is_accepted;
+  struct Pool {
+    explicit Pool(std::size_t size) : seats(size), to_make{size} {}
+    // Where those with a piece that is worked on wait for its turn. The pieces in flight follow each
+    // other, and are no more than there are workers: no two share a seat.
+    std::vector<Worker*> seats;
+    std::vector<std::unique_ptr<Worker>> all;
+    std::vector<Worker*> free;
+    std::size_t to_make;
+    std::condition_variable is_free;
   };
 
   template <class MakeWorker, class Worker>
-  void go(const MakeWorker& make_worker, std::vector<Seat<Worker>>& seats) {
+  void go(const MakeWorker& make_worker, Pool<Worker>& pool) {
     try {
-      Worker worker = make_worker();
       std::uint64_t index = 0;
-      while (take(worker, index)) {
-        work_(worker);
-        if (!hand_in(worker, index, seats)) return;
+      while (Worker* const worker = free_worker(make_worker, pool)) {
+        if (!take(*worker, index)) {
+          put_back(worker, pool);
+          return;
+        }
+        work_(*worker);
+        hand_in(worker, index, pool);
       }
     } catch (...) {
       const std::lock_guard lock{order_};
-      if (!failure_) failure_ = std::current_exception();
-      wake(seats);
+      fail(std::current_exception(), pool);
     }
   }
 
-  template <class Worker>
-  static void wake(std::vector<Seat<Worker>>& seats) {
-    for (Seat<Worker>& seat : seats) seat.is_accepted.notify_one();
-  }
-
-  // Returns when the piece is accepted; false when the work has failed.
-  template <class Worker>
-  bool hand_in(Worker& worker, std::uint64_t index, std::vector<Seat<Worker>>& seats) {
+  // Null when the work has failed.
+  template <class MakeWorker, class Worker>
+  Worker* free_worker(const MakeWorker& make_worker, Pool<Worker>& pool) {
     std::unique_lock lock{order_};
-    Seat<Worker>& seat = seats[index % seats.size()];
-    seat.ready = &worker;
-    if (!is_accepting_ && turn_ == index) {
-      accept_ready(lock, seats);
-    } else {
-      // A failure elsewhere does not end the wait while this very worker may be in use.
-      seat.is_accepted.wait(lock, [&] { return turn_ > index || (failure_ && !is_accepting_); });
+    if (pool.free.empty() && pool.to_make > 0 && !failure_) {
+      --pool.to_make;
+      lock.unlock();
+      std::unique_ptr<Worker> made{new Worker(make_worker())};
+      lock.lock();
+      pool.all.push_back(std::move(made));
+      return pool.all.back().get();
     }
-    return !failure_;
+    pool.is_free.wait(lock, [&] { return !pool.free.empty() || failure_; });
+    if (failure_) return nullptr;
+    Worker* const worker = pool.free.back();
+    pool.free.pop_back();
+    return worker;
+  }
+
+  // Of a thread that leaves: another may wait for one, to find that nothing is left.
+  template <class Worker>
+  void put_back(Worker* worker, Pool<Worker>& pool) {
+    const std::lock_guard lock{order_};
+    pool.free.push_back(worker);
+    pool.is_free.notify_one();
   }
 
   template <class Worker>
-  void accept_ready(std::unique_lock<std::mutex>& lock, std::vector<Seat<Worker>>& seats) {
-    const auto next = [&]() -> Seat<Worker>& { return seats[turn_ % seats.size()]; };
+  void fail(std::exception_ptr problem, Pool<Worker>& pool) {
+    if (!failure_) failure_ = std::move(problem);
+    pool.is_free.notify_all();
+  }
+
+  template <class Worker>
+  void hand_in(Worker* worker, std::uint64_t index, Pool<Worker>& pool) {
+    std::unique_lock lock{order_};
+    pool.seats[index % pool.seats.size()] = worker;
+    if (is_accepting_ || turn_ != index) return;
     is_accepting_ = true;
-    while (Worker* const worker = failure_ ? nullptr : std::exchange(next().ready, nullptr)) {
+    while (Worker* const ready =
+               failure_ ? nullptr : std::exchange(pool.seats[turn_ % pool.seats.size()], nullptr)) {
       lock.unlock();
       std::exception_ptr problem;
       try {
-        accept_(*worker);
+        accept_(*ready);
       } catch (...) {
         problem = std::current_exception();
       }
       lock.lock();
-      if (problem && !failure_) failure_ = problem;
-      if (problem) break;
-      next().is_accepted.notify_one();
+      if (problem) {
+        fail(std::move(problem), pool);
+        break;
+      }
       ++turn_;
+      pool.free.push_back(ready);
+      pool.is_free.notify_one();
     }
     is_accepting_ = false;
-    if (failure_) wake(seats);
   }
 
   template <class Worker>
@@ -129,7 +156,7 @@ class OrderedWork {
   std::mutex input_;  // guards take_, taken_ and is_over_
   std::uint64_t taken_ = 0;
   bool is_over_ = false;  // nothing is left, or take_ has thrown: it is not called again
-  std::mutex order_;      // guards the seats and what follows
+  std::mutex order_;      // guards the pool and what follows
   std::uint64_t turn_ = 0;
   bool is_accepting_ = false;
   std::exception_ptr failure_;

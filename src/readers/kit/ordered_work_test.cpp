@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <future>
 #include <stdexcept>
 #include <vector>
 
@@ -61,6 +63,56 @@ TEST(OrderedWork, AFailureOfAnyStepEndsItAndIsThrown) {
     EXPECT_THROW(work.run(3, [] { return Piece{}; }), std::runtime_error);
     EXPECT_LT(next, 1'000'000);
   }
+}
+
+// Two threads and three workers: while one accepts piece 0, the other hands in piece 1 and begins piece 2.
+class SlowAccept {
+ public:
+  explicit SlowAccept(bool fails) : fails_{fails} {}
+
+  void run() {
+    OrderedWork work{[this](Piece& piece) {
+                       piece.number = next_++;
+                       return piece.number < 20;
+                     },
+                     [this](Piece& piece) {
+                       if (piece.number != 2) return;
+                       third_begins_.set_value();
+                       if (fails_) throw std::runtime_error{"work"};
+                     },
+                     [this](Piece& piece) {
+                       if (piece.number == 0)
+                         goes_on_ = third_begins_.get_future().wait_for(std::chrono::minutes{1}) ==
+                                    std::future_status::ready;
+                       accepted_.push_back(piece.number);
+                     }};
+    work.run(
+        2, [] { return Piece{}; }, 1);
+  }
+  [[nodiscard]] bool goes_on() const { return goes_on_; }
+  [[nodiscard]] const std::vector<int>& accepted() const { return accepted_; }
+
+ private:
+  bool fails_;
+  int next_ = 0;
+  std::promise<void> third_begins_;
+  bool goes_on_ = false;
+  std::vector<int> accepted_;
+};
+
+TEST(OrderedWork, TheOthersGoOnWhileOneAccepts) {
+  SlowAccept slow{false};
+  slow.run();
+  EXPECT_TRUE(slow.goes_on());
+  ASSERT_EQ(slow.accepted().size(), 20U);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(slow.accepted()[static_cast<std::size_t>(i)], i);
+}
+
+TEST(OrderedWork, AFailureBesideTheAcceptingThreadEndsItToo) {
+  SlowAccept slow{true};
+  EXPECT_THROW(slow.run(), std::runtime_error);
+  EXPECT_TRUE(slow.goes_on());
+  EXPECT_LE(slow.accepted().size(), 2U);  // what was there before the failure was known
 }
 
 }  // namespace
