@@ -97,11 +97,18 @@ std::function<std::string(std::string_view, std::string_view)> PythonCategories:
   if (function_.is_none()) return nullptr;
   return [this](std::string_view op, std::string_view first_kernel) {
     const py::gil_scoped_acquire locked;
+    {
+      const std::scoped_lock lock{mutex_};
+      if (raised_) return std::string{};
+    }
     try {
       const py::object answer =
           function_(python_text(op),
                     first_kernel.empty() ? py::object{py::none()} : python_text(first_kernel));
-      return answer.is_none() ? std::string{} : text_of(answer);
+      if (answer.is_none()) return std::string{};
+      if (!py::isinstance<py::str>(answer))
+        throw py::type_error{"category_of: expected a str or None from the function"};
+      return text_of(answer);
     } catch (const std::exception&) {
       const std::scoped_lock lock{mutex_};
       if (!raised_) raised_ = std::current_exception();

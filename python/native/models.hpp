@@ -40,7 +40,8 @@ class PythonModels {
   std::exception_ptr raised_;
 };
 
-// ReportOptions::category_of as a function of Python, with the rules of PythonModels.
+// ReportOptions::category_of as a function of Python. Locks as with PythonModels; but whatever the
+// function raises, it is not asked again, and the report fails with that.
 class PythonCategories {
  public:
   explicit PythonCategories(pybind11::object function) : function_{std::move(function)} {}

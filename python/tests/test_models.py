@@ -111,8 +111,47 @@ def test_a_category_by_name_and_kernel_comes_first(trace):
     categories = table["ops_summary_by_category"].cells("op category")
     assert "mine" in categories and "GEMM" not in categories
     assert ("my::gemm", "my_kernel") in asked
+    assert ("my::gemm", None) not in asked
+    asked.clear()
+
+    def broken(op, first_kernel):
+        asked.append(op)
+        return 1 // 0
+
     with pytest.raises(ZeroDivisionError):
-        tl.report(trace, category_of=lambda op, kernel: 1 // 0)
+        tl.report(trace, category_of=broken, threads=1)
+    assert len(asked) == 1
+    with pytest.raises(TypeError, match="str or None"):
+        tl.report(trace, category_of=lambda op, kernel: 5)
+    with pytest.raises(tl.UsageError):
+        tl.report(trace, category_of=5)
+
+
+def test_the_first_kernel_is_the_one_an_op_launches_first():
+    kernels = [("first_mine", 1), ("ampere_sgemm_128x64", 100)]
+    events = [{"ph": "X", "cat": "cpu_op", "name": "my::thing", "pid": 1, "tid": 1, "ts": 0, "dur": 100,
+               "args": {"External id": 1}}]
+    for i, (name, dur) in enumerate(kernels):
+        ids = {"correlation": i + 1, "External id": 1}
+        events += [{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1,
+                    "ts": 10 + 10 * i, "dur": 5, "args": ids},
+                   {"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": 50 + 20 * i,
+                    "dur": dur, "args": {**ids, "stream": 7, "device": 0}}]
+        events += [{"ph": phase, "cat": "ac2g", "name": "ac2g", "id": i + 1, "pid": pid, "tid": tid, "ts": ts,
+                    "bp": "e"} for phase, pid, tid, ts in (("s", 1, 1, 10 + 10 * i), ("f", 0, 7, 50 + 20 * i))]
+    two = tl.read(json.dumps({"traceEvents": events}).encode())
+
+    def categories(function):
+        report = tl.report(two, category_of=function, tables=["ops_summary", "kernel_summary"])
+        assert set(report["ops_summary"].cells("name")) == {"my::thing"}
+        return report["ops_summary"].cells("Categories"), report["kernel_summary"].cells("Parent op category")
+
+    usual = categories(None)
+    assert "GEMM" in str(usual[0])
+    assert categories(lambda op, kernel: "host" if kernel is None else None) == usual
+    assert categories(lambda op, kernel: "mine" if "sgemm" in kernel else None) == usual
+    mine = categories(lambda op, kernel: "mine" if kernel == "first_mine" else None)
+    assert "mine" in str(mine[0]) and "GEMM" not in str(mine[0]) and set(mine[1]) == {"mine"}
 
 
 def test_models_are_asked_from_many_reports_at_once(trace):

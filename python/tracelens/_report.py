@@ -161,6 +161,8 @@ def report(
 
     if isinstance(tables, str) or isinstance(also, str) or isinstance(without, str):
         raise UsageError("tables, also, without: expected a list of names, not one text")
+    if category_of is not None and not callable(category_of):
+        raise UsageError("category_of: expected a function of an op and its first kernel")
     options: dict[str, Any] = dict(
         tables=list(tables), also=list(also), without=list(without), gpu=gpu,
         gpu_file=os.fspath(gpu_file), gpu_from_trace=gpu_from_trace,

@@ -254,7 +254,7 @@ LaunchTable& TraceView::launches() {
     if (options_.edition == Edition::kExtended)
       kind = TorchKernelKinds{load_kernel_rules(options_.kernel_rules_file)};
     launches_ = std::make_unique<LaunchTable>(
-        facts_, perf::RunModels{options_.edition, &own_models(), &options_.category_of},
+        facts_, perf::RunModels{options_.edition, &own_models(), &own_categories_},
         std::move(kind));
   }
   return *launches_;

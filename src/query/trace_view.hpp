@@ -139,6 +139,7 @@ class TraceView {
   std::optional<OpPlaces> places_;
   std::unique_ptr<LaunchTable> launches_;
   std::optional<perf::UserModels> own_models_;
+  const perf::OwnCategories own_categories_{options_.category_of};
   std::unique_ptr<KernelCategories> kernel_categories_;
   std::optional<std::vector<std::uint32_t>> depths_, upids_;
   std::uint32_t process_count_ = 0;

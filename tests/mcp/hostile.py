@@ -40,7 +40,6 @@ def paths(setting, era):
                      "/proc/self/environ", "loop", "/proc/self/fd/0", "..", "", "own.json\0x", "../inside/../outside/secret.json"):
             sentence = sentence_of_error(server.call("summary", trace=name))
             assert OUTSIDE in sentence and "secret" not in sentence, (name, sentence)
-            assert server.taken < 0.5, (name, server.taken)
         for tool, arguments in (("collectives", {"folder": "ranks"}), ("collectives", {"traces": ["link.json"]}),
                                 ("list_traces", {"folder": ".."}), ("compare", {"traces": ["own.json", "link.json"]}),
                                 ("diff", {"base": "own.json", "new": str(secret)})):
@@ -96,6 +95,7 @@ def statements(setting, era):
         time.sleep(0.3)
         server.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": endless}})
         assert rows(server.call("query", trace=A, sql="SELECT count(*) AS n FROM kernel")) == [{"n": 1996}]
+        assert not any(message.get("id") == endless for message in server.kept)
         hostile = "x' OR 1=1 --"
         found = server.call("table", trace=A, table="ops_summary", where=[{"column": "name", "op": "=", "value": hostile}])
         assert rows(found) == []

@@ -282,10 +282,14 @@ def end_of_input(setting, era):
     trace = setting.folder / f"late{era}" / "huge.json.gz"
     make_big_trace(trace, 125)
     server = Server(setting.program, [trace.parent], era)
-    server.start("tools/call", {"name": "summary", "arguments": {"trace": trace.name}})
+    long = server.start("tools/call", {"name": "summary", "arguments": {"trace": trace.name}})
     time.sleep(0.3)
     server.process.stdin.close()
     assert server.process.wait(60) == 0
+    try:
+        assert server.wait(long, 5)["result"]["isError"], "the whole trace was read"
+    except EOFError:
+        pass  # given up without a word
 
 
 def output_left_unread(setting, era):

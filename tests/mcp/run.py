@@ -35,6 +35,7 @@ class Setting:
         self.shared = arguments.shared / "traces" if (arguments.shared / "traces").is_dir() else None
         self.folder = folder
         # Such programs map terabytes, and take memory and time as no other does.
+        subprocess.run([self.program, "--version"], capture_output=True, check=True)
         limited = subprocess.run([self.program, "--version"], capture_output=True,
                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)))
         self.is_sanitized = limited.returncode != 0

@@ -101,7 +101,7 @@ std::vector<EventId> first_kernels_of(const TraceFacts& facts) {
 
 }  // namespace
 
-KernelRows collect_kernels(const TraceFacts& facts, Edition edition) {
+KernelRows collect_kernels(const TraceFacts& facts, const perf::RunModels& models) {
   const Trace& trace = facts.trace();
   const Tree& tree = facts.tree();
   KernelRows rows;
@@ -131,10 +131,13 @@ KernelRows collect_kernels(const TraceFacts& facts, Edition edition) {
         const StringId first_name = first.valid() ? trace.names()[first.row] : StringId{};
         const std::uint64_t key = std::uint64_t{op_name.row} << 32 | first_name.row;
         const auto [entry, added] = categories.try_emplace(key);
-        if (added)
-          entry->second = perf::op_category(
-              trace.text(op_name), first.valid() ? trace.text(first_name) : std::string_view{},
-              edition);
+        if (added) {
+          const std::string_view op_text = trace.text(op_name),
+                                 kernel =
+                                     first.valid() ? trace.text(first_name) : std::string_view{};
+          entry->second = models.own_category(op_text, kernel);
+          if (entry->second.empty()) entry->second = models.category(op_text, kernel);
+        }
         row.op_category = entry->second;
       }
     }

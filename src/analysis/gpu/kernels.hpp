@@ -12,7 +12,7 @@
 
 #include "facts/kernel_rules.hpp"
 #include "facts/trace_facts.hpp"
-#include "perf/registry/op_registry.hpp"
+#include "perf/registry/run_models.hpp"
 
 namespace tracelens {
 
@@ -27,8 +27,9 @@ struct KernelRow {
 };
 using KernelRows = std::vector<KernelRow>;  // in file order
 
+// What the models point to must outlive the rows.
 [[nodiscard]] KernelRows collect_kernels(const TraceFacts& facts,
-                                         Edition edition = Edition::kReference);
+                                         const perf::RunModels& models = Edition::kReference);
 
 // One row per (category, op, kernel, stream), the costliest first. `total_ns` is the base of
 // "Percent of total time (%)": Timeline::total_ns. With `rules` a last column says what kind of

@@ -20,7 +20,7 @@ OpInput::OpInput(const TraceFacts& facts, const OpTableOptions& a_options)
     : trace{facts.trace()},
       tree{facts.tree()},
       options{a_options},
-      run_models{options.edition, options.own_models, options.category_of},
+      run_models{options.edition, options.own_models, options.categories},
       launches{facts, run_models, kernel_kind_of(options), options.communication},
       models{trace, launches, run_models, options.inference},
       ops{trace, tree, launches, models},

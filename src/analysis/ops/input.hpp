@@ -28,8 +28,8 @@ namespace tracelens {
 struct OpTableOptions {
   // kReference also keeps what spreadsheets made with the Python TraceLens rely on.
   Edition edition = Edition::kReference;
-  const perf::UserModels* own_models = nullptr;   // the user's own, asked first; not owned
-  const perf::CategoryOf* category_of = nullptr;  // comes before all others; not owned
+  const perf::UserModels* own_models = nullptr;     // the user's own, asked first; not owned
+  const perf::OwnCategories* categories = nullptr;  // they come before all others; not owned
   // What a kernel does that no known op launched, by its name; empty: by the built-in rules. Not
   // asked in the reference's edition.
   KernelCategories::Classify kernel_kind = {};

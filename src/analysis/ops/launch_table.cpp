@@ -85,7 +85,6 @@ std::uint32_t OpCategories::id_of(std::string_view category) {
 std::uint32_t OpCategories::of_text(std::string_view name, StringId first_kernel) {
   const std::string_view kernel =
       first_kernel.valid() ? trace_.text(first_kernel) : std::string_view{};
-  if (const std::string own = models_.own_category(name, kernel); !own.empty()) return id_of(own);
   const std::string_view category = models_.category(name, kernel);
   // An op that is called like its Triton kernel: what the kernel is for says more.
   const bool is_kernel = category == "triton" && !name.starts_with("triton");
@@ -95,11 +94,17 @@ std::uint32_t OpCategories::of_text(std::string_view name, StringId first_kernel
   return id_of(is_kernel && kind == kOtherKernel ? category : op_word(kind));
 }
 
+std::optional<std::uint32_t> OpCategories::of_user(std::string_view name, StringId first_kernel) {
+  const std::string_view said = models_.own_category(
+      name, first_kernel.valid() ? trace_.text(first_kernel) : std::string_view{});
+  if (said.empty()) return std::nullopt;
+  return id_of(said);
+}
+
 bool OpCategories::is_by_kernel(StringId name) {
   Known& known = by_kernel_[name.row];
   if (known == Known::kNotYet)
-    known = kernel_kind_ && models_.own_category(trace_.text(name), {}).empty() &&
-                    !perf::says_what_is_done(models_.category(trace_.text(name), {}))
+    known = kernel_kind_ && !perf::says_what_is_done(models_.category(trace_.text(name), {}))
                 ? Known::kYes
                 : Known::kNo;
   return known == Known::kYes;
@@ -235,7 +240,11 @@ void LaunchTable::collect_launchers(std::span<const NodeId> launchers, bool comm
     op.direct_ns = busy_ns(own_events);
     const auto below = gpu(op.node);
     op.subtree_ns = below.size() == op.count ? op.direct_ns : busy_ns(op.node);
-    op.category = categories_.of(trace_.names()[op.event.row], gpu_[own_events.front()].name);
+    const StringId name = trace_.names()[op.event.row],
+                   first_kernel = gpu_[own_events.front()].name;
+    const auto of_user = categories_.of_user(trace_.text(name), first_kernel);
+    op.by_user = of_user.has_value();
+    op.category = of_user ? *of_user : categories_.of(name, first_kernel);
   }
 }
 
@@ -252,10 +261,10 @@ void LaunchTable::sort_launchers() {
   launchers_ = std::move(sorted);
 }
 
-bool LaunchTable::is_only_a_launch(EventId caller) {
-  const StringId name = trace_.names()[caller.row];
-  if (!categories_.is_by_kernel(name)) return false;
-  return trace_.category(caller) != Category::kCpuOp ||
+bool LaunchTable::is_only_a_launch(const Launcher& op) {
+  const StringId name = trace_.names()[op.event.row];
+  if (op.by_user || !categories_.is_by_kernel(name)) return false;
+  return trace_.category(op.event) != Category::kCpuOp ||
          categories_.text(categories_.of(name, {})) == "compiled_region";
 }
 
@@ -270,9 +279,9 @@ void LaunchTable::categorize_by_kernels() {
   bool any_divided = false;
   for (const Launcher& op : launchers_) {
     const StringId name = trace_.names()[op.event.row];
-    if (is_only_a_launch(op.event))
+    if (is_only_a_launch(op))
       any_divided = true;
-    else if (categories_.is_by_kernel(name))
+    else if (!op.by_user && categories_.is_by_kernel(name))
       for (const GpuPosition at : own(op)) {
         std::vector<Spent>& kinds = by_name[name.row];
         const std::uint32_t category = categories_.of(name, gpu_[at].name);
@@ -284,11 +293,11 @@ void LaunchTable::categorize_by_kernels() {
   if (!by_name.empty())
     for (Launcher& op : launchers_)
       if (const auto kinds = by_name.find(trace_.names()[op.event.row].row);
-          kinds != by_name.end() && !is_only_a_launch(op.event))
+          kinds != by_name.end() && !op.by_user && !is_only_a_launch(op))
         op.category = std::ranges::max(kinds->second, {}, &Spent::ns).category;
   if (!any_divided) return;
   for (Launcher& op : launchers_) {
-    if (is_only_a_launch(op.event))
+    if (is_only_a_launch(op))
       divide(op);
     else
       parts_.push_back(op);
@@ -357,7 +366,10 @@ StringId LaunchTable::first_kernel(NodeId node) const {
 
 std::uint32_t LaunchTable::category(NodeId node) {
   const Launcher* op = launcher(node);
-  return op == nullptr ? categories_.of(trace_.names()[tree_.event(node).row], {}) : op->category;
+  if (op != nullptr) return op->category;
+  const StringId name = trace_.names()[tree_.event(node).row];
+  const auto of_user = categories_.of_user(trace_.text(name), {});
+  return of_user ? *of_user : categories_.of(name, {});
 }
 
 bool LaunchTable::is_by_start(NodeId node) const {

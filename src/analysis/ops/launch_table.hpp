@@ -43,6 +43,7 @@ struct Launcher {
   std::int64_t direct_ns = 0;          // time in which at least one of its own GPU events ran
   std::int64_t subtree_ns = 0;         // the same of all below it, communication included
   std::uint32_t category = 0;          // OpCategories::text()
+  bool by_user = false;                // the category is the user's own
 };
 
 // The category of an op; each distinct (name, first kernel) is looked up once. Where the op's name
@@ -58,6 +59,8 @@ class OpCategories {
         by_kernel_(trace.string_count()) {}
   // Whether ops of this name are known by their kernels alone.
   [[nodiscard]] bool is_by_kernel(StringId name);
+  // What the user says of an op and the first kernel it launched itself, if any; none: nothing.
+  std::optional<std::uint32_t> of_user(std::string_view name, StringId first_kernel);
   // `first_kernel` is invalid when the op launched nothing itself.
   std::uint32_t of(StringId name, StringId first_kernel);
   std::uint32_t of_text(std::string_view name, StringId first_kernel);  // for synthetic names
@@ -126,9 +129,9 @@ class LaunchTable {
   [[nodiscard]] std::span<const Launcher> parts() const {
     return parts_.empty() ? launchers_ : parts_;
   }
-  // Whether an event that launched GPU work is no op, or a compiled region: its kernels alone say
-  // what is done.
-  [[nodiscard]] bool is_only_a_launch(EventId caller);
+  // Whether what launched GPU work is no op, or a compiled region: its kernels alone say what is
+  // done.
+  [[nodiscard]] bool is_only_a_launch(const Launcher& op);
   // A launcher's own GPU events by start.
   [[nodiscard]] std::span<const GpuPosition> own(const Launcher& op) const {
     return std::span{own_}.subspan(op.first, op.count);

@@ -268,9 +268,12 @@ class Collector {
         input_.options.edition == Edition::kReference ? launches_.first_kernel(caller) : kernel;
     const StringId name = trace_.names()[event.row];
     const std::uint32_t id = synthetic_.id_of({name.row, kernel.row, judged.row});
-    if (id == synthetic_categories_.size())
-      synthetic_categories_.push_back(launches_.categories().of_text(
-          synthetic_name(trace_.text(name), trace_.text(kernel)), judged));
+    if (id == synthetic_categories_.size()) {
+      const std::string own_name = synthetic_name(trace_.text(name), trace_.text(kernel));
+      const auto of_user = launches_.categories().of_user(own_name, kernel);
+      synthetic_categories_.push_back(of_user ? *of_user
+                                              : launches_.categories().of_text(own_name, judged));
+    }
     return synthetic_categories_[id];
   }
 

@@ -144,6 +144,28 @@ TEST(RemoteActivities, AnswersAreThoseOfTheRankItself) {
     });
 }
 
+class CountingPeers : public ThreadPeers {
+ public:
+  using ThreadPeers::ThreadPeers;
+  [[nodiscard]] std::vector<std::string> exchange(std::vector<std::string> bytes) override {
+    ++exchanges;
+    return ThreadPeers::exchange(std::move(bytes));
+  }
+  int exchanges = 0;
+};
+
+TEST(RemoteActivities, NobodyIsLetGoWhoWaitsForAnswers) {
+  ThreadPeers::Desk desk{1};
+  CountingPeers peers{0, 1, desk};
+  {
+    const RankShare share{{}, {}, 1};
+    RemoteActivities remote{share, {0}, peers};
+    const ActivityQuestion questions[] = {{0, {0, 500}}};  // nobody has read that rank
+    EXPECT_THROW(static_cast<void>(remote.asking()(questions)), PeerError);
+  }
+  EXPECT_EQ(peers.exchanges, 1);
+}
+
 TEST(RankRuns, EveryListComesBack) {
   for (const std::vector<std::int64_t>& ranks : std::vector<std::vector<std::int64_t>>{
            {}, {7}, {3, 1}, {0, 1, 2, 3}, {0, 8, 16, 3, 4, 5, 5, 5, -2}, {0, 1, 5, 6, 9}})

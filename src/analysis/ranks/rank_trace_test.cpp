@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tracelens/collectives.hpp>
 #include <tracelens/error.hpp>
 #include <tracelens/read_trace.hpp>
 
@@ -216,8 +217,8 @@ TEST(RankBytes, ComeBackAsTheyWere) {
 TEST(RankBytes, CutBytesAreRefused) {
   const std::string bytes = to_bytes(std::vector<RankTrace>(1));
   for (std::size_t size = 0; size < bytes.size(); ++size)
-    EXPECT_THROW(static_cast<void>(ranks_from_bytes(bytes.substr(0, size))), Error) << size;
-  EXPECT_THROW(static_cast<void>(ranks_from_bytes(bytes + "x")), Error);
+    EXPECT_THROW(static_cast<void>(ranks_from_bytes(bytes.substr(0, size))), PeerError) << size;
+  EXPECT_THROW(static_cast<void>(ranks_from_bytes(bytes + "x")), PeerError);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "analysis/ranks/remote_activities.hpp"
 
 #include <string>
+#include <tracelens/collectives.hpp>
 #include <unordered_map>
 #include <utility>
 
@@ -23,7 +24,10 @@ std::string answers_to(std::string_view questions, const RankShare& share) {
     const std::uint32_t rank = in.small_count();
     Interval window{.start = in.number()};
     window.end = plus_ns(window.start, in.number());
-    const auto found = answer(*own.at(rank), window);
+    const auto activity = own.find(rank);
+    if (activity == own.end())
+      throw PeerError{"rank summaries", "another process asks for a rank that is not read here"};
+    const auto found = answer(*activity->second, window);
     out.count(found ? 1 : 0);
     if (!found) continue;
     out.text(found->what);

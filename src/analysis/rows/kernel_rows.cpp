@@ -174,7 +174,7 @@ Table kernel_rows(const TraceFacts& facts, OpInput& input, OpCells& cells,
                   const KernelColumns& columns) {
   const Tree& tree = input.tree;
   AboveKernels above{input};
-  const KernelRows kernels = collect_kernels(facts, input.options.edition);
+  const KernelRows kernels = collect_kernels(facts, input.run_models);
   const auto module_of = [&](const KernelRow& kernel) {
     const NodeId node = tree.node(kernel.event);
     return node.valid() ? tree.nearest_module(node) : NodeId{};

@@ -24,7 +24,7 @@ ServedOps::ServedOps(OpInput& input, const ServingRun& run) : input_{input} {
   for (const GpuEvent& gpu : launches.gpu_events())
     by_position.push_back({communication, gpu.name});
   for (const Launcher& part : launches.parts()) {
-    const bool by_kernel = launches.is_only_a_launch(part.event);
+    const bool by_kernel = launches.is_only_a_launch(part);
     for (const GpuPosition at : launches.own(part))
       by_position[at] = {part.category,
                          by_kernel ? by_position[at].name : input.trace.names()[part.event.row]};

@@ -40,7 +40,8 @@ TableContext::TableContext(const Trace& a_trace, const ReportOptions& an_options
       facts{trace, tree_options(kind, options, selection)},
       gpu_{chosen_gpu({.name = options.gpu, .file = options.gpu_file},
                       options.gpu_from_trace ? &trace : nullptr)},
-      own_models_{perf::load_user_models(options.models, options.models_file)} {
+      own_models_{perf::load_user_models(options.models, options.models_file)},
+      own_categories_{options.category_of} {
   // Compiling the rules takes a while: beside the first steps, if at all. Deferred also when the
   // system gives no thread.
   const bool ahead = io::thread_count(options.threads) > 1 && uses_rules(options, selection);
@@ -132,7 +133,7 @@ OpInput& TableContext::ops() {
         facts,
         {.edition = options.edition,
          .own_models = &own_models_,
-         .category_of = &options.category_of,
+         .categories = &own_categories_,
          .kernel_kind =
              [this](std::string_view kernel) { return TorchKernelKinds{kernel_rules()}(kernel); },
          .split_recompute = options.recompute,
@@ -151,7 +152,9 @@ OpInput& TableContext::ops() {
 }
 
 const KernelRows& TableContext::kernels() {
-  return kernels_.get([this] { return collect_kernels(facts, options.edition); });
+  return kernels_.get([this] {
+    return collect_kernels(facts, {options.edition, &own_models_, &own_categories_});
+  });
 }
 
 std::span<const Step> TableContext::steps() {

@@ -97,6 +97,7 @@ class TableContext {
  private:
   const std::optional<Gpu> gpu_;
   const perf::UserModels own_models_;
+  const perf::OwnCategories own_categories_;
   std::shared_future<KernelRules> rules_;
   std::vector<std::string> warnings_;
   Once<Timeline> timeline_;

@@ -5,24 +5,20 @@
 // Small: pass it by value. What it points to must outlive it.
 #pragma once
 
-#include <functional>
-#include <string>
 #include <string_view>
 
 #include "perf/registry/op_registry.hpp"
 #include "perf/registry/op_work.hpp"
+#include "perf/registry/own_categories.hpp"
 #include "perf/registry/user_models.hpp"
 
 namespace tracelens::perf {
 
-// The user's own category of an op; empty: none.
-using CategoryOf = std::function<std::string(std::string_view op, std::string_view first_kernel)>;
-
 class RunModels {
  public:
   RunModels(Edition edition, const UserModels* own = nullptr,  // NOLINT(*-explicit-*)
-            const CategoryOf* category_of = nullptr)
-      : edition_{edition}, own_{own}, category_of_{category_of} {}
+            const OwnCategories* categories = nullptr)
+      : edition_{edition}, own_{own}, categories_{categories} {}
 
   [[nodiscard]] Edition edition() const { return edition_; }
   [[nodiscard]] const UserModel* find_own(std::string_view op) const {
@@ -37,10 +33,11 @@ class RunModels {
     const UserModel* const own = find_own(op);
     return own != nullptr ? own->info().category : perf::op_category(op, first_kernel, edition_);
   }
-  // What the user's function says, which comes before category(); empty: nothing.
-  [[nodiscard]] std::string own_category(std::string_view op, std::string_view first_kernel) const {
-    return category_of_ != nullptr && *category_of_ ? (*category_of_)(op, first_kernel)
-                                                    : std::string{};
+  // What the user's function says of an op and the first kernel it really launches, which comes before
+  // category(); empty: nothing.
+  [[nodiscard]] std::string_view own_category(std::string_view op,
+                                              std::string_view first_kernel) const {
+    return categories_ == nullptr ? std::string_view{} : categories_->of(op, first_kernel);
   }
   [[nodiscard]] bool has_model(const OpCall& call) const {
     const UserModel* const own = find_own(call.name);
@@ -55,7 +52,7 @@ class RunModels {
  private:
   Edition edition_;
   const UserModels* own_;
-  const CategoryOf* category_of_;
+  const OwnCategories* categories_;
 };
 
 }  // namespace tracelens::perf

@@ -1,6 +1,6 @@
 // connection.hpp: a database that somebody else wrote, opened so that it can do nothing.
 //   const DatabaseFile file = DatabaseFile::of_file("run_results.db");
-//   const Connection connection = file.connect();            // one for each thread
+//   const Connection connection = file.connect();            // used by one thread at a time
 //   Statement rows{connection, "SELECT id, \"end\" FROM \"rocpd_region\""};
 //   while (rows.step()) use(rows.integer(0), rows.integer(1));
 // Nothing is written to the file or beside it. What the file brings as code (views, triggers, virtual

@@ -203,12 +203,7 @@ std::vector<std::string> listed_in(io::Stream& in) {
   std::string text(std::size_t{1} << 20, '\0');
   text.resize(in.read(text));
   const PackageList list = package_list(text);
-  const fs::path folder = fs::path{in.name()}.parent_path() / list.folder;
-  std::vector<std::string> paths;
-  for (const std::string& name : list.files) {
-    const std::vector<std::string> found = matching_files(folder, name);
-    paths.insert(paths.end(), found.begin(), found.end());
-  }
+  std::vector<std::string> paths = listed_files(list, fs::path{in.name()}.parent_path(), in.name());
   if (paths.empty()) throw Error{in.name(), "lists no database"};
   return paths;
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <system_error>
 #include <tracelens/error.hpp>
+#include <unordered_set>
 #include <utility>
 
 namespace tracelens {
@@ -136,11 +137,31 @@ std::vector<std::string> values_of(const Words& words, Words::const_iterator key
   return values;
 }
 
-// The files below a folder whose path fits a pattern.
+bool is_pattern(const std::string& name) { return name.find_first_of("*?[") != name.npos; }
+
+// The files whose paths fit patterns. What one list may have looked at is limited, whatever its patterns.
 class MatchingFiles {
  public:
-  explicit MatchingFiles(const std::string& pattern) : pattern_{pattern} {}
+  explicit MatchingFiles(std::string list) : list_{std::move(list)} {}
 
+  // In order.
+  std::vector<std::string> find(const fs::path& folder, const std::string& pattern) {
+    const fs::path below{pattern};
+    const fs::path parts = below.relative_path();
+    bool is_behind_pattern = false;
+    for (const fs::path& part : parts) {
+      // The way back from what a pattern found leads through the same folders again and again.
+      if (is_behind_pattern && part == "..")
+        throw Error{list_, "expected no .. behind a pattern, found " + pattern};
+      is_behind_pattern = is_behind_pattern || is_pattern(part.string());
+    }
+    found_.clear();
+    add(below.is_absolute() ? below.root_path() : folder, parts.begin(), parts.end());
+    std::ranges::sort(found_);
+    return std::move(found_);
+  }
+
+ private:
   void add(const fs::path& folder, fs::path::const_iterator part, fs::path::const_iterator end) {
     if (part == end) {
       found_.push_back(folder.string());
@@ -149,29 +170,20 @@ class MatchingFiles {
     const std::string name = part->string();
     const auto next = std::next(part);
     std::error_code error;
-    if (name.find_first_of("*?[") == name.npos) {
-      // The way back from what a pattern found leads through the same folders again and again.
-      if (name == ".." && has_pattern_) throw Error{pattern_, "expected no .. behind a pattern"};
+    if (!is_pattern(name)) {
       if (fs::exists(folder / name, error)) add(folder / name, next, end);
       return;
     }
-    has_pattern_ = true;
     for (const auto& entry : fs::directory_iterator{folder, error}) {
       if (++looked_at_ > kMostEntries)
-        throw Error{pattern_, "too many files to look through; expected a narrower pattern"};
+        throw Error{list_, "too many files to look through; expected narrower patterns"};
       if (::fnmatch(name.c_str(), entry.path().filename().c_str(), FNM_PERIOD) == 0)
         add(entry.path(), next, end);
     }
   }
-  [[nodiscard]] std::vector<std::string> take() && {
-    std::ranges::sort(found_);
-    return std::move(found_);
-  }
 
- private:
   static constexpr std::size_t kMostEntries = 100'000;
-  const std::string& pattern_;
-  bool has_pattern_ = false;
+  std::string list_;
   std::size_t looked_at_ = 0;
   std::vector<std::string> found_;
 };
@@ -198,14 +210,21 @@ PackageList package_list(std::string_view text) {
   return list;
 }
 
-std::vector<std::string> matching_files(const fs::path& folder, const std::string& pattern) {
-  if (pattern.find_first_of("*?[") == pattern.npos) return {(folder / pattern).string()};
-  MatchingFiles found{pattern};
-  const fs::path below{pattern};
-  const fs::path from = below.is_absolute() ? below.root_path() : folder;
-  const fs::path parts = below.relative_path();
-  found.add(from, parts.begin(), parts.end());
-  return std::move(found).take();
+std::vector<std::string> listed_files(const PackageList& list, const fs::path& folder,
+                                      const std::string& where) {
+  MatchingFiles matching{where};
+  std::unordered_set<std::string> names;
+  std::vector<std::string> paths;
+  for (const std::string& name : list.files) {
+    if (!names.insert(name).second) continue;
+    if (!is_pattern(name)) {
+      paths.push_back((folder / list.folder / name).string());
+      continue;
+    }
+    const std::vector<std::string> found = matching.find(folder / list.folder, name);
+    paths.insert(paths.end(), found.begin(), found.end());
+  }
+  return paths;
 }
 
 }  // namespace tracelens

@@ -1,7 +1,7 @@
 // package_list.hpp: the list of databases that a package of rocpd has, a small YAML or JSON file.
 //   rocprofiler-sdk: {rocpd: {rocpd_package_version: "1.0", path: ".", files: [a.db, "rank*.db"]}}
 //   const PackageList list = package_list(text);
-//   for (const std::string& name : list.files) matching_files(folder / list.folder, name)
+//   listed_files(list, folder, "metadata.yaml")     // paths
 #pragma once
 
 #include <filesystem>
@@ -18,8 +18,10 @@ struct PackageList {
 
 [[nodiscard]] bool is_package_list(std::string_view head);
 [[nodiscard]] PackageList package_list(std::string_view text);
-// What a pattern with "*", "?" or "[" stands for, in order; a plain name stands for itself.
-[[nodiscard]] std::vector<std::string> matching_files(const std::filesystem::path& folder,
-                                                      const std::string& pattern);
+// The paths of its files; `folder` is that of the list, `where` its name for errors. A name with "*", "?"
+// or "[" stands for what fits it, in order; what is listed twice counts once.
+[[nodiscard]] std::vector<std::string> listed_files(const PackageList& list,
+                                                    const std::filesystem::path& folder,
+                                                    const std::string& where);
 
 }  // namespace tracelens

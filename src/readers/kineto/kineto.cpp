@@ -182,7 +182,7 @@ struct Indexing {
   bool is_frame_strict = true;
 };
 
-// One thread's tools.
+// What a block is parsed with.
 struct Worker {
   Worker(TraceBuilder& builder, KnownSignatures& known, const Indexing* indexing)
       : merger{parser, builder, known} {

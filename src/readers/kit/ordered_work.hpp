@@ -7,8 +7,9 @@
 // N identical threads: each takes the next piece and works on it without any lock. One of them at a
 // time accepts: whoever has the piece whose turn it is, and with it those behind it that are worked on
 // already, so that no turn waits for a thread to wake up. The others go on with the next piece as long
-// as there is a worker for it: each holds one piece until that is accepted. The order, and so the
-// result, does not depend on N. An exception of any of them ends the work and is thrown by run().
+// as there is a worker for it: each holds one piece until that is accepted. Several threads use a worker,
+// one at a time; all are dropped by the caller of run(). The order, and so the result, does not depend
+// on N. An exception of any of them ends the work and is thrown by run().
 #pragma once
 
 #include <algorithm>
@@ -31,7 +32,7 @@ class OrderedWork {
   OrderedWork(Take take, Work work, Accept accept)
       : take_{std::move(take)}, work_{std::move(work)}, accept_{std::move(accept)} {}
 
-  // `make_worker` makes what a piece is worked on with: one for each thread, and for several threads
+  // `make_worker` makes what a piece is worked on with: at most one for each thread, and for several threads
   // `spare` more. Spare ones take memory, and pay where accepting takes its time.
   template <class MakeWorker>
   void run(int threads, const MakeWorker& make_worker, std::size_t spare = 1) {

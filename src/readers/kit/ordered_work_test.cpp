@@ -77,13 +77,16 @@ class SlowAccept {
                      },
                      [this](Piece& piece) {
                        if (piece.number != 2) return;
+                       accepting_.get_future().wait();
                        third_begins_.set_value();
                        if (fails_) throw std::runtime_error{"work"};
                      },
                      [this](Piece& piece) {
-                       if (piece.number == 0)
+                       if (piece.number == 0) {
+                         accepting_.set_value();
                          goes_on_ = third_begins_.get_future().wait_for(std::chrono::minutes{1}) ==
                                     std::future_status::ready;
+                       }
                        accepted_.push_back(piece.number);
                      }};
     work.run(
@@ -95,7 +98,7 @@ class SlowAccept {
  private:
   bool fails_;
   int next_ = 0;
-  std::promise<void> third_begins_;
+  std::promise<void> accepting_, third_begins_;
   bool goes_on_ = false;
   std::vector<int> accepted_;
 };
