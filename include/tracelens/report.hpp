@@ -110,6 +110,7 @@ struct Report {
   std::shared_ptr<const Page> page = {};  // what a page shows beside the tables, if asked for
   Edition edition = Edition::kExtended;
   bool csv_raw = false;                                           // as in DocumentInfo
+  int threads = 0;                                                // as in DocumentInfo
   [[nodiscard]] const Table* find(std::string_view table) const;  // nullptr: not in this report
 };
 

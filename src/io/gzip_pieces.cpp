@@ -13,10 +13,15 @@ namespace tracelens::io {
 
 struct GzipPacker::State {
   isal_zstream stream{};
+  std::unique_ptr<std::uint8_t[]> workspace;  // of the level that packs smaller
   std::array<std::uint8_t, std::size_t{64} << 10> packed{};
 };
 
-GzipPacker::GzipPacker() : state_{std::make_unique<State>()} {}
+GzipPacker::GzipPacker() : GzipPacker{Packing::kFast} {}
+GzipPacker::GzipPacker(Packing packing) : state_{std::make_unique<State>()} {
+  if (packing == Packing::kSmall)
+    state_->workspace = std::make_unique_for_overwrite<std::uint8_t[]>(ISAL_DEF_LVL1_DEFAULT);
+}
 GzipPacker::GzipPacker(GzipPacker&&) noexcept = default;
 GzipPacker::~GzipPacker() = default;
 
@@ -30,7 +35,9 @@ GzipPiece GzipPacker::pack(std::string_view text) {
   isal_zstream& stream = state_->stream;
   isal_deflate_init(&stream);
   stream.gzip_flag = IGZIP_DEFLATE;
-  stream.level = 0;
+  stream.level = state_->workspace ? 1 : 0;
+  stream.level_buf = state_->workspace.get();
+  stream.level_buf_size = state_->workspace ? ISAL_DEF_LVL1_DEFAULT : 0;
   stream.flush = FULL_FLUSH;  // ends at a byte, and the next piece may stand by itself
   stream.next_in = bytes;
   stream.avail_in = static_cast<std::uint32_t>(text.size());
@@ -49,15 +56,19 @@ std::string_view GzipPieces::header() {
   return {"\x1f\x8b\x08\0\0\0\0\0\0\xff", 10};  // deflate, no name, no time, any system
 }
 
+std::uint32_t joined_crc(std::uint32_t crc, const GzipPiece& piece) {
+  return static_cast<std::uint32_t>(
+      ::crc32_combine(crc, piece.crc, static_cast<z_off_t>(piece.text_bytes)));
+}
+
 std::string_view GzipPieces::add(const GzipPiece& piece) {
-  crc_ = static_cast<std::uint32_t>(
-      ::crc32_combine(crc_, piece.crc, static_cast<z_off_t>(piece.text_bytes)));
+  crc_ = joined_crc(crc_, piece);
   text_bytes_ += piece.text_bytes;
   return piece.packed;
 }
 
 std::string GzipPieces::trailer() const {
-  std::string bytes{"\x03\0", 2};  // a last block, with nothing in it
+  std::string bytes{kLastPiece};
   for (const std::uint32_t word : {crc_, static_cast<std::uint32_t>(text_bytes_)})
     for (unsigned shift = 0; shift < 32; shift += 8)
       bytes += static_cast<char>((word >> shift) & 0xff);

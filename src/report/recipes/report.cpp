@@ -141,7 +141,8 @@ Report make_report(const Trace& trace, const ReportOptions& options) {
                 .gpu = context.gpu_name(),
                 .tables = {},
                 .warnings = {},
-                .edition = options.edition};
+                .edition = options.edition,
+                .threads = options.threads};
   const bool by_process = options.by_process && has_several_processes(trace);
   const bool wants_overview =
       options.overview && context.is_extended() && options.tables.empty() && !by_process;
@@ -197,6 +198,7 @@ void write_report(const Report& report, const std::string& output, std::string_v
                 .source = {report.trace_name},
                 .version = kVersion,
                 .verb = std::string{verb},
+                .threads = report.threads,
                 .is_folded = is_ours ? is_folded_in_report : nullptr,
                 .overview = report.overview ? &*report.overview : nullptr,
                 .page = report.page.get(),

@@ -62,9 +62,7 @@ void check_sink_for_several(const std::string& output, std::string_view choose_o
 
 void write_tables(std::span<const Table> tables, const std::string& output,
                   const DocumentInfo& info) {
-  DocumentInfo sized = info;
-  for (const Table& table : tables) sized.cells += table.rows() * table.columns().size();
-  const std::unique_ptr<Sink> sink = make_sink(output, sized);
+  const std::unique_ptr<Sink> sink = make_sink(output, info);
   for (const Table& table : tables) sink->write(table);
   sink->finish();
 }

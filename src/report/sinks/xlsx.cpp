@@ -1,36 +1,38 @@
 // xlsx.cpp: one workbook, one sheet per table, ready to sort and filter.
 // The header row is frozen and filtered, and a note on each header cell says what the column means;
 // names stay in sight on wide sheets, shares have bars, columns that are seldom read are folded.
-// libxlsxwriter runs in its constant-memory mode: a row goes to disk when the next one begins, so
-// rows must be written from top to bottom, and cells of a row from left to right.
-#include <xlsxwriter.h>
-
+// Sheets are cut into blocks of rows, which all threads write and pack.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <span>
 #include <string>
 #include <string_view>
 #include <tracelens/error.hpp>
 #include <tracelens/table_text.hpp>
+#include <utility>
 #include <vector>
 
+#include "io/ascii.hpp"
+#include "io/for_all.hpp"
+#include "io/gzip_pieces.hpp"
 #include "io/output_file.hpp"
+#include "io/threads.hpp"
 #include "report/sinks/sinks.hpp"
 #include "report/sinks/unique_names.hpp"
-#include "report/sinks/xlsx_close.hpp"
 #include "report/sinks/xlsx_cover.hpp"
 #include "report/sinks/xlsx_text.hpp"
+#include "report/xlsx/notes.hpp"
+#include "report/xlsx/sheet.hpp"
+#include "report/xlsx/styles.hpp"
+#include "report/xlsx/workbook.hpp"
 #include "table/utf8.hpp"
 
 namespace tracelens {
 namespace {
 
-constexpr std::size_t kMostCellsKept = 500'000;  // about 50 MB
-constexpr std::size_t kBytesPerCell = 128;
-constexpr std::size_t kRoom = std::size_t{8} << 20;  // for all besides the cells: formats, packing
+constexpr std::size_t kCellsPerBlock = 8'000;  // about 300 KB of text
 
 // Excel's own limits.
 constexpr std::size_t kMaxRows = 1'048'576, kMaxColumns = 16'384;
@@ -38,7 +40,7 @@ constexpr std::size_t kMaxSheetName = 31, kMaxProperty = 255;
 constexpr std::int64_t kMaxExactInteger = std::int64_t{1} << 53;  // numbers are doubles
 
 constexpr std::size_t kRowsMeasured = 200;  // for the width of a column
-constexpr double kMinWidth = 8, kMaxWidth = 60, kFilterButton = 3;
+constexpr double kMinWidth = 8, kMaxWidth = 60, kFilterButton = 3, kUsualWidth = 8.43;
 // Names stay in sight where a sheet is wider than a screen, as far as they leave room for the rest.
 constexpr double kWideSheet = 120, kMaxFrozen = 70;
 
@@ -47,15 +49,14 @@ std::string sheet_name(std::string_view table_name) {
   for (char& c : name)
     if (std::string_view{"[]:*?/\\'\n\t"}.find(c) != std::string_view::npos) c = '_';
   // Excel keeps "History" for itself, in any case.
-  if (name.empty() || (name.size() == 7 && lxw_strcasecmp(name.c_str(), "history") == 0))
-    name += "_";
+  if (name.empty() || io::lower_case(name) == "history") name += "_";
   return name;
 }
 
 // How Excel shows a column's numbers; the cells keep every digit.
-const char* number_format(const ColumnSpec& spec) {
+std::string_view number_format(const ColumnSpec& spec) {
   if (spec.kind == Kind::kInteger) return spec.unit == "id" ? "0" : "#,##0";
-  if (spec.kind != Kind::kReal || spec.unit.empty()) return "General";
+  if (spec.kind != Kind::kReal || spec.unit.empty()) return {};
   if (spec.unit == "%") return "0.00";
   return "#,##0.00##";
 }
@@ -76,223 +77,224 @@ bool are_parts(const Table::Column& column) {
   return sum <= kRounded;
 }
 
+double width_of(const Table::Column& column) {
+  const HumanFormat format{column};
+  std::size_t widest = 0;
+  for (std::size_t row = 0; row < std::min(column.size(), kRowsMeasured); ++row) {
+    widest = std::max(widest, display_width(format(row)));
+    if (static_cast<double>(widest) >= kMaxWidth) break;
+  }
+  const double header = static_cast<double>(display_width(column.spec().name)) + kFilterButton;
+  return std::clamp(std::max(static_cast<double>(widest) + 1, header), kMinWidth, kMaxWidth);
+}
+
+// Those on the left up to the name, if the sheet is wide.
+std::size_t frozen_columns(const Table& table, std::span<const xlsx::Column> layout) {
+  double total = 0, frozen_width = 0;
+  for (const xlsx::Column& column : layout) total += column.width;
+  if (total <= kWideSheet) return 0;
+  std::size_t frozen = 0;
+  bool has_name = false;
+  for (; frozen < layout.size() && !layout[frozen].is_hidden; ++frozen) {
+    const bool is_text = table.columns()[frozen].spec().kind == Kind::kText;
+    frozen_width += layout[frozen].width;
+    if (frozen_width > kMaxFrozen || (has_name && !is_text)) break;
+    has_name = has_name || is_text;
+  }
+  return has_name ? frozen : 0;
+}
+
+std::vector<xlsx::Note> notes_of(const Table& table) {
+  std::vector<xlsx::Note> notes;
+  for (std::size_t i = 0; i < table.columns().size() && notes.size() < xlsx::kMostNotes; ++i) {
+    const ColumnSpec& spec = table.columns()[i].spec();
+    std::string note = spec.description;
+    if (!spec.unit.empty() && spec.unit != "id") {
+      if (!note.empty()) note += "\n";
+      note.append("unit: ").append(spec.unit);
+    }
+    if (!note.empty()) notes.push_back({i, sheet_text(note, kMaxCellText)});
+  }
+  return notes;
+}
+
+void write_cell(xlsx::Cells& cells, const Table::Column& column, std::size_t row, std::size_t at,
+                unsigned style) {
+  if (column.is_missing(row)) return;
+  switch (column.spec().kind) {
+    case Kind::kBool:
+      return cells.truth(at, column.integers()[row] != 0);
+    case Kind::kInteger:
+      if (const std::int64_t value = column.integers()[row];
+          value <= kMaxExactInteger && value >= -kMaxExactInteger)
+        return cells.integer(at, value, style);
+      break;  // as text it keeps all its digits
+    case Kind::kReal:
+      if (const double value = column.reals()[row]; std::isfinite(value))
+        return cells.number(at, value, style);
+      break;  // a sheet has no infinity
+    case Kind::kText:
+    case Kind::kNested:
+      break;
+  }
+  if (const std::string text = cell_text(plain_text(column, row)); !text.empty())
+    cells.text(at, text, xlsx::kPlain);
+}
+
 class XlsxSink final : public Sink {
  public:
   XlsxSink(const std::string& output, const DocumentInfo& info)
-      : output_{output},
-        file_{output},
-        is_folded_{info.is_folded},
-        is_ours_{info.edition == Edition::kExtended} {
-    look_for_room(0);
-    lxw_workbook_options options{};
-    // Row by row it takes no memory, but more time and a larger file: equal texts are repeated.
-    options.constant_memory = info.cells > kMostCellsKept ? LXW_TRUE : LXW_FALSE;
-    workbook_.reset(workbook_new_opt(file_.temporary_path().c_str(), &options));
-    if (!workbook_) throw Error{output_, "cannot begin a workbook"};
-    header_ = workbook_add_format(workbook_.get());
-    format_set_bold(header_);
-    format_set_border(header_, LXW_BORDER_THIN);
-    format_set_align(header_, LXW_ALIGN_CENTER);
-    format_set_align(header_, LXW_ALIGN_VERTICAL_TOP);
-    set_properties(info);
+      : file_{output},
+        info_{info},
+        is_ours_{info.edition == Edition::kExtended},
+        header_{styles_.number_of({.is_bold = true,
+                                   .lines = xlsx::Style::Lines::kAround,
+                                   .place = xlsx::Style::Place::kTopCentre})} {
     if (info.overview == nullptr) return;
-    write_cover(workbook_.get(), info);
+    sheets_.push_back(cover_sheet(info, styles_));
+    plans_.emplace_back();
     names_.add(kCoverSheet);
   }
 
   void write(const Table& table) override {
     const std::size_t rows = table.rows(), columns = table.columns().size();
     if (rows >= kMaxRows || columns > kMaxColumns)
-      throw Error{output_, "table '" + table.name() + "' has " + std::to_string(rows) +
-                               " rows and " + std::to_string(columns) +
-                               " columns, more than a sheet can hold; write it as CSV"};
-    lxw_worksheet* sheet =
-        workbook_add_worksheet(workbook_.get(), names_.add(sheet_name(table.name())).c_str());
-    if (sheet == nullptr) throw Error{output_, "cannot add sheet '" + table.name() + "'"};
-    if (columns == 0) return;
-
-    const std::vector<SheetColumn> layout = layout_of(table);
-    write_header(table, layout, sheet);
-    std::vector<lxw_format*> formats;
+      throw Error{file_.path(), "table '" + table.name() + "' has " + std::to_string(rows) +
+                                    " rows and " + std::to_string(columns) +
+                                    " columns, more than a sheet can hold; write it as CSV"};
+    Plan plan{.table = &table, .styles = {}, .notes = notes_of(table)};
     for (const Table::Column& column : table.columns())
-      formats.push_back(format_for(number_format(column.spec())));
-    for (std::size_t row = 0; row < rows; ++row)
-      for (std::size_t i = 0; i < columns; ++i)
-        write_cell(sheet, table.columns()[i], row, i, formats[i]);
-
-    worksheet_freeze_panes(sheet, 1, is_ours_ ? frozen_columns(table, layout) : 0);
-    for (std::size_t i = 0; is_ours_ && rows > 0 && i < columns; ++i)
-      if (const Table::Column& column = table.columns()[i];
-          !layout[i].is_folded && has_bars(column))
-        check(add_bars(sheet, 1, static_cast<lxw_row_t>(rows), static_cast<lxw_col_t>(i),
-                       !are_parts(column)));
-    check(worksheet_autofilter(sheet, 0, 0, static_cast<lxw_row_t>(rows),
-                               static_cast<lxw_col_t>(columns - 1)));
+      plan.styles.push_back(styles_.number_of({.number_format = number_format(column.spec())}));
+    xlsx::Sheet sheet{
+        .name = names_.add(sheet_name(table.name())), .xml = {}, .notes = {}, .note_shapes = {}};
+    if (columns > 0) sheet.filter = xlsx::Area{0, 0, rows, columns - 1};
+    plans_.push_back(std::move(plan));
+    sheets_.push_back(std::move(sheet));
   }
 
   void finish() override {
-    look_for_room(kRoom);
-    close_workbook(workbook_.release(), output_);  // closing frees it, whatever the outcome
-    check_workbook(file_.temporary_path(), output_);
+    const Table empty{"Sheet1", "", {}};  // a workbook has at least one
+    if (sheets_.empty()) write(empty);
+    std::vector<Block> blocks;
+    for (std::size_t i = 0; i < plans_.size(); ++i)
+      if (plans_[i].table != nullptr) cut_into_blocks(i, blocks);
+    io::for_all(blocks.size(), io::thread_count(info_.threads),
+                [&](std::size_t i) { write_block(blocks[i]); });
+    xlsx::write_workbook(file_, sheets_, styles_, properties());
     file_.commit();
   }
 
  private:
-  struct SheetColumn {
-    double width = 0;
-    bool is_folded = false;
+  struct Plan {
+    const Table* table = nullptr;  // none: the cover, which is ready
+    std::vector<unsigned> styles;  // of columns
+    std::vector<xlsx::Note> notes;
   };
-  struct FreeWorkbook {
-    void operator()(lxw_workbook* workbook) const { lxw_workbook_free(workbook); }
+  // Rows of a sheet that are written together; the first of them has the header too.
+  struct Block {
+    std::size_t sheet = 0, piece = 0, begin = 0, end = 0;
   };
 
-  void check(lxw_error error) const {
-    if (error != LXW_NO_ERROR) throw Error{output_, lxw_strerror(error)};
+  void cut_into_blocks(std::size_t sheet, std::vector<Block>& blocks) {
+    const Table& table = *plans_[sheet].table;
+    const std::size_t most =
+        std::max<std::size_t>(1, kCellsPerBlock / std::max<std::size_t>(1, table.columns().size()));
+    std::size_t pieces = 0;
+    for (std::size_t begin = 0; begin == 0 || begin < table.rows(); begin += most)
+      blocks.push_back({sheet, pieces++, begin, std::min(begin + most, table.rows())});
+    sheets_[sheet].xml.resize(pieces);
   }
 
-  void set_properties(const DocumentInfo& info) {
-    std::string title = sheet_text(info.title, kMaxProperty),
-                subject = sheet_text(info.subtitle, kMaxProperty);
-    std::string made_by = sheet_text("TraceLens " + info.version, kMaxProperty), source;
-    for (const std::string& line : info.source) source += line + "\n";
-    source = sheet_text(source, kMaxProperty);
-    lxw_doc_properties properties{};
-    properties.title = title.data();
-    properties.subject = subject.data();
-    properties.author = made_by.data();
-    properties.comments = source.data();
-    check(workbook_set_properties(workbook_.get(), &properties));
-  }
-
-  lxw_format* format_for(std::string_view number_format) {
-    for (const auto& [text, format] : number_formats_)
-      if (text == number_format) return format;
-    lxw_format* format = workbook_add_format(workbook_.get());
-    format_set_num_format(format, number_format.data());
-    number_formats_.emplace_back(number_format, format);
-    return format;
-  }
-
-  [[nodiscard]] std::vector<SheetColumn> layout_of(const Table& table) const {
-    std::vector<SheetColumn> layout;
-    for (const Table::Column& column : table.columns())
-      layout.push_back(
-          {width_of(column), is_folded_ != nullptr && is_folded_(table, column.spec().name)});
-    return layout;
-  }
-
-  // Those on the left up to the name, if the sheet is wide.
-  static lxw_col_t frozen_columns(const Table& table, std::span<const SheetColumn> layout) {
-    double total = 0, frozen_width = 0;
-    for (const SheetColumn& column : layout) total += column.width;
-    if (total <= kWideSheet) return 0;
-    std::size_t frozen = 0;
-    bool has_name = false;
-    for (; frozen < layout.size() && !layout[frozen].is_folded; ++frozen) {
-      const bool is_text = table.columns()[frozen].spec().kind == Kind::kText;
-      frozen_width += layout[frozen].width;
-      if (frozen_width > kMaxFrozen || (has_name && !is_text)) break;
-      has_name = has_name || is_text;
+  void write_block(const Block& block) {
+    const Plan& plan = plans_[block.sheet];
+    const Table& table = *plan.table;
+    const auto columns = table.columns();
+    io::GzipPacker packer{io::Packing::kSmall};
+    std::string xml;
+    if (block.begin == 0) xml = begin_sheet(block.sheet, packer);
+    xlsx::Cells cells{xml, columns.size()};
+    if (block.begin == 0 && !columns.empty()) {
+      cells.begin_row(0);
+      for (std::size_t i = 0; i < columns.size(); ++i)
+        cells.text(i, cell_text(columns[i].spec().name), header_);
+      cells.end_row();
     }
-    return has_name ? static_cast<lxw_col_t>(frozen) : 0;
+    for (std::size_t row = block.begin; row < block.end; ++row) {
+      cells.begin_row(row + 1);
+      for (std::size_t i = 0; i < columns.size(); ++i)
+        write_cell(cells, columns[i], row, i, plan.styles[i]);
+      cells.end_row();
+    }
+    if (block.end == table.rows()) xml += end_sheet(block.sheet);
+    sheets_[block.sheet].xml[block.piece] = packer.pack(xml);
+  }
+
+  // The text before the first row; and the notes, which need to know the widths of columns as well.
+  std::string begin_sheet(std::size_t number, io::GzipPacker& packer) {
+    const Plan& plan = plans_[number];
+    xlsx::Sheet& sheet = sheets_[number];
+    xlsx::SheetHead head{.columns = layout_of(*plan.table),
+                         .used = sheet.filter,
+                         .frozen_rows = sheet.filter ? 1U : 0U,
+                         .is_first = number == 0};
+    if (is_ours_) head.frozen_columns = frozen_columns(*plan.table, head.columns);
+    if (!plan.notes.empty()) {
+      sheet.notes.push_back(packer.pack(xlsx::notes_xml(plan.notes)));
+      sheet.note_shapes.push_back(
+          packer.pack(xlsx::note_shapes_xml(plan.notes, head.columns, number + 1)));
+    }
+    return sheet_head(head);
+  }
+
+  [[nodiscard]] std::string end_sheet(std::size_t number) const {
+    const Table& table = *plans_[number].table;
+    xlsx::SheetTail tail{.number = number + 1,
+                         .filter = sheets_[number].filter,
+                         .has_notes = !plans_[number].notes.empty()};
+    for (std::size_t i = 0; is_ours_ && table.rows() > 0 && i < table.columns().size(); ++i)
+      if (const Table::Column& column = table.columns()[i];
+          !is_folded(table, i) && has_bars(column))
+        tail.bars.push_back({{1, i, table.rows(), i}, !are_parts(column)});
+    return sheet_tail(tail);
+  }
+
+  [[nodiscard]] bool is_folded(const Table& table, std::size_t column) const {
+    return info_.is_folded != nullptr &&
+           info_.is_folded(table, table.columns()[column].spec().name);
   }
 
   // Folded columns open by a click on the button above the column after them.
-  void set_column(lxw_worksheet* sheet, std::span<const SheetColumn> layout, std::size_t i) const {
-    const bool is_folded = i < layout.size() && layout[i].is_folded;
-    const bool is_after_folded = is_ours_ && !is_folded && i > 0 && layout[i - 1].is_folded;
-    if (i == layout.size() && !is_after_folded) return;
-    lxw_row_col_options options{};
-    options.hidden = is_folded ? LXW_TRUE : LXW_FALSE;
-    options.level = is_folded && is_ours_ ? 1 : 0;
-    options.collapsed = is_after_folded ? LXW_TRUE : LXW_FALSE;
-    const auto at = static_cast<lxw_col_t>(i);
-    const double width = i < layout.size() ? layout[i].width : LXW_DEF_COL_WIDTH;
-    check(worksheet_set_column_opt(sheet, at, at, width, nullptr, &options));
-  }
-
-  void write_header(const Table& table, std::span<const SheetColumn> layout, lxw_worksheet* sheet) {
+  [[nodiscard]] std::vector<xlsx::Column> layout_of(const Table& table) const {
+    std::vector<xlsx::Column> layout;
     for (std::size_t i = 0; i < table.columns().size(); ++i) {
-      const Table::Column& column = table.columns()[i];
-      const auto at = static_cast<lxw_col_t>(i);
-      const std::string name = cell_text(column.spec().name);
-      check(worksheet_write_string(sheet, 0, at, name.c_str(), header_));
-      set_column(sheet, layout, i);
-      write_note(column.spec(), sheet, at);
+      const bool hidden = is_folded(table, i), after = i > 0 && layout[i - 1].is_folded;
+      layout.push_back({.width = width_of(table.columns()[i]),
+                        .is_hidden = hidden,
+                        .is_folded = hidden && is_ours_,
+                        .has_button = after && !hidden});
     }
-    if (layout.size() < kMaxColumns) set_column(sheet, layout, layout.size());
+    if (!layout.empty() && layout.back().is_folded && layout.size() < kMaxColumns)
+      layout.push_back({.width = kUsualWidth, .has_button = true});
+    return layout;
   }
 
-  static double width_of(const Table::Column& column) {
-    const HumanFormat format{column};
-    std::size_t widest = 0;
-    for (std::size_t row = 0; row < std::min(column.size(), kRowsMeasured); ++row) {
-      widest = std::max(widest, display_width(format(row)));
-      if (static_cast<double>(widest) >= kMaxWidth) break;
-    }
-    const double header = static_cast<double>(display_width(column.spec().name)) + kFilterButton;
-    return std::clamp(std::max(static_cast<double>(widest) + 1, header), kMinWidth, kMaxWidth);
+  [[nodiscard]] xlsx::Properties properties() const {
+    std::string source;
+    for (const std::string& line : info_.source) source += line + "\n";
+    return {.title = sheet_text(info_.title, kMaxProperty),
+            .subject = sheet_text(info_.subtitle, kMaxProperty),
+            .author = sheet_text("TraceLens " + info_.version, kMaxProperty),
+            .comments = sheet_text(source, kMaxProperty)};
   }
 
-  void write_note(const ColumnSpec& spec, lxw_worksheet* sheet, lxw_col_t column) const {
-    std::string note = spec.description;
-    if (!spec.unit.empty() && spec.unit != "id") {
-      if (!note.empty()) note += "\n";
-      note.append("unit: ").append(spec.unit);
-    }
-    if (note.empty()) return;
-    note = sheet_text(note, kMaxCellText);
-    lxw_comment_options options{};
-    options.x_scale = 2;
-    check(worksheet_write_comment_opt(sheet, 0, column, note.c_str(), &options));
-  }
-
-  void write_cell(lxw_worksheet* sheet, const Table::Column& column, std::size_t row,
-                  std::size_t column_index, lxw_format* format) {
-    if (column.is_missing(row)) return;
-    look_for_room(kBytesPerCell);
-    const auto y = static_cast<lxw_row_t>(row + 1);
-    const auto x = static_cast<lxw_col_t>(column_index);
-    switch (column.spec().kind) {
-      case Kind::kBool:
-        return check(worksheet_write_boolean(sheet, y, x, static_cast<int>(column.integers()[row]),
-                                             nullptr));
-      case Kind::kInteger:
-        if (const std::int64_t value = column.integers()[row];
-            value <= kMaxExactInteger && value >= -kMaxExactInteger)
-          return check(worksheet_write_number(sheet, y, x, static_cast<double>(value), format));
-        break;  // as text it keeps all its digits
-      case Kind::kReal:
-        if (const double value = column.reals()[row]; std::isfinite(value))
-          return check(worksheet_write_number(sheet, y, x, value, format));
-        break;  // a sheet has no infinity
-      case Kind::kText:
-      case Kind::kNested:
-        break;
-    }
-    const std::string text = cell_text(plain_text(column, row));
-    look_for_room(4 * text.size());  // kept twice, while it is made longer by escapes
-    check(worksheet_write_string(sheet, y, x, text.c_str(), nullptr));
-  }
-
-  // libxlsxwriter does not survive a failed allocation: so memory for what comes next is asked for,
-  // and given back, ahead of it. Throws std::bad_alloc.
-  void look_for_room(std::size_t bytes) {
-    room_ -= std::min(room_, bytes);
-    if (room_ >= kRoom) return;
-    room_ = 2 * kRoom;
-    ::operator delete(::operator new(room_ + bytes));
-  }
-
-  std::string output_;
   io::OutputFile file_;
-  std::unique_ptr<lxw_workbook, FreeWorkbook> workbook_;
-  lxw_format* header_ = nullptr;  // formats belong to the workbook
-  std::vector<std::pair<std::string, lxw_format*>> number_formats_;
+  const DocumentInfo info_;
+  bool is_ours_;  // else exactly a workbook of the Python TraceLens
+  xlsx::Styles styles_;
+  unsigned header_;
   UniqueNames names_{kMaxSheetName};
-  bool (*is_folded_)(const Table& table, std::string_view column);
-  std::size_t room_ = 0;  // that was found to be there
-  bool is_ours_;          // else exactly a workbook of the Python TraceLens
+  std::vector<Plan> plans_;  // one for each sheet
+  std::vector<xlsx::Sheet> sheets_;
 };
 
 }  // namespace

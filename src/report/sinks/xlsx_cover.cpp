@@ -6,7 +6,6 @@
 #include <cmath>
 #include <string>
 #include <string_view>
-#include <tracelens/error.hpp>
 #include <tracelens/table_text.hpp>
 #include <utility>
 #include <vector>
@@ -14,25 +13,29 @@
 #include "report/sinks/overview_tables.hpp"
 #include "report/sinks/sink.hpp"
 #include "report/sinks/xlsx_text.hpp"
+#include "report/xlsx/charts.hpp"
+#include "report/xlsx/sheet.hpp"
 
 namespace tracelens {
 namespace {
 
+using xlsx::Style;
+
 constexpr double kWidths[] = {34, 12, 12, 12, 60};  // of the columns, in characters
-constexpr lxw_row_t kChartRows = 15;                // of 20 pixels
-constexpr std::uint32_t kSplitWidth = 470, kCostsWidth = 560, kChartHeight = 290;  // pixels
-constexpr lxw_color_t kMuted = 0x666666, kBar = 0x9DC3E6, kCostBar = 0x2F7ED8;
+constexpr std::size_t kChartRows = 15;              // of 20 pixels
+constexpr std::size_t kSplitWidth = 470, kCostsWidth = 560, kChartHeight = 290;  // pixels
+constexpr std::uint32_t kMuted = 0x666666, kCostBar = 0x2F7ED8;
 
 // The same part has the same colour in every workbook; others take the next of the rest.
 struct PartColour {
   std::string_view name;
-  lxw_color_t colour;
+  std::uint32_t colour;
 };
 constexpr PartColour kPartColours[] = {
     {"compute", 0x2F7ED8}, {"comm", 0xE8710A}, {"copy", 0x2CA25F}, {"idle", 0x8C8C8C},
     {"", 0xC2408F},        {"", 0x8A63D2},     {"", 0xB8860B},     {"", 0x17A2B8}};
 
-lxw_color_t colour_of(std::string_view part, std::size_t& others) {
+std::uint32_t colour_of(std::string_view part, std::size_t& others) {
   constexpr std::size_t kNamed = 4;
   for (const PartColour& each : kPartColours)
     if (!each.name.empty() && part.find(each.name) != part.npos) return each.colour;
@@ -41,57 +44,48 @@ lxw_color_t colour_of(std::string_view part, std::size_t& others) {
 
 class Cover {
  public:
-  Cover(lxw_workbook* workbook, const DocumentInfo& info)
-      : workbook_{workbook},
-        sheet_{workbook_add_worksheet(workbook, std::string{kCoverSheet}.c_str())} {
-    if (sheet_ == nullptr) throw Error{"overview", "cannot add the sheet"};
-    indented_ = format();
-    format_set_indent(indented_, 1);
-    worksheet_gridlines(sheet_, LXW_HIDE_ALL_GRIDLINES);
-    worksheet_set_landscape(sheet_);
-    worksheet_fit_to_pages(sheet_, 1, 1);
-    for (lxw_col_t i = 0; i < static_cast<lxw_col_t>(std::size(kWidths)); ++i)
-      check(worksheet_set_column(sheet_, i, i, kWidths[i], nullptr));
+  Cover(const DocumentInfo& info, xlsx::Styles& styles) : styles_{styles} {
+    xlsx::SheetHead head{.columns = {}, .is_first = true, .is_page = true};
+    for (const double width : kWidths) head.columns.push_back({.width = width});
+    xml_ = sheet_head(head);
     write_top(*info.overview, info);
-    const lxw_row_t charts = row_;
+    const std::size_t charts = row_;
     if (!info.overview->split.empty() || !info.overview->costs.empty()) row_ += kChartRows + 1;
     for (const Table& table : overview_tables(*info.overview)) write_table(table);
-    write_lines(kAdviceTitle, info.overview->advice, nullptr);
-    lxw_format* const code = format();
-    format_set_font_name(code, "Courier New");
-    write_lines("Commands", info.overview->commands, code);
-    insert_charts(*info.overview, charts);
+    write_lines(kAdviceTitle, info.overview->advice, xlsx::kPlain);
+    write_lines("Commands", info.overview->commands, styles_.number_of({.is_code = true}));
+    add_charts(*info.overview, charts);
+    tail_.has_drawing = !charts_.empty();
+    xml_ += sheet_tail(tail_);
+    drawing_ = xlsx::drawing_xml(charts_, head.columns);
+  }
+
+  [[nodiscard]] xlsx::Sheet sheet() && {
+    return {.name = std::string{kCoverSheet},
+            .xml = {io::GzipPacker{io::Packing::kSmall}.pack(xml_)},
+            .notes = {},
+            .note_shapes = {},
+            .charts = std::move(charts_),
+            .drawing = std::move(drawing_)};
   }
 
  private:
-  struct Range {
-    lxw_row_t first = 0, last = 0;
-  };
-
-  static void check(lxw_error error) {
-    if (error != LXW_NO_ERROR) throw Error{std::string{kCoverSheet}, lxw_strerror(error)};
+  [[nodiscard]] unsigned bold(int points) const {
+    return styles_.number_of({.is_bold = true, .points = points});
   }
 
-  [[nodiscard]] lxw_format* format() const { return workbook_add_format(workbook_); }
-
-  [[nodiscard]] lxw_format* bold(double size) const {
-    lxw_format* const made = format();
-    format_set_bold(made);
-    format_set_font_size(made, size);
-    return made;
-  }
-
-  void write_line(std::string_view text, lxw_format* style) {
+  void write_line(std::string_view text, unsigned style) {
     if (text.empty()) return;
-    check(worksheet_write_string(sheet_, row_++, 0, cell_text(text).c_str(), style));
+    cells_.begin_row(row_++);
+    cells_.text(0, cell_text(text), style);
+    cells_.end_row();
   }
 
   void write_top(const Overview& overview, const DocumentInfo& info) {
-    lxw_format* const muted = format();
-    format_set_font_color(muted, kMuted);
+    const unsigned muted = styles_.number_of({.colour = kMuted});
     write_line(overview.verdict, bold(16));
     write_line(overview.run, bold(11));
-    write_line(overview.nothing_found, nullptr);
+    write_line(overview.nothing_found, xlsx::kPlain);
     write_line(info.title, muted);
     for (const std::string& line : info.source) write_line(line, muted);
     write_line(info.subtitle, muted);
@@ -101,148 +95,106 @@ class Cover {
 
   void write_table(const Table& table) {
     write_line(table.name(), bold(12));
-    lxw_format *const header = bold(11), *const header_right = bold(11),
-                      *const header_text = bold(11), *const number = format();
-    for (lxw_format* const each : {header, header_right, header_text})
-      format_set_bottom(each, LXW_BORDER_THIN);
-    format_set_align(header_right, LXW_ALIGN_RIGHT);
-    format_set_indent(header_text, 1);
-    format_set_num_format(number, "#,##0.00");
+    const auto header = [&](Style::Place place) {
+      return styles_.number_of({.is_bold = true, .lines = Style::Lines::kBelow, .place = place});
+    };
     const auto columns = table.columns();
+    cells_.begin_row(row_);
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const ColumnSpec& spec = columns[i].spec();
-      const std::string name =
-          spec.unit.empty() ? spec.name : fmt::format("{} ({})", spec.name, spec.unit);
-      check(worksheet_write_string(sheet_, row_, static_cast<lxw_col_t>(i), name.c_str(),
-                                   is_numeric(spec) ? header_right
-                                   : i == 0         ? header
-                                                    : header_text));
+      cells_.text(
+          i,
+          cell_text(spec.unit.empty() ? spec.name : fmt::format("{} ({})", spec.name, spec.unit)),
+          header(is_numeric(spec) ? Style::Place::kRight
+                 : i == 0         ? Style::Place::kUsual
+                                  : Style::Place::kIndented));
     }
-    const Range cells{row_ + 1, row_ + static_cast<lxw_row_t>(table.rows())};
+    cells_.end_row();
+    const std::size_t first = row_ + 1, last = row_ + table.rows();
     for (std::size_t row = 0; row < table.rows(); ++row) {
-      ++row_;
-      for (std::size_t i = 0; i < columns.size(); ++i) write_cell(columns[i], row, i, number);
+      cells_.begin_row(++row_);
+      for (std::size_t i = 0; i < columns.size(); ++i) write_cell(columns[i], row, i);
+      cells_.end_row();
     }
-    for (std::size_t i = 0; i < columns.size(); ++i)
-      if (columns[i].spec().unit == "%")
-        check(add_bars(sheet_, cells.first, cells.last, static_cast<lxw_col_t>(i), true));
-    tables_.emplace_back(table.name(), cells);
+    for (std::size_t i = 0; i < columns.size() && table.rows() > 0; ++i)
+      if (columns[i].spec().unit == "%") tail_.bars.push_back({{first, i, last, i}, true});
+    tables_.emplace_back(table.name(), first);
     row_ += 2;
   }
 
-  void write_cell(const Table::Column& column, std::size_t row, std::size_t at,
-                  lxw_format* number) {
+  void write_cell(const Table::Column& column, std::size_t row, std::size_t at) {
     if (column.is_missing(row)) return;
-    const auto x = static_cast<lxw_col_t>(at);
     if (column.spec().kind == Kind::kReal && std::isfinite(column.reals()[row]))
-      check(worksheet_write_number(sheet_, row_, x, column.reals()[row], number));
+      cells_.number(at, column.reals()[row], styles_.number_of({.number_format = "#,##0.00"}));
     else
-      check(worksheet_write_string(sheet_, row_, x, cell_text(plain_text(column, row)).c_str(),
-                                   at == 0 ? nullptr : indented_));
+      cells_.text(at, cell_text(plain_text(column, row)),
+                  at == 0 ? xlsx::kPlain : styles_.number_of({.place = Style::Place::kIndented}));
   }
 
-  void write_lines(std::string_view title, std::span<const std::string> lines, lxw_format* style) {
+  void write_lines(std::string_view title, std::span<const std::string> lines, unsigned style) {
     if (lines.empty()) return;
     write_line(title, bold(12));
     for (const std::string& line : lines) write_line(line, style);
     ++row_;
   }
 
-  // Names and times of the table of this kind, as a chart takes them.
-  lxw_chart_series* add_series(lxw_chart* chart, const Range& cells) {
-    lxw_chart_series* const series = chart_add_series(chart, nullptr, nullptr);
-    if (series == nullptr) throw Error{std::string{kCoverSheet}, "cannot add a chart"};
-    const std::string sheet{kCoverSheet};
-    chart_series_set_categories(series, sheet.c_str(), cells.first, 0, cells.last, 0);
-    chart_series_set_values(series, sheet.c_str(), cells.first, 1, cells.last, 1);
+  // Names and times of the table that begins there, as a chart takes them.
+  template <class Rows>
+  static xlsx::Series series_of(const Rows& rows, std::size_t first_row) {
+    constexpr double kNsPerMs = 1e6;
+    xlsx::Series series{.sheet = std::string{kCoverSheet},
+                        .first_row = first_row,
+                        .name_column = 0,
+                        .value_column = 1,
+                        .names = {},
+                        .values = {}};
+    for (const auto& row : rows) {
+      series.names.push_back(cell_text(row.name));
+      series.values.push_back(static_cast<double>(row.ns) / kNsPerMs);
+    }
     return series;
   }
 
-  void insert_chart(lxw_chart* chart, lxw_row_t row, std::uint32_t left, std::uint32_t width,
-                    std::string_view title) {
-    lxw_chart_font font{};
-    font.size = 12;
-    font.bold = LXW_TRUE;
-    chart_title_set_name(chart, sheet_text(title, kMaxCellText).c_str());
-    chart_title_set_name_font(chart, &font);
-    lxw_chart_options options{};
-    options.x_offset = static_cast<std::int32_t>(left);
-    options.x_scale = width / 480.0;  // its size without scale
-    options.y_scale = kChartHeight / 288.0;
-    options.object_position = LXW_OBJECT_MOVE_DONT_SIZE;
-    check(worksheet_insert_chart_opt(sheet_, row, 0, chart, &options));
-  }
-
-  void insert_charts(const Overview& overview, lxw_row_t row) {
-    std::uint32_t left = 0;
+  void add_charts(const Overview& overview, std::size_t row) {
+    std::size_t left = 0;
     if (!overview.split.empty()) {
-      const auto& [title, cells] = tables_[overview.causes.empty() ? 0 : 1];
-      lxw_chart* const chart = workbook_add_chart(workbook_, LXW_CHART_DOUGHNUT);
-      lxw_chart_series* const series = add_series(chart, cells);
-      chart_series_set_labels(series);
-      chart_series_set_labels_options(series, LXW_FALSE, LXW_FALSE, LXW_FALSE);
-      chart_series_set_labels_percentage(series);
-      // Those of small parts would lie on each other.
-      chart_series_set_labels_num_format(series, "[<0.03]\"\";0%");
-      colour_points(series, overview.split);
-      insert_chart(chart, row, left, kSplitWidth, title);
+      const auto& [title, first] = tables_[overview.causes.empty() ? 0 : 1];
+      std::vector<std::uint32_t> colours;
+      std::size_t others = 0;
+      for (const Overview::Part& part : overview.split)
+        colours.push_back(colour_of(part.name, others));
+      charts_.push_back({.xml = xlsx::doughnut_chart(sheet_text(title, kMaxCellText),
+                                                     series_of(overview.split, first), colours),
+                         .row = row,
+                         .left = left,
+                         .width = kSplitWidth,
+                         .height = kChartHeight});
       left += kSplitWidth + 10;
     }
     if (overview.costs.empty()) return;
-    const auto& [title, cells] = tables_.back();
-    lxw_chart* const chart = workbook_add_chart(workbook_, LXW_CHART_BAR);
-    lxw_chart_series* const series = add_series(chart, cells);
-    lxw_chart_fill fill{};
-    fill.color = kCostBar;
-    chart_series_set_fill(series, &fill);
-    chart_series_set_labels(series);
-    chart_series_set_labels_num_format(series, "#,##0.0");
-    chart_legend_set_position(chart, LXW_CHART_LEGEND_NONE);
-    chart_axis_set_reverse(chart->y_axis);  // the costliest on top
-    chart_axis_major_gridlines_set_visible(chart->x_axis, LXW_FALSE);
-    chart_axis_off(chart->x_axis);  // the bars have their numbers
-    insert_chart(chart, row, left, kCostsWidth, title + " (ms)");
+    const auto& [title, first] = tables_.back();
+    charts_.push_back({.xml = xlsx::bar_chart(sheet_text(title, kMaxCellText) + " (ms)",
+                                              series_of(overview.costs, first), kCostBar),
+                       .row = row,
+                       .left = left,
+                       .width = kCostsWidth,
+                       .height = kChartHeight});
   }
 
-  static void colour_points(lxw_chart_series* series, std::span<const Overview::Part> parts) {
-    std::vector<lxw_chart_fill> fills(parts.size());
-    std::vector<lxw_chart_point> points(parts.size());
-    std::vector<lxw_chart_point*> list;
-    std::size_t others = 0;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      fills[i].color = colour_of(parts[i].name, others);
-      points[i].fill = &fills[i];
-      list.push_back(&points[i]);
-    }
-    list.push_back(nullptr);
-    check(chart_series_set_points(series, list.data()));
-  }
-
-  lxw_workbook* workbook_;
-  lxw_worksheet* sheet_;
-  lxw_format* indented_ = nullptr;  // beside a number
-  lxw_row_t row_ = 0;
-  std::vector<std::pair<std::string, Range>> tables_;
+  xlsx::Styles& styles_;
+  std::string xml_;
+  xlsx::Cells cells_{xml_, std::size(kWidths)};
+  xlsx::SheetTail tail_{.number = 1, .is_page = true};
+  std::size_t row_ = 0;
+  std::vector<std::pair<std::string, std::size_t>> tables_;  // names and first rows
+  std::vector<xlsx::Chart> charts_;
+  std::string drawing_;
 };
 
 }  // namespace
 
-void write_cover(lxw_workbook* workbook, const DocumentInfo& info) { Cover{workbook, info}; }
-
-lxw_error add_bars(lxw_worksheet* sheet, lxw_row_t first, lxw_row_t last, lxw_col_t column,
-                   bool up_to_hundred) {
-  lxw_conditional_format bars{};
-  bars.type = LXW_CONDITIONAL_DATA_BAR;
-  bars.data_bar_2010 = LXW_TRUE;
-  bars.bar_solid = LXW_TRUE;
-  bars.bar_color = kBar;
-  bars.min_rule_type = LXW_CONDITIONAL_RULE_TYPE_NUMBER;
-  bars.min_value = 0;
-  if (up_to_hundred) {
-    bars.max_rule_type = LXW_CONDITIONAL_RULE_TYPE_NUMBER;
-    bars.max_value = 100;
-  }
-  return worksheet_conditional_format_range(sheet, first, column, last, column, &bars);
+xlsx::Sheet cover_sheet(const DocumentInfo& info, xlsx::Styles& styles) {
+  return Cover{info, styles}.sheet();
 }
 
 }  // namespace tracelens

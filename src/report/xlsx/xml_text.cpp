@@ -1,0 +1,65 @@
+#include "report/xlsx/xml_text.hpp"
+
+#include <algorithm>
+
+namespace tracelens::xlsx {
+namespace {
+
+constexpr std::string_view kCode = "_x0041_";  // what the code of a character looks like
+
+bool is_code(std::string_view text) {
+  constexpr std::string_view kHex = "0123456789abcdefABCDEF";
+  return text.size() >= kCode.size() && text.starts_with("_x") && text[6] == '_' &&
+         std::ranges::all_of(text.substr(2, 4),
+                             [&](char c) { return kHex.find(c) != std::string_view::npos; });
+}
+
+}  // namespace
+
+void append_xml(std::string& out, std::string_view text) {
+  while (true) {
+    const std::size_t plain = std::min(text.find_first_of("&<>\""), text.size());
+    out.append(text.substr(0, plain));
+    if (plain == text.size()) return;
+    switch (text[plain]) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      default:
+        out += "&quot;";
+    }
+    text.remove_prefix(plain + 1);
+  }
+}
+
+std::string as_xml(std::string_view text) {
+  std::string out;
+  append_xml(out, text);
+  return out;
+}
+
+void append_cell_text(std::string& out, std::string_view text) {
+  std::size_t copied = 0;
+  for (std::size_t at = text.find("_x"); at != text.npos; at = text.find("_x", at + 1)) {
+    if (!is_code(text.substr(at))) continue;
+    append_xml(out, text.substr(copied, at - copied));
+    out += "_x005F";  // an underscore, so that the rest is no code any more
+    copied = at;
+  }
+  append_xml(out, text.substr(copied));
+}
+
+std::string column_letters(std::size_t column) {
+  std::string letters;
+  for (std::size_t rest = column + 1; rest > 0; rest = (rest - 1) / 26)
+    letters.insert(letters.begin(), static_cast<char>('A' + (rest - 1) % 26));
+  return letters;
+}
+
+}  // namespace tracelens::xlsx

@@ -1,0 +1,24 @@
+// xml_text.hpp: texts as they stand in the parts of a workbook.
+//   append_cell_text(out, "a<b");      // a&lt;b
+// Takes what sheet_text() (report/sinks) lets through: valid UTF-8 without control characters.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tracelens::xlsx {
+
+inline constexpr std::string_view kXmlHead =
+    "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n";
+
+// In elements and in attributes in double quotes.
+void append_xml(std::string& out, std::string_view text);
+[[nodiscard]] std::string as_xml(std::string_view text);
+
+// The same for texts of cells, where Excel reads _x0041_ as 'A': such a text keeps its letters.
+void append_cell_text(std::string& out, std::string_view text);
+
+// "A", "Z", "AA" for 0, 25, 26.
+[[nodiscard]] std::string column_letters(std::size_t column);
+
+}  // namespace tracelens::xlsx

@@ -1,0 +1,34 @@
+#include "report/xlsx/xml_text.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tracelens::xlsx {
+namespace {
+
+TEST(XmlText, MarkupIsEscaped) {
+  EXPECT_EQ(as_xml("a<b> & \"c\"\n'd'"), "a&lt;b&gt; &amp; &quot;c&quot;\n'd'");
+  EXPECT_EQ(as_xml(""), "");
+}
+
+TEST(XmlText, WhatLooksLikeACodeOfExcelStaysAsItIs) {
+  const auto cell = [](std::string_view text) {
+    std::string out;
+    append_cell_text(out, text);
+    return out;
+  };
+  EXPECT_EQ(cell("a_x0041_b"), "a_x005F_x0041_b");
+  EXPECT_EQ(cell("_x00Af_x000a_<"), "_x005F_x00Af_x005F_x000a_&lt;");  // they share an underscore
+  EXPECT_EQ(cell("gemm_x004_ _x00G1_ _x0041"), "gemm_x004_ _x00G1_ _x0041");
+}
+
+TEST(XmlText, ColumnsHaveLetters) {
+  EXPECT_EQ(column_letters(0), "A");
+  EXPECT_EQ(column_letters(25), "Z");
+  EXPECT_EQ(column_letters(26), "AA");
+  EXPECT_EQ(column_letters(701), "ZZ");
+  EXPECT_EQ(column_letters(702), "AAA");
+  EXPECT_EQ(column_letters(16'383), "XFD");
+}
+
+}  // namespace
+}  // namespace tracelens::xlsx
