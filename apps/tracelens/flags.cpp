@@ -90,15 +90,18 @@ std::vector<std::string> Flag::names_with(const std::string& dashes) const {
   return found;
 }
 
-// Flags as an App of CLI11.
+// Flags as an App of CLI11, to parse these arguments.
 class Parser {
  public:
-  explicit Parser(const Flags& flags) : app_{flags.description_, flags.name_} { fill(app_, flags); }
+  Parser(const Flags& flags, const std::vector<std::string>& arguments)
+      : app_{flags.description_, flags.name_}, arguments_{arguments} {
+    fill(app_, flags);
+  }
 
-  std::optional<std::string> parse(std::vector<std::string> arguments) {
-    std::ranges::reverse(arguments);  // CLI11 takes them from the back
+  std::optional<std::string> parse() {
+    std::vector<std::string> backwards{arguments_.rbegin(), arguments_.rend()};
     try {
-      app_.parse(std::move(arguments));
+      app_.parse(std::move(backwards));  // CLI11 takes them from the back
     } catch (const CLI::CallForVersion& version) {
       return std::string{version.what()} + '\n';
     } catch (const CLI::Success&) {
@@ -135,7 +138,8 @@ class Parser {
     }
     for (const Flags& command : flags.commands_) {
       CLI::App* const part = app.add_subcommand(command.name_, command.description_);
-      fill(*part, command);
+      // Of a command that cannot be meant its name is enough: there are hundreds of flags.
+      if (std::ranges::find(arguments_, command.name_) != arguments_.end()) fill(*part, command);
       commands_.emplace_back(part, &command);
     }
     if (!flags.footer_.empty()) app.footer(flags.footer_);
@@ -176,6 +180,7 @@ class Parser {
   }
 
   CLI::App app_;
+  const std::vector<std::string>& arguments_;
   std::map<const Flag*, CLI::Option*> options_;
   std::vector<std::pair<const CLI::App*, const Flags*>> commands_;
 };
@@ -210,8 +215,8 @@ Flags& Flags::add_choice(std::string name, std::string description) {
 
 std::optional<std::string> Flags::parse(const std::vector<std::string>& arguments) {
   try {
-    Parser parser{*this};
-    auto instead = parser.parse(arguments);
+    Parser parser{*this, arguments};
+    auto instead = parser.parse();
     chosen_ = parser.chosen();
     return instead;
   } catch (const CLI::Error& error) {  // flags that contradict each other
