@@ -24,7 +24,7 @@ struct DocumentInfo {
   std::vector<std::string> source = {};  // what it was made from: one line per trace
   std::string version = {};              // of TraceLens
   std::string verb = {};                 // which verb made it: "report", "diff", ...; or empty
-  int threads = 0;                       // to write a workbook with; 0 is one per core
+  int threads = 0;                       // to write a workbook or page with; 0 is one per core
   // Columns that a workbook hides at first and Markdown leaves out; none without a function.
   bool (*is_folded)(const Table& table, std::string_view column) = nullptr;
   const Overview* overview = nullptr;          // what the document begins with; not owned

@@ -4,11 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <future>
 #include <optional>
 #include <tracelens/table_text.hpp>
 #include <utility>
 
+#include "io/for_all.hpp"
+#include "io/threads.hpp"
 #include "report/page/application.hpp"
 #include "report/page/blob.hpp"
 #include "report/page/columns.hpp"
@@ -83,14 +84,10 @@ Blobs make_blobs(const PageContent& content, std::size_t row_limit) {
       blobs.parts.nodes_blob = static_cast<int>(add(nodes_blob(*page, texts)));
   }
   made[0] = texts_blob(texts);
-  // Packing is most of the work of a page: one half here, the other beside it.
+  // Packing is most of the work of a page.
   blobs.packed.resize(made.size());
-  const auto pack_every_second = [&](std::size_t from) {
-    for (std::size_t i = from; i < made.size(); i += 2) blobs.packed[i] = pack(made[i]);
-  };
-  auto others = std::async([&] { pack_every_second(1); });
-  pack_every_second(0);
-  others.get();
+  io::for_all(made.size(), io::thread_count(content.threads),
+              [&](std::size_t i) { blobs.packed[i] = pack(made[i]); });
   for (const Packed& blob : blobs.packed) blobs.parts.raw_bytes.push_back(blob.raw_bytes);
   if (cut_tables > 0)
     blobs.parts.left_out.push_back(

@@ -24,6 +24,7 @@ struct PageContent {
   // Columns that are not read first; none without a function.
   bool (*is_folded)(const Table& table, std::string_view column) = nullptr;
   std::size_t most_bytes = 8'000'000;  // rows of tables go where the file would be larger
+  int threads = 0;                     // to pack it with; 0 is one per core
 };
 
 [[nodiscard]] std::string page_document(const PageContent& content);

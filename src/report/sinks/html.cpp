@@ -111,7 +111,8 @@ class HtmlSink final : public Sink {
         .without_script = PlainPage{info_}.markup(tables_),
         .page = info_.page,
         .tables = tables_,
-        .is_folded = info_.is_folded};
+        .is_folded = info_.is_folded,
+        .threads = info_.threads};
     file_.write(page_document(content));
     file_.commit();
   }

@@ -87,7 +87,7 @@ std::string bar_chart(std::string_view title, const Series& series, std::uint32_
           "<c:crossAx val=\"{4}\"/><c:crosses val=\"autoZero\"/></c:catAx>"
           "<c:valAx><c:axId val=\"{4}\"/><c:scaling><c:orientation val=\"minMax\"/></c:scaling>"
           "<c:delete val=\"1\"/><c:axPos val=\"t\"/><c:crossAx val=\"{3}\"/>"
-          "<c:crosses val=\"autoZero\"/></c:valAx>",
+          "<c:crosses val=\"autoZero\"/><c:crossBetween val=\"between\"/></c:valAx>",
           fill_of(colour), labels("#,##0.0", false), data_of(series), kNamesAxis, kValuesAxis),
       "");
 }
