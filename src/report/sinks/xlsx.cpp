@@ -33,6 +33,7 @@ namespace tracelens {
 namespace {
 
 constexpr std::size_t kCellsPerBlock = 8'000;  // about 300 KB of text
+constexpr std::size_t kSmallSheet = 20'000;    // bytes that are not worth more than a fast packer
 
 // Excel's own limits.
 constexpr std::size_t kMaxRows = 1'048'576, kMaxColumns = 16'384;
@@ -162,9 +163,12 @@ class XlsxSink final : public Sink {
       throw Error{file_.path(), "table '" + table.name() + "' has " + std::to_string(rows) +
                                     " rows and " + std::to_string(columns) +
                                     " columns, more than a sheet can hold; write it as CSV"};
-    Plan plan{.table = &table, .styles = {}, .notes = notes_of(table)};
-    for (const Table::Column& column : table.columns())
+    Plan plan{.table = &table, .styles = {}, .is_folded = {}, .notes = notes_of(table)};
+    for (const Table::Column& column : table.columns()) {
       plan.styles.push_back(styles_.number_of({.number_format = number_format(column.spec())}));
+      plan.is_folded.push_back(info_.is_folded != nullptr &&
+                               info_.is_folded(table, column.spec().name));
+    }
     xlsx::Sheet sheet{
         .name = names_.add(sheet_name(table.name())), .xml = {}, .notes = {}, .note_shapes = {}};
     if (columns > 0) sheet.filter = xlsx::Area{0, 0, rows, columns - 1};
@@ -187,7 +191,8 @@ class XlsxSink final : public Sink {
  private:
   struct Plan {
     const Table* table = nullptr;  // none: the cover, which is ready
-    std::vector<unsigned> styles;  // of columns
+    std::vector<unsigned> styles;  // of columns, as the next
+    std::vector<bool> is_folded;
     std::vector<xlsx::Note> notes;
   };
   // Rows of a sheet that are written together; the first of them has the header too.
@@ -209,9 +214,8 @@ class XlsxSink final : public Sink {
     const Plan& plan = plans_[block.sheet];
     const Table& table = *plan.table;
     const auto columns = table.columns();
-    io::GzipPacker packer{io::Packing::kSmall};
     std::string xml;
-    if (block.begin == 0) xml = begin_sheet(block.sheet, packer);
+    if (block.begin == 0) xml = begin_sheet(block.sheet);
     xlsx::Cells cells{xml, columns.size()};
     if (block.begin == 0 && !columns.empty()) {
       cells.begin_row(0);
@@ -226,19 +230,21 @@ class XlsxSink final : public Sink {
       cells.end_row();
     }
     if (block.end == table.rows()) xml += end_sheet(block.sheet);
+    io::GzipPacker packer{xml.size() < kSmallSheet ? io::Packing::kFast : io::Packing::kSmall};
     sheets_[block.sheet].xml[block.piece] = packer.pack(xml);
   }
 
   // The text before the first row; and the notes, which need to know the widths of columns as well.
-  std::string begin_sheet(std::size_t number, io::GzipPacker& packer) {
+  std::string begin_sheet(std::size_t number) {
     const Plan& plan = plans_[number];
     xlsx::Sheet& sheet = sheets_[number];
-    xlsx::SheetHead head{.columns = layout_of(*plan.table),
+    xlsx::SheetHead head{.columns = layout_of(plan),
                          .used = sheet.filter,
                          .frozen_rows = sheet.filter ? 1U : 0U,
                          .is_first = number == 0};
     if (is_ours_) head.frozen_columns = frozen_columns(*plan.table, head.columns);
     if (!plan.notes.empty()) {
+      io::GzipPacker packer;  // fast: small texts, and as many as there are sheets
       sheet.notes.push_back(packer.pack(xlsx::notes_xml(plan.notes)));
       sheet.note_shapes.push_back(
           packer.pack(xlsx::note_shapes_xml(plan.notes, head.columns, number + 1)));
@@ -253,22 +259,17 @@ class XlsxSink final : public Sink {
                          .has_notes = !plans_[number].notes.empty()};
     for (std::size_t i = 0; is_ours_ && table.rows() > 0 && i < table.columns().size(); ++i)
       if (const Table::Column& column = table.columns()[i];
-          !is_folded(table, i) && has_bars(column))
+          !plans_[number].is_folded[i] && has_bars(column))
         tail.bars.push_back({{1, i, table.rows(), i}, !are_parts(column)});
     return sheet_tail(tail);
   }
 
-  [[nodiscard]] bool is_folded(const Table& table, std::size_t column) const {
-    return info_.is_folded != nullptr &&
-           info_.is_folded(table, table.columns()[column].spec().name);
-  }
-
   // Folded columns open by a click on the button above the column after them.
-  [[nodiscard]] std::vector<xlsx::Column> layout_of(const Table& table) const {
+  [[nodiscard]] std::vector<xlsx::Column> layout_of(const Plan& plan) const {
     std::vector<xlsx::Column> layout;
-    for (std::size_t i = 0; i < table.columns().size(); ++i) {
-      const bool hidden = is_folded(table, i), after = i > 0 && layout[i - 1].is_folded;
-      layout.push_back({.width = width_of(table.columns()[i]),
+    for (std::size_t i = 0; i < plan.is_folded.size(); ++i) {
+      const bool hidden = plan.is_folded[i], after = i > 0 && layout[i - 1].is_folded;
+      layout.push_back({.width = width_of(plan.table->columns()[i]),
                         .is_hidden = hidden,
                         .is_folded = hidden && is_ours_,
                         .has_button = after && !hidden});

@@ -100,7 +100,7 @@ class Package {
 
  private:
   io::ZipWriter archive_;
-  io::GzipPacker packer_{io::Packing::kSmall};
+  io::GzipPacker packer_;
   std::string types_;
 };
 
