@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "facts/kernel_names.hpp"
+#include "tree/category_rows.hpp"
 
 namespace tracelens {
 namespace {
@@ -115,11 +116,14 @@ MemoryKind memory_kind(std::string_view gpu_event) {
   return says("Device") ? MemoryKind::kDevice : MemoryKind::kUnknown;
 }
 
-CallKinds::CallKinds(const Trace& trace) : trace_{trace}, kinds_(trace.string_count()) {
+CallKinds::CallKinds(const Trace& trace) : CallKinds{trace, CategoryRows{trace}.calls()} {}
+
+CallKinds::CallKinds(const Trace& trace, std::span<const std::uint32_t> calls)
+    : trace_{trace}, kinds_(trace.string_count()) {
   std::vector<bool> seen(trace.string_count());
-  for (std::uint32_t row = 0; row < trace.size(); ++row) {
+  for (const std::uint32_t row : calls) {
     const std::uint32_t name = trace.names()[row].row;
-    if (!is_runtime(trace.categories()[row]) || seen[name]) continue;
+    if (seen[name]) continue;
     seen[name] = true;
     kinds_[name] = call_kind(trace.name({row}));
   }

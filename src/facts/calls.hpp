@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <tracelens/trace.hpp>
 #include <vector>
@@ -55,6 +56,7 @@ enum class MemoryKind : std::uint8_t { kUnknown, kPageable, kPinned, kHost, kDev
 class CallKinds {
  public:
   explicit CallKinds(const Trace& trace);
+  CallKinds(const Trace& trace, std::span<const std::uint32_t> calls);  // rows of all calls
   [[nodiscard]] CallClass of(EventId call) const { return kind(call).call_class; }
   [[nodiscard]] WaitsFor waits_for(EventId call) const { return kind(call).waits_for; }
 

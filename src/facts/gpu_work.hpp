@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <tracelens/trace.hpp>
 #include <tracelens/tree.hpp>
 #include <vector>
@@ -19,6 +20,7 @@ enum class GpuWork : std::uint8_t { kComputation, kCommunication, kCopy };
 class GpuWorkKinds {
  public:
   explicit GpuWorkKinds(const Trace& trace);
+  GpuWorkKinds(const Trace& trace, std::span<const std::uint32_t> gpu_events);  // rows of all
   // Copies are kCopy, fills and all other work kCommunication or kComputation by name.
   [[nodiscard]] GpuWork of(EventId gpu_event) const;
   // By name, whatever the category.
@@ -43,5 +45,9 @@ struct GpuSelection {
 // The GPU events whose launch is in the trace, or all of them. Events without a time are left out.
 [[nodiscard]] GpuSelection select_gpu_events(const Trace& trace, const Tree& tree,
                                              bool include_unlinked);
+// The same of all rows of GPU events.
+[[nodiscard]] GpuSelection select_gpu_events(const Trace& trace, const Tree& tree,
+                                             bool include_unlinked,
+                                             std::span<const std::uint32_t> gpu_events);
 
 }  // namespace tracelens

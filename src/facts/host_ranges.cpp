@@ -4,6 +4,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "tree/category_rows.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
@@ -17,6 +18,17 @@ bool is_loader_frame(std::string_view name) {
   const std::size_t line = name.find_last_not_of("0123456789");
   return line != std::string_view::npos && line + 1 < name.size() &&
          name.substr(0, line + 1).ends_with(kFile);
+}
+
+bool is_there(const Trace& trace, EventId event) {
+  return trace.phase(event) == Phase::kComplete && trace.ts_ns()[event.row] != kAbsent;
+}
+
+HostRange range_of(const Trace& trace, EventId event) {
+  return {.event = event,
+          .track = trace.tracks()[event.row],
+          .start_ns = trace.ts_ns()[event.row],
+          .end_ns = end_of(trace, event)};
 }
 
 void sort_ranges(std::vector<HostRange>& ranges) {
@@ -34,39 +46,42 @@ void sort_ranges(std::vector<HostRange>& ranges) {
 
 }  // namespace
 
-HostRanges::HostRanges(const Trace& trace) {
-  std::vector<char> loader_names(trace.string_count());  // 1: a loader's frame, 2: no such
-  std::vector<HostRange> frames;
-  for (const EventId event : trace.all_events()) {
-    const Category category = trace.category(event);
-    if ((category != Category::kUserAnnotation && category != Category::kPythonFunction) ||
-        trace.phase(event) != Phase::kComplete || trace.ts_ns()[event.row] == kAbsent)
-      continue;
-    std::vector<HostRange>* kind = nullptr;
-    if (category == Category::kPythonFunction) {
-      char& known = loader_names[trace.names()[event.row].row];
-      if (known == 0) known = is_loader_frame(trace.name(event)) ? 1 : 2;
-      if (known == 1) kind = &frames;
-    } else if (const std::string_view name = trace.name(event);
-               name.starts_with("enumerate(DataLoader)#")) {
-      kind = &loading_;
-      if (name.find("_SingleProcessDataLoaderIter") != std::string_view::npos)
-        loads_in_main_process_ = true;
-      if (name.find("_MultiProcessingDataLoaderIter") != std::string_view::npos)
-        loads_in_workers_ = true;
-    } else if (name.starts_with("Optimizer.step#")) {
-      kind = &optimizer_;
-    } else if (name.starts_with("Optimizer.zero_grad#")) {
-      kind = &zero_grad_;
-    }
-    if (kind == nullptr) continue;
-    kind->push_back({.event = event,
-                     .track = trace.tracks()[event.row],
-                     .start_ns = trace.ts_ns()[event.row],
-                     .end_ns = end_of(trace, event)});
-  }
-  if (loading_.empty()) loading_ = std::move(frames);
+HostRanges::HostRanges(const Trace& trace) : HostRanges{trace, CategoryRows{trace}.annotations()} {}
+
+HostRanges::HostRanges(const Trace& trace, std::span<const std::uint32_t> annotations) {
+  for (const std::uint32_t row : annotations)
+    if (is_there(trace, {row})) add_annotation(trace, {row});
+  if (loading_.empty()) add_loader_frames(trace);
   for (auto* ranges : {&loading_, &optimizer_, &zero_grad_}) sort_ranges(*ranges);
+}
+
+void HostRanges::add_annotation(const Trace& trace, EventId event) {
+  const std::string_view name = trace.name(event);
+  if (name.starts_with("enumerate(DataLoader)#")) {
+    loading_.push_back(range_of(trace, event));
+    if (name.find("_SingleProcessDataLoaderIter") != std::string_view::npos)
+      loads_in_main_process_ = true;
+    if (name.find("_MultiProcessingDataLoaderIter") != std::string_view::npos)
+      loads_in_workers_ = true;
+  } else if (name.starts_with("Optimizer.step#")) {
+    optimizer_.push_back(range_of(trace, event));
+  } else if (name.starts_with("Optimizer.zero_grad#")) {
+    zero_grad_.push_back(range_of(trace, event));
+  }
+}
+
+void HostRanges::add_loader_frames(const Trace& trace) {
+  std::vector<bool> is_loader(trace.string_count());
+  bool has_loader = false;  // most traces have none: their frames need not be looked at
+  for (std::uint32_t id = 0; id < is_loader.size(); ++id) {
+    is_loader[id] = is_loader_frame(trace.text({id}));
+    has_loader = has_loader || is_loader[id];
+  }
+  if (!has_loader) return;
+  for (const EventId event : trace.all_events())
+    if (trace.category(event) == Category::kPythonFunction && is_there(trace, event) &&
+        is_loader[trace.names()[event.row].row])
+      loading_.push_back(range_of(trace, event));
 }
 
 bool in_ranges(std::span<const HostRange> ranges, TrackId track, std::int64_t ts_ns) {

@@ -23,6 +23,7 @@ struct HostRange {
 class HostRanges {
  public:
   explicit HostRanges(const Trace& trace);
+  HostRanges(const Trace& trace, std::span<const std::uint32_t> annotations);  // rows of all
   // By track, then by start.
   [[nodiscard]] std::span<const HostRange> data_loading() const { return loading_; }
   [[nodiscard]] std::span<const HostRange> optimizer() const { return optimizer_; }
@@ -33,6 +34,9 @@ class HostRanges {
   [[nodiscard]] bool loads_in_workers() const { return loads_in_workers_; }
 
  private:
+  void add_annotation(const Trace& trace, EventId event);
+  void add_loader_frames(const Trace& trace);
+
   std::vector<HostRange> loading_, optimizer_, zero_grad_;
   bool loads_in_main_process_ = false, loads_in_workers_ = false;
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "facts/marked_steps.hpp"
+#include "tree/category_rows.hpp"
 #include "tree/iterations.hpp"
 #include "tree/time_math.hpp"
 
@@ -20,21 +22,27 @@ TraceSpan trace_span(const Trace& trace) {
   return span.value_or(TraceSpan{});
 }
 
-std::vector<Step> find_steps(const Trace& trace, const Tree& tree) {
+std::vector<Step> marked_steps(const Trace& trace, std::span<const std::uint32_t> annotations) {
   std::vector<Step> found;
   const bool is_jax = trace.source().recorder == Recorder::kJax;  // numbers its steps
-  for (const EventId event : trace.all_events()) {
-    if (trace.category(event) != Category::kUserAnnotation ||
-        trace.phase(event) != Phase::kComplete || trace.ts_ns()[event.row] == kAbsent ||
+  for (const std::uint32_t row : annotations) {
+    const EventId event{row};
+    if (trace.phase(event) != Phase::kComplete || trace.ts_ns()[row] == kAbsent ||
         !(trace.name(event).starts_with("ProfilerStep#") ||
           (is_jax && trace.sequence_numbers().at(event))))
       continue;
     found.push_back(
-        {std::string{trace.name(event)}, trace.ts_ns()[event.row], duration_of(trace, event)});
+        {std::string{trace.name(event)}, trace.ts_ns()[row], duration_of(trace, event)});
   }
-  if (found.empty())
-    for (const IterationRoot& root : find_iterations(trace, tree))
-      found.push_back({std::string{trace.name(root.first)}, root.ts_ns, root.dur_ns});
+  std::ranges::stable_sort(found, {}, &Step::ts_ns);
+  return found;
+}
+
+std::vector<Step> find_steps(const Trace& trace, const Tree& tree) {
+  std::vector<Step> found = marked_steps(trace, CategoryRows{trace}.annotations());
+  if (!found.empty()) return found;
+  for (const IterationRoot& root : find_iterations(trace, tree))
+    found.push_back({std::string{trace.name(root.first)}, root.ts_ns, root.dur_ns});
   std::ranges::stable_sort(found, {}, &Step::ts_ns);
   return found;
 }

@@ -1,6 +1,8 @@
 #include "facts/trace_facts.hpp"
 
 #include "facts/launchers.hpp"
+#include "facts/marked_steps.hpp"
+#include "tree/builder.hpp"
 
 namespace tracelens {
 
@@ -10,25 +12,50 @@ TraceKind TraceFacts::kind() const {
 
 const Tree& TraceFacts::tree() const {
   if (given_tree_ != nullptr) return *given_tree_;
-  return tree_.get([&] { return build_tree(trace_, tree_options_); });
+  return tree_.get([&] { return build_tree(trace_, tree_options_, rows(), host_rows()); });
+}
+
+const HostRows& TraceFacts::host_rows() const {
+  return host_rows_.get([&] { return host_rows_by_time(trace_, {.python_frames = true}); });
+}
+
+const HostRows& TraceFacts::called_rows() const {
+  const std::optional<HostRows>& called =
+      called_rows_.get([&] { return called_among(trace_, host_rows()); });
+  return called ? *called : host_rows();
+}
+
+const CategoryRows& TraceFacts::rows() const {
+  return rows_.get([&] { return CategoryRows{trace_}; });
+}
+
+const CallKinds& TraceFacts::calls() const {
+  return calls_.get([&] { return CallKinds{trace_, rows().calls()}; });
+}
+
+const HostRanges& TraceFacts::host_ranges() const {
+  return host_ranges_.get([&] { return HostRanges{trace_, rows().annotations()}; });
 }
 
 std::span<const Step> TraceFacts::steps() const {
   return steps_.get([&] {
-    std::vector<Step> steps = find_steps(trace_, tree());
-    if (steps.empty()) steps = find_steps(trace_, build_tree(trace_, {.python_frames = true}));
+    // Only where none are marked has anybody to wait for a tree.
+    std::vector<Step> steps = marked_steps(trace_, rows().annotations());
+    if (steps.empty()) steps = find_steps(trace_, tree());
+    if (steps.empty())
+      steps = find_steps(trace_, build_tree(trace_, {.python_frames = true}, rows(), host_rows()));
     return steps;
   });
 }
 
 const GpuSelection& TraceFacts::gpu_events(bool include_unlinked) const {
   return (include_unlinked ? all_ : linked_).get([&] {
-    return select_gpu_events(trace_, tree(), include_unlinked);
+    return select_gpu_events(trace_, tree(), include_unlinked, rows().gpu_events());
   });
 }
 
 const GpuWorkKinds& TraceFacts::work() const {
-  return work_.get([&] { return GpuWorkKinds{trace_}; });
+  return work_.get([&] { return GpuWorkKinds{trace_, rows().gpu_events()}; });
 }
 
 std::span<const NodeId> TraceFacts::launchers() const {

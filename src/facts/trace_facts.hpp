@@ -4,15 +4,20 @@
 // Several threads may ask at the same time. The trace must outlive the facts.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <tracelens/trace.hpp>
 #include <tracelens/tree.hpp>
 #include <vector>
 
+#include "facts/calls.hpp"
 #include "facts/gpu_work.hpp"
+#include "facts/host_ranges.hpp"
 #include "facts/once.hpp"
 #include "facts/steps.hpp"
 #include "facts/trace_kind.hpp"
+#include "tree/category_rows.hpp"
+#include "tree/host_rows.hpp"
 
 namespace tracelens {
 
@@ -30,6 +35,15 @@ class TraceFacts {
   // part in tree() or not.
   [[nodiscard]] std::span<const Step> steps() const;
 
+  // --- host events ---
+  // Of every thread in order of time, with Python frames whether they take part in tree() or not; and of
+  // these, those that have a place in a tree with Python frames.
+  [[nodiscard]] const HostRows& host_rows() const;
+  [[nodiscard]] const HostRows& called_rows() const;
+  [[nodiscard]] const CategoryRows& rows() const;
+  [[nodiscard]] const CallKinds& calls() const;
+  [[nodiscard]] const HostRanges& host_ranges() const;
+
   // --- GPU events ---
   [[nodiscard]] const GpuSelection& gpu_events(bool include_unlinked) const;
   [[nodiscard]] const GpuWorkKinds& work() const;
@@ -41,6 +55,11 @@ class TraceFacts {
   TreeOptions tree_options_ = {};
   const Tree* given_tree_ = nullptr;
   mutable Once<TraceKind> kind_;
+  mutable Once<CategoryRows> rows_;
+  mutable Once<HostRows> host_rows_;
+  mutable Once<std::optional<HostRows>> called_rows_;  // none: all of host_rows_
+  mutable Once<CallKinds> calls_;
+  mutable Once<HostRanges> host_ranges_;
   mutable Once<Tree> tree_;
   mutable Once<std::vector<Step>> steps_;
   mutable Once<GpuSelection> linked_, all_;

@@ -365,7 +365,7 @@ Table gap_table(TraceView& v, const SmallTable& self) {
   std::vector<EventId> events = v.facts().gpu_events(v.options().include_unlinked).events;
   const std::vector<IdleGap> gaps = find_gaps(trace, events);
   std::vector<GapHost> hosts;
-  (void)charge_gaps(trace, v.tree(), gaps, nullptr, &hosts);
+  (void)charge_gaps(v.facts(), gaps, &hosts);
   const auto end = [&](EventId event) { return end_of(trace, event); };
   std::ranges::stable_sort(events, {}, end);
   for (std::size_t i = 0; i < gaps.size(); ++i) {

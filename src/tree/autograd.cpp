@@ -24,8 +24,16 @@ std::vector<AutogradLink> find_autograd_links(const Trace& trace) {
   const IdSlots slots{numbers};
   std::vector<AutogradLink> links(slots.size());
 
+  enum class IsBackward : std::uint8_t { kUnknown, kNo, kYes };
+  std::vector<IsBackward> known(trace.string_count(), IsBackward::kUnknown);  // by name
+  const auto is_backward = [&](std::uint32_t row) {
+    IsBackward& is = known[trace.names()[row].row];
+    if (is == IsBackward::kUnknown)
+      is = trace.name({row}).starts_with(kBackwardPrefix) ? IsBackward::kYes : IsBackward::kNo;
+    return is == IsBackward::kYes;
+  };
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (numbers[i] == kAbsent || !trace.name({rows[i]}).starts_with(kBackwardPrefix)) continue;
+    if (numbers[i] == kAbsent || !is_backward(rows[i])) continue;
     EventId& backward = links[slots.find(numbers[i])].backward;
     if (!backward.valid()) backward = {rows[i]};
   }

@@ -5,31 +5,26 @@
 
 #include "tree/autograd.hpp"
 #include "tree/given_parents.hpp"
-#include "tree/host_rows.hpp"
 #include "tree/time_math.hpp"
 #include "tree/time_order.hpp"
 
 namespace tracelens {
 
-TreeBuilder::TreeBuilder(const Trace& trace, const TreeOptions& options)
+TreeBuilder::TreeBuilder(const Trace& trace, const TreeOptions& options, const CategoryRows& rows,
+                         const HostRows& host)
     : trace_{trace},
+      host_{host},
       options_{options},
       wants_frames_{options.python_frames},
-      launches_{find_launches(trace, options)} {
-  // What the trace says of parents may hang from Python frames.
-  if (!trace.given_parents().empty()) options_.python_frames = true;
+      launches_{find_launches(trace, options, rows)} {
+  options_.python_frames = nests_frames(trace, options);
   if (options_.python_frames) module_names_.assign(trace.string_count(), IsModule::kUnknown);
 }
 
 Tree TreeBuilder::build() && {
-  {
-    HostRows host = host_rows(trace_, options_);
-    reserve(host.rows.size() + launches_.linked());
-    for (std::size_t track = 0; track < host.tracks(); ++track) {
-      sort_by_time(host.of(track), trace_.ts_ns(), scratch_);
-      place_track(host.of(track));
-    }
-  }
+  const std::size_t left_out = options_.python_frames ? 0 : host_.frames;
+  reserve(host_.rows.size() - left_out + launches_.linked());
+  for (std::size_t track = 0; track < host_.tracks(); ++track) place_track(host_.of(track));
   place_discarded_launches();
   tree_.gpu_before_.push_back(static_cast<std::uint32_t>(tree_.gpu_events_.size()));
   if (!trace_.given_parents().empty())
@@ -94,6 +89,7 @@ void TreeBuilder::place_track(std::span<const std::uint32_t> rows) {
   const auto on_close = [this](const Call& call) { close(call); };
   for (const std::uint32_t row : rows) {
     const Category category = trace_.categories()[row];
+    if (category == Category::kPythonFunction && !options_.python_frames) continue;
     const std::int64_t end = end_of(trace_, {row});
     const Room room = stack_.make_room(trace_.ts_ns()[row], end, on_close);
     if (room == Room::kNone) {
@@ -153,8 +149,14 @@ void TreeBuilder::link_autograd() {
   }
 }
 
+Tree build_tree(const Trace& trace, const TreeOptions& options, const CategoryRows& rows,
+                const HostRows& host) {
+  return TreeBuilder{trace, options, rows, host}.build();
+}
+
 Tree build_tree(const Trace& trace, const TreeOptions& options) {
-  return TreeBuilder{trace, options}.build();
+  return build_tree(trace, options, CategoryRows{trace},
+                    host_rows_by_time(trace, {.python_frames = nests_frames(trace, options)}));
 }
 
 }  // namespace tracelens

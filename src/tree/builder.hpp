@@ -13,13 +13,17 @@
 #include <vector>
 
 #include "tree/call_stack.hpp"
+#include "tree/category_rows.hpp"
+#include "tree/host_rows.hpp"
 #include "tree/links.hpp"
 
 namespace tracelens {
 
 class TreeBuilder {
  public:
-  TreeBuilder(const Trace& trace, const TreeOptions& options);
+  // `host`: the host events in order of time, with Python frames or, where the tree has none, without.
+  TreeBuilder(const Trace& trace, const TreeOptions& options, const CategoryRows& rows,
+              const HostRows& host);
   [[nodiscard]] Tree build() &&;
 
  private:
@@ -41,6 +45,7 @@ class TreeBuilder {
   void link_autograd();
 
   const Trace& trace_;
+  const HostRows& host_;
   TreeOptions options_;  // of nesting by time
   bool wants_frames_;
   Launches launches_;
@@ -51,5 +56,15 @@ class TreeBuilder {
   std::vector<std::uint32_t> scratch_;
   Tree tree_;
 };
+
+// Whether Python frames take part in the nesting by time: what the trace says of parents may hang from
+// them, even if the tree is to have none.
+[[nodiscard]] inline bool nests_frames(const Trace& trace, const TreeOptions& options) {
+  return options.python_frames || !trace.given_parents().empty();
+}
+
+// build_tree() where the rows are known already.
+[[nodiscard]] Tree build_tree(const Trace& trace, const TreeOptions& options,
+                              const CategoryRows& rows, const HostRows& host);
 
 }  // namespace tracelens

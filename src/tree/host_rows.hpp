@@ -4,7 +4,9 @@
 // For walks over the call stacks that need no Tree: a fraction of its memory.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <tracelens/trace.hpp>
 #include <tracelens/tree.hpp>
@@ -15,6 +17,9 @@ namespace tracelens {
 struct HostRows {
   std::vector<std::uint32_t> rows;    // grouped by track
   std::vector<std::uint32_t> bounds;  // bounds[t] .. bounds[t + 1] is track t
+  std::size_t frames = 0;             // of the rows, those of Python frames
+  // Events that would be among the rows if they had a length, in file order.
+  std::vector<std::uint32_t> without_length = {};
 
   [[nodiscard]] std::size_t tracks() const { return bounds.size() - 1; }
   [[nodiscard]] std::span<std::uint32_t> of(std::size_t track) {
@@ -28,7 +33,12 @@ struct HostRows {
 // Every recorded host event that takes part in a call tree, in file order.
 [[nodiscard]] HostRows host_rows(const Trace& trace, const TreeOptions& options);
 
+// The same, those of a thread in order of time.
+[[nodiscard]] HostRows host_rows_by_time(const Trace& trace, const TreeOptions& options);
+
 // Those that have a place in the tree, in tree order, which within a thread is order of time.
 [[nodiscard]] HostRows called_rows(const Trace& trace, const TreeOptions& options);
+// The same of rows in order of time. None: all of them have a place, as in most traces.
+[[nodiscard]] std::optional<HostRows> called_among(const Trace& trace, const HostRows& by_time);
 
 }  // namespace tracelens

@@ -15,25 +15,21 @@ constexpr std::uint32_t kNoRow = std::numeric_limits<std::uint32_t>::max();
 // The id that calls and GPU events share: correlation, unless the first launch of the trace has
 // none (very old ROCm traces, whose flows carry external ids). Where no call says that it is a
 // launch, because the trace does not name its calls, any call will do.
-bool links_by_external_id(const Trace& trace) {
-  bool has_calls = false, has_correlation = false;
-  for (const EventId event : trace.all_events()) {
-    if (!is_runtime(trace.category(event))) continue;
-    const bool is_correlated = trace.correlations()[event.row] != kAbsent;
-    if (io::contains_ignoring_case(trace.name(event), "launch")) return !is_correlated;
-    has_calls = true;
+bool links_by_external_id(const Trace& trace, std::span<const std::uint32_t> calls) {
+  bool has_correlation = false;
+  for (const std::uint32_t row : calls) {
+    const bool is_correlated = trace.correlations()[row] != kAbsent;
+    if (io::contains_ignoring_case(trace.name({row}), "launch")) return !is_correlated;
     has_correlation = has_correlation || is_correlated;
   }
-  return has_calls && !has_correlation;
+  return !calls.empty() && !has_correlation;
 }
 
 // rocprofv3's traces have no flows from launches to GPU events: the id they share is all there is.
 // Their runtime calls keep a category text of their own ("hip_api").
-bool has_own_runtime_categories(const Trace& trace) {
-  for (const EventId event : trace.all_events())
-    if (const Category category = trace.category(event); is_runtime(category))
-      return trace.category_text(event) != category_name(category);
-  return false;
+bool has_own_runtime_categories(const Trace& trace, std::span<const std::uint32_t> calls) {
+  return !calls.empty() &&
+         trace.category_text({calls.front()}) != category_name(trace.categories()[calls.front()]);
 }
 
 // The linking id of every event; for flows the flow id.
@@ -49,19 +45,6 @@ std::vector<std::int64_t> external_links(const Trace& trace) {
   return links;
 }
 
-// A runtime call and the last GPU event listed under it so far.
-struct Call {
-  std::uint32_t row = kNoRow, tail = kNoRow;
-};
-
-// What the trace says about one linking id.
-struct Link {
-  std::uint32_t end_track = kNoRow;  // track of the last flow end
-  std::uint32_t target = kNoRow;     // last GPU event of the id on that track
-  Call plain, graph;                 // last ordinary call and last graph launch with the id
-  bool has_start = false;
-};
-
 bool is_usable_gpu_event(const Trace& trace, std::size_t row) {
   return is_gpu(trace.categories()[row]) && trace.phases()[row] == Phase::kComplete &&
          trace.ts_ns()[row] != kAbsent;
@@ -71,11 +54,10 @@ bool is_usable_gpu_event(const Trace& trace, std::size_t row) {
 // track: the event belongs to the last such op that started before it.
 class OpsOfKernels {
  public:
-  explicit OpsOfKernels(const Trace& trace) : trace_{trace} {
+  OpsOfKernels(const Trace& trace, std::span<const std::uint32_t> gpu_events) : trace_{trace} {
     std::vector<std::uint8_t> has_kernels(trace.track_table().size());
-    for (std::uint32_t row = 0; row < trace.size(); ++row)
-      if (is_gpu(trace.categories()[row]) && trace.signatures()[row].valid())
-        has_kernels[trace.tracks()[row].row] = 1;
+    for (const std::uint32_t row : gpu_events)
+      if (trace.signatures()[row].valid()) has_kernels[trace.tracks()[row].row] = 1;
     if (std::ranges::find(has_kernels, 1) == has_kernels.end()) return;
     for (std::uint32_t row = 0; row < trace.size(); ++row)
       if (trace.categories()[row] == Category::kCpuOp && trace.signatures()[row].valid() &&
@@ -114,6 +96,118 @@ class OpsOfKernels {
   std::vector<std::uint32_t> ops_;  // by track and time
 };
 
+// What the calls of a trace own.
+class LaunchFinder {
+ public:
+  LaunchFinder(const Trace& trace, const TreeOptions& options, const CategoryRows& rows)
+      : trace_{trace},
+        gpu_events_{recorded_rows(trace, rows.gpu_events())},
+        by_external_id_{links_by_external_id(trace, rows.calls())},
+        by_correlation_{options.link_by_correlation ||
+                        has_own_runtime_categories(trace, rows.calls())},
+        own_links_{by_external_id_ ? external_links(trace) : std::vector<std::int64_t>{}},
+        ids_{by_external_id_ ? std::span<const std::int64_t>{own_links_} : trace.correlations()},
+        ops_{trace, rows.gpu_events()} {
+    std::vector<std::int64_t> call_ids;
+    const std::span<const std::uint32_t> calls = recorded_rows(trace, rows.calls());
+    call_ids.reserve(calls.size());
+    for (const std::uint32_t row : calls)
+      if (trace.phases()[row] == Phase::kComplete) call_ids.push_back(ids_[row]);
+    slots_ = IdSlots{call_ids};
+    calls_.resize(slots_.size());
+    add_calls(calls);
+    if (!by_correlation_) follow_flows();
+  }
+
+  [[nodiscard]] bool by_external_id() const { return by_external_id_; }
+
+  enum class Found : std::uint8_t { kLaunch, kNoLaunch, kNoFlow };
+  // Calls use(found, gpu event, call) for each GPU event that has a time, the last in the file first.
+  template <class Use>
+  void for_each_gpu_event(Use&& use) const {
+    for (std::size_t i = gpu_events_.size(); i-- > 0;) {
+      const std::uint32_t row = gpu_events_[i];
+      if (!is_usable_gpu_event(trace_, row)) continue;
+      if (const std::uint32_t op = ops_.op_of(row); op != kNoRow) {
+        use(Found::kLaunch, row, op);
+        continue;
+      }
+      const std::uint32_t slot = slot_of(row);
+      if (slot == IdSlots::kNoSlot) {
+        use(Found::kNoLaunch, row, kNoRow);
+        continue;
+      }
+      const Calls& calls = calls_[slot];
+      const bool plain_owns =
+          calls.plain != kNoRow &&
+          (by_correlation_ || (flows_[slot].has_start && flows_[slot].target == row));
+      const bool graph_owns = calls.graph != kNoRow;
+      if (!plain_owns && !graph_owns)
+        use(Found::kNoFlow, row, kNoRow);
+      else
+        use(Found::kLaunch, row,
+            plain_owns && (!graph_owns || calls.plain > calls.graph) ? calls.plain : calls.graph);
+    }
+  }
+
+ private:
+  // What the trace says about one linking id.
+  struct Calls {
+    std::uint32_t plain = kNoRow, graph = kNoRow;  // last ordinary call and last graph launch
+  };
+  struct Flow {
+    std::uint32_t end_track = kNoRow;  // track of the last flow end
+    std::uint32_t target = kNoRow;     // last GPU event of the id on that track
+    bool has_start = false;
+  };
+
+  [[nodiscard]] std::uint32_t slot_of(std::uint32_t row) const {
+    return ids_[row] == kAbsent ? IdSlots::kNoSlot : slots_.find(ids_[row]);
+  }
+
+  void add_calls(std::span<const std::uint32_t> calls) {
+    enum class IsGraph : std::uint8_t { kUnknown, kNo, kYes };
+    std::vector<IsGraph> graph_names(trace_.string_count(), IsGraph::kUnknown);
+    for (const std::uint32_t row : calls) {
+      if (trace_.phases()[row] != Phase::kComplete || ids_[row] == kAbsent) continue;
+      IsGraph& is_graph = graph_names[trace_.names()[row].row];
+      if (is_graph == IsGraph::kUnknown)
+        is_graph = is_graph_launch(trace_.name({row})) ? IsGraph::kYes : IsGraph::kNo;
+      Calls& own = calls_[slot_of(row)];
+      (is_graph == IsGraph::kYes ? own.graph : own.plain) = row;
+    }
+  }
+
+  void follow_flows() {
+    flows_.resize(slots_.size());
+    const std::span<const Category> categories = trace_.categories();
+    for (std::uint32_t row = 0; row < categories.size(); ++row) {
+      if (categories[row] != Category::kAsyncCpuToGpu) continue;
+      const std::uint32_t slot = slot_of(row);
+      if (slot == IdSlots::kNoSlot) continue;
+      if (trace_.phases()[row] == Phase::kFlowStart) flows_[slot].has_start = true;
+      if (trace_.phases()[row] == Phase::kFlowEnd)
+        flows_[slot].end_track = trace_.tracks()[row].row;
+    }
+    for (const std::uint32_t row : gpu_events_) {
+      const std::uint32_t slot = slot_of(row);
+      if (slot != IdSlots::kNoSlot && is_usable_gpu_event(trace_, row) &&
+          trace_.tracks()[row].row == flows_[slot].end_track)
+        flows_[slot].target = row;
+    }
+  }
+
+  const Trace& trace_;
+  const std::span<const std::uint32_t> gpu_events_;
+  const bool by_external_id_, by_correlation_;
+  const std::vector<std::int64_t> own_links_;
+  const std::span<const std::int64_t> ids_;  // by row
+  const OpsOfKernels ops_;
+  IdSlots slots_{std::span<const std::int64_t>{}};
+  std::vector<Calls> calls_;  // by slot
+  std::vector<Flow> flows_;   // the same, where flows decide
+};
+
 }  // namespace
 
 bool is_graph_launch(std::string_view runtime_call) {
@@ -123,86 +217,32 @@ bool is_graph_launch(std::string_view runtime_call) {
          runtime_call == "cuGraphLaunch";
 }
 
-Launches find_launches(const Trace& trace, const TreeOptions& options) {
+Launches find_launches(const Trace& trace, const TreeOptions& options, const CategoryRows& rows) {
   Launches out;
+  const LaunchFinder finder{trace, options, rows};
+  out.by_external_id_ = finder.by_external_id();
   out.next_.assign(trace.size(), kNoRow);
-  out.by_external_id_ = links_by_external_id(trace);
-  std::vector<std::int64_t> own_links;
-  if (out.by_external_id_) own_links = external_links(trace);
-  const std::span<const std::int64_t> ids =
-      out.by_external_id_ ? std::span<const std::int64_t>{own_links} : trace.correlations();
-
-  std::vector<std::uint32_t> calls, gpu_events;
-  std::vector<std::int64_t> call_ids;
-  for (std::uint32_t row = 0; row < trace.recorded(); ++row) {
-    if (is_runtime(trace.categories()[row]) && trace.phases()[row] == Phase::kComplete &&
-        ids[row] != kAbsent) {
-      calls.push_back(row);
-      call_ids.push_back(ids[row]);
-    } else if (is_usable_gpu_event(trace, row)) {
-      gpu_events.push_back(row);
-    }
-  }
-  const bool by_correlation = options.link_by_correlation || has_own_runtime_categories(trace);
-  const IdSlots slots{call_ids};
-  std::vector<Link> links(slots.size());
-  const auto link_of = [&](std::uint32_t row) -> Link* {
-    const std::uint32_t slot = ids[row] == kAbsent ? IdSlots::kNoSlot : slots.find(ids[row]);
-    return slot == IdSlots::kNoSlot ? nullptr : &links[slot];
-  };
-
-  enum class IsGraph : std::uint8_t { kUnknown, kNo, kYes };
-  std::vector<IsGraph> graph_names(trace.string_count(), IsGraph::kUnknown);
-  for (const std::uint32_t row : calls) {
-    IsGraph& is_graph = graph_names[trace.names()[row].row];
-    if (is_graph == IsGraph::kUnknown)
-      is_graph = is_graph_launch(trace.name({row})) ? IsGraph::kYes : IsGraph::kNo;
-    Link& link = *link_of(row);
-    (is_graph == IsGraph::kYes ? link.graph : link.plain).row = row;
-  }
-  const auto follow_flows = [&] {
-    for (std::uint32_t row = 0; row < trace.size(); ++row) {
-      if (trace.categories()[row] != Category::kAsyncCpuToGpu) continue;
-      Link* link = link_of(row);
-      if (link == nullptr) continue;
-      if (trace.phases()[row] == Phase::kFlowStart) link->has_start = true;
-      if (trace.phases()[row] == Phase::kFlowEnd) link->end_track = trace.tracks()[row].row;
-    }
-    for (const std::uint32_t row : gpu_events)
-      if (Link* link = link_of(row); link != nullptr && trace.tracks()[row].row == link->end_track)
-        link->target = row;
-  };
-  if (!by_correlation) follow_flows();
-
-  const OpsOfKernels ops{trace};
-  std::vector<std::uint32_t> tails;  // by op: the last GPU event listed under it
-  for (const std::uint32_t row : gpu_events) {
-    if (const std::uint32_t op = ops.op_of(row); op != kNoRow) {
-      if (tails.empty()) tails.assign(trace.size(), kNoRow);
-      out.next_[tails[op] == kNoRow ? op : tails[op]] = row;
-      tails[op] = row;
-      ++out.linked_;
-      continue;
-    }
-    Link* link = link_of(row);
-    if (link == nullptr) {
-      ++out.without_launch_;
-      continue;
-    }
-    const bool plain_owns =
-        link->plain.row != kNoRow && (by_correlation || (link->has_start && link->target == row));
-    const bool graph_owns = link->graph.row != kNoRow;
-    if (!plain_owns && !graph_owns) {
-      ++out.without_flow_;
-      continue;
-    }
-    const bool plain_wins = plain_owns && (!graph_owns || link->plain.row > link->graph.row);
-    Call& call = plain_wins ? link->plain : link->graph;
-    out.next_[call.tail == kNoRow ? call.row : call.tail] = row;
-    call.tail = row;
+  finder.for_each_gpu_event([&](LaunchFinder::Found found, std::uint32_t gpu, std::uint32_t call) {
+    out.without_launch_ += found == LaunchFinder::Found::kNoLaunch;
+    out.without_flow_ += found == LaunchFinder::Found::kNoFlow;
+    if (found != LaunchFinder::Found::kLaunch) return;
+    out.next_[gpu] = out.next_[call];
+    out.next_[call] = gpu;
     ++out.linked_;
-  }
+  });
   return out;
+}
+
+Launches find_launches(const Trace& trace, const TreeOptions& options) {
+  return find_launches(trace, options, CategoryRows{trace});
+}
+
+void for_each_launch(const Trace& trace, const TreeOptions& options, const CategoryRows& rows,
+                     const UseLaunch& use) {
+  LaunchFinder{trace, options, rows}.for_each_gpu_event(
+      [&](LaunchFinder::Found found, std::uint32_t gpu, std::uint32_t call) {
+        if (found == LaunchFinder::Found::kLaunch) use({gpu}, {call});
+      });
 }
 
 }  // namespace tracelens

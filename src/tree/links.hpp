@@ -8,10 +8,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <tracelens/trace.hpp>
 #include <tracelens/tree.hpp>
 #include <vector>
+
+#include "tree/category_rows.hpp"
 
 namespace tracelens {
 
@@ -26,7 +29,8 @@ class Launches {
   [[nodiscard]] bool by_external_id() const { return by_external_id_; }
 
  private:
-  friend Launches find_launches(const Trace& trace, const TreeOptions& options);
+  friend Launches find_launches(const Trace& trace, const TreeOptions& options,
+                                const CategoryRows& rows);
 
   // One list per call, threaded through the rows: a call's row holds its first GPU event, a GPU
   // event's row the one after it.
@@ -36,7 +40,14 @@ class Launches {
   bool by_external_id_ = false;
 };
 
+[[nodiscard]] Launches find_launches(const Trace& trace, const TreeOptions& options,
+                                     const CategoryRows& rows);
 [[nodiscard]] Launches find_launches(const Trace& trace, const TreeOptions& options);
+
+// The same without lists: `use` is told of every pair, GPU events in reverse file order.
+using UseLaunch = std::function<void(EventId gpu_event, EventId call)>;
+void for_each_launch(const Trace& trace, const TreeOptions& options, const CategoryRows& rows,
+                     const UseLaunch& use);
 
 // Calls that replay a captured graph: "cudaGraphLaunch", "hipGraphLaunch", "cuGraphLaunch" and
 // their per-thread-stream variants ("_ptsz", "_spt").

@@ -126,7 +126,7 @@ IdleTables gpu_idle(const TraceFacts& facts, const IdleOptions& options) {
   std::int64_t idle_ns = 0;
   for (const IdleGap& gap : gaps) idle_ns = plus_ns(idle_ns, length(gap.time));
   Table by_size = table_by_size(gaps, idle_ns);
-  std::vector<IdleCharge> charges = charge_gaps(trace, facts.tree(), gaps, options.rows);
+  std::vector<IdleCharge> charges = charge_gaps(facts, gaps);
   std::vector<IdleShare> causes = shares_of(charges);
   std::int64_t unlinked_ns = 0;
   for (const IdleCharge& charge : charges)

@@ -17,12 +17,9 @@
 
 namespace tracelens {
 
-struct HostRows;
-
 struct IdleOptions {
-  bool include_unlinked = false;   // as for the timeline
-  std::size_t top_rows = 30;       // of gpu_idle_host; the others become one row
-  const HostRows* rows = nullptr;  // called_rows() with Python frames, where they are made already
+  bool include_unlinked = false;  // as for the timeline
+  std::size_t top_rows = 30;      // of gpu_idle_host; the others become one row
 };
 
 // What idle time comes from, in a few words that are the same for every trace.

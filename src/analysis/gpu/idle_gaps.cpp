@@ -3,16 +3,12 @@
 #include <algorithm>
 
 #include "analysis/gpu/busy_time.hpp"
+#include "tree/time_order.hpp"
 
 namespace tracelens {
 
 std::vector<IdleGap> find_gaps(const Trace& trace, std::vector<EventId> gpu_events) {
-  const auto by_start = [&](EventId a, EventId b) {
-    return trace.ts_ns()[a.row] != trace.ts_ns()[b.row]
-               ? trace.ts_ns()[a.row] < trace.ts_ns()[b.row]
-               : a < b;
-  };
-  if (!std::ranges::is_sorted(gpu_events, by_start)) std::ranges::sort(gpu_events, by_start);
+  sort_by_time(std::span{gpu_events}, trace.ts_ns());
   std::vector<IdleGap> gaps;
   gaps.reserve(gpu_events.size());  // growing would take three times as much for a moment
   std::int64_t busy_until = 0;

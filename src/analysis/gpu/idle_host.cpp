@@ -37,24 +37,23 @@ class Ledger {
  public:
   // `keeps_shares`: those of single gaps, for largest_shares().
   Ledger(const Trace& trace, bool keeps_shares)
-      : trace_{trace}, shared_names_(trace.string_count()), keeps_shares_{keeps_shares} {}
+      : trace_{trace},
+        shared_names_(trace.string_count()),
+        first_of_name_(trace.string_count() + 1, kNone),
+        keeps_shares_{keeps_shares} {}
 
   void charge(std::size_t gap, HostState state, StringId name, Interval time) {
     if (time.start >= time.end) return;
     if (name.valid()) name = shared_name(name);
-    const std::uint64_t key = std::uint64_t{name.row} << 16 |
-                              static_cast<std::uint64_t>(state.host) << 8 |
-                              static_cast<std::uint64_t>(state.cause);
-    const auto [entry, added] = index_.try_emplace(key, charges_.size());
-    if (added) charges_.push_back({.state = state, .name = name});
-    IdleCharge& charge = charges_[entry->second];
+    const std::uint32_t line = line_of(state, name);
+    IdleCharge& charge = charges_[line];
     if (charge.last_gap != gap) {
       charge.last_gap = gap;
       charge.ns_of_last_gap = 0;
       ++charge.gaps;
     }
     const std::int64_t ns = length(time);
-    if (keeps_shares_) shares_.push_back({gap, entry->second, ns});
+    if (keeps_shares_) shares_.push_back({gap, line, ns});
     charge.ns = plus_ns(charge.ns, ns);
     charge.ns_of_last_gap = plus_ns(charge.ns_of_last_gap, ns);
     charge.longest_ns = std::max(charge.longest_ns, charge.ns_of_last_gap);
@@ -79,6 +78,22 @@ class Ledger {
   std::vector<IdleCharge> take() && { return std::move(charges_); }
 
  private:
+  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+  // A name has one line for each state that it was met in; those are few.
+  [[nodiscard]] std::uint32_t line_of(HostState state, StringId name) {
+    std::uint32_t* place = &first_of_name_[name.valid() ? name.row : first_of_name_.size() - 1];
+    while (*place != kNone) {
+      if (charges_[*place].state == state) return *place;
+      place = &next_of_name_[*place];
+    }
+    const auto line = static_cast<std::uint32_t>(charges_.size());
+    *place = line;
+    charges_.push_back({.state = state, .name = name});
+    next_of_name_.push_back(kNone);
+    return line;
+  }
+
   // The first of all names that differ only in an address.
   StringId shared_name(StringId name) {
     StringId& shared = shared_names_[name.row];
@@ -90,10 +105,12 @@ class Ledger {
   const Trace& trace_;
   std::vector<StringId> shared_names_;  // by StringId; invalid: not met yet
   std::unordered_map<std::string, StringId> first_by_text_;
-  std::unordered_map<std::uint64_t, std::size_t> index_;
-  std::vector<IdleCharge> charges_;
+  std::vector<std::uint32_t> first_of_name_;  // lines by StringId, without a name last; kNone: none
+  std::vector<std::uint32_t> next_of_name_;   // by line
+  std::vector<IdleCharge> charges_;           // the lines
   struct Share {
-    std::size_t gap, charge;
+    std::size_t gap;
+    std::uint32_t charge;
     std::int64_t ns;
   };
   bool keeps_shares_;
@@ -126,14 +143,15 @@ Interval charge_launch(const Trace& trace, std::uint32_t number, const IdleGap& 
 
 // Host rows by thread, in tree order, with the annotations of data loaders, which tell of them where
 // no Python frames were recorded. None: there are no such annotations.
-std::optional<HostRows> with_loading(const Trace& trace, const HostRows& host) {
+std::optional<HostRows> with_loading(const TraceFacts& facts) {
+  const Trace& trace = facts.trace();
   std::map<std::uint32_t, std::vector<std::uint32_t>> loading;  // by track
-  for (const EventId event : trace.all_events())
-    if (trace.category(event) == Category::kUserAnnotation &&
-        trace.phase(event) == Phase::kComplete && trace.ts_ns()[event.row] != kAbsent &&
-        trace.dur_ns()[event.row] != kAbsent && is_data_loading(trace.name(event)))
-      loading[trace.tracks()[event.row].row].push_back(event.row);
+  for (const std::uint32_t row : facts.rows().annotations())
+    if (trace.phases()[row] == Phase::kComplete && trace.ts_ns()[row] != kAbsent &&
+        trace.dur_ns()[row] != kAbsent && is_data_loading(trace.name({row})))
+      loading[trace.tracks()[row].row].push_back(row);
   if (loading.empty()) return std::nullopt;
+  const HostRows& host = facts.called_rows();
   const auto outer_first = [&](std::uint32_t a, std::uint32_t b) {
     const Interval first = interval_of(trace, {a}), second = interval_of(trace, {b});
     return first.start != second.start ? first.start < second.start : first.end > second.end;
@@ -189,11 +207,11 @@ class MainThreads {
 
 }  // namespace
 
-std::vector<IdleCharge> charge_gaps(const Trace& trace, const Tree& tree,
-                                    std::span<const IdleGap> gaps, const HostRows* known_rows,
+std::vector<IdleCharge> charge_gaps(const TraceFacts& facts, std::span<const IdleGap> gaps,
                                     std::vector<GapHost>* of_gaps) {
+  const Trace& trace = facts.trace();
   Ledger ledger{trace, of_gaps != nullptr};
-  LaunchCalls launches{trace, tree};
+  LaunchCalls launches{trace, facts.tree()};
   std::vector<std::vector<Stretch>> of_thread(trace.track_table().size());
   for (std::uint32_t i = 0; i < gaps.size(); ++i) {
     const EventId launch = launches.of(gaps[i].ended_by);
@@ -204,11 +222,8 @@ std::vector<IdleCharge> charge_gaps(const Trace& trace, const Tree& tree,
     const Interval before = charge_launch(trace, i, gaps[i], launch, ledger);
     if (before.start < before.end) of_thread[trace.tracks()[launch.row].row].push_back({before, i});
   }
-  std::optional<HostRows> own_rows;
-  if (known_rows == nullptr)
-    known_rows = &own_rows.emplace(called_rows(trace, {.python_frames = true}));
-  const std::optional<HostRows> more_rows = with_loading(trace, *known_rows);
-  const HostRows& host = more_rows ? *more_rows : *known_rows;
+  const std::optional<HostRows> more_rows = with_loading(facts);
+  const HostRows& host = more_rows ? *more_rows : facts.called_rows();
   HostStates states{trace};
   // Charges what the thread was doing; returns the stretches in which it did nothing.
   const auto walk = [&](std::uint32_t track, std::span<const Stretch> stretches) {

@@ -1,5 +1,5 @@
 // idle_host.hpp: what the host was doing in each gap of the GPU's work.
-//   for (const IdleCharge& charge : charge_gaps(trace, tree, gaps)) total += charge.ns;
+//   for (const IdleCharge& charge : charge_gaps(facts, gaps)) total += charge.ns;
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 #include "analysis/gpu/idle_gaps.hpp"
 #include "analysis/gpu/idle_state.hpp"
-#include "tree/host_rows.hpp"
+#include "facts/trace_facts.hpp"
 
 namespace tracelens {
 
@@ -33,11 +33,9 @@ struct GapHost {
 };
 
 // Every instant of the gaps, which stand in order of time, is charged once. In order of appearance.
-// `known_rows`: called_rows() with Python frames; null: they are made here. `of_gaps`: one for each
-// gap, if that is wanted.
-[[nodiscard]] std::vector<IdleCharge> charge_gaps(const Trace& trace, const Tree& tree,
+// `of_gaps`: one for each gap, if that is wanted.
+[[nodiscard]] std::vector<IdleCharge> charge_gaps(const TraceFacts& facts,
                                                   std::span<const IdleGap> gaps,
-                                                  const HostRows* known_rows = nullptr,
                                                   std::vector<GapHost>* of_gaps = nullptr);
 
 // "<built-in method mul_ of Tensor object at 0x7f4ddba08410>": the address tells nothing.

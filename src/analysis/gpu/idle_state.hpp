@@ -33,6 +33,7 @@ enum class Host : std::uint8_t {
 struct HostState {
   Host host = Host::kNothing;
   IdleCause cause = IdleCause::kNoHost;
+  bool operator==(const HostState&) const = default;
 };
 
 // Looks at each distinct name once.

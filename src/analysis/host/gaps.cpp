@@ -110,7 +110,7 @@ class GapsOfDevice {
     for (std::uint32_t i = 0; i < gaps.size(); ++i) {
       const IdleGap& gap = gaps[i];
       const std::int64_t ns = length(gap.time);
-      const EventId call = work_.call_of(gap.ended_by);
+      const EventId call = call_of(gap.ended_by);
       const bool is_queued = call.valid() && trace_.ts_ns()[call.row] <= gap.time.start;
       const EventId wait = call.valid() && !is_queued ? waits.around(gap.time.start) : EventId{};
       ++sums_.gaps;
@@ -151,6 +151,15 @@ class GapsOfDevice {
   }
 
  private:
+  // Work mostly starts in the order in which it is written: first a look at the job after the last one.
+  [[nodiscard]] EventId call_of(EventId gpu_event) {
+    const std::span<const GpuJob> jobs = work_.jobs();
+    if (next_job_ >= jobs.size() || jobs[next_job_].gpu != gpu_event)
+      next_job_ = static_cast<std::size_t>(
+          std::ranges::lower_bound(jobs, gpu_event, {}, &GpuJob::gpu) - jobs.begin());
+    return jobs[next_job_++].call;
+  }
+
   void charge(std::uint32_t gap, GapPart part, std::int64_t ns, GpuGaps& out) {
     if (ns <= 0) return;
     sums_.part_ns[part] = plus_ns(sums_.part_ns[part], ns);
@@ -159,6 +168,7 @@ class GapsOfDevice {
       last = std::int64_t{gap} + 1;
       ++sums_.part_gaps[part];
     }
+    if (kept_.empty()) return;
     if (const auto kept = kept_.find(gap); kept != kept_.end()) {
       std::int64_t& of_gap = out.gaps[kept->second].parts[part];
       of_gap = plus_ns(of_gap, ns);
@@ -205,16 +215,18 @@ class GapsOfDevice {
       gap.python_during = frames.name();
       now.reset();
     };
+    const ThreadState nothing;
     walk_thread(
-        trace_, work_.rows().of(track.row), stretches, ThreadState{},
+        trace_, work_.rows().of(track.row), stretches, nothing,
         [&](const ThreadState& caller, EventId event) { return enter(caller, event); },
         [&](const Stretch& stretch, Interval time, const OpenEvent<ThreadState>* innermost) {
-          const ThreadState state = innermost == nullptr ? ThreadState{} : innermost->state;
+          const ThreadState& state = innermost == nullptr ? nothing : innermost->state;
           const bool is_fixed = state.part == GapPart::kSync || state.part == GapPart::kAlloc ||
                                 state.part == GapPart::kLaunch;
           const std::int64_t fetching = is_fixed ? 0 : loading.covered_ns(time);
           charge(stretch.gap, GapPart::kDataLoader, fetching, out);
           charge(stretch.gap, state.part, minus_ns(length(time), fetching), out);
+          if (kept_.empty()) return;
           if (now != stretch.gap) {
             close();
             if (!kept_.contains(stretch.gap)) return;
@@ -232,6 +244,7 @@ class GapsOfDevice {
   const Trace& trace_;
   UserFrames& frames_;
   const std::int64_t from_ns_;
+  std::size_t next_job_ = 0;
   DeviceGaps sums_;
   GapParts last_gap_;                                    // number of the gap last charged, and 1
   std::unordered_map<std::uint32_t, std::size_t> kept_;  // by number of the gap
@@ -263,13 +276,18 @@ GapPart GapParts::largest() const {
 
 GpuGaps gpu_gaps_of(const HostWork& work, std::int64_t from_ns) {
   std::map<std::int64_t, std::vector<EventId>> events;  // by device
-  for (const GpuJob& job : work.jobs()) events[job.device].push_back(job.gpu);
+  std::vector<EventId>* of_device = nullptr;            // most jobs run where the one before did
+  std::int64_t last = 0;
+  for (const GpuJob& job : work.jobs()) {
+    if (of_device == nullptr || job.device != last) of_device = &events[last = job.device];
+    of_device->push_back(job.gpu);
+  }
   GpuGaps out;
   UserFrames frames{work.trace()};
   // Threads are walked once for each GPU. A file with more of them is made to be slow.
   constexpr std::size_t kMostDevices = 256;
-  for (auto& [device, of_device] : events)
-    GapsOfDevice{work, frames, from_ns}.run(device, std::move(of_device),
+  for (auto& [device, its] : events)
+    GapsOfDevice{work, frames, from_ns}.run(device, std::move(its),
                                             out.devices.size() < kMostDevices, out);
   return out;
 }

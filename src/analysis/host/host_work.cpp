@@ -8,16 +8,20 @@
 #include "facts/launchers.hpp"
 #include "facts/serving_steps.hpp"
 #include "tree/time_math.hpp"
+#include "tree/time_order.hpp"
 
 namespace tracelens {
 namespace {
 
-std::vector<EventId> complete_calls(const Trace& trace) {
+std::vector<EventId> complete_calls(const TraceFacts& facts) {
+  const Trace& trace = facts.trace();
+  const std::span<const std::uint32_t> rows = recorded_rows(trace, facts.rows().calls());
   std::vector<EventId> calls;
-  for (const EventId event : trace.recorded_events())
-    if (is_runtime(trace.category(event)) && trace.phase(event) == Phase::kComplete &&
-        trace.ts_ns()[event.row] != kAbsent && trace.dur_ns()[event.row] != kAbsent)
-      calls.push_back(event);
+  calls.reserve(rows.size());
+  for (const std::uint32_t row : rows)
+    if (trace.phases()[row] == Phase::kComplete && trace.ts_ns()[row] != kAbsent &&
+        trace.dur_ns()[row] != kAbsent)
+      calls.push_back({row});
   return calls;
 }
 
@@ -35,12 +39,12 @@ std::vector<HostStep> find_host_steps(const TraceFacts& facts) {
   const Trace& trace = facts.trace();
   const bool is_jax = trace.source().recorder == Recorder::kJax;  // numbers its steps
   std::vector<HostStep> steps;
-  for (const EventId event : trace.recorded_events())
-    if (trace.category(event) == Category::kUserAnnotation &&
-        trace.phase(event) == Phase::kComplete && trace.ts_ns()[event.row] != kAbsent &&
-        (trace.name(event).starts_with("ProfilerStep#") ||
-         (is_jax && trace.sequence_numbers().at(event))))
-      steps.push_back({trace.name(event), trace.ts_ns()[event.row], end_of(trace, event)});
+  for (const std::uint32_t row : recorded_rows(trace, facts.rows().annotations()))
+    if (const EventId event{row}; trace.phase(event) == Phase::kComplete &&
+                                  trace.ts_ns()[row] != kAbsent &&
+                                  (trace.name(event).starts_with("ProfilerStep#") ||
+                                   (is_jax && trace.sequence_numbers().at(event))))
+      steps.push_back({trace.name(event), trace.ts_ns()[row], end_of(trace, event)});
   if (steps.empty())
     for (const EventId event : find_step_roots(trace))
       steps.push_back({trace.name(event), trace.ts_ns()[event.row], end_of(trace, event)});
@@ -58,7 +62,7 @@ std::vector<HostStep> find_host_steps(const TraceFacts& facts) {
 }  // namespace
 
 HostWork::HostWork(const TraceFacts& facts)
-    : facts_{facts}, kinds_{facts.trace()}, calls_{complete_calls(facts.trace())} {
+    : facts_{facts}, kinds_{facts.calls()}, calls_{complete_calls(facts)} {
   const Trace& trace = facts.trace();
   origin_ns_ = first_start(trace);
   const std::vector<EventId>& events = facts.gpu_events(true).events;
@@ -66,13 +70,14 @@ HostWork::HostWork(const TraceFacts& facts)
   const std::vector<std::int64_t> streams = gather(trace.streams(), events);
   LaunchCalls launches{trace, facts.tree()};
   jobs_.reserve(events.size());
+  launched_.reserve(events.size());
   has_work_.resize(trace.size());
   is_staged_.resize(trace.size());
   for (std::size_t i = 0; i < events.size(); ++i) {
-    const Track& track = trace.track(events[i]);
     const EventId call = launches.of(events[i]);
-    jobs_.push_back({events[i], call, devices[i] == kAbsent ? track.pid.as_int() : devices[i],
-                     streams[i] == kAbsent ? track.tid.as_int() : streams[i]});
+    jobs_.push_back({events[i], call,
+                     devices[i] == kAbsent ? trace.track(events[i]).pid.as_int() : devices[i],
+                     streams[i] == kAbsent ? trace.track(events[i]).tid.as_int() : streams[i]});
     several_devices_ = several_devices_ || jobs_[i].device != jobs_[0].device;
     if (!call.valid()) continue;
     launched_.push_back(static_cast<std::uint32_t>(i));
@@ -81,7 +86,9 @@ HostWork::HostWork(const TraceFacts& facts)
         is_pageable_copy(trace.name(events[i])))
       is_staged_[call.row] = true;
   }
-  std::ranges::stable_sort(launched_, {}, [this](std::uint32_t job) { return jobs_[job].call; });
+  std::vector<std::uint32_t> scratch;
+  merge_runs(std::span{launched_}, scratch,
+             [this](std::uint32_t a, std::uint32_t b) { return jobs_[a].call < jobs_[b].call; });
   for (const EventId call : calls_)
     if (class_of(call) == CallClass::kSync) sync_calls_.push_back(call);
   std::ranges::stable_sort(sync_calls_, {}, [&](EventId call) { return trace.ts_ns()[call.row]; });
@@ -92,11 +99,6 @@ std::span<const std::uint32_t> HostWork::launched_by(EventId call) const {
   const auto first = std::ranges::lower_bound(launched_, call, {}, call_of_job);
   const auto last = std::ranges::upper_bound(launched_, call, {}, call_of_job);
   return {first, last};
-}
-
-EventId HostWork::call_of(EventId gpu_event) const {
-  const auto found = std::ranges::lower_bound(jobs_, gpu_event, {}, &GpuJob::gpu);
-  return found == jobs_.end() || found->gpu != gpu_event ? EventId{} : found->call;
 }
 
 EventId HostWork::op_of(const GpuJob& job) const {
@@ -129,12 +131,8 @@ std::size_t HostWork::step_at(std::int64_t ns) const {
   return static_cast<std::size_t>(after - 1 - all.begin());
 }
 
-const HostRanges& HostWork::ranges() const {
-  return ranges_.get([this] { return HostRanges{trace()}; });
-}
+const HostRanges& HostWork::ranges() const { return facts_.host_ranges(); }
 
-const HostRows& HostWork::rows() const {
-  return rows_.get([this] { return called_rows(trace(), {.python_frames = true}); });
-}
+const HostRows& HostWork::rows() const { return facts_.called_rows(); }
 
 }  // namespace tracelens

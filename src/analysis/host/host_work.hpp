@@ -44,7 +44,6 @@ class HostWork {
   // Places among jobs() of those with a call: by call in file order, those of one call in file order.
   [[nodiscard]] std::span<const std::uint32_t> launched() const { return launched_; }
   [[nodiscard]] std::span<const std::uint32_t> launched_by(EventId call) const;
-  [[nodiscard]] EventId call_of(EventId gpu_event) const;  // invalid: not in the trace
   // The op a job is charged to; invalid: none.
   [[nodiscard]] EventId op_of(const GpuJob& job) const;
   [[nodiscard]] bool several_devices() const { return several_devices_; }
@@ -67,7 +66,7 @@ class HostWork {
 
  private:
   const TraceFacts& facts_;
-  CallKinds kinds_;
+  const CallKinds& kinds_;
   std::vector<GpuJob> jobs_;
   std::vector<std::uint32_t> launched_;
   std::vector<EventId> calls_, sync_calls_;
@@ -75,8 +74,6 @@ class HostWork {
   std::int64_t origin_ns_ = 0;
   bool several_devices_ = false;
   mutable Once<std::vector<HostStep>> steps_;
-  mutable Once<HostRanges> ranges_;
-  mutable Once<HostRows> rows_;
 };
 
 }  // namespace tracelens

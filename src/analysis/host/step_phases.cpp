@@ -27,8 +27,9 @@ class BackwardOps {
     const Trace& trace = facts.trace();
     enum class Is : std::uint8_t { kUnseen, kYes, kNo };
     std::vector<Is> names(trace.string_count(), Is::kUnseen);
-    for (std::uint32_t row = 0; row < tree_.size(); ++row) {
-      if (!tree_.is_op({row}) || (!ends_.empty() && row < ends_.back())) continue;
+    for (std::uint32_t next = 0; next < tree_.size();) {
+      const std::uint32_t row = next++;
+      if (!tree_.is_op({row})) continue;
       const EventId event = tree_.event({row});
       Is& is = names[trace.names()[event.row].row];
       if (is == Is::kUnseen)
@@ -36,7 +37,7 @@ class BackwardOps {
                                                                                   : Is::kNo;
       if (is == Is::kNo) continue;
       starts_.push_back(row);
-      ends_.push_back(tree_.end({row}).row);
+      ends_.push_back(next = tree_.end({row}).row);
     }
   }
   [[nodiscard]] bool hold(EventId call) const {
@@ -81,6 +82,21 @@ class Covered {
   std::int64_t sum_ = 0;
 };
 
+// Looks at each distinct name of a call once.
+class GraphLaunches {
+ public:
+  explicit GraphLaunches(const Trace& trace) : trace_{trace}, known_(trace.string_count()) {}
+  [[nodiscard]] bool contain(EventId call) {
+    char& known = known_[trace_.names()[call.row].row];  // 1: is one, 2: is none
+    if (known == 0) known = is_graph_launch(trace_.name(call)) ? 1 : 2;
+    return known == 1;
+  }
+
+ private:
+  const Trace& trace_;
+  std::vector<char> known_;  // by StringId
+};
+
 // Work that a step launched.
 struct StepWork {
   std::vector<EventId> events;
@@ -89,7 +105,7 @@ struct StepWork {
 
 void add_calls(const HostWork& work, std::vector<StepPhase>& steps) {
   const Trace& trace = work.trace();
-  std::vector<std::pair<bool, bool>> graphs(trace.string_count());  // by name: seen, is one
+  GraphLaunches graphs{trace};
   for (const EventId call : work.calls()) {
     const std::size_t at = work.step_at(trace.ts_ns()[call.row]);
     if (at == steps.size()) continue;
@@ -99,12 +115,7 @@ void add_calls(const HostWork& work, std::vector<StepPhase>& steps) {
     if (kind == CallClass::kAlloc || kind == CallClass::kFree) ++step.host_allocs;
     if (!work.launches_work(call) && kind != CallClass::kLaunch) continue;
     ++step.launches;
-    auto& [seen, is_graph] = graphs[trace.names()[call.row].row];
-    if (!seen) {
-      seen = true;
-      is_graph = is_graph_launch(trace.name(call));
-    }
-    if (is_graph) ++step.graph_launches;
+    if (graphs.contain(call)) ++step.graph_launches;
   }
 }
 
@@ -126,6 +137,7 @@ void add_copies(const HostWork& work, std::vector<StepPhase>& steps) {
 void add_gpu_work(const HostWork& work, std::vector<StepPhase>& steps) {
   const Trace& trace = work.trace();
   const BackwardOps backward{work.facts()};
+  GraphLaunches graphs{trace};
   const std::span<const HostRange> optimizer = work.ranges().optimizer();
   std::vector<StepWork> of_step(steps.size());
   for (const std::uint32_t at : work.launched()) {
@@ -147,7 +159,7 @@ void add_gpu_work(const HostWork& work, std::vector<StepPhase>& steps) {
     } else {
       (backward.hold(job.call) ? own.backward : own.forward).push_back(time);
     }
-    if (is_graph_launch(trace.name(job.call)))
+    if (graphs.contain(job.call))
       step.graph_gpu_sum_ns = plus_ns(step.graph_gpu_sum_ns, length(time));
   }
   for (std::size_t i = 0; i < steps.size(); ++i) {

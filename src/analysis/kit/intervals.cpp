@@ -3,13 +3,14 @@
 #include <algorithm>
 
 #include "tree/time_math.hpp"
+#include "tree/time_order.hpp"
 
 namespace tracelens {
 
 std::vector<Interval> merge(std::vector<Interval> intervals) {
-  // GPU events of one stream are written in order, so there is often nothing to sort.
-  if (!std::ranges::is_sorted(intervals, {}, &Interval::start))
-    std::ranges::sort(intervals, {}, &Interval::start);
+  std::vector<Interval> scratch;
+  merge_runs(std::span{intervals}, scratch,
+             [](const Interval& a, const Interval& b) { return a.start < b.start; });
   std::size_t kept = 0;
   for (const Interval& next : intervals) {
     if (kept > 0 && next.start <= intervals[kept - 1].end)

@@ -44,6 +44,11 @@ void PathEditor::put_into(PathLags& lags, const PathChanges& changes) const {
   put_changes(changes.extras, changes.extra_lags, base_.extra, lags.extra);
 }
 
+void PathEditor::put_back(PathLags& lags, const PathChanges& changes) const {
+  for (const std::uint32_t place : changes.lanes) lags.lane[place] = base_.lane[place];
+  for (const std::uint32_t place : changes.extras) lags.extra[place] = base_.extra[place];
+}
+
 void PathEditor::apply(const PathEdit& edit, PathLags& lags) const {
   const auto lower = [](std::int64_t& lag, std::int64_t to) { lag = std::min(lag, to); };
   for (const PathEdit::GpuChange& change : edit.gpu())

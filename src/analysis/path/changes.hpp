@@ -33,6 +33,8 @@ class PathEditor {
   [[nodiscard]] PathChanges changes_of(const PathEdit& edit) const;
   // Where changes meet, the one that leaves least counts.
   void put_into(PathLags& lags, const PathChanges& changes) const;
+  // As if they had never been put into lags that were the base.
+  void put_back(PathLags& lags, const PathChanges& changes) const;
 
   // Host time of a thread in a stretch of the trace, by these lags.
   [[nodiscard]] double host_ns(TrackId track, std::int64_t from_ns, std::int64_t to_ns,

@@ -1,6 +1,6 @@
 // graph.hpp: what had to wait for what: the starts and ends of host and GPU events as points, and
 // between them why one comes after another.
-//   const PathGraph graph{trace, HostRanges{trace}};
+//   const PathGraph graph{facts};
 //   for (const PathPoint p : graph.order()) ...   // every point after all that it waits for
 // A lane is a thread or a stream of a GPU; its points stand side by side in order of time. Most
 // points follow the one before in their lane; only some have further predecessors. Python frames
@@ -10,59 +10,55 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <tracelens/trace.hpp>
 #include <vector>
 
+#include "analysis/path/extra_edges.hpp"
+#include "analysis/path/path_point.hpp"
 #include "analysis/path/segment.hpp"
-#include "facts/host_ranges.hpp"
 #include "facts/once.hpp"
+#include "facts/trace_facts.hpp"
 
 namespace tracelens {
 
-using PathPoint = std::uint32_t;
-inline constexpr PathPoint kNoPoint = std::numeric_limits<PathPoint>::max();
-
 class PathGraph {
  public:
-  struct Edge {
-    PathPoint from = kNoPoint;
-    EdgeKind kind{};
-  };
+  using Edge = ExtraEdges::Edge;
   struct HostLane {
     TrackId track;
     PathPoint first = 0, end = 0;
   };
 
-  PathGraph(const Trace& trace, const HostRanges& ranges);
+  explicit PathGraph(const TraceFacts& facts);
 
   [[nodiscard]] const Trace& trace() const { return trace_; }
   [[nodiscard]] std::size_t size() const { return times_.size(); }
   [[nodiscard]] bool is_host(PathPoint point) const { return point < gpu_begin_; }
   [[nodiscard]] std::int64_t time(PathPoint point) const { return times_[point]; }
   [[nodiscard]] std::span<const std::int64_t> times() const { return times_; }
-  [[nodiscard]] EventId event(PathPoint point) const { return events_[point]; }
-  [[nodiscard]] bool is_start(PathPoint point) const { return is_start_[point]; }
+  [[nodiscard]] EventId event(PathPoint point) const { return {events_[point] >> 1}; }
+  [[nodiscard]] bool is_start(PathPoint point) const { return (events_[point] & 1) != 0; }
 
   // --- predecessors ---
   // The point before in the lane: host and gap between points of a thread, gpu from a GPU event's
   // start to its end.
-  [[nodiscard]] bool follows(PathPoint point) const { return follows_[point]; }
+  [[nodiscard]] bool follows(PathPoint point) const {
+    return is_host(point) ? !is_first_[point] : !is_start(point);
+  }
   [[nodiscard]] EdgeKind lane_kind(PathPoint point) const {
     if (!is_host(point)) return EdgeKind::kGpu;
     return owners_[point].valid() ? EdgeKind::kHost : EdgeKind::kGap;
   }
   // Whose time it is from the point before to this one; invalid: nobody's.
-  [[nodiscard]] EventId lane_owner(PathPoint point) const { return owners_[point]; }
-  // All others. extra_begin() numbers them throughout.
-  [[nodiscard]] std::span<const Edge> extra(PathPoint point) const {
-    return std::span{extra_}.subspan(extra_begin_[point],
-                                     extra_begin_[point + 1] - extra_begin_[point]);
+  [[nodiscard]] EventId lane_owner(PathPoint point) const {
+    if (is_host(point)) return owners_[point];
+    return is_start(point) ? EventId{} : event(point);
   }
-  [[nodiscard]] std::uint32_t extra_begin(PathPoint point) const { return extra_begin_[point]; }
-  [[nodiscard]] std::size_t extra_count() const { return extra_.size(); }
-  [[nodiscard]] std::span<const Edge> all_extra() const { return extra_; }
+  // All others. extra_begin() numbers them throughout.
+  [[nodiscard]] std::span<const Edge> extra(PathPoint point) const { return extra_.of(point); }
+  [[nodiscard]] std::uint32_t extra_begin(PathPoint point) const { return extra_.begin_of(point); }
+  [[nodiscard]] std::size_t extra_count() const { return extra_.all().size(); }
 
   [[nodiscard]] std::span<const PathPoint> order() const;  // made when first asked for
   [[nodiscard]] std::span<const HostLane> host_lanes() const { return host_lanes_; }  // by track
@@ -76,7 +72,10 @@ class PathGraph {
   [[nodiscard]] PathPoint gpu_end(std::size_t gpu) const { return gpu_start(gpu) + 1; }
   [[nodiscard]] std::size_t gpu_of(PathPoint point) const { return (point - gpu_begin_) / 2; }
   [[nodiscard]] PathPoint call_of(std::size_t gpu) const { return calls_[gpu]; }  // its start
-  [[nodiscard]] std::int64_t device_of(std::size_t gpu) const { return devices_[gpu]; }
+  [[nodiscard]] std::uint32_t lane_of_gpu(std::size_t gpu) const { return gpu_lanes_[gpu]; }
+  [[nodiscard]] std::int64_t device_of(std::size_t gpu) const {
+    return lane_devices_[gpu_lanes_[gpu]];
+  }
 
   // The start of an event; kNoPoint: it is none of the graph's.
   [[nodiscard]] PathPoint start_of(EventId event) const {
@@ -88,9 +87,7 @@ class PathGraph {
     return start == kNoPoint || is_host(start) ? kNoPoint : start + 1;
   }
   // The end that belongs to a start.
-  [[nodiscard]] PathPoint end_of(PathPoint start) const {
-    return is_host(start) ? host_ends_[start] : start + 1;
-  }
+  [[nodiscard]] PathPoint end_of(PathPoint start) const;
   [[nodiscard]] bool has_launches() const {
     return std::ranges::find(launches_, true) != launches_.end();
   }
@@ -113,17 +110,20 @@ class PathGraph {
   const Trace& trace_;
   PathPoint gpu_begin_ = 0;
   std::vector<std::int64_t> times_;
-  std::vector<EventId> events_, owners_;
-  std::vector<bool> is_start_, follows_;
-  std::vector<std::uint32_t> extra_begin_;  // one more than points
-  std::vector<Edge> extra_;
+  // The row of the event, and in the lowest bit whether it starts: an event has two points, so that half
+  // of the numbers do for rows.
+  std::vector<std::uint32_t> events_;
+  std::vector<EventId> owners_;  // of host points
+  std::vector<bool> is_first_;   // of host points, in their lane
+  std::vector<bool> launches_;   // by host point that is a start
+  ExtraEdges extra_;
   mutable Once<std::vector<PathPoint>> order_;
+  mutable Once<std::vector<PathPoint>> host_ends_;  // by host point that is a start
   std::vector<HostLane> host_lanes_;
-  std::vector<PathPoint> calls_;       // by GPU event
-  std::vector<std::int64_t> devices_;  // by GPU event
-  std::vector<PathPoint> starts_;      // by event row
-  std::vector<PathPoint> host_ends_;   // by host point that is a start
-  std::vector<bool> launches_;         // the same
+  std::vector<PathPoint> calls_;            // by GPU event
+  std::vector<std::uint32_t> gpu_lanes_;    // by GPU event
+  std::vector<std::int64_t> lane_devices_;  // by lane of GPU events
+  std::vector<PathPoint> starts_;           // by event row
   std::uint64_t dropped_ = 0;
 };
 

@@ -7,7 +7,7 @@
 
 #include "analysis/path/lags.hpp"
 #include "analysis/path/path.hpp"
-#include "facts/gpu_work.hpp"
+#include "facts/trace_facts.hpp"
 #include "tree/test_trace.hpp"
 
 namespace tracelens {
@@ -16,10 +16,9 @@ namespace {
 struct Analysed {
   explicit Analysed(Trace a_trace)
       : trace{std::move(a_trace)},
-        ranges{trace},
-        work{trace},
-        graph{trace, ranges},
-        classes{graph, work, ranges} {}
+        facts{trace},
+        graph{facts},
+        classes{graph, facts.work(), facts.host_ranges()} {}
   [[nodiscard]] CriticalPath path(std::optional<Interval> window = {}) const {
     return critical_path(graph, classes, window);
   }
@@ -34,8 +33,7 @@ struct Analysed {
   [[nodiscard]] bool replays() const { return tracelens::replays(graph, recorded_lags(graph)); }
 
   Trace trace;
-  HostRanges ranges;
-  GpuWorkKinds work;
+  TraceFacts facts;
   PathGraph graph;
   BoundByClasses classes;
 };

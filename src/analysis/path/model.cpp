@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "analysis/path/changes.hpp"
 #include "analysis/path/graph.hpp"
@@ -19,9 +23,9 @@
 namespace tracelens {
 struct PathModel::Parts {
   Parts(const TraceFacts& facts, const PathOptions& options)
-      : ranges{facts.trace()},
-        calls{facts.trace()},
-        graph{facts.trace(), ranges},
+      : ranges{facts.host_ranges()},
+        calls{facts.calls()},
+        graph{facts},
         classes{graph, facts.work(), ranges},
         base{recorded_lags(graph)},
         editor{graph, classes, active, base, window} {
@@ -212,15 +216,15 @@ struct PathModel::Parts {
           no_loader.scale_host(range.track, range.start_ns, range.end_ns, 0);
         made.no_loader = editor.changes_of(no_loader);
       }
-      made.now = resources_of(made, base, 1);
+      made.now = resources_of(made, base, 1, made.skeleton.simulate(base));
       made.now.rest_ns = std::max<std::int64_t>(0, length_ns - made.now.total_ns());
       return made;
     });
   }
 
   // All but the rest. A loader that is waited for sets the pace: its time is that of the steps.
-  [[nodiscard]] Resources resources_of(const Frame& known, const PathLags& lags,
-                                       double loader_left) const {
+  [[nodiscard]] Resources resources_of(const Frame& known, const PathLags& lags, double loader_left,
+                                       const PathSkeleton::Lengths& lengths) const {
     const Busy busy = busy_with(lags);
     Resources found{.gpu_ns = static_cast<std::int64_t>(busy.ns),
                     .least_gpu_ns = static_cast<std::int64_t>(busy.least_ns)};
@@ -228,9 +232,9 @@ struct PathModel::Parts {
       found.loader_ns = scaled(length_ns, loader_left);
       PathLags without = lags;
       editor.put_into(without, known.no_loader);
-      found.host_ns = known.skeleton.simulate(without, false).host_ns;
+      found.host_ns = known.skeleton.simulate(without).host_ns;
     } else {
-      found.host_ns = known.skeleton.simulate(lags, false).host_ns;
+      found.host_ns = lengths.host_ns;
     }
     return found;
   }
@@ -238,14 +242,35 @@ struct PathModel::Parts {
   [[nodiscard]] PathOutcome outcome_of(std::span<const PathChanges* const> changes) const {
     const Frame& known = frame();
     if (changes.empty()) return {length_ns, known.now};
-    PathLags lags = base;
+    std::unique_ptr<PathLags> trial = take_trial();
+    PathLags& lags = *trial;
     for (const PathChanges* const some : changes) editor.put_into(lags, *some);
     const auto left = [](std::int64_t after, std::int64_t before, double otherwise) {
       return before > 0 ? static_cast<double>(after) / static_cast<double>(before) : otherwise;
     };
-    Resources after = resources_of(known, lags, left(loader_ns(lags), known.loader_ns, 0));
+    const PathSkeleton::Lengths lengths = known.skeleton.simulate(lags);
+    Resources after = resources_of(known, lags, left(loader_ns(lags), known.loader_ns, 0), lengths);
     after.rest_ns = scaled(known.now.rest_ns, left(waits_ns(lags), known.waits_ns, 1));
-    return {known.skeleton.simulate(lags, true).all_ns, after};
+    for (const PathChanges* const some : changes) editor.put_back(lags, *some);
+    give_back(std::move(trial));
+    return {lengths.all_ns, after};
+  }
+
+  // The base for edits to be tried on, of which many are: most change little of it, and put that back.
+  [[nodiscard]] std::unique_ptr<PathLags> take_trial() const {
+    {
+      const std::lock_guard lock{trials_mutex};
+      if (!trials.empty()) {
+        std::unique_ptr<PathLags> trial = std::move(trials.back());
+        trials.pop_back();
+        return trial;
+      }
+    }
+    return std::make_unique<PathLags>(base);
+  }
+  void give_back(std::unique_ptr<PathLags> trial) const {
+    const std::lock_guard lock{trials_mutex};
+    trials.push_back(std::move(trial));
   }
 
   // From the last segment of the path to the first.
@@ -314,8 +339,8 @@ struct PathModel::Parts {
     });
   }
 
-  HostRanges ranges;
-  CallKinds calls;
+  const HostRanges& ranges;
+  const CallKinds& calls;
   PathGraph graph;
   BoundByClasses classes;
   ActivePoints active;  // in the window
@@ -338,6 +363,8 @@ struct PathModel::Parts {
   };
   std::vector<Wait> waits;
   mutable Once<Frame> made_frame;
+  mutable std::mutex trials_mutex;
+  mutable std::vector<std::unique_ptr<PathLags>> trials;  // those that nobody uses
 };
 
 PathModel::PathModel(const TraceFacts& facts, const PathOptions& options)

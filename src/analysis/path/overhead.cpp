@@ -28,14 +28,27 @@ std::vector<Marks> costs_of_marks(const PathGraph& graph, const RecordingCosts& 
     if (known == 0) known = trace.name(event).starts_with("triton_") ? 1 : 2;
     return known == 1;
   };
+  std::vector<PathPoint> found(trace.track_table().size());  // by track: the point found last
+  // The first point of the lane that is not before a time. Events mostly stand in order of time: it is
+  // near the one found last.
+  const auto first_from = [&](const PathGraph::HostLane& lane, std::int64_t time) {
+    constexpr PathPoint kNear = 16;
+    PathPoint& last = found[lane.track.row];
+    PathPoint from = lane.first, to = lane.end;
+    if (last > lane.first && graph.time(last - 1) < time) {
+      from = last;
+      if (lane.end - last > kNear && graph.time(last + kNear) >= time) to = last + kNear;
+    }
+    const auto begin = graph.times().begin();
+    last = static_cast<PathPoint>(std::lower_bound(begin + from, begin + to, time) - begin);
+    return last;
+  };
   const auto add = [&](const PathGraph::HostLane& lane, std::int64_t time, std::int64_t cost,
                        bool compiled = false) {
     if (time <= window.start) return;
-    const std::span<const std::int64_t> times =
-        graph.times().subspan(lane.first, lane.end - lane.first);
-    const auto after = std::ranges::lower_bound(times, time);
-    if (after == times.end()) return;
-    Marks& marks = by_point[lane.first + static_cast<std::size_t>(after - times.begin())];
+    const PathPoint after = first_from(lane, time);
+    if (after == lane.end) return;
+    Marks& marks = by_point[after];
     marks.cost += cost;
     marks.compiled = marks.compiled || compiled;
   };

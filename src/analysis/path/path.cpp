@@ -1,27 +1,54 @@
 #include "analysis/path/path.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace tracelens {
 namespace {
 
-// The point of a window to walk back from; kNoPoint: it has none. Of several the last.
-PathPoint last_point(const PathGraph& graph, std::optional<Interval> window) {
+PathPoint last_in(const PathGraph& graph, const Interval& window) {
   PathPoint last = kNoPoint;
   const auto is_in = [&](PathPoint point) {
-    if (!window) return true;
     if (!graph.is_host(point)) {
       point = graph.call_of(graph.gpu_of(point));
       if (point == kNoPoint) return false;
     }
-    return graph.time(point) >= window->start && graph.time(point) <= window->end;
+    return graph.time(point) >= window.start && graph.time(point) <= window.end;
   };
   for (PathPoint point = 0; point < graph.size(); ++point)
     if (is_in(point) && (last == kNoPoint || graph.time(point) >= graph.time(last))) last = point;
   return last;
 }
 
+// The points of a thread are in order of time: of all of them the first and the last will do.
+template <class Use>
+void for_each_outermost(const PathGraph& graph, Use&& use) {
+  for (const PathGraph::HostLane& lane : graph.host_lanes()) {
+    use(lane.first);
+    use(lane.end - 1);
+  }
+  for (std::size_t gpu = 0; gpu < graph.gpu_count(); ++gpu) {
+    use(graph.gpu_start(gpu));
+    use(graph.gpu_end(gpu));
+  }
+}
+
 }  // namespace
+
+PathPoint last_point(const PathGraph& graph, std::optional<Interval> window) {
+  if (window) return last_in(graph, *window);
+  PathPoint last = kNoPoint;
+  for_each_outermost(graph, [&](PathPoint point) {
+    if (last == kNoPoint || graph.time(point) >= graph.time(last)) last = point;
+  });
+  return last;
+}
+
+std::int64_t first_time(const PathGraph& graph) {
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  for_each_outermost(graph, [&](PathPoint point) { first = std::min(first, graph.time(point)); });
+  return first;
+}
 
 int rank_of(EdgeKind kind) {
   switch (kind) {
@@ -42,19 +69,6 @@ int rank_of(EdgeKind kind) {
       return 0;
   }
   return 0;
-}
-
-Predecessor binding(const PathGraph& graph, PathPoint point) {
-  Predecessor best;
-  const auto offer = [&](PathPoint from, EdgeKind kind, EventId owner) {
-    if (best.from == kNoPoint || graph.time(from) > graph.time(best.from) ||
-        (graph.time(from) == graph.time(best.from) && rank_of(kind) > rank_of(best.kind)))
-      best = {from, kind, owner};
-  };
-  if (graph.follows(point)) offer(point - 1, graph.lane_kind(point), graph.lane_owner(point));
-  for (const PathGraph::Edge& edge : graph.extra(point))
-    offer(edge.from, edge.kind, edge.kind == EdgeKind::kHandoff ? EventId{} : graph.event(point));
-  return best;
 }
 
 BoundBy BoundByClasses::of(const Predecessor& from, PathPoint to) const {
@@ -84,44 +98,11 @@ BoundBy BoundByClasses::of(const Predecessor& from, PathPoint to) const {
       break;
   }
   const Trace& trace = graph_.trace();
-  if (in_ranges(ranges_.data_loading(), trace.tracks()[graph_.event(to).row],
-                graph_.time(from.from)))
+  if (!loading_.empty() &&
+      in_ranges(loading_, trace.tracks()[graph_.event(to).row], graph_.time(from.from)))
     return BoundBy::kDataLoading;
   if (!from.owner.valid()) return BoundBy::kHostOther;
   return is_runtime(trace.category(from.owner)) ? BoundBy::kHostRuntime : BoundBy::kHostOp;
-}
-
-CriticalPath walk_critical_path(const PathGraph& graph, const BoundByClasses& classes,
-                                std::optional<Interval> window,
-                                const std::function<void(const PathSegment&)>& take) {
-  CriticalPath path;
-  PathPoint point = last_point(graph, window);
-  if (point == kNoPoint) return path;
-  path.time = {graph.time(point), graph.time(point)};
-  while (!window || graph.time(point) > window->start) {
-    const Predecessor before = binding(graph, point);
-    if (before.from == kNoPoint) break;
-    std::int64_t start = graph.time(before.from);
-    if (window) start = std::max(start, window->start);
-    const PathSegment segment{.start_ns = start,
-                              .end_ns = graph.time(point),
-                              .kind = before.kind,
-                              .bound_by = classes.of(before, point),
-                              .owner = before.owner,
-                              .from = graph.event(before.from),
-                              .to = graph.event(point)};
-    path.bound_by[static_cast<std::size_t>(segment.bound_by)] += graph.time(point) - start;
-    take(segment);
-    path.time.start = start;
-    point = before.from;
-  }
-  std::int64_t from = path.time.start;
-  if (window)
-    from = window->start;
-  else
-    for (const std::int64_t time : graph.times()) from = std::min(from, time);
-  path.unattributed_ns = path.time.start - from;
-  return path;
 }
 
 CriticalPath critical_path(const PathGraph& graph, const BoundByClasses& classes,

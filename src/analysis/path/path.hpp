@@ -4,8 +4,10 @@
 //   for (const PathSegment& segment : path.segments) ...
 #pragma once
 
-#include <functional>
+#include <algorithm>
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <tracelens/intervals.hpp>
 #include <vector>
 
@@ -26,20 +28,29 @@ struct Predecessor {
 // Of predecessors of the same time, the one that explains more has the higher rank.
 [[nodiscard]] int rank_of(EdgeKind kind);
 // The one with the latest time.
-[[nodiscard]] Predecessor binding(const PathGraph& graph, PathPoint point);
+[[nodiscard]] inline Predecessor binding(const PathGraph& graph, PathPoint point) {
+  Predecessor best;
+  if (graph.follows(point)) best = {point - 1, graph.lane_kind(point), graph.lane_owner(point)};
+  for (const PathGraph::Edge& edge : graph.extra(point))
+    if (best.from == kNoPoint || graph.time(edge.from) > graph.time(best.from) ||
+        (graph.time(edge.from) == graph.time(best.from) && rank_of(edge.kind) > rank_of(best.kind)))
+      best = {edge.from, edge.kind,
+              edge.kind == EdgeKind::kHandoff ? EventId{} : graph.event(point)};
+  return best;
+}
 
 // What a segment of a path is charged to.
 class BoundByClasses {
  public:
   BoundByClasses(const PathGraph& graph, const GpuWorkKinds& work, const HostRanges& ranges)
-      : graph_{graph}, work_{work}, ranges_{ranges} {}
+      : graph_{graph}, work_{work}, loading_{ranges.data_loading()} {}
   // Of the way from `from` to `to`.
   [[nodiscard]] BoundBy of(const Predecessor& from, PathPoint to) const;
 
  private:
   const PathGraph& graph_;
   const GpuWorkKinds& work_;
-  const HostRanges& ranges_;
+  std::span<const HostRange> loading_;
 };
 
 // Without a window: of the whole trace. In a window: up to the last of its host points and of the
@@ -47,10 +58,40 @@ class BoundByClasses {
 [[nodiscard]] CriticalPath critical_path(const PathGraph& graph, const BoundByClasses& classes,
                                          std::optional<Interval> window);
 
+// The point of a window, or of the whole graph, to walk back from; kNoPoint: there is none. Of several
+// the last.
+[[nodiscard]] PathPoint last_point(const PathGraph& graph, std::optional<Interval> window);
+// Of all points; the graph must have some.
+[[nodiscard]] std::int64_t first_time(const PathGraph& graph);
+
 // The same without keeping the segments, which may be as many as there are points: hands them over
 // from the last to the first. The result has none.
+template <class Take>
 CriticalPath walk_critical_path(const PathGraph& graph, const BoundByClasses& classes,
-                                std::optional<Interval> window,
-                                const std::function<void(const PathSegment&)>& take);
+                                std::optional<Interval> window, Take&& take) {
+  CriticalPath path;
+  PathPoint point = last_point(graph, window);
+  if (point == kNoPoint) return path;
+  path.time = {graph.time(point), graph.time(point)};
+  while (!window || graph.time(point) > window->start) {
+    const Predecessor before = binding(graph, point);
+    if (before.from == kNoPoint) break;
+    std::int64_t start = graph.time(before.from);
+    if (window) start = std::max(start, window->start);
+    const PathSegment segment{.start_ns = start,
+                              .end_ns = graph.time(point),
+                              .kind = before.kind,
+                              .bound_by = classes.of(before, point),
+                              .owner = before.owner,
+                              .from = graph.event(before.from),
+                              .to = graph.event(point)};
+    path.bound_by[static_cast<std::size_t>(segment.bound_by)] += graph.time(point) - start;
+    take(segment);
+    path.time.start = start;
+    point = before.from;
+  }
+  path.unattributed_ns = path.time.start - (window ? window->start : first_time(graph));
+  return path;
+}
 
 }  // namespace tracelens

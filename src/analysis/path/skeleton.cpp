@@ -49,21 +49,34 @@ PathSkeleton::PathSkeleton(const PathGraph& graph, const ActivePoints& active)
   }
 }
 
-PathSkeleton::Lengths PathSkeleton::simulate(const PathLags& lags, bool with_syncs) const {
-  std::vector<std::int64_t> times(joints_.size());
+PathSkeleton::Lengths PathSkeleton::simulate(const PathLags& lags) const {
+  struct Times {
+    std::int64_t all = 0;
+    std::int64_t unhindered = 0;  // of the host, which then depends on the host alone
+  };
+  std::vector<Times> times(joints_.size());
   Lengths last;
   for (const std::uint32_t at : order_) {
     const Joint& joint = joints_[at];
+    const bool is_host = at < host_joints_;
     std::int64_t lane = 0;
     for (PathPoint point = joint.first; point <= joint.point; ++point) lane += lags.lane[point];
-    std::int64_t time = kNoEdge;
-    if (!joint.is_head) time = (joint.continues ? times[at - 1] : 0) + lane;
-    for (std::uint32_t edge = joint.extra; edge < joint.extra_end; ++edge)
-      if (from_[edge] != kNone && (with_syncs || !is_sync_[edge]))
-        time = std::max(time, times[from_[edge]] + lags.extra[edge]);
-    times[at] = time > kNoEdge / 2 ? time : lane;
-    last.all_ns = std::max(last.all_ns, times[at]);
-    if (at < host_joints_) last.host_ns = std::max(last.host_ns, times[at]);
+    Times time{kNoEdge, kNoEdge};
+    if (!joint.is_head) {
+      const Times before = joint.continues ? times[at - 1] : Times{};
+      time = {before.all + lane, before.unhindered + lane};
+    }
+    for (std::uint32_t edge = joint.extra; edge < joint.extra_end; ++edge) {
+      if (from_[edge] == kNone) continue;
+      const Times& from = times[from_[edge]];
+      time.all = std::max(time.all, from.all + lags.extra[edge]);
+      if (is_host && !is_sync_[edge])
+        time.unhindered = std::max(time.unhindered, from.unhindered + lags.extra[edge]);
+    }
+    times[at] = {time.all > kNoEdge / 2 ? time.all : lane,
+                 time.unhindered > kNoEdge / 2 ? time.unhindered : lane};
+    last.all_ns = std::max(last.all_ns, times[at].all);
+    if (is_host) last.host_ns = std::max(last.host_ns, times[at].unhindered);
   }
   return last;
 }

@@ -1,7 +1,7 @@
 // skeleton.hpp: only those points of a graph at which lanes meet, so that a run can be simulated many
 // times: between them the lags of a lane just add up.
 //   const PathSkeleton skeleton{graph, active, window.start};
-//   skeleton.simulate(lags, true).length_ns
+//   skeleton.simulate(lags).all_ns
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ class PathSkeleton {
   PathSkeleton(const PathGraph& graph, const ActivePoints& active);
 
   struct Lengths {
-    std::int64_t all_ns = 0, host_ns = 0;  // from the start to the last point; to the host's last
+    std::int64_t all_ns = 0;   // from the start to the last point
+    std::int64_t host_ns = 0;  // to the host's last, if the host waited for no GPU event
   };
-  // `with_syncs` false: the host waits for no GPU event.
-  [[nodiscard]] Lengths simulate(const PathLags& lags, bool with_syncs) const;
+  [[nodiscard]] Lengths simulate(const PathLags& lags) const;
 
  private:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();

@@ -171,12 +171,13 @@ PathSummary critical_path_summary(const TraceFacts& facts, const Stretches& find
       {{"segments", Kind::kInteger, "", "stretches of the path"}, &Row::segments}};
   Table table = columns.make_table("critical_path_summary",
                                    "What the run was bound by, along its critical path");
-  const HostRanges ranges{facts.trace()};
-  const PathGraph graph{facts.trace(), ranges};
+  const HostRanges& ranges = facts.host_ranges();
+  const PathGraph graph{facts};
   if (!graph.has_launches()) return {std::move(table), {}};
   std::vector<Interval> stretches;
   if (find_stretches) stretches = find_stretches();
   std::vector<BoundByTimes> in_stretches(stretches.size());
+  std::size_t begun = stretches.size();  // before the end of a segment: they come from the last on
   struct Sum {
     std::int64_t ns = 0, segments = 0;
     void add(std::int64_t more_ns) {
@@ -194,10 +195,10 @@ PathSummary critical_path_summary(const TraceFacts& facts, const Stretches& find
         const std::int64_t ns = segment.end_ns - segment.start_ns;
         const auto place = static_cast<std::size_t>(segment.bound_by);
         sums[place].add(ns);
-        auto at = std::ranges::upper_bound(stretches, segment.start_ns, {}, &Interval::end);
-        for (; at != stretches.end() && at->start < segment.end_ns; ++at)
-          in_stretches[static_cast<std::size_t>(at - stretches.begin())][place] +=
-              std::min(at->end, segment.end_ns) - std::max(at->start, segment.start_ns);
+        while (begun > 0 && stretches[begun - 1].start >= segment.end_ns) --begun;
+        for (std::size_t i = begun; i > 0 && stretches[i - 1].end > segment.start_ns; --i)
+          in_stretches[i - 1][place] += std::min(stretches[i - 1].end, segment.end_ns) -
+                                        std::max(stretches[i - 1].start, segment.start_ns);
         if (!segment.owner.valid()) return;
         std::uint32_t& name = place_of_name[facts.trace().names()[segment.owner.row].row];
         if (name == kNotYet) {

@@ -44,11 +44,12 @@ struct StepCost {
 
 std::vector<StepCost> costs_of(const TraceFacts& facts, std::span<const Step> steps) {
   const Trace& trace = facts.trace();
-  const CallKinds kinds{trace};
+  const CallKinds& kinds = facts.calls();
   std::vector<StepCost> costs(steps.size());
   for (std::size_t i = 0; i < steps.size(); ++i) costs[i].wall_ns = steps[i].dur_ns;
-  for (const EventId event : trace.recorded_events()) {
-    if (!is_runtime(trace.category(event)) || trace.ts_ns()[event.row] == kAbsent) continue;
+  for (const std::uint32_t row : recorded_rows(trace, facts.rows().calls())) {
+    const EventId event{row};
+    if (trace.ts_ns()[row] == kAbsent) continue;
     const auto at = step_at(steps, trace.ts_ns()[event.row]);
     if (!at) continue;
     const CallClass kind = kinds.of(event);

@@ -98,8 +98,7 @@ const Timeline& TableContext::timeline() {
 
 const IdleTables& TableContext::idle() {
   return idle_.get([this] {
-    return gpu_idle(facts, {.include_unlinked = timeline_options().include_unlinked,
-                            .rows = is_extended() ? &host_work().rows() : nullptr});
+    return gpu_idle(facts, {.include_unlinked = timeline_options().include_unlinked});
   });
 }
 

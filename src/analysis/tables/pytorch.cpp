@@ -169,8 +169,7 @@ std::vector<Table> sequences(TableContext& c) {
   if (c.options.sequences_as_hta) return with_rows(tables(hta_kernel_sequences(c.facts, options)));
   constexpr std::size_t kLongestAskedFor = 1024;
   if (!options.of.empty()) options.longest = kLongestAskedFor;
-  const HostRanges ranges{c.trace};
-  const OpPlaces places{c.trace, c.tree(), ranges};
+  const OpPlaces places{c.trace, c.tree(), c.facts.host_ranges()};
   const FusionInput input{c.facts, c.ops(), places};
   return with_rows(tables(kernel_sequences(input, options), fusible_kernels(input, c.gpu())));
 }

@@ -5,11 +5,11 @@
 #include <span>
 #include <tracelens/intervals.hpp>
 #include <tracelens/trace_builder.hpp>
-#include <unordered_set>
 #include <vector>
 
 #include "analysis/path/window.hpp"
 #include "facts/steps.hpp"
+#include "tree/id_slots.hpp"
 
 namespace tracelens {
 namespace {
@@ -48,25 +48,30 @@ Interval middle_of(const TraceSpan& all, std::size_t events, std::size_t most_ev
 
 // What the host did in that time, and the GPU work that it launched then. Work of which the launch
 // was not recorded counts by its own time.
-std::vector<EventId> events_in(const Trace& trace, Interval time) {
+std::vector<EventId> events_in(const TraceFacts& facts, Interval time) {
+  const Trace& trace = facts.trace();
   const auto is_inside = [&](EventId event) {
     const std::int64_t start = trace.ts_ns()[event.row], length = trace.dur_ns()[event.row];
     if (start == kAbsent || start >= time.end) return false;
     return start >= time.start || (length != kAbsent && start + length > time.start);
   };
-  std::unordered_set<std::int64_t> launched, launched_outside;
-  for (const EventId event : trace.all_events())
-    if (const std::int64_t id = trace.correlations()[event.row];
-        id != kAbsent && is_runtime(trace.category(event)))
-      (is_inside(event) ? launched : launched_outside).insert(id);
+  std::vector<std::int64_t> ids;
+  ids.reserve(facts.rows().calls().size());
+  for (const std::uint32_t call : facts.rows().calls()) ids.push_back(trace.correlations()[call]);
+  const IdSlots slots{ids};
+  std::vector<bool> launched(slots.size());  // inside; else outside
+  for (const std::uint32_t call : facts.rows().calls())
+    if (const std::int64_t id = trace.correlations()[call]; id != kAbsent && is_inside({call}))
+      launched[slots.find(id)] = true;
+  const auto launch_of = [&](EventId event) {
+    const std::int64_t id = trace.correlations()[event.row];
+    return id == kAbsent ? IdSlots::kNoSlot : slots.find(id);
+  };
   std::vector<EventId> kept;
   for (const EventId event : trace.all_events()) {
-    const std::int64_t id = trace.correlations()[event.row];
-    const bool is_work = is_gpu(trace.category(event)) && id != kAbsent;
-    const bool is_kept = is_work && launched.contains(id)           ? true
-                         : is_work && launched_outside.contains(id) ? false
-                                                                    : is_inside(event);
-    if (is_kept) kept.push_back(event);
+    const std::uint32_t launch =
+        is_gpu(trace.category(event)) ? launch_of(event) : IdSlots::kNoSlot;
+    if (launch == IdSlots::kNoSlot ? is_inside(event) : launched[launch]) kept.push_back(event);
   }
   return kept;
 }
@@ -96,7 +101,7 @@ Glance glance(const TraceFacts& facts, const DiagnoseOptions& options, std::size
     seen.steps = some.size();
   }
   seen.ns = time.end - time.start;
-  seen.diagnosis = diagnose(TraceBuilder::excerpt(trace, events_in(trace, time)), options);
+  seen.diagnosis = diagnose(TraceBuilder::excerpt(trace, events_in(facts, time)), options);
   return seen;
 }
 

@@ -292,6 +292,7 @@ void DiagnosisContext::forget_ops_and_host() {
   uses_.drop();
   ops_.drop();
   places_.drop();
+  queues_.drop();
   syncs_.drop();
   gaps_.drop();
   host_.drop();
@@ -317,12 +318,8 @@ std::optional<double> DiagnosisContext::reached_bandwidth() const {
 
 // --- the host ---
 
-const CallKinds& DiagnosisContext::calls() const {
-  return calls_.get([this] { return CallKinds{trace}; });
-}
-const HostRanges& DiagnosisContext::ranges() const {
-  return ranges_.get([this] { return HostRanges{trace}; });
-}
+const CallKinds& DiagnosisContext::calls() const { return facts.calls(); }
+const HostRanges& DiagnosisContext::ranges() const { return facts.host_ranges(); }
 
 const HostWork& DiagnosisContext::host() const {
   return host_.get([this] { return HostWork{facts}; });
@@ -333,6 +330,10 @@ const GpuGaps& DiagnosisContext::gaps() const {
 
 const SyncCalls& DiagnosisContext::syncs() const {
   return syncs_.get([this] { return sync_calls_of(host(), gaps()); });
+}
+
+const QueueLengths& DiagnosisContext::queues() const {
+  return queues_.get([this] { return queue_lengths(host()); });
 }
 
 void DiagnosisContext::remove_wait(const SyncCall& sync, std::int64_t left_ns,

@@ -22,6 +22,7 @@
 #include "analysis/fusion/fusion_input.hpp"
 #include "analysis/host/gaps.hpp"
 #include "analysis/host/host_work.hpp"
+#include "analysis/host/queue.hpp"
 #include "analysis/host/syncs.hpp"
 #include "analysis/memory/totals.hpp"
 #include "analysis/ops/input.hpp"
@@ -170,8 +171,9 @@ class DiagnosisContext {
   [[nodiscard]] const CallKinds& calls() const;
   [[nodiscard]] const HostRanges& ranges() const;
   [[nodiscard]] const HostWork& host() const;
-  [[nodiscard]] const GpuGaps& gaps() const;     // sums alone, of the whole trace, as recorded
-  [[nodiscard]] const SyncCalls& syncs() const;  // of the whole trace
+  [[nodiscard]] const GpuGaps& gaps() const;         // sums alone, of the whole trace, as recorded
+  [[nodiscard]] const SyncCalls& syncs() const;      // of the whole trace
+  [[nodiscard]] const QueueLengths& queues() const;  // the same
   // The call no longer waits, the op it is for takes no longer than this, its copy goes.
   void remove_wait(const SyncCall& sync, std::int64_t left_ns, PathEdit& edit) const;
 
@@ -211,11 +213,10 @@ class DiagnosisContext {
   mutable Once<OpPlaces> places_;
   mutable Once<FusionInput> fusion_;
   mutable Once<std::vector<DeviceMemory>> memory_;
-  mutable Once<CallKinds> calls_;
-  mutable Once<HostRanges> ranges_;
   mutable Once<HostWork> host_;
   mutable Once<GpuGaps> gaps_;
   mutable Once<SyncCalls> syncs_;
+  mutable Once<QueueLengths> queues_;
 };
 
 }  // namespace tracelens

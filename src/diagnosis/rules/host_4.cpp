@@ -21,7 +21,7 @@ constexpr Number kNumbers[] = {
 
 std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (!c.path().usable()) return std::nullopt;
-  const QueueLengths queues = queue_lengths(c.host());
+  const QueueLengths& queues = c.queues();
   std::map<EventId, std::int64_t> queued;  // by launch call
   std::vector<std::int64_t> lengths;
   const std::span<const GpuJob> jobs = c.host().jobs();

@@ -11,7 +11,7 @@ constexpr Number kNumbers[] = {
 };
 
 std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
-  const QueueLengths queues = queue_lengths(c.host());
+  const QueueLengths& queues = c.queues();
   std::int64_t blocked = 0, calls = 0;
   for (std::size_t lane = 0; lane < queues.lanes.size(); ++lane) {
     const BlockedCalls one = blocked_calls(c.host(), queues, lane);
