@@ -6,8 +6,8 @@
 // same for the life of the parser; BlockMerger (kineto_columns.hpp) turns them into the trace's.
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "readers/chrome/stray_controls.hpp"
+#include "readers/kineto/number_args.hpp"
 #include "readers/kineto/signatures.hpp"
 #include "trace/string_table.hpp"
 
@@ -109,56 +110,6 @@ struct RawTrack {
   bool operator==(const RawTrack&) const = default;
 };
 
-// Integer arguments that are columns, by whichever name they are written.
-enum class NumberArg : std::uint8_t {
-  kNone,
-  kStream,
-  kDevice,
-  kCorrelation,
-  kExternalId,
-  kSequence,
-  kForwardThread,
-  kBeginNs,
-  kEndNs,
-  kDeltaNs,
-  kCorrId,
-  kCorrelationId,
-  kCorrelationIdCamel,
-  kCorrIdCamel,
-};
-// kNone for all other names.
-[[nodiscard]] NumberArg to_number_arg(std::string_view name);
-
-struct GivenNumber {
-  NumberArg arg = NumberArg::kNone;
-  std::int64_t value = 0;
-};
-
-// The integer arguments of one event; kAbsent: it has none of this kind.
-class NumberArgs {
- public:
-  NumberArgs() { values_.fill(kAbsent); }
-  [[nodiscard]] std::int64_t& operator[](NumberArg arg) {
-    return values_[static_cast<std::size_t>(arg)];
-  }
-  [[nodiscard]] std::int64_t operator[](NumberArg arg) const {
-    return values_[static_cast<std::size_t>(arg)];
-  }
-  // Whether they tell when a slice began and how long it took. rocprofv3 writes that to the
-  // nanosecond.
-  [[nodiscard]] bool has_times() const;
-  // The id a launch shares with its GPU work, by whichever name it is written; in order of trust.
-  [[nodiscard]] std::int64_t correlation() const;
-
- private:
-  std::array<std::int64_t, static_cast<std::size_t>(NumberArg::kCorrIdCamel) + 1> values_;
-};
-
-// Whether an argument of a slice can end up in any column. `is_real`: it is a number that is no
-// integer. The others need not be written as JSON only to be passed over; but those of
-// kProfilerRange, which are all kept.
-[[nodiscard]] bool is_slice_arg(std::string_view name, bool is_real);
-
 // An event that another format wrote down: the members of a Chrome event. Texts are escaped as in
 // JSON.
 struct GivenEvent {
@@ -171,6 +122,9 @@ struct GivenEvent {
   // Arguments that need not be written as JSON only to be read again.
   std::span<const GivenNumber> numbers = {};
 };
+
+struct EventFields;  // fields.hpp
+class Layouts;       // layouts.hpp
 
 class EventParser {
  public:
@@ -221,21 +175,25 @@ class EventParser {
   [[nodiscard]] const std::vector<RawSignature>& signatures() const { return signatures_.all(); }
 
  private:
-  struct Fields;
-  struct Pattern;
   // An element with control characters in its strings, read as if they were escaped. False when it
   // is damaged beyond that.
   bool parse_mended(std::string_view element, std::uint64_t byte, ParsedBlock& block);
-  const char* parse_object(const char* p, const char* end, Fields& fields);
-  const char* parse_indexed(const char* p, const char* end, Fields& fields);
-  const char* parse_like(const Pattern& pattern, const char* p, const char* end, Fields& fields);
-  const char* parse_field(std::string_view key, const char* p, const char* end, Fields& fields);
-  const char* skip_op_args(const char* p, const char* end);
-  const char* parse_args(const char* p, const char* end, Fields& fields);
-  const char* parse_arg(std::string_view key, const char* p, const char* end, Fields& fields);
-  const char* parse_call_stack(const char* p, const char* end, Fields& fields);
+  // The event at `p`: one that is written like others before it, or any. The first may have read
+  // part of it into `fields` and `details_` when it gives up.
+  const char* parse_known(const char* p, const char* end, EventFields& fields);
+  const char* parse_unknown(const char* p, const char* end, EventFields& fields);
+  const char* parse_object(const char* p, const char* end, EventFields& fields);
+  const char* parse_field(std::string_view key, const char* p, const char* end,
+                          EventFields& fields);
+  const char* skip_args(const char* p, const char* end);
+  const char* parse_args(const char* p, const char* end, EventFields& fields);
+  const char* parse_arg(std::string_view key, const char* p, const char* end, EventFields& fields);
+  const char* parse_name(const char* p, const char* end, EventFields& fields);
+  const char* parse_signature_part(std::string_view RawSignature::*part, const char* p,
+                                   const char* end, EventFields& fields);
+  const char* parse_call_stack(const char* p, const char* end, EventFields& fields);
   const char* parse_track_part(const char* p, const char* end, RawTrackPart& part);
-  void append(const Fields& fields, std::uint64_t byte, ParsedBlock& block);
+  void append(const EventFields& fields, std::uint64_t byte, ParsedBlock& block);
   std::uint32_t intern_signature(const RawSignature& signature);
   // The arguments the op of this name was last called with; empty ones when never.
   const RawSignature& last_signature(std::uint32_t name) const;
@@ -249,10 +207,9 @@ class EventParser {
   bool is_index_ = false, skips_op_args_ = false;
   std::uint32_t last_track_ = 0;
   std::uint32_t last_stack_ = 0xffffffff;  // in strings_
-  std::vector<Pattern> patterns_;          // by the hash of how events of the text at hand begin
-  Pattern* noted_ = nullptr;               // where the values of the event at hand are noted
-  std::array<std::string_view, 4> skipped_args_;  // of ops of the text at hand, newest first
-  std::vector<std::uint32_t> last_signatures_;    // by name
+  std::unique_ptr<Layouts> layouts_;
+  Layouts* notes_ = nullptr;                    // where the values of the event at hand are noted
+  std::vector<std::uint32_t> last_signatures_;  // by name
   std::vector<std::string_view> details_;  // members of the event at hand: "key": value, as written
   std::string scratch_;
 };

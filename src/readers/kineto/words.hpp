@@ -158,6 +158,12 @@ inline bool is_counter(std::string_view key, std::string_view value) {
 // The category of what CUPTI's range profiler measured: every argument is a counter of the kernel.
 inline constexpr std::string_view kProfilerRange = "cuda_profiler_range";
 
+// Arguments besides those of ops and the numbers that EventParser::parse_arg knows.
+inline bool is_read_arg(std::string_view key) {
+  return key == "name" || key == "labels" || key == "sort_index" || key == "agent" ||
+         key == "src_agent" || key == "dst_agent";
+}
+
 // What a metadata event may say about its process or thread.
 inline bool is_label_name(std::string_view name) {
   return name == "process_name" || name == "process_labels" || name == "process_sort_index" ||

@@ -1,0 +1,76 @@
+// Events that are written like others before them.
+#include "readers/kineto/event.hpp"
+#include "readers/kineto/fields.hpp"
+#include "readers/kineto/layouts.hpp"
+#include "readers/kineto/values.hpp"
+#include "readers/kineto/words.hpp"
+
+namespace tracelens::kineto {
+
+const char* EventParser::parse_known(const char* p, const char* end, EventFields& fields) {
+  using Step = Layouts::Step;
+  Step* parent = &layouts_->root();
+  for (;;) {
+    Step* const likely = parent->next;
+    if (likely == nullptr) return nullptr;
+    Step* step = likely;
+    while (!is_same(p, step->text)) {
+      step = step->other;
+      if (step == likely) return nullptr;
+    }
+    parent->next = step;
+    p += step->text.size();
+    if (step->phase != 0) fields.phase = step->phase;
+    if (step->has_category) {
+      fields.category = step->category;
+      fields.category_text = step->category_text;
+    }
+    const char* const value = p;
+    switch (step->reading) {
+      case Reading::kTime:
+        p = parse_time(p, end, fields.*step->number);
+        break;
+      case Reading::kInteger:
+        p = parse_integer(p, end, fields.*step->number);
+        break;
+      case Reading::kPid:
+        p = parse_track_part(p, end, fields.track.pid);
+        break;
+      case Reading::kTid:
+        p = parse_track_part(p, end, fields.track.tid);
+        break;
+      case Reading::kName:
+        p = parse_name(p, end, fields);
+        break;
+      case Reading::kNumber:
+        p = parse_integer(p, end, fields.numbers[step->arg]);
+        break;
+      case Reading::kMemory:
+        p = parse_integer(p, end, fields.memory.*step->memory);
+        break;
+      case Reading::kSignature:
+        p = parse_signature_part(step->part, p, end, fields);
+        break;
+      case Reading::kCallStack:
+        p = parse_call_stack(p, end, fields);
+        break;
+      case Reading::kSkip:
+        p = skip_value(p, end);
+        break;
+      case Reading::kField:
+        p = parse_field(step->key, p, end, fields);
+        break;
+      case Reading::kArg:
+        p = parse_arg(step->key, p, end, fields);
+        break;
+      case Reading::kEnd:
+        return p;
+    }
+    if (p == nullptr) return nullptr;
+    if (step->is_detail || (step->may_be_counter && is_counter(step->key, between(value, p))))
+      details_.push_back(between(value - step->key_distance(), p));
+    parent = step;
+  }
+}
+
+}  // namespace tracelens::kineto
