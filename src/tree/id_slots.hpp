@@ -30,10 +30,12 @@ class IdSlots {
     }
     if (count == 0) return;
     const std::uint64_t range = distance(max);
-    if (range < 8 * std::uint64_t{count} + 1024)
+    const std::size_t hashed = std::bit_ceil(2 * count);
+    // An array is several times as fast: it may take twice the room.
+    if (range / 2 < hashed * (sizeof(Entry) / sizeof(std::uint32_t)) + 1024)
       dense_.assign(static_cast<std::size_t>(range) + 1, kNoSlot);
     else
-      hashed_.assign(std::bit_ceil(2 * count), Entry{});
+      hashed_.assign(hashed, Entry{});
     for (const std::int64_t id : ids)
       if (id != kAbsent) add(id);
   }
