@@ -18,6 +18,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tracelens/column.hpp>
 #include <tracelens/value.hpp>
 #include <vector>
 
@@ -132,10 +133,27 @@ class SparseColumn {
   [[nodiscard]] std::span<const std::uint32_t> rows() const { return rows_; }
   [[nodiscard]] std::span<const T> values() const { return values_; }
   [[nodiscard]] bool empty() const { return rows_.empty(); }
+  [[nodiscard]] std::size_t size() const { return rows_.size(); }
+
+  // --- for threads that each write a part: see Column ---
+  struct Slots {
+    std::span<std::uint32_t> rows;
+    std::span<T> values;
+  };
+  [[nodiscard]] bool has_room(std::size_t count) const {
+    return rows_.capacity() - rows_.size() >= count && values_.capacity() - values_.size() >= count;
+  }
+  void add_unwritten(std::size_t count) {
+    rows_.add_unwritten(count);
+    values_.add_unwritten(count);
+  }
+  [[nodiscard]] Slots slots(std::size_t first, std::size_t count) {
+    return {{rows_.data() + first, count}, {values_.data() + first, count}};
+  }
 
  private:
-  std::vector<std::uint32_t> rows_;
-  std::vector<T> values_;
+  Column<std::uint32_t> rows_;
+  Column<T> values_;
 };
 
 // What was wrong with the input without ending the run. Kept as counts with the first place seen.
@@ -291,12 +309,12 @@ class Trace {
  private:
   friend class TraceBuilder;  // trace_builder.hpp: the only way to fill a Trace
 
-  std::vector<std::int64_t> ts_ns_, dur_ns_, correlations_;
-  std::vector<StringId> names_;
-  std::vector<TrackId> tracks_;
-  std::vector<SignatureId> signatures_;
-  std::vector<Category> categories_;
-  std::vector<Phase> phases_;
+  Column<std::int64_t> ts_ns_, dur_ns_, correlations_;
+  Column<StringId> names_;
+  Column<TrackId> tracks_;
+  Column<SignatureId> signatures_;
+  Column<Category> categories_;
+  Column<Phase> phases_;
   SparseColumn<std::int64_t> external_ids_, sequences_, fwd_threads_, streams_, devices_;
   SparseColumn<StringId> call_stacks_, details_, other_categories_;
   SparseColumn<MemoryChange> memory_;

@@ -17,13 +17,15 @@
 //   more.set_parent(kernel, op);
 //   const Trace stitched = std::move(more).finish();
 // The only way to fill a Trace: readers use it too. Ids are those this builder gave, or those of the
-// trace it goes on with; any other is undefined behaviour. Nothing here fails. Not thread-safe.
+// trace it goes on with; any other is undefined behaviour. Nothing here fails. Not thread-safe, but for
+// slots().
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <shared_mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -46,22 +48,30 @@ struct EventRow {
   std::int64_t ts_ns = kAbsent, dur_ns = kAbsent, correlation = kAbsent;
 };
 
-// The same of many events, column by column.
-struct EventColumns {
-  std::vector<std::int64_t> ts_ns, dur_ns, correlations;
-  std::vector<StringId> names;
-  std::vector<TrackId> tracks;
-  std::vector<SignatureId> signatures;
-  std::vector<Category> categories;
-  std::vector<Phase> phases;
-  [[nodiscard]] std::size_t size() const { return ts_ns.size(); }
-  void resize(std::size_t events);
-};
-
 // How many events have each of the sparse arguments.
 struct ArgumentCounts {
   std::size_t external_ids = 0, sequences = 0, forward_threads = 0, streams = 0, devices = 0;
-  std::size_t call_stacks = 0, details = 0, category_texts = 0;
+  std::size_t call_stacks = 0, details = 0, category_texts = 0, memory_changes = 0;
+};
+
+// Events that have their rows, but are not written yet: see TraceBuilder::set_aside().
+struct EventPlace {
+  EventId first;
+  std::size_t events = 0;
+  ArgumentCounts arguments, before;  // theirs, and those of all earlier events
+};
+struct EventSlots {
+  // No column moves as long as this lives.
+  std::shared_lock<std::shared_mutex> stay;
+  std::span<std::int64_t> ts_ns, dur_ns, correlations;
+  std::span<StringId> names;
+  std::span<TrackId> tracks;
+  std::span<SignatureId> signatures;
+  std::span<Category> categories;
+  std::span<Phase> phases;
+  SparseColumn<std::int64_t>::Slots external_ids, sequences, forward_threads, streams, devices;
+  SparseColumn<StringId>::Slots call_stacks, details, category_texts;
+  SparseColumn<MemoryChange>::Slots memory_changes;
 };
 
 class TraceBuilder {
@@ -76,12 +86,19 @@ class TraceBuilder {
   StringId intern(std::string_view text);
   TrackId intern(const Track& track);
   SignatureId intern(Signature signature);
+  // With the key of its arguments, which another thread may have made.
+  static std::string key_of_arguments(const Signature& signature);
+  SignatureId intern(Signature signature, std::string_view key_of_arguments);
 
   // Room for about this many events in all; memory is only touched when used.
   void reserve(std::size_t events);
   void reserve(const ArgumentCounts& counts);
   EventId append(const EventRow& row);
-  void append_columns(const EventColumns& events);
+  // Appends so many events at once for several threads to write: every one of the slots, before anything
+  // is asked of these events. slots() may be called by any thread while others call set_aside(), intern() and
+  // the like; but nothing that appends or changes single events.
+  [[nodiscard]] EventPlace set_aside(std::size_t events, const ArgumentCounts& arguments);
+  [[nodiscard]] EventSlots slots(const EventPlace& place);
   // Says that a runtime call started a GPU event: gives both the same correlation id (that of the
   // call, if it has one) and appends the two flow events that profilers write.
   void add_launch(EventId call, EventId gpu_event);
@@ -152,7 +169,11 @@ class TraceBuilder {
   void join_begin_end();
   void write_given_parents();
 
+  template <class Use>
+  void for_each_argument(Use&& use);
+
   Trace trace_;
+  std::unique_ptr<std::shared_mutex> growing_ = std::make_unique<std::shared_mutex>();
   std::unique_ptr<StringTable> strings_;
   std::unordered_map<std::string, std::uint32_t> track_ids_, signature_ids_;
   std::unordered_map<std::string, std::size_t> label_index_;

@@ -9,6 +9,7 @@
 #include <tracelens/check.hpp>
 #include <tracelens/collective_rows.hpp>
 #include <tracelens/collectives.hpp>
+#include <tracelens/column.hpp>
 #include <tracelens/compare.hpp>
 #include <tracelens/convert.hpp>
 #include <tracelens/critical_path.hpp>

@@ -25,6 +25,7 @@ struct TreeOptions {
   // Also link GPU events that only share a correlation id with a runtime call (ROCm fills have no
   // flow), and all GPU events of a call instead of the last one. Off: as the Python TraceLens does.
   bool link_by_correlation = false;
+  int threads = 1;  // that build it, 0: one for each CPU; the tree is the same for any number
 };
 
 class Tree {
@@ -94,17 +95,17 @@ class Tree {
   friend class TreeBuilder;   // src/tree/builder.hpp
   friend class GivenParents;  // src/tree/given_parents.hpp
 
-  std::vector<EventId> events_;
-  std::vector<NodeId> parents_;
-  std::vector<std::uint32_t> ends_;
-  std::vector<NodeId> nodes_;  // by event row
+  Column<EventId> events_;
+  Column<NodeId> parents_;
+  Column<std::uint32_t> ends_;
+  Column<NodeId> nodes_;  // by event row
   std::vector<NodeId> roots_;
   std::vector<EventId> op_roots_;
-  std::vector<EventId> gpu_events_;
-  std::vector<std::uint32_t> gpu_before_;    // size() + 1: GPU events in nodes [0, i)
-  std::vector<std::int64_t> gpu_ns_before_;  // one more than gpu_events_: time of [0, i)
+  Column<EventId> gpu_events_;
+  Column<std::uint32_t> gpu_before_;    // size() + 1: GPU events in nodes [0, i)
+  Column<std::int64_t> gpu_ns_before_;  // one more than gpu_events_: time of [0, i)
   static constexpr std::uint8_t kOpFlag = 1, kModuleFlag = 2, kPassedOverFlag = 4;
-  std::vector<std::uint8_t> flags_;  // by node
+  Column<std::uint8_t> flags_;  // by node
   // The same pairs twice: sorted by backward event, and by forward event (then in link order).
   std::vector<EventId> backward_events_, forward_of_backward_;
   std::vector<EventId> forward_events_, backward_of_forward_;

@@ -16,7 +16,7 @@ const Tree& TraceFacts::tree() const {
 }
 
 const HostRows& TraceFacts::host_rows() const {
-  return host_rows_.get([&] { return host_rows_by_time(trace_, {.python_frames = true}); });
+  return host_rows_.get([&] { return host_rows_by_time(trace_, {.python_frames = true, .threads = tree_options_.threads}); });
 }
 
 const HostRows& TraceFacts::called_rows() const {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 #include "trace/json_value.hpp"
@@ -15,12 +16,8 @@ std::string canonical(const Track& track) {
   return canonical_text(track.pid) + canonical_text(track.tid);
 }
 
-std::string canonical(const Signature& signature) {
-  std::string key = fmt::format("{}|", signature.name.row);
-  for (const Value* part :
-       {&signature.dims, &signature.types, &signature.strides, &signature.concrete})
-    key += canonical_text(*part) + '|';
-  return key;
+std::string canonical(StringId name, std::string_view key_of_arguments) {
+  return fmt::format("{}|{}", name.row, key_of_arguments);
 }
 
 }  // namespace
@@ -34,7 +31,9 @@ TraceBuilder::TraceBuilder(Trace&& finished)
   for (std::uint32_t id = 0; id < trace_.track_table_.size(); ++id)
     track_ids_.try_emplace(canonical(trace_.track_table_[id]), id);
   for (std::uint32_t id = 0; id < trace_.signature_table_.size(); ++id)
-    signature_ids_.try_emplace(canonical(trace_.signature_table_[id]), id);
+    signature_ids_.try_emplace(
+        canonical(trace_.signature_table_[id].name, key_of_arguments(trace_.signature_table_[id])),
+        id);
   for (std::size_t i = 0; i < trace_.labels_.size(); ++i)
     label_index_.try_emplace(canonical(trace_.labels_[i].track) + trace_.labels_[i].what, i);
   for (const std::int64_t id : trace_.correlations_) last_launch_ = std::max(last_launch_, id);
@@ -54,14 +53,29 @@ TrackId TraceBuilder::intern(const Track& track) {
   return {entry->second};
 }
 
+std::string TraceBuilder::key_of_arguments(const Signature& signature) {
+  std::string key;
+  for (const Value* part :
+       {&signature.dims, &signature.types, &signature.strides, &signature.concrete})
+    key += canonical_text(*part) + '|';
+  return key;
+}
+
 SignatureId TraceBuilder::intern(Signature signature) {
+  const std::string key = key_of_arguments(signature);
+  return intern(std::move(signature), key);
+}
+
+SignatureId TraceBuilder::intern(Signature signature, std::string_view key_of_arguments) {
   const auto fresh = static_cast<std::uint32_t>(trace_.signature_table_.size());
-  const auto [entry, added] = signature_ids_.try_emplace(canonical(signature), fresh);
+  const auto [entry, added] =
+      signature_ids_.try_emplace(canonical(signature.name, key_of_arguments), fresh);
   if (added) trace_.signature_table_.push_back(std::move(signature));
   return {entry->second};
 }
 
 void TraceBuilder::reserve(std::size_t events) {
+  const std::unique_lock lock{*growing_};
   trace_.ts_ns_.reserve(events);
   trace_.dur_ns_.reserve(events);
   trace_.correlations_.reserve(events);
@@ -72,15 +86,25 @@ void TraceBuilder::reserve(std::size_t events) {
   trace_.phases_.reserve(events);
 }
 
+// Calls `use` with each column of arguments and its place in ArgumentCounts and EventSlots.
+template <class Use>
+void TraceBuilder::for_each_argument(Use&& use) {
+  using Counts = ArgumentCounts;
+  using Slots = EventSlots;
+  use(trace_.external_ids_, &Counts::external_ids, &Slots::external_ids);
+  use(trace_.sequences_, &Counts::sequences, &Slots::sequences);
+  use(trace_.fwd_threads_, &Counts::forward_threads, &Slots::forward_threads);
+  use(trace_.streams_, &Counts::streams, &Slots::streams);
+  use(trace_.devices_, &Counts::devices, &Slots::devices);
+  use(trace_.call_stacks_, &Counts::call_stacks, &Slots::call_stacks);
+  use(trace_.details_, &Counts::details, &Slots::details);
+  use(trace_.other_categories_, &Counts::category_texts, &Slots::category_texts);
+  use(trace_.memory_, &Counts::memory_changes, &Slots::memory_changes);
+}
+
 void TraceBuilder::reserve(const ArgumentCounts& counts) {
-  trace_.external_ids_.reserve(counts.external_ids);
-  trace_.sequences_.reserve(counts.sequences);
-  trace_.fwd_threads_.reserve(counts.forward_threads);
-  trace_.streams_.reserve(counts.streams);
-  trace_.devices_.reserve(counts.devices);
-  trace_.call_stacks_.reserve(counts.call_stacks);
-  trace_.details_.reserve(counts.details);
-  trace_.other_categories_.reserve(counts.category_texts);
+  const std::unique_lock lock{*growing_};
+  for_each_argument([&](auto& column, auto count, auto) { column.reserve(counts.*count); });
 }
 
 EventId TraceBuilder::append(const EventRow& row) {
@@ -95,29 +119,51 @@ EventId TraceBuilder::append(const EventRow& row) {
   return {static_cast<std::uint32_t>(trace_.size() - 1)};
 }
 
-void EventColumns::resize(std::size_t events) {
-  ts_ns.resize(events);
-  dur_ns.resize(events);
-  correlations.resize(events);
-  names.resize(events);
-  tracks.resize(events);
-  signatures.resize(events);
-  categories.resize(events);
-  phases.resize(events);
+EventPlace TraceBuilder::set_aside(std::size_t events, const ArgumentCounts& arguments) {
+  EventPlace place{.first = {static_cast<std::uint32_t>(size())},
+                   .events = events,
+                   .arguments = arguments,
+                   .before = {}};
+  // Columns that move wait for those who write into them; they double, so that is seldom. Those that
+  // every event has grow alike: one speaks for all.
+  bool has_room = trace_.ts_ns_.capacity() - size() >= events;
+  for_each_argument([&](auto& column, auto count, auto) {
+    place.before.*count = column.size();
+    has_room = has_room && column.has_room(arguments.*count);
+  });
+  std::unique_lock lock{*growing_, std::defer_lock};
+  if (!has_room) lock.lock();
+  trace_.ts_ns_.add_unwritten(events);
+  trace_.dur_ns_.add_unwritten(events);
+  trace_.correlations_.add_unwritten(events);
+  trace_.names_.add_unwritten(events);
+  trace_.tracks_.add_unwritten(events);
+  trace_.signatures_.add_unwritten(events);
+  trace_.categories_.add_unwritten(events);
+  trace_.phases_.add_unwritten(events);
+  for_each_argument(
+      [&](auto& column, auto count, auto) { column.add_unwritten(arguments.*count); });
+  return place;
 }
 
-void TraceBuilder::append_columns(const EventColumns& events) {
-  const auto add = [](auto& column, const auto& more) {
-    column.insert(column.end(), more.begin(), more.end());
+EventSlots TraceBuilder::slots(const EventPlace& place) {
+  EventSlots slots;
+  slots.stay = std::shared_lock{*growing_};
+  const auto part = [&place](auto& column) {
+    return std::span{column.data() + place.first.row, place.events};
   };
-  add(trace_.ts_ns_, events.ts_ns);
-  add(trace_.dur_ns_, events.dur_ns);
-  add(trace_.correlations_, events.correlations);
-  add(trace_.names_, events.names);
-  add(trace_.tracks_, events.tracks);
-  add(trace_.signatures_, events.signatures);
-  add(trace_.categories_, events.categories);
-  add(trace_.phases_, events.phases);
+  slots.ts_ns = part(trace_.ts_ns_);
+  slots.dur_ns = part(trace_.dur_ns_);
+  slots.correlations = part(trace_.correlations_);
+  slots.names = part(trace_.names_);
+  slots.tracks = part(trace_.tracks_);
+  slots.signatures = part(trace_.signatures_);
+  slots.categories = part(trace_.categories_);
+  slots.phases = part(trace_.phases_);
+  for_each_argument([&](auto& column, auto count, auto argument) {
+    slots.*argument = column.slots(place.before.*count, place.arguments.*count);
+  });
+  return slots;
 }
 
 void TraceBuilder::add_launch(EventId call, EventId gpu_event) {

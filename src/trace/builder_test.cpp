@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -26,20 +28,44 @@ TEST(TraceBuilder, GivesEqualSignaturesAndTracksOneId) {
   EXPECT_NE(builder.intern(Track{"7", 1}), seven);  // a word is not a number
 }
 
-TEST(TraceBuilder, TakesManyEventsByColumn) {
+TEST(TraceBuilder, ThreadsWriteEventsThatWereSetAside) {
+  constexpr std::uint32_t kThreads = 4, kPieces = 200, kEvents = 50;
   TraceBuilder builder;
-  builder.append({.ts_ns = 5});
-  EventColumns columns;
-  columns.resize(2);
-  columns.ts_ns = {10, 20};
-  columns.phases = {Phase::kComplete, Phase::kInstant};
-  columns.names[1] = builder.intern("mark");
-  builder.append_columns(columns);
+  builder.append({.ts_ns = -1});
+  const StringId name = builder.intern("mark");
+  const TrackId track = builder.intern(Track{1, 1});
+  std::mutex order;
+  const auto work = [&] {
+    for (std::uint32_t piece = 0; piece < kPieces; ++piece) {
+      std::unique_lock lock{order};
+      const EventPlace place = builder.set_aside(kEvents, {.streams = 1});
+      lock.unlock();
+      const EventSlots slots = builder.slots(place);
+      for (std::uint32_t i = 0; i < kEvents; ++i) {
+        slots.ts_ns[i] = slots.dur_ns[i] = slots.correlations[i] = place.first.row + i;
+        slots.names[i] = name;
+        slots.tracks[i] = track;
+        slots.signatures[i] = {};
+        slots.categories[i] = Category::kKernel;
+        slots.phases[i] = Phase::kComplete;
+      }
+      slots.streams.rows[0] = place.first.row + 1;
+      slots.streams.values[0] = place.first.row;
+    }
+  };
+  std::vector<std::thread> threads;
+  for (std::uint32_t i = 0; i < kThreads; ++i) threads.emplace_back(work);
+  for (std::thread& thread : threads) thread.join();
   const Trace trace = std::move(builder).finish();
-  ASSERT_EQ(trace.size(), 3u);
-  EXPECT_EQ(trace.ts_ns()[1], 10);
-  EXPECT_EQ(trace.phase({1}), Phase::kComplete);
-  EXPECT_EQ(trace.name({2}), "mark");
+  ASSERT_EQ(trace.size(), 1 + kThreads * kPieces * kEvents);
+  for (std::uint32_t row = 1; row < trace.size(); ++row) {
+    ASSERT_EQ(trace.ts_ns()[row], row);
+    ASSERT_EQ(trace.correlations()[row], row);
+    ASSERT_EQ(trace.name({row}), "mark");
+  }
+  ASSERT_EQ(trace.streams().size(), kThreads * kPieces);
+  for (std::uint32_t row = 2; row < trace.size(); row += kEvents)
+    ASSERT_EQ(trace.streams().at({row}), row - 1);
 }
 
 TEST(TraceBuilder, KeepsSparseArgumentsByEvent) {

@@ -11,8 +11,8 @@ namespace {
 constexpr std::uint32_t kGone = std::numeric_limits<std::uint32_t>::max();
 
 template <class T>
-std::vector<T> rows_of(const std::vector<T>& column, std::span<const EventId> kept) {
-  std::vector<T> rows;
+Column<T> rows_of(const Column<T>& column, std::span<const EventId> kept) {
+  Column<T> rows;
   rows.reserve(kept.size());
   for (const EventId event : kept) rows.push_back(column[event.row]);
   return rows;

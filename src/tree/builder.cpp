@@ -1,32 +1,39 @@
 #include "tree/builder.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 #include <utility>
 
-#include "tree/autograd.hpp"
+#include "io/parallel.hpp"
+#include "io/threads.hpp"
 #include "tree/given_parents.hpp"
 #include "tree/time_math.hpp"
 #include "tree/time_order.hpp"
 
 namespace tracelens {
 
+namespace {
+
+// Enough that a thread is worth its start.
+constexpr std::size_t kSegmentRows = 16'384;
+
+}  // namespace
+
 TreeBuilder::TreeBuilder(const Trace& trace, const TreeOptions& options, const CategoryRows& rows,
                          const HostRows& host)
     : trace_{trace},
+      rows_{rows},
       host_{host},
       options_{options},
-      wants_frames_{options.python_frames},
-      launches_{find_launches(trace, options, rows)} {
+      threads_{trace.size() < kSegmentRows ? 1 : io::thread_count(options.threads)},
+      wants_frames_{options.python_frames} {
   options_.python_frames = nests_frames(trace, options);
-  if (options_.python_frames) module_names_.assign(trace.string_count(), IsModule::kUnknown);
 }
 
 Tree TreeBuilder::build() && {
-  const std::size_t left_out = options_.python_frames ? 0 : host_.frames;
-  reserve(host_.rows.size() - left_out + launches_.linked());
-  for (std::size_t track = 0; track < host_.tracks(); ++track) place_track(host_.of(track));
-  place_discarded_launches();
-  tree_.gpu_before_.push_back(static_cast<std::uint32_t>(tree_.gpu_events_.size()));
+  find_parts();
+  place_segments();
   if (!trace_.given_parents().empty())
     tree_ = GivenParents{trace_, std::move(tree_)}.apply({.python_frames = wants_frames_});
   list_roots();
@@ -41,14 +48,49 @@ Tree TreeBuilder::build() && {
   return std::move(tree_);
 }
 
-bool TreeBuilder::is_module(std::uint32_t row) {
-  IsModule& known = module_names_[trace_.names()[row].row];
-  if (known == IsModule::kUnknown)
-    known = is_module_name(trace_.name({row})) ? IsModule::kYes : IsModule::kNo;
-  return known == IsModule::kYes;
+void TreeBuilder::find_parts() {
+  io::for_each_part(threads_, 3, [this](std::size_t part) {
+    if (part == 0) launches_ = find_launches(trace_, options_, rows_);
+    if (part == 1) cut_tracks();
+    if (part == 2) autograd_ = find_autograd_links(trace_);
+  });
 }
 
-void TreeBuilder::reserve(std::size_t nodes) {
+void TreeBuilder::cut_tracks() {
+  for (std::size_t track = 0; track < host_.tracks(); ++track)
+    cut_track(host_.of(track), segments_);
+}
+
+void TreeBuilder::cut_track(std::span<const std::uint32_t> rows,
+                            std::vector<Segment>& segments) const {
+  std::size_t begin = 0;
+  const auto cut = [&](std::size_t end) {
+    if (begin < end) segments.push_back({rows.subspan(begin, end - begin)});
+    begin = end;
+  };
+  if (threads_ > 1) {
+    std::int64_t last_end = std::numeric_limits<std::int64_t>::min();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (!options_.python_frames && trace_.categories()[rows[i]] == Category::kPythonFunction)
+        continue;
+      if (i - begin >= kSegmentRows && trace_.ts_ns()[rows[i]] >= last_end) cut(i);
+      last_end = std::max(last_end, end_of(trace_, {rows[i]}));
+    }
+  }
+  cut(rows.size());
+}
+
+// Counting first is the price of writing at the same time: not where one long segment decides.
+bool TreeBuilder::is_worth_sharing() const {
+  std::size_t longest = 0;
+  for (const Segment& segment : segments_) longest = std::max(longest, segment.rows.size());
+  return threads_ > 1 && 3 * longest < host_.rows.size();
+}
+
+// Columns with room for as many nodes as there can be: those that are not placed leave some of it.
+NodeColumns TreeBuilder::make_room() {
+  const std::size_t left_out = options_.python_frames ? 0 : host_.frames;
+  const std::size_t nodes = host_.rows.size() - left_out + launches_.linked();
   tree_.events_.reserve(nodes);
   tree_.parents_.reserve(nodes);
   tree_.ends_.reserve(nodes);
@@ -57,86 +99,87 @@ void TreeBuilder::reserve(std::size_t nodes) {
   tree_.gpu_events_.reserve(launches_.linked());
   tree_.gpu_ns_before_.reserve(launches_.linked() + 1);
   tree_.gpu_ns_before_.push_back(0);
-  tree_.nodes_.assign(trace_.size(), NodeId{});
+  NodeId* const by_row = tree_.nodes_.add_unwritten(trace_.size());
+  io::for_each_range(threads_, trace_.size(), [&](std::size_t begin, std::size_t end) {
+    std::fill(by_row + begin, by_row + end, NodeId{});
+  });
+  return {.events = tree_.events_.data(),
+          .parents = tree_.parents_.data(),
+          .ends = tree_.ends_.data(),
+          .flags = tree_.flags_.data(),
+          .gpu_before = tree_.gpu_before_.data(),
+          .gpu_events = tree_.gpu_events_.data(),
+          .gpu_ns_before = tree_.gpu_ns_before_.data(),
+          .nodes = by_row};
 }
 
-NodeId TreeBuilder::add(EventId event, NodeId parent, std::uint8_t flags) {
-  const NodeId node{static_cast<std::uint32_t>(tree_.events_.size())};
-  tree_.events_.push_back(event);
-  tree_.parents_.push_back(parent);
-  tree_.ends_.push_back(node.row + 1);
-  tree_.flags_.push_back(flags);
-  tree_.gpu_before_.push_back(static_cast<std::uint32_t>(tree_.gpu_events_.size()));
-  tree_.nodes_[event.row] = node;
-  return node;
-}
-
-void TreeBuilder::add_gpu_events(EventId call, NodeId node) {
-  for (EventId gpu = launches_.first(call); gpu.valid(); gpu = launches_.next(gpu)) {
-    add(gpu, node, 0);
-    tree_.gpu_events_.push_back(gpu);
-    tree_.gpu_ns_before_.push_back(plus_ns(tree_.gpu_ns_before_.back(), duration_of(trace_, gpu)));
+NestingCounts TreeBuilder::write_segments(const Nesting& nesting, const NodeColumns& columns) {
+  NestingCounts counts;
+  if (!is_worth_sharing()) {
+    for (Segment& segment : segments_)
+      counts = nesting.write(segment.rows, counts, columns, segment.notes);
+    return counts;
   }
-}
-
-void TreeBuilder::close(const Call& call) {
-  add_gpu_events(tree_.events_[call.node.row], call.node);
-  if (call.category == Category::kCpuOp) --open_ops_;
-  tree_.ends_[call.node.row] = static_cast<std::uint32_t>(tree_.events_.size());
-}
-
-void TreeBuilder::place_track(std::span<const std::uint32_t> rows) {
-  const auto on_close = [this](const Call& call) { close(call); };
-  for (const std::uint32_t row : rows) {
-    const Category category = trace_.categories()[row];
-    if (category == Category::kPythonFunction && !options_.python_frames) continue;
-    const std::int64_t end = end_of(trace_, {row});
-    const Room room = stack_.make_room(trace_.ts_ns()[row], end, on_close);
-    if (room == Room::kNone) {
-      ++tree_.stats_.discarded;
-      if (category == Category::kCpuOp) ++tree_.stats_.discarded_ops;
-      if (launches_.first({row}).valid()) discarded_launches_.push_back({row});
-      continue;
-    }
-    if (room == Room::kBeside) ++tree_.stats_.bleed_pops;
-    std::uint8_t flags = 0;
-    if (category == Category::kCpuOp) {
-      flags = Tree::kOpFlag;
-      if (open_ops_++ == 0) tree_.op_roots_.push_back({row});
-    } else if (category == Category::kPythonFunction && is_module(row)) {
-      flags = Tree::kModuleFlag;
-    }
-    const NodeId node = add({row}, stack_.empty() ? NodeId{} : stack_.top().node, flags);
-    stack_.push(end, {node, category});
+  io::for_each_part(threads_, segments_.size(),
+                    [&](std::size_t i) { segments_[i].before = nesting.count(segments_[i].rows); });
+  for (Segment& segment : segments_) {
+    const NestingCounts own = std::exchange(segment.before, counts);
+    counts = {counts.nodes + own.nodes, counts.gpu_events + own.gpu_events,
+              plus_ns(counts.gpu_ns, own.gpu_ns)};
   }
-  stack_.close_all(on_close);
+  io::for_each_part(threads_, segments_.size(), [&](std::size_t i) {
+    Segment& segment = segments_[i];
+    nesting.write(segment.rows, segment.before, columns, segment.notes);
+  });
+  return counts;
 }
 
-// A discarded call has no place among the host events, but what it launched did run.
-void TreeBuilder::place_discarded_launches() {
-  for (const EventId call : discarded_launches_) {
-    const NodeId node = add(call, NodeId{}, 0);
-    add_gpu_events(call, node);
-    tree_.ends_[node.row] = static_cast<std::uint32_t>(tree_.events_.size());
+void TreeBuilder::place_segments() {
+  std::optional<ModuleNames> modules;
+  if (options_.python_frames) modules.emplace(trace_);
+  const Nesting nesting{trace_,
+                        launches_,
+                        {.op = Tree::kOpFlag, .module = Tree::kModuleFlag},
+                        modules ? &*modules : nullptr};
+  const NodeColumns columns = make_room();
+  NestingCounts counts = write_segments(nesting, columns);
+  for (const Segment& segment : segments_) {
+    std::ranges::copy(segment.notes.op_roots, std::back_inserter(tree_.op_roots_));
+    tree_.stats_.discarded += segment.notes.discarded;
+    tree_.stats_.discarded_ops += segment.notes.discarded_ops;
+    tree_.stats_.bleed_pops += segment.notes.bleed_pops;
   }
+  // A discarded call has no place among the host events, but what it launched did run.
+  for (const Segment& segment : segments_)
+    for (const EventId call : segment.notes.discarded_launches)
+      counts = nesting.write_alone(call, counts, columns);
+  tree_.events_.add_unwritten(counts.nodes);
+  tree_.parents_.add_unwritten(counts.nodes);
+  tree_.ends_.add_unwritten(counts.nodes);
+  tree_.flags_.add_unwritten(counts.nodes);
+  tree_.gpu_before_.add_unwritten(counts.nodes);
+  tree_.gpu_before_.push_back(counts.gpu_events);
+  tree_.gpu_events_.add_unwritten(counts.gpu_events);
+  tree_.gpu_ns_before_.add_unwritten(counts.gpu_events);
+  segments_.clear();
 }
 
 void TreeBuilder::list_roots() {
-  std::vector<std::uint32_t> rows;
+  std::vector<std::uint32_t> rows, scratch;
   for (std::uint32_t node = 0; node < tree_.size(); node = tree_.ends_[node])
     rows.push_back(tree_.events_[node].row);
-  sort_by_time(rows, trace_.ts_ns(), scratch_);
+  sort_by_time(rows, trace_.ts_ns(), scratch);
   for (const std::uint32_t row : rows) tree_.roots_.push_back(tree_.nodes_[row]);
 
   rows.clear();
   for (const EventId op : tree_.op_roots_) rows.push_back(op.row);
-  sort_by_time(rows, trace_.ts_ns(), scratch_);
+  sort_by_time(rows, trace_.ts_ns(), scratch);
   std::ranges::transform(rows, tree_.op_roots_.begin(),
                          [](std::uint32_t row) { return EventId{row}; });
 }
 
 void TreeBuilder::link_autograd() {
-  std::vector<AutogradLink> links = find_autograd_links(trace_);
+  std::vector<AutogradLink>& links = autograd_;
   std::ranges::stable_sort(links, {}, &AutogradLink::forward);
   for (const auto& [backward, forward] : links) {
     tree_.forward_events_.push_back(forward);
@@ -155,8 +198,9 @@ Tree build_tree(const Trace& trace, const TreeOptions& options, const CategoryRo
 }
 
 Tree build_tree(const Trace& trace, const TreeOptions& options) {
-  return build_tree(trace, options, CategoryRows{trace},
-                    host_rows_by_time(trace, {.python_frames = nests_frames(trace, options)}));
+  TreeOptions of_rows = options;
+  of_rows.python_frames = nests_frames(trace, options);
+  return build_tree(trace, options, CategoryRows{trace}, host_rows_by_time(trace, of_rows));
 }
 
 }  // namespace tracelens

@@ -1,21 +1,21 @@
 // builder.hpp: makes a Tree out of a Trace; use build_tree() of <tracelens/tree.hpp>.
-// Host events nest by time, thread by thread, in one pass over the events in order of time: an
-// event is a child of the innermost event still open. Since an event never gets a child after it
-// was closed, the order of placement already is tree order. The GPU events of a runtime call are
-// placed when the call closes, behind its host children. Where the trace says who called an event,
-// GivenParents writes the tree anew.
+// Host events nest by time, thread by thread (nesting.hpp). A thread's events fall into segments wherever
+// nothing is open: those become trees that follow each other, and are nested by several threads, once it is known
+// how many nodes each has. Where the trace says who called an event, GivenParents writes the tree anew.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <tracelens/trace.hpp>
 #include <tracelens/tree.hpp>
 #include <vector>
 
-#include "tree/call_stack.hpp"
+#include "tree/autograd.hpp"
 #include "tree/category_rows.hpp"
 #include "tree/host_rows.hpp"
 #include "tree/links.hpp"
+#include "tree/nesting.hpp"
 
 namespace tracelens {
 
@@ -27,33 +27,31 @@ class TreeBuilder {
   [[nodiscard]] Tree build() &&;
 
  private:
-  // An event on the call stack of the thread at hand.
-  struct Call {
-    NodeId node;
-    Category category;
+  struct Segment {
+    std::span<const std::uint32_t> rows;  // in order of time
+    NestingCounts before = {};
+    NestingNotes notes = {};
   };
-  enum class IsModule : std::uint8_t { kUnknown, kNo, kYes };
-
-  [[nodiscard]] bool is_module(std::uint32_t row);
-  void reserve(std::size_t nodes);
-  void place_track(std::span<const std::uint32_t> rows);  // rows in order of time
-  void place_discarded_launches();
-  NodeId add(EventId event, NodeId parent, std::uint8_t flags);
-  void add_gpu_events(EventId call, NodeId node);
-  void close(const Call& call);
+  // What the nodes are made of; each part is found out beside the others.
+  void find_parts();
+  void cut_tracks();
+  void cut_track(std::span<const std::uint32_t> rows, std::vector<Segment>& segments) const;
+  void place_segments();
+  [[nodiscard]] NestingCounts write_segments(const Nesting& nesting, const NodeColumns& columns);
+  [[nodiscard]] bool is_worth_sharing() const;
+  NodeColumns make_room();
   void list_roots();
   void link_autograd();
 
   const Trace& trace_;
+  const CategoryRows& rows_;
   const HostRows& host_;
   TreeOptions options_;  // of nesting by time
+  int threads_;
   bool wants_frames_;
   Launches launches_;
-  std::vector<IsModule> module_names_;  // by StringId: the text is looked at once
-  CallStack<Call> stack_;
-  std::uint32_t open_ops_ = 0;  // cpu_ops on the stack
-  std::vector<EventId> discarded_launches_;
-  std::vector<std::uint32_t> scratch_;
+  std::vector<AutogradLink> autograd_;
+  std::vector<Segment> segments_;
   Tree tree_;
 };
 

@@ -260,5 +260,58 @@ TEST(HostStack, RandomTracesMatchThePlainModel) {
   }
 }
 
+// Enough rows for several parts and segments of each track; two threads' events never overlap a gap, one's do.
+Trace long_trace(bool has_frames) {
+  TestTrace t;
+  std::mt19937 engine{5};
+  const auto random = [&engine] { return static_cast<int>(engine() % 10'000); };
+  if (has_frames) t.python("main", 0, 1e9, 3);
+  for (int i = 0; i < 60'000; ++i) {
+    const double at = 20.0 * i;
+    const int tid = 1 + i % 3;
+    t.op("outer", at, 14 + random() % 5, tid);
+    if (random() % 50 == 0) t.op("outlasts", at + 5, 30, tid);
+    if (random() % 7 == 0) t.python(i % 2 == 0 ? "nn.Module: A_0" : "f", at + 1, 10, tid);
+    if (random() % 3 == 0)
+      t.launch("cudaLaunchKernel", at + 2, random() % 30, {.ts = at + 3, .dur = 5.0 + i % 4}, tid);
+  }
+  return t.finish();
+}
+
+void expect_same(const Tree& one, const Tree& many, const Trace& trace) {
+  const auto same = [](auto a, auto b) { return std::ranges::equal(a, b); };
+  EXPECT_TRUE(same(one.events(), many.events()));
+  EXPECT_TRUE(same(one.parents(), many.parents()));
+  EXPECT_TRUE(same(one.ends(), many.ends()));
+  EXPECT_TRUE(same(one.roots(), many.roots()));
+  EXPECT_TRUE(same(one.op_roots(), many.op_roots()));
+  EXPECT_TRUE(same(one.linked_gpu_events(), many.linked_gpu_events()));
+  EXPECT_EQ(one.stats().discarded, many.stats().discarded);
+  EXPECT_EQ(one.stats().discarded_ops, many.stats().discarded_ops);
+  EXPECT_EQ(one.stats().bleed_pops, many.stats().bleed_pops);
+  EXPECT_EQ(one.stats().unlinked_no_flow, many.stats().unlinked_no_flow);
+  for (std::uint32_t row = 0; row < trace.size(); ++row)
+    ASSERT_EQ(one.node({row}), many.node({row})) << row;
+  for (NodeId node{0}; node.row < one.size(); ++node.row) {
+    ASSERT_EQ(one.gpu_sum_ns(node), many.gpu_sum_ns(node)) << node.row;
+    ASSERT_EQ(one.gpu_count(node), many.gpu_count(node)) << node.row;
+    ASSERT_EQ(one.is_op(node), many.is_op(node)) << node.row;
+    ASSERT_EQ(one.is_module(node), many.is_module(node)) << node.row;
+  }
+}
+
+TEST(TreeBuilder, AnyNumberOfThreadsBuildsTheSameTree) {
+  for (const bool has_frames : {false, true}) {
+    const Trace trace = long_trace(has_frames);
+    for (const bool python_frames : {false, true}) {
+      const Tree one = build_tree(trace, {.python_frames = python_frames, .threads = 1});
+      EXPECT_GT(one.stats().discarded, 0u);
+      for (const int threads : {2, 3, 16})
+        expect_same(one, build_tree(trace, {.python_frames = python_frames, .threads = threads}),
+                    trace);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tracelens

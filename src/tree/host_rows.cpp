@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "io/parallel.hpp"
+#include "io/threads.hpp"
 #include "tree/call_stack.hpp"
 #include "tree/time_order.hpp"
 
@@ -47,9 +49,10 @@ HostRows host_rows(const Trace& trace, const TreeOptions& options) {
 
 HostRows host_rows_by_time(const Trace& trace, const TreeOptions& options) {
   HostRows host = host_rows(trace, options);
-  std::vector<std::uint32_t> scratch;
-  for (std::size_t track = 0; track < host.tracks(); ++track)
+  io::for_each_part(io::thread_count(options.threads), host.tracks(), [&](std::size_t track) {
+    std::vector<std::uint32_t> scratch;
     sort_by_time(host.of(track), trace.ts_ns(), scratch);
+  });
   return host;
 }
 

@@ -1,8 +1,8 @@
 // id_slots.hpp: ids of a trace (correlations, sequence numbers) as dense slot numbers.
 //   IdSlots slots{ids};                         // ids: a span; kAbsent entries are passed over
 //   slots.find(ids[3]);                         // 0 .. slots.size() - 1, in order of appearance
-// Profilers hand out ids by counting, so a plain array over their range usually does; ids that are
-// scattered over 64 bits go to a hash table with the same answers.
+// Profilers hand out ids by counting, so a plain array over their range usually does; ids with wide gaps, or
+// scattered over 64 bits, go to a hash table with the same answers.
 #pragma once
 
 #include <bit>
@@ -56,15 +56,19 @@ class IdSlots {
     std::int64_t id = 0;
     std::uint32_t slot = kNoSlot;
   };
+  // An eighth of the numbers or less are ids, or there were no hash table: few have the same neighbours.
+  static constexpr std::uint64_t kNeighbours = 64, kEntriesPerLine = 4;
 
   [[nodiscard]] std::uint64_t distance(std::int64_t id) const {
     return static_cast<std::uint64_t>(id) - static_cast<std::uint64_t>(min_);
   }
   [[nodiscard]] std::size_t probe(std::int64_t id) const {  // where the id is, or where it belongs
     const std::size_t mask = hashed_.size() - 1;
-    std::uint64_t hash = static_cast<std::uint64_t>(id) * 0x9e3779b97f4a7c15U;
+    // Neighbours, which are asked for one after the other, lie side by side: one wait for memory serves
+    // several of them.
+    std::uint64_t hash = (static_cast<std::uint64_t>(id) / kNeighbours) * 0x9e3779b97f4a7c15U;
     hash ^= hash >> 32;
-    std::size_t at = static_cast<std::size_t>(hash) & mask;
+    std::size_t at = static_cast<std::size_t>(hash * kEntriesPerLine) & mask;
     while (hashed_[at].slot != kNoSlot && hashed_[at].id != id) at = (at + 1) & mask;
     return at;
   }

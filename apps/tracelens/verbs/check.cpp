@@ -28,7 +28,8 @@ class CheckVerb : public Verb {
     refuse_overwriting({output_}, input_.paths());
     if (!output_.empty()) check_sink(output_);
     const Trace trace = input_.read(console);
-    const TraceCheck check = check_trace(trace, build_tree(trace, {.python_frames = true}));
+    const TraceCheck check =
+        check_trace(trace, build_tree(trace, {.python_frames = true, .threads = input_.threads()}));
     if (!output_.empty())
       write_tables(std::span{&check.findings, 1}, output_,
                    {.title = "Check of " + trace.source().name, .csv_raw = csv_raw_});

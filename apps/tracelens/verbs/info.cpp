@@ -25,7 +25,8 @@ class InfoVerb : public Verb {
     refuse_overwriting({output_}, input_.paths());
     if (!output_.empty()) check_sink_for_several(output_);
     const Trace trace = input_.read(console);
-    const std::vector<Table> tables = trace_info(trace, build_tree(trace, {.python_frames = true}));
+    const std::vector<Table> tables =
+        trace_info(trace, build_tree(trace, {.python_frames = true, .threads = input_.threads()}));
     if (!output_.empty())
       write_tables(tables, output_,
                    {.title = "What is in " + trace.source().name, .csv_raw = csv_raw_});

@@ -19,14 +19,15 @@ bool uses_rules(const ReportOptions& options, const Selection& selection) {
 }
 
 TreeOptions tree_options(TraceKind kind, const ReportOptions& options, const Selection& selection) {
-  if (kind != TraceKind::kPyTorch) return {};
+  if (kind != TraceKind::kPyTorch) return {.threads = options.threads};
   // Frames change which ops are discarded for outlasting their caller, as in the Python TraceLens,
   // which always has them when it merged graph captures.
   const bool is_merged =
       options.inference && options.stitching != nullptr && options.stitching->merged;
   return {.python_frames = options.recompute || options.call_stack || options.group_by_module ||
                            is_merged || selection.needs(Needs::kFrames),
-          .link_by_correlation = options.link_by_correlation};
+          .link_by_correlation = options.link_by_correlation,
+          .threads = options.threads};
 }
 
 }  // namespace

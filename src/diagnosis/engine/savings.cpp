@@ -1,12 +1,11 @@
 #include "diagnosis/engine/savings.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <future>
 #include <span>
 
 #include "diagnosis/kit/estimate.hpp"
+#include "io/parallel.hpp"
 #include "io/threads.hpp"
 
 namespace tracelens {
@@ -16,21 +15,8 @@ std::int64_t times(double factor, std::int64_t ns) {
   return static_cast<std::int64_t>(std::floor(factor * static_cast<double>(ns)));
 }
 
-// Every one of them, on a few threads: what is asked of the path can be asked at the same time.
-template <class Work>
-void for_all(std::size_t count, int threads, const Work& work) {
-  constexpr int kMostThreads = 4;  // each copies the run
-  std::atomic<std::size_t> next = 0;
-  const auto run = [&] {
-    for (std::size_t i = next++; i < count; i = next++) work(i);
-  };
-  std::vector<std::future<void>> others;
-  const auto most = std::min(static_cast<int>(count), std::min(threads, kMostThreads));
-  for (int i = 1; i < most; ++i)
-    others.push_back(std::async(std::launch::async | std::launch::deferred, run));
-  run();
-  for (std::future<void>& other : others) other.get();
-}
+// What is asked of the path can be asked at the same time; each copies the run.
+int a_few(int threads) { return std::min(threads, 4); }
 
 // Savings of sets of findings, by the path and its resources.
 class PathSavings {
@@ -79,7 +65,7 @@ template <class Savings>
 std::vector<std::int64_t> drops_of(const Savings& savings, std::span<Candidate* const> left,
                                    std::int64_t saved, bool is_first, int threads) {
   std::vector<std::int64_t> drops(left.size());
-  for_all(left.size(), threads, [&](std::size_t i) {
+  io::for_each_part(a_few(threads), left.size(), [&](std::size_t i) {
     const std::int64_t all = is_first ? left[i]->alone.mid_ns : savings.with(*left[i]);
     drops[i] = std::max<std::int64_t>(0, all - saved);
   });
@@ -159,8 +145,8 @@ void estimate_one(const DiagnosisContext& context, Candidate& candidate) {
 
 void estimate_alone(const DiagnosisContext& context, std::span<Candidate> candidates) {
   (void)context.gpu_times();  // made by one thread
-  for_all(candidates.size(), io::thread_count(context.options.threads),
-          [&](std::size_t i) { estimate_one(context, candidates[i]); });
+  io::for_each_part(a_few(io::thread_count(context.options.threads)), candidates.size(),
+                    [&](std::size_t i) { estimate_one(context, candidates[i]); });
 }
 
 std::int64_t order_by_savings(const DiagnosisContext& context, std::vector<Candidate>& candidates,

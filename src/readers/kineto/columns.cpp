@@ -16,77 +16,118 @@ IdType remember(std::vector<IdType>& known, std::uint32_t local, Make&& make) {
   return known[local];
 }
 
-Value parse_argument(std::string_view raw) {
-  if (raw.empty()) return {};
-  return parse_json_value(raw).value_or(Value{});
+template <class IdType>
+bool is_in(const std::vector<IdType>& known, std::uint32_t local) {
+  return local < known.size() && known[local].valid();
+}
+
+// One column of arguments. `value` gives what the trace keeps of it.
+template <class Raw, class Slots, class ToValue>
+void write_arguments(const std::vector<Raw>& block, std::uint32_t first, const Slots& slots,
+                     ToValue&& value) {
+  for (std::size_t i = 0; i < block.size(); ++i) {
+    slots.rows[i] = first + block[i].row;
+    slots.values[i] = value(block[i]);
+  }
 }
 
 }  // namespace
 
 bool BlockMerger::is_known(const RawRow& row) const {
-  const auto is_in = [](const auto& known, std::uint32_t local) {
-    return local < known.size() && known[local].valid();
-  };
   return is_in(strings_, row.name) && is_in(tracks_, row.track) &&
          (!SignatureId{row.signature}.valid() || is_in(signatures_, row.signature));
 }
 
-void BlockMerger::prepare(ParsedBlock& block) const {
-  EventColumns& events = block.events;
-  events.resize(block.rows.size());
-  for (std::uint32_t i = 0; i < block.rows.size(); ++i) {
-    const RawRow& raw = block.rows[i];
-    events.ts_ns[i] = raw.ts_ns;
-    events.dur_ns[i] = raw.dur_ns;
-    events.correlations[i] = raw.correlation;
-    events.categories[i] = raw.category;
-    events.phases[i] = raw.phase;
-    if (raw.begin_end != 0 && raw.phase != Phase::kDamaged)  // one without a time joins nothing
-      block.begin_ends.push_back(i);
-    if (!is_known(raw)) {
-      block.unknown.push_back(i);
-      continue;
-    }
-    events.names[i] = strings_[raw.name];
-    events.tracks[i] = tracks_[raw.track];
-    events.signatures[i] =
-        SignatureId{raw.signature}.valid() ? signatures_[raw.signature] : SignatureId{};
-  }
-  block.is_prepared = true;
+bool BlockMerger::has_own_json_texts() const {
+  return &parser_.json_texts() != &builder_.strings();
 }
 
-void BlockMerger::append(ParsedBlock& block) {
-  if (!block.is_prepared) prepare(block);
-  EventColumns& events = block.events;
-  for (const std::uint32_t i : block.unknown) {
-    const RawRow& raw = block.rows[i];
-    events.names[i] = string(raw.name);
-    events.tracks[i] = track(raw.track);
-    events.signatures[i] =
-        SignatureId{raw.signature}.valid() ? signature(raw.signature) : SignatureId{};
+void BlockMerger::list_new_texts(const std::vector<RawText>& texts,
+                                 const std::vector<StringId>& known,
+                                 std::vector<std::uint32_t>& fresh) const {
+  fresh.clear();
+  for (const RawText& text : texts)
+    if (!is_in(known, text.text)) fresh.push_back(text.text);
+}
+
+void BlockMerger::prepare(const ParsedBlock& block) {
+  new_rows_.clear();
+  begin_ends_.clear();
+  for (std::uint32_t i = 0; i < block.rows.size(); ++i) {
+    const RawRow& row = block.rows[i];
+    if (row.begin_end != 0 && row.phase != Phase::kDamaged)  // one without a time joins nothing
+      begin_ends_.push_back(i);
+    if (is_known(row)) continue;
+    new_rows_.push_back(i);
+    if (SignatureId{row.signature}.valid() && !is_in(signatures_, row.signature))
+      known_signature(row.signature);
   }
-  const auto first = static_cast<std::uint32_t>(builder_.size());
-  builder_.append_columns(events);
-  const auto event = [first](std::uint32_t row) { return EventId{first + row}; };
-  for (const std::uint32_t row : block.begin_ends)
-    block.rows[row].begin_end == 'B' ? builder_.add_begin(event(row))
-                                     : builder_.add_end(event(row));
-  for (const auto& [row, id] : block.external_ids) builder_.set_external_id(event(row), id);
-  for (const auto& [row, id] : block.sequences) builder_.set_sequence(event(row), id);
-  for (const auto& [row, id] : block.forward_threads) builder_.set_forward_thread(event(row), id);
-  for (const auto& [row, id] : block.streams) builder_.set_stream(event(row), id);
-  for (const auto& [row, id] : block.devices) builder_.set_device(event(row), id);
-  for (const auto& [row, change] : block.memory_changes)
-    builder_.set_memory_change(event(row), change);
-  for (const auto& [row, id] : block.call_stacks) builder_.set_call_stack(event(row), string(id));
-  for (const auto& [row, id] : block.details) builder_.set_details(event(row), json_text(id));
-  for (const auto& [row, id] : block.category_texts)
-    builder_.set_category_text(event(row), string(id));
+  list_new_texts(block.call_stacks, strings_, new_call_stacks_);
+  if (has_own_json_texts()) list_new_texts(block.details, json_texts_, new_details_);
+  list_new_texts(block.category_texts, strings_, new_category_texts_);
+}
+
+void BlockMerger::number(const ParsedBlock& block) {
+  for (const std::uint32_t i : new_rows_) {
+    const RawRow& row = block.rows[i];
+    string(row.name);
+    track(row.track);
+    if (SignatureId{row.signature}.valid()) signature(row.signature);
+  }
+  place_ = builder_.set_aside(block.rows.size(), {.external_ids = block.external_ids.size(),
+                                                  .sequences = block.sequences.size(),
+                                                  .forward_threads = block.forward_threads.size(),
+                                                  .streams = block.streams.size(),
+                                                  .devices = block.devices.size(),
+                                                  .call_stacks = block.call_stacks.size(),
+                                                  .details = block.details.size(),
+                                                  .category_texts = block.category_texts.size(),
+                                                  .memory_changes = block.memory_changes.size()});
+  for (const std::uint32_t row : begin_ends_) {
+    const EventId event{place_.first.row + row};
+    block.rows[row].begin_end == 'B' ? builder_.add_begin(event) : builder_.add_end(event);
+  }
+  for (const std::uint32_t local : new_call_stacks_) string(local);
+  for (const std::uint32_t local : new_details_) json_text(local);
+  for (const std::uint32_t local : new_category_texts_) string(local);
   for (const RawLabel& label : block.labels)
     builder_.add_label(builder_.track(track(label.track)),
                        std::string{builder_.text(string(label.name))}, parse_argument(label.value));
   for (const auto& [problem, byte] : block.problems)
     builder_.warnings().add(kProblemTexts[static_cast<std::size_t>(problem)], byte);
+}
+
+void BlockMerger::write(const ParsedBlock& block) const {
+  const EventSlots slots = builder_.slots(place_);
+  for (std::size_t i = 0; i < block.rows.size(); ++i) {
+    const RawRow& row = block.rows[i];
+    slots.ts_ns[i] = row.ts_ns;
+    slots.dur_ns[i] = row.dur_ns;
+    slots.correlations[i] = row.correlation;
+    slots.names[i] = strings_[row.name];
+    slots.tracks[i] = tracks_[row.track];
+    const SignatureId local{row.signature};
+    slots.signatures[i] = local.valid() ? signatures_[local.row] : local;
+    slots.categories[i] = row.category;
+    slots.phases[i] = row.phase;
+  }
+  const std::uint32_t first = place_.first.row;
+  const auto number = [](const RawInt& raw) { return raw.value; };
+  const auto text = [this](const RawText& raw) { return strings_[raw.text]; };
+  const bool translates = has_own_json_texts();
+  const auto json = [this, translates](const RawText& raw) {
+    return translates ? json_texts_[raw.text] : StringId{raw.text};
+  };
+  write_arguments(block.external_ids, first, slots.external_ids, number);
+  write_arguments(block.sequences, first, slots.sequences, number);
+  write_arguments(block.forward_threads, first, slots.forward_threads, number);
+  write_arguments(block.streams, first, slots.streams, number);
+  write_arguments(block.devices, first, slots.devices, number);
+  write_arguments(block.call_stacks, first, slots.call_stacks, text);
+  write_arguments(block.details, first, slots.details, json);
+  write_arguments(block.category_texts, first, slots.category_texts, text);
+  write_arguments(block.memory_changes, first, slots.memory_changes,
+                  [](const RawMemory& raw) { return raw.change; });
 }
 
 StringId BlockMerger::string(std::uint32_t local) {
@@ -97,7 +138,7 @@ StringId BlockMerger::string(std::uint32_t local) {
 }
 
 StringId BlockMerger::json_text(std::uint32_t local) {
-  if (&parser_.json_texts() == &builder_.strings()) return {local};
+  if (!has_own_json_texts()) return {local};
   return remember(json_texts_, local,
                   [&] { return builder_.intern(parser_.json_texts().text({local})); });
 }
@@ -117,18 +158,21 @@ TrackId BlockMerger::track(std::uint32_t local) {
   });
 }
 
+KnownSignature& BlockMerger::known_signature(std::uint32_t local) {
+  if (local >= parsed_signatures_.size()) parsed_signatures_.resize(std::size_t{local} + 1);
+  KnownSignature*& known = parsed_signatures_[local];
+  if (known == nullptr) {
+    const RawSignature& raw = parser_.signatures()[local];
+    const auto [signature, is_new] = known_.find_or_add(parser_.strings().text({raw.name}), raw);
+    known = &signature;
+    if (is_new) known->parse();
+  }
+  return *known;
+}
+
 SignatureId BlockMerger::signature(std::uint32_t local) {
   return remember(signatures_, local, [&] {
-    RawSignature raw = parser_.signatures()[local];
-    raw.name = string(raw.name).row;
-    const std::uint32_t known = known_.raw.intern(raw);
-    if (known == known_.ids.size())
-      known_.ids.push_back(builder_.intern(Signature{.name = {raw.name},
-                                                     .dims = parse_argument(raw.dims),
-                                                     .types = parse_argument(raw.types),
-                                                     .strides = parse_argument(raw.strides),
-                                                     .concrete = parse_argument(raw.concrete)}));
-    return known_.ids[known];
+    return known_signature(local).id(builder_, string(parser_.signatures()[local].name));
   });
 }
 

@@ -1,10 +1,11 @@
-// columns.hpp: blocks decoded by one parser, appended to the trace in file order.
+// columns.hpp: blocks decoded by one parser, put into the trace in file order.
 //   KnownSignatures known;                         // one per trace
 //   BlockMerger merger{parser, builder, known};    // one per parser
-//   merger.prepare(block);                  // if there are threads: does not touch the builder
-//   merger.append(block);
-// Texts are unescaped and arguments parsed here, once per distinct one. The caller sees to it that
-// blocks arrive in file order and that only one merger works on the builder at a time.
+//   merger.prepare(block);                  // any thread: what the trace may not know yet
+//   merger.number(block);                   // in file order, one at a time: its rows, ids of new names
+//   merger.write(block);                    // any thread: the rows
+// Only number() must wait for its turn, and it looks at what is new. Texts are unescaped and arguments
+// parsed here, once per distinct one. Whoever needs no threads calls append().
 #pragma once
 
 #include <cstdint>
@@ -12,31 +13,35 @@
 #include <vector>
 
 #include "readers/kineto/event.hpp"
+#include "readers/kineto/known_signatures.hpp"
 
 namespace tracelens::kineto {
-
-// The signatures of the trace by how they are written: what one parser has found need not be parsed
-// again for the next.
-struct KnownSignatures {
-  RawSignatures raw;             // by the trace's names
-  std::vector<SignatureId> ids;  // of each
-};
 
 class BlockMerger {
  public:
   BlockMerger(const EventParser& parser, TraceBuilder& builder, KnownSignatures& known)
       : parser_{parser}, builder_{builder}, known_{known} {}
-  // Turns the rows of a block into columns, as far as the trace knows all that they name. They stay as
-  // they are from here on.
-  void prepare(ParsedBlock& block) const;
-  void append(ParsedBlock& block);
+  void prepare(const ParsedBlock& block);
+  void number(const ParsedBlock& block);
+  void write(const ParsedBlock& block) const;
+  // Where the rows of the block are that was numbered last.
+  [[nodiscard]] const EventPlace& place() const { return place_; }
+  void append(const ParsedBlock& block) {
+    prepare(block);
+    number(block);
+    write(block);
+  }
 
  private:
   [[nodiscard]] bool is_known(const RawRow& row) const;
+  void list_new_texts(const std::vector<RawText>& texts, const std::vector<StringId>& known,
+                      std::vector<std::uint32_t>& fresh) const;
+  [[nodiscard]] bool has_own_json_texts() const;
   StringId string(std::uint32_t local);
   StringId json_text(std::uint32_t local);
   TrackId track(std::uint32_t local);
   SignatureId signature(std::uint32_t local);
+  KnownSignature& known_signature(std::uint32_t local);
 
   const EventParser& parser_;
   TraceBuilder& builder_;
@@ -45,6 +50,13 @@ class BlockMerger {
   std::vector<StringId> strings_, json_texts_;
   std::vector<TrackId> tracks_;
   std::vector<SignatureId> signatures_;
+  std::vector<KnownSignature*> parsed_signatures_;  // by local id
+
+  // --- of the block at hand ---
+  std::vector<std::uint32_t> new_rows_;  // those that name something for the first time
+  std::vector<std::uint32_t> new_call_stacks_, new_details_, new_category_texts_;  // local ids
+  std::vector<std::uint32_t> begin_ends_;                                          // rows
+  EventPlace place_;
 };
 
 }  // namespace tracelens::kineto

@@ -56,9 +56,6 @@ void ParsedBlock::clear() {
   labels.clear();
   problems.clear();
   controls = {};
-  is_prepared = false;
-  unknown.clear();
-  begin_ends.clear();
 }
 
 EventParser::Outcome EventParser::parse(std::string_view text, std::uint64_t first_byte,

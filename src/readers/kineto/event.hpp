@@ -90,12 +90,6 @@ struct ParsedBlock {
   std::vector<RawProblem> problems;
   StrayControls controls;
 
-  // --- by BlockMerger ---
-  bool is_prepared = false;
-  EventColumns events;                 // the rows
-  std::vector<std::uint32_t> unknown;  // rows that name something for the first time
-  std::vector<std::uint32_t> begin_ends;
-
   void clear();
 };
 

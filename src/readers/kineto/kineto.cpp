@@ -15,6 +15,7 @@
 #include <optional>
 #include <tracelens/error.hpp>
 #include <tracelens/trace_builder.hpp>
+#include <utility>
 #include <vector>
 
 #include "io/threads.hpp"
@@ -47,7 +48,9 @@ constexpr std::size_t kLongestTail = std::size_t{64} << 20;
 // Every attempt to go on after an element without an end looks at all text read since. A file made
 // of such elements is given up when the attempts have looked at this much.
 constexpr std::uint64_t kRetryBytes = std::uint64_t{1} << 27;
-constexpr double kEnoughToEstimate = 0.25;  // of the file, before memory is set aside for the rest
+// Of the file, before memory is set aside for the rest; and how much more of it before that is done again.
+constexpr double kEnoughToEstimate = 1. / 64, kNextEstimate = 4;
+constexpr double kMoreThanEstimated = 1.15;
 
 bool is_space(char c) { return static_cast<unsigned char>(c) <= ' '; }
 
@@ -193,14 +196,20 @@ struct Worker {
     outcome = parser.parse(block.text.view(), block.first_byte, parsed);
     merger.prepare(parsed);
   }
+  // Any thread may do it, once the rows have their numbers.
+  void write() {
+    if (std::exchange(is_unwritten, false)) merger.write(parsed);
+  }
   Block block;
   EventParser parser;
   ParsedBlock parsed;
   EventParser::Outcome outcome{};
   BlockMerger merger;
+  bool is_unwritten = false;  // the rows of `parsed` have their place in the trace
 };
 
-// Puts decoded blocks into the trace, in file order; repairs the ones that were cut badly.
+// Puts decoded blocks into the trace, in file order; repairs the ones that were cut badly. What is in
+// `parsed` has its place then, and Worker::write() is to be called.
 class Assembly {
  public:
   Assembly(TraceBuilder& builder, const ReadOptions& options, Indexing* indexing)
@@ -234,7 +243,7 @@ class Assembly {
                                 builder_.source().text_bytes);
       builder_.source().cut_short = true;
     }
-    report(block);
+    report(worker);
   }
 
   [[nodiscard]] bool list_closed() const { return list_closed_; }
@@ -242,8 +251,10 @@ class Assembly {
   [[nodiscard]] const StrayControls& controls() const { return controls_; }
 
  private:
-  void append(Worker& worker) {
-    worker.merger.append(worker.parsed);
+  // Of rows that have been prepared.
+  void number(Worker& worker) {
+    worker.merger.number(worker.parsed);
+    worker.is_unwritten = true;
     if (places_ == nullptr) return;
     for (const auto& [byte, size] : worker.parsed.places) {
       places_->begins.push_back(byte);
@@ -254,7 +265,7 @@ class Assembly {
   // Appends what was decoded from `text` and keeps the part that was not an element yet.
   void take(Worker& worker, std::string_view text, std::uint64_t first_byte,
             EventParser::Outcome outcome) {
-    append(worker);
+    number(worker);
     controls_.add(worker.parsed.controls);
     const std::string_view rest = text.substr(outcome.stop);
     in_hole_ = outcome.end == EventParser::End::kInHole;
@@ -274,10 +285,17 @@ class Assembly {
     retry_bytes_ = unended_.size() * 2;  // so that a very long element costs linear time
   }
 
-  void decode_unended(Worker& worker) {
+  // Makes room for other rows.
+  static void start_anew(Worker& worker) {
+    worker.write();
     worker.parsed.clear();
+  }
+
+  void decode_unended(Worker& worker) {
+    start_anew(worker);
     const auto outcome =
         worker.parser.parse(unended_.view(), unended_byte_, worker.parsed, in_hole_);
+    worker.merger.prepare(worker.parsed);
     take(worker, unended_.view(), unended_byte_, outcome);
   }
 
@@ -293,9 +311,10 @@ class Assembly {
         is_given_up_ = true;
         return;
       }
-      worker.parsed.clear();
+      start_anew(worker);
       worker.parser.append_damaged(Problem::kUnendedEvent, unended_byte_, worker.parsed);
-      append(worker);
+      worker.merger.prepare(worker.parsed);
+      number(worker);
       unended_.erase_front(next);
       unended_byte_ += next;
       decode_unended(worker);
@@ -304,7 +323,8 @@ class Assembly {
 
   // No event has been found yet behind NUL bytes.
   void end_hole(Worker& worker, bool at_end) {
-    worker.parsed.clear();
+    start_anew(worker);
+    worker.merger.prepare(worker.parsed);
     if (const std::size_t end =
             at_end ? find_list_end_after_hole(unended_.view()) : std::string_view::npos;
         end != std::string_view::npos) {
@@ -330,11 +350,31 @@ class Assembly {
                             builder_.source().text_bytes);
   }
 
-  void report(const Block& block) {
-    if (!has_reserved_ && block.fraction >= kEnoughToEstimate) {
-      has_reserved_ = true;
-      builder_.reserve(
-          static_cast<std::size_t>(static_cast<double>(builder_.size()) / block.fraction * 1.15));
+  // Room for the whole, as far as what is there tells, so that columns seldom move while threads write
+  // into them. Memory is only touched when used.
+  void reserve(const EventPlace& last, double fraction) {
+    const double scale = kMoreThanEstimated / fraction;
+    const auto whole = [scale](std::size_t before, std::size_t own) {
+      return static_cast<std::size_t>(static_cast<double>(before + own) * scale);
+    };
+    builder_.reserve(whole(builder_.size(), 0));
+    const ArgumentCounts &before = last.before, &own = last.arguments;
+    builder_.reserve({.external_ids = whole(before.external_ids, own.external_ids),
+                      .sequences = whole(before.sequences, own.sequences),
+                      .forward_threads = whole(before.forward_threads, own.forward_threads),
+                      .streams = whole(before.streams, own.streams),
+                      .devices = whole(before.devices, own.devices),
+                      .call_stacks = whole(before.call_stacks, own.call_stacks),
+                      .details = whole(before.details, own.details),
+                      .category_texts = whole(before.category_texts, own.category_texts),
+                      .memory_changes = whole(before.memory_changes, own.memory_changes)});
+  }
+
+  void report(const Worker& worker) {
+    const Block& block = worker.block;
+    if (block.fraction >= estimate_at_ && block.fraction < 1) {
+      estimate_at_ = block.fraction * kNextEstimate;
+      reserve(worker.merger.place(), block.fraction);
     }
     if (options_.on_progress)
       options_.on_progress({block.fraction, builder_.source().text_bytes, builder_.size()});
@@ -350,7 +390,8 @@ class Assembly {
   bool is_given_up_ = false, in_hole_ = false;
   PaddedText behind_;  // text after the event list
   StrayControls controls_;
-  bool list_closed_ = false, has_reserved_ = false;
+  bool list_closed_ = false;
+  double estimate_at_ = kEnoughToEstimate;
 };
 
 }  // namespace
@@ -383,7 +424,8 @@ Trace read_blocks(io::Stream& in, const ReadOptions& options, Indexing* indexing
                      source.fill(worker.block);
                      worker.decode();
                    },
-                   [&](Worker& worker) { assembly.accept(worker); }};
+                   [&](Worker& worker) { assembly.accept(worker); },
+                   [](Worker& worker) { worker.write(); }};
   work.run(io::thread_count(options.threads), [&] { return Worker{builder, known, indexing}; });
   assembly.controls().add_to(builder.warnings());
   if (assembly.list_closed() && !top.close(assembly.behind_list().view())) {

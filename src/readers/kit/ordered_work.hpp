@@ -2,14 +2,16 @@
 // order.
 //   OrderedWork work{[&](Worker& worker) { return source.next(worker.block); },   // one at a time
 //                    [&](Worker& worker) { worker.parse(); },                     // all at once
-//                    [&](Worker& worker) { assembly.accept(worker); }};           // one at a time
+//                    [&](Worker& worker) { assembly.accept(worker); },            // one at a time
+//                    [&](Worker& worker) { worker.write(); }};                    // all at once; may be left out
 //   work.run(threads, [&] { return Worker{builder}; });
 // N identical threads: each takes the next piece and works on it without any lock. One of them at a
 // time accepts: whoever has the piece whose turn it is, and with it those behind it that are worked on
 // already, so that no turn waits for a thread to wake up. The others go on with the next piece as long
-// as there is a worker for it: each holds one piece until that is accepted. Several threads use a worker,
-// one at a time; all are dropped by the caller of run(). The order, and so the result, does not depend
-// on N. An exception of any of them ends the work and is thrown by run().
+// as there is a worker for it: each holds one piece until that is accepted. What remains to be done with an
+// accepted piece, in any order, is done by whoever is free, before anything new is begun. Several threads use
+// a worker, one at a time; all are dropped by the caller of run(). The order, and so the result, does not
+// depend on N. An exception of any of them ends the work and is thrown by run().
 #pragma once
 
 #include <algorithm>
@@ -20,17 +22,27 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace tracelens {
 
-template <class Take, class Work, class Accept>
+// Nothing remains to be done with a piece that is accepted.
+struct NothingLeft {
+  template <class Worker>
+  void operator()(Worker&) const {}
+};
+
+template <class Take, class Work, class Accept, class Complete = NothingLeft>
 class OrderedWork {
  public:
   // `take` gives false when there is nothing left.
-  OrderedWork(Take take, Work work, Accept accept)
-      : take_{std::move(take)}, work_{std::move(work)}, accept_{std::move(accept)} {}
+  OrderedWork(Take take, Work work, Accept accept, Complete complete = {})
+      : take_{std::move(take)},
+        work_{std::move(work)},
+        accept_{std::move(accept)},
+        complete_{std::move(complete)} {}
 
   // `make_worker` makes what a piece is worked on with: at most one for each thread, and for several threads
   // `spare` more. Spare ones take memory, and pay where accepting takes its time.
@@ -59,8 +71,9 @@ class OrderedWork {
     std::vector<Worker*> seats;
     std::vector<std::unique_ptr<Worker>> all;
     std::vector<Worker*> free;
+    std::vector<Worker*> accepted;  // to be completed
     std::size_t to_make;
-    std::condition_variable is_free;
+    std::condition_variable is_free;  // or there is one to be completed
   };
 
   template <class MakeWorker, class Worker>
@@ -85,6 +98,7 @@ class OrderedWork {
   template <class MakeWorker, class Worker>
   Worker* free_worker(const MakeWorker& make_worker, Pool<Worker>& pool) {
     std::unique_lock lock{order_};
+    complete_accepted(lock, pool);
     if (pool.free.empty() && pool.to_make > 0 && !failure_) {
       --pool.to_make;
       lock.unlock();
@@ -93,11 +107,27 @@ class OrderedWork {
       pool.all.push_back(std::move(made));
       return pool.all.back().get();
     }
-    pool.is_free.wait(lock, [&] { return !pool.free.empty() || failure_; });
+    while (pool.free.empty() && !failure_) {
+      pool.is_free.wait(lock);
+      complete_accepted(lock, pool);
+    }
     if (failure_) return nullptr;
     Worker* const worker = pool.free.back();
     pool.free.pop_back();
     return worker;
+  }
+
+  template <class Worker>
+  void complete_accepted(std::unique_lock<std::mutex>& lock, Pool<Worker>& pool) {
+    while (!pool.accepted.empty() && !failure_) {
+      Worker* const worker = pool.accepted.back();
+      pool.accepted.pop_back();
+      lock.unlock();
+      complete_(*worker);
+      lock.lock();
+      pool.free.push_back(worker);
+      pool.is_free.notify_one();
+    }
   }
 
   // Of a thread that leaves: another may wait for one, to find that nothing is left.
@@ -135,7 +165,7 @@ class OrderedWork {
         break;
       }
       ++turn_;
-      pool.free.push_back(ready);
+      (kCompletes ? pool.accepted : pool.free).push_back(ready);
       pool.is_free.notify_one();
     }
     is_accepting_ = false;
@@ -151,9 +181,12 @@ class OrderedWork {
     return true;
   }
 
+  static constexpr bool kCompletes = !std::is_same_v<Complete, NothingLeft>;
+
   Take take_;
   Work work_;
   Accept accept_;
+  Complete complete_;
   std::mutex input_;  // guards take_, taken_ and is_over_
   std::uint64_t taken_ = 0;
   bool is_over_ = false;  // nothing is left, or take_ has thrown: it is not called again

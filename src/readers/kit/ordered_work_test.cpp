@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <stdexcept>
@@ -30,6 +31,27 @@ TEST(OrderedWork, AcceptsThePiecesInTheOrderTheyWereTaken) {
   }
 }
 
+TEST(OrderedWork, CompletesEveryPieceAfterItWasAccepted) {
+  for (const int threads : {1, 2, 5}) {
+    int next = 0;
+    std::vector<int> accepted(100);
+    std::vector<std::atomic<int>> completed(100);
+    OrderedWork work{
+        [&](Piece& piece) {
+          piece.number = next++;
+          return piece.number < 100;
+        },
+        [](Piece&) {},
+        [&](Piece& piece) { accepted[static_cast<std::size_t>(piece.number)] = piece.number + 1; },
+        [&](Piece& piece) {
+          const auto at = static_cast<std::size_t>(piece.number);
+          completed[at] += accepted[at];
+        }};
+    work.run(threads, [] { return Piece{}; });
+    for (int i = 0; i < 100; ++i) EXPECT_EQ(completed[static_cast<std::size_t>(i)], i + 1);
+  }
+}
+
 TEST(OrderedWork, IsNotAskedForMoreAfterTheEndOrAFailure) {
   for (const bool throws : {false, true}) {
     int calls = 0;
@@ -48,7 +70,7 @@ TEST(OrderedWork, IsNotAskedForMoreAfterTheEndOrAFailure) {
 }
 
 TEST(OrderedWork, AFailureOfAnyStepEndsItAndIsThrown) {
-  for (const int failing : {0, 1}) {
+  for (const int failing : {0, 1, 2}) {
     int next = 0;
     OrderedWork work{[&](Piece& piece) {
                        piece.number = next++;
@@ -59,6 +81,9 @@ TEST(OrderedWork, AFailureOfAnyStepEndsItAndIsThrown) {
                      },
                      [&](Piece& piece) {
                        if (failing == 1 && piece.number == 20) throw std::runtime_error{"accept"};
+                     },
+                     [&](Piece& piece) {
+                       if (failing == 2 && piece.number == 20) throw std::runtime_error{"complete"};
                      }};
     EXPECT_THROW(work.run(3, [] { return Piece{}; }), std::runtime_error);
     EXPECT_LT(next, 1'000'000);

@@ -8,7 +8,7 @@
 #include <tracelens/table_text.hpp>
 #include <utility>
 
-#include "io/for_all.hpp"
+#include "io/parallel.hpp"
 #include "io/threads.hpp"
 #include "report/page/application.hpp"
 #include "report/page/blob.hpp"
@@ -86,8 +86,8 @@ Blobs make_blobs(const PageContent& content, std::size_t row_limit) {
   made[0] = texts_blob(texts);
   // Packing is most of the work of a page.
   blobs.packed.resize(made.size());
-  io::for_all(made.size(), io::thread_count(content.threads),
-              [&](std::size_t i) { blobs.packed[i] = pack(made[i]); });
+  io::for_each_part(io::thread_count(content.threads), made.size(),
+                    [&](std::size_t i) { blobs.packed[i] = pack(made[i]); });
   for (const Packed& blob : blobs.packed) blobs.parts.raw_bytes.push_back(blob.raw_bytes);
   if (cut_tables > 0)
     blobs.parts.left_out.push_back(

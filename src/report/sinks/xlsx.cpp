@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "io/ascii.hpp"
-#include "io/for_all.hpp"
 #include "io/gzip_pieces.hpp"
 #include "io/output_file.hpp"
+#include "io/parallel.hpp"
 #include "io/threads.hpp"
 #include "report/sinks/sinks.hpp"
 #include "report/sinks/unique_names.hpp"
@@ -182,8 +182,8 @@ class XlsxSink final : public Sink {
     std::vector<Block> blocks;
     for (std::size_t i = 0; i < plans_.size(); ++i)
       if (plans_[i].table != nullptr) cut_into_blocks(i, blocks);
-    io::for_all(blocks.size(), io::thread_count(info_.threads),
-                [&](std::size_t i) { write_block(blocks[i]); });
+    io::for_each_part(io::thread_count(info_.threads), blocks.size(),
+                      [&](std::size_t i) { write_block(blocks[i]); });
     xlsx::write_workbook(file_, sheets_, styles_, properties());
     file_.commit();
   }

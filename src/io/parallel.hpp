@@ -1,0 +1,50 @@
+// parallel.hpp: the same work for each of many parts, by several threads.
+//   io::for_each_part(threads, parts.size(), [&](std::size_t i) { parts[i].sort(); });
+//   io::for_each_range(threads, rows, [&](std::size_t begin, std::size_t end) { ... });
+// Parts are begun in their order, each by whoever is free; the caller is one of the threads. Returns when all
+// are done. An exception of one is thrown when the others have ended theirs.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <future>
+#include <vector>
+
+namespace tracelens::io {
+
+template <class Use>
+void for_each_part(int threads, std::size_t parts, const Use& use) {
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t part = next++; part < parts; part = next++) use(part);
+  };
+  const std::size_t helpers =
+      std::min(static_cast<std::size_t>(std::max(threads, 1)), std::max<std::size_t>(parts, 1)) - 1;
+  std::vector<std::future<void>> helping;    // their destructors wait
+  for (std::size_t i = 0; i < helpers; ++i)  // deferred when the system gives no thread
+    helping.push_back(std::async(std::launch::async | std::launch::deferred, work));
+  work();
+  for (std::future<void>& helper : helping) helper.get();
+}
+
+// `count` items in ranges that are worth a thread's while; all are in the first if there is but one thread.
+struct Ranges {
+  Ranges(int threads, std::size_t all) : count{all}, size{threads > 1 ? kRangeSize : all} {}
+  [[nodiscard]] std::size_t parts() const { return count == 0 ? 0 : (count + size - 1) / size; }
+  [[nodiscard]] std::size_t begin(std::size_t part) const { return part * size; }
+  [[nodiscard]] std::size_t end(std::size_t part) const {
+    return std::min(count, (part + 1) * size);
+  }
+  static constexpr std::size_t kRangeSize = std::size_t{1} << 17;
+  std::size_t count, size;
+};
+
+template <class Use>
+void for_each_range(int threads, std::size_t count, const Use& use) {
+  const Ranges ranges{threads, count};
+  for_each_part(threads, ranges.parts(),
+                [&](std::size_t part) { use(ranges.begin(part), ranges.end(part)); });
+}
+
+}  // namespace tracelens::io
