@@ -16,8 +16,21 @@ namespace {
 
 // Whether the parts of two signatures are the very same bytes in memory.
 bool is_same_text(const RawSignature& a, const RawSignature& b) {
-  return a.dims.data() == b.dims.data() && a.types.data() == b.types.data() &&
+  return a.name == b.name && a.dims.data() == b.dims.data() && a.types.data() == b.types.data() &&
          a.strides.data() == b.strides.data() && a.concrete.data() == b.concrete.data();
+}
+
+// Whether `text` is the object with these members.
+bool is_joined(std::string_view text, const std::vector<std::string_view>& members) {
+  const char* p = text.data();
+  const char* const end = p + text.size();
+  char before = '{';
+  for (const std::string_view member : members) {
+    if (p == end || *p != before || !begins_with(p + 1, end, member)) return false;
+    p += 1 + member.size();
+    before = ',';
+  }
+  return p + 1 == end && *p == '}';
 }
 
 bool has_time(Phase phase) { return phase != Phase::kMetadata && phase != Phase::kDamaged; }
@@ -147,14 +160,15 @@ bool EventParser::parse_mended(std::string_view element, std::uint64_t byte, Par
 }
 
 void EventParser::append(const EventFields& fields, std::uint64_t byte, ParsedBlock& block) {
-  const auto row = static_cast<std::uint32_t>(block.rows.size());
   const auto problem = [&](Problem kind) { block.problems.push_back({kind, byte}); };
+  const bool is_expected_track =
+      fields.expected.track < tracks_.size() && tracks_[fields.expected.track] == fields.track;
   RawRow& raw = block.rows.emplace_back(
       RawRow{.ts_ns = fields.ts_ns,
              .dur_ns = fields.dur_ns,
              .correlation = fields.numbers.correlation(),
              .name = fields.name_id != kNoId ? fields.name_id : strings_.intern({}).row,
-             .track = intern(fields.track),
+             .track = is_expected_track ? fields.expected.track : intern(fields.track),
              .signature = kNoId,
              .category = fields.category,
              .phase = fields.phase == 0 ? Phase::kDamaged : to_phase(fields.phase),
@@ -175,7 +189,7 @@ void EventParser::append(const EventFields& fields, std::uint64_t byte, ParsedBl
       !fields.signature.types.empty() || !fields.signature.concrete.empty()) {
     RawSignature signature = fields.signature;
     signature.name = raw.name;
-    raw.signature = intern_signature(signature);
+    raw.signature = intern_signature(signature, fields.expected.signature);
   }
   if (raw.phase == Phase::kMetadata) {
     if (is_label_name(fields.name) && !fields.label.empty())
@@ -197,17 +211,28 @@ void EventParser::append(const EventFields& fields, std::uint64_t byte, ParsedBl
     problem(Problem::kNegativeDuration);
     raw.dur_ns = 0;
   }
-  if (raw.category == Category::kPythonFunction) return;  // see parse_field: nothing else is kept
+  Recall::Seen seen{.name = raw.name,
+                    .signature = raw.signature,
+                    .call_stack = fields.call_stack,
+                    .track = raw.track};
+  if (raw.category != Category::kPythonFunction)  // see parse_field: nothing else is kept
+    seen.details = append_args(fields, raw, block);
+  if (fields.trail != nullptr) layouts_->recall().remember(*fields.trail, seen);
+}
 
+std::uint32_t EventParser::append_args(const EventFields& fields, const RawRow& raw,
+                                       ParsedBlock& block) {
+  const auto row = static_cast<std::uint32_t>(block.rows.size() - 1);
   const auto keep = [row](std::vector<RawInt>& column, std::int64_t value) {
     if (value != kAbsent) column.push_back({row, value});
   };
-  if (fields.category_text != category_name(raw.category))
+  if (const std::string_view own = category_name(raw.category);
+      fields.category_text.data() != own.data() && fields.category_text != own)
     block.category_texts.push_back({row, strings_.intern(fields.category_text).row});
   if (!is_index_ || raw.category == Category::kUserAnnotation ||
       raw.category == Category::kGpuUserAnnotation)
     keep(block.external_ids, fields.numbers[NumberArg::kExternalId]);
-  if (is_index_) return;
+  if (is_index_) return kNoId;
   keep(block.sequences, fields.numbers[NumberArg::kSequence]);
   keep(block.forward_threads, fields.numbers[NumberArg::kForwardThread]);
   keep(block.streams, fields.numbers[NumberArg::kStream]);
@@ -216,7 +241,10 @@ void EventParser::append(const EventFields& fields, std::uint64_t byte, ParsedBl
       fields.memory.is_usable())
     block.memory_changes.push_back({row, fields.memory.change()});
   if (fields.call_stack != kNoId) block.call_stacks.push_back({row, fields.call_stack});
-  if (!details_.empty()) block.details.push_back({row, intern_details()});
+  if (details_.empty()) return kNoId;
+  const std::uint32_t details = intern_details(fields.expected.details);
+  block.details.push_back({row, details});
+  return details;
 }
 
 void EventParser::append(const GivenEvent& event, std::uint64_t byte, ParsedBlock& block) {
@@ -266,20 +294,25 @@ std::uint32_t EventParser::intern(const RawTrack& track) {
   return last_track_;
 }
 
-const RawSignature& EventParser::last_signature(std::uint32_t name) const {
+const RawSignature& EventParser::expected_signature(const EventFields& fields) const {
   static const RawSignature kNothing;
+  const std::uint32_t name = fields.name_id;
+  if (fields.expected.signature != kNoId && fields.expected.name == name)
+    return signatures_.all()[fields.expected.signature];
   if (name >= last_signatures_.size() || last_signatures_[name] == kNoId) return kNothing;
   return signatures_.all()[last_signatures_[name]];
 }
 
-std::uint32_t EventParser::intern_signature(const RawSignature& signature) {
+std::uint32_t EventParser::intern_signature(const RawSignature& signature, std::uint32_t expected) {
   if (last_signatures_.size() <= signature.name) last_signatures_.resize(strings_.size(), kNoId);
   std::uint32_t& last = last_signatures_[signature.name];
-  if (last != kNoId && is_same_text(signatures_.all()[last], signature)) return last;
+  for (const std::uint32_t likely : {expected, last})
+    if (likely != kNoId && is_same_text(signatures_.all()[likely], signature)) return last = likely;
   return last = signatures_.intern(signature);
 }
 
-std::uint32_t EventParser::intern_details() {
+std::uint32_t EventParser::intern_details(std::uint32_t expected) {
+  if (expected != kNoId && is_joined(json_texts_->text({expected}), details_)) return expected;
   scratch_.clear();
   for (const std::string_view member : details_) {
     scratch_ += scratch_.empty() ? '{' : ',';

@@ -188,16 +188,21 @@ class EventParser {
   const char* skip_args(const char* p, const char* end);
   const char* parse_args(const char* p, const char* end, EventFields& fields);
   const char* parse_arg(std::string_view key, const char* p, const char* end, EventFields& fields);
+  // The end of the string at `p` if it is this one of strings_, which was a string before; else
+  // nullptr.
+  const char* pass_text(const char* p, const char* end, std::uint32_t id) const;
   const char* parse_name(const char* p, const char* end, EventFields& fields);
   const char* parse_signature_part(std::string_view RawSignature::*part, const char* p,
                                    const char* end, EventFields& fields);
   const char* parse_call_stack(const char* p, const char* end, EventFields& fields);
   const char* parse_track_part(const char* p, const char* end, RawTrackPart& part);
   void append(const EventFields& fields, std::uint64_t byte, ParsedBlock& block);
-  std::uint32_t intern_signature(const RawSignature& signature);
-  // The arguments the op of this name was last called with; empty ones when never.
-  const RawSignature& last_signature(std::uint32_t name) const;
-  std::uint32_t intern_details();
+  // The arguments of the last row; returns the id of its details.
+  std::uint32_t append_args(const EventFields& fields, const RawRow& raw, ParsedBlock& block);
+  std::uint32_t intern_signature(const RawSignature& signature, std::uint32_t expected);
+  // The arguments the event at hand will probably have; empty ones when nothing is known.
+  const RawSignature& expected_signature(const EventFields& fields) const;
+  std::uint32_t intern_details(std::uint32_t expected);
 
   StringTable strings_, own_json_texts_;
   StringTable* json_texts_ = &own_json_texts_;

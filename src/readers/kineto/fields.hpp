@@ -10,6 +10,7 @@
 #include "readers/chrome/json_scan.hpp"
 #include "readers/kineto/event.hpp"
 #include "readers/kineto/number_args.hpp"
+#include "readers/kineto/recall.hpp"
 #include "readers/kineto/signatures.hpp"
 
 namespace tracelens::kineto {
@@ -75,12 +76,16 @@ struct EventFields {
   RawTrack track;
   RawSignature signature;
   RawMemoryArgs memory;
+  // For Recall: what is expected, and the last event of this kind; nullptr: its kind is not known.
+  Recall::Seen expected;
+  Recall::Trail* trail = nullptr;
 
   // The JSON that Perfetto makes of rocprofv3's traces has only whole microseconds in ts and dur, and
   // no dur at all on the slices ('b') of GPU queues, on empty ones ('n', 'I') and unended ones ('B').
   [[nodiscard]] bool has_exact_times() const {
     constexpr std::string_view kPhases = "XbnIB";
-    return numbers.has_times() && kPhases.find(phase) != std::string_view::npos;
+    return numbers[NumberArg::kBeginNs] != kAbsent && numbers.has_times() &&
+           kPhases.find(phase) != std::string_view::npos;
   }
 
   // A copy of rocprofv3 names no GPU of its own: it is the one the data goes to, or comes from.

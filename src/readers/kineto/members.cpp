@@ -172,7 +172,20 @@ const char* EventParser::parse_arg(std::string_view key, const char* p, const ch
   return skip_value(p, end);
 }
 
+const char* EventParser::pass_text(const char* p, const char* end, std::uint32_t id) const {
+  if (id == kNoId || *p != '"') return nullptr;
+  const std::string_view text = strings_.text({id});
+  if (!begins_with(p + 1, end, text)) return nullptr;
+  const char* const quote = p + 1 + text.size();
+  return *quote == '"' ? quote + 1 : nullptr;
+}
+
 const char* EventParser::parse_name(const char* p, const char* end, EventFields& fields) {
+  if (const char* const after = pass_text(p, end, fields.expected.name)) {
+    fields.name = between(p + 1, after - 1);
+    fields.name_id = fields.expected.name;
+    return after;
+  }
   const char* const after = skip_value(p, end);
   if (after != nullptr && !between(p, after).starts_with("null")) {
     fields.name = unquoted(p, after);
@@ -185,7 +198,7 @@ const char* EventParser::parse_name(const char* p, const char* end, EventFields&
 // than finding the end of the value and its hash.
 const char* EventParser::parse_signature_part(std::string_view RawSignature::*part, const char* p,
                                               const char* end, EventFields& fields) {
-  const std::string_view last = last_signature(fields.name_id).*part;
+  const std::string_view last = expected_signature(fields).*part;
   if (last.starts_with('[') && begins_with(p, end, last)) {  // a whole list: it ends there
     fields.signature.*part = last;
     return p + last.size();
@@ -197,15 +210,12 @@ const char* EventParser::parse_signature_part(std::string_view RawSignature::*pa
 
 const char* EventParser::parse_call_stack(const char* p, const char* end, EventFields& fields) {
   if (*p != '"') return skip_value(p, end);
-  // Ops in a row mostly come from one place: compare with the last stack, its closing quote
-  // included.
-  if (last_stack_ < strings_.size()) {
-    const std::string_view last = strings_.text({last_stack_});
-    if (begins_with(p + 1, end, last) && p[1 + last.size()] == '"') {
-      fields.call_stack = last_stack_;
-      return p + last.size() + 2;
+  // Ops in a row mostly come from one place.
+  for (const std::uint32_t likely : {fields.expected.call_stack, last_stack_})
+    if (const char* const after = pass_text(p, end, likely)) {
+      fields.call_stack = last_stack_ = likely;
+      return after;
     }
-  }
   const char* const after = skip_value(p, end);
   if (after != nullptr) fields.call_stack = last_stack_ = strings_.intern(unquoted(p, after)).row;
   return after;

@@ -57,14 +57,6 @@ bool NumberArgs::has_times() const {
          (end_ns == kAbsent || end_ns == begin_ns + delta_ns);
 }
 
-std::int64_t NumberArgs::correlation() const {
-  for (const NumberArg arg :
-       {NumberArg::kCorrelation, NumberArg::kCorrId, NumberArg::kCorrelationId,
-        NumberArg::kCorrelationIdCamel, NumberArg::kCorrIdCamel})
-    if ((*this)[arg] != kAbsent) return (*this)[arg];
-  return kAbsent;
-}
-
 bool is_slice_arg(std::string_view name, bool is_real) {
   constexpr std::string_view kOfOps[] = {"Input Dims", "Input type", "Input Strides",
                                          "Concrete Inputs", "Call stack"};

@@ -51,7 +51,13 @@ class NumberArgs {
   // nanosecond.
   [[nodiscard]] bool has_times() const;
   // The id a launch shares with its GPU work, by whichever name it is written; in order of trust.
-  [[nodiscard]] std::int64_t correlation() const;
+  [[nodiscard]] std::int64_t correlation() const {
+    for (const NumberArg arg :
+         {NumberArg::kCorrelation, NumberArg::kCorrId, NumberArg::kCorrelationId,
+          NumberArg::kCorrelationIdCamel, NumberArg::kCorrIdCamel})
+      if ((*this)[arg] != kAbsent) return (*this)[arg];
+    return kAbsent;
+  }
 
  private:
   std::array<std::int64_t, static_cast<std::size_t>(NumberArg::kCorrIdCamel) + 1> values_;

@@ -3,6 +3,7 @@
 // nullptr when the text ends, or stops being JSON, before the value does.
 #pragma once
 
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -59,14 +60,22 @@ inline std::int64_t to_integer(std::string_view text) {
   return kAbsent;
 }
 
+inline bool ends_integer(char c) {
+  return c == ',' || c == '}' || static_cast<unsigned char>(c) <= ' ';
+}
+
 inline const char* parse_integer(const char* p, const char* end, std::int64_t& value) {
-  // Nearly always: up to 18 digits and then a delimiter.
-  std::int64_t digits = 0;
-  const char* q = p;
-  while (static_cast<unsigned char>(*q - '0') < 10 && q - p < 18)
-    digits = digits * 10 + (*q++ - '0');
-  if (q != p && (*q == ',' || *q == '}' || static_cast<unsigned char>(*q) <= ' ')) [[likely]] {
-    value = digits;
+  // Nearly always: up to 15 digits and then a delimiter.
+  io::detail::DigitRun run = io::detail::digit_run(p, end);
+  const char* q = p + run.length;
+  std::uint64_t digits = run.value;
+  if (run.length == 8) {
+    run = io::detail::digit_run(q, end);
+    digits = digits * io::detail::kPowerOf10[run.length] + run.value;
+    q += run.length;
+  }
+  if (q != p && run.length != 8 && ends_integer(*q)) [[likely]] {
+    value = static_cast<std::int64_t>(digits);
     return q;
   }
   const char* const after = skip_value(p, end);
@@ -91,6 +100,71 @@ inline const char* parse_time(const char* p, const char* end, std::int64_t& ns) 
   const char* const after = skip_value(p, end);
   if (after != nullptr) ns = io::parse_us_as_ns(unquoted(p, after)).value_or(kAbsent);
   return after;
+}
+
+inline std::uint64_t load8(const char* p) {
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, p, sizeof bytes);
+  return bytes;
+}
+
+// The times of events in a row begin with the same digits.
+struct TimeHead {
+  std::uint64_t text = 0x3030303030303030;  // eight of them, as they are written
+  std::uint64_t value = 0;
+};
+
+// One to five digits, three of a fraction and a delimiter, as most durations are: the digits are
+// `value`, and the last `count` of a longer number. nullptr for all else.
+inline const char* parse_thousandths(const char* p, std::uint64_t& value, unsigned& count) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101, kHigh = kOnes * 0xf0, kZeros = kOnes * '0';
+  const std::uint64_t bytes = load8(p);
+  const std::uint64_t no_dot = bytes ^ kOnes * '.';
+  const std::uint64_t dots = (no_dot - kOnes) & ~no_dot & kOnes * 0x80;
+  const unsigned before = static_cast<unsigned>(std::countr_zero(dots)) / 8;
+  if (before - 1 > 4) return nullptr;
+  std::uint32_t behind = 0;
+  std::memcpy(&behind, p + before + 1, sizeof behind);
+  if (!ends_integer(static_cast<char>(behind >> 24))) return nullptr;
+  // Eight digits, with zeros in front.
+  const unsigned missing = 8 * (5 - before);
+  std::uint64_t digits = (bytes & ((std::uint64_t{1} << 8 * before) - 1)) |
+                         std::uint64_t{behind & 0xffffff} << 8 * before;
+  digits = digits << missing | (kZeros & ((std::uint64_t{1} << missing) - 1));
+  if ((((digits & kHigh) ^ kZeros) | (((digits + kOnes * 6) & kHigh) ^ kZeros)) != 0)
+    return nullptr;
+  digits &= kOnes * 0x0f;
+  digits = digits * (1 + (10 << 8)) >> 8 & 0x00ff00ff00ff00ff;
+  digits = digits * (1 + (100 << 16)) >> 16 & 0x0000ffff0000ffff;
+  value = digits * (1 + (std::uint64_t{10'000} << 32)) >> 32;
+  count = before + 3;
+  return p + before + 4;
+}
+
+// As parse_time, which decides where this is not sure.
+inline const char* parse_time(const char* p, const char* end, TimeHead& head, std::int64_t& ns) {
+  std::uint64_t value = 0;
+  unsigned count = 0;
+  if (const std::uint64_t bytes = load8(p); bytes == head.text) {
+    if (const char* const after = parse_thousandths(p + 8, value, count)) [[likely]] {
+      ns = static_cast<std::int64_t>(head.value * io::detail::kPowerOf10[count] + value);
+      return after;
+    }
+  } else if (const char* const after = parse_thousandths(p, value, count)) {
+    ns = static_cast<std::int64_t>(value);
+    return after;
+  } else if (const auto run = io::detail::digit_run(p, end); run.length == 8) {
+    head = {bytes, run.value};
+  }
+  return parse_time(p, end, ns);
+}
+
+// As skip_value; for values that are mostly short integers.
+inline const char* skip_number(const char* p, const char* end) {
+  const unsigned length = io::detail::digit_run(p, end).length;
+  if (length != 0 && ends_integer(p[length])) [[likely]]
+    return p + length;
+  return skip_value(p, end);
 }
 
 // Whether `text` stands at `p`, where it may be cut short: compares in order, and looks no further
