@@ -228,17 +228,6 @@ inline std::uint64_t alike_hash(const char* p) {
   return (load(p) ^ load(p + 8) * 0x9E3779B97F4A7C15U) * 0xD6E8FEB86659FD93U;
 }
 
-// Whether two texts of one length are alike, as in unlike(). Both have 16 readable bytes behind them.
-inline bool is_alike(std::string_view a, std::string_view b) {
-  std::size_t at = 0;
-  while (at < a.size()) {
-    if (const std::uint64_t bits = unlike(a.data() + at, b.data() + at))
-      return at + static_cast<std::size_t>(first_byte(bits)) >= a.size();
-    at += 16;
-  }
-  return !a.empty();
-}
-
 // Whether a control character that is no white space stands in [p, end).
 inline bool has_stray_controls(const char* p, const char* end) {
   for (; p < end; p += 16)
