@@ -60,10 +60,11 @@ void PathGraphBuilder::take_rows(TrackId track, std::span<const std::uint32_t> b
   rows.clear();
   for (const std::uint32_t row : by_time)
     if (trace_.categories()[row] != Category::kPythonFunction) rows.push_back(row);
-  const auto others = std::ranges::equal_range(
-      other_rows_, track, {}, [&](std::uint32_t row) { return trace_.tracks()[row]; });
-  if (others.empty()) return;
-  rows.insert(rows.end(), others.begin(), others.end());
+  const auto track_of = [&](std::uint32_t row) { return trace_.tracks()[row]; };
+  const auto first = std::ranges::lower_bound(other_rows_, track, {}, track_of),
+             last = std::ranges::upper_bound(other_rows_, track, {}, track_of);
+  if (first == last) return;
+  rows.insert(rows.end(), first, last);
   std::vector<std::uint32_t> scratch;
   sort_by_time(rows, trace_.ts_ns(), scratch);
 }
