@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "facts/marked_steps.hpp"
-#include "tree/category_rows.hpp"
 #include "tree/iterations.hpp"
 #include "tree/time_math.hpp"
 
@@ -39,7 +38,11 @@ std::vector<Step> marked_steps(const Trace& trace, std::span<const std::uint32_t
 }
 
 std::vector<Step> find_steps(const Trace& trace, const Tree& tree) {
-  std::vector<Step> found = marked_steps(trace, CategoryRows{trace}.annotations());
+  std::vector<std::uint32_t> annotations;  // CategoryRows would list all calls and GPU events, too
+  const std::span<const Category> categories = trace.categories();
+  for (std::uint32_t row = 0; row < categories.size(); ++row)
+    if (categories[row] == Category::kUserAnnotation) annotations.push_back(row);
+  std::vector<Step> found = marked_steps(trace, annotations);
   if (!found.empty()) return found;
   for (const IterationRoot& root : find_iterations(trace, tree))
     found.push_back({std::string{trace.name(root.first)}, root.ts_ns, root.dur_ns});

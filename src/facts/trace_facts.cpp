@@ -16,7 +16,9 @@ const Tree& TraceFacts::tree() const {
 }
 
 const HostRows& TraceFacts::host_rows() const {
-  return host_rows_.get([&] { return host_rows_by_time(trace_, {.python_frames = true, .threads = tree_options_.threads}); });
+  return host_rows_.get([&] {
+    return host_rows_by_time(trace_, {.python_frames = true, .threads = tree_options_.threads});
+  });
 }
 
 const HostRows& TraceFacts::called_rows() const {
@@ -43,7 +45,9 @@ std::span<const Step> TraceFacts::steps() const {
     std::vector<Step> steps = marked_steps(trace_, rows().annotations());
     if (steps.empty()) steps = find_steps(trace_, tree());
     if (steps.empty())
-      steps = find_steps(trace_, build_tree(trace_, {.python_frames = true}, rows(), host_rows()));
+      steps = find_steps(
+          trace_, build_tree(trace_, {.python_frames = true, .threads = tree_options_.threads},
+                             rows(), host_rows()));
     return steps;
   });
 }

@@ -31,7 +31,9 @@ void ZipWriter::add(std::string_view name, std::span<const GzipPiece> pieces) {
     packed_bytes += piece.packed.size();
   }
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
-  if (text_bytes > kMost || written_ + packed_bytes + name.size() + directory_.size() > kMost)
+  constexpr std::uint64_t kHeaders = 128;  // more than all that is written about a member
+  if (text_bytes > kMost ||
+      written_ + packed_bytes + directory_.size() + 2 * name.size() + kHeaders > kMost)
     throw Error{out_.path(), "would be larger than 4 GB; write CSV files instead (-o folder/)"};
 
   std::string about;  // what stands before the member and in the directory alike

@@ -208,7 +208,8 @@ void EventParser::append(const EventFields& fields, std::uint64_t byte, ParsedBl
     problem(Problem::kNegativeDuration);
     raw.dur_ns = 0;
   }
-  Recall::Seen seen{.name = raw.name,
+  // What is expected is compared as a text between quotes: ["a"] between quotes would be none.
+  Recall::Seen seen{.name = fields.has_text_name ? raw.name : kNoId,
                     .signature = raw.signature,
                     .call_stack = fields.call_stack,
                     .track = raw.track};

@@ -70,6 +70,7 @@ struct EventFields {
   Category category = Category::kNone;
   std::string_view category_text, name, label;
   std::uint32_t name_id = kNoId, call_stack = kNoId;
+  bool has_text_name = false;  // else the name is some other value, printed
   std::int64_t ts_ns = kAbsent, dur_ns = kAbsent, flow_id = kAbsent;
   std::int64_t src_agent = kAbsent, dst_agent = kAbsent;
   NumberArgs numbers;

@@ -12,6 +12,7 @@
 
 #include <cctype>
 #include <cstdint>
+#include <new>
 #include <optional>
 #include <tracelens/error.hpp>
 #include <tracelens/trace_builder.hpp>
@@ -351,7 +352,14 @@ class Assembly {
   }
 
   // Room for the whole, as far as what is there tells, so that columns seldom move while threads write
-  // into them. Memory is only touched when used.
+  // into them. Memory is only touched when used; where so much may not be asked for, columns grow.
+  void try_reserve(const EventPlace& last, double fraction) {
+    try {
+      reserve(last, fraction);
+    } catch (const std::bad_alloc&) {
+    }
+  }
+
   void reserve(const EventPlace& last, double fraction) {
     const double scale = kMoreThanEstimated / fraction;
     const auto whole = [scale](std::size_t before, std::size_t own) {
@@ -374,7 +382,7 @@ class Assembly {
     const Block& block = worker.block;
     if (block.fraction >= estimate_at_ && block.fraction < 1) {
       estimate_at_ = block.fraction * kNextEstimate;
-      reserve(worker.merger.place(), block.fraction);
+      try_reserve(worker.merger.place(), block.fraction);
     }
     if (options_.on_progress)
       options_.on_progress({block.fraction, builder_.source().text_bytes, builder_.size()});

@@ -215,6 +215,19 @@ TEST(Layouts, ThereMayBeMoreLayoutsThanRoom) {
   for (const std::string& event : kEvents) expect_read_as_alone(parser, event);
 }
 
+// A name may be any value; in quotes such a value need not be a text.
+TEST(Layouts, NamesThatAreNoTextsAreNotExpectedAsTexts) {
+  for (const std::string name : {R"(["a"])", R"({"a": 1})", R"(abc\)", "12", "true"}) {
+    const auto event = [](const std::string& value) {
+      return R"({"ph": "X", "cat": "cpu_op", "name": )" + value +
+             R"(, "pid": 7, "tid": 7, "ts": 1.5, "dur": 2})";
+    };
+    EventParser parser;
+    for (int i = 0; i < 20; ++i) expect_read_as_alone(parser, event(name));
+    expect_read_as_alone(parser, event("\"" + name + "\""));
+  }
+}
+
 TEST(Layouts, DamagedEventsAreSeenAsAlone) {
   std::mt19937 random{5};
   EventParser parser;

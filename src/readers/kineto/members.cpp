@@ -184,12 +184,14 @@ const char* EventParser::parse_name(const char* p, const char* end, EventFields&
   if (const char* const after = pass_text(p, end, fields.expected.name)) {
     fields.name = between(p + 1, after - 1);
     fields.name_id = fields.expected.name;
+    fields.has_text_name = true;
     return after;
   }
   const char* const after = skip_value(p, end);
   if (after != nullptr && !between(p, after).starts_with("null")) {
     fields.name = unquoted(p, after);
     fields.name_id = strings_.intern(fields.name).row;
+    fields.has_text_name = *p == '"';
   }
   return after;
 }

@@ -133,10 +133,14 @@ class SheetHandler final : public XmlHandler {
     if (element == "c") start_cell(attribute);
     if (element == "rPh") in_hint_ = true;
     in_value_ = element == "v" || (element == "t" && !in_hint_);
+    run_ = value_.size();
   }
   void on_end(std::string_view element) override {
     if (element == "c") end_cell();
     if (element == "rPh") in_hint_ = false;
+    // A code that is cut by the end of a run is none.
+    if (element == "t" && in_value_)
+      value_ = value_.substr(0, run_) + without_escapes(value_.substr(run_));
     in_value_ = false;
   }
   void on_text(std::string_view text) override {
@@ -194,8 +198,8 @@ class SheetHandler final : public XmlHandler {
         throw Error{where_, "refers to a shared text that is not there"};
       return text_cell(texts_[static_cast<std::size_t>(*index)]);
     }
-    if (type_ == "inlineStr" || type_ == "str" || type_ == "d")
-      return text_cell(without_escapes(std::move(value)));
+    if (type_ == "inlineStr") return text_cell(std::move(value));
+    if (type_ == "str" || type_ == "d") return text_cell(without_escapes(std::move(value)));
     Cell number = cell_of_text(value);
     if (const auto* real = std::get_if<double>(&number)) return whole_or_real(*real);
     return number;
@@ -225,6 +229,7 @@ class SheetHandler final : public XmlHandler {
   std::vector<std::vector<Cell>> rows_;
   std::size_t column_ = 0, next_column_ = 0, cells_ = 0;
   std::string type_, value_;
+  std::size_t run_ = 0;  // where the text at hand begins in the value
   bool in_value_ = false, in_hint_ = false;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <string>
@@ -34,6 +35,8 @@ namespace {
 
 constexpr std::size_t kCellsPerBlock = 8'000;  // about 300 KB of text
 constexpr std::size_t kSmallSheet = 20'000;    // bytes that are not worth more than a fast packer
+constexpr std::size_t kPieceBytes = std::size_t{4}
+                                    << 20;  // of text at a time, however long the cells
 
 // Excel's own limits.
 constexpr std::size_t kMaxRows = 1'048'576, kMaxColumns = 16'384;
@@ -184,6 +187,8 @@ class XlsxSink final : public Sink {
       if (plans_[i].table != nullptr) cut_into_blocks(i, blocks);
     io::for_each_part(io::thread_count(info_.threads), blocks.size(),
                       [&](std::size_t i) { write_block(blocks[i]); });
+    for (Block& block : blocks)
+      std::ranges::move(block.pieces, std::back_inserter(sheets_[block.sheet].xml));
     xlsx::write_workbook(file_, sheets_, styles_, properties());
     file_.commit();
   }
@@ -197,20 +202,19 @@ class XlsxSink final : public Sink {
   };
   // Rows of a sheet that are written together; the first of them has the header too.
   struct Block {
-    std::size_t sheet = 0, piece = 0, begin = 0, end = 0;
+    std::size_t sheet = 0, begin = 0, end = 0;
+    std::vector<io::GzipPiece> pieces = {};
   };
 
   void cut_into_blocks(std::size_t sheet, std::vector<Block>& blocks) {
     const Table& table = *plans_[sheet].table;
     const std::size_t most =
         std::max<std::size_t>(1, kCellsPerBlock / std::max<std::size_t>(1, table.columns().size()));
-    std::size_t pieces = 0;
     for (std::size_t begin = 0; begin == 0 || begin < table.rows(); begin += most)
-      blocks.push_back({sheet, pieces++, begin, std::min(begin + most, table.rows())});
-    sheets_[sheet].xml.resize(pieces);
+      blocks.push_back({sheet, begin, std::min(begin + most, table.rows())});
   }
 
-  void write_block(const Block& block) {
+  void write_block(Block& block) {
     const Plan& plan = plans_[block.sheet];
     const Table& table = *plan.table;
     const auto columns = table.columns();
@@ -225,13 +229,20 @@ class XlsxSink final : public Sink {
     }
     for (std::size_t row = block.begin; row < block.end; ++row) {
       cells.begin_row(row + 1);
-      for (std::size_t i = 0; i < columns.size(); ++i)
+      for (std::size_t i = 0; i < columns.size(); ++i) {
         write_cell(cells, columns[i], row, i, plan.styles[i]);
+        if (xml.size() >= kPieceBytes) pack(xml, block.pieces);
+      }
       cells.end_row();
     }
     if (block.end == table.rows()) xml += end_sheet(block.sheet);
+    pack(xml, block.pieces);
+  }
+
+  static void pack(std::string& xml, std::vector<io::GzipPiece>& pieces) {
     io::GzipPacker packer{xml.size() < kSmallSheet ? io::Packing::kFast : io::Packing::kSmall};
-    sheets_[block.sheet].xml[block.piece] = packer.pack(xml);
+    pieces.push_back(packer.pack(xml));
+    xml.clear();
   }
 
   // The text before the first row; and the notes, which need to know the widths of columns as well.

@@ -37,7 +37,7 @@ std::string notes_xml(std::span<const Note> notes) {
                    "<color indexed=\"81\"/><rFont val=\"Tahoma\"/><family val=\"2\"/></rPr>"
                    "<t xml:space=\"preserve\">",
                    column_letters(note.column));
-    append_cell_text(xml, note.text);
+    append_xml(xml, note.text);
     xml += "</t></r></text></comment>";
   }
   return xml + "</commentList></comments>";

@@ -158,14 +158,9 @@ void Cells::begin_cell(std::size_t column, unsigned style) {
 
 void Cells::text(std::size_t column, std::string_view text, unsigned style) {
   begin_cell(column, style);
-  constexpr std::string_view kSpace = " \n\t";
-  const bool keeps_space =
-      !text.empty() && (kSpace.find(text.front()) != kSpace.npos ||
-                        kSpace.find(text.back()) != kSpace.npos || text.find('\n') != text.npos);
-  out_ +=
-      keeps_space ? " t=\"inlineStr\"><is><t xml:space=\"preserve\">" : " t=\"inlineStr\"><is><t>";
+  out_ += " t=\"inlineStr\"><is>";
   append_cell_text(out_, text);
-  out_ += "</t></is></c>";
+  out_ += "</is></c>";
 }
 
 void Cells::number(std::size_t column, double value, unsigned style) {

@@ -14,6 +14,16 @@ bool is_code(std::string_view text) {
                              [&](char c) { return kHex.find(c) != std::string_view::npos; });
 }
 
+void append_text_element(std::string& out, std::string_view text) {
+  constexpr std::string_view kSpace = " \n\t";
+  const bool keeps_space =
+      !text.empty() && (kSpace.find(text.front()) != kSpace.npos ||
+                        kSpace.find(text.back()) != kSpace.npos || text.find('\n') != text.npos);
+  out += keeps_space ? "<t xml:space=\"preserve\">" : "<t>";
+  append_xml(out, text);
+  out += "</t>";
+}
+
 }  // namespace
 
 void append_xml(std::string& out, std::string_view text) {
@@ -48,11 +58,14 @@ void append_cell_text(std::string& out, std::string_view text) {
   std::size_t copied = 0;
   for (std::size_t at = text.find("_x"); at != text.npos; at = text.find("_x", at + 1)) {
     if (!is_code(text.substr(at))) continue;
-    append_xml(out, text.substr(copied, at - copied));
-    out += "_x005F";  // an underscore, so that the rest is no code any more
-    copied = at;
+    out += "<r>";
+    append_text_element(out, text.substr(copied, at + 1 - copied));
+    out += "</r>";
+    copied = at + 1;
   }
-  append_xml(out, text.substr(copied));
+  if (copied > 0) out += "<r>";
+  append_text_element(out, text.substr(copied));
+  if (copied > 0) out += "</r>";
 }
 
 std::string column_letters(std::size_t column) {

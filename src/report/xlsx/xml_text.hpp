@@ -1,5 +1,5 @@
 // xml_text.hpp: texts as they stand in the parts of a workbook.
-//   append_cell_text(out, "a<b");      // a&lt;b
+//   append_cell_text(out, "a<b");      // <t>a&lt;b</t>
 // Takes what sheet_text() (report/sinks) lets through: valid UTF-8 without control characters.
 #pragma once
 
@@ -15,7 +15,8 @@ inline constexpr std::string_view kXmlHead =
 void append_xml(std::string& out, std::string_view text);
 [[nodiscard]] std::string as_xml(std::string_view text);
 
-// The same for texts of cells, where Excel reads _x0041_ as 'A': such a text keeps its letters.
+// The text of a cell as the elements in <is>. Excel reads _x0041_ as 'A': such a text is cut in the middle, into runs,
+// since the escape for it is not undone by everybody who reads workbooks.
 void append_cell_text(std::string& out, std::string_view text);
 
 // "A", "Z", "AA" for 0, 25, 26.

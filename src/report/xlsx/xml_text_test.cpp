@@ -16,9 +16,10 @@ TEST(XmlText, WhatLooksLikeACodeOfExcelStaysAsItIs) {
     append_cell_text(out, text);
     return out;
   };
-  EXPECT_EQ(cell("a_x0041_b"), "a_x005F_x0041_b");
-  EXPECT_EQ(cell("_x00Af_x000a_<"), "_x005F_x00Af_x005F_x000a_&lt;");  // they share an underscore
-  EXPECT_EQ(cell("gemm_x004_ _x00G1_ _x0041"), "gemm_x004_ _x00G1_ _x0041");
+  EXPECT_EQ(cell("a_x0041_b"), "<r><t>a_</t></r><r><t>x0041_b</t></r>");
+  EXPECT_EQ(cell("_x00Af_x000a_<"),  // they share an underscore
+            "<r><t>_</t></r><r><t>x00Af_</t></r><r><t>x000a_&lt;</t></r>");
+  EXPECT_EQ(cell("gemm_x004_ _x00G1_ _x0041"), "<t>gemm_x004_ _x00G1_ _x0041</t>");
 }
 
 TEST(XmlText, ColumnsHaveLetters) {
