@@ -1,5 +1,6 @@
 #include "memory_limit.hpp"
 
+#include <execinfo.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -98,6 +99,13 @@ std::string size_text(std::uint64_t bytes) {
   return fmt::format("{} MB", bytes / kMegabyte);
 }
 
+// An exception that leaves std::call_once() makes the C library load what it unwinds with, which it can
+// not when memory has run out: it would end the program instead of passing std::bad_alloc on.
+void prepare_to_unwind() {
+  void* frame = nullptr;
+  (void)::backtrace(&frame, 1);
+}
+
 }  // namespace
 
 Check memory_size() { return {"SIZE", complaint_about}; }
@@ -116,6 +124,7 @@ void limit_memory(const std::string& size) {
   if (bytes >= (limit.is_chosen ? limit.before.rlim_max : limit.before.rlim_cur)) return;
   rlimit wanted = limit.before;
   wanted.rlim_cur = std::min<rlim_t>(bytes + stacks(), wanted.rlim_max);
+  prepare_to_unwind();
   if (::setrlimit(RLIMIT_DATA, &wanted) == 0) limit.bytes = bytes;
 }
 
