@@ -1,5 +1,6 @@
 #include "table/markup.hpp"
 
+#include <algorithm>
 #include <cctype>
 
 #include "table/utf8.hpp"
@@ -34,9 +35,12 @@ bool is_markdown(std::string_view text, std::size_t at) {
 
 }  // namespace
 
-void append_markup(std::string& out, std::string_view text) {
-  for (const char c : single_line(text)) {
-    switch (c) {
+void append_escaped(std::string& out, std::string_view text) {
+  while (true) {
+    const std::size_t plain = std::min(text.find_first_of("&<>\""), text.size());
+    out.append(text.substr(0, plain));
+    if (plain == text.size()) return;
+    switch (text[plain]) {
       case '&':
         out += "&amp;";
         break;
@@ -46,13 +50,21 @@ void append_markup(std::string& out, std::string_view text) {
       case '>':
         out += "&gt;";
         break;
-      case '"':
-        out += "&quot;";
-        break;
       default:
-        out.push_back(c);
+        out += "&quot;";
     }
+    text.remove_prefix(plain + 1);
   }
+}
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  append_escaped(out, text);
+  return out;
+}
+
+void append_markup(std::string& out, std::string_view text) {
+  append_escaped(out, single_line(text));
 }
 
 void append_markdown(std::string& out, std::string_view raw) {

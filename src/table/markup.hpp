@@ -10,6 +10,9 @@
 namespace tracelens {
 
 void append_markup(std::string& out, std::string_view text);
+// The same of a text that XML allows, with its line breaks.
+void append_escaped(std::string& out, std::string_view text);
+[[nodiscard]] std::string escaped(std::string_view text);
 [[nodiscard]] std::string as_markup(std::string_view text);
 
 // For GitHub's Markdown, inside a line or a cell of a table: no links or images, no HTML. What is

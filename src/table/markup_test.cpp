@@ -5,6 +5,11 @@
 namespace tracelens {
 namespace {
 
+TEST(Markup, AnAllowedTextKeepsItsLines) {
+  EXPECT_EQ(escaped("a<b> & \"c\"\n'd'"), "a&lt;b&gt; &amp; &quot;c&quot;\n'd'");
+  EXPECT_EQ(escaped(""), "");
+}
+
 TEST(Markup, NothingOfATextIsMarkup) {
   EXPECT_EQ(as_markup("f<a, b>(\"c\" & d)"), "f&lt;a, b&gt;(&quot;c&quot; &amp; d)");
   EXPECT_EQ(as_markup("two\nlines\tµ"), "two lines µ");

@@ -56,7 +56,7 @@ class IdSlots {
     std::int64_t id = 0;
     std::uint32_t slot = kNoSlot;
   };
-  // An eighth of the numbers or less are ids, or there were no hash table: few have the same neighbours.
+  // A sixteenth of the numbers or less are ids, or there were no hash table: few have the same neighbours.
   static constexpr std::uint64_t kNeighbours = 64, kEntriesPerLine = 4;
 
   [[nodiscard]] std::uint64_t distance(std::int64_t id) const {

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "report/xlsx/xml_text.hpp"
+#include "table/markup.hpp"
 
 namespace tracelens::xlsx {
 namespace {
@@ -18,7 +19,7 @@ std::string fill_of(std::uint32_t colour) {
 }
 
 std::string cells_of(const Series& series, std::size_t column) {
-  return fmt::format("<c:f>{}!{}</c:f>", as_xml(series.sheet),
+  return fmt::format("<c:f>{}!{}</c:f>", escaped(series.sheet),
                      absolute_area_name({series.first_row, column,
                                          series.first_row + series.names.size() - 1, column}));
 }
@@ -27,7 +28,7 @@ std::string cells_of(const Series& series, std::size_t column) {
 std::string data_of(const Series& series) {
   std::string names, values;
   for (std::size_t i = 0; i < series.names.size(); ++i) {
-    names += fmt::format("<c:pt idx=\"{}\"><c:v>{}</c:v></c:pt>", i, as_xml(series.names[i]));
+    names += fmt::format("<c:pt idx=\"{}\"><c:v>{}</c:v></c:pt>", i, escaped(series.names[i]));
     values += fmt::format("<c:pt idx=\"{}\"><c:v>{}</c:v></c:pt>", i, series.values[i]);
   }
   return fmt::format(
@@ -43,7 +44,7 @@ std::string labels(std::string_view format, bool is_percent) {
       "<c:dLbls><c:numFmt formatCode=\"{}\" sourceLinked=\"0\"/><c:showLegendKey val=\"0\"/>"
       "<c:showVal val=\"{}\"/><c:showCatName val=\"0\"/><c:showSerName val=\"0\"/>"
       "<c:showPercent val=\"{}\"/><c:showBubbleSize val=\"0\"/></c:dLbls>",
-      as_xml(format), is_percent ? 0 : 1, is_percent ? 1 : 0);
+      escaped(format), is_percent ? 0 : 1, is_percent ? 1 : 0);
 }
 
 std::string chart_space(std::string_view title, std::string_view plot, std::string_view legend) {
@@ -55,7 +56,7 @@ std::string chart_space(std::string_view title, std::string_view plot, std::stri
       "<a:t>{}</a:t></a:r></a:p></c:rich></c:tx><c:overlay val=\"0\"/></c:title>"
       "<c:autoTitleDeleted val=\"0\"/><c:plotArea><c:layout/>{}</c:plotArea>{}"
       "<c:plotVisOnly val=\"1\"/></c:chart></c:chartSpace>",
-      kXmlHead, as_xml(title), plot, legend);
+      kXmlHead, escaped(title), plot, legend);
 }
 
 }  // namespace

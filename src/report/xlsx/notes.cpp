@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "report/xlsx/xml_text.hpp"
+#include "table/markup.hpp"
 
 namespace tracelens::xlsx {
 namespace {
@@ -37,7 +38,7 @@ std::string notes_xml(std::span<const Note> notes) {
                    "<color indexed=\"81\"/><rFont val=\"Tahoma\"/><family val=\"2\"/></rPr>"
                    "<t xml:space=\"preserve\">",
                    column_letters(note.column));
-    append_xml(xml, note.text);
+    append_escaped(xml, note.text);
     xml += "</t></r></text></comment>";
   }
   return xml + "</commentList></comments>";

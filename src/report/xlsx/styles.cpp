@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "report/xlsx/xml_text.hpp"
+#include "table/markup.hpp"
 
 namespace tracelens::xlsx {
 namespace {
@@ -88,7 +89,7 @@ std::string Styles::xml() const {
   for (const Style& style : styles_) {
     std::size_t format = 0;
     if (!style.number_format.empty())
-      format = kFirstOwnFormat + codes.place_of(as_xml(style.number_format));
+      format = kFirstOwnFormat + codes.place_of(escaped(style.number_format));
     fmt::format_to(std::back_inserter(cells),
                    "<xf numFmtId=\"{}\" fontId=\"{}\" fillId=\"0\" borderId=\"{}\" xfId=\"0\"{}",
                    format, fonts.place_of(font_of(style)), borders.place_of(border_of(style.lines)),

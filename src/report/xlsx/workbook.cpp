@@ -6,6 +6,7 @@
 
 #include "io/zip_writer.hpp"
 #include "report/xlsx/xml_text.hpp"
+#include "table/markup.hpp"
 
 namespace tracelens::xlsx {
 namespace {
@@ -40,21 +41,21 @@ std::string core_properties(const Properties& about) {
       "xmlns:dc=\"http://purl.org/dc/elements/1.1/\"><dc:title>{}</dc:title>"
       "<dc:subject>{}</dc:subject><dc:creator>{}</dc:creator><dc:description>{}</dc:description>"
       "</cp:coreProperties>",
-      kXmlHead, kPackage, as_xml(about.title), as_xml(about.subject), as_xml(about.author),
-      as_xml(about.comments));
+      kXmlHead, kPackage, escaped(about.title), escaped(about.subject), escaped(about.author),
+      escaped(about.comments));
 }
 
 std::string workbook_xml(std::span<const Sheet> sheets) {
   std::string list, filters;
   for (std::size_t i = 0; i < sheets.size(); ++i) {
     list += fmt::format("<sheet name=\"{}\" sheetId=\"{}\" r:id=\"rId{}\"/>",
-                        as_xml(sheets[i].name), i + 1, i + 1);
+                        escaped(sheets[i].name), i + 1, i + 1);
     // Excel looks for the area of a filter here too.
     if (sheets[i].filter)
       filters += fmt::format(
           "<definedName name=\"_xlnm._FilterDatabase\" localSheetId=\"{}\" hidden=\"1\">'{}'!{}"
           "</definedName>",
-          i, as_xml(sheets[i].name), absolute_area_name(*sheets[i].filter));
+          i, escaped(sheets[i].name), absolute_area_name(*sheets[i].filter));
   }
   if (!filters.empty()) filters = "<definedNames>" + filters + "</definedNames>";
   return fmt::format(

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "table/markup.hpp"
+
 namespace tracelens::xlsx {
 namespace {
 
@@ -20,39 +22,11 @@ void append_text_element(std::string& out, std::string_view text) {
       !text.empty() && (kSpace.find(text.front()) != kSpace.npos ||
                         kSpace.find(text.back()) != kSpace.npos || text.find('\n') != text.npos);
   out += keeps_space ? "<t xml:space=\"preserve\">" : "<t>";
-  append_xml(out, text);
+  append_escaped(out, text);
   out += "</t>";
 }
 
 }  // namespace
-
-void append_xml(std::string& out, std::string_view text) {
-  while (true) {
-    const std::size_t plain = std::min(text.find_first_of("&<>\""), text.size());
-    out.append(text.substr(0, plain));
-    if (plain == text.size()) return;
-    switch (text[plain]) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      default:
-        out += "&quot;";
-    }
-    text.remove_prefix(plain + 1);
-  }
-}
-
-std::string as_xml(std::string_view text) {
-  std::string out;
-  append_xml(out, text);
-  return out;
-}
 
 void append_cell_text(std::string& out, std::string_view text) {
   std::size_t copied = 0;

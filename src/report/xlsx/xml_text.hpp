@@ -1,6 +1,7 @@
 // xml_text.hpp: texts as they stand in the parts of a workbook.
 //   append_cell_text(out, "a<b");      // <t>a&lt;b</t>
-// Takes what sheet_text() (report/sinks) lets through: valid UTF-8 without control characters.
+// Takes what sheet_text() (report/sinks) lets through: valid UTF-8 without control characters. Texts of
+// other parts are escaped() (table/markup.hpp).
 #pragma once
 
 #include <string>
@@ -10,10 +11,6 @@ namespace tracelens::xlsx {
 
 inline constexpr std::string_view kXmlHead =
     "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n";
-
-// In elements and in attributes in double quotes.
-void append_xml(std::string& out, std::string_view text);
-[[nodiscard]] std::string as_xml(std::string_view text);
 
 // The text of a cell as the elements in <is>. Excel reads _x0041_ as 'A': such a text is cut in the middle, into runs,
 // since the escape for it is not undone by everybody who reads workbooks.

@@ -1,14 +1,10 @@
 #include "report/xlsx/xml_text.hpp"
+#include "table/markup.hpp"
 
 #include <gtest/gtest.h>
 
 namespace tracelens::xlsx {
 namespace {
-
-TEST(XmlText, MarkupIsEscaped) {
-  EXPECT_EQ(as_xml("a<b> & \"c\"\n'd'"), "a&lt;b&gt; &amp; &quot;c&quot;\n'd'");
-  EXPECT_EQ(as_xml(""), "");
-}
 
 TEST(XmlText, WhatLooksLikeACodeOfExcelStaysAsItIs) {
   const auto cell = [](std::string_view text) {
