@@ -1,10 +1,10 @@
 // inflate_source.cpp: gzip files of one or more members, and the bare deflate data of zip members.
-// ISA-L inflates straight into the caller's memory when that is larger than its 64 KiB window.
-#include <isa-l/igzip_lib.h>
+#include <isa-l/crc.h>
 
 #include <algorithm>
 #include <cstring>
 
+#include "io/inflater.hpp"
 #include "io/input_buffer.hpp"
 
 namespace tracelens::io {
@@ -14,79 +14,126 @@ constexpr std::string_view kGzipMagic{"\x1f\x8b"};
 
 enum class Wrapper { kGzip, kNone };
 
+std::uint32_t crc_with(std::uint32_t crc, std::span<const char> bytes) {
+  return crc32_gzip_refl(crc, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+}
+
+std::uint32_t number_of(std::span<const char> bytes) {  // four at most
+  std::uint32_t number = 0;
+  std::memcpy(&number, bytes.data(), bytes.size());
+  return number;
+}
+
 class InflateSource final : public Unpacker {
  public:
   InflateSource(std::unique_ptr<ByteSource> packed, std::string label, Wrapper wrapper)
-      : Unpacker{std::move(packed), std::move(label)}, wrapper_{wrapper} {
-    isal_inflate_init(&inflate_);
-    inflate_.crc_flag = wrapper == Wrapper::kGzip ? ISAL_GZIP_NO_HDR_VER : ISAL_DEFLATE;
-    in_header_ = wrapper == Wrapper::kGzip;
-    isal_gzip_header_init(&header_);
-  }
+      : Unpacker{std::move(packed), std::move(label)},
+        wrapper_{wrapper},
+        in_header_{wrapper == Wrapper::kGzip} {}
 
  private:
   std::size_t produce(std::span<char> into) override {
-    std::size_t produced = drain(into);
-    while (produced < into.size() && !ended_) {
+    std::size_t made = 0, member = 0;  // where the member begins that is being unpacked
+    while (made < into.size() && !ended_) {
       if (in_header_) {
         read_header();
+        member = made;
       } else {
-        produced += inflate_some(into.subspan(produced));
+        made += inflate_some(into.subspan(member), made - member);
       }
     }
-    return produced;
+    inflater_.keep(into.subspan(member, made - member));
+    return made;
   }
 
-  // ISA-L keeps the state of a header that is split over two blocks in `header_` and `inflate_`.
+  std::size_t inflate_some(std::span<char> into, std::size_t made) {
+    const std::span<const char> packed = input_.at_least(wanted_);
+    const bool is_all = packed.size() < wanted_;
+    const Inflater::Progress got = inflater_.run(packed, into, made);
+    input_.consume(got.taken);
+    const std::span<const char> text = into.subspan(made, got.made);
+    crc_ = crc_with(crc_, text);
+    text_bytes_ += static_cast<std::uint32_t>(text.size());
+    wanted_ = 1;
+    switch (got.stop) {
+      case Inflater::Stop::kRoom:
+        break;
+      case Inflater::Stop::kInput:
+        wanted_ = packed.size() - got.taken + 1;
+        if (is_all) end_cut(input_.position() + wanted_ - 1);
+        break;
+      case Inflater::Stop::kEnd:
+        end_member();
+        break;
+      case Inflater::Stop::kDamage:
+        end_damaged_near(input_.position());
+        break;
+    }
+    return text.size();
+  }
+
+  // --- gzip ---
+
+  // The next bytes of a header, or of what follows the data; none: they are cut.
+  [[nodiscard]] std::span<const char> take(std::size_t count) {
+    const std::span<const char> next = input_.at_least(count);
+    const std::span<const char> taken = next.first(std::min(count, next.size()));
+    input_.consume(taken.size());
+    if (taken.size() < count) end_cut(input_.position());
+    header_crc_ = crc_with(header_crc_, taken);
+    return taken.size() < count ? std::span<const char>{} : taken;
+  }
+
+  void skip(std::size_t count) {
+    while (count > 0 && !ended_) count -= take(std::min(count, InputBuffer::kBlockBytes)).size();
+  }
+
+  void skip_text() {
+    for (std::span<const char> next = take(1); !ended_ && next.front() != 0;) next = take(1);
+  }
+
   void read_header() {
-    const auto before = offer_input();
-    const int status = isal_read_gzip_header(&inflate_, &header_);
-    take_input(before);
-    if (status == ISAL_DECOMP_OK) {
-      in_header_ = false;
-    } else if (status != ISAL_END_INPUT) {
-      end_damaged_near(input_.position());
-    } else if (before == 0) {
-      end_cut(input_.position());
+    constexpr int kHasCrc = 2, kHasExtra = 4, kHasName = 8, kHasComment = 16, kUnknown = 0xe0;
+    header_crc_ = 0;
+    const std::span<const char> fixed = take(10);
+    if (ended_) return;
+    const int flags = static_cast<unsigned char>(fixed[3]);
+    constexpr char kDeflate = 8;
+    if (!std::string_view{fixed.data(), fixed.size()}.starts_with(kGzipMagic) ||
+        fixed[2] != kDeflate || (flags & kUnknown) != 0)
+      return end_damaged_near(input_.position());
+    if ((flags & kHasExtra) != 0) {
+      const std::span<const char> length = take(2);
+      if (!ended_) skip(number_of(length));
     }
-  }
-
-  std::size_t inflate_some(std::span<char> into) {
-    const auto offered_in = offer_input();
-    const auto offered_out =
-        static_cast<std::uint32_t>(std::min<std::size_t>(into.size(), 1 << 30));
-    inflate_.next_out = reinterpret_cast<std::uint8_t*>(into.data());
-    inflate_.avail_out = offered_out;
-    const int status = isal_inflate(&inflate_);
-    const bool stuck = inflate_.avail_in == offered_in && inflate_.avail_out == offered_out;
-    take_input(offered_in);
-    std::size_t produced = offered_out - inflate_.avail_out;
-
-    if (status == ISAL_INCORRECT_CHECKSUM) {
-      end_damaged(label_ + " checksum (CRC) mismatch at packed byte " +
-                  std::to_string(input_.position()));
-    } else if (status < 0 || status == ISAL_NEED_DICT) {
-      end_damaged_near(input_.position());
-      produced += drain(into.subspan(produced));
-    } else if (inflate_.block_state == ISAL_BLOCK_FINISH) {
-      end_member();
-    } else if (stuck && offered_in == 0) {
-      end_cut(input_.position());
-    } else if (stuck) {
-      end_damaged_near(input_.position());
+    if ((flags & kHasName) != 0 && !ended_) skip_text();
+    if ((flags & kHasComment) != 0 && !ended_) skip_text();
+    if ((flags & kHasCrc) != 0 && !ended_) {
+      const std::uint32_t expected = header_crc_ & 0xffff;
+      const std::span<const char> crc = take(2);
+      if (!ended_ && number_of(crc) != expected) return end_damaged_near(input_.position());
     }
-    return produced;
+    if (ended_) return;
+    in_header_ = false;
+    inflater_.reset();
+    crc_ = text_bytes_ = 0;
   }
 
   // Another member may follow; half a magic number is a member that was cut.
   void end_member() {
+    if (wrapper_ == Wrapper::kNone) {
+      ended_ = true;
+      return;
+    }
+    const std::span<const char> sums = take(8);
+    if (ended_) return;
+    if (number_of(sums.first(4)) != crc_ || number_of(sums.last(4)) != text_bytes_)
+      return end_damaged(label_ + " checksum (CRC) mismatch at packed byte " +
+                         std::to_string(input_.position()));
     ended_ = true;
-    if (wrapper_ == Wrapper::kNone) return;
     const auto next = input_.at_least(kGzipMagic.size());
     const std::string_view head{next.data(), std::min(next.size(), kGzipMagic.size())};
     if (head == kGzipMagic) {
-      isal_inflate_reset(&inflate_);
-      isal_gzip_header_init(&header_);
       in_header_ = true;
       ended_ = false;
     } else if (!head.empty() && kGzipMagic.starts_with(head)) {
@@ -96,29 +143,11 @@ class InflateSource final : public Unpacker {
     }
   }
 
-  // After damage ISA-L may still hold sound text that did not fit into the caller's memory.
-  std::size_t drain(std::span<char> into) {
-    if (damage_.empty()) return 0;
-    const auto held = inflate_.tmp_out_valid - inflate_.tmp_out_processed;
-    if (held <= 0) return 0;
-    const auto count = std::min(into.size(), static_cast<std::size_t>(held));
-    std::memcpy(into.data(), inflate_.tmp_out_buffer + inflate_.tmp_out_processed, count);
-    inflate_.tmp_out_processed += static_cast<std::int32_t>(count);
-    return count;
-  }
-
-  std::uint32_t offer_input() {
-    const auto unread = input_.at_least(1);
-    inflate_.next_in = reinterpret_cast<std::uint8_t*>(unread.data());
-    inflate_.avail_in = static_cast<std::uint32_t>(unread.size());
-    return inflate_.avail_in;
-  }
-  void take_input(std::uint32_t offered) { input_.consume(offered - inflate_.avail_in); }
-
-  inflate_state inflate_{};
-  isal_gzip_header header_{};
+  Inflater inflater_;
   Wrapper wrapper_;
-  bool in_header_ = false;
+  bool in_header_;
+  std::size_t wanted_ = 1;  // packed bytes, to get on
+  std::uint32_t crc_ = 0, text_bytes_ = 0, header_crc_ = 0;
 };
 
 }  // namespace

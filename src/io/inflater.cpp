@@ -1,0 +1,538 @@
+#include "io/inflater.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace tracelens::io {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "bits come in words of the memory");
+
+constexpr unsigned kLongestCode = 15;
+constexpr std::size_t kEndOfBlock = 256;
+
+// What a code stands for, in 32 bits:
+//   0..4    bits it takes, with the extra ones that follow it
+//   8..11   of these the code's own; of a second table: how many bits tell its places apart
+//   12..14  what it is
+//   16..30  the literal; the shortest length or distance; where the second table begins
+//   31      set: a literal
+using Entry = std::uint32_t;
+constexpr Entry kLiteral = Entry{1} << 31;
+constexpr Entry kSpecial = Entry{1} << 12;  // neither a literal nor a length or distance:
+constexpr Entry kSecond = kSpecial | Entry{1} << 13;
+constexpr Entry kEnd = kSpecial | Entry{1} << 14;
+constexpr Entry kInvalid = kSpecial;
+constexpr Entry kMoreBits = 31;  // than there are
+
+constexpr unsigned taken_by(Entry entry) { return entry & 31U; }
+constexpr unsigned own_bits(Entry entry) { return entry >> 8 & 15U; }
+constexpr std::uint32_t value_of(Entry entry) { return entry >> 16 & 0x7fffU; }
+constexpr Entry with_own_bits(Entry entry, unsigned own) { return entry + own + (own << 8); }
+constexpr bool is_second(Entry entry) { return (entry & (Entry{7} << 12)) == kSecond; }
+constexpr bool is_end(Entry entry) { return (entry & (Entry{7} << 12)) == kEnd; }
+
+// The length or distance that an entry and the bits from its code on tell.
+std::uint32_t amount_of(Entry entry, std::uint64_t bits) {
+  const auto extra = static_cast<std::uint32_t>(bits >> own_bits(entry));
+  return value_of(entry) + (extra & ((1U << (taken_by(entry) - own_bits(entry))) - 1));
+}
+
+// Without their codes' own bits.
+constexpr auto kLiteralEntries = [] {
+  std::array<Entry, 288> entries{};
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    entries[i] = i < kEndOfBlock ? kLiteral | static_cast<Entry>(i) << 16 : kInvalid;
+  entries[kEndOfBlock] = kEnd;
+  Entry length = 3;
+  for (std::size_t i = 257; i < 285; ++i) {  // 8 lengths, then 4 for each number of extra bits
+    const unsigned extra = i < 265 ? 0 : static_cast<unsigned>(i - 261) / 4;
+    entries[i] = length << 16 | extra;
+    length += Entry{1} << extra;
+  }
+  entries[285] = Entry{258} << 16;
+  return entries;
+}();
+constexpr auto kDistanceEntries = [] {
+  std::array<Entry, 32> entries{};
+  entries.fill(kInvalid);
+  Entry distance = 1;
+  for (std::size_t i = 0; i < 30; ++i) {
+    const unsigned extra = i < 2 ? 0 : static_cast<unsigned>(i - 2) / 2;
+    entries[i] = distance << 16 | extra;
+    distance += Entry{1} << extra;
+  }
+  return entries;
+}();
+
+// Codes are written from their highest bit on, everything else from its lowest.
+unsigned reversed(unsigned code, unsigned length) {
+  unsigned turned = 0;
+  for (unsigned i = 0; i < length; ++i) turned |= (code >> i & 1U) << (length - 1 - i);
+  return turned;
+}
+
+// Fills a table of 2^bits places and what second tables it needs. False: there is no such code. As everyone
+// else does, lets pass no code at all, and a single one of one bit; what they leave open is invalid.
+bool make_table(std::span<const std::uint8_t> lengths, std::span<const Entry> entries,
+                unsigned bits, std::span<Entry> table) {
+  std::array<unsigned, kLongestCode + 1> count{}, next{};
+  for (const std::uint8_t length : lengths) ++count[length];
+  count[0] = 0;
+  unsigned code = 0, longest = 0;
+  for (unsigned length = 1; length <= kLongestCode; ++length) {
+    code = (code + count[length - 1]) << 1;
+    next[length] = code;
+    if (count[length] > 0) longest = length;
+    if (code + count[length] > 1U << length) return false;
+  }
+  const bool is_complete = code + count[kLongestCode] == 1U << kLongestCode;
+  if (!is_complete && longest > 1) return false;
+  if (!is_complete) std::ranges::fill(table.first(std::size_t{1} << bits), kInvalid);
+
+  // The longest code of those that share a place decides on the size of their table.
+  const unsigned mask = (1U << bits) - 1;
+  std::array<std::uint8_t, 1U << 11> second_bits;
+  if (longest > bits) {
+    std::fill_n(second_bits.begin(), std::size_t{1} << bits, 0);
+    auto at = next;
+    for (const std::uint8_t length : lengths)
+      if (length > bits) {
+        std::uint8_t& own = second_bits[reversed(at[length], length) & mask];
+        own = std::max<std::uint8_t>(own, static_cast<std::uint8_t>(length - bits));
+        ++at[length];
+      }
+  }
+  std::size_t end = std::size_t{1} << bits;
+  for (std::size_t symbol = 0; symbol < lengths.size(); ++symbol) {
+    const unsigned length = lengths[symbol];
+    if (length == 0) continue;
+    const unsigned turned = reversed(next[length]++, length);
+    if (length <= bits) {
+      const Entry entry = with_own_bits(entries[symbol], length);
+      for (std::size_t place = turned; place <= mask; place += std::size_t{1} << length)
+        table[place] = entry;
+      continue;
+    }
+    const unsigned place = turned & mask, width = second_bits[place] & 15U;
+    // The upper half tells that the second table has been begun.
+    if (second_bits[place] < 16) {
+      second_bits[place] |= 16;
+      table[place] = kSecond | static_cast<Entry>(end) << 16 | width << 8 | bits;
+      end += std::size_t{1} << width;
+    }
+    const Entry entry = with_own_bits(entries[symbol], length - bits);
+    const std::size_t first = value_of(table[place]);
+    for (std::size_t at = turned >> bits; at < std::size_t{1} << width;
+         at += std::size_t{1} << (length - bits))
+      table[first + at] = entry;
+  }
+  return true;
+}
+
+std::uint64_t word_at(const char* at) {
+  std::uint64_t word;
+  std::memcpy(&word, at, sizeof word);
+  return word;
+}
+void put_word(char* at, std::uint64_t word) { std::memcpy(at, &word, sizeof word); }
+
+constexpr std::size_t kCopyBeyond = 32;  // copy_words() may write so much behind its end
+
+// `length` bytes from `back` bytes ago, which may be bytes that are written here.
+void copy_words(char* out, std::uint32_t back, std::uint32_t length) {
+  const char* from = out - back;
+  char* const end = out + length;
+  if (back >= 16) {
+    do {
+      const std::uint64_t low = word_at(from), high = word_at(from + 8);
+      put_word(out, low);
+      put_word(out + 8, high);
+      from += 16;
+      out += 16;
+    } while (out < end);
+  } else if (back >= 8) {
+    do {
+      put_word(out, word_at(from));
+      from += 8;
+      out += 8;
+    } while (out < end);
+  } else if (back == 1) {
+    const std::uint64_t same = 0x0101010101010101U * static_cast<std::uint8_t>(*from);
+    do {
+      put_word(out, same);
+      out += 8;
+    } while (out < end);
+  } else {
+    do {  // of each word the first `back` bytes are right
+      put_word(out, word_at(from));
+      from += back;
+      out += back;
+    } while (out < end);
+  }
+}
+
+}  // namespace
+
+struct Inflater::Bits {
+  std::uint64_t
+      value;  // the next bits, the first of them lowest; above `count` anything that follows
+  unsigned count;
+  const char *next, *end;
+
+  void drop(unsigned bits) {
+    value >>= bits;
+    count -= bits;
+  }
+  // At least 56 bits; eight bytes must be there.
+  void fill_fast() {
+    value |= word_at(next) << count;
+    next += (63 - count) >> 3;
+    count |= 56;
+  }
+  // As many as there are.
+  void fill() {
+    if (end - next >= 8) return fill_fast();
+    for (; count < 56 && next < end; count += 8)
+      value |= std::uint64_t{static_cast<std::uint8_t>(*next++)} << count;
+  }
+  bool has(unsigned bits) {
+    if (count < bits) fill();
+    return count >= bits;
+  }
+  unsigned take(unsigned bits) {  // that are there
+    const auto taken = static_cast<unsigned>(value & ((std::uint64_t{1} << bits) - 1));
+    drop(bits);
+    return taken;
+  }
+  // Whole bytes go back.
+  void return_bytes() {
+    next -= count / 8;
+    count %= 8;
+    value &= (std::uint64_t{1} << count) - 1;
+  }
+  // The rest of a byte is of no use.
+  void skip_to_byte() {
+    return_bytes();
+    value = count = 0;
+  }
+};
+
+struct Inflater::Room {
+  char *begin, *out, *end;
+};
+
+Inflater::Inflater() = default;
+
+void Inflater::reset() {
+  bits_ = bit_count_ = 0;
+  inside_ = Inside::kNothing;
+  is_last_ = false;
+  stored_left_ = match_left_ = match_back_ = 0;
+  window_bytes_ = 0;
+}
+
+Inflater::Progress Inflater::run(std::span<const char> packed, std::span<char> into,
+                                 std::size_t made) {
+  Bits bits{bits_, bit_count_, packed.data(), packed.data() + packed.size()};
+  Room room{into.data(), into.data() + made, into.data() + into.size()};
+  const Stop stop = read_blocks(bits, room);
+  bits.return_bytes();
+  bits_ = bits.value;
+  bit_count_ = bits.count;
+  return {.taken = static_cast<std::size_t>(bits.next - packed.data()),
+          .made = static_cast<std::size_t>(room.out - (into.data() + made)),
+          .stop = stop};
+}
+
+void Inflater::keep(std::span<const char> made) {
+  if (made.size() < kWindow) {
+    const std::size_t kept = std::min(window_bytes_, kWindow - made.size());
+    std::memmove(window_.data() + kWindow - made.size() - kept, window_.data() + kWindow - kept,
+                 kept);
+    window_bytes_ = kept + made.size();
+  } else {
+    made = made.last(kWindow);
+    window_bytes_ = kWindow;
+  }
+  if (!made.empty()) std::memcpy(window_.data() + kWindow - made.size(), made.data(), made.size());
+}
+
+Inflater::Stop Inflater::read_blocks(Bits& bits, Room& room) {
+  while (true) {
+    Stop stop = Stop::kEnd;  // of the block
+    switch (inside_) {
+      case Inside::kNothing: {
+        const Bits before = bits;
+        stop = begin_block(bits);
+        if (stop == Stop::kInput) bits = before;
+        if (stop != Stop::kEnd) return stop;
+        continue;
+      }
+      case Inside::kStored:
+        stop = copy_stored(bits, room);
+        break;
+      case Inside::kCodes:
+        stop = decode(bits, room);
+        break;
+    }
+    if (stop != Stop::kEnd) return stop;
+    inside_ = Inside::kNothing;
+    if (is_last_) {
+      bits.skip_to_byte();
+      return Stop::kEnd;
+    }
+  }
+}
+
+// kEnd: of the header.
+Inflater::Stop Inflater::begin_block(Bits& bits) {
+  if (!bits.has(3)) return Stop::kInput;
+  const bool is_last = bits.take(1) != 0;
+  switch (bits.take(2)) {
+    case 0: {
+      bits.skip_to_byte();
+      if (!bits.has(32)) return Stop::kInput;
+      stored_left_ = bits.take(16);
+      if ((bits.take(16) ^ stored_left_) != 0xffff) return Stop::kDamage;
+      bits.return_bytes();
+      inside_ = Inside::kStored;
+      break;
+    }
+    case 1:
+      tables_ = &fixed_tables();
+      inside_ = Inside::kCodes;
+      break;
+    case 2:
+      if (const Stop stop = read_code_lengths(bits); stop != Stop::kEnd) return stop;
+      tables_ = &own_tables_;
+      inside_ = Inside::kCodes;
+      break;
+    default:
+      return Stop::kDamage;
+  }
+  is_last_ = is_last;
+  return Stop::kEnd;
+}
+
+Inflater::Stop Inflater::read_code_lengths(Bits& bits) {
+  constexpr unsigned kBits = 7;
+  constexpr std::array<std::uint8_t, 19> kOrder = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
+                                                   11, 4,  12, 3, 13, 2, 14, 1, 15};
+  static constexpr auto kSymbols = [] {
+    std::array<Entry, 19> symbols{};
+    for (std::size_t i = 0; i < symbols.size(); ++i) symbols[i] = static_cast<Entry>(i) << 16;
+    return symbols;
+  }();
+  if (!bits.has(14)) return Stop::kInput;
+  const std::size_t literals = bits.take(5) + 257, distances = bits.take(5) + 1;
+  const std::size_t given = bits.take(4) + 4;
+  if (literals > 286 || distances > 30) return Stop::kDamage;
+  std::array<std::uint8_t, 19> of_lengths{};
+  for (std::size_t i = 0; i < given; ++i) {
+    if (!bits.has(3)) return Stop::kInput;
+    of_lengths[kOrder[i]] = static_cast<std::uint8_t>(bits.take(3));
+  }
+  std::array<Entry, 1U << kBits> table;
+  const auto used = std::ranges::count_if(of_lengths, [](unsigned length) { return length > 0; });
+  if (used < 2 || !make_table(of_lengths, kSymbols, kBits, table)) return Stop::kDamage;
+
+  std::array<std::uint8_t, kLiteralCodes + kDistanceCodes> lengths{};
+  for (std::size_t i = 0; i < literals + distances;) {
+    bits.fill();
+    const Entry entry = table[bits.value & ((1U << kBits) - 1)];
+    if ((entry & kSpecial) != 0) return bits.count < kBits ? Stop::kInput : Stop::kDamage;
+    const std::uint32_t symbol = value_of(entry);
+    const unsigned extra = symbol < 16 ? 0 : symbol == 16 ? 2 : symbol == 17 ? 3 : 7;
+    if (bits.count < taken_by(entry) + extra) return Stop::kInput;
+    bits.drop(taken_by(entry));
+    if (symbol < 16) {
+      lengths[i++] = static_cast<std::uint8_t>(symbol);
+      continue;
+    }
+    if (symbol == 16 && i == 0) return Stop::kDamage;
+    const std::size_t times = bits.take(extra) + (symbol == 18 ? 11 : 3);
+    if (i + times > literals + distances) return Stop::kDamage;
+    std::fill_n(lengths.begin() + static_cast<std::ptrdiff_t>(i), times,
+                symbol == 16 ? lengths[i - 1] : std::uint8_t{0});
+    i += times;
+  }
+  if (lengths[kEndOfBlock] == 0) return Stop::kDamage;
+  const std::span<const std::uint8_t> all{lengths};
+  const bool is_sound =
+      make_tables(all.first(literals), all.subspan(literals, distances), own_tables_);
+  return is_sound ? Stop::kEnd : Stop::kDamage;
+}
+
+bool Inflater::make_tables(std::span<const std::uint8_t> literals,
+                           std::span<const std::uint8_t> distances, Tables& tables) {
+  return make_table(literals, kLiteralEntries, kLiteralBits, tables.literals) &&
+         make_table(distances, kDistanceEntries, kDistanceBits, tables.distances);
+}
+
+const Inflater::Tables& Inflater::fixed_tables() {
+  static const Tables kTables = [] {
+    std::array<std::uint8_t, kLiteralCodes> literals{};
+    std::array<std::uint8_t, kDistanceCodes> distances{};
+    for (std::size_t i = 0; i < literals.size(); ++i)
+      literals[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8;
+    distances.fill(5);
+    Tables tables;
+    make_tables(literals, distances, tables);
+    return tables;
+  }();
+  return kTables;
+}
+
+Inflater::Stop Inflater::copy_stored(Bits& bits, Room& room) {
+  const std::size_t count =
+      std::min<std::size_t>({stored_left_, static_cast<std::size_t>(bits.end - bits.next),
+                             static_cast<std::size_t>(room.end - room.out)});
+  if (count > 0) std::memcpy(room.out, bits.next, count);
+  bits.next += count;
+  room.out += count;
+  stored_left_ -= static_cast<std::uint32_t>(count);
+  if (stored_left_ == 0) return Stop::kEnd;
+  return room.out == room.end ? Stop::kRoom : Stop::kInput;
+}
+
+// Where there is plenty of both, packed bytes and room. Ends before what is rare, too, with nothing taken of it.
+void Inflater::decode_fast(Bits& of_caller, Room& room) const {
+  constexpr std::ptrdiff_t kInput = 24;  // three times fill_fast()
+  constexpr std::ptrdiff_t kMade = 3 + 258 + kCopyBeyond;
+  if (of_caller.end - of_caller.next < kInput || room.end - room.out < kMade) return;
+  constexpr std::uint64_t kLiteralMask = (1U << kLiteralBits) - 1,
+                          kDistanceMask = (1U << kDistanceBits) - 1;
+  const char* const last_input = of_caller.end - kInput;
+  char* const last_room = room.end - kMade;
+  const Entry* const literals = tables_->literals.data();
+  const Entry* const distances = tables_->distances.data();
+  Bits bits = of_caller;  // in registers
+  char* out = room.out;
+  bits.fill_fast();
+  Entry entry = literals[bits.value & kLiteralMask];
+  while (bits.next <= last_input && out <= last_room) {
+    // Three literals leave 23 of 56 bits, enough for any length.
+    for (int i = 0; i < 3 && (entry & kLiteral) != 0; ++i) {
+      bits.drop(taken_by(entry));
+      *out++ = static_cast<char>(value_of(entry));
+      entry = literals[bits.value & kLiteralMask];
+    }
+    if ((entry & kLiteral) != 0) {
+      bits.fill_fast();
+      continue;
+    }
+    const Bits before = bits;
+    if ((entry & kSpecial) != 0) {
+      if (!is_second(entry)) break;
+      bits.drop(kLiteralBits);
+      entry =
+          literals[value_of(entry) + (bits.value & ((std::uint64_t{1} << own_bits(entry)) - 1))];
+      if ((entry & kLiteral) != 0) {
+        bits.drop(taken_by(entry));
+        *out++ = static_cast<char>(value_of(entry));
+        bits.fill_fast();
+        entry = literals[bits.value & kLiteralMask];
+        continue;
+      }
+      if ((entry & kSpecial) != 0) {
+        bits = before;
+        break;
+      }
+    }
+    const std::uint32_t length = amount_of(entry, bits.value);
+    bits.drop(taken_by(entry));
+    if (bits.count < kLongestCode + 13) bits.fill_fast();
+    entry = distances[bits.value & kDistanceMask];
+    if ((entry & kSpecial) != 0) {
+      if (is_second(entry)) {
+        bits.drop(kDistanceBits);
+        entry =
+            distances[value_of(entry) + (bits.value & ((std::uint64_t{1} << own_bits(entry)) - 1))];
+      }
+      if ((entry & kSpecial) != 0) {
+        bits = before;
+        break;
+      }
+    }
+    const std::uint32_t back = amount_of(entry, bits.value);
+    if (back > static_cast<std::size_t>(out - room.begin)) {
+      bits = before;
+      break;
+    }
+    bits.drop(taken_by(entry));
+    bits.fill_fast();
+    entry = literals[bits.value & kLiteralMask];  // on its way while bytes are copied
+    copy_words(out, back, length);
+    out += length;
+  }
+  of_caller = bits;
+  room.out = out;
+}
+
+// Copies what there is room for of the match. False: it refers to what never was.
+bool Inflater::copy_match(Room& room) {
+  while (match_left_ > 0 && room.out < room.end) {
+    const auto here = static_cast<std::size_t>(room.out - room.begin);
+    if (match_back_ <= here) {
+      *room.out = *(room.out - match_back_);
+    } else {
+      if (match_back_ - here > window_bytes_) return false;
+      *room.out = window_[kWindow - (match_back_ - here)];
+    }
+    ++room.out;
+    --match_left_;
+  }
+  return true;
+}
+
+// kEnd: of the block.
+Inflater::Stop Inflater::decode(Bits& bits, Room& room) {
+  while (true) {
+    if (!copy_match(room)) return Stop::kDamage;
+    if (room.out == room.end) return Stop::kRoom;
+    decode_fast(bits, room);
+
+    // One code with care.
+    bits.fill();
+    const Bits before = bits;
+    const auto entry_in = [&bits](std::span<const Entry> table, unsigned width) {
+      const Entry entry = table[bits.value & ((1U << width) - 1)];
+      if (!is_second(entry)) return entry;
+      if (bits.count < width) return kMoreBits;
+      bits.drop(width);
+      return table[value_of(entry) + (bits.value & ((std::uint64_t{1} << own_bits(entry)) - 1))];
+    };
+    // Where bits are missing, whatever was found is nothing.
+    const auto stop_before = [&](Stop stop) {
+      bits = before;
+      return stop;
+    };
+    const Entry code = entry_in(tables_->literals, kLiteralBits);
+    if (bits.count < taken_by(code)) return stop_before(Stop::kInput);
+    if ((code & kLiteral) != 0) {
+      *room.out++ = static_cast<char>(value_of(code));
+      bits.drop(taken_by(code));
+      continue;
+    }
+    if (is_end(code)) {
+      bits.drop(taken_by(code));
+      return Stop::kEnd;
+    }
+    if ((code & kSpecial) != 0)
+      return stop_before(before.count < kLongestCode ? Stop::kInput : Stop::kDamage);
+    const std::uint32_t length = amount_of(code, bits.value);
+    bits.drop(taken_by(code));
+    const unsigned left = bits.count;
+    const Entry distance = entry_in(tables_->distances, kDistanceBits);
+    if ((distance & kSpecial) != 0)
+      return stop_before(left < kLongestCode ? Stop::kInput : Stop::kDamage);
+    if (bits.count < taken_by(distance)) return stop_before(Stop::kInput);
+    match_back_ = amount_of(distance, bits.value);
+    match_left_ = length;
+    bits.drop(taken_by(distance));
+  }
+}
+
+}  // namespace tracelens::io

@@ -1,0 +1,78 @@
+// inflater.hpp: unpacks deflate data (RFC 1951) piece by piece, as fast as what reads it.
+//   Inflater inflater;
+//   const auto [taken, made, stop] = inflater.run(packed, into, 0);   // kRoom: `into` is full
+//   inflater.keep(into);                                              // for what refers back to it
+// Packed bytes that were not taken are to be offered again, with more after them. By hand, and not a library:
+// traces are packed 20 : 1 and more, so that unpacking is a third of what a report costs, and the libraries
+// are either half as fast (ISA-L, zlib) or want room for all of the text at once (libdeflate).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace tracelens::io {
+
+class Inflater {
+ public:
+  enum class Stop {
+    kInput,   // the packed bytes end within something
+    kRoom,    // there is no room for more
+    kEnd,     // of the data; what follows was not taken
+    kDamage,  // no deflate data, from about here on
+  };
+  struct Progress {
+    std::size_t taken = 0, made = 0;
+    Stop stop = Stop::kInput;
+  };
+
+  Inflater();
+  // Forgets everything: other data begins.
+  void reset();
+  // Goes on behind the first `made` bytes of `into`, which came from earlier calls for the same room.
+  [[nodiscard]] Progress run(std::span<const char> packed, std::span<char> into, std::size_t made);
+  // The room will be gone at the next call; `made` is what has been written to it.
+  void keep(std::span<const char> made);
+
+ private:
+  static constexpr std::size_t kWindow = 32 << 10;  // how far data may refer back
+  static constexpr unsigned kLiteralBits = 11, kDistanceBits = 9;
+  static constexpr std::size_t kLiteralCodes = 288, kDistanceCodes = 32;
+  // Each long code may have a second table of its own, of 2^(15 - bits) places at most.
+  static constexpr std::size_t kLiteralPlaces =
+      (1U << kLiteralBits) + (kLiteralCodes << (15 - kLiteralBits));
+  static constexpr std::size_t kDistancePlaces =
+      (1U << kDistanceBits) + (kDistanceCodes << (15 - kDistanceBits));
+  struct Tables {
+    std::array<std::uint32_t, kLiteralPlaces> literals;
+    std::array<std::uint32_t, kDistancePlaces> distances;
+  };
+  enum class Inside { kNothing, kStored, kCodes };  // a block
+  struct Bits;
+  struct Room;
+
+  [[nodiscard]] Stop read_blocks(Bits& bits, Room& room);
+  [[nodiscard]] Stop begin_block(Bits& bits);
+  [[nodiscard]] Stop read_code_lengths(Bits& bits);
+  [[nodiscard]] Stop copy_stored(Bits& bits, Room& room);
+  [[nodiscard]] Stop decode(Bits& bits, Room& room);
+  void decode_fast(Bits& bits, Room& room) const;
+  [[nodiscard]] bool copy_match(Room& room);
+  static bool make_tables(std::span<const std::uint8_t> literals,
+                          std::span<const std::uint8_t> distances, Tables& tables);
+  static const Tables& fixed_tables();
+
+  std::uint64_t bits_ = 0;  // of a byte that was taken, those that were not used yet
+  unsigned bit_count_ = 0;
+  Inside inside_ = Inside::kNothing;
+  bool is_last_ = false;                           // no other block follows this one
+  std::uint32_t stored_left_ = 0;                  // of a stored block
+  std::uint32_t match_left_ = 0, match_back_ = 0;  // of a match that found no room
+  const Tables* tables_ = nullptr;                 // of the block
+  Tables own_tables_;
+  std::array<char, kWindow> window_;  // what was made before the room there is now, its end
+  std::size_t window_bytes_ = 0;
+};
+
+}  // namespace tracelens::io
