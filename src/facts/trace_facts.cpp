@@ -28,7 +28,7 @@ const HostRows& TraceFacts::called_rows() const {
 }
 
 const CategoryRows& TraceFacts::rows() const {
-  return rows_.get([&] { return CategoryRows{trace_}; });
+  return rows_.get([&] { return CategoryRows{trace_, tree_options_.threads}; });
 }
 
 const CallKinds& TraceFacts::calls() const {

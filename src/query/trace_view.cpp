@@ -248,7 +248,7 @@ const perf::UserModels& TraceView::own_models() {
   return *own_models_;
 }
 
-LaunchTable& TraceView::launches() {
+const LaunchTable& TraceView::launches() {
   if (!launches_) {
     KernelCategories::Classify kind;
     if (options_.edition == Edition::kExtended)
@@ -270,7 +270,8 @@ OpPlaces& TraceView::places() {
 
 TextCode TraceView::op_category(NodeId op) {
   if (!op.valid()) return kNoText;
-  return code_of(launches().categories().text(launches().category(op)));
+  if (!categories_) categories_.emplace(launches().categories());
+  return code_of(categories_->text(launches().category(op, *categories_)));
 }
 
 TextCode TraceView::module_name(NodeId node) {

@@ -97,7 +97,7 @@ class TraceView {
   [[nodiscard]] std::int64_t detail_integer(std::uint32_t event, std::string_view key);
 
   // --- of a node ---
-  [[nodiscard]] LaunchTable& launches();
+  [[nodiscard]] const LaunchTable& launches();
   [[nodiscard]] OpPlaces& places();
   [[nodiscard]] TextCode op_category(NodeId op);
   [[nodiscard]] TextCode module_name(NodeId node);  // kNoText: in none
@@ -137,7 +137,8 @@ class TraceView {
   std::vector<std::uint32_t> memory_device_of_;  // by memory change
   std::optional<HostRanges> ranges_;
   std::optional<OpPlaces> places_;
-  std::unique_ptr<LaunchTable> launches_;
+  std::unique_ptr<const LaunchTable> launches_;
+  std::optional<OpCategories> categories_;
   std::optional<perf::UserModels> own_models_;
   const perf::OwnCategories own_categories_{options_.category_of};
   std::unique_ptr<KernelCategories> kernel_categories_;

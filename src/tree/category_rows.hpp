@@ -14,7 +14,7 @@ namespace tracelens {
 
 class CategoryRows {
  public:
-  explicit CategoryRows(const Trace& trace);
+  explicit CategoryRows(const Trace& trace, int threads = 1);  // 0: one per core
 
   // All in file order, with those that were added to the trace, whatever their phase and time.
   [[nodiscard]] std::span<const std::uint32_t> calls() const { return calls_; }  // is_runtime()

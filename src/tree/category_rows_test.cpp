@@ -34,6 +34,19 @@ TEST(CategoryRows, AreThoseOfTheCategoriesInFileOrder) {
   EXPECT_EQ(recorded_rows(trace, rows.calls()).size(), 3U);
 }
 
+TEST(CategoryRows, AreTheSameWithAnyNumberOfThreads) {
+  TestTrace t;
+  for (int i = 0; i < 90'000; ++i) {
+    t.op("aten::mm", 10 * i, 5);
+    if (i % 3 == 0) t.python("frame", 10 * i, 5);
+    t.launch("cudaLaunchKernel", 10 * i + 1, 1, {.name = "gemm", .ts = 10.0 * i + 3, .dur = 4});
+  }
+  const Trace trace = t.finish();
+  const CategoryRows rows{trace, 5};
+  EXPECT_TRUE(std::ranges::equal(rows.calls(), rows_with(trace, is_runtime)));
+  EXPECT_TRUE(std::ranges::equal(rows.gpu_events(), rows_with(trace, is_gpu)));
+}
+
 TEST(CategoryRows, OfATraceWithoutEventsAreNone) {
   const Trace trace = TestTrace{}.finish();
   const CategoryRows rows{trace};

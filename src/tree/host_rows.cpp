@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "io/parallel.hpp"
@@ -11,39 +12,78 @@
 
 namespace tracelens {
 
-HostRows host_rows(const Trace& trace, const TreeOptions& options) {
+namespace {
+
+// The host events of a stretch of the file.
+struct Found {
+  std::vector<std::uint32_t> rows, without_length;  // in file order
+  std::vector<std::uint32_t> next;  // by track: how many rows; then where the next one goes
+  std::size_t frames = 0;
+};
+
+Found find_host_rows(const Trace& trace, bool python_frames, std::size_t begin, std::size_t end) {
   std::array<bool, kCategoryCount> takes_part{};
   for (const Category category : {Category::kCpuOp, Category::kCudaRuntime, Category::kCudaDriver})
     takes_part[static_cast<std::size_t>(category)] = true;
-  takes_part[static_cast<std::size_t>(Category::kPythonFunction)] = options.python_frames;
+  takes_part[static_cast<std::size_t>(Category::kPythonFunction)] = python_frames;
   const std::span<const Category> categories = trace.categories();
   const std::span<const Phase> phases = trace.phases();
   const std::span<const std::int64_t> ts = trace.ts_ns(), dur = trace.dur_ns();
   const std::span<const TrackId> tracks = trace.tracks();
-  HostRows host;
-  host.bounds.assign(trace.track_table().size() + 1, 0);
+  Found found;
+  found.next.resize(trace.track_table().size());
   std::size_t most = 0;
   for (std::size_t i = 0; i < kCategoryCount; ++i)
     if (takes_part[i])
-      most += static_cast<std::size_t>(std::ranges::count(categories, static_cast<Category>(i)));
-  std::vector<std::uint32_t> rows;  // in file order
-  rows.reserve(most);
-  for (std::uint32_t row = 0; row < trace.recorded(); ++row) {
+      most += static_cast<std::size_t>(
+          std::ranges::count(categories.subspan(begin, end - begin), static_cast<Category>(i)));
+  found.rows.reserve(most);
+  for (auto row = static_cast<std::uint32_t>(begin); row < end; ++row) {
     if (!takes_part[static_cast<std::size_t>(categories[row])] || phases[row] != Phase::kComplete ||
         ts[row] == kAbsent)
       continue;
     if (dur[row] == kAbsent) {
-      host.without_length.push_back(row);
+      found.without_length.push_back(row);
       continue;
     }
-    rows.push_back(row);
-    ++host.bounds[tracks[row].row + 1];
-    host.frames += categories[row] == Category::kPythonFunction;
+    found.rows.push_back(row);
+    ++found.next[tracks[row].row];
+    found.frames += categories[row] == Category::kPythonFunction;
   }
-  for (std::size_t i = 1; i < host.bounds.size(); ++i) host.bounds[i] += host.bounds[i - 1];
-  host.rows.resize(rows.size());
-  std::vector<std::uint32_t> next(host.bounds.begin(), host.bounds.end() - 1);
-  for (const std::uint32_t row : rows) host.rows[next[tracks[row].row]++] = row;
+  return found;
+}
+
+}  // namespace
+
+HostRows host_rows(const Trace& trace, const TreeOptions& options) {
+  const std::size_t tracks = trace.track_table().size();
+  io::Ranges ranges{io::thread_count(options.threads), trace.recorded()};
+  // Every stretch counts by track: a trace of nothing but tracks is one stretch.
+  if (ranges.parts() * tracks > trace.size()) ranges.size = ranges.count;
+  std::vector<Found> parts(ranges.parts());
+  const auto for_each_stretch = [&](const auto& use) {
+    io::for_each_part(io::thread_count(options.threads), parts.size(), use);
+  };
+  for_each_stretch([&](std::size_t i) {
+    parts[i] = find_host_rows(trace, options.python_frames, ranges.begin(i), ranges.end(i));
+  });
+  HostRows host;
+  host.bounds.reserve(tracks + 1);
+  std::uint32_t all = 0;
+  for (std::size_t track = 0; track < tracks; ++track) {
+    host.bounds.push_back(all);
+    for (Found& part : parts) all += std::exchange(part.next[track], all);
+  }
+  host.bounds.push_back(all);
+  host.rows.resize(all);
+  for_each_stretch([&](std::size_t i) {
+    for (const std::uint32_t row : parts[i].rows)
+      host.rows[parts[i].next[trace.tracks()[row].row]++] = row;
+  });
+  for (const Found& part : parts) {
+    host.frames += part.frames;
+    std::ranges::copy(part.without_length, std::back_inserter(host.without_length));
+  }
   return host;
 }
 

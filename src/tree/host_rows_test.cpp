@@ -29,6 +29,26 @@ TEST(HostRows, AreInFileOrderAndWithoutFramesUnlessAskedFor) {
   EXPECT_EQ(host_rows(trace, {.python_frames = true}).rows, (std::vector<std::uint32_t>{0, 1, 2}));
 }
 
+TEST(HostRows, AreTheSameWithAnyNumberOfThreads) {
+  std::mt19937 random{7};
+  TestTrace t;
+  for (int i = 0; i < 300'000; ++i) {
+    const int tid = 1 + static_cast<int>(random() % 3);
+    const int start = static_cast<int>(random() % 1'000'000);
+    if (random() % 2 == 0)
+      t.op("op", start, 1, tid);
+    else
+      t.python("frame", start, 1, tid);
+  }
+  const Trace trace = t.finish();
+  const HostRows one = host_rows_by_time(trace, {.python_frames = true, .threads = 1});
+  const HostRows many = host_rows_by_time(trace, {.python_frames = true, .threads = 5});
+  ASSERT_EQ(one.rows.size(), 300'000);
+  EXPECT_EQ(one.rows, many.rows);
+  EXPECT_EQ(one.bounds, many.bounds);
+  EXPECT_EQ(one.frames, many.frames);
+}
+
 TEST(CalledRows, LeaveOutWhatOutlastsItsCaller) {
   TestTrace t;
   t.op("caller", 0, 100);

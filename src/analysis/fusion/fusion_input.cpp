@@ -56,7 +56,7 @@ void FusionInput::look_at(GpuPosition at, const OpPlaces& places) {
   kernel.module = places.module(launcher);
   kernel.phase = places.phase(launcher);
   const EventId op = tree().event(launcher);
-  OpCategories& categories = ops_.launches.categories();
+  OpCategories& categories = ops_.categories;
   const StringId name = trace().names()[op.row];
   kernel.role = role_of(trace().text(name), categories.text(categories.of(name, gpu(at).name)),
                         trace().category(gpu(at).event));

@@ -22,7 +22,7 @@ void OpGroupRow::add_overlap(const OverlapFields& fields) {
 }
 
 const TrackNames::Names& OpGroupRow::track() const {
-  TrackNames& tracks = input.launches.track_names();
+  TrackNames& tracks = input.tracks;
   return tracks.names(tracks.id_of(input.trace.tracks()[event.row]));
 }
 

@@ -71,7 +71,7 @@ void add_call_columns(ColumnSet<Row>& columns, bool with_overlap, bool with_modu
                 &Row::overlap_names,
                 with_overlap},
                {{"op category", Kind::kText, "", "what kind of work the op does"},
-                [](const Row& row) { return row.input.launches.categories().text(row.category); }},
+                [](const Row& row) { return row.input.categories.text(row.category); }},
                {kParentModule, &Row::parent_module, with_module},
                {{"process_name", Kind::kText, "", "process the op ran in"},
                 [](const Row& row) { return row.track().process; }},

@@ -21,7 +21,10 @@ OpInput::OpInput(const TraceFacts& facts, const OpTableOptions& a_options)
       tree{facts.tree()},
       options{a_options},
       run_models{options.edition, options.own_models, options.categories},
-      launches{facts, run_models, kernel_kind_of(options), options.communication},
+      shared_launches{std::make_shared<LaunchTable>(facts, run_models, kernel_kind_of(options),
+                                                    options.communication)},
+      categories{launches.categories()},
+      tracks{trace},
       models{trace, launches, run_models, options.inference},
       ops{trace, tree, launches, models},
       modules{trace, tree} {
@@ -30,14 +33,29 @@ OpInput::OpInput(const TraceFacts& facts, const OpTableOptions& a_options)
   if (options.overlap) overlaps.emplace(facts, launches, options.include_unlinked);
 }
 
+OpInput::OpInput(const OpInput& other, Beside)
+    : trace{other.trace},
+      tree{other.tree},
+      options{other.options},
+      run_models{other.run_models},
+      shared_launches{other.shared_launches},
+      categories{launches.categories()},
+      tracks{trace},
+      models{trace, launches, run_models, options.inference},
+      ops{trace, tree, launches, models},
+      modules{trace, tree},
+      recompute{other.recompute},
+      overlaps{other.overlaps},
+      start_ns{other.start_ns} {}
+
 std::size_t OpInput::kernels_per_table() const {
   constexpr std::size_t kTimesEach = 16, kAlways = 100'000;
   return kTimesEach * launches.gpu_events().size() + kAlways;
 }
 
-std::vector<std::string> OpInput::warnings() const {
+std::vector<std::string> OpInput::warnings(std::size_t more_rows) const {
   std::vector<std::string> sentences;
-  const std::size_t rows = rows_without_kernels + ops.rows_without_kernels();
+  const std::size_t rows = all_rows_without_kernels() + more_rows;
   if (rows > 0)
     sentences.push_back(fmt::format(
         "ops are nested too deep: {} rows do not list their kernels, as a table lists at most {}",

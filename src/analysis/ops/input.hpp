@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -49,8 +50,12 @@ struct OpTableOptions {
   Peaks peaks = Peaks::kDatasheet;
 };
 
+// Its tables change what it remembers: they are made one after the other.
 struct OpInput {
   OpInput(const TraceFacts& facts, const OpTableOptions& a_options);  // refers to the facts
+  // The same for another thread, with answers of its own. Nobody may use `other` meanwhile.
+  enum class Beside : std::uint8_t { kYes };
+  OpInput(const OpInput& other, Beside);
   OpInput(const OpInput&) = delete;
   OpInput& operator=(const OpInput&) = delete;
 
@@ -61,14 +66,22 @@ struct OpInput {
   // How many kernels the cells of one column may list. Ops of real programs are nested a few levels
   // deep: what lists each kernel more often than that would take memory without end.
   [[nodiscard]] std::size_t kernels_per_table() const;
-  // What the tables made so far leave out because there would be too much of it.
-  [[nodiscard]] std::vector<std::string> warnings() const;
+  [[nodiscard]] std::size_t all_rows_without_kernels() const {
+    return rows_without_kernels + ops.rows_without_kernels();
+  }
+  // What the tables made so far leave out because there would be too much of it; `more_rows` without kernels
+  // are those of others.
+  [[nodiscard]] std::vector<std::string> warnings(std::size_t more_rows = 0) const;
 
   const Trace& trace;
   const Tree& tree;
   const OpTableOptions options;
   const perf::RunModels run_models;
-  LaunchTable launches;
+  // With what other tables are made of at the same time.
+  const std::shared_ptr<const LaunchTable> shared_launches;
+  const LaunchTable& launches = *shared_launches;
+  OpCategories categories;
+  TrackNames tracks;
   OpModels models;
   MeasuredOps ops;
   ModuleClasses modules;

@@ -150,21 +150,19 @@ LaunchTable::LaunchTable(const TraceFacts& facts, const perf::RunModels& models,
                          KernelCategories::Classify kernel_kind, bool communication)
     : trace_{facts.trace()},
       tree_{facts.tree()},
-      categories_{trace_, models, std::move(kernel_kind)},
-      track_names_{trace_} {
-  collect_gpu_events(facts.work());
+      categories_{trace_, models, std::move(kernel_kind)} {
+  collect_gpu_events(facts.rows().gpu_events(), facts.work());
   collect_launchers(facts.launchers(), communication);
   categorize_by_kernels();
 }
 
-void LaunchTable::collect_gpu_events(const GpuWorkKinds& kinds) {
+void LaunchTable::collect_gpu_events(std::span<const std::uint32_t> gpu_events,
+                                     const GpuWorkKinds& kinds) {
   gpu_.resize(tree_.linked_gpu_events().size());
   file_order_.reserve(gpu_.size());
   const SparseColumn<std::int64_t>& streams = trace_.streams();
   std::size_t stream = 0;
-  const std::span<const Category> categories = trace_.categories();
-  for (std::uint32_t row = 0; row < categories.size(); ++row) {
-    if (!is_gpu(categories[row])) continue;
+  for (const std::uint32_t row : gpu_events) {
     const NodeId node = tree_.node({row});
     if (!node.valid()) continue;
     const GpuPosition position = first_position(node);
@@ -261,11 +259,11 @@ void LaunchTable::sort_launchers() {
   launchers_ = std::move(sorted);
 }
 
-bool LaunchTable::is_only_a_launch(const Launcher& op) {
+bool LaunchTable::is_only_a_launch(const Launcher& op, OpCategories& categories) const {
   const StringId name = trace_.names()[op.event.row];
-  if (op.by_user || !categories_.is_by_kernel(name)) return false;
+  if (op.by_user || !categories.is_by_kernel(name)) return false;
   return trace_.category(op.event) != Category::kCpuOp ||
-         categories_.text(categories_.of(name, {})) == "compiled_region";
+         categories.text(categories.of(name, {})) == "compiled_region";
 }
 
 // An op that no table knows does what its kernels spend most of their time on, in all of its calls;
@@ -279,7 +277,7 @@ void LaunchTable::categorize_by_kernels() {
   bool any_divided = false;
   for (const Launcher& op : launchers_) {
     const StringId name = trace_.names()[op.event.row];
-    if (is_only_a_launch(op))
+    if (is_only_a_launch(op, categories_))
       any_divided = true;
     else if (!op.by_user && categories_.is_by_kernel(name))
       for (const GpuPosition at : own(op)) {
@@ -293,11 +291,11 @@ void LaunchTable::categorize_by_kernels() {
   if (!by_name.empty())
     for (Launcher& op : launchers_)
       if (const auto kinds = by_name.find(trace_.names()[op.event.row].row);
-          kinds != by_name.end() && !op.by_user && !is_only_a_launch(op))
+          kinds != by_name.end() && !op.by_user && !is_only_a_launch(op, categories_))
         op.category = std::ranges::max(kinds->second, {}, &Spent::ns).category;
   if (!any_divided) return;
   for (Launcher& op : launchers_) {
-    if (is_only_a_launch(op))
+    if (is_only_a_launch(op, categories_))
       divide(op);
     else
       parts_.push_back(op);
@@ -364,12 +362,12 @@ StringId LaunchTable::first_kernel(NodeId node) const {
   return op == nullptr ? StringId{} : gpu_[own_[op->first]].name;
 }
 
-std::uint32_t LaunchTable::category(NodeId node) {
+std::uint32_t LaunchTable::category(NodeId node, OpCategories& categories) const {
   const Launcher* op = launcher(node);
   if (op != nullptr) return op->category;
   const StringId name = trace_.names()[tree_.event(node).row];
-  const auto of_user = categories_.of_user(trace_.text(name), {});
-  return of_user ? *of_user : categories_.of(name, {});
+  const auto of_user = categories.of_user(trace_.text(name), {});
+  return of_user ? *of_user : categories.of(name, {});
 }
 
 bool LaunchTable::is_by_start(NodeId node) const {

@@ -1,5 +1,5 @@
 // launch_table.hpp: the linked GPU events and the ops they are charged to, as columns that every op
-// table reads. Built once per report.
+// table reads. Built once per report; nothing changes it afterwards, so that several threads may read it.
 //   const LaunchTable table{facts, Edition::kReference};
 //   for (const Launcher& op : table.launchers()) total += op.direct_ns;
 //   table.gpu(node);                 // the GPU events below a node, as a contiguous range
@@ -131,7 +131,7 @@ class LaunchTable {
   }
   // Whether what launched GPU work is no op, or a compiled region: its kernels alone say what is
   // done.
-  [[nodiscard]] bool is_only_a_launch(const Launcher& op);
+  [[nodiscard]] bool is_only_a_launch(const Launcher& op, OpCategories& categories) const;
   // A launcher's own GPU events by start.
   [[nodiscard]] std::span<const GpuPosition> own(const Launcher& op) const {
     return std::span{own_}.subspan(op.first, op.count);
@@ -141,7 +141,8 @@ class LaunchTable {
   [[nodiscard]] const Launcher* launcher(NodeId node) const;
   // The name of the first GPU event an op launched itself; invalid when it launched none.
   [[nodiscard]] StringId first_kernel(NodeId node) const;
-  [[nodiscard]] std::uint32_t category(NodeId node);  // of an op that need not have launched any
+  // Of an op that need not have launched any.
+  [[nodiscard]] std::uint32_t category(NodeId node, OpCategories& categories) const;
 
   // Of the GPU events below a node: one subtraction unless an earlier one still ran, so that ops
   // nested without end cost no more than flat ones.
@@ -149,11 +150,11 @@ class LaunchTable {
   [[nodiscard]] bool is_by_start(NodeId node) const;  // gpu(node)
   [[nodiscard]] std::int64_t busy_ns(std::span<const GpuPosition> positions) const;
 
-  [[nodiscard]] OpCategories& categories() { return categories_; }
-  [[nodiscard]] TrackNames& track_names() { return track_names_; }
+  // Those of the launchers: who asks for more does so of a copy.
+  [[nodiscard]] const OpCategories& categories() const { return categories_; }
 
  private:
-  void collect_gpu_events(const GpuWorkKinds& kinds);
+  void collect_gpu_events(std::span<const std::uint32_t> gpu_events, const GpuWorkKinds& kinds);
   void sum_busy_times();
   void collect_launchers(std::span<const NodeId> launchers, bool communication);
   void sort_launchers();
@@ -172,7 +173,6 @@ class LaunchTable {
   std::vector<GpuPosition> own_;
   std::vector<std::uint32_t> launcher_of_node_;  // index into launchers_
   OpCategories categories_;
-  TrackNames track_names_;
 };
 
 }  // namespace tracelens

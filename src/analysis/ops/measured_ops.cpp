@@ -15,7 +15,8 @@ constexpr std::size_t kRoomPerEvent = 64, kRoom = 1'000'000;
 
 }  // namespace
 
-MeasuredOps::MeasuredOps(const Trace& trace, const Tree& tree, LaunchTable& table, OpModels& models)
+MeasuredOps::MeasuredOps(const Trace& trace, const Tree& tree, const LaunchTable& table,
+                         OpModels& models)
     : trace_{trace},
       tree_{tree},
       table_{table},

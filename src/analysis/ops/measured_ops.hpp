@@ -29,7 +29,7 @@ struct OpRow {
 
 class MeasuredOps {
  public:
-  MeasuredOps(const Trace& trace, const Tree& tree, LaunchTable& table, OpModels& models);
+  MeasuredOps(const Trace& trace, const Tree& tree, const LaunchTable& table, OpModels& models);
 
   // GPU events by start, and the model's answer.
   [[nodiscard]] OpRow forward(EventId event);
@@ -59,7 +59,7 @@ class MeasuredOps {
 
   const Trace& trace_;
   const Tree& tree_;
-  LaunchTable& table_;
+  const LaunchTable& table_;
   OpModels& models_;
   std::vector<std::uint8_t> is_wrapper_name_;                // by StringId
   std::vector<std::pair<std::uint32_t, EventId>> wrappers_;  // by node of the forward op

@@ -224,9 +224,7 @@ Table ops_by_module(OpInput& input, ModuleShares& classes) {
       {{"total_direct_kernel_time_ms", Kind::kReal, "ms", kOwnTime}, &Share::direct_ms},
       {{"Count", Kind::kInteger, "", "calls that launched GPU work"}, &Share::count},
       {{"Categories", Kind::kNested, "", "categories of these calls, in alphabetical order"},
-       [&input](const Share& share) {
-         return input.launches.categories().sorted_texts(share.categories);
-       }}};
+       [&input](const Share& share) { return input.categories.sorted_texts(share.categories); }}};
   add_share_columns(columns, kOwnTime);
   Table table = columns.make_table("ops_by_module",
                                    "GPU time by op and class of nn.Module, the costliest first");
@@ -251,7 +249,7 @@ Table categories_by_module(OpInput& input, ModuleShares& classes) {
                          "GPU time by category of op and class of nn.Module, the costliest first");
   for (Share& share : classes.shares(
            input.launches.parts(), [](const Launcher& op) { return op.category; },
-           [&](const Launcher& op) { return input.launches.categories().text(op.category); }))
+           [&](const Launcher& op) { return input.categories.text(op.category); }))
     columns.append(table, share);
   return table;
 }

@@ -124,7 +124,7 @@ std::optional<Table> unique_args(OpInput& input, bool with_overlap) {
   const std::span<const Launcher> launchers = input.launches.parts();
   if (launchers.empty()) return std::nullopt;
   const Trace& trace = input.trace;
-  TrackNames& tracks = input.launches.track_names();
+  TrackNames& tracks = input.tracks;
 
   std::vector<OverlapFields> overlaps;
   TimedGroups groups;
@@ -185,7 +185,7 @@ std::optional<Table> unique_args(OpInput& input, bool with_overlap) {
 std::optional<Table> ops_summary_by_category(OpInput& input) {
   std::vector<Totals> totals = totals_by(
       input, input.launches.parts(), [](const Launcher& op) { return op.category; },
-      [&](const Launcher& op) { return input.launches.categories().text(op.category); });
+      [&](const Launcher& op) { return input.categories.text(op.category); });
   if (totals.empty()) return std::nullopt;
   ColumnSet<Totals> columns{
       {{"op category", Kind::kText, "", "what kind of work the ops do"}, &Totals::key},
@@ -224,9 +224,7 @@ std::optional<Table> ops_summary(OpInput& input) {
         !input.options.inference},
        {{"Count", Kind::kInteger, "", "calls that launched GPU work"}, &Totals::count},
        {{"Categories", Kind::kNested, "", "categories of these calls, in alphabetical order"},
-        [&input](const Totals& total) {
-          return input.launches.categories().sorted_texts(total.categories);
-        }},
+        [&input](const Totals& total) { return input.categories.sorted_texts(total.categories); }},
        {kFirstStack, &Totals::first_stack, input.options.group_by_module}});
   add_share_columns(columns, kDirectTime);
   Table table = columns.make_table("ops_summary", "GPU time by op, the costliest first");

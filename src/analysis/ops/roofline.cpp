@@ -30,7 +30,7 @@ void collect_op_points(OpInput& input, Roofline& roofline) {
     const Work& work = *input.models[op.row.answer];
     const auto new_point = [&] {
       return RooflinePoint{.op = unified_name(trace, op),
-                           .category = input.launches.categories().text(op.category),
+                           .category = input.categories.text(op.category),
                            .compute_spec = work.compute_spec,
                            .dims = trace.signature(arguments).dims,
                            .types = trace.signature(arguments).types,

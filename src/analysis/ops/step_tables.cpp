@@ -98,7 +98,7 @@ Table ops_by_step(OpInput& input, std::span<const Step> steps) {
     const auto slowest = std::ranges::max_element(op.by_step) - op.by_step.begin();
     std::vector<std::int64_t> times = op.by_step;
     const GroupStats stats = stats_of_ns(times);
-    table.add_row(trace.name(op.first->event), input.launches.categories().text(op.first->category),
+    table.add_row(trace.name(op.first->event), input.categories.text(op.first->category),
                   static_cast<double>(op.calls) / static_cast<double>(steps.size()), stats.mean,
                   stats.std, stats.min, stats.max, steps[static_cast<std::size_t>(slowest)].name,
                   percent_of(us(op.sum_ns), us(all_ns)));

@@ -71,7 +71,7 @@ class UnifiedTable {
 
  private:
   void group() {
-    TrackNames& tracks = input_.launches.track_names();
+    TrackNames& tracks = input_.tracks;
     for (const UnifiedOp& op : ops_) {
       const std::uint32_t row = op.row.event.row;
       const GroupKey key{op.name.row,

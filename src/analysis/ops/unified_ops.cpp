@@ -138,7 +138,7 @@ class Collector {
             .name = trace_.names()[event.row],
             .kernel = {},
             .uid = event.row,
-            .category = launches_.category(node),
+            .category = launches_.category(node, input_.categories),
             .top = top};
   }
 
@@ -160,8 +160,7 @@ class Collector {
 
   void answer_by(UnifiedOp& op, const OpRow& backward) {
     op.has_model = true;
-    op.category =
-        launches_.categories().id_of(input_.models.info(backward.event)->backward_category);
+    op.category = input_.categories.id_of(input_.models.info(backward.event)->backward_category);
     op.row.busy_ns = backward.busy_ns;
     op.row.answer = backward.answer;
   }
@@ -270,9 +269,9 @@ class Collector {
     const std::uint32_t id = synthetic_.id_of({name.row, kernel.row, judged.row});
     if (id == synthetic_categories_.size()) {
       const std::string own_name = synthetic_name(trace_.text(name), trace_.text(kernel));
-      const auto of_user = launches_.categories().of_user(own_name, kernel);
+      const auto of_user = input_.categories.of_user(own_name, kernel);
       synthetic_categories_.push_back(of_user ? *of_user
-                                              : launches_.categories().of_text(own_name, judged));
+                                              : input_.categories.of_text(own_name, judged));
     }
     return synthetic_categories_[id];
   }
@@ -280,7 +279,7 @@ class Collector {
   OpInput& input_;
   const Trace& trace_;
   const Tree& tree_;
-  LaunchTable& launches_;
+  const LaunchTable& launches_;
   bool has_frames_ = false;  // Python frames take part in the tree
   std::vector<bool> model_below_, launches_itself_, visited_;  // by node
   std::vector<bool> covered_;                                  // by GPU position

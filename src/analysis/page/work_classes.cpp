@@ -25,8 +25,8 @@ const PageClass kHost[] = {{"launch", "#4c78a8"}, {"sync", "#d9534f"},   {"call"
                            {"op", "#7b93b8"},     {"module", "#6a9f86"}, {"annotation", "#9a86b5"}};
 
 void categorize_ops(TableContext& context, std::span<const GpuJob> jobs, GpuCategories& found) {
-  LaunchTable& launches = context.ops().launches;
-  OpCategories& categories = launches.categories();
+  const LaunchTable& launches = context.ops().launches;
+  OpCategories& categories = context.ops().categories;
   constexpr std::uint32_t kNone = 0xffffffff;
   std::vector<std::uint32_t> by_position(launches.gpu_events().size(), kNone);
   for (const Launcher& op : launches.parts())

@@ -70,9 +70,7 @@ struct SingleOp {
   OverlapFields overlap = {};
 
   [[nodiscard]] std::string_view name() const { return input.trace.name(event); }
-  [[nodiscard]] std::string_view category_text() const {
-    return input.launches.categories().text(category);
-  }
+  [[nodiscard]] std::string_view category_text() const { return input.categories.text(category); }
   [[nodiscard]] std::int64_t position() const { return event.row; }
   [[nodiscard]] Cell pid() const { return id_cell(&Track::pid); }
   [[nodiscard]] Cell tid() const { return id_cell(&Track::tid); }
@@ -80,7 +78,7 @@ struct SingleOp {
     return input.trace.external_ids().at(event);
   }
   [[nodiscard]] const TrackNames::Names& track() const {
-    TrackNames& names = input.launches.track_names();
+    TrackNames& names = input.tracks;
     return names.names(names.id_of(input.trace.tracks()[event.row]));
   }
   [[nodiscard]] const Signature& arguments() const;

@@ -18,13 +18,13 @@ void ModelledWork::add(const ModelledWork& more) {
 }
 
 ServedOps::ServedOps(OpInput& input, const ServingRun& run) : input_{input} {
-  LaunchTable& launches = input.launches;
-  const std::uint32_t communication = launches.categories().id_of("communication");
+  const LaunchTable& launches = input.launches;
+  const std::uint32_t communication = input.categories.id_of("communication");
   std::vector<ServedOp> by_position;
   for (const GpuEvent& gpu : launches.gpu_events())
     by_position.push_back({communication, gpu.name});
   for (const Launcher& part : launches.parts()) {
-    const bool by_kernel = launches.is_only_a_launch(part);
+    const bool by_kernel = launches.is_only_a_launch(part, input.categories);
     for (const GpuPosition at : launches.own(part))
       by_position[at] = {part.category,
                          by_kernel ? by_position[at].name : input.trace.names()[part.event.row]};
@@ -35,7 +35,7 @@ ServedOps::ServedOps(OpInput& input, const ServingRun& run) : input_{input} {
       ops_.push_back(by_position[launches.first_position(node)]);
     } else {  // without a launch
       const StringId kernel = input.trace.names()[work.event.row];
-      ops_.push_back({launches.categories().of_text("", kernel), kernel});
+      ops_.push_back({input.categories.of_text("", kernel), kernel});
     }
   }
 }

@@ -35,7 +35,7 @@ class ServedOps {
 
   [[nodiscard]] const ServedOp& of(std::size_t work) const { return ops_[work]; }
   [[nodiscard]] const std::string& text(std::uint32_t category) const {
-    return input_.launches.categories().text(category);
+    return input_.categories.text(category);
   }
   [[nodiscard]] std::string_view name(const ServedOp& op) const {
     return input_.trace.text(op.name);

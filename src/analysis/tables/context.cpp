@@ -67,8 +67,12 @@ std::string TableContext::gpu_name() const {
 std::vector<std::string> TableContext::warnings() const {
   std::vector<std::string> all;
   if (const Timeline* const timeline = timeline_.made()) all = timeline->warnings;
-  if (const OpInput* const ops = ops_.made())
-    for (std::string& sentence : ops->warnings()) all.push_back(std::move(sentence));
+  if (const OpInputs* const ops = ops_.made()) {
+    std::size_t rows = 0;  // without kernels
+    for (const auto* const more : {&ops->unified, &ops->sheets})
+      if (*more) rows += (*more)->all_rows_without_kernels();
+    for (std::string& sentence : ops->own.warnings(rows)) all.push_back(std::move(sentence));
+  }
   all.insert(all.end(), warnings_.begin(), warnings_.end());
   if (const JaxKernels* const kernels = jax_kernels_.made();
       kernels != nullptr && kernels->all().empty())
@@ -88,6 +92,11 @@ TimelineOptions TableContext::timeline_options() const {
   return {.include_unlinked = !is_pytorch || options.include_unlinked,
           .micro_idle_threshold_us = options.micro_idle_us,
           .split_recompute = is_pytorch && options.recompute};
+}
+
+bool TableContext::has_many_threads() const {
+  constexpr int kMany = 4;
+  return io::thread_count(options.threads) >= kMany;
 }
 
 const Timeline& TableContext::timeline() {
@@ -127,9 +136,16 @@ const GraphStitching& TableContext::stitching() {
   return unstitched_.get([this] { return unstitched_graphs(trace); });
 }
 
-OpInput& TableContext::ops() {
+TableContext::OpInputs::OpInputs(const TraceFacts& facts, const OpTableOptions& options, bool apart)
+    : own{facts, options} {
+  if (!apart) return;
+  unified.emplace(own, OpInput::Beside::kYes);
+  sheets.emplace(own, OpInput::Beside::kYes);
+}
+
+TableContext::OpInputs& TableContext::op_inputs() {
   return ops_.get([this] {
-    return OpInput{
+    return OpInputs{
         facts,
         {.edition = options.edition,
          .own_models = &own_models_,
@@ -147,8 +163,22 @@ OpInput& TableContext::ops() {
          .top_ops = options.top_ops,
          .top_sheet_rows = options.top_ops,
          .gpu = gpu(),
-         .peaks = peaks()}};
+         .peaks = peaks()},
+        has_ops_apart()};
   });
+}
+
+// What overlaps is too much to have it three times.
+bool TableContext::has_ops_apart() const {
+  return has_many_threads() && !selection.needs(Needs::kOverlap);
+}
+
+OpInput& TableContext::unified_ops() {
+  return op_inputs().unified ? *op_inputs().unified : op_inputs().own;
+}
+
+OpInput& TableContext::sheet_ops() {
+  return op_inputs().sheets ? *op_inputs().sheets : op_inputs().own;
 }
 
 const KernelRows& TableContext::kernels() {

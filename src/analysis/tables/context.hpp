@@ -73,9 +73,14 @@ class TableContext {
   [[nodiscard]] Peaks peaks() const;
   [[nodiscard]] const KernelRules& kernel_rules();
   [[nodiscard]] TimelineOptions timeline_options() const;
+  [[nodiscard]] bool has_many_threads() const;  // more than what costs most keeps busy
 
   // --- of a PyTorch trace ---
-  [[nodiscard]] OpInput& ops();  // not to be asked for by tables that are made in the background
+  // Tables that ask for the same one are made one after the other. All three are one unless has_ops_apart().
+  [[nodiscard]] OpInput& ops() { return op_inputs().own; }
+  [[nodiscard]] OpInput& unified_ops();
+  [[nodiscard]] OpInput& sheet_ops();
+  [[nodiscard]] bool has_ops_apart() const;
   [[nodiscard]] const KernelRows& kernels();  // only for tables that are made in the background
   void drop_kernels() { kernels_.drop(); }
   [[nodiscard]] std::span<const Step> steps();  // none: with a warning
@@ -95,6 +100,13 @@ class TableContext {
   [[nodiscard]] const DatabaseEvents& database_events();
 
  private:
+  struct OpInputs {
+    OpInputs(const TraceFacts& facts, const OpTableOptions& options, bool apart);
+    OpInput own;
+    std::optional<OpInput> unified, sheets;  // none: the own one
+  };
+  [[nodiscard]] OpInputs& op_inputs();
+
   const std::optional<Gpu> gpu_;
   const perf::UserModels own_models_;
   const perf::OwnCategories own_categories_;
@@ -106,7 +118,7 @@ class TableContext {
   Once<PathSummary> path_summary_;
   Once<HostWork> host_work_;
   Once<GraphStitching> unstitched_;
-  Once<OpInput> ops_;
+  Once<OpInputs> ops_;
   Once<KernelRows> kernels_;
   Once<JaxOps> jax_ops_;
   Once<JaxKernels> jax_kernels_;

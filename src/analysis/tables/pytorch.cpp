@@ -76,19 +76,19 @@ std::vector<Table> serving(TableContext& c) {
 std::vector<Table> unified(TableContext& c) {
   if (c.tree().stats().gpu_only) return {};
   // The calls take much memory: they are gone before the sheets are made.
-  const std::vector<UnifiedOp> calls = collect_unified_ops(c.ops());
+  OpInput& ops = c.unified_ops();
+  const std::vector<UnifiedOp> calls = collect_unified_ops(ops);
   std::vector<Table> made;
-  if (c.wants("unified_perf_summary"))
-    made = with_rows(tables(unified_perf_summary(c.ops(), calls)));
+  if (c.wants("unified_perf_summary")) made = with_rows(tables(unified_perf_summary(ops, calls)));
   if (c.wants("unified_perf_summary_kl_overlap"))
-    for (Table& table : with_rows(tables(unified_perf_summary_kl_overlap(c.ops(), calls))))
+    for (Table& table : with_rows(tables(unified_perf_summary_kl_overlap(ops, calls))))
       made.push_back(std::move(table));
   return made;
 }
 
 std::vector<Table> op_sheets(TableContext& c) {
   if (c.tree().stats().gpu_only) return {};
-  return with_rows(category_sheets(c.ops()));
+  return with_rows(category_sheets(c.sheet_ops()));
 }
 
 // GEMM, SDPA_fwd, SDPA_bwd, ...
@@ -213,9 +213,8 @@ std::vector<WhatIfGroup> what_if_groups(OpInput& ops) {
     if (sorted.size() > kMost) sorted.resize(kMost);
     for (Sum& sum : sorted) groups.push_back(std::move(sum.group));
   };
-  add("category ", ops.launches.parts(), [&](const Launcher& op) {
-    return std::string_view{ops.launches.categories().text(op.category)};
-  });
+  add("category ", ops.launches.parts(),
+      [&](const Launcher& op) { return std::string_view{ops.categories.text(op.category)}; });
   add("op ", ops.launches.launchers(),
       [&](const Launcher& op) { return ops.trace.name(op.event); });
   return groups;
@@ -460,6 +459,7 @@ constexpr TableInfo kTables[] = {
      .needs = Needs::kOps,
      .screen = {.columns = kUnifiedColumns},
      .compare = &kCompareUnified,
+     .has_own_ops = true,
      .make = unified},
     {.name = "unified_perf_summary_kl_overlap",
      .description = "GPU time, work and rates by distinct call and what ran beside it",
@@ -467,11 +467,13 @@ constexpr TableInfo kTables[] = {
      .on = Default::kOff,
      .needs = Needs::kOps | Needs::kOverlap,
      .screen = {.columns = kUnifiedColumns},
+     .has_own_ops = true,
      .make = unified},
     {.name = "op sheets",
      .description = "Work and rates of the ops of one family by parameters, a table each",
      .needs = Needs::kOps,
      .screen = {.columns = kOpSheetColumns},
+     .has_own_ops = true,
      .make = op_sheets,
      .members = op_sheet_names},
     {.name = "op sheets with overlap",
@@ -480,6 +482,7 @@ constexpr TableInfo kTables[] = {
      .on = Default::kOff,
      .needs = Needs::kOps | Needs::kOverlap,
      .screen = {.columns = kOpSheetColumns},
+     .has_own_ops = true,
      .make = op_sheets,
      .members = overlap_sheet_names},
     {.name = "kernel_summary",

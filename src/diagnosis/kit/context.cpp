@@ -227,7 +227,7 @@ DiagnosisContext::Uses DiagnosisContext::make_uses() const {
     for (const GpuPosition at : input.ops.kernels(op->row))
       made.kernels.push_back(gpu_events[at].event);
     OpUse use{.name = unified_name(trace, *op),
-              .category = input.launches.categories().text(op->category),
+              .category = input.categories.text(op->category),
               .event = op->row.event,
               .node = op->row.node,
               .kernels = std::span{made.kernels}.subspan(first),

@@ -49,7 +49,7 @@ constexpr std::string_view title_of(TraceKind kind) {
 // A producer, and where its tables stand in the report.
 struct Job {
   std::vector<Table> (*make)(TableContext& context);
-  bool in_background, is_heavy;
+  bool in_background, is_heavy, has_own_ops;
   std::vector<Table> made = {};
 };
 
@@ -60,7 +60,8 @@ std::vector<Job> jobs_of(TraceKind kind, const Selection& selection) {
   std::vector<Job> jobs;
   for (const TableInfo* const table : selection.rows())
     if (table->make != nullptr && (jobs.empty() || jobs.back().make != table->make))
-      jobs.push_back({table->make, table->in_background || !has_ops, table->is_heavy});
+      jobs.push_back(
+          {table->make, table->in_background || !has_ops, table->is_heavy, table->has_own_ops});
   return jobs;
 }
 
@@ -80,13 +81,14 @@ void run_next(std::span<Job* const> jobs, std::atomic<std::size_t>& next, TableC
 
 // Those that must be made one after the other are made by this thread, the others by all threads.
 void run_all(std::span<Job> jobs, TableContext& context) {
-  constexpr int kManyThreads = 4;
   const int threads = io::thread_count(context.options.threads);
-  if (threads >= kManyThreads)
-    for (Job& job : jobs) job.in_background = job.in_background || job.is_heavy;
+  for (Job& job : jobs)
+    job.in_background = job.in_background || (job.is_heavy && context.has_many_threads()) ||
+                        (job.has_own_ops && context.has_ops_apart());
   std::vector<Job*> others, own;
   for (Job& job : jobs) (job.in_background ? others : own).push_back(&job);
-  std::stable_partition(others.begin(), others.end(), [](const Job* job) { return job->is_heavy; });
+  std::stable_partition(others.begin(), others.end(),
+                        [](const Job* job) { return job->is_heavy || job->has_own_ops; });
   std::atomic<std::size_t> next = 0;
   const auto helpers = std::min(others.size(), static_cast<std::size_t>(threads - 1));
   std::vector<std::future<void>> helping;
