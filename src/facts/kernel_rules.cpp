@@ -2,41 +2,64 @@
 
 #include <fmt/core.h>
 #include <re2/re2.h>
-#include <re2/set.h>
 
 #include <algorithm>
+#include <deque>
+#include <mutex>
 #include <optional>
 #include <tracelens/error.hpp>
 #include <tracelens/files.hpp>
 #include <utility>
 
-#include "io/check.hpp"
+#include "facts/needed_words.hpp"
+#include "io/ascii.hpp"
 #include "trace/json_value.hpp"
 
 namespace tracelens {
 
-struct KernelRules::Matcher {
-  RE2::Set set{RE2::Quiet, RE2::UNANCHORED};
+// A pattern is compiled for the first name that has one of its words.
+class KernelRules::Matcher {
+ public:
+  explicit Matcher(const std::string& pattern) : pattern_{pattern}, words_{needed_words(pattern)} {}
+  [[nodiscard]] const RE2& compiled() const {
+    std::call_once(once_, [this] { compiled_.emplace(pattern_, RE2::Quiet); });
+    return *compiled_;
+  }
+  // `lower`: the name in lower case; empty where that means little, as it is not ASCII.
+  [[nodiscard]] bool matches(std::string_view name, std::string_view lower) const {
+    const bool may = words_.empty() || lower.empty() ||
+                     std::ranges::any_of(words_, [&](const std::string& word) {
+                       return lower.find(word) != lower.npos;
+                     });
+    return may && RE2::PartialMatch({name.data(), name.size()}, compiled());
+  }
+
+ private:
+  const std::string& pattern_;
+  const std::vector<std::string> words_;
+  mutable std::once_flag once_;
+  mutable std::optional<RE2> compiled_;
 };
 
-KernelRules::KernelRules(std::vector<KernelRule> rules, std::string_view where)
+KernelRules::KernelRules(std::vector<KernelRule> rules)
     : rules_{std::make_shared<const std::vector<KernelRule>>(std::move(rules))} {
-  auto matcher = std::make_shared<Matcher>();
-  for (std::size_t i = 0; i < rules_->size(); ++i) {
-    const std::string& pattern = (*rules_)[i].pattern;
-    if (matcher->set.Add(pattern, nullptr) < 0)
-      throw Error{where,
-                  fmt::format("rule {}: \"pattern\": {}", i + 1, RE2{pattern, RE2::Quiet}.error())};
-  }
-  TL_CHECK(matcher->set.Compile());
-  matcher_ = std::move(matcher);
+  auto matchers = std::make_shared<std::deque<Matcher>>();
+  for (const KernelRule& rule : *rules_) matchers->emplace_back(rule.pattern);
+  matchers_ = std::move(matchers);
+}
+
+KernelRules::KernelRules(std::vector<KernelRule> rules, std::string_view where)
+    : KernelRules{std::move(rules)} {
+  for (std::size_t i = 0; i < matchers_->size(); ++i)
+    if (const RE2& compiled = (*matchers_)[i].compiled(); !compiled.ok())
+      throw Error{where, fmt::format("rule {}: \"pattern\": {}", i + 1, compiled.error())};
 }
 
 const KernelRules& KernelRules::built_in() {
   static const KernelRules kRules = [] {
     constexpr std::string_view kWhere = "data/kernel_categories.json";
     bool replaces = false;
-    return KernelRules{parse_kernel_rules(built_in_kernel_rules(), kWhere, replaces), kWhere};
+    return KernelRules{parse_kernel_rules(built_in_kernel_rules(), kWhere, replaces)};
   }();
   return kRules;
 }
@@ -54,10 +77,12 @@ KernelRules load_kernel_rules(const std::string& file) {
 }
 
 std::string_view KernelRules::category(std::string_view kernel) const {
-  std::vector<int> matches;
-  if (!matcher_->set.Match({kernel.data(), kernel.size()}, &matches) || matches.empty())
-    return kOtherKernel;
-  return (*rules_)[static_cast<std::size_t>(std::ranges::min(matches))].category;
+  const bool is_ascii =
+      std::ranges::all_of(kernel, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  const std::string lower = is_ascii ? io::lower_case(kernel) : std::string{};
+  for (std::size_t i = 0; i < matchers_->size(); ++i)
+    if ((*matchers_)[i].matches(kernel, lower)) return (*rules_)[i].category;
+  return kOtherKernel;
 }
 
 std::string_view TorchKernelKinds::operator()(std::string_view kernel) const {

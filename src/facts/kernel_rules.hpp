@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -43,9 +44,10 @@ class KernelRules {
   KernelRules(std::vector<KernelRule> rules, std::string_view where);
 
  private:
-  struct Matcher;
+  explicit KernelRules(std::vector<KernelRule> rules);  // whose patterns are right
+  class Matcher;
   std::shared_ptr<const std::vector<KernelRule>> rules_;
-  std::shared_ptr<const Matcher> matcher_;  // all patterns in one pass over the name
+  std::shared_ptr<const std::deque<Matcher>> matchers_;  // of the rules
 };
 
 // The built-in rules, after those of the user's file; without a file the built-in ones alone. Throws

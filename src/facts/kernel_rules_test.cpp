@@ -46,6 +46,22 @@ TEST(KernelRules, KnowTheKernelsOfTheUsualLibraries) {
     EXPECT_EQ(KernelRules::built_in().category(example.kernel), example.category) << example.kernel;
 }
 
+// Names that have the words of a pattern in another place, or other letters that fold to its own.
+TEST(KernelRules, AreThoseOfTheExpressionsWhateverTheWords) {
+  const KernelRules rules{{{"a", "(?i)soft_?max|^k(ernel)?_end$"}, {"b", "[kK]ernel"}}, "test"};
+  EXPECT_EQ(rules.category("SoftMax"), "a");
+  EXPECT_EQ(rules.category("soft and max, the kernel"), "b");
+  EXPECT_EQ(rules.category("K_END"), "a");
+  EXPECT_EQ(rules.category("my K_END"), kOtherKernel);
+  EXPECT_EQ(rules.category("\u017foftmax"), "a");  // a long s
+}
+
+TEST(KernelRules, BuiltInOnesAreRight) {
+  bool replaces = false;
+  const auto rules = parse_kernel_rules(built_in_kernel_rules(), "built in", replaces);
+  EXPECT_NO_THROW(KernelRules(rules, "built in"));
+}
+
 TEST(KernelRules, KnowTheKernelsOfServingEngines) {
   const Example examples[] = {
       {"void vllm::reshape_and_cache_flash_kernel<__hip_bfloat16, __hip_bfloat16>", "kv_cache"},

@@ -144,13 +144,13 @@ constexpr std::size_t kCopyBeyond = 32;  // copy_words() may write so much behin
 void copy_words(char* out, std::uint32_t back, std::uint32_t length) {
   const char* from = out - back;
   char* const end = out + length;
-  if (back >= 16) {
+  if (back >= 32) {
     do {
-      const std::uint64_t low = word_at(from), high = word_at(from + 8);
-      put_word(out, low);
-      put_word(out + 8, high);
-      from += 16;
-      out += 16;
+      std::array<std::uint64_t, 4> words;
+      std::memcpy(words.data(), from, sizeof words);
+      std::memcpy(out, words.data(), sizeof words);
+      from += sizeof words;
+      out += sizeof words;
     } while (out < end);
   } else if (back >= 8) {
     do {
@@ -408,7 +408,7 @@ void Inflater::decode_fast(Bits& of_caller, Room& room) const {
   char* const last_room = room.end - kMade;
   const Entry* const literals = tables_->literals.data();
   const Entry* const distances = tables_->distances.data();
-  Bits bits = of_caller;  // in registers
+  Bits bits{of_caller.value, of_caller.count, of_caller.next, of_caller.end};
   char* out = room.out;
   bits.fill_fast();
   Entry entry = literals[bits.value & kLiteralMask];
@@ -423,7 +423,15 @@ void Inflater::decode_fast(Bits& of_caller, Room& room) const {
       bits.fill_fast();
       continue;
     }
-    const Bits before = bits;
+    // One by one: a copy of the whole would keep all of it in memory.
+    const std::uint64_t value_before = bits.value;
+    const unsigned count_before = bits.count;
+    const char* const next_before = bits.next;
+    const auto go_back = [&] {
+      bits.value = value_before;
+      bits.count = count_before;
+      bits.next = next_before;
+    };
     if ((entry & kSpecial) != 0) {
       if (!is_second(entry)) break;
       bits.drop(kLiteralBits);
@@ -437,7 +445,7 @@ void Inflater::decode_fast(Bits& of_caller, Room& room) const {
         continue;
       }
       if ((entry & kSpecial) != 0) {
-        bits = before;
+        go_back();
         break;
       }
     }
@@ -452,13 +460,13 @@ void Inflater::decode_fast(Bits& of_caller, Room& room) const {
             distances[value_of(entry) + (bits.value & ((std::uint64_t{1} << own_bits(entry)) - 1))];
       }
       if ((entry & kSpecial) != 0) {
-        bits = before;
+        go_back();
         break;
       }
     }
     const std::uint32_t back = amount_of(entry, bits.value);
     if (back > static_cast<std::size_t>(out - room.begin)) {
-      bits = before;
+      go_back();
       break;
     }
     bits.drop(taken_by(entry));
@@ -467,7 +475,9 @@ void Inflater::decode_fast(Bits& of_caller, Room& room) const {
     copy_words(out, back, length);
     out += length;
   }
-  of_caller = bits;
+  of_caller.value = bits.value;
+  of_caller.count = bits.count;
+  of_caller.next = bits.next;
   room.out = out;
 }
 
@@ -475,14 +485,17 @@ void Inflater::decode_fast(Bits& of_caller, Room& room) const {
 bool Inflater::copy_match(Room& room) {
   while (match_left_ > 0 && room.out < room.end) {
     const auto here = static_cast<std::size_t>(room.out - room.begin);
-    if (match_back_ <= here) {
-      *room.out = *(room.out - match_back_);
-    } else {
-      if (match_back_ - here > window_bytes_) return false;
-      *room.out = window_[kWindow - (match_back_ - here)];
-    }
-    ++room.out;
-    --match_left_;
+    const bool is_here = match_back_ <= here;
+    if (!is_here && match_back_ - here > window_bytes_) return false;
+    const char* const from =
+        is_here ? room.out - match_back_ : window_.data() + kWindow - (match_back_ - here);
+    // No further than bytes are there already.
+    const std::size_t count =
+        std::min<std::size_t>({match_left_, is_here ? match_back_ : match_back_ - here,
+                               static_cast<std::size_t>(room.end - room.out)});
+    std::memcpy(room.out, from, count);
+    room.out += count;
+    match_left_ -= static_cast<std::uint32_t>(count);
   }
   return true;
 }

@@ -10,14 +10,6 @@
 namespace tracelens {
 namespace {
 
-// Whether any table will ask what kernels do by their names.
-bool uses_rules(const ReportOptions& options, const Selection& selection) {
-  return std::ranges::any_of(selection.rows(), [&](const TableInfo* table) {
-    return table->uses_rules &&
-           (options.edition == Edition::kExtended || table->on == Default::kOff);
-  });
-}
-
 TreeOptions tree_options(TraceKind kind, const ReportOptions& options, const Selection& selection) {
   if (kind != TraceKind::kPyTorch) return {.threads = options.threads};
   // Frames change which ops are discarded for outlasting their caller, as in the Python TraceLens,
@@ -43,12 +35,6 @@ TableContext::TableContext(const Trace& a_trace, const ReportOptions& an_options
                       options.gpu_from_trace ? &trace : nullptr)},
       own_models_{perf::load_user_models(options.models, options.models_file)},
       own_categories_{options.category_of} {
-  // Compiling the rules takes a while: beside the first steps, if at all. Deferred also when the
-  // system gives no thread.
-  const bool ahead = io::thread_count(options.threads) > 1 && uses_rules(options, selection);
-  rules_ = std::async(ahead ? std::launch::async | std::launch::deferred : std::launch::deferred,
-                      [file = options.kernel_rules_file] { return load_kernel_rules(file); })
-               .share();
   if (!options.kernel_rules_file.empty()) (void)kernel_rules();
 }
 
@@ -85,7 +71,9 @@ Peaks TableContext::peaks() const {
   return options.achievable_peaks ? Peaks::kAchievable : Peaks::kDatasheet;
 }
 
-const KernelRules& TableContext::kernel_rules() { return rules_.get(); }
+const KernelRules& TableContext::kernel_rules() {
+  return rules_.get([this] { return load_kernel_rules(options.kernel_rules_file); });
+}
 
 TimelineOptions TableContext::timeline_options() const {
   const bool is_pytorch = kind == TraceKind::kPyTorch;
@@ -170,7 +158,7 @@ TableContext::OpInputs& TableContext::op_inputs() {
 
 // What overlaps is too much to have it three times.
 bool TableContext::has_ops_apart() const {
-  return has_many_threads() && !selection.needs(Needs::kOverlap);
+  return io::thread_count(options.threads) > 1 && !selection.needs(Needs::kOverlap);
 }
 
 OpInput& TableContext::unified_ops() {

@@ -3,7 +3,6 @@
 // All threads of a report ask; each part is made once, whoever comes first.
 #pragma once
 
-#include <future>
 #include <optional>
 #include <span>
 #include <string>
@@ -110,7 +109,7 @@ class TableContext {
   const std::optional<Gpu> gpu_;
   const perf::UserModels own_models_;
   const perf::OwnCategories own_categories_;
-  std::shared_future<KernelRules> rules_;
+  Once<KernelRules> rules_;
   std::vector<std::string> warnings_;
   Once<Timeline> timeline_;
   Once<IdleTables> idle_;

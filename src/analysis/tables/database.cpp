@@ -100,7 +100,6 @@ constexpr TableInfo kOwnTables[] = {
                 .rows = 12,
                 .columns = "op category | total_direct_kernel_time_ms | Percentage (%) | Count"},
      .compare = &kCompareKernelCategories,
-     .uses_rules = true,
      .make = kernel_kinds},
     {.name = "op_summary",
      .description = "Ops by shapes, the costliest first",

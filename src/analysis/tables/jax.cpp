@@ -128,7 +128,6 @@ constexpr TableInfo kTables[] = {
           .columns =
               "HLO op | GPU time (µs)_sum | Percentage (%) | Pct Roofline | kind | runs | TFLOPS/s | TB/s | Roofline Bound | scope | source | module | kernels | GPU time (µs)_mean"},
      .compare = &kCompareHloOps,
-     .uses_rules = true,
      .make = hlo},
     {.name = "hlo_ops_by_kind",
      .description = "GPU time by what the HLO ops compute",

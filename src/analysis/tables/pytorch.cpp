@@ -379,7 +379,6 @@ constexpr TableInfo kTables[] = {
           .columns =
               "kernel category | GPU time | share of graph | kernels | graph | launches | launch"},
      .in_background = true,
-     .uses_rules = true,
      .make = graph_kinds},
     {.name = "ops_summary_by_category",
      .description = "GPU time by category of op, the costliest first",
@@ -495,7 +494,6 @@ constexpr TableInfo kTables[] = {
               "Kernel name | Kernel duration (µs)_sum | Percent of kernels time (%) | Kernel duration (µs)_count | Parent cpu_op | Kernel duration (µs)_mean | Parent op category | Kernel stream | kernel_category"},
      .compare = &kCompareKernels,
      .in_background = true,
-     .uses_rules = true,
      .make = kernel_table},
     {.name = "kernel_categories",
      .description = "Kinds of GPU work by op or graph launch, by kernel names",
@@ -507,7 +505,6 @@ constexpr TableInfo kTables[] = {
           .columns =
               "Parent cpu_op | Kernel category | Kernel duration (µs)_sum | Percent of kernels time (%) | Kernel count | Calls | Share of call (%)_mean"},
      .in_background = true,
-     .uses_rules = true,
      .make = kernel_kinds},
     {.name = "short_kernel_histogram",
      .description = "How many short kernels last how long",

@@ -124,7 +124,6 @@ constexpr TableInfo kKernelCategories = {
                .rows = 12,
                .columns = "op category | total_direct_kernel_time_ms | Percentage (%) | Count"},
     .compare = &kCompareKernelCategories,
-    .uses_rules = true,
     .make = kernel_categories};
 constexpr TableInfo kHipCalls = {
     .name = "hip_summary",
@@ -287,7 +286,6 @@ constexpr TableInfo kResultTables[] = {
           .columns =
               "name | Total Kernel Time (ms) | Percentage (%) | Count | Mean Kernel Time (µs) | Category | Max Kernel Time (µs)"},
      .compare = &kCompareRocprofKernels,
-     .uses_rules = true,
      .make = profile_kernels},
     kKernelCategories,
     kCounters,

@@ -78,7 +78,6 @@ struct TableInfo {
   // many beside them and begun before them.
   bool is_heavy = false;
   bool has_own_ops = false;  // asks TableContext::unified_ops() or sheet_ops(), not ops()
-  bool uses_rules = false;   // tells kernels by their names: the rules are compiled meanwhile
   // Rows with the same producer follow each other and are made together, once. Tables that were not
   // asked for are dropped; a producer that saves work by it asks TableContext::wants(). None:
   // made by the recipe itself, at its end, or of several traces together.

@@ -87,8 +87,10 @@ void run_all(std::span<Job> jobs, TableContext& context) {
                         (job.has_own_ops && context.has_ops_apart());
   std::vector<Job*> others, own;
   for (Job& job : jobs) (job.in_background ? others : own).push_back(&job);
-  std::stable_partition(others.begin(), others.end(),
-                        [](const Job* job) { return job->is_heavy || job->has_own_ops; });
+  // By then this thread has found what all tables of ops begin with.
+  std::ranges::stable_sort(others, {}, [](const Job* job) {
+    return job->is_heavy ? 0 : job->has_own_ops ? 2 : 1;
+  });
   std::atomic<std::size_t> next = 0;
   const auto helpers = std::min(others.size(), static_cast<std::size_t>(threads - 1));
   std::vector<std::future<void>> helping;
