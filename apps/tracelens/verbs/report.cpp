@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <tracelens/error.hpp>
 #include <tracelens/graph_stitching.hpp>
@@ -191,10 +192,15 @@ class ReportVerb : public Verb {
     if (output.ends_with(".xlsx")) leave_out_what_excel_cannot_hold(report);
     for (const std::string& sentence : output_.empty() ? warnings : report.warnings)
       console.warn(sentence);
-    if (output.ends_with(".db") && !tables_only_)
+    std::future<void> cleared;
+    if (output.ends_with(".db") && !tables_only_) {
       write_database(report, std::make_shared<const Trace>(std::move(trace)), options_, output);
-    else
+    } else {
+      // To give gigabytes back takes a while: beside the writing.
+      cleared = std::async(std::launch::async | std::launch::deferred,
+                           [trace = std::move(trace)]() mutable { trace = {}; });
       write_report(report, output);
+    }
     console.show(report, options_.tables.empty() ? "report" : "");
     if (phases_) show_phases(report, console);
     console.note_written(report, output);

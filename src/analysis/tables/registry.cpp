@@ -134,13 +134,17 @@ const TableInfo* row_of(const Table& table, std::string_view verb) {
   return found;
 }
 
+// They would take the room of others.
+bool has_no_value(const Table& table, std::string_view column) {
+  if (table.rows() == 0 || !table.has_column(column)) return false;
+  const auto& present = table.column(column).present();
+  return std::ranges::find(present, 1) == present.end();
+}
+
 Excerpt excerpt_by(const TableInfo* row, const Table& table) {
   if (row == nullptr) return {table.name(), kUsualRows, {}};
   std::vector<std::string_view> columns = row->screen_columns();
-  std::erase_if(columns, [&](std::string_view name) {  // they would take the room of others
-    return table.rows() > 0 && table.has_column(name) &&
-           std::ranges::find(table.column(name).present(), 1) == table.column(name).present().end();
-  });
+  std::erase_if(columns, [&](std::string_view name) { return has_no_value(table, name); });
   return {table.name(), row->screen.rows == 0 ? kUsualRows : row->screen.rows, std::move(columns)};
 }
 
@@ -262,6 +266,15 @@ std::vector<std::string> Selection::missing(std::span<const Table> made) const {
     sentences.push_back(std::move(sentence));
   }
   return sentences;
+}
+
+bool is_read_later(const Table& table, std::string_view column) {
+  const TableInfo* const row = row_of(table, "report");
+  if (row == nullptr) return false;
+  const std::vector<std::string_view> columns = row->screen_columns();
+  const auto is_shown = [&](std::string_view name) { return !has_no_value(table, name); };
+  const bool is_first = std::ranges::find(columns, column) != columns.end() && is_shown(column);
+  return !is_first && std::ranges::any_of(columns, is_shown);
 }
 
 Excerpt excerpt_of(const Table& table, std::string_view verb) {

@@ -1,8 +1,6 @@
 #include "report/recipes/folded_columns.hpp"
 
-#include <algorithm>
-#include <tracelens/report.hpp>
-#include <vector>
+#include "analysis/tables/registry.hpp"
 
 namespace tracelens {
 namespace {
@@ -19,8 +17,7 @@ bool is_shape(std::string_view column) {
 
 bool is_folded_in_report(const Table& table, std::string_view column) {
   if (table.columns().size() <= kWideTable || is_shape(column)) return false;
-  const std::vector<std::string_view> open = excerpt_of(table).columns;
-  return !open.empty() && std::ranges::find(open, column) == open.end();
+  return is_read_later(table, column);
 }
 
 }  // namespace tracelens
