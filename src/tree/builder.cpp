@@ -200,7 +200,8 @@ Tree build_tree(const Trace& trace, const TreeOptions& options, const CategoryRo
 Tree build_tree(const Trace& trace, const TreeOptions& options) {
   TreeOptions of_rows = options;
   of_rows.python_frames = nests_frames(trace, options);
-  return build_tree(trace, options, CategoryRows{trace, options.threads}, host_rows_by_time(trace, of_rows));
+  return build_tree(trace, options, CategoryRows{trace, options.threads},
+                    host_rows_by_time(trace, of_rows));
 }
 
 }  // namespace tracelens
