@@ -89,7 +89,8 @@ bool make_table(std::span<const std::uint8_t> lengths, std::span<const Entry> en
   }
   const bool is_complete = code + count[kLongestCode] == 1U << kLongestCode;
   if (!is_complete && longest > 1) return false;
-  if (!is_complete) std::ranges::fill(table.first(std::size_t{1} << bits), kInvalid);
+  if (!is_complete)
+    std::ranges::fill(table.first(std::size_t{1} << bits), with_own_bits(kInvalid, 1));
 
   // The longest code of those that share a place decides on the size of their table.
   const unsigned mask = (1U << bits) - 1;
@@ -342,7 +343,6 @@ Inflater::Stop Inflater::read_code_lengths(Bits& bits) {
   for (std::size_t i = 0; i < literals + distances;) {
     bits.fill();
     const Entry entry = table[bits.value & ((1U << kBits) - 1)];
-    if ((entry & kSpecial) != 0) return bits.count < kBits ? Stop::kInput : Stop::kDamage;
     const std::uint32_t symbol = value_of(entry);
     const unsigned extra = symbol < 16 ? 0 : symbol == 16 ? 2 : symbol == 17 ? 3 : 7;
     if (bits.count < taken_by(entry) + extra) return Stop::kInput;
@@ -533,15 +533,12 @@ Inflater::Stop Inflater::decode(Bits& bits, Room& room) {
       bits.drop(taken_by(code));
       return Stop::kEnd;
     }
-    if ((code & kSpecial) != 0)
-      return stop_before(before.count < kLongestCode ? Stop::kInput : Stop::kDamage);
+    if ((code & kSpecial) != 0) return stop_before(Stop::kDamage);
     const std::uint32_t length = amount_of(code, bits.value);
     bits.drop(taken_by(code));
-    const unsigned left = bits.count;
     const Entry distance = entry_in(tables_->distances, kDistanceBits);
-    if ((distance & kSpecial) != 0)
-      return stop_before(left < kLongestCode ? Stop::kInput : Stop::kDamage);
     if (bits.count < taken_by(distance)) return stop_before(Stop::kInput);
+    if ((distance & kSpecial) != 0) return stop_before(Stop::kDamage);
     match_back_ = amount_of(distance, bits.value);
     match_left_ = length;
     bits.drop(taken_by(distance));
