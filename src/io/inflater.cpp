@@ -9,128 +9,10 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "bits come in words of the memory");
 
-constexpr unsigned kLongestCode = 15;
-constexpr std::size_t kEndOfBlock = 256;
-
-// What a code stands for, in 32 bits:
-//   0..4    bits it takes, with the extra ones that follow it
-//   8..11   of these the code's own; of a second table: how many bits tell its places apart
-//   12..14  what it is
-//   16..30  the literal; the shortest length or distance; where the second table begins
-//   31      set: a literal
-using Entry = std::uint32_t;
-constexpr Entry kLiteral = Entry{1} << 31;
-constexpr Entry kSpecial = Entry{1} << 12;  // neither a literal nor a length or distance:
-constexpr Entry kSecond = kSpecial | Entry{1} << 13;
-constexpr Entry kEnd = kSpecial | Entry{1} << 14;
-constexpr Entry kInvalid = kSpecial;
-constexpr Entry kMoreBits = 31;  // than there are
-
-constexpr unsigned taken_by(Entry entry) { return entry & 31U; }
-constexpr unsigned own_bits(Entry entry) { return entry >> 8 & 15U; }
-constexpr std::uint32_t value_of(Entry entry) { return entry >> 16 & 0x7fffU; }
-constexpr Entry with_own_bits(Entry entry, unsigned own) { return entry + own + (own << 8); }
-constexpr bool is_second(Entry entry) { return (entry & (Entry{7} << 12)) == kSecond; }
-constexpr bool is_end(Entry entry) { return (entry & (Entry{7} << 12)) == kEnd; }
-
-// The length or distance that an entry and the bits from its code on tell.
-std::uint32_t amount_of(Entry entry, std::uint64_t bits) {
-  const auto extra = static_cast<std::uint32_t>(bits >> own_bits(entry));
-  return value_of(entry) + (extra & ((1U << (taken_by(entry) - own_bits(entry))) - 1));
-}
-
-// Without their codes' own bits.
-constexpr auto kLiteralEntries = [] {
-  std::array<Entry, 288> entries{};
-  for (std::size_t i = 0; i < entries.size(); ++i)
-    entries[i] = i < kEndOfBlock ? kLiteral | static_cast<Entry>(i) << 16 : kInvalid;
-  entries[kEndOfBlock] = kEnd;
-  Entry length = 3;
-  for (std::size_t i = 257; i < 285; ++i) {  // 8 lengths, then 4 for each number of extra bits
-    const unsigned extra = i < 265 ? 0 : static_cast<unsigned>(i - 261) / 4;
-    entries[i] = length << 16 | extra;
-    length += Entry{1} << extra;
-  }
-  entries[285] = Entry{258} << 16;
-  return entries;
-}();
-constexpr auto kDistanceEntries = [] {
-  std::array<Entry, 32> entries{};
-  entries.fill(kInvalid);
-  Entry distance = 1;
-  for (std::size_t i = 0; i < 30; ++i) {
-    const unsigned extra = i < 2 ? 0 : static_cast<unsigned>(i - 2) / 2;
-    entries[i] = distance << 16 | extra;
-    distance += Entry{1} << extra;
-  }
-  return entries;
-}();
-
-// Codes are written from their highest bit on, everything else from its lowest.
-unsigned reversed(unsigned code, unsigned length) {
-  unsigned turned = 0;
-  for (unsigned i = 0; i < length; ++i) turned |= (code >> i & 1U) << (length - 1 - i);
-  return turned;
-}
-
-// Fills a table of 2^bits places and what second tables it needs. False: there is no such code. As everyone
-// else does, lets pass no code at all, and a single one of one bit; what they leave open is invalid.
-bool make_table(std::span<const std::uint8_t> lengths, std::span<const Entry> entries,
-                unsigned bits, std::span<Entry> table) {
-  std::array<unsigned, kLongestCode + 1> count{}, next{};
-  for (const std::uint8_t length : lengths) ++count[length];
-  count[0] = 0;
-  unsigned code = 0, longest = 0;
-  for (unsigned length = 1; length <= kLongestCode; ++length) {
-    code = (code + count[length - 1]) << 1;
-    next[length] = code;
-    if (count[length] > 0) longest = length;
-    if (code + count[length] > 1U << length) return false;
-  }
-  const bool is_complete = code + count[kLongestCode] == 1U << kLongestCode;
-  if (!is_complete && longest > 1) return false;
-  if (!is_complete)
-    std::ranges::fill(table.first(std::size_t{1} << bits), with_own_bits(kInvalid, 1));
-
-  // The longest code of those that share a place decides on the size of their table.
-  const unsigned mask = (1U << bits) - 1;
-  std::array<std::uint8_t, 1U << 11> second_bits;
-  if (longest > bits) {
-    std::fill_n(second_bits.begin(), std::size_t{1} << bits, 0);
-    auto at = next;
-    for (const std::uint8_t length : lengths)
-      if (length > bits) {
-        std::uint8_t& own = second_bits[reversed(at[length], length) & mask];
-        own = std::max<std::uint8_t>(own, static_cast<std::uint8_t>(length - bits));
-        ++at[length];
-      }
-  }
-  std::size_t end = std::size_t{1} << bits;
-  for (std::size_t symbol = 0; symbol < lengths.size(); ++symbol) {
-    const unsigned length = lengths[symbol];
-    if (length == 0) continue;
-    const unsigned turned = reversed(next[length]++, length);
-    if (length <= bits) {
-      const Entry entry = with_own_bits(entries[symbol], length);
-      for (std::size_t place = turned; place <= mask; place += std::size_t{1} << length)
-        table[place] = entry;
-      continue;
-    }
-    const unsigned place = turned & mask, width = second_bits[place] & 15U;
-    // The upper half tells that the second table has been begun.
-    if (second_bits[place] < 16) {
-      second_bits[place] |= 16;
-      table[place] = kSecond | static_cast<Entry>(end) << 16 | width << 8 | bits;
-      end += std::size_t{1} << width;
-    }
-    const Entry entry = with_own_bits(entries[symbol], length - bits);
-    const std::size_t first = value_of(table[place]);
-    for (std::size_t at = turned >> bits; at < std::size_t{1} << width;
-         at += std::size_t{1} << (length - bits))
-      table[first + at] = entry;
-  }
-  return true;
-}
+using inflate::amount_of, inflate::Entry, inflate::is_end, inflate::is_second, inflate::own_bits,
+    inflate::taken_by, inflate::value_of;
+using inflate::kDistanceBits, inflate::kLiteral, inflate::kLiteralBits, inflate::kLongestCode,
+    inflate::kMoreBits, inflate::kSpecial;
 
 std::uint64_t word_at(const char* at) {
   std::uint64_t word;
@@ -302,7 +184,7 @@ Inflater::Stop Inflater::begin_block(Bits& bits) {
       break;
     }
     case 1:
-      tables_ = &fixed_tables();
+      tables_ = &inflate::fixed_tables();
       inside_ = Inside::kCodes;
       break;
     case 2:
@@ -337,9 +219,9 @@ Inflater::Stop Inflater::read_code_lengths(Bits& bits) {
   }
   std::array<Entry, 1U << kBits> table;
   const auto used = std::ranges::count_if(of_lengths, [](unsigned length) { return length > 0; });
-  if (used < 2 || !make_table(of_lengths, kSymbols, kBits, table)) return Stop::kDamage;
+  if (used < 2 || !inflate::make_table(of_lengths, kSymbols, kBits, table)) return Stop::kDamage;
 
-  std::array<std::uint8_t, kLiteralCodes + kDistanceCodes> lengths{};
+  std::array<std::uint8_t, inflate::kLiteralCodes + inflate::kDistanceCodes> lengths{};
   for (std::size_t i = 0; i < literals + distances;) {
     bits.fill();
     const Entry entry = table[bits.value & ((1U << kBits) - 1)];
@@ -358,31 +240,11 @@ Inflater::Stop Inflater::read_code_lengths(Bits& bits) {
                 symbol == 16 ? lengths[i - 1] : std::uint8_t{0});
     i += times;
   }
-  if (lengths[kEndOfBlock] == 0) return Stop::kDamage;
+  if (lengths[inflate::kEndOfBlock] == 0) return Stop::kDamage;
   const std::span<const std::uint8_t> all{lengths};
   const bool is_sound =
-      make_tables(all.first(literals), all.subspan(literals, distances), own_tables_);
+      inflate::make_tables(all.first(literals), all.subspan(literals, distances), own_tables_);
   return is_sound ? Stop::kEnd : Stop::kDamage;
-}
-
-bool Inflater::make_tables(std::span<const std::uint8_t> literals,
-                           std::span<const std::uint8_t> distances, Tables& tables) {
-  return make_table(literals, kLiteralEntries, kLiteralBits, tables.literals) &&
-         make_table(distances, kDistanceEntries, kDistanceBits, tables.distances);
-}
-
-const Inflater::Tables& Inflater::fixed_tables() {
-  static const Tables kTables = [] {
-    std::array<std::uint8_t, kLiteralCodes> literals{};
-    std::array<std::uint8_t, kDistanceCodes> distances{};
-    for (std::size_t i = 0; i < literals.size(); ++i)
-      literals[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8;
-    distances.fill(5);
-    Tables tables;
-    make_tables(literals, distances, tables);
-    return tables;
-  }();
-  return kTables;
 }
 
 Inflater::Stop Inflater::copy_stored(Bits& bits, Room& room) {

@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <span>
 
+#include "io/inflate_codes.hpp"
+
 namespace tracelens::io {
 
 class Inflater {
@@ -37,17 +39,6 @@ class Inflater {
 
  private:
   static constexpr std::size_t kWindow = 32 << 10;  // how far data may refer back
-  static constexpr unsigned kLiteralBits = 11, kDistanceBits = 9;
-  static constexpr std::size_t kLiteralCodes = 288, kDistanceCodes = 32;
-  // Each long code may have a second table of its own, of 2^(15 - bits) places at most.
-  static constexpr std::size_t kLiteralPlaces =
-      (1U << kLiteralBits) + (kLiteralCodes << (15 - kLiteralBits));
-  static constexpr std::size_t kDistancePlaces =
-      (1U << kDistanceBits) + (kDistanceCodes << (15 - kDistanceBits));
-  struct Tables {
-    std::array<std::uint32_t, kLiteralPlaces> literals;
-    std::array<std::uint32_t, kDistancePlaces> distances;
-  };
   enum class Inside { kNothing, kStored, kCodes };  // a block
   struct Bits;
   struct Room;
@@ -59,9 +50,6 @@ class Inflater {
   [[nodiscard]] Stop decode(Bits& bits, Room& room);
   void decode_fast(Bits& bits, Room& room) const;
   [[nodiscard]] bool copy_match(Room& room);
-  static bool make_tables(std::span<const std::uint8_t> literals,
-                          std::span<const std::uint8_t> distances, Tables& tables);
-  static const Tables& fixed_tables();
 
   std::uint64_t bits_ = 0;  // of a byte that was taken, those that were not used yet
   unsigned bit_count_ = 0;
@@ -69,8 +57,8 @@ class Inflater {
   bool is_last_ = false;                           // no other block follows this one
   std::uint32_t stored_left_ = 0;                  // of a stored block
   std::uint32_t match_left_ = 0, match_back_ = 0;  // of a match that found no room
-  const Tables* tables_ = nullptr;                 // of the block
-  Tables own_tables_;
+  const inflate::Tables* tables_ = nullptr;        // of the block
+  inflate::Tables own_tables_;
   std::array<char, kWindow> window_;  // what was made before the room there is now, its end
   std::size_t window_bytes_ = 0;
 };
