@@ -12,7 +12,10 @@ TraceKind TraceFacts::kind() const {
 
 const Tree& TraceFacts::tree() const {
   if (given_tree_ != nullptr) return *given_tree_;
-  return tree_.get([&] { return build_tree(trace_, tree_options_, rows(), host_rows()); });
+  return tree_.get([&] {
+    return build_tree(trace_, tree_options_, rows(),
+                      [&]() -> const HostRows& { return host_rows(); });
+  });
 }
 
 const HostRows& TraceFacts::host_rows() const {
@@ -47,7 +50,7 @@ std::span<const Step> TraceFacts::steps() const {
     if (steps.empty())
       steps = find_steps(
           trace_, build_tree(trace_, {.python_frames = true, .threads = tree_options_.threads},
-                             rows(), host_rows()));
+                             rows(), [&]() -> const HostRows& { return host_rows(); }));
     return steps;
   });
 }

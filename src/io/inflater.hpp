@@ -49,6 +49,8 @@ class Inflater {
   [[nodiscard]] Stop copy_stored(Bits& bits, Room& room);
   [[nodiscard]] Stop decode(Bits& bits, Room& room);
   void decode_fast(Bits& bits, Room& room) const;
+  void decode_with_bmi2(Bits& bits, Room& room) const;  // on x86-64
+  void decode_most(Bits& bits, Room& room) const;
   [[nodiscard]] bool copy_match(Room& room);
 
   std::uint64_t bits_ = 0;  // of a byte that was taken, those that were not used yet

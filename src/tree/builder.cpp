@@ -21,10 +21,10 @@ constexpr std::size_t kSegmentRows = 16'384;
 }  // namespace
 
 TreeBuilder::TreeBuilder(const Trace& trace, const TreeOptions& options, const CategoryRows& rows,
-                         const HostRows& host)
+                         const FindHostRows& host)
     : trace_{trace},
       rows_{rows},
-      host_{host},
+      find_host_{host},
       options_{options},
       threads_{trace.size() < kSegmentRows ? 1 : io::thread_count(options.threads)},
       wants_frames_{options.python_frames} {
@@ -51,14 +51,17 @@ Tree TreeBuilder::build() && {
 void TreeBuilder::find_parts() {
   io::for_each_part(threads_, 3, [this](std::size_t part) {
     if (part == 0) launches_ = find_launches(trace_, options_, rows_);
-    if (part == 1) cut_tracks();
+    if (part == 1) {
+      host_ = &find_host_();
+      cut_tracks();
+    }
     if (part == 2) autograd_ = find_autograd_links(trace_);
   });
 }
 
 void TreeBuilder::cut_tracks() {
-  for (std::size_t track = 0; track < host_.tracks(); ++track)
-    cut_track(host_.of(track), segments_);
+  for (std::size_t track = 0; track < host_->tracks(); ++track)
+    cut_track(host_->of(track), segments_);
 }
 
 void TreeBuilder::cut_track(std::span<const std::uint32_t> rows,
@@ -84,13 +87,13 @@ void TreeBuilder::cut_track(std::span<const std::uint32_t> rows,
 bool TreeBuilder::is_worth_sharing() const {
   std::size_t longest = 0;
   for (const Segment& segment : segments_) longest = std::max(longest, segment.rows.size());
-  return threads_ > 1 && 3 * longest < host_.rows.size();
+  return threads_ > 1 && 3 * longest < host_->rows.size();
 }
 
 // Columns with room for as many nodes as there can be: those that are not placed leave some of it.
 NodeColumns TreeBuilder::make_room() {
-  const std::size_t left_out = options_.python_frames ? 0 : host_.frames;
-  const std::size_t nodes = host_.rows.size() - left_out + launches_.linked();
+  const std::size_t left_out = options_.python_frames ? 0 : host_->frames;
+  const std::size_t nodes = host_->rows.size() - left_out + launches_.linked();
   tree_.events_.reserve(nodes);
   tree_.parents_.reserve(nodes);
   tree_.ends_.reserve(nodes);
@@ -193,15 +196,16 @@ void TreeBuilder::link_autograd() {
 }
 
 Tree build_tree(const Trace& trace, const TreeOptions& options, const CategoryRows& rows,
-                const HostRows& host) {
+                const FindHostRows& host) {
   return TreeBuilder{trace, options, rows, host}.build();
 }
 
 Tree build_tree(const Trace& trace, const TreeOptions& options) {
   TreeOptions of_rows = options;
   of_rows.python_frames = nests_frames(trace, options);
+  HostRows host;
   return build_tree(trace, options, CategoryRows{trace, options.threads},
-                    host_rows_by_time(trace, of_rows));
+                    [&]() -> const HostRows& { return host = host_rows_by_time(trace, of_rows); });
 }
 
 }  // namespace tracelens

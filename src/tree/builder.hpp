@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <tracelens/trace.hpp>
@@ -19,11 +20,14 @@
 
 namespace tracelens {
 
+// The host events in order of time, with Python frames or, where the tree has none, without.
+using FindHostRows = std::function<const HostRows&()>;
+
 class TreeBuilder {
  public:
-  // `host`: the host events in order of time, with Python frames or, where the tree has none, without.
+  // `host` is asked once, while other parts are found.
   TreeBuilder(const Trace& trace, const TreeOptions& options, const CategoryRows& rows,
-              const HostRows& host);
+              const FindHostRows& host);
   [[nodiscard]] Tree build() &&;
 
  private:
@@ -45,7 +49,8 @@ class TreeBuilder {
 
   const Trace& trace_;
   const CategoryRows& rows_;
-  const HostRows& host_;
+  const FindHostRows& find_host_;
+  const HostRows* host_ = nullptr;
   TreeOptions options_;  // of nesting by time
   int threads_;
   bool wants_frames_;
@@ -63,6 +68,6 @@ class TreeBuilder {
 
 // build_tree() where the rows are known already.
 [[nodiscard]] Tree build_tree(const Trace& trace, const TreeOptions& options,
-                              const CategoryRows& rows, const HostRows& host);
+                              const CategoryRows& rows, const FindHostRows& host);
 
 }  // namespace tracelens

@@ -53,7 +53,7 @@ struct OpTableOptions {
 // Its tables change what it remembers: they are made one after the other.
 struct OpInput {
   OpInput(const TraceFacts& facts, const OpTableOptions& a_options);  // refers to the facts
-  // The same for another thread, with answers of its own. Nobody may use `other` meanwhile.
+  // The same for another thread, with answers of its own; `other` may be in use.
   enum class Beside : std::uint8_t { kYes };
   OpInput(const OpInput& other, Beside);
   OpInput(const OpInput&) = delete;

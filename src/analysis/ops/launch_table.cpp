@@ -1,12 +1,14 @@
 #include "analysis/ops/launch_table.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <tracelens/table_text.hpp>
 #include <utility>
 
 #include "facts/kernel_rules.hpp"
 #include "tree/time_math.hpp"
+#include "tree/time_order.hpp"
 
 namespace tracelens {
 namespace {
@@ -247,15 +249,16 @@ void LaunchTable::collect_launchers(std::span<const NodeId> launchers, bool comm
 }
 
 void LaunchTable::sort_launchers() {
-  std::vector<std::pair<std::int64_t, std::uint32_t>> order;  // start, then as they are now
-  order.reserve(launchers_.size());
-  for (std::uint32_t i = 0; i < launchers_.size(); ++i)
-    order.emplace_back(trace_.ts_ns()[launchers_[i].event.row], i);
-  if (std::ranges::is_sorted(order)) return;
-  std::ranges::sort(order);
+  std::vector<std::int64_t> starts;
+  starts.reserve(launchers_.size());
+  for (const Launcher& op : launchers_) starts.push_back(trace_.ts_ns()[op.event.row]);
+  if (std::ranges::is_sorted(starts)) return;
+  std::vector<std::uint32_t> order(launchers_.size()), scratch;
+  std::iota(order.begin(), order.end(), 0U);
+  sort_by_time(order, starts, scratch);  // ties as they are now
   std::vector<Launcher> sorted;
   sorted.reserve(order.size());
-  for (const auto& [start, i] : order) sorted.push_back(launchers_[i]);
+  for (const std::uint32_t i : order) sorted.push_back(launchers_[i]);
   launchers_ = std::move(sorted);
 }
 

@@ -53,11 +53,11 @@ std::string TableContext::gpu_name() const {
 std::vector<std::string> TableContext::warnings() const {
   std::vector<std::string> all;
   if (const Timeline* const timeline = timeline_.made()) all = timeline->warnings;
-  if (const OpInputs* const ops = ops_.made()) {
+  if (const OpInput* const ops = ops_.made()) {
     std::size_t rows = 0;  // without kernels
-    for (const auto* const more : {&ops->unified, &ops->sheets})
-      if (*more) rows += (*more)->all_rows_without_kernels();
-    for (std::string& sentence : ops->own.warnings(rows)) all.push_back(std::move(sentence));
+    for (const Once<OpInput>* const more : {&unified_ops_, &sheet_ops_})
+      if (more->made() != nullptr) rows += more->made()->all_rows_without_kernels();
+    for (std::string& sentence : ops->warnings(rows)) all.push_back(std::move(sentence));
   }
   all.insert(all.end(), warnings_.begin(), warnings_.end());
   if (const JaxKernels* const kernels = jax_kernels_.made();
@@ -124,16 +124,9 @@ const GraphStitching& TableContext::stitching() {
   return unstitched_.get([this] { return unstitched_graphs(trace); });
 }
 
-TableContext::OpInputs::OpInputs(const TraceFacts& facts, const OpTableOptions& options, bool apart)
-    : own{facts, options} {
-  if (!apart) return;
-  unified.emplace(own, OpInput::Beside::kYes);
-  sheets.emplace(own, OpInput::Beside::kYes);
-}
-
-TableContext::OpInputs& TableContext::op_inputs() {
+OpInput& TableContext::ops() {
   return ops_.get([this] {
-    return OpInputs{
+    return OpInput{
         facts,
         {.edition = options.edition,
          .own_models = &own_models_,
@@ -151,22 +144,18 @@ TableContext::OpInputs& TableContext::op_inputs() {
          .top_ops = options.top_ops,
          .top_sheet_rows = options.top_ops,
          .gpu = gpu(),
-         .peaks = peaks()},
-        has_ops_apart()};
+         .peaks = peaks()}};
   });
+}
+
+OpInput& TableContext::ops_beside(Once<OpInput>& own) {
+  if (!has_ops_apart()) return ops();
+  return own.get([this] { return OpInput{ops(), OpInput::Beside::kYes}; });
 }
 
 // What overlaps is too much to have it three times.
 bool TableContext::has_ops_apart() const {
   return io::thread_count(options.threads) > 1 && !selection.needs(Needs::kOverlap);
-}
-
-OpInput& TableContext::unified_ops() {
-  return op_inputs().unified ? *op_inputs().unified : op_inputs().own;
-}
-
-OpInput& TableContext::sheet_ops() {
-  return op_inputs().sheets ? *op_inputs().sheets : op_inputs().own;
 }
 
 const KernelRows& TableContext::kernels() {

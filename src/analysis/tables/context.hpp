@@ -76,9 +76,9 @@ class TableContext {
 
   // --- of a PyTorch trace ---
   // Tables that ask for the same one are made one after the other. All three are one unless has_ops_apart().
-  [[nodiscard]] OpInput& ops() { return op_inputs().own; }
-  [[nodiscard]] OpInput& unified_ops();
-  [[nodiscard]] OpInput& sheet_ops();
+  [[nodiscard]] OpInput& ops();
+  [[nodiscard]] OpInput& unified_ops() { return ops_beside(unified_ops_); }
+  [[nodiscard]] OpInput& sheet_ops() { return ops_beside(sheet_ops_); }
   [[nodiscard]] bool has_ops_apart() const;
   [[nodiscard]] const KernelRows& kernels();  // only for tables that are made in the background
   void drop_kernels() { kernels_.drop(); }
@@ -99,12 +99,7 @@ class TableContext {
   [[nodiscard]] const DatabaseEvents& database_events();
 
  private:
-  struct OpInputs {
-    OpInputs(const TraceFacts& facts, const OpTableOptions& options, bool apart);
-    OpInput own;
-    std::optional<OpInput> unified, sheets;  // none: the own one
-  };
-  [[nodiscard]] OpInputs& op_inputs();
+  [[nodiscard]] OpInput& ops_beside(Once<OpInput>& own);
 
   const std::optional<Gpu> gpu_;
   const perf::UserModels own_models_;
@@ -117,7 +112,7 @@ class TableContext {
   Once<PathSummary> path_summary_;
   Once<HostWork> host_work_;
   Once<GraphStitching> unstitched_;
-  Once<OpInputs> ops_;
+  Once<OpInput> ops_, unified_ops_, sheet_ops_;
   Once<KernelRows> kernels_;
   Once<JaxOps> jax_ops_;
   Once<JaxKernels> jax_kernels_;
