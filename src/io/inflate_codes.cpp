@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tracelens::io::inflate {
+namespace tracelens::io::inflating {
 namespace {
 
 // Without their codes' own bits.
@@ -118,4 +118,4 @@ const Tables& fixed_tables() {
   return kTables;
 }
 
-}  // namespace tracelens::io::inflate
+}  // namespace tracelens::io::inflating

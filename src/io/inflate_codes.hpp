@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <span>
 
-namespace tracelens::io::inflate {
+namespace tracelens::io::inflating {
 
 inline constexpr unsigned kLongestCode = 15, kLiteralBits = 11, kDistanceBits = 9;
 inline constexpr std::size_t kLiteralCodes = 288, kDistanceCodes = 32, kEndOfBlock = 256;
@@ -61,4 +61,4 @@ struct Tables {
 [[nodiscard]] bool make_table(std::span<const std::uint8_t> lengths, std::span<const Entry> entries,
                               unsigned bits, std::span<Entry> table);
 
-}  // namespace tracelens::io::inflate
+}  // namespace tracelens::io::inflating

@@ -9,10 +9,10 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "bits come in words of the memory");
 
-using inflate::amount_of, inflate::Entry, inflate::is_end, inflate::is_second, inflate::own_bits,
-    inflate::taken_by, inflate::value_of;
-using inflate::kDistanceBits, inflate::kLiteral, inflate::kLiteralBits, inflate::kLongestCode,
-    inflate::kMoreBits, inflate::kSpecial;
+using inflating::amount_of, inflating::Entry, inflating::is_end, inflating::is_second,
+    inflating::own_bits, inflating::taken_by, inflating::value_of;
+using inflating::kDistanceBits, inflating::kLiteral, inflating::kLiteralBits,
+    inflating::kLongestCode, inflating::kMoreBits, inflating::kSpecial;
 
 std::uint64_t word_at(const char* at) {
   std::uint64_t word;
@@ -184,7 +184,7 @@ Inflater::Stop Inflater::begin_block(Bits& bits) {
       break;
     }
     case 1:
-      tables_ = &inflate::fixed_tables();
+      tables_ = &inflating::fixed_tables();
       inside_ = Inside::kCodes;
       break;
     case 2:
@@ -219,9 +219,9 @@ Inflater::Stop Inflater::read_code_lengths(Bits& bits) {
   }
   std::array<Entry, 1U << kBits> table;
   const auto used = std::ranges::count_if(of_lengths, [](unsigned length) { return length > 0; });
-  if (used < 2 || !inflate::make_table(of_lengths, kSymbols, kBits, table)) return Stop::kDamage;
+  if (used < 2 || !inflating::make_table(of_lengths, kSymbols, kBits, table)) return Stop::kDamage;
 
-  std::array<std::uint8_t, inflate::kLiteralCodes + inflate::kDistanceCodes> lengths{};
+  std::array<std::uint8_t, inflating::kLiteralCodes + inflating::kDistanceCodes> lengths{};
   for (std::size_t i = 0; i < literals + distances;) {
     bits.fill();
     const Entry entry = table[bits.value & ((1U << kBits) - 1)];
@@ -240,10 +240,10 @@ Inflater::Stop Inflater::read_code_lengths(Bits& bits) {
                 symbol == 16 ? lengths[i - 1] : std::uint8_t{0});
     i += times;
   }
-  if (lengths[inflate::kEndOfBlock] == 0) return Stop::kDamage;
+  if (lengths[inflating::kEndOfBlock] == 0) return Stop::kDamage;
   const std::span<const std::uint8_t> all{lengths};
   const bool is_sound =
-      inflate::make_tables(all.first(literals), all.subspan(literals, distances), own_tables_);
+      inflating::make_tables(all.first(literals), all.subspan(literals, distances), own_tables_);
   return is_sound ? Stop::kEnd : Stop::kDamage;
 }
 

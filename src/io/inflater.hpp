@@ -59,8 +59,8 @@ class Inflater {
   bool is_last_ = false;                           // no other block follows this one
   std::uint32_t stored_left_ = 0;                  // of a stored block
   std::uint32_t match_left_ = 0, match_back_ = 0;  // of a match that found no room
-  const inflate::Tables* tables_ = nullptr;        // of the block
-  inflate::Tables own_tables_;
+  const inflating::Tables* tables_ = nullptr;      // of the block
+  inflating::Tables own_tables_;
   std::array<char, kWindow> window_;  // what was made before the room there is now, its end
   std::size_t window_bytes_ = 0;
 };
