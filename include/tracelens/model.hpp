@@ -111,7 +111,7 @@ struct ArgumentTexts {
 
 // --- models of one's own ---
 // The work of one call. It may throw: a Reason is the answer, what() of any other exception becomes
-// one. Called once per op and distinct arguments; by one thread at a time in each report.
+// one. Called for each op and distinct arguments, a few times at most; by one thread at a time.
 using OpModel = std::function<OrReason<Work>(const OpCall& call)>;
 
 // For models: the shape of an argument, the product of its sizes, and the bytes of one element.

@@ -50,7 +50,11 @@ KernelRules::KernelRules(std::vector<KernelRule> rules)
 
 KernelRules::KernelRules(std::vector<KernelRule> rules, std::string_view where)
     : KernelRules{std::move(rules)} {
-  for (std::size_t i = 0; i < matchers_->size(); ++i)
+  check_first(rules_->size(), where);
+}
+
+void KernelRules::check_first(std::size_t count, std::string_view where) const {
+  for (std::size_t i = 0; i < count; ++i)
     if (const RE2& compiled = (*matchers_)[i].compiled(); !compiled.ok())
       throw Error{where, fmt::format("rule {}: \"pattern\": {}", i + 1, compiled.error())};
 }
@@ -67,8 +71,11 @@ const KernelRules& KernelRules::built_in() {
 KernelRules KernelRules::extended_by(std::string_view json, std::string_view where) const {
   bool replaces = false;
   std::vector<KernelRule> rules = parse_kernel_rules(json, where, replaces);
+  const std::size_t own = rules.size();
   if (!replaces) rules.insert(rules.end(), rules_->begin(), rules_->end());
-  return KernelRules{std::move(rules), where};
+  KernelRules extended{std::move(rules)};
+  extended.check_first(own, where);
+  return extended;
 }
 
 KernelRules load_kernel_rules(const std::string& file) {
@@ -77,9 +84,8 @@ KernelRules load_kernel_rules(const std::string& file) {
 }
 
 std::string_view KernelRules::category(std::string_view kernel) const {
-  const bool is_ascii =
-      std::ranges::all_of(kernel, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-  const std::string lower = is_ascii ? io::lower_case(kernel) : std::string{};
+  const std::string lower =
+      std::ranges::all_of(kernel, io::is_ascii) ? io::lower_case(kernel) : std::string{};
   for (std::size_t i = 0; i < matchers_->size(); ++i)
     if ((*matchers_)[i].matches(kernel, lower)) return (*rules_)[i].category;
   return kOtherKernel;

@@ -44,7 +44,8 @@ class KernelRules {
   KernelRules(std::vector<KernelRule> rules, std::string_view where);
 
  private:
-  explicit KernelRules(std::vector<KernelRule> rules);  // whose patterns are right
+  explicit KernelRules(std::vector<KernelRule> rules);                // whose patterns are right
+  void check_first(std::size_t count, std::string_view where) const;  // throws Error
   class Matcher;
   std::shared_ptr<const std::vector<KernelRule>> rules_;
   std::shared_ptr<const std::deque<Matcher>> matchers_;  // of the rules

@@ -21,6 +21,8 @@ class Reader {
   explicit Reader(std::string_view pattern) : rest_{pattern} {}
 
   Words read() {
+    // Letters beyond ASCII have several bytes, and some are those of ASCII in another case.
+    if (!std::ranges::all_of(rest_, io::is_ascii)) return {};
     if (rest_.starts_with("(?i)")) rest_.remove_prefix(4);
     Words words = alternatives();
     return rest_.empty() && !gave_up_ ? words : Words{};
@@ -35,7 +37,7 @@ class Reader {
       const Words one = sequence();
       all_need = all_need && !one.empty();
       std::ranges::copy(one, std::back_inserter(all));
-      if (rest_.empty() || rest_.front() != '|') break;
+      if (gave_up_ || rest_.empty() || rest_.front() != '|') break;
       rest_.remove_prefix(1);
     }
     return all_need ? all : Words{};
@@ -51,14 +53,17 @@ class Reader {
     const auto end_word = [&] {
       if (!word.empty()) keep({std::exchange(word, {})});
     };
-    while (!rest_.empty() && rest_.front() != '|' && rest_.front() != ')') {
+    while (!gave_up_ && !rest_.empty() && rest_.front() != '|' && rest_.front() != ')') {
       const char next = rest_.front();
       rest_.remove_prefix(1);
       if (next == '(') {
         end_word();
         if (rest_.starts_with('?') && !rest_.starts_with("?:")) gave_up_ = true;
         if (rest_.starts_with("?:")) rest_.remove_prefix(2);
+        if (++depth_ > kDeepest) gave_up_ = true;
+        if (gave_up_) return {};
         Words inside = alternatives();
+        --depth_;
         if (!rest_.starts_with(')')) gave_up_ = true;
         if (gave_up_) return {};
         rest_.remove_prefix(1);
@@ -100,8 +105,13 @@ class Reader {
     while (!rest_.empty()) {
       const char next = rest_.front();
       if (next == '{') {
-        const std::size_t end = rest_.find('}');
-        rest_.remove_prefix(end == rest_.npos ? rest_.size() : end + 1);
+        // Any other brace is a letter: not worth telling apart from what comes before it.
+        const std::size_t end = rest_.find_first_not_of("0123456789,", 1);
+        if (end == rest_.npos || end == 1 || rest_[1] == ',' || rest_[end] != '}') {
+          gave_up_ = true;
+          return true;
+        }
+        rest_.remove_prefix(end + 1);
         may = true;
       } else if (next == '?' || next == '*' || next == '+') {
         may = may || next != '+';
@@ -135,7 +145,9 @@ class Reader {
     return std::string_view{"bBdDsSwWAz"}.find(letter) != std::string_view::npos;
   }
 
+  static constexpr int kDeepest = 100;  // brackets in brackets
   std::string_view rest_;
+  int depth_ = 0;
   bool gave_up_ = false;
 };
 

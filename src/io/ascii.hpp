@@ -12,6 +12,8 @@ namespace tracelens::io {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
+[[nodiscard]] constexpr bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
+
 [[nodiscard]] inline std::string lower_case(std::string_view text) {
   std::string result{text};
   std::transform(result.begin(), result.end(), result.begin(), lower);

@@ -2,9 +2,9 @@
 //   Inflater inflater;
 //   const auto [taken, made, stop] = inflater.run(packed, into, 0);   // kRoom: `into` is full
 //   inflater.keep(into);                                              // for what refers back to it
-// Packed bytes that were not taken are to be offered again, with more after them. By hand, and not a library:
-// traces are packed 20 : 1 and more, so that unpacking is a third of what a report costs, and the libraries
-// are either half as fast (ISA-L, zlib) or want room for all of the text at once (libdeflate).
+// Packed bytes that were not taken are to be offered again, with more after them. By hand, and not a
+// library: unpacking was a third of what a report costs, and libraries are slower (zlib, on arm64
+// ISA-L), or want room for all of the text at once (libdeflate). See docs/decisions/0009.
 #pragma once
 
 #include <array>
@@ -32,9 +32,10 @@ class Inflater {
   Inflater();
   // Forgets everything: other data begins.
   void reset();
-  // Goes on behind the first `made` bytes of `into`, which came from earlier calls for the same room.
+  // Goes on behind the first `made` bytes of `into`, which came from earlier calls for the same
+  // room. After kEnd and kDamage only reset() may follow.
   [[nodiscard]] Progress run(std::span<const char> packed, std::span<char> into, std::size_t made);
-  // The room will be gone at the next call; `made` is what has been written to it.
+  // Once for each room, before run() gets another one; `made` is what has been written to it.
   void keep(std::span<const char> made);
 
  private:

@@ -31,6 +31,7 @@ void for_each_part(int threads, std::size_t parts, const Use& use) {
 // `count` items in ranges that are worth a thread's while; all are in the first if there is but one thread.
 struct Ranges {
   Ranges(int threads, std::size_t all) : count{all}, size{threads > 1 ? kRangeSize : all} {}
+  void join() { size = count; }  // one part
   [[nodiscard]] std::size_t parts() const { return count == 0 ? 0 : (count + size - 1) / size; }
   [[nodiscard]] std::size_t begin(std::size_t part) const { return part * size; }
   [[nodiscard]] std::size_t end(std::size_t part) const {

@@ -25,7 +25,7 @@ using FindHostRows = std::function<const HostRows&()>;
 
 class TreeBuilder {
  public:
-  // `host` is asked once, while other parts are found.
+  // `host` is asked once, while other parts are found; it and its answer must outlive the builder.
   TreeBuilder(const Trace& trace, const TreeOptions& options, const CategoryRows& rows,
               const FindHostRows& host);
   [[nodiscard]] Tree build() &&;

@@ -59,7 +59,7 @@ HostRows host_rows(const Trace& trace, const TreeOptions& options) {
   const std::size_t tracks = trace.track_table().size();
   io::Ranges ranges{io::thread_count(options.threads), trace.recorded()};
   // Every stretch counts by track: a trace of nothing but tracks is one stretch.
-  if (ranges.parts() * tracks > trace.size()) ranges.size = ranges.count;
+  if (ranges.parts() * tracks > trace.size()) ranges.join();
   std::vector<Found> parts(ranges.parts());
   const auto for_each_stretch = [&](const auto& use) {
     io::for_each_part(io::thread_count(options.threads), parts.size(), use);

@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "io/check.hpp"
 #include "io/inflater.hpp"
@@ -27,18 +29,20 @@ struct Unpacked {
 Unpacked ours(std::string_view packed, std::size_t offer, std::size_t room) {
   const auto inflater = std::make_unique<Inflater>();
   Unpacked result;
-  std::string into(room, '\0');
+  std::vector<char> into(room);
   std::size_t made = 0, offered = offer;
   while (true) {
-    const std::string_view next = packed.substr(0, offered);
+    // Memory of its own, so that reading beyond it shows.
+    const std::string_view part = packed.substr(0, offered);
+    const std::vector<char> next(part.begin(), part.end());
     const Inflater::Progress got = inflater->run(next, into, made);
     made += got.made;
     const bool is_all = next.size() == packed.size();
     packed.remove_prefix(got.taken);
     offered = got.stop == Inflater::Stop::kInput ? next.size() - got.taken + offer : offer;
     if (got.stop == Inflater::Stop::kInput && !is_all) continue;
-    result.text.append(into, 0, made);
-    inflater->keep(std::string_view{into}.substr(0, made));
+    result.text.append(into.data(), made);
+    inflater->keep(std::span{into}.first(made));
     made = 0;
     result.stop = got.stop;
     if (got.stop != Inflater::Stop::kRoom || result.text.size() >= kMostText) return result;

@@ -197,8 +197,9 @@ class ReportVerb : public Verb {
       write_database(report, std::make_shared<const Trace>(std::move(trace)), options_, output);
     } else {
       // To give gigabytes back takes a while: beside the writing.
-      cleared = std::async(std::launch::async | std::launch::deferred,
-                           [trace = std::move(trace)]() mutable { trace = {}; });
+      if (options_.threads != 1)
+        cleared = std::async(std::launch::async | std::launch::deferred,
+                             [trace = std::move(trace)]() mutable { trace = {}; });
       write_report(report, output);
     }
     console.show(report, options_.tables.empty() ? "report" : "");

@@ -33,7 +33,7 @@ OpInput::OpInput(const TraceFacts& facts, const OpTableOptions& a_options)
   if (options.overlap) overlaps.emplace(facts, launches, options.include_unlinked);
 }
 
-OpInput::OpInput(const OpInput& other, Beside)
+OpInput::OpInput(const OpInput& other)
     : trace{other.trace},
       tree{other.tree},
       options{other.options},
@@ -45,7 +45,6 @@ OpInput::OpInput(const OpInput& other, Beside)
       ops{trace, tree, launches, models},
       modules{trace, tree},
       recompute{other.recompute},
-      overlaps{other.overlaps},
       start_ns{other.start_ns} {}
 
 std::size_t OpInput::kernels_per_table() const {

@@ -53,10 +53,8 @@ struct OpTableOptions {
 // Its tables change what it remembers: they are made one after the other.
 struct OpInput {
   OpInput(const TraceFacts& facts, const OpTableOptions& a_options);  // refers to the facts
-  // The same for another thread, with answers of its own; `other` may be in use.
-  enum class Beside : std::uint8_t { kYes };
-  OpInput(const OpInput& other, Beside);
-  OpInput(const OpInput&) = delete;
+  // The same for another thread, with answers of its own; `other`, which has no overlaps, may be in use.
+  [[nodiscard]] static OpInput beside(const OpInput& other) { return OpInput{other}; }
   OpInput& operator=(const OpInput&) = delete;
 
   [[nodiscard]] bool is_recompute(NodeId node) const {
@@ -90,6 +88,9 @@ struct OpInput {
   std::size_t rows_without_kernels = 0;     // beyond kernels_per_table()
   // When the trace begins; kAbsent where nothing depends on it: see call_stacks.cpp.
   std::int64_t start_ns = kAbsent;
+
+ private:
+  OpInput(const OpInput& other);
 };
 
 }  // namespace tracelens

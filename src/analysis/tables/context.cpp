@@ -126,37 +126,34 @@ const GraphStitching& TableContext::stitching() {
 
 OpInput& TableContext::ops() {
   return ops_.get([this] {
-    return OpInput{
-        facts,
-        {.edition = options.edition,
-         .own_models = &own_models_,
-         .categories = &own_categories_,
-         .kernel_kind =
-             [this](std::string_view kernel) { return TorchKernelKinds{kernel_rules()}(kernel); },
-         .split_recompute = options.recompute,
-         .overlap = selection.needs(Needs::kOverlap),
-         .call_stack = options.call_stack,
-         .group_by_kernel_count = options.group_by_kernel_count,
-         .group_by_module = options.group_by_module,
-         .inference = options.inference,
-         .first_occurrence = options.first_occurrence,
-         .include_unlinked = options.include_unlinked,
-         .top_ops = options.top_ops,
-         .top_sheet_rows = options.top_ops,
-         .gpu = gpu(),
-         .peaks = peaks()}};
+    return OpInput{facts,
+                   {.edition = options.edition,
+                    .own_models = &own_models_,
+                    .categories = &own_categories_,
+                    .kernel_kind = TorchKernelKinds{kernel_rules()},
+                    .split_recompute = options.recompute,
+                    .overlap = selection.needs(Needs::kOverlap),
+                    .call_stack = options.call_stack,
+                    .group_by_kernel_count = options.group_by_kernel_count,
+                    .group_by_module = options.group_by_module,
+                    .inference = options.inference,
+                    .first_occurrence = options.first_occurrence,
+                    .include_unlinked = options.include_unlinked,
+                    .top_ops = options.top_ops,
+                    .top_sheet_rows = options.top_ops,
+                    .gpu = gpu(),
+                    .peaks = peaks()}};
   });
 }
 
 OpInput& TableContext::ops_beside(Once<OpInput>& own) {
   if (!has_ops_apart()) return ops();
-  return own.get([this] { return OpInput{ops(), OpInput::Beside::kYes}; });
+  return own.get([this] { return OpInput::beside(ops()); });
 }
 
-// What overlaps is too much to have it three times.
-bool TableContext::has_ops_apart() const {
-  return io::thread_count(options.threads) > 1 && !selection.needs(Needs::kOverlap);
-}
+// What overlaps is too much to have it three times. Whatever the threads: how much each remembers has a limit, and
+// what is left out beyond it must not depend on them.
+bool TableContext::has_ops_apart() const { return !selection.needs(Needs::kOverlap); }
 
 const KernelRows& TableContext::kernels() {
   return kernels_.get([this] {

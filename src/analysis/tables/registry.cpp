@@ -268,7 +268,7 @@ std::vector<std::string> Selection::missing(std::span<const Table> made) const {
   return sentences;
 }
 
-bool is_read_later(const Table& table, std::string_view column) {
+bool is_off_screen(const Table& table, std::string_view column) {
   const TableInfo* const row = row_of(table, "report");
   if (row == nullptr) return false;
   const std::vector<std::string_view> columns = row->screen_columns();

@@ -42,9 +42,8 @@ class Selection {
   std::vector<const TableInfo*> rows_;
 };
 
-// Whether a reader wants the column of a table of a report only after those the screen shows. Never, where it
-// would show none of them.
-[[nodiscard]] bool is_read_later(const Table& table, std::string_view column);
+// Whether the screen leaves the column of a table of a report out. Never, where it would show none.
+[[nodiscard]] bool is_off_screen(const Table& table, std::string_view column);
 
 // Throws what Selection would throw for any kind of trace.
 void check_table_names(const ReportOptions& options);

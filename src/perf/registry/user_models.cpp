@@ -72,7 +72,7 @@ OrReason<Work> UserModel::work(const OpCall& call, Pass pass) const try {
   const Arguments in{call, pass, Edition::kExtended};  // knows every element type
   in.forward_only();
   if (!declared_.function) return declared_work(in);
-  OrReason<Work> work = declared_.function(call);
+  OrReason<Work> work = ask(call);
   if (!work) return work;
   for (const double amount : {work->flops, work->bytes.value_or(0)})
     if (!std::isfinite(amount) || amount < 0) fail(fmt::format("{} is no amount of work", amount));
@@ -82,6 +82,11 @@ OrReason<Work> UserModel::work(const OpCall& call, Pass pass) const try {
   return reason;
 } catch (const std::exception& error) {  // of a function; expressions throw Reasons alone
   return Reason{Reason::Kind::kFailed, error.what()};
+}
+
+OrReason<Work> UserModel::ask(const OpCall& call) const {
+  const std::lock_guard lock{asking_};
+  return declared_.function(call);
 }
 
 Work UserModel::declared_work(const Arguments& in) const {

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,12 +53,14 @@ class UserModel {
   [[nodiscard]] OrReason<Work> work(const OpCall& call, Pass pass = Pass::kForward) const;
 
  private:
+  [[nodiscard]] OrReason<Work> ask(const OpCall& call) const;  // the function
   [[nodiscard]] Work declared_work(const Arguments& in) const;
   [[nodiscard]] std::string compute_spec_of(const Arguments& in) const;
 
   Declaration declared_;
   std::unique_ptr<re2::RE2> pattern_;  // null: by name
   OpInfo info_;                        // views of declared_
+  mutable std::mutex asking_;          // what users write need not be made for several threads
 };
 
 class UserModels {

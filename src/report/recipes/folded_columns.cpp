@@ -17,7 +17,7 @@ bool is_shape(std::string_view column) {
 
 bool is_folded_in_report(const Table& table, std::string_view column) {
   if (table.columns().size() <= kWideTable || is_shape(column)) return false;
-  return is_read_later(table, column);
+  return is_off_screen(table, column);
 }
 
 }  // namespace tracelens

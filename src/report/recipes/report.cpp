@@ -103,6 +103,13 @@ void run_all(std::span<Job> jobs, TableContext& context) {
   context.drop_kernels();
 }
 
+// More than there is work for would only get in each other's way.
+int threads_for(std::size_t events, int wanted) {
+  constexpr std::size_t kEventsOfAThread = 1 << 16;
+  const auto most = static_cast<int>(std::min<std::size_t>(events / kEventsOfAThread, 1000));
+  return std::min(io::thread_count(wanted), std::max(2, 1 + most));
+}
+
 // Tables are worth having without findings.
 Causes causes_or_warn(std::future<Causes>& found, Report& report) {
   try {
@@ -136,7 +143,9 @@ void check_options(const ReportOptions& options) {
   TableContext::check_files(options);
 }
 
-Report make_report(const Trace& trace, const ReportOptions& options) {
+Report make_report(const Trace& trace, const ReportOptions& given) {
+  ReportOptions options = given;
+  options.threads = threads_for(trace.size(), given.threads);
   const TraceKind kind = trace_kind(trace);
   const Selection selection{kind, options};
   TableContext context{trace, options, selection};

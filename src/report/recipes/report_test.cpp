@@ -2,12 +2,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <filesystem>
+#include <thread>
 #include <tracelens/error.hpp>
 #include <tracelens/read_trace.hpp>
 #include <tracelens/report.hpp>
 #include <tracelens/tables.hpp>
 
+#include "analysis/kit/test_ops.hpp"
 #include "io/temporary_folder.hpp"
 
 namespace tracelens {
@@ -15,6 +19,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::HasSubstr;
 using ::testing::Not;
 
 const Trace& amp_trace() {
@@ -143,6 +148,42 @@ TEST(Report, ModelsFromCodeComeFirst) {
   ASSERT_NE(found, categories.end());
   const auto row = static_cast<std::size_t>(found - categories.begin());
   EXPECT_EQ(table->column("GFLOPS").reals()[row], 3);
+}
+
+TEST(Report, ModelsFromCodeAreAskedByOneThreadAtATime) {
+  std::atomic<int> asking = 0, most = 0;
+  ModelSet mine;
+  mine.add_pattern("^aten::", {.category = "mine"}, [&](const OpCall&) {
+    const int now = ++asking;
+    if (now > most) most = now;
+    std::this_thread::sleep_for(std::chrono::microseconds{200});
+    --asking;
+    return Work{.flops = 1, .bytes = 1};
+  });
+  ReportOptions options;
+  options.models = &mine;
+  options.threads = 4;
+  (void)make_report(amp_trace(), options);
+  EXPECT_EQ(most, 1);
+}
+
+// A chain of ops with their kernels in the other order: the lists of all of them find no room.
+TEST(Report, WhatFindsNoRoomDoesNotDependOnThreads) {
+  TestTrace t;
+  constexpr int kDepth = 1'500;
+  for (int i = 0; i < kDepth; ++i) {
+    t.op("aten::mm", 2 * i, 4 * kDepth - 3 * i, matrices(2, 3, 4));
+    t.launch("cudaLaunchKernel", 2 * i + 1, 0.5,
+             {.name = "gemm", .ts = 90'000.0 - 3 * i, .dur = 1});
+  }
+  const Trace trace = t.finish();
+  ReportOptions options;
+  options.threads = 1;
+  const Report one = make_report(trace, options);
+  options.threads = 3;
+  const Report three = make_report(trace, options);
+  EXPECT_EQ(one.warnings, three.warnings);
+  EXPECT_THAT(one.warnings, Contains(HasSubstr("nested too deep")));
 }
 
 TEST(Report, ACategoryFromCodeComesBeforeAll) {
