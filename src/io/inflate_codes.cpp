@@ -7,7 +7,7 @@ namespace {
 
 // Without their codes' own bits.
 constexpr auto kLiteralEntries = [] {
-  std::array<Entry, 288> entries{};
+  std::array<Entry, kLiteralCodes> entries{};
   for (std::size_t i = 0; i < entries.size(); ++i)
     entries[i] = i < kEndOfBlock ? kLiteral | static_cast<Entry>(i) << 16 : kInvalid;
   entries[kEndOfBlock] = kEnd;
@@ -21,7 +21,7 @@ constexpr auto kLiteralEntries = [] {
   return entries;
 }();
 constexpr auto kDistanceEntries = [] {
-  std::array<Entry, 32> entries{};
+  std::array<Entry, kDistanceCodes> entries{};
   entries.fill(kInvalid);
   Entry distance = 1;
   for (std::size_t i = 0; i < 30; ++i) {

@@ -42,6 +42,11 @@ inline std::uint32_t amount_of(Entry entry, std::uint64_t bits) {
   return value_of(entry) + (extra & ((1U << (taken_by(entry) - own_bits(entry))) - 1));
 }
 
+// Where the second table that an entry tells of is to be looked up with the bits that follow.
+inline std::size_t second_place(Entry entry, std::uint64_t bits) {
+  return value_of(entry) + (bits & ((std::uint64_t{1} << own_bits(entry)) - 1));
+}
+
 struct Tables {
   // Each long code may have a second table of its own, of 2^(15 - bits) places at most.
   std::array<Entry, (1U << kLiteralBits) + (kLiteralCodes << (kLongestCode - kLiteralBits))>

@@ -1,9 +1,8 @@
 // inflate_source.cpp: gzip files of one or more members, and the bare deflate data of zip members.
-#include <isa-l/crc.h>
-
 #include <algorithm>
 #include <cstring>
 
+#include "io/crc.hpp"
 #include "io/inflater.hpp"
 #include "io/input_buffer.hpp"
 
@@ -13,10 +12,6 @@ namespace {
 constexpr std::string_view kGzipMagic{"\x1f\x8b"};
 
 enum class Wrapper { kGzip, kNone };
-
-std::uint32_t crc_with(std::uint32_t crc, std::span<const char> bytes) {
-  return crc32_gzip_refl(crc, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
-}
 
 std::uint32_t number_of(std::span<const char> bytes) {  // four at most
   std::uint32_t number = 0;

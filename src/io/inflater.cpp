@@ -10,7 +10,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "bits come in words of the memory");
 
 using inflating::amount_of, inflating::Entry, inflating::is_end, inflating::is_second,
-    inflating::own_bits, inflating::taken_by, inflating::value_of;
+    inflating::second_place, inflating::taken_by, inflating::value_of;
 using inflating::kDistanceBits, inflating::kLiteral, inflating::kLiteralBits,
     inflating::kLongestCode, inflating::kMoreBits, inflating::kSpecial;
 
@@ -297,8 +297,7 @@ Inflater::Stop Inflater::copy_stored(Bits& bits, Room& room) {
     if ((entry & kSpecial) != 0) {
       if (!is_second(entry)) break;
       bits.drop(kLiteralBits);
-      entry =
-          literals[value_of(entry) + (bits.value & ((std::uint64_t{1} << own_bits(entry)) - 1))];
+      entry = literals[second_place(entry, bits.value)];
       if ((entry & kLiteral) != 0) {
         bits.drop(taken_by(entry));
         *out++ = static_cast<char>(value_of(entry));
@@ -318,8 +317,7 @@ Inflater::Stop Inflater::copy_stored(Bits& bits, Room& room) {
     if ((entry & kSpecial) != 0) {
       if (is_second(entry)) {
         bits.drop(kDistanceBits);
-        entry =
-            distances[value_of(entry) + (bits.value & ((std::uint64_t{1} << own_bits(entry)) - 1))];
+        entry = distances[second_place(entry, bits.value)];
       }
       if ((entry & kSpecial) != 0) {
         go_back();
@@ -391,7 +389,7 @@ Inflater::Stop Inflater::decode(Bits& bits, Room& room) {
       if (!is_second(entry)) return entry;
       if (bits.count < width) return kMoreBits;
       bits.drop(width);
-      return table[value_of(entry) + (bits.value & ((std::uint64_t{1} << own_bits(entry)) - 1))];
+      return table[second_place(entry, bits.value)];
     };
     // Where bits are missing, whatever was found is nothing.
     const auto stop_before = [&](Stop stop) {

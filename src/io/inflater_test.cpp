@@ -4,7 +4,6 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <optional>
 #include <random>
 #include <string>
 #include <string_view>

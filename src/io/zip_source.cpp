@@ -1,7 +1,6 @@
 // zip_source.cpp: the trace inside a zip archive. libzip finds the member; its bytes are unpacked
 // by the same code as gzip and zstd files, which is faster and keeps the text before damage.
 #include <fcntl.h>
-#include <isa-l/crc.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zip.h>
@@ -14,6 +13,7 @@
 
 #include "io/ascii.hpp"
 #include "io/byte_source.hpp"
+#include "io/crc.hpp"
 #include "io/zip_members.hpp"
 
 namespace tracelens::io {
@@ -213,7 +213,7 @@ class CheckedMember final : public ByteSource {
  private:
   std::size_t produce(std::span<char> into) override {
     const std::size_t got = unpacked_->read(into);
-    crc_ = crc32_gzip_refl(crc_, reinterpret_cast<const unsigned char*>(into.data()), got);
+    crc_ = crc_with(crc_, into.first(got));
     if (got < into.size() && crc_ != expected_crc_)
       damage_ = "checksum (CRC) mismatch of zip member '" + name_ + "'";
     return got;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "io/ascii.hpp"
+
 namespace tracelens {
 namespace {
 
@@ -110,8 +112,7 @@ bool is_printable(char32_t point) {
 }
 
 ValidUtf8::ValidUtf8(std::string_view text) : view_{text} {
-  const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
-  const auto* const other = std::ranges::find_if_not(text, is_ascii);
+  const auto* const other = std::ranges::find_if_not(text, io::is_ascii);
   std::size_t copied = 0;  // bytes of `text` that are in repaired_ already
   for (auto at = static_cast<std::size_t>(other - text.begin()); at < text.size();) {
     const std::size_t start = at;

@@ -75,7 +75,7 @@ std::vector<Table> serving(TableContext& c) {
 
 std::vector<Table> unified(TableContext& c) {
   if (c.tree().stats().gpu_only) return {};
-  // The calls take much memory: they are gone before the sheets are made.
+  // The calls take much memory: no table is made with them later.
   OpInput& ops = c.unified_ops();
   const std::vector<UnifiedOp> calls = collect_unified_ops(ops);
   std::vector<Table> made;
