@@ -22,13 +22,13 @@ void append_integer(std::string& out, std::int64_t value) {
 }
 
 // Writes a tree of values in the words of `Dialect`, with a stack of our own.
-template <class Dialect>
-void append_nested(std::string& out, const Value& root) {
+template <class Dialect, class Out>
+void append_nested(Out& out, const Value& root) {
   struct Open {
     const Value* value;
     std::size_t next;  // the item to write next
   };
-  std::vector<Open> open;
+  fmt::basic_memory_buffer<Open, 16> open;
   const auto begin = [&](const Value& value) {
     if (value.is_sequence() || value.kind() == Value::Kind::kDict) {
       out += Dialect::opening(value.kind());
@@ -38,12 +38,13 @@ void append_nested(std::string& out, const Value& root) {
     }
   };
   begin(root);
-  while (!open.empty()) {
-    const Value& value = *open.back().value;
-    const std::size_t item = open.back().next++;
+  while (open.size() > 0) {
+    Open& last = open[open.size() - 1];
+    const Value& value = *last.value;
+    const std::size_t item = last.next++;
     if (item == value.items().size()) {
       out += Dialect::closing(value);
-      open.pop_back();
+      open.resize(open.size() - 1);
       continue;
     }
     if (item > 0) out += Dialect::kComma;
@@ -90,8 +91,16 @@ struct Python {
     const bool has_double = text.find('"') != std::string_view::npos;
     const char quote = has_single && !has_double ? '"' : '\'';
     out.push_back(quote);
+    const auto is_itself = [quote](char c) {
+      return c >= ' ' && c <= '~' && c != quote && c != '\\';
+    };
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t start = at;
+      while (at < text.size() && is_itself(text[at])) ++at;
+      if (at > start) {
+        out.append(text, start, at - start);
+        continue;
+      }
       const CodePoint point = next_code_point(text, at);
       if (!point.valid)
         append_escaped(out, 0xDC00 + point.value);  // Python's stand-in for a byte it cannot decode
@@ -172,6 +181,32 @@ struct Json {
   }
 };
 
+// No text of Python's, only how many bytes it may have.
+struct PythonRoom : Python {
+  struct Bytes {
+    std::size_t count = 0;
+    Bytes& operator+=(std::string_view text) {
+      count += text.size();
+      return *this;
+    }
+    Bytes& operator+=(char) {
+      ++count;
+      return *this;
+    }
+  };
+  static void append_scalar(Bytes& out, const Value& value) {
+    constexpr std::size_t kLongestNumber = 32;
+    if (value.is_text())
+      append_text(out, value.as_text());
+    else
+      out.count += kLongestNumber;
+  }
+  static void append_text(Bytes& out, std::string_view text) {
+    constexpr std::size_t kMostOfAByte = 6;  // of one that is no text: \\udcff
+    out.count += kMostOfAByte * text.size() + 2;
+  }
+};
+
 }  // namespace
 
 std::string python_repr(const Value& value) {
@@ -198,6 +233,18 @@ std::string plain_text(const Table::Column& column, std::size_t row) {
     }
   }
   return {};
+}
+
+std::size_t most_plain_bytes(const Table::Column& column, std::size_t row) {
+  if (column.is_missing(row)) return 0;
+  PythonRoom::Bytes bytes;
+  if (column.spec().kind == Kind::kText)
+    PythonRoom::append_text(bytes, column.texts()[row]);
+  else if (column.spec().kind == Kind::kNested)
+    append_nested<PythonRoom>(bytes, column.nested()[row]);
+  else
+    PythonRoom::append_scalar(bytes, {});
+  return bytes.count;
 }
 
 void append_csv_cell(std::string& out, const Table::Column& column, std::size_t row) {

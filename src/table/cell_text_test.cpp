@@ -135,6 +135,24 @@ TEST(PlainText, TopLevelTextOfANestedCellHasNoQuotes) {
 
 TEST(PlainText, InvalidBytesAreReplaced) { EXPECT_EQ(plain(Kind::kText, "a\xff"), "a\ufffd"); }
 
+TEST(PlainText, HasNoMoreBytesThanForeseen) {
+  const auto expect_room = [](Kind kind, auto cell) {
+    const Table table = one_cell(kind, std::move(cell));
+    const Table::Column& column = table.columns()[0];
+    EXPECT_GE(most_plain_bytes(column, 0), plain_text(column, 0).size()) << plain_text(column, 0);
+  };
+  expect_room(Kind::kInteger, std::numeric_limits<std::int64_t>::min());
+  expect_room(Kind::kReal, -1.2345678901234567e-300);
+  expect_room(Kind::kBool, false);
+  expect_room(Kind::kText, std::string(9, '\xff'));
+  expect_room(Kind::kNested, std::string(9, '\xff'));
+  const Value texts =
+      Value::list({std::string(9, '\xff'), std::string(9, '\x1b'), "\u0378\U000E0001", "'\"'\"\\\n",
+                   Value::tuple({Value{}, 1e-300, true})});
+  expect_room(Kind::kNested, texts);
+  expect_room(Kind::kNested, Value::dict({std::string(9, '\xff'), ""}, {texts, Value::tuple({7})}));
+}
+
 TEST(CsvText, OnlyCommasQuotesAndLineBreaksNeedQuotes) {
   EXPECT_EQ(csv("a b;'c'"), "a b;'c'");
   EXPECT_EQ(csv("a,b"), "\"a,b\"");

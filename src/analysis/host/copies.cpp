@@ -5,6 +5,7 @@
 #include <map>
 #include <tracelens/intervals.hpp>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "analysis/gpu/busy_time.hpp"
@@ -21,10 +22,8 @@ struct Moved {
   std::optional<std::int64_t> bytes;
   std::optional<double> gb_per_s;
 };
-Moved moved_by(const Trace& trace, EventId event) {
+Moved moved_by(const Value& details) {
   Moved moved;
-  if (!trace.detail_texts().at(event)) return moved;
-  const Value details = trace.details(event);
   for (std::size_t i = 0; i < details.keys().size(); ++i) {
     const Value& value = details.items()[i];
     if (value.kind() != Value::Kind::kInt && value.kind() != Value::Kind::kReal) continue;
@@ -33,10 +32,29 @@ Moved moved_by(const Trace& trace, EventId event) {
       moved.bytes = std::max<std::int64_t>(value.as_int(), 0);
     if (key == "memory bandwidth (GB/s)") moved.gb_per_s = value.as_real();
   }
-  if (const std::int64_t ns = duration_of(trace, event); !moved.gb_per_s && moved.bytes && ns > 0)
-    moved.gb_per_s = static_cast<double>(*moved.bytes) / static_cast<double>(ns);
   return moved;
 }
+
+// What copies move. Many are alike: each text of details is read once.
+class MovedBy {
+ public:
+  explicit MovedBy(const Trace& trace) : trace_{trace} {}
+  Moved operator()(EventId event) {
+    const std::optional<StringId> text = trace_.detail_texts().at(event);
+    if (!text) return {};
+    const auto [entry, is_new] = known_.try_emplace(text->row);
+    if (is_new) entry->second = moved_by(trace_.details(event));
+    Moved moved = entry->second;
+    if (const std::int64_t ns = duration_of(trace_, event);
+        !moved.gb_per_s && moved.bytes && ns > 0)
+      moved.gb_per_s = static_cast<double>(*moved.bytes) / static_cast<double>(ns);
+    return moved;
+  }
+
+ private:
+  const Trace& trace_;
+  std::unordered_map<std::uint32_t, Moved> known_;  // by StringId
+};
 
 // When kernels ran that are no copies, by device.
 std::map<std::int64_t, std::vector<Interval>> kernel_times(const HostWork& work,
@@ -108,6 +126,7 @@ std::string_view text_of(MemoryKind memory) {
 std::vector<Copy> copies_of(const HostWork& work) {
   const Trace& trace = work.trace();
   std::vector<Copy> copies;
+  MovedBy moved_by{trace};
   std::vector<std::pair<bool, CopyKind>> kinds(trace.string_count());  // by name: seen, kind
   for (const GpuJob& job : work.jobs()) {
     auto& [seen, kind] = kinds[trace.names()[job.gpu.row].row];
@@ -117,7 +136,7 @@ std::vector<Copy> copies_of(const HostWork& work) {
     }
     const bool is_kernel = trace.category(job.gpu) == Category::kKernel;
     if (is_kernel && kind == CopyKind::kNone) continue;
-    const Moved moved = moved_by(trace, job.gpu);
+    const Moved moved = moved_by(job.gpu);
     copies.push_back({job.gpu, job.call, job.device,
                       kind == CopyKind::kNone ? CopyKind::kUnknown : kind,
                       memory_kind(trace.name(job.gpu)), moved.bytes, moved.gb_per_s});

@@ -118,8 +118,12 @@ const TableInfo* row_of(const Table& table, std::string_view verb) {
   const auto look = [&](std::span<const TableInfo> rows) {
     for (const TableInfo& row : rows) {
       if (!row.makes(table.name())) continue;
-      const std::vector<std::string_view> columns = row.screen_columns();
-      const bool fits = columns.empty() || table.has_column(columns.front());
+      std::string_view foremost;
+      (void)row.any_screen_column([&](std::string_view name) {
+        foremost = name;
+        return true;
+      });
+      const bool fits = foremost.empty() || table.has_column(foremost);
       if (fits || found == nullptr) found = &row;
       if (fits) return true;
     }
@@ -177,12 +181,10 @@ bool TableInfo::makes(std::string_view table) const {
 
 std::vector<std::string_view> TableInfo::screen_columns() const {
   std::vector<std::string_view> names;
-  for (std::string_view rest = screen.columns; !rest.empty();) {
-    constexpr std::string_view kBetween = " | ";
-    const std::size_t end = std::min(rest.find(kBetween), rest.size());
-    names.push_back(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + kBetween.size(), rest.size()));
-  }
+  (void)any_screen_column([&](std::string_view column) {
+    names.push_back(column);
+    return false;
+  });
   return names;
 }
 
@@ -271,10 +273,11 @@ std::vector<std::string> Selection::missing(std::span<const Table> made) const {
 bool is_off_screen(const Table& table, std::string_view column) {
   const TableInfo* const row = row_of(table, "report");
   if (row == nullptr) return false;
-  const std::vector<std::string_view> columns = row->screen_columns();
   const auto is_shown = [&](std::string_view name) { return !has_no_value(table, name); };
-  const bool is_first = std::ranges::find(columns, column) != columns.end() && is_shown(column);
-  return !is_first && std::ranges::any_of(columns, is_shown);
+  const bool is_first = row->any_screen_column([&](std::string_view name) {
+    return name == column;
+  }) && is_shown(column);
+  return !is_first && row->any_screen_column(is_shown);
 }
 
 Excerpt excerpt_of(const Table& table, std::string_view verb) {

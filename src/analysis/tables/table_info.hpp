@@ -88,6 +88,17 @@ struct TableInfo {
   // Whether the row makes the table of this name.
   [[nodiscard]] bool makes(std::string_view table) const;
   [[nodiscard]] std::vector<std::string_view> screen_columns() const;
+  // Whether `is_wanted` says so of one of them.
+  template <class IsWanted>
+  [[nodiscard]] bool any_screen_column(IsWanted&& is_wanted) const {
+    constexpr std::string_view kBetween = " | ";
+    for (std::string_view rest = screen.columns; !rest.empty();) {
+      const std::size_t end = std::min(rest.find(kBetween), rest.size());
+      if (is_wanted(rest.substr(0, end))) return true;
+      rest.remove_prefix(std::min(end + kBetween.size(), rest.size()));
+    }
+    return false;
+  }
 };
 
 }  // namespace tracelens

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <tracelens/error.hpp>
 #include <tracelens/value.hpp>
 
@@ -63,6 +64,30 @@ std::vector<Gpu> embedded_gpus() {
   return gpus;
 }
 
+// Each file is read when its GPU is first asked for.
+const Gpu& embedded_gpu(std::size_t index) {
+  struct Known {
+    std::once_flag is_read;
+    Gpu gpu;
+  };
+  static std::vector<Known> all(perf::gpu_files().size());
+  Known& known = all[index];
+  const perf::GpuFile& file = perf::gpu_files()[index];
+  std::call_once(known.is_read, [&] { known.gpu = read_gpu(file.text, file.name); });
+  return known.gpu;
+}
+
+// The longest of its device names that is a part of `device`; 0: none is.
+std::size_t length_of_match(const perf::GpuFile& file, std::string_view device) {
+  std::size_t longest = 0;
+  for (std::string_view rest = file.device_names; !rest.empty();) {
+    const std::string_view name = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(name.size() + 1);
+    if (name.size() > longest && device.find(name) != device.npos) longest = name.size();
+  }
+  return longest;
+}
+
 }  // namespace
 
 std::span<const Gpu> known_gpus() {
@@ -71,18 +96,17 @@ std::span<const Gpu> known_gpus() {
 }
 
 const Gpu* find_gpu(std::string_view device) {
-  const std::string wanted = io::lower_case(device);
-  const Gpu* best = nullptr;
-  std::size_t best_length = 0;
-  for (const Gpu& gpu : known_gpus()) {
-    if (io::lower_case(gpu.name) == wanted) return &gpu;
-    for (const std::string& name : gpu.device_names)
-      if (name.size() > best_length && wanted.find(name) != std::string::npos) {
-        best = &gpu;
-        best_length = name.size();
-      }
+  const std::string wanted = io::lower_case(device), wanted_file = wanted + ".json";
+  const std::span<const perf::GpuFile> files = perf::gpu_files();
+  std::size_t best = 0, best_length = 0;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (io::lower_case(files[i].name) == wanted_file) return &embedded_gpu(i);
+    if (const std::size_t length = length_of_match(files[i], wanted); length > best_length) {
+      best = i;
+      best_length = length;
+    }
   }
-  return best;
+  return best_length == 0 ? nullptr : &embedded_gpu(best);
 }
 
 std::optional<double> link_gbps(std::string_view device, std::int64_t ranks) {

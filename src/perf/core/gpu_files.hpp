@@ -7,7 +7,8 @@
 namespace tracelens::perf {
 
 struct GpuFile {
-  std::string_view name;  // "MI300X.json"
+  std::string_view name;          // "MI300X.json"
+  std::string_view device_names;  // in lower case, each with its end of line
   std::string_view text;
 };
 

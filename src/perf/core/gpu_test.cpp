@@ -47,6 +47,7 @@ TEST(Gpu, EveryFileIsCompleteAndGivesItsSources) {
     const Gpu gpu = read_gpu(file.text, file.name);
     EXPECT_EQ(gpu.name + ".json", file.name);
     EXPECT_FALSE(gpu.device_names.empty());
+    EXPECT_EQ(file.device_names, fmt::format("{}\n", fmt::join(gpu.device_names, "\n")));
     EXPECT_TRUE(gpu.memory_gb && gpu.memory_gbps);
     for (const char* spec : {"matrix_bf16", "matrix_fp16", "matrix_fp32", "vector_fp32"})
       EXPECT_TRUE(gpu.peak_tflops.contains(spec)) << spec;

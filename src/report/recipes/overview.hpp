@@ -1,10 +1,8 @@
 // overview.hpp: the first screen of a report, from its tables.
-//   std::future<Causes> found = find_causes(context);
-//   report.overview = trace_overview(context, report, found.get().overview);
+//   report.overview = trace_overview(context, report, find_causes(context).overview);
 #pragma once
 
 #include <cstddef>
-#include <future>
 #include <optional>
 #include <tracelens/diagnose.hpp>
 #include <tracelens/finding.hpp>
@@ -23,8 +21,8 @@ struct Causes {
   std::size_t steps = 0;                // that the findings are about; 0: none are known
   std::vector<QualityNote> notes = {};  // how far the recording can be trusted
 };
-// Found while the tables are made.
-[[nodiscard]] std::future<Causes> find_causes(const TableContext& context);
+// May be asked while tables are made.
+[[nodiscard]] Causes find_causes(const TableContext& context);
 // Of a whole report of one trace; none without GPU time. `found`: what find_causes() gave.
 [[nodiscard]] std::optional<Overview> trace_overview(TableContext& context, const Report& report,
                                                      Overview found);

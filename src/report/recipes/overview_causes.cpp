@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "diagnosis/engine/glance.hpp"
-#include "io/threads.hpp"
 #include "report/recipes/overview.hpp"
 #include "report/recipes/overview_parts.hpp"
 
@@ -22,7 +21,9 @@ std::string title_of(const Glance& seen) {
   return fmt::format("mend first, by {} of {}", time_text(seen.ns), time_text(seen.all_ns));
 }
 
-Causes causes_of(const TableContext& context) {
+}  // namespace
+
+Causes find_causes(const TableContext& context) {
   const ReportOptions& options = context.options;
   Glance seen = glance(context.facts, {.threads = 1,
                                        .gpu = {.name = options.gpu, .file = options.gpu_file},
@@ -49,16 +50,6 @@ Causes causes_of(const TableContext& context) {
                             .remedy = finding.tries.empty() ? "" : finding.tries.front()});
   }
   return all;
-}
-
-}  // namespace
-
-std::future<Causes> find_causes(const TableContext& context) {
-  const bool has_threads = io::thread_count(context.options.threads) > 1;
-  // Deferred also when the system gives no thread.
-  return std::async(
-      has_threads ? std::launch::async | std::launch::deferred : std::launch::deferred,
-      [&context] { return causes_of(context); });
 }
 
 }  // namespace tracelens

@@ -79,8 +79,9 @@ void run_next(std::span<Job* const> jobs, std::atomic<std::size_t>& next, TableC
   }
 }
 
-// Those that must be made one after the other are made by this thread, the others by all threads.
-void run_all(std::span<Job> jobs, TableContext& context) {
+// Those that must be made one after the other are made by this thread, the others by all threads. The first of
+// the others begins with the causes, which take longer than any table.
+void run_all(std::span<Job> jobs, const std::future<Causes>& causes, TableContext& context) {
   const int threads = io::thread_count(context.options.threads);
   for (Job& job : jobs)
     job.in_background = job.in_background || (job.is_heavy && context.has_many_threads()) ||
@@ -92,11 +93,14 @@ void run_all(std::span<Job> jobs, TableContext& context) {
     return job->is_heavy ? 0 : job->has_own_ops ? 2 : 1;
   });
   std::atomic<std::size_t> next = 0;
-  const auto helpers = std::min(others.size(), static_cast<std::size_t>(threads - 1));
+  const auto helpers =
+      std::min(others.size() + (causes.valid() ? 1 : 0), static_cast<std::size_t>(threads - 1));
   std::vector<std::future<void>> helping;
   for (std::size_t i = 0; i < helpers; ++i)  // deferred when the system gives no thread
-    helping.push_back(std::async(std::launch::async | std::launch::deferred,
-                                 [&] { run_next(others, next, context); }));
+    helping.push_back(std::async(std::launch::async | std::launch::deferred, [&, i] {
+      if (i == 0 && causes.valid()) causes.wait();
+      run_next(others, next, context);
+    }));
   for (Job* job : own) run(*job, context);
   run_next(others, next, context);
   for (std::future<void>& helper : helping) helper.get();
@@ -160,10 +164,11 @@ Report make_report(const Trace& trace, const ReportOptions& given) {
   const bool wants_overview =
       options.overview && context.is_extended() && options.tables.empty() && !by_process;
   std::future<Causes> found;
-  if (wants_overview) found = find_causes(context);
+  if (wants_overview)
+    found = std::async(std::launch::deferred, [&context] { return find_causes(context); });
   std::vector<Job> jobs;
   if (!by_process) jobs = jobs_of(kind, selection);
-  run_all(jobs, context);
+  run_all(jobs, found, context);
   for (Job& job : jobs) std::ranges::move(job.made, std::back_inserter(report.tables));
   report.warnings = context.warnings();
   if (by_process) add_tables_by_process(trace, options, report);

@@ -20,7 +20,8 @@ std::size_t cut_cells(const Table::Column& column, std::size_t units) {
   for (const std::string& text : column.texts()) count += is_longer(text, units) ? 1 : 0;
   if (column.spec().kind == Kind::kNested)
     for (std::size_t row = 0; row < column.size(); ++row)
-      count += is_longer(plain_text(column, row), units) ? 1 : 0;
+      if (most_plain_bytes(column, row) > units && is_longer(plain_text(column, row), units))
+        ++count;
   return count;
 }
 

@@ -1,5 +1,6 @@
 #include "report/xlsx/notes.hpp"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <iterator>
@@ -34,9 +35,9 @@ std::string notes_xml(std::span<const Note> notes) {
       kXmlHead);
   for (const Note& note : notes) {
     fmt::format_to(std::back_inserter(xml),
-                   "<comment ref=\"{}1\" authorId=\"0\"><text><r><rPr><sz val=\"8\"/>"
-                   "<color indexed=\"81\"/><rFont val=\"Tahoma\"/><family val=\"2\"/></rPr>"
-                   "<t xml:space=\"preserve\">",
+                   FMT_COMPILE("<comment ref=\"{}1\" authorId=\"0\"><text><r><rPr><sz val=\"8\"/>"
+                               "<color indexed=\"81\"/><rFont val=\"Tahoma\"/><family val=\"2\"/>"
+                               "</rPr><t xml:space=\"preserve\">"),
                    column_letters(note.column));
     append_escaped(xml, note.text);
     xml += "</t></r></text></comment>";
@@ -62,13 +63,14 @@ std::string note_shapes_xml(std::span<const Note> notes, std::span<const Column>
     const Place right = place_at(columns, left.column, left.pixels + kBoxWidth);
     fmt::format_to(
         std::back_inserter(xml),
-        "<v:shape id=\"_x0000_s{}\" type=\"#_x0000_t202\" style=\"position:absolute;"
-        "width:192pt;height:55.5pt;visibility:hidden\" fillcolor=\"#ffffe1\" "
-        "o:insetmode=\"auto\"><v:fill color2=\"#ffffe1\"/><v:shadow on=\"t\" color=\"black\" "
-        "obscured=\"t\"/><v:path o:connecttype=\"none\"/><v:textbox/>"
-        "<x:ClientData ObjectType=\"Note\"><x:MoveWithCells/><x:SizeWithCells/>"
-        "<x:Anchor>{}, {}, 0, {}, {}, {}, {}, {}</x:Anchor><x:AutoFill>False</x:AutoFill>"
-        "<x:Row>0</x:Row><x:Column>{}</x:Column></x:ClientData></v:shape>",
+        FMT_COMPILE(
+            "<v:shape id=\"_x0000_s{}\" type=\"#_x0000_t202\" style=\"position:absolute;"
+            "width:192pt;height:55.5pt;visibility:hidden\" fillcolor=\"#ffffe1\" "
+            "o:insetmode=\"auto\"><v:fill color2=\"#ffffe1\"/><v:shadow on=\"t\" color=\"black\" "
+            "obscured=\"t\"/><v:path o:connecttype=\"none\"/><v:textbox/>"
+            "<x:ClientData ObjectType=\"Note\"><x:MoveWithCells/><x:SizeWithCells/>"
+            "<x:Anchor>{}, {}, 0, {}, {}, {}, {}, {}</x:Anchor><x:AutoFill>False</x:AutoFill>"
+            "<x:Row>0</x:Row><x:Column>{}</x:Column></x:ClientData></v:shape>"),
         ++number, left.column, left.pixels, kBelowEdge, right.column, right.pixels,
         kBottom / kRowPixels, kBottom % kRowPixels, note.column);
   }

@@ -50,11 +50,11 @@ std::string columns_xml(const std::vector<Column>& columns) {
   std::string xml = "<cols>";
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const Column& column = columns[i];
-    fmt::format_to(std::back_inserter(xml),
-                   "<col min=\"{0}\" max=\"{0}\" width=\"{1}\"{2} customWidth=\"1\"{3}{4}/>", i + 1,
-                   stored_width(column.width), column.is_hidden ? " hidden=\"1\"" : "",
-                   column.is_folded ? " outlineLevel=\"1\"" : "",
-                   column.has_button ? " collapsed=\"1\"" : "");
+    fmt::format_to(
+        std::back_inserter(xml),
+        FMT_COMPILE("<col min=\"{0}\" max=\"{0}\" width=\"{1}\"{2} customWidth=\"1\"{3}{4}/>"),
+        i + 1, stored_width(column.width), column.is_hidden ? " hidden=\"1\"" : "",
+        column.is_folded ? " outlineLevel=\"1\"" : "", column.has_button ? " collapsed=\"1\"" : "");
   }
   return xml + "</cols>";
 }
