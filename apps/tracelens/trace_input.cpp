@@ -9,6 +9,7 @@
 #include <tracelens/read_trace.hpp>
 #include <utility>
 
+#include "huge_pages.hpp"
 #include "verb.hpp"
 
 namespace tracelens::app {
@@ -182,6 +183,7 @@ Trace TraceInput::read(Console& console) const {
   options.command_lines = shows_command_;
   options.time_limit_s = time_limit_s_;
   options.on_progress = console.progress_bar();
+  prepare_memory_for(paths());
   Trace trace = paths_.size() > 1 ? read_job(paths_, options) : read_trace(path, options);
   console.clear_progress();
   tell_files(path, trace, console);
