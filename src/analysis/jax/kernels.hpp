@@ -17,6 +17,7 @@ namespace tracelens {
 
 struct JaxKernel {
   EventId event;
+  std::uint32_t kind = 0;     // the same for kernels of one name and one op
   const JaxOp* op = nullptr;  // nullptr: no compiled module launched it
   std::int64_t uid = 0;       // its number among the events of the file
   std::int64_t pid = 0, tid = 0;
@@ -30,13 +31,14 @@ class JaxKernels {
  public:
   JaxKernels(const Trace& trace, const Tree& tree, const JaxOps& ops);
   [[nodiscard]] std::span<const JaxKernel> all() const { return kernels_; }
+  [[nodiscard]] std::size_t kinds() const { return kinds_; }  // JaxKernel::kind is less
   [[nodiscard]] const Trace& trace() const { return trace_; }
   [[nodiscard]] std::string_view name(const JaxKernel& kernel) const {
     return trace_.name(kernel.event);
   }
   [[nodiscard]] std::size_t gpus() const { return gpus_; }  // that ran any of these
 
-  // Only the kernels whose op's metadata has one of the words; all without words.
+  // Only the kernels whose op's metadata has one of the words.
   [[nodiscard]] JaxKernels with_metadata(std::span<const std::string> words) const;
 
  private:
@@ -45,7 +47,7 @@ class JaxKernels {
 
   const Trace& trace_;
   std::vector<JaxKernel> kernels_;
-  std::size_t gpus_ = 0;
+  std::size_t gpus_ = 0, kinds_ = 0;
 };
 
 // Whether an event was put above kernels by the reader: a module run or the run of an op.

@@ -1,7 +1,9 @@
 #include "analysis/jax/launchers.hpp"
 
 #include <algorithm>
-#include <map>
+#include <iterator>
+#include <limits>
+#include <memory>
 #include <set>
 #include <string>
 #include <tracelens/table_text.hpp>
@@ -18,58 +20,59 @@ namespace {
 
 const std::string kNothing = "NA";
 
-// The groups of kernels with equal keys, in the order of their first kernels.
-using Group = std::vector<const JaxKernel*>;
-template <class KeyOf>
-std::vector<std::pair<std::string, Group>> group_by(std::span<const JaxKernel> kernels,
-                                                    KeyOf key_of) {
-  std::vector<std::pair<std::string, Group>> groups;
+struct Group {
+  std::string key;
+  std::vector<const JaxKernel*> kernels = {};
+  std::int64_t ns = 0;
+};
+
+// The groups of kernels with equal keys, in the order of their first kernels. Kernels of a kind have one key.
+template <class IsWanted, class KeyOf>
+std::vector<Group> group_by(const JaxKernels& kernels, IsWanted is_wanted, KeyOf key_of) {
+  constexpr auto kNotYet = std::numeric_limits<std::size_t>::max();
+  std::vector<Group> groups;
   std::unordered_map<std::string, std::size_t> index;
-  for (const JaxKernel& kernel : kernels) {
-    std::string key = key_of(kernel);
-    const auto [entry, is_new] = index.try_emplace(key, groups.size());
-    if (is_new) groups.emplace_back(std::move(key), Group{});
-    groups[entry->second].second.push_back(&kernel);
+  std::vector<std::size_t> group_of_kind(kernels.kinds(), kNotYet);
+  for (const JaxKernel& kernel : kernels.all()) {
+    if (!is_wanted(kernel)) continue;
+    std::size_t& group = group_of_kind[kernel.kind];
+    if (group == kNotYet) {
+      std::string key = key_of(kernel);
+      const auto [entry, is_new] = index.try_emplace(key, groups.size());
+      if (is_new) groups.push_back({std::move(key)});
+      group = entry->second;
+    }
+    groups[group].kernels.push_back(&kernel);
+    groups[group].ns = plus_ns(groups[group].ns, kernel.dur_ns);
   }
   return groups;
 }
+constexpr auto kAll = [](const JaxKernel&) { return true; };
+constexpr auto kUncategorized = [](const JaxKernel& kernel) {
+  return kernel.category == kUncategorizedXla;
+};
 
-std::int64_t sum_ns(const Group& group) {
-  std::int64_t sum = 0;
-  for (const JaxKernel* kernel : group) sum = plus_ns(sum, kernel->dur_ns);
-  return sum;
+void sort_by_time_then_key(std::vector<Group>& groups) {
+  std::ranges::sort(groups, {}, &Group::key);
+  std::ranges::stable_sort(groups, std::ranges::greater{}, &Group::ns);
 }
 
-std::int64_t total_ns(std::span<const JaxKernel> kernels) {
+std::int64_t total_ns(std::span<const Group> groups) {
   std::int64_t sum = 0;
-  for (const JaxKernel& kernel : kernels) sum = plus_ns(sum, kernel.dur_ns);
+  for (const Group& group : groups) sum = plus_ns(sum, group.ns);
   return sum;
-}
-
-Value operand_list(const JaxOp* op) {
-  if (op == nullptr || op->instruction == nullptr) return kNothing;
-  std::vector<Value> texts;
-  for (const std::string& operand : op->operands) texts.emplace_back(operand);
-  return Value::list(std::move(texts));
 }
 
 // What the HLO op says, for kernel_details. The output goes by the name the Python TraceLens looks
 // it up by, under which it never finds it.
-void add_op_details(const JaxOp* op, std::vector<std::string>& keys, std::vector<Value>& values) {
-  const bool is_known = op != nullptr && op->instruction != nullptr;
-  for (const char* key : {"custom_call_target", "operands", "outputs", "metadata"})
-    keys.emplace_back(key);
-  values.emplace_back(is_known ? op->target : kNothing);
-  values.push_back(operand_list(op));
-  values.emplace_back(kNothing);
-  values.emplace_back(is_known ? op->metadata : kNothing);
-}
+constexpr const char* kOpDetails[] = {"custom_call_target", "operands", "outputs", "metadata"};
 
-Value kernel_details(const JaxKernels& kernels, const JaxKernel& kernel) {
-  std::vector<std::string> keys{"name", "dur"};
-  std::vector<Value> values{std::string{kernels.name(kernel)}, us(kernel.dur_ns)};
-  add_op_details(kernel.op, keys, values);
-  return Value::list({Value::dict(std::move(keys), std::move(values))});
+std::vector<Value> op_details(const JaxOp* op) {
+  const Value nothing{kNothing};
+  if (op == nullptr || op->instruction == nullptr) return {nothing, nothing, nothing, nothing};
+  std::vector<Value> operands;
+  for (const std::string& operand : op->operands) operands.emplace_back(operand);
+  return {op->target, Value::list(std::move(operands)), nothing, op->metadata};
 }
 
 Value dims_of(const JaxKernel& kernel) {
@@ -106,42 +109,74 @@ std::vector<ColumnSpec> launcher_columns() {
            "clocks differ"}};
 }
 
-void add_launcher(RowCells& row, const JaxKernels& kernels, const JaxKernel& kernel) {
-  row.clear();
-  row.add(kernels.name(kernel));
-  row.add(kernel.uid);
-  row.add(kernel.category);
-  row.add(us(kernel.dur_ns));
-  row.add(us(kernel.dur_ns));
-  row.add(std::int64_t{1});
-  row.add(kernel.pid);
-  row.add(kernel.tid);
-  row.add(dims_of(kernel));
-  row.add(types_of(kernel));
-  row.add(Value::tuple({}));
-  row.add(concrete_of(kernel));
-  row.add(kernel_details(kernels, kernel));
-  row.add(kernel.latency_ns ? std::optional{us(*kernel.latency_ns)} : std::nullopt);
-}
+// The cells of a kernel. There are as many rows as kernels, and few kinds of them: all but the times is
+// made once for a kind, and shared.
+class LauncherCells {
+ public:
+  explicit LauncherCells(const JaxKernels& kernels) : kernels_{kernels}, kinds_(kernels.kinds()) {
+    std::vector<std::string> keys{"name", "dur"};
+    keys.insert(keys.end(), std::begin(kOpDetails), std::end(kOpDetails));
+    keys_ = std::make_shared<const std::vector<std::string>>(std::move(keys));
+  }
 
-Table launchers(const JaxKernels& kernels) {
+  void add_to(RowCells& row, const JaxKernel& kernel) {
+    const OfKind& kind = of_kind(kernel);
+    row.clear();
+    row.add(kernels_.name(kernel));
+    row.add(kernel.uid);
+    row.add(kernel.category);
+    row.add(us(kernel.dur_ns));
+    row.add(us(kernel.dur_ns));
+    row.add(std::int64_t{1});
+    row.add(kernel.pid);
+    row.add(kernel.tid);
+    row.add(kind.dims);
+    row.add(kind.types);
+    row.add(none_);
+    row.add(kind.concrete);
+    std::vector<Value> details{kind.name, us(kernel.dur_ns)};
+    details.insert(details.end(), kind.op.begin(), kind.op.end());
+    row.add(Value::list({Value::dict_of(keys_, std::move(details))}));
+    row.add(kernel.latency_ns ? std::optional{us(*kernel.latency_ns)} : std::nullopt);
+  }
+
+ private:
+  struct OfKind {
+    Value name, dims, types, concrete;
+    std::vector<Value> op;
+  };
+  const OfKind& of_kind(const JaxKernel& kernel) {
+    OfKind& kind = kinds_[kernel.kind];
+    if (kind.op.empty())
+      kind = {std::string{kernels_.name(kernel)}, dims_of(kernel), types_of(kernel),
+              concrete_of(kernel), op_details(kernel.op)};
+    return kind;
+  }
+
+  const JaxKernels& kernels_;
+  Value::Keys keys_;
+  const Value none_ = Value::tuple({});
+  std::vector<OfKind> kinds_;
+};
+
+Table launchers(const JaxKernels& kernels, LauncherCells& cells) {
   Table table{"kernel_launchers", "Every kernel, with its HLO op's operands", launcher_columns()};
   RowCells row;
   for (const JaxKernel& kernel : kernels.all()) {
-    add_launcher(row, kernels, kernel);
+    cells.add_to(row, kernel);
     table.append(row.cells());
   }
   return table;
 }
 
-Table xla_perf(const JaxKernels& kernels) {
+Table xla_perf(const JaxKernels& kernels, LauncherCells& cells) {
   std::vector<ColumnSpec> columns = launcher_columns();
   columns.push_back({"total_input_bytes", Kind::kInteger, "bytes", "size of the array operands"});
   Table table{"df_xla_perf", "The kernels of no category, with the bytes they read", columns};
   RowCells row;
   for (const JaxKernel& kernel : kernels.all()) {
-    if (kernel.category != kUncategorizedXla) continue;
-    add_launcher(row, kernels, kernel);
+    if (!kUncategorized(kernel)) continue;
+    cells.add_to(row, kernel);
     row.add(static_cast<std::int64_t>(kernel.op == nullptr ? 0 : kernel.op->input_bytes));
     table.append(row.cells());
   }
@@ -149,9 +184,8 @@ Table xla_perf(const JaxKernels& kernels) {
 }
 
 // Kernels summed up by a name: the tables kernel_launchers_summary and xla_summary.
-template <class NameOf>
-Table summary(std::string table_name, std::string description, std::span<const JaxKernel> kernels,
-              std::size_t gpus, NameOf name_of) {
+Table summary(std::string table_name, std::string description, std::vector<Group> groups,
+              std::size_t gpus) {
   std::vector<ColumnSpec> columns{
       {"name", Kind::kText, "", "kernel"},
       {"total_direct_kernel_time_sum", Kind::kReal, "µs", "time of all its runs"},
@@ -162,23 +196,19 @@ Table summary(std::string table_name, std::string description, std::span<const J
       {"Categories", Kind::kNested, "", "categories of its runs"}};
   RunningShare::add_columns(columns, "kernel time");
   columns.push_back({"time ms per gpu", Kind::kReal, "ms", "by the GPUs that ran any kernel"});
-  auto groups = group_by(kernels, name_of);
-  std::ranges::sort(groups, {}, &std::pair<std::string, Group>::first);
-  std::ranges::stable_sort(groups, std::ranges::greater{},
-                           [](const auto& group) { return sum_ns(group.second); });
+  sort_by_time_then_key(groups);
   Table table{std::move(table_name), std::move(description), columns};
-  RunningShare share{static_cast<double>(total_ns(kernels))};
-  for (const auto& [name, group] : groups) {
-    const std::int64_t sum = sum_ns(group);
+  RunningShare share{static_cast<double>(total_ns(groups))};
+  for (const auto& [name, members, sum] : groups) {
     std::set<std::string_view> distinct;
-    for (const JaxKernel* kernel : group) distinct.insert(kernel->category);
+    for (const JaxKernel* kernel : members) distinct.insert(kernel->category);
     std::vector<Value> categories;
     for (const std::string_view category : distinct) categories.emplace_back(std::string{category});
     RowCells row;
     row.add(name);
     row.add(us(sum));
     row.add(us(sum));
-    row.add(static_cast<std::int64_t>(group.size()));
+    row.add(std::ssize(members));
     row.add(us(sum) / 1e3);
     row.add(us(sum) / 1e3);
     row.add(Value::list(std::move(categories)));
@@ -197,17 +227,14 @@ Table by_category(const JaxKernels& kernels) {
   RunningShare::add_columns(columns, "kernel time");
   columns.push_back({"time ms per gpu", Kind::kReal, "ms", "by the GPUs that ran any kernel"});
   auto groups =
-      group_by(kernels.all(), [](const JaxKernel& kernel) { return std::string{kernel.category}; });
-  std::ranges::sort(groups, {}, &std::pair<std::string, Group>::first);
-  std::ranges::stable_sort(groups, std::ranges::greater{},
-                           [](const auto& group) { return sum_ns(group.second); });
+      group_by(kernels, kAll, [](const JaxKernel& kernel) { return std::string{kernel.category}; });
+  sort_by_time_then_key(groups);
   Table table{"kernel_launchers_summary_by_category", "Kernel time by category", columns};
-  RunningShare share{static_cast<double>(total_ns(kernels.all()))};
-  for (const auto& [category, group] : groups) {
-    const std::int64_t sum = sum_ns(group);
+  RunningShare share{static_cast<double>(total_ns(groups))};
+  for (const auto& [category, members, sum] : groups) {
     RowCells row;
     row.add(category);
-    row.add(static_cast<std::int64_t>(group.size()));
+    row.add(std::ssize(members));
     row.add(us(sum) / 1e3);
     share.add_to(row, static_cast<double>(sum));
     row.add(us(sum) / 1e3 / static_cast<double>(kernels.gpus()));
@@ -233,7 +260,7 @@ Table unique_args(const JaxKernels& kernels) {
   columns.push_back({"kernel_details_summary", Kind::kNested, "", "what the HLO op says"});
   RunningShare::add_columns(columns, "kernel time");
 
-  auto groups = group_by(kernels.all(), [&](const JaxKernel& kernel) {
+  auto groups = group_by(kernels, kAll, [&](const JaxKernel& kernel) {
     std::string key{kernels.name(kernel)};
     for (const std::string& part :
          {std::string{kernel.category}, python_repr(dims_of(kernel)), python_repr(types_of(kernel)),
@@ -241,14 +268,13 @@ Table unique_args(const JaxKernels& kernels) {
       key.append("\n").append(part);
     return key;
   });
-  std::ranges::stable_sort(groups, std::ranges::greater{},
-                           [](const auto& group) { return sum_ns(group.second); });
+  std::ranges::stable_sort(groups, std::ranges::greater{}, &Group::ns);
   Table table{"kernel_launchers_unique_args", "Kernels by the operands of their HLO ops", columns};
-  RunningShare share{static_cast<double>(total_ns(kernels.all()))};
-  for (const auto& [key, group] : groups) {
-    const JaxKernel& first = *group.front();
+  RunningShare share{static_cast<double>(total_ns(groups))};
+  for (const auto& [key, members, sum] : groups) {
+    const JaxKernel& first = *members.front();
     std::vector<std::int64_t> times;
-    for (const JaxKernel* kernel : group) times.push_back(kernel->dur_ns);
+    for (const JaxKernel* kernel : members) times.push_back(kernel->dur_ns);
     const GroupStats stats = stats_of_ns(times);
     RowCells row;
     row.add(kernels.name(first));
@@ -264,8 +290,8 @@ Table unique_args(const JaxKernels& kernels) {
       row.add(value);
     }
     row.add(first.uid);
-    row.add(jax_details_summary(kernels, group, true));
-    share.add_to(row, static_cast<double>(sum_ns(group)));
+    row.add(jax_details_summary(kernels, members, true));
+    share.add_to(row, static_cast<double>(sum));
     table.append(row.cells());
   }
   return table;
@@ -286,7 +312,10 @@ Value jax_details_summary(const JaxKernels& kernels, std::span<const JaxKernel* 
   const GroupStats stats = stats_of_ns(times);
   std::vector<std::string> keys{"name"};
   std::vector<Value> values{std::string{kernels.name(*group.front())}};
-  if (details) add_op_details(group.front()->op, keys, values);
+  if (details) {
+    keys.insert(keys.end(), std::begin(kOpDetails), std::end(kOpDetails));
+    std::ranges::move(op_details(group.front()->op), std::back_inserter(values));
+  }
   const auto add = [&](const char* key, Value value) {
     keys.emplace_back(key);
     values.push_back(std::move(value));
@@ -302,22 +331,25 @@ Value jax_details_summary(const JaxKernels& kernels, std::span<const JaxKernel* 
 }
 
 std::vector<Table> jax_launcher_tables(const JaxKernels& kernels) {
-  std::vector<JaxKernel> xla;
-  for (const JaxKernel& kernel : kernels.all())
-    if (kernel.category == kUncategorizedXla) xla.push_back(kernel);
   std::set<std::int64_t> xla_gpus;
-  for (const JaxKernel& kernel : xla) xla_gpus.insert(kernel.pid);
+  for (const JaxKernel& kernel : kernels.all())
+    if (kUncategorized(kernel)) xla_gpus.insert(kernel.pid);
+  LauncherCells cells{kernels};
   std::vector<Table> tables;
-  tables.push_back(launchers(kernels));
+  tables.push_back(launchers(kernels, cells));
   tables.push_back(
-      summary("kernel_launchers_summary", "Kernel time by name", kernels.all(), kernels.gpus(),
-              [&](const JaxKernel& kernel) { return std::string{kernels.name(kernel)}; }));
+      summary("kernel_launchers_summary", "Kernel time by name",
+              group_by(kernels, kAll,
+                       [&](const JaxKernel& kernel) { return std::string{kernels.name(kernel)}; }),
+              kernels.gpus()));
   tables.push_back(by_category(kernels));
   tables.push_back(unique_args(kernels));
-  tables.push_back(xla_perf(kernels));
+  tables.push_back(xla_perf(kernels, cells));
   tables.push_back(summary(
-      "xla_summary", "Kernels of no category, by name without its numbers", xla, xla_gpus.size(),
-      [&](const JaxKernel& kernel) { return without_digits(kernels.name(kernel)); }));
+      "xla_summary", "Kernels of no category, by name without its numbers",
+      group_by(kernels, kUncategorized,
+               [&](const JaxKernel& kernel) { return without_digits(kernels.name(kernel)); }),
+      xla_gpus.size()));
   return tables;
 }
 

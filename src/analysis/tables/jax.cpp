@@ -49,7 +49,9 @@ std::vector<Table> hlo(TableContext& c) {
 }
 
 std::vector<Table> launchers(TableContext& c) {
-  return jax_launcher_tables(c.jax_kernels().with_metadata(c.options.op_keywords));
+  const JaxKernels& all = c.jax_kernels();
+  if (c.options.op_keywords.empty()) return jax_launcher_tables(all);
+  return jax_launcher_tables(all.with_metadata(c.options.op_keywords));
 }
 
 std::vector<Table> op_sheets(TableContext& c) { return jax_op_sheets(c.jax_kernels()); }
