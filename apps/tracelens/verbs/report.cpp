@@ -160,6 +160,8 @@ class ReportVerb : public Verb {
       check_sink_for_several(output_, "choose it with --tables NAME");
     check_options(options_);
     options_.page = page_.options(output_);
+    const bool is_workbook = output_.empty() || output_.ends_with(".xlsx");
+    if (is_workbook && options_.tables.empty()) options_.most_rows = SheetLimits{}.rows;
     Trace trace = page_.shown(input_.read(console));
     const bool is_incomplete =
         trace.source().cut_short ||

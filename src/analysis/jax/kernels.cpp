@@ -90,10 +90,10 @@ JaxKernels JaxKernels::with_metadata(std::span<const std::string> words) const {
   JaxKernels some{trace_};
   some.kinds_ = kinds_;
   for (const JaxKernel& kernel : kernels_)
-    if (kernel.op != nullptr && kernel.op->instruction != nullptr &&
-        std::ranges::any_of(words, [&kernel](const std::string& word) {
-          return kernel.op->metadata.find(word) != std::string::npos;
-        }))
+    if (words.empty() || (kernel.op != nullptr && kernel.op->instruction != nullptr &&
+                          std::ranges::any_of(words, [&kernel](const std::string& word) {
+                            return kernel.op->metadata.find(word) != std::string::npos;
+                          })))
       some.kernels_.push_back(kernel);
   some.count_gpus();
   return some;

@@ -38,7 +38,7 @@ class JaxKernels {
   }
   [[nodiscard]] std::size_t gpus() const { return gpus_; }  // that ran any of these
 
-  // Only the kernels whose op's metadata has one of the words.
+  // Only the kernels whose op's metadata has one of the words; all without words.
   [[nodiscard]] JaxKernels with_metadata(std::span<const std::string> words) const;
 
  private:

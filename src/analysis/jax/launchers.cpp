@@ -159,29 +159,47 @@ class LauncherCells {
   std::vector<OfKind> kinds_;
 };
 
-Table launchers(const JaxKernels& kernels, LauncherCells& cells) {
-  Table table{"kernel_launchers", "Every kernel, with its HLO op's operands", launcher_columns()};
-  RowCells row;
-  for (const JaxKernel& kernel : kernels.all()) {
-    cells.add_to(row, kernel);
-    table.append(row.cells());
-  }
-  return table;
-}
+// The tables with a row for each kernel, if they are wanted.
+class LauncherTables {
+ public:
+  LauncherTables(const JaxKernels& kernels, const WantsTable& wants)
+      : kernels_{kernels}, wants_{wants}, cells_{kernels} {}
 
-Table xla_perf(const JaxKernels& kernels, LauncherCells& cells) {
-  std::vector<ColumnSpec> columns = launcher_columns();
-  columns.push_back({"total_input_bytes", Kind::kInteger, "bytes", "size of the array operands"});
-  Table table{"df_xla_perf", "The kernels of no category, with the bytes they read", columns};
-  RowCells row;
-  for (const JaxKernel& kernel : kernels.all()) {
-    if (!kUncategorized(kernel)) continue;
-    cells.add_to(row, kernel);
-    row.add(static_cast<std::int64_t>(kernel.op == nullptr ? 0 : kernel.op->input_bytes));
-    table.append(row.cells());
+  void add_all(std::vector<Table>& tables) {
+    Table table{"kernel_launchers", "Every kernel, with its HLO op's operands", launcher_columns()};
+    if (!is_wanted(table, kernels_.all().size())) return;
+    for (const JaxKernel& kernel : kernels_.all()) {
+      cells_.add_to(row_, kernel);
+      table.append(row_.cells());
+    }
+    tables.push_back(std::move(table));
   }
-  return table;
-}
+
+  void add_uncategorized(std::vector<Table>& tables) {
+    std::vector<ColumnSpec> columns = launcher_columns();
+    columns.push_back({"total_input_bytes", Kind::kInteger, "bytes", "size of the array operands"});
+    Table table{"df_xla_perf", "The kernels of no category, with the bytes they read", columns};
+    const auto rows = std::ranges::count_if(kernels_.all(), kUncategorized);
+    if (!is_wanted(table, static_cast<std::size_t>(rows))) return;
+    for (const JaxKernel& kernel : kernels_.all()) {
+      if (!kUncategorized(kernel)) continue;
+      cells_.add_to(row_, kernel);
+      row_.add(static_cast<std::int64_t>(kernel.op == nullptr ? 0 : kernel.op->input_bytes));
+      table.append(row_.cells());
+    }
+    tables.push_back(std::move(table));
+  }
+
+ private:
+  [[nodiscard]] bool is_wanted(const Table& table, std::size_t rows) const {
+    return !wants_ || wants_(table.name(), rows, table.columns().size());
+  }
+
+  const JaxKernels& kernels_;
+  const WantsTable& wants_;
+  LauncherCells cells_;
+  RowCells row_;
+};
 
 // Kernels summed up by a name: the tables kernel_launchers_summary and xla_summary.
 Table summary(std::string table_name, std::string description, std::vector<Group> groups,
@@ -330,13 +348,13 @@ Value jax_details_summary(const JaxKernels& kernels, std::span<const JaxKernel* 
   return Value::list({Value::dict(std::move(keys), std::move(values))});
 }
 
-std::vector<Table> jax_launcher_tables(const JaxKernels& kernels) {
+std::vector<Table> jax_launcher_tables(const JaxKernels& kernels, const WantsTable& wants) {
   std::set<std::int64_t> xla_gpus;
   for (const JaxKernel& kernel : kernels.all())
     if (kUncategorized(kernel)) xla_gpus.insert(kernel.pid);
-  LauncherCells cells{kernels};
+  LauncherTables launchers{kernels, wants};
   std::vector<Table> tables;
-  tables.push_back(launchers(kernels, cells));
+  launchers.add_all(tables);
   tables.push_back(
       summary("kernel_launchers_summary", "Kernel time by name",
               group_by(kernels, kAll,
@@ -344,7 +362,7 @@ std::vector<Table> jax_launcher_tables(const JaxKernels& kernels) {
               kernels.gpus()));
   tables.push_back(by_category(kernels));
   tables.push_back(unique_args(kernels));
-  tables.push_back(xla_perf(kernels, cells));
+  launchers.add_uncategorized(tables);
   tables.push_back(summary(
       "xla_summary", "Kernels of no category, by name without its numbers",
       group_by(kernels, kUncategorized,

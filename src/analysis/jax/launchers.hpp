@@ -3,6 +3,9 @@
 //   for (Table& table : jax_launcher_tables(kernels)) add(std::move(table));
 #pragma once
 
+#include <cstddef>
+#include <functional>
+#include <string_view>
 #include <tracelens/table.hpp>
 #include <vector>
 
@@ -10,10 +13,15 @@
 
 namespace tracelens {
 
+// Whether the table of this name and size is to be made.
+using WantsTable =
+    std::function<bool(std::string_view table, std::size_t rows, std::size_t columns)>;
+
 // kernel_launchers, kernel_launchers_summary, kernel_launchers_summary_by_category,
 // kernel_launchers_unique_args, df_xla_perf (the kernels of no category) and xla_summary; all of
-// them, even when empty.
-[[nodiscard]] std::vector<Table> jax_launcher_tables(const JaxKernels& kernels);
+// them, even when empty, but those with a row for each kernel that nobody wants.
+[[nodiscard]] std::vector<Table> jax_launcher_tables(const JaxKernels& kernels,
+                                                     const WantsTable& wants = {});
 
 // [{'name': ..., 'count': ..., 'total_duration_us': ..., ...}] of kernels with one name; `details`
 // adds what the HLO op says (custom_call_target, operands, outputs, metadata).

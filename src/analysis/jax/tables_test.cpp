@@ -154,6 +154,20 @@ TEST_P(EveryProfile, KernelTablesHoldEveryKernel) {
   EXPECT_EQ(static_cast<std::size_t>(count), profile.kernels.all().size());
 }
 
+TEST_P(EveryProfile, TablesWithARowForEachKernelAreMadeIfWanted) {
+  const Profile profile{GetParam()};
+  std::vector<std::pair<std::string, std::size_t>> asked;
+  const auto tables = jax_launcher_tables(
+      profile.kernels, [&](std::string_view table, std::size_t rows, std::size_t columns) {
+        asked.emplace_back(table, rows);
+        return columns == 0;
+      });
+  const auto all = jax_launcher_tables(profile.kernels);
+  ASSERT_EQ(asked.size(), 2u);
+  for (const auto& [name, rows] : asked) EXPECT_EQ(find(all, name).rows(), rows) << name;
+  EXPECT_EQ(tables.size() + 2, all.size());
+}
+
 TEST_P(EveryProfile, IsGoodEnoughToAnalyse) {
   const Profile profile{GetParam()};
   EXPECT_NE(check_jax(profile.trace).verdict, Verdict::kFail);

@@ -67,6 +67,21 @@ std::vector<std::string> TableContext::warnings() const {
   return all;
 }
 
+bool TableContext::wants(std::string_view table, std::size_t rows, std::size_t columns) {
+  if (!wants(table)) return false;
+  if (!options.most_rows || rows <= *options.most_rows) return true;
+  const std::lock_guard lock{leaving_out_};
+  left_out_.push_back({std::string{table}, rows, columns});
+  return false;
+}
+
+std::vector<LeftOut> TableContext::left_out() const {
+  const std::lock_guard lock{leaving_out_};
+  std::vector<LeftOut> all = left_out_;
+  std::ranges::sort(all, {}, &LeftOut::table);
+  return all;
+}
+
 Peaks TableContext::peaks() const {
   return options.achievable_peaks ? Peaks::kAchievable : Peaks::kDatasheet;
 }

@@ -3,6 +3,7 @@
 // All threads of a report ask; each part is made once, whoever comes first.
 #pragma once
 
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -58,6 +59,10 @@ class TableContext {
   void warn(std::string_view sentence) { warnings_.emplace_back(sentence); }
   [[nodiscard]] std::vector<std::string> warnings() const;  // those of the timeline first
 
+  // Whether a table with a row for each event is to be made; else it is left out.
+  [[nodiscard]] bool wants(std::string_view table, std::size_t rows, std::size_t columns);
+  [[nodiscard]] std::vector<LeftOut> left_out() const;
+
   [[nodiscard]] const Tree& tree() const { return facts.tree(); }
   // gpu_timeline of all GPUs together.
   [[nodiscard]] const Timeline& timeline();
@@ -106,6 +111,8 @@ class TableContext {
   const perf::OwnCategories own_categories_;
   Once<KernelRules> rules_;
   std::vector<std::string> warnings_;
+  mutable std::mutex leaving_out_;
+  std::vector<LeftOut> left_out_;
   Once<Timeline> timeline_;
   Once<IdleTables> idle_;
   Once<PathModel> path_;

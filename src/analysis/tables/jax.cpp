@@ -50,8 +50,11 @@ std::vector<Table> hlo(TableContext& c) {
 
 std::vector<Table> launchers(TableContext& c) {
   const JaxKernels& all = c.jax_kernels();
-  if (c.options.op_keywords.empty()) return jax_launcher_tables(all);
-  return jax_launcher_tables(all.with_metadata(c.options.op_keywords));
+  const auto wants = [&c](std::string_view table, std::size_t rows, std::size_t columns) {
+    return c.wants(table, rows, columns);
+  };
+  if (c.options.op_keywords.empty()) return jax_launcher_tables(all, wants);
+  return jax_launcher_tables(all.with_metadata(c.options.op_keywords), wants);
 }
 
 std::vector<Table> op_sheets(TableContext& c) { return jax_op_sheets(c.jax_kernels()); }

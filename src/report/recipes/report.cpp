@@ -171,6 +171,7 @@ Report make_report(const Trace& trace, const ReportOptions& given) {
   run_all(jobs, found, context);
   for (Job& job : jobs) std::ranges::move(job.made, std::back_inserter(report.tables));
   report.warnings = context.warnings();
+  report.left_out = context.left_out();
   if (by_process) add_tables_by_process(trace, options, report);
   if (options.by_process && !by_process)
     report.warnings.emplace_back("--by-process: the trace does not tell of several processes");
