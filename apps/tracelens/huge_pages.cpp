@@ -23,7 +23,9 @@ constexpr std::uint64_t kPageBytes = 2 * kMebi;
 constexpr std::uint64_t kLeastRoom = 64 * kMebi, kMostRoom = 1024 * kMebi;
 constexpr std::uint64_t kRoomPerByte = 6;  // of a file that is packed
 constexpr std::uint64_t kPartOfLimit = 8;  // room counts as memory where that is limited
-constexpr int kMapping = 4 << 20;  // larger blocks get mappings of their own, as they can grow
+// Larger blocks get mappings of their own, which can grow in place.
+constexpr std::uint64_t kLeastMapping = 4 * kMebi, kMostMapping = 32 * kMebi;
+constexpr std::uint64_t kMappingsInRoom = 16;
 constexpr int kNeverGiveBack = 0x7fffffff;  // before the end of the program
 
 std::uint64_t stored_bytes(const std::vector<std::string>& files) {
@@ -50,15 +52,18 @@ void prepare_memory_for(const std::vector<std::string>& files) {
   if (bytes < kSmallFiles || !has_huge_pages()) return;
   std::uint64_t room = std::clamp(bytes * kRoomPerByte, kLeastRoom, kMostRoom);
   if (const auto limit = memory_limit()) room = std::min(room, *limit / kPartOfLimit);
-  mallopt(M_MMAP_THRESHOLD, kMapping);
+  const std::uint64_t mapping = std::clamp(room / kMappingsInRoom, kLeastMapping, kMostMapping);
+  mallopt(M_MMAP_THRESHOLD, static_cast<int>(mapping));
   mallopt(M_TRIM_THRESHOLD, kNeverGiveBack);
   mallopt(M_TOP_PAD, static_cast<int>(room));
   // More than is left of the heap, and less than gets a mapping: the heap grows.
-  void* const block = std::malloc(kMapping / 2);
+  void* const block = std::malloc(mapping / 2);
   const auto begin = (reinterpret_cast<std::uintptr_t>(block) + kPageBytes - 1) & ~(kPageBytes - 1);
   const auto end = reinterpret_cast<std::uintptr_t>(::sbrk(0)) & ~(kPageBytes - 1);
   std::free(block);
-  if (block != nullptr && begin < end)
+  // Else the block is not in the heap, which could not grow.
+  const bool is_in_heap = block != nullptr && begin < end && end - begin <= room + mapping;
+  if (is_in_heap)
     (void)::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 }
 

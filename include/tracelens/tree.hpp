@@ -76,6 +76,8 @@ class Tree {
   [[nodiscard]] EventId forward_of(EventId backward) const;                   // invalid: none
   [[nodiscard]] std::span<const EventId> backward_of(EventId forward) const;  // in link order
   [[nodiscard]] std::size_t forward_backward_links() const { return backward_events_.size(); }
+  // Those that have a forward op, in the order of the file.
+  [[nodiscard]] std::span<const EventId> backward_events() const { return backward_events_; }
 
   // --- what the builder had to do; for `check` ---
   struct Stats {

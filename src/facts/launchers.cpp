@@ -1,5 +1,8 @@
 #include "facts/launchers.hpp"
 
+#include "io/parallel.hpp"
+#include "io/threads.hpp"
+
 namespace tracelens {
 
 NodeId find_launcher(const Trace& trace, const Tree& tree, NodeId gpu_node) {
@@ -14,11 +17,14 @@ NodeId find_launcher(const Trace& trace, const Tree& tree, NodeId gpu_node) {
   return call;
 }
 
-std::vector<NodeId> find_launchers(const Trace& trace, const Tree& tree) {
-  std::vector<NodeId> launchers;
-  launchers.reserve(tree.linked_gpu_events().size());
-  for (const EventId gpu : tree.linked_gpu_events())
-    launchers.push_back(find_launcher(trace, tree, tree.node(gpu)));
+std::vector<NodeId> find_launchers(const Trace& trace, const Tree& tree, int threads) {
+  const std::span<const EventId> gpu_events = tree.linked_gpu_events();
+  std::vector<NodeId> launchers(gpu_events.size());
+  io::for_each_range(io::thread_count(threads), gpu_events.size(),
+                     [&](std::size_t begin, std::size_t end) {
+                       for (std::size_t i = begin; i < end; ++i)
+                         launchers[i] = find_launcher(trace, tree, tree.node(gpu_events[i]));
+                     });
   return launchers;
 }
 

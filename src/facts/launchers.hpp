@@ -14,7 +14,8 @@ namespace tracelens {
 [[nodiscard]] NodeId find_launcher(const Trace& trace, const Tree& tree, NodeId gpu_node);
 
 // The launchers of tree.linked_gpu_events(), in the same order.
-[[nodiscard]] std::vector<NodeId> find_launchers(const Trace& trace, const Tree& tree);
+[[nodiscard]] std::vector<NodeId> find_launchers(const Trace& trace, const Tree& tree,
+                                                 int threads = 1);
 
 // The call with which the host launched a GPU event. Of a kernel below captured ops that is the
 // launch of their graph. Invalid: not in the trace.

@@ -66,7 +66,7 @@ const GpuWorkKinds& TraceFacts::work() const {
 }
 
 std::span<const NodeId> TraceFacts::launchers() const {
-  return launchers_.get([&] { return find_launchers(trace_, tree()); });
+  return launchers_.get([&] { return find_launchers(trace_, tree(), threads()); });
 }
 
 }  // namespace tracelens

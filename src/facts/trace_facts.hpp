@@ -29,6 +29,7 @@ class TraceFacts {
   TraceFacts(const Trace& trace, const Tree& tree) : trace_{trace}, given_tree_{&tree} {}
 
   [[nodiscard]] const Trace& trace() const { return trace_; }
+  [[nodiscard]] int threads() const { return tree_options_.threads; }  // that find things out
   [[nodiscard]] TraceKind kind() const;
   [[nodiscard]] const Tree& tree() const;  // built with the options given
   // Steps the profiler marked; else the iterations that the Python frames show, whether frames take

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "facts/kernel_rules.hpp"
+#include "io/parallel.hpp"
+#include "io/threads.hpp"
 #include "tree/time_math.hpp"
 #include "tree/time_order.hpp"
 
@@ -152,6 +154,7 @@ LaunchTable::LaunchTable(const TraceFacts& facts, const perf::RunModels& models,
                          KernelCategories::Classify kernel_kind, bool communication)
     : trace_{facts.trace()},
       tree_{facts.tree()},
+      threads_{io::thread_count(facts.threads())},
       categories_{trace_, models, std::move(kernel_kind)} {
   collect_gpu_events(facts.rows().gpu_events(), facts.work());
   collect_launchers(facts.launchers(), communication);
@@ -161,14 +164,36 @@ LaunchTable::LaunchTable(const TraceFacts& facts, const perf::RunModels& models,
 void LaunchTable::collect_gpu_events(std::span<const std::uint32_t> gpu_events,
                                      const GpuWorkKinds& kinds) {
   gpu_.resize(tree_.linked_gpu_events().size());
-  file_order_.reserve(gpu_.size());
+  const io::Ranges ranges{threads_, gpu_events.size()};
+  const auto rows_of = [&](std::size_t part) {
+    return gpu_events.subspan(ranges.begin(part), ranges.end(part) - ranges.begin(part));
+  };
+  std::vector<std::size_t> before(ranges.parts() + 1);  // linked ones before each part
+  io::for_each_part(threads_, ranges.parts(), [&](std::size_t part) {
+    before[part + 1] = static_cast<std::size_t>(std::ranges::count_if(
+        rows_of(part), [this](std::uint32_t row) { return tree_.is_linked({row}); }));
+  });
+  std::partial_sum(before.begin(), before.end(), before.begin());
+  file_order_.resize(before.back());
+  io::for_each_part(threads_, ranges.parts(), [&](std::size_t part) {
+    fill_gpu_events(rows_of(part), kinds, file_order_.data() + before[part]);
+  });
+  communication_before_.assign(gpu_.size() + 1, 0);
+  for (std::size_t i = 0; i < gpu_.size(); ++i)
+    communication_before_[i + 1] = communication_before_[i] + (gpu_[i].communication ? 1U : 0U);
+  sum_busy_times();
+}
+
+void LaunchTable::fill_gpu_events(std::span<const std::uint32_t> rows, const GpuWorkKinds& kinds,
+                                  GpuPosition* file_order) {
+  if (rows.empty()) return;
   const SparseColumn<std::int64_t>& streams = trace_.streams();
-  std::size_t stream = 0;
-  for (const std::uint32_t row : gpu_events) {
+  auto stream = static_cast<std::size_t>(std::ranges::lower_bound(streams.rows(), rows.front()) -
+                                         streams.rows().begin());
+  for (const std::uint32_t row : rows) {
     const NodeId node = tree_.node({row});
     if (!node.valid()) continue;
-    const GpuPosition position = first_position(node);
-    file_order_.push_back(position);
+    const GpuPosition position = *file_order++ = first_position(node);
     while (stream < streams.rows().size() && streams.rows()[stream] < row) ++stream;
     const bool has_stream = stream < streams.rows().size() && streams.rows()[stream] == row;
     const std::int64_t start = trace_.ts_ns()[row] == kAbsent ? 0 : trace_.ts_ns()[row];
@@ -179,10 +204,6 @@ void LaunchTable::collect_gpu_events(std::span<const std::uint32_t> gpu_events,
                       .stream = has_stream ? streams.values()[stream] : kAbsent,
                       .communication = kinds.is_communication({row})};
   }
-  communication_before_.assign(gpu_.size() + 1, 0);
-  for (std::size_t i = 0; i < gpu_.size(); ++i)
-    communication_before_[i + 1] = communication_before_[i] + (gpu_[i].communication ? 1U : 0U);
-  sum_busy_times();
 }
 
 void LaunchTable::sum_busy_times() {
@@ -230,22 +251,27 @@ void LaunchTable::collect_launchers(std::span<const NodeId> launchers, bool comm
     own_[op.first + op.count++] = position;
   }
   sort_launchers();
-  const auto start_of = [&](GpuPosition position) { return gpu_[position].start_ns; };
+  io::for_each_range(threads_, launchers_.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) measure(launchers_[i]);
+  });
   for (std::uint32_t i = 0; i < launchers_.size(); ++i) {
     Launcher& op = launchers_[i];
     launcher_of_node_[op.node.row] = i;
-    const auto own_events = std::span{own_}.subspan(op.first, op.count);
-    if (!std::ranges::is_sorted(own_events, {}, start_of))
-      std::ranges::stable_sort(own_events, {}, start_of);
-    op.direct_ns = busy_ns(own_events);
-    const auto below = gpu(op.node);
-    op.subtree_ns = below.size() == op.count ? op.direct_ns : busy_ns(op.node);
-    const StringId name = trace_.names()[op.event.row],
-                   first_kernel = gpu_[own_events.front()].name;
+    const StringId name = trace_.names()[op.event.row], first_kernel = gpu_[own(op).front()].name;
     const auto of_user = categories_.of_user(trace_.text(name), first_kernel);
     op.by_user = of_user.has_value();
     op.category = of_user ? *of_user : categories_.of(name, first_kernel);
   }
+}
+
+// Its own GPU events by start, and their time.
+void LaunchTable::measure(Launcher& op) {
+  const auto start_of = [&](GpuPosition position) { return gpu_[position].start_ns; };
+  const auto own_events = std::span{own_}.subspan(op.first, op.count);
+  if (!std::ranges::is_sorted(own_events, {}, start_of))
+    std::ranges::stable_sort(own_events, {}, start_of);
+  op.direct_ns = busy_ns(own_events);
+  op.subtree_ns = gpu(op.node).size() == op.count ? op.direct_ns : busy_ns(op.node);
 }
 
 void LaunchTable::sort_launchers() {

@@ -155,14 +155,18 @@ class LaunchTable {
 
  private:
   void collect_gpu_events(std::span<const std::uint32_t> gpu_events, const GpuWorkKinds& kinds);
+  void fill_gpu_events(std::span<const std::uint32_t> rows, const GpuWorkKinds& kinds,
+                       GpuPosition* file_order);
   void sum_busy_times();
   void collect_launchers(std::span<const NodeId> launchers, bool communication);
   void sort_launchers();
+  void measure(Launcher& op);
   void categorize_by_kernels();
   void divide(Launcher& op);
 
   const Trace& trace_;
   const Tree& tree_;
+  const int threads_;
   std::vector<GpuEvent> gpu_;
   std::vector<GpuPosition> file_order_;
   std::vector<std::uint32_t> communication_before_;  // one more than gpu_

@@ -25,16 +25,12 @@ MeasuredOps::MeasuredOps(const Trace& trace, const Tree& tree, const LaunchTable
       positions_(table.gpu_events().size()) {
   std::iota(positions_.begin(), positions_.end(), GpuPosition{0});
   last_ = positions_.size();
-  bool any = false;
   for (std::uint32_t id = 0; id < is_wrapper_name_.size(); ++id)
-    if (trace.text({id}).starts_with(kWrapper)) any = (is_wrapper_name_[id] = 1) != 0;
-  if (!any) return;
-  for (std::uint32_t row = 0; row < trace.size(); ++row) {
-    if (is_wrapper_name_[trace.names()[row].row] == 0) continue;
-    const EventId forward = tree.forward_of({row});
-    if (!forward.valid()) continue;
-    if (const NodeId node = tree.node(forward); node.valid())
-      wrappers_.emplace_back(node.row, EventId{row});
+    is_wrapper_name_[id] = trace.text({id}).starts_with(kWrapper) ? 1 : 0;
+  for (const EventId event : tree.backward_events()) {
+    if (is_wrapper_name_[trace.names()[event.row].row] == 0) continue;
+    if (const NodeId node = tree.node(tree.forward_of(event)); node.valid())
+      wrappers_.emplace_back(node.row, event);
   }
   std::ranges::sort(wrappers_);  // those of one op in file order
 }
