@@ -72,6 +72,7 @@ PseudoOpOptions pseudo_op_options(Edition edition) {
 }
 
 Trace read_with_warnings(const std::string& path, const Console& console) {
+  prepare_memory_for({path});
   Trace trace = read_trace(path, {.threads = 0, .on_progress = console.progress_bar()});
   console.clear_progress();
   tell_files(path, trace, console);

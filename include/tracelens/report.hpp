@@ -98,14 +98,9 @@ struct ReportOptions {
   std::string memory_timeline_file = {};
   // Of a JAX profile: only kernels whose HLO op has one of these words in its metadata.
   std::vector<std::string> op_keywords = {};
-  // Of tables with a row for each of millions of kernels: with more rows than this they are not made.
+  // Of a JAX profile: tables with a row for each kernel are not made with more rows than this, and a
+  // warning says so.
   std::optional<std::size_t> most_rows = {};
-};
-
-// A table that was not made: see ReportOptions::most_rows.
-struct LeftOut {
-  std::string table;
-  std::size_t rows = 0, columns = 0;
 };
 
 struct Report {
@@ -114,7 +109,6 @@ struct Report {
   std::string gpu;            // whose figures the roofline columns use; may be empty
   std::vector<Table> tables;  // in report order; gpu_timeline is the first of a whole report
   std::vector<std::string> warnings;      // sentences about what the report had to make do with
-  std::vector<LeftOut> left_out = {};     // by name
   std::optional<Overview> overview = {};  // of a whole report in our own edition, if asked for
   std::shared_ptr<const Page> page = {};  // what a page shows beside the tables, if asked for
   Edition edition = Edition::kExtended;
@@ -159,8 +153,8 @@ struct SheetLimits {
   std::size_t text = 32'767;  // UTF-16 units in a cell
 };
 
-// Tables beyond the limits go, and a warning of the report says so for each, and for what it has left out: a
-// run of a thousand ranks has more kernels than a sheet has rows. Cells that a workbook will cut get a warning too.
+// Tables beyond the limits go, and a warning of the report says so for each: a run of a thousand
+// ranks has more kernels than a sheet has rows. Cells that a workbook will cut get a warning too.
 void leave_out_what_excel_cannot_hold(Report& report, const SheetLimits& limits = {});
 
 // The kind of document follows the name of the output. Throws Error when it cannot be written;

@@ -42,7 +42,7 @@ struct TerminalStyle {
 // same number (12.0, 1e-05, inf), True or False, nested values as python_repr (but a nested cell
 // that is just text as it is), nothing for a missing cell. Text is repaired to valid UTF-8.
 [[nodiscard]] std::string plain_text(const Table::Column& column, std::size_t row);
-// It has no more than these, which takes no time to know.
+// No fewer bytes than it has; makes no text.
 [[nodiscard]] std::size_t most_plain_bytes(const Table::Column& column, std::size_t row);
 
 // plain_text, or `text`, as one CSV field: in quotes only when it holds a comma, a quote or a line

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "io/packing_samples.hpp"
+#include "io/unpacked.hpp"
 
 namespace tracelens::io {
 namespace {
@@ -35,62 +36,6 @@ std::string deflated(std::string_view text, const Packer& how) {
   packed.resize(z.total_out);
   deflateEnd(&z);
   return packed;
-}
-
-struct Result {
-  std::string text;
-  Inflater::Stop stop = Inflater::Stop::kInput;
-  std::size_t taken = 0;
-  bool operator==(const Result&) const = default;
-};
-
-// With so many packed bytes offered at a time, and so much room.
-Result inflated(std::string_view packed, std::size_t offer, std::size_t room) {
-  auto inflater = std::make_unique<Inflater>();
-  Result result;
-  std::string into(room, '\0');
-  std::size_t made = 0, offered = offer;
-  while (true) {
-    const std::string_view rest = packed.substr(result.taken);
-    const auto got = inflater->run(rest.substr(0, offered), into, made);
-    result.taken += got.taken;
-    made += got.made;
-    offered = got.stop == Inflater::Stop::kInput ? offered - got.taken + offer : offer;
-    const bool goes_on =
-        got.stop == Inflater::Stop::kRoom ||
-        (got.stop == Inflater::Stop::kInput && offered - offer < rest.size() - got.taken);
-    if (got.stop != Inflater::Stop::kInput || !goes_on) {
-      result.text.append(into, 0, made);
-      inflater->keep(std::string_view{into}.substr(0, made));
-      made = 0;
-    }
-    if (goes_on) continue;
-    result.stop = got.stop;
-    return result;
-  }
-}
-
-// What zlib makes of the same; none: it is damaged.
-Result by_zlib(std::string_view packed) {
-  z_stream z{};
-  EXPECT_EQ(inflateInit2(&z, -15), Z_OK);
-  Result result;
-  std::string into(1 << 16, '\0');
-  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
-  z.avail_in = static_cast<uInt>(packed.size());
-  int status = Z_OK;
-  while (status == Z_OK) {
-    z.next_out = reinterpret_cast<Bytef*>(into.data());
-    z.avail_out = static_cast<uInt>(into.size());
-    status = inflate(&z, Z_NO_FLUSH);
-    result.text.append(into, 0, into.size() - z.avail_out);
-  }
-  result.stop = status == Z_STREAM_END  ? Inflater::Stop::kEnd
-                : status == Z_BUF_ERROR ? Inflater::Stop::kInput
-                                        : Inflater::Stop::kDamage;
-  result.taken = z.total_in;
-  inflateEnd(&z);
-  return result;
 }
 
 std::string random_bytes(std::size_t size, unsigned seed) {
@@ -128,8 +73,8 @@ TEST(Inflater, UnpacksWhatZlibPacked) {
           Packer{6, Z_RLE}, Packer{9, Z_DEFAULT_STRATEGY, 1},
           Packer{6, Z_DEFAULT_STRATEGY, 8, 777}}) {
       const std::string packed = deflated(text, how) + "what follows";
-      const Result all{text, Inflater::Stop::kEnd, packed.size() - 12};
-      ASSERT_EQ(inflated(packed, packed.size(), text.size() + 1), all)
+      const Unpacked all{text, Inflater::Stop::kEnd, packed.size() - 12};
+      ASSERT_EQ(unpacked_in_pieces(packed, packed.size(), text.size() + 1), all)
           << text.size() << " bytes, level " << how.level << ", strategy " << how.strategy;
       for (const auto& [offer, room] : {std::pair{1U, 1U << 20},
                                         {7U, 1U << 16},
@@ -137,7 +82,7 @@ TEST(Inflater, UnpacksWhatZlibPacked) {
                                         {1U << 20, 700U},
                                         {1U << 20, 40'000U},
                                         {4'096U, 37U}})
-        ASSERT_EQ(inflated(packed, offer, room), all)
+        ASSERT_EQ(unpacked_in_pieces(packed, offer, room), all)
             << text.size() << " bytes, level " << how.level << ", strategy " << how.strategy
             << ", by " << offer << " into " << room;
     }
@@ -147,10 +92,11 @@ TEST(Inflater, WaitsForTheRestOfWhatIsCut) {
   const std::string text = sample_text(20'000);
   const std::string packed = deflated(text, {});
   for (std::size_t size = 0; size < packed.size(); size += size < 400 ? 1 : 37) {
-    const Result got = inflated(std::string_view{packed}.substr(0, size), 1 << 20, 1 << 20);
+    const Unpacked got =
+        unpacked_in_pieces(std::string_view{packed}.substr(0, size), 1 << 20, 1 << 20);
     ASSERT_EQ(got.stop, Inflater::Stop::kInput) << size;
     ASSERT_TRUE(text.starts_with(got.text)) << size;
-    ASSERT_EQ(got.text, by_zlib(std::string_view{packed}.substr(0, size)).text) << size;
+    ASSERT_EQ(got.text, unpacked_by_zlib(std::string_view{packed}.substr(0, size)).text) << size;
   }
 }
 
@@ -163,10 +109,12 @@ TEST(Inflater, SeesTheDamageThatZlibSees) {
     for (std::size_t bit = 0; bit < std::min<std::size_t>(8 * packed.size(), 3'000); ++bit) {
       std::string other = packed;
       other[bit / 8] = static_cast<char>(other[bit / 8] ^ 1 << bit % 8);
-      const Result theirs = by_zlib(other), ours = inflated(other, 1 << 20, 1 << 20);
+      const Unpacked theirs = unpacked_by_zlib(other),
+                     ours = unpacked_in_pieces(other, 1 << 20, 1 << 20);
       ASSERT_EQ(ours.stop, theirs.stop) << "bit " << bit << ", strategy " << how.strategy;
       ASSERT_EQ(ours.text, theirs.text) << "bit " << bit << ", strategy " << how.strategy;
-      ASSERT_EQ(inflated(other, 3, 1'000), ours) << "bit " << bit << ", strategy " << how.strategy;
+      ASSERT_EQ(unpacked_in_pieces(other, 3, 1'000), ours)
+          << "bit " << bit << ", strategy " << how.strategy;
       damaged += ours.stop == Inflater::Stop::kDamage;
     }
   }
@@ -176,8 +124,8 @@ TEST(Inflater, SeesTheDamageThatZlibSees) {
 TEST(Inflater, RefersBackToNothingBeforeTheBeginning) {
   // Fixed codes: 'a', then three bytes from two bytes ago, of which there is but one.
   const std::string packed = {'\x4b', '\x04', '\x22', '\0', '\0', '\0'};
-  EXPECT_EQ(by_zlib(packed).stop, Inflater::Stop::kDamage);
-  EXPECT_EQ(inflated(packed, 100, 100).stop, Inflater::Stop::kDamage);
+  EXPECT_EQ(unpacked_by_zlib(packed).stop, Inflater::Stop::kDamage);
+  EXPECT_EQ(unpacked_in_pieces(packed, 100, 100).stop, Inflater::Stop::kDamage);
   auto inflater = std::make_unique<Inflater>();
   std::string into(100, '\0');
   inflater->keep("earlier");  // forgotten with everything else

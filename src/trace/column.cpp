@@ -12,8 +12,8 @@ namespace {
 // Of a column of this size the part of a huge page that it does not use is little.
 constexpr std::size_t kWorthHugePages = std::size_t{16} << 20;
 
-// Asks for huge pages: to hand out gigabytes in small ones, and to take them back, takes a while. Not having
-// them is no failure.
+// To hand out gigabytes in small pages, and to take them back, takes a while. Not to have huge ones
+// is no failure.
 void advise_huge_pages(void* memory, std::size_t bytes) {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto begin = (reinterpret_cast<std::uintptr_t>(memory) + page - 1) / page * page;

@@ -5,6 +5,7 @@
 #include <tracelens/read_trace.hpp>
 #include <tracelens/report.hpp>
 
+#include "huge_pages.hpp"
 #include "scripts/origami.hpp"
 #include "scripts/script_output.hpp"
 #include "verb.hpp"
@@ -41,12 +42,14 @@ class JaxReportScript : public Verb {
         output_.default_workbook(workbook_beside_profile(profile_), console);
     output_.check({profile_, options_.gpu_file}, workbook);
 
+    prepare_memory_for({profile_});
     const Trace trace = read_trace(profile_, {.threads = 0, .on_progress = console.progress_bar()});
     console.clear_progress();
     if (trace.source().recorder != Recorder::kJax)
       throw Error{profile_, "not a JAX profile; expected *.xplane.pb"};
     for (const auto& warning : trace.warnings().entries())
       console.warn(fmt::format("{}: {} ({}x)", profile_, warning.what, warning.count));
+    if (output_.folder().empty()) options_.most_rows = SheetLimits{}.rows;
     const Report report = make_report(trace, options_);
     for (const std::string& sentence : report.warnings) console.warn(sentence);
     output_.write(report, workbook, console);

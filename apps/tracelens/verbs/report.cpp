@@ -188,12 +188,8 @@ class ReportVerb : public Verb {
     const std::string output =
         output_.empty() ? stem_of(trace.source().name) + "_report.xlsx" : output_;
     refuse_overwriting({output}, inputs, {input_.captures()});  // the default one
-    // What Excel cannot hold matters to those who asked for a workbook; to others the sheet of
-    // warnings says it.
-    const std::vector<std::string> warnings = report.warnings;
     if (output.ends_with(".xlsx")) leave_out_what_excel_cannot_hold(report);
-    for (const std::string& sentence : output_.empty() ? warnings : report.warnings)
-      console.warn(sentence);
+    for (const std::string& sentence : report.warnings) console.warn(sentence);
     std::future<void> cleared;
     if (output.ends_with(".db") && !tables_only_) {
       write_database(report, std::make_shared<const Trace>(std::move(trace)), options_, output);

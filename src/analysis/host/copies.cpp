@@ -36,10 +36,10 @@ Moved moved_by(const Value& details) {
 }
 
 // What copies move. Many are alike: each text of details is read once.
-class MovedBy {
+class CopySizes {
  public:
-  explicit MovedBy(const Trace& trace) : trace_{trace} {}
-  Moved operator()(EventId event) {
+  explicit CopySizes(const Trace& trace) : trace_{trace} {}
+  Moved of(EventId event) {
     const std::optional<StringId> text = trace_.detail_texts().at(event);
     if (!text) return {};
     const auto [entry, is_new] = known_.try_emplace(text->row);
@@ -126,7 +126,7 @@ std::string_view text_of(MemoryKind memory) {
 std::vector<Copy> copies_of(const HostWork& work) {
   const Trace& trace = work.trace();
   std::vector<Copy> copies;
-  MovedBy moved_by{trace};
+  CopySizes sizes{trace};
   std::vector<std::pair<bool, CopyKind>> kinds(trace.string_count());  // by name: seen, kind
   for (const GpuJob& job : work.jobs()) {
     auto& [seen, kind] = kinds[trace.names()[job.gpu.row].row];
@@ -136,7 +136,7 @@ std::vector<Copy> copies_of(const HostWork& work) {
     }
     const bool is_kernel = trace.category(job.gpu) == Category::kKernel;
     if (is_kernel && kind == CopyKind::kNone) continue;
-    const Moved moved = moved_by(job.gpu);
+    const Moved moved = sizes.of(job.gpu);
     copies.push_back({job.gpu, job.call, job.device,
                       kind == CopyKind::kNone ? CopyKind::kUnknown : kind,
                       memory_kind(trace.name(job.gpu)), moved.bytes, moved.gb_per_s});

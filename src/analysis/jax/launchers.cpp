@@ -26,7 +26,8 @@ struct Group {
   std::int64_t ns = 0;
 };
 
-// The groups of kernels with equal keys, in the order of their first kernels. Kernels of a kind have one key.
+// The groups of kernels with equal keys, in the order of their first kernels. Kernels of a kind have
+// one key.
 template <class IsWanted, class KeyOf>
 std::vector<Group> group_by(const JaxKernels& kernels, IsWanted is_wanted, KeyOf key_of) {
   constexpr auto kNotYet = std::numeric_limits<std::size_t>::max();
@@ -109,8 +110,8 @@ std::vector<ColumnSpec> launcher_columns() {
            "clocks differ"}};
 }
 
-// The cells of a kernel. There are as many rows as kernels, and few kinds of them: all but the times is
-// made once for a kind, and shared.
+// The cells of a kernel. There are as many rows as kernels, and few kinds of them: all but the times
+// is made once for a kind, and shared.
 class LauncherCells {
  public:
   explicit LauncherCells(const JaxKernels& kernels) : kernels_{kernels}, kinds_(kernels.kinds()) {
@@ -192,7 +193,7 @@ class LauncherTables {
 
  private:
   [[nodiscard]] bool is_wanted(const Table& table, std::size_t rows) const {
-    return !wants_ || wants_(table.name(), rows, table.columns().size());
+    return !wants_ || wants_(table.name(), rows);
   }
 
   const JaxKernels& kernels_;

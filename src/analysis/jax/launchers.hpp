@@ -13,9 +13,8 @@
 
 namespace tracelens {
 
-// Whether the table of this name and size is to be made.
-using WantsTable =
-    std::function<bool(std::string_view table, std::size_t rows, std::size_t columns)>;
+// Whether the table of this name and length is to be made.
+using WantsTable = std::function<bool(std::string_view table, std::size_t rows)>;
 
 // kernel_launchers, kernel_launchers_summary, kernel_launchers_summary_by_category,
 // kernel_launchers_unique_args, df_xla_perf (the kernels of no category) and xla_summary; all of

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <string>
 #include <string_view>
@@ -65,6 +66,7 @@ class OpCategories {
   std::uint32_t of(StringId name, StringId first_kernel);
   std::uint32_t of_text(std::string_view name, StringId first_kernel);  // for synthetic names
   std::uint32_t id_of(std::string_view category);
+  // Stays where it is when others are added.
   [[nodiscard]] const std::string& text(std::uint32_t id) const { return texts_[id]; }
   [[nodiscard]] Value sorted_texts(std::span<const std::uint32_t> ids) const;  // as a list
 
@@ -82,7 +84,7 @@ class OpCategories {
   std::vector<Last> by_name_;               // by StringId: nearly always the answer
   std::vector<Known> by_kernel_;            // by StringId
   std::unordered_map<std::uint64_t, std::uint32_t> by_pair_;
-  std::vector<std::string> texts_;
+  std::deque<std::string> texts_;
 };
 
 // Names of an event's process and thread, "Unknown" where the trace does not say. Equal names of

@@ -1,5 +1,7 @@
 #include "analysis/tables/context.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tracelens/gpu.hpp>
 
@@ -60,6 +62,11 @@ std::vector<std::string> TableContext::warnings() const {
     for (std::string& sentence : ops->warnings(rows)) all.push_back(std::move(sentence));
   }
   all.insert(all.end(), warnings_.begin(), warnings_.end());
+  for (const TableInfo* const row : selection.rows())
+    if (const auto found = left_out_.find(row->name); found != left_out_.end())
+      all.push_back(
+          fmt::format("{}: {} rows are more than a workbook holds; write to a folder to get it",
+                      found->first, found->second));
   if (const JaxKernels* const kernels = jax_kernels_.made();
       kernels != nullptr && kernels->all().empty())
     all.emplace_back(
@@ -67,19 +74,12 @@ std::vector<std::string> TableContext::warnings() const {
   return all;
 }
 
-bool TableContext::wants(std::string_view table, std::size_t rows, std::size_t columns) {
+bool TableContext::wants_or_leaves_out(std::string_view table, std::size_t rows) {
   if (!wants(table)) return false;
   if (!options.most_rows || rows <= *options.most_rows) return true;
   const std::lock_guard lock{leaving_out_};
-  left_out_.push_back({std::string{table}, rows, columns});
+  left_out_.emplace(table, rows);
   return false;
-}
-
-std::vector<LeftOut> TableContext::left_out() const {
-  const std::lock_guard lock{leaving_out_};
-  std::vector<LeftOut> all = left_out_;
-  std::ranges::sort(all, {}, &LeftOut::table);
-  return all;
 }
 
 Peaks TableContext::peaks() const {

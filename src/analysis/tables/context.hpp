@@ -3,6 +3,8 @@
 // All threads of a report ask; each part is made once, whoever comes first.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -59,9 +61,8 @@ class TableContext {
   void warn(std::string_view sentence) { warnings_.emplace_back(sentence); }
   [[nodiscard]] std::vector<std::string> warnings() const;  // those of the timeline first
 
-  // Whether a table with a row for each event is to be made; else it is left out.
-  [[nodiscard]] bool wants(std::string_view table, std::size_t rows, std::size_t columns);
-  [[nodiscard]] std::vector<LeftOut> left_out() const;
+  // Whether a table with a row for each event is to be made; one that is too long is noted as left out.
+  [[nodiscard]] bool wants_or_leaves_out(std::string_view table, std::size_t rows);
 
   [[nodiscard]] const Tree& tree() const { return facts.tree(); }
   // gpu_timeline of all GPUs together.
@@ -111,8 +112,8 @@ class TableContext {
   const perf::OwnCategories own_categories_;
   Once<KernelRules> rules_;
   std::vector<std::string> warnings_;
-  mutable std::mutex leaving_out_;
-  std::vector<LeftOut> left_out_;
+  std::mutex leaving_out_;
+  std::map<std::string, std::size_t, std::less<>> left_out_;  // tables and their rows
   Once<Timeline> timeline_;
   Once<IdleTables> idle_;
   Once<PathModel> path_;

@@ -50,8 +50,8 @@ std::vector<Table> hlo(TableContext& c) {
 
 std::vector<Table> launchers(TableContext& c) {
   const JaxKernels& all = c.jax_kernels();
-  const auto wants = [&c](std::string_view table, std::size_t rows, std::size_t columns) {
-    return c.wants(table, rows, columns);
+  const auto wants = [&c](std::string_view table, std::size_t rows) {
+    return c.wants_or_leaves_out(table, rows);
   };
   if (c.options.op_keywords.empty()) return jax_launcher_tables(all, wants);
   return jax_launcher_tables(all.with_metadata(c.options.op_keywords), wants);

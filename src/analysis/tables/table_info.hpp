@@ -6,6 +6,7 @@
 // columns are not listed here: each is one row beside its cell function (kit/column_set.hpp).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>

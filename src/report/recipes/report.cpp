@@ -79,8 +79,8 @@ void run_next(std::span<Job* const> jobs, std::atomic<std::size_t>& next, TableC
   }
 }
 
-// Those that must be made one after the other are made by this thread, the others by all threads. The first of
-// the others begins with the causes, which take longer than any table.
+// Those that must be made one after the other are made by this thread, the others by all threads.
+// The first helper begins with the causes, which take longer than any table.
 void run_all(std::span<Job> jobs, const std::future<Causes>& causes, TableContext& context) {
   const int threads = io::thread_count(context.options.threads);
   for (Job& job : jobs)
@@ -171,7 +171,6 @@ Report make_report(const Trace& trace, const ReportOptions& given) {
   run_all(jobs, found, context);
   for (Job& job : jobs) std::ranges::move(job.made, std::back_inserter(report.tables));
   report.warnings = context.warnings();
-  report.left_out = context.left_out();
   if (by_process) add_tables_by_process(trace, options, report);
   if (options.by_process && !by_process)
     report.warnings.emplace_back("--by-process: the trace does not tell of several processes");

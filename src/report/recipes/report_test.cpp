@@ -84,6 +84,23 @@ TEST(Report, HasAPageWhenAskedFor) {
   EXPECT_EQ(chosen.page, nullptr);
 }
 
+TEST(Report, TablesWithARowForEachKernelAreLeftOutBeyondTheirLimit) {
+  const Trace trace = read_trace("tests/data/jax_gemm.xplane.pb.gz");
+  const Report whole = make_report(trace);
+  const Table* const kernels = whole.find("kernel_launchers");
+  ASSERT_NE(kernels, nullptr);
+  const Report within = make_report(trace, {.most_rows = kernels->rows()});
+  EXPECT_NE(within.find("kernel_launchers"), nullptr);
+  const Report beyond = make_report(trace, {.most_rows = kernels->rows() - 1});
+  EXPECT_EQ(beyond.find("kernel_launchers"), nullptr);
+  EXPECT_NE(beyond.find("kernel_launchers_summary"), nullptr);
+  EXPECT_THAT(beyond.warnings,
+              ::testing::Contains("kernel_launchers: " + std::to_string(kernels->rows()) +
+                                  " rows are more than a workbook holds; write to a folder to get "
+                                  "it"));
+  ASSERT_NE(beyond.find("warnings"), nullptr);
+}
+
 TEST(Report, APageWithoutModulesSaysSoAndNamesWorkAsItsTables) {
   const Report report = make_report(read_trace("tests/data/jax_transformer_xla.xplane.pb.gz"),
                                     {.page = PageOptions{}});

@@ -28,15 +28,11 @@ std::size_t cut_cells(const Table::Column& column, std::size_t units) {
 }  // namespace
 
 void leave_out_what_excel_cannot_hold(Report& report, const SheetLimits& limits) {
-  const auto warn = [&](std::string_view table, std::size_t rows, std::size_t columns) {
-    report.warnings.push_back(fmt::format(
-        "{}: {} rows and {} columns are more than a workbook holds; write to a folder to get it",
-        table, rows, columns));
-  };
-  for (const LeftOut& table : report.left_out) warn(table.table, table.rows, table.columns);
   std::erase_if(report.tables, [&](const Table& table) {
     if (table.rows() <= limits.rows && table.columns().size() <= limits.columns) return false;
-    warn(table.name(), table.rows(), table.columns().size());
+    report.warnings.push_back(fmt::format(
+        "{}: {} rows and {} columns are more than a workbook holds; write to a folder to get it",
+        table.name(), table.rows(), table.columns().size()));
     return true;
   });
   for (const Table& table : report.tables)

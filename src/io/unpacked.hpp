@@ -1,0 +1,76 @@
+// unpacked.hpp: what an Inflater and zlib make of packed bytes, for tests and fuzzers that compare them.
+//   EXPECT_EQ(unpacked_in_pieces(packed, 7, 5'000).text, unpacked_by_zlib(packed).text);
+#pragma once
+
+#include <zlib.h>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/check.hpp"
+#include "io/inflater.hpp"
+
+namespace tracelens::io {
+
+struct Unpacked {
+  std::string text;
+  Inflater::Stop stop = Inflater::Stop::kInput;
+  std::size_t taken = 0;
+  bool operator==(const Unpacked&) const = default;
+};
+
+// With so many packed bytes offered at a time, and so much room; it ends when there is `most_text`.
+inline Unpacked unpacked_in_pieces(std::string_view packed, std::size_t offer, std::size_t room,
+                                   std::size_t most_text = std::string::npos) {
+  const auto inflater = std::make_unique<Inflater>();
+  Unpacked result;
+  std::vector<char> into(room);
+  std::size_t made = 0, offered = offer;
+  while (true) {
+    // Memory of its own, so that reading beyond it shows.
+    const std::string_view part = packed.substr(result.taken, offered);
+    const std::vector<char> next(part.begin(), part.end());
+    const bool is_all = result.taken + next.size() == packed.size();
+    const Inflater::Progress got = inflater->run(next, into, made);
+    result.taken += got.taken;
+    made += got.made;
+    offered = got.stop == Inflater::Stop::kInput ? next.size() - got.taken + offer : offer;
+    if (got.stop == Inflater::Stop::kInput && !is_all) continue;
+    result.text.append(into.data(), made);
+    inflater->keep(std::span{into}.first(made));
+    made = 0;
+    result.stop = got.stop;
+    if (got.stop != Inflater::Stop::kRoom || result.text.size() >= most_text) return result;
+  }
+}
+
+// It ends when there is more than `most_text`, for want of room.
+inline Unpacked unpacked_by_zlib(std::string_view packed,
+                                 std::size_t most_text = std::string::npos) {
+  z_stream z{};
+  TL_CHECK(inflateInit2(&z, -15) == Z_OK);
+  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
+  z.avail_in = static_cast<uInt>(packed.size());
+  Unpacked result;
+  std::string into(1 << 16, '\0');
+  int status = Z_OK;
+  while (status == Z_OK && result.text.size() <= most_text) {
+    z.next_out = reinterpret_cast<Bytef*>(into.data());
+    z.avail_out = static_cast<uInt>(into.size());
+    status = inflate(&z, Z_NO_FLUSH);
+    result.text.append(into, 0, into.size() - z.avail_out);
+  }
+  result.stop = status == Z_STREAM_END  ? Inflater::Stop::kEnd
+                : status == Z_BUF_ERROR ? Inflater::Stop::kInput
+                : status == Z_OK        ? Inflater::Stop::kRoom
+                                        : Inflater::Stop::kDamage;
+  result.taken = z.total_in;
+  inflateEnd(&z);
+  return result;
+}
+
+}  // namespace tracelens::io
