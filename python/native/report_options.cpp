@@ -43,6 +43,7 @@ constexpr std::pair<std::string_view, Setter> kSetters[] = {
     {"memory_timeline_file", set<&ReportOptions::memory_timeline_file>},
     {"micro_idle_us", set<&ReportOptions::micro_idle_us>},
     {"models_file", set<&ReportOptions::models_file>},
+    {"most_rows", set<&ReportOptions::most_rows>},
     {"op_keywords", set<&ReportOptions::op_keywords>},
     {"overview", set<&ReportOptions::overview>},
     {"page",

@@ -140,6 +140,7 @@ def report(
     sequences_as_hta: bool = False,
     memory_timeline_file: str | os.PathLike[str] = "",
     op_keywords: Sequence[str] = (),
+    most_rows: int | None = None,
     edition: str = "extended",
     threads: int = 0,
 ) -> Report:
@@ -148,7 +149,8 @@ def report(
     tables, also, without: names or groups of tables, as ``tl.table_list()`` has them: exactly these;
     those made on request as well; not these. gpu, gpu_file: whose peaks the roofline columns use.
     models: op models to ask instead of those registered with ``tl.op_model``. category_of: the category
-    of an op by its name and that of the first kernel it launches; None: as without it. edition:
+    of an op by its name and that of the first kernel it launches; None: as without it. most_rows: of a
+    JAX profile, tables with a row for each kernel are not made with more than these. edition:
     "reference" gives exactly what the Python TraceLens knows and does.
 
     >>> import tracelens as tl
@@ -176,7 +178,7 @@ def report(
         top_short_kernels=top_short_kernels, top_ops=top_ops, sequences_of=sequences_of,
         sequences_as_hta=sequences_as_hta,
         memory_timeline_file=os.fspath(memory_timeline_file), op_keywords=list(op_keywords),
-        edition=edition, threads=thread_count(threads),
+        most_rows=most_rows, edition=edition, threads=thread_count(threads),
     )
     of = opened(trace)
 
