@@ -57,13 +57,6 @@ std::vector<std::string> lower_case_words(const Value& gpu, std::string_view key
   return words;
 }
 
-std::vector<Gpu> embedded_gpus() {
-  std::vector<Gpu> gpus;
-  for (const perf::GpuFile& file : perf::gpu_files())
-    gpus.push_back(read_gpu(file.text, file.name));
-  return gpus;
-}
-
 // Each file is read when its GPU is first asked for.
 const Gpu& embedded_gpu(std::size_t index) {
   struct Known {
@@ -75,6 +68,12 @@ const Gpu& embedded_gpu(std::size_t index) {
   const perf::GpuFile& file = perf::gpu_files()[index];
   std::call_once(known.is_read, [&] { known.gpu = read_gpu(file.text, file.name); });
   return known.gpu;
+}
+
+std::vector<Gpu> embedded_gpus() {
+  std::vector<Gpu> gpus;
+  for (std::size_t i = 0; i < perf::gpu_files().size(); ++i) gpus.push_back(embedded_gpu(i));
+  return gpus;
 }
 
 // The longest of its device names that is a part of `device`; 0: none is.
