@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <tracelens/collectives.hpp>
 #include <tracelens/error.hpp>
 #include <tracelens/files.hpp>
@@ -181,9 +182,11 @@ class Program {
 
 int main(int argc, char** argv) {
 #ifdef M_ARENA_MAX
-  // One heap for all threads: what the readers' threads have freed serves the analyses. They ask
-  // for large blocks and seldom, so they do not get in each other's way; a tenth less peak memory.
-  mallopt(M_ARENA_MAX, 1);
+  // One heap for all threads: what the readers' threads have freed serves the analyses; a tenth less peak
+  // memory. Many threads get in each other's way there, and share two: a tenth of the time of 16. More
+  // would lie outside of huge pages (huge_pages.hpp), and are slower again.
+  constexpr unsigned kMany = 8;
+  mallopt(M_ARENA_MAX, std::thread::hardware_concurrency() < kMany ? 1 : 2);
 #endif
   // A file that grows beyond `ulimit -f` is then a write that fails, which gives a sentence.
   std::signal(SIGXFSZ, SIG_IGN);

@@ -54,10 +54,14 @@ TrackId TraceBuilder::intern(const Track& track) {
 }
 
 std::string TraceBuilder::key_of_arguments(const Signature& signature) {
+  constexpr std::size_t kUsualSize = 500;
   std::string key;
+  key.reserve(kUsualSize);
   for (const Value* part :
-       {&signature.dims, &signature.types, &signature.strides, &signature.concrete})
-    key += canonical_text(*part) + '|';
+       {&signature.dims, &signature.types, &signature.strides, &signature.concrete}) {
+    append_canonical_text(key, *part);
+    key += '|';
+  }
   return key;
 }
 

@@ -54,88 +54,119 @@ std::size_t append_escape(std::string& out, std::string_view raw, std::size_t at
   return at + 6;
 }
 
-// A value under construction: a container and, for dicts, the key that waits for its value.
-struct Open {
-  bool is_dict = false;
-  std::vector<std::string> keys;
-  std::vector<Value> items;
-  std::string pending_key;
-
-  void add(Value value) {
-    if (!is_dict) return items.push_back(std::move(value));
-    for (std::size_t i = 0; i < keys.size(); ++i)
-      if (keys[i] == pending_key) {  // the last of equal keys wins
-        items[i] = std::move(value);
-        return;
-      }
-    keys.push_back(std::move(pending_key));
-    items.push_back(std::move(value));
-  }
-  Value close() {
-    return is_dict ? Value::dict(std::move(keys), std::move(items))
-                   : Value::tuple(std::move(items));
-  }
-};
-
+// The items of all containers that are open lie on one stack, those of the innermost on top: a container
+// asks for memory once, when it closes, however long it is. Many threads parse at the same time, and would
+// wait for each other at the heap.
 class Parser {
  public:
-  explicit Parser(std::string_view text) : text_{text} {}
+  explicit Parser(std::string_view text) : text_{text} {
+    constexpr std::size_t kUsualDepth = 4, kUsualItems = 32;
+    open_.reserve(kUsualDepth);
+    items_.reserve(kUsualItems);
+    texts_.reserve(kMostTexts);
+  }
 
   std::optional<Value> run() {
-    std::vector<Open> open;
     for (;;) {
       skip_space();
       if (at_ == text_.size()) return std::nullopt;
       std::optional<Value> done;
       const char c = text_[at_];
       if (c == '{' || c == '[') {
-        if (open.size() >= static_cast<std::size_t>(kMaxJsonDepth)) return std::nullopt;
+        if (open_.size() >= static_cast<std::size_t>(kMaxJsonDepth)) return std::nullopt;
         ++at_;
-        open.push_back({.is_dict = c == '{', .keys = {}, .items = {}, .pending_key = {}});
-        if (!close_or_key(open, done)) return std::nullopt;
+        open_.push_back(
+            {.is_dict = c == '{', .first_item = items_.size(), .first_key = keys_.size()});
+        if (!close_or_key(done)) return std::nullopt;
       } else {
         done = scalar();
         if (!done) return std::nullopt;
       }
       while (done) {  // hand the finished value to the container around it
-        if (open.empty()) {
+        if (open_.empty()) {
           skip_space();
           return at_ == text_.size() ? done : std::nullopt;
         }
-        open.back().add(std::move(*done));
+        add(std::move(*done));
         done.reset();
         skip_space();
         if (at_ < text_.size() && text_[at_] == ',') {
           ++at_;
-        } else if (at_ == text_.size() || text_[at_] != closer(open.back())) {
+        } else if (at_ == text_.size() || text_[at_] != closer()) {
           return std::nullopt;
         }
-        if (!close_or_key(open, done)) return std::nullopt;
+        if (!close_or_key(done)) return std::nullopt;
       }
     }
   }
 
  private:
-  static char closer(const Open& container) { return container.is_dict ? '}' : ']'; }
+  struct Open {
+    bool is_dict = false;
+    std::size_t first_item = 0, first_key = 0;
+  };
+
+  [[nodiscard]] char closer() const { return open_.back().is_dict ? '}' : ']'; }
 
   // Inside a container: either it closes here (its value goes to `done`) or, in a dict, a key and
   // its colon follow. False on anything else.
-  bool close_or_key(std::vector<Open>& open, std::optional<Value>& done) {
+  bool close_or_key(std::optional<Value>& done) {
     skip_space();
     if (at_ == text_.size()) return false;
-    if (text_[at_] == closer(open.back())) {
+    if (text_[at_] == closer()) {
       ++at_;
-      done = open.back().close();
-      open.pop_back();
+      done = close();
       return true;
     }
-    if (!open.back().is_dict) return true;
+    if (!open_.back().is_dict) return true;
     auto key = string();
     skip_space();
     if (!key || at_ == text_.size() || text_[at_] != ':') return false;
     ++at_;
-    open.back().pending_key = std::move(*key);
+    keys_.push_back(*std::move(key));
     return true;
+  }
+
+  // To the innermost container; in a dict the key on top is the value's.
+  void add(Value value) {
+    const Open& into = open_.back();
+    if (into.is_dict)
+      for (std::size_t i = into.first_key; i + 1 < keys_.size(); ++i)
+        if (keys_[i] == keys_.back()) {  // the last of equal keys wins
+          items_[into.first_item + (i - into.first_key)] = std::move(value);
+          keys_.pop_back();
+          return;
+        }
+    items_.push_back(std::move(value));
+  }
+
+  Value close() {
+    const Open closed = open_.back();
+    open_.pop_back();
+    if (!closed.is_dict && closed.first_item == items_.size()) return empty_list();
+    std::vector<Value> items = take_from(items_, closed.first_item);
+    return closed.is_dict ? Value::dict(take_from(keys_, closed.first_key), std::move(items))
+                          : Value::tuple(std::move(items));
+  }
+
+  // Empty lists and equal texts, of which arguments are full, are made once.
+  const Value& empty_list() {
+    if (!empty_) empty_ = Value::tuple({});
+    return *empty_;
+  }
+  Value text_value(std::string text) {
+    for (const Value& known : texts_)
+      if (known.as_text() == text) return known;
+    if (texts_.size() == kMostTexts) return text;
+    return texts_.emplace_back(std::move(text));
+  }
+
+  template <class T>
+  static std::vector<T> take_from(std::vector<T>& stack, std::size_t first) {
+    const auto begin = stack.begin() + static_cast<std::ptrdiff_t>(first);
+    std::vector<T> top(std::make_move_iterator(begin), std::make_move_iterator(stack.end()));
+    stack.erase(begin, stack.end());
+    return top;
   }
 
   std::optional<std::string> string() {
@@ -151,7 +182,7 @@ class Parser {
   std::optional<Value> scalar() {
     if (text_[at_] == '"') {
       auto text = string();
-      return text ? std::optional<Value>{std::move(*text)} : std::nullopt;
+      return text ? std::optional<Value>{text_value(*std::move(text))} : std::nullopt;
     }
     std::size_t end = at_;
     while (end < text_.size() && !std::isspace(static_cast<unsigned char>(text_[end])) &&
@@ -187,6 +218,12 @@ class Parser {
 
   std::string_view text_;
   std::size_t at_ = 0;
+  std::vector<Open> open_;
+  std::vector<Value> items_;
+  std::vector<std::string> keys_;
+  static constexpr std::size_t kMostTexts = 8;  // that are compared with
+  std::vector<Value> texts_;
+  std::optional<Value> empty_;
 };
 
 }  // namespace
@@ -215,13 +252,15 @@ bool is_plain_json_text(std::string_view raw) {
   return true;
 }
 
-std::string canonical_text(const Value& root) {
-  std::string text;
+void append_canonical_text(std::string& text, const Value& root) {
   struct Step {
     const Value* value;
     std::size_t next;
   };
-  std::vector<Step> steps{{&root, 0}};
+  constexpr std::size_t kUsualDepth = 4;
+  std::vector<Step> steps;
+  steps.reserve(kUsualDepth);
+  steps.push_back({&root, 0});
   while (!steps.empty()) {
     Step& step = steps.back();
     const Value& value = *step.value;
@@ -254,6 +293,11 @@ std::string canonical_text(const Value& root) {
       fmt::format_to(std::back_inserter(text), "{}:{}=", value.keys()[i].size(), value.keys()[i]);
     steps.push_back({&value.items()[i], 0});
   }
+}
+
+std::string canonical_text(const Value& value) {
+  std::string text;
+  append_canonical_text(text, value);
   return text;
 }
 

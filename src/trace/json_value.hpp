@@ -20,5 +20,6 @@ namespace tracelens {
 // An unambiguous text of a value: equal texts for equal values and for no others. Not JSON.
 // Iterative, as values may be deep.
 [[nodiscard]] std::string canonical_text(const Value& value);
+void append_canonical_text(std::string& text, const Value& value);
 
 }  // namespace tracelens

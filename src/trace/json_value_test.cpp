@@ -38,6 +38,18 @@ TEST(JsonValue, LetsTheLastOfEqualKeysWinAtItsFirstPlace) {
   EXPECT_EQ(parse(R"({"a": 1, "b": 2, "a": 3})"), Value::dict({"a", "b"}, {3, 2}));
 }
 
+TEST(JsonValue, KeepsTheKeysAndItemsOfNestedContainersApart) {
+  EXPECT_EQ(parse(R"({"a": {"a": [1, {"b": 2}], "c": {}, "a": 4}, "b": [[], [5]], "c": []})"),
+            Value::dict({"a", "b", "c"},
+                        {Value::dict({"a", "c"}, {4, Value::dict({}, {})}),
+                         Value::tuple({Value::tuple({}), Value::tuple({5})}), Value::tuple({})}));
+}
+
+TEST(JsonValue, ReadsMoreTextsThanItComparesWith) {
+  EXPECT_EQ(parse(R"(["a", "b", "a", "c", "d", "e", "f", "g", "h", "i", "i", "a"])"),
+            Value::tuple({"a", "b", "a", "c", "d", "e", "f", "g", "h", "i", "i", "a"}));
+}
+
 TEST(JsonValue, ForgivesATrailingComma) {
   EXPECT_EQ(parse("[1, 2,]"), Value::tuple({1, 2}));
   EXPECT_EQ(parse(R"({"a": 1,})"), Value::dict({"a"}, {1}));

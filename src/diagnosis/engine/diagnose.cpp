@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <future>
 #include <map>
 #include <set>
 #include <tracelens/critical_path.hpp>
@@ -19,6 +18,7 @@
 #include "diagnosis/kit/figures.hpp"
 #include "diagnosis/kit/overhead_numbers.hpp"
 #include "diagnosis/rules/list.hpp"
+#include "io/parallel.hpp"
 #include "io/threads.hpp"
 
 namespace tracelens {
@@ -215,16 +215,22 @@ void fill_in_run(const DiagnosisContext& context, Diagnosis& diagnosis) {
                            &std::pair<std::string, std::int64_t>::second);
 }
 
-// What takes longest to make, by two threads at once; everything else is asked for by one.
+// What takes longest to make, by several threads at once; everything else is asked for by one.
 void prepare(const DiagnosisContext& context) {
-  if (io::thread_count(context.options.threads) < 2) return;
+  const int threads = io::thread_count(context.options.threads);
+  if (threads < 2) return;
   (void)context.tree();
-  const auto path =
-      std::async(std::launch::async | std::launch::deferred, [&context] { (void)context.path(); });
-  (void)context.op_groups();
-  (void)context.syncs();
-  (void)context.gaps();
-  path.wait();
+  io::for_each_part(threads, 3, [&context](std::size_t part) {
+    if (part == 0) (void)context.path();
+    if (part == 1) {
+      (void)context.op_groups();
+      (void)context.fusion();
+    }
+    if (part == 2) {
+      (void)context.syncs();
+      (void)context.queues();
+    }
+  });
 }
 
 void list_tables(Diagnosis& diagnosis) {

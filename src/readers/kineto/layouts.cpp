@@ -1,5 +1,6 @@
 #include "readers/kineto/layouts.hpp"
 
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -202,12 +203,13 @@ Layouts::Step* Layouts::find(const Step& parent, std::string_view text) {
 
 // One text must not begin with another, or a walk could go either way.
 void Layouts::remove_longer(Step& parent, std::string_view text) {
-  std::vector<Step*> kept;
+  std::array<Step*, kMostChoices> kept;
+  std::size_t count = 0;
   Step* step = parent.next;
   for (std::size_t left = choices(parent); left > 0; --left, step = step->other)
-    if (!step->text.starts_with(text)) kept.push_back(step);
-  for (std::size_t i = 0; i < kept.size(); ++i) kept[i]->other = kept[(i + 1) % kept.size()];
-  parent.next = kept.empty() ? nullptr : kept.front();
+    if (!step->text.starts_with(text)) kept[count++] = step;
+  for (std::size_t i = 0; i < count; ++i) kept[i]->other = kept[(i + 1) % count];
+  parent.next = count == 0 ? nullptr : kept.front();
   if (&parent != &root_) return;
   for (Step& end : steps_)  // which may be followed by what was removed
     if (end.reading == Reading::kEnd) end.next = nullptr;

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <future>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 namespace tracelens {
@@ -16,7 +18,7 @@ struct Piece {
 };
 
 TEST(OrderedWork, AcceptsThePiecesInTheOrderTheyWereTaken) {
-  for (const int threads : {1, 2, 5}) {
+  for (const int threads : {1, 2, 4, 9}) {
     int next = 0;
     std::vector<int> accepted;
     OrderedWork work{[&](Piece& piece) {
@@ -32,7 +34,7 @@ TEST(OrderedWork, AcceptsThePiecesInTheOrderTheyWereTaken) {
 }
 
 TEST(OrderedWork, CompletesEveryPieceAfterItWasAccepted) {
-  for (const int threads : {1, 2, 5}) {
+  for (const int threads : {1, 2, 4, 9}) {
     int next = 0;
     std::vector<int> accepted(100);
     std::vector<std::atomic<int>> completed(100);
@@ -49,6 +51,28 @@ TEST(OrderedWork, CompletesEveryPieceAfterItWasAccepted) {
         }};
     work.run(threads, [] { return Piece{}; });
     for (int i = 0; i < 100; ++i) EXPECT_EQ(completed[static_cast<std::size_t>(i)], i + 1);
+  }
+}
+
+// Of many threads one takes and the others work: whoever comes while a piece is being taken gets the next.
+TEST(OrderedWork, ThreadsThatWaitForASlowInputAllGetPieces) {
+  for (const int threads : {2, 4, 9}) {
+    std::atomic<int> in_take = 0, most_in_take = 0;
+    int next = 0;
+    std::vector<int> accepted;
+    OrderedWork work{[&](Piece& piece) {
+                       most_in_take = std::max<int>(most_in_take, ++in_take);
+                       std::this_thread::sleep_for(std::chrono::microseconds{100});
+                       piece.number = next++;
+                       --in_take;
+                       return piece.number < 200;
+                     },
+                     [](Piece&) { std::this_thread::sleep_for(std::chrono::microseconds{150}); },
+                     [&](Piece& piece) { accepted.push_back(piece.number); }};
+    work.run(threads, [] { return Piece{}; });
+    EXPECT_EQ(most_in_take, 1);
+    ASSERT_EQ(accepted.size(), 200U);
+    for (int i = 0; i < 200; ++i) EXPECT_EQ(accepted[static_cast<std::size_t>(i)], i);
   }
 }
 

@@ -109,7 +109,7 @@ void run_all(std::span<Job> jobs, const std::future<Causes>& causes, TableContex
 
 // More than there is work for would only get in each other's way.
 int threads_for(std::size_t events, int wanted) {
-  constexpr std::size_t kEventsOfAThread = 1 << 16;
+  constexpr std::size_t kEventsOfAThread = 1 << 15;
   const auto most = static_cast<int>(std::min<std::size_t>(events / kEventsOfAThread, 1000));
   return std::min(io::thread_count(wanted), std::max(2, 1 + most));
 }
