@@ -165,7 +165,7 @@ std::size_t TraceDesk::bytes() const {
 
 struct TraceStore::Slot {
   std::string identity;
-  std::timed_mutex mutex;  // guards what follows but `bytes`
+  TimedMutex mutex;  // guards what follows but `bytes`
   std::shared_ptr<const Trace> trace;
   std::string database;
   std::map<std::string, std::unique_ptr<TraceDesk>> desks;

@@ -25,6 +25,7 @@
 
 #include "mcp/allowed_folders.hpp"
 #include "mcp/control.hpp"
+#include "mcp/timed_mutex.hpp"
 
 namespace tracelens::mcp {
 
@@ -89,7 +90,7 @@ class TraceStore {
   // A desk that is this call's alone until the lease ends.
   class Lease {
    public:
-    Lease(TraceStore& store, std::shared_ptr<Slot> slot, std::unique_lock<std::timed_mutex> lock,
+    Lease(TraceStore& store, std::shared_ptr<Slot> slot, std::unique_lock<TimedMutex> lock,
           TraceDesk& desk)
         : store_{&store}, slot_{std::move(slot)}, lock_{std::move(lock)}, desk_{&desk} {}
     Lease(Lease&& other) noexcept = default;
@@ -101,7 +102,7 @@ class TraceStore {
    private:
     TraceStore* store_;
     std::shared_ptr<Slot> slot_;
-    std::unique_lock<std::timed_mutex> lock_;
+    std::unique_lock<TimedMutex> lock_;
     TraceDesk* desk_;
   };
 
