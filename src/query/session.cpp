@@ -187,7 +187,9 @@ void QuerySession::Engine::open(const std::string& name, int flags) {
       trusted_);
   add_statement_tables(*database_, trusted_);
   sqlite3_set_authorizer(handle, authorize, this);
-  sqlite3_progress_handler(handle, 10'000, keep_going, this);
+  // Few: one step may be a function of a text of megabytes.
+  constexpr int kSteps = 500;
+  sqlite3_progress_handler(handle, kSteps, keep_going, this);
 }
 
 std::string QuerySession::Engine::next_schema() {
