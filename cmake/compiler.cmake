@@ -35,9 +35,9 @@ add_library(tl_warnings INTERFACE)
 if(TRACELENS_DEV OR TRACELENS_WERROR)
   target_compile_options(tl_warnings INTERFACE
     -Wall -Wextra -Wpedantic -Wconversion -Wshadow $<$<BOOL:${TRACELENS_WERROR}>:-Werror>)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND TRACELENS_PCH)
-    # GCC 12 is wrong about moved strings, and a precompiled header is no system header to it. Clang and
-    # the sanitizers look for the real ones.
-    target_compile_options(tl_warnings INTERFACE -Wno-array-bounds -Wno-stringop-overflow -Wno-restrict)
-  endif()
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND TRACELENS_PCH)
+  # GCC 12 is wrong about moved strings, and a precompiled header is no system header to it. Clang and
+  # the sanitizers look for the real ones.
+  target_compile_options(tl_warnings INTERFACE -Wno-array-bounds -Wno-stringop-overflow -Wno-restrict)
 endif()

@@ -187,8 +187,8 @@ void QuerySession::Engine::open(const std::string& name, int flags) {
       trusted_);
   add_statement_tables(*database_, trusted_);
   sqlite3_set_authorizer(handle, authorize, this);
-  // Few: one step may be a function of a text of megabytes.
-  constexpr int kSteps = 500;
+  // Few: one step may be a function of a text of megabytes. In the midst of one nobody is asked.
+  constexpr int kSteps = 100;
   sqlite3_progress_handler(handle, kSteps, keep_going, this);
 }
 

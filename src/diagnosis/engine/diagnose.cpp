@@ -218,8 +218,7 @@ void fill_in_run(const DiagnosisContext& context, Diagnosis& diagnosis) {
 // What takes longest to make, by several threads at once; everything else is asked for by one.
 void prepare(const DiagnosisContext& context) {
   const int threads = io::thread_count(context.options.threads);
-  if (threads < 2) return;
-  (void)context.tree();
+  if (threads < 2 || context.gpu_events().empty()) return;
   io::for_each_part(threads, 3, [&context](std::size_t part) {
     if (part == 0) (void)context.path();
     if (part == 1) {

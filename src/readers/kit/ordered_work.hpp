@@ -5,14 +5,15 @@
 //                    [&](Worker& worker) { assembly.accept(worker); },            // one at a time
 //                    [&](Worker& worker) { worker.write(); }};                    // all at once; may be left out
 //   work.run(threads, [&] { return Worker{builder}; });
-// N identical threads. One of them at a time takes a piece, and works on it while it is warm in its cache; where
-// there are many, it hands the piece to one that has nothing to do and goes on taking, so that taking never
-// waits for a thread to wake up. One of them at a time accepts: whoever has the piece whose turn it is, and with it those behind it
-// that are worked on already. The others go on with the next piece as long as there is a worker for it: each
-// holds one piece until that is accepted. What remains to be done with an accepted piece, in any order, is done
-// by whoever is free, before anything new is begun. Several threads use a worker, one at a time; all are dropped
-// by the caller of run(). The order, and so the result, does not depend on N. An exception of any of them ends
-// the work and is thrown by run().
+// N identical threads. One of them at a time takes a piece, and works on it while it is warm in its
+// cache; where there are many, it hands the piece to one that has nothing to do and goes on taking,
+// so that taking never waits for a thread to wake up. One of them at a time accepts: whoever has
+// the piece whose turn it is, and with it those behind it that are worked on already. The others go
+// on with the next piece as long as there is a worker for it: each holds one piece until that is
+// accepted. What remains to be done with an accepted piece, in any order, is done by whoever is
+// free, before anything new is begun. Several threads use a worker, one at a time; all are dropped
+// by the caller of run(). The order, and so the result, does not depend on N. An exception of any
+// of them ends the work and is thrown by run().
 #pragma once
 
 #include <algorithm>
@@ -144,7 +145,9 @@ class OrderedWork {
         break;
       }
       own = Piece<Worker>{worker, taken_++};
-      if (!hands_over_ || pool.idle_threads <= pool.taken.size()) break;
+      // Of those that wait, some are on their way to what was handed over; without a worker nobody could go on.
+      const bool can_go_on = !pool.free.empty() || pool.to_make > 0;
+      if (!hands_over_ || !can_go_on || pool.idle_threads <= pool.taken.size()) break;
       pool.taken.push_back(*std::exchange(own, std::nullopt));
       pool.has_work.notify_one();
     }
@@ -180,7 +183,7 @@ class OrderedWork {
       complete_(*worker);
       lock.lock();
       pool.free.push_back(worker);
-      pool.has_work.notify_one();
+      if (!is_taking_) pool.has_work.notify_one();
     }
   }
 
@@ -202,7 +205,7 @@ class OrderedWork {
       lock.lock();
       ++turn_;
       (kCompletes ? pool.accepted : pool.free).push_back(ready);
-      pool.has_work.notify_one();
+      if (kCompletes || !is_taking_) pool.has_work.notify_one();
     }
     is_accepting_ = false;
   }

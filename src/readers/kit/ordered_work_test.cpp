@@ -94,24 +94,33 @@ TEST(OrderedWork, IsNotAskedForMoreAfterTheEndOrAFailure) {
 }
 
 TEST(OrderedWork, AFailureOfAnyStepEndsItAndIsThrown) {
-  for (const int failing : {0, 1, 2}) {
-    int next = 0;
-    OrderedWork work{[&](Piece& piece) {
-                       piece.number = next++;
-                       return piece.number < 1'000'000;
-                     },
-                     [&](Piece& piece) {
-                       if (failing == 0 && piece.number == 20) throw std::runtime_error{"work"};
-                     },
-                     [&](Piece& piece) {
-                       if (failing == 1 && piece.number == 20) throw std::runtime_error{"accept"};
-                     },
-                     [&](Piece& piece) {
-                       if (failing == 2 && piece.number == 20) throw std::runtime_error{"complete"};
-                     }};
-    EXPECT_THROW(work.run(3, [] { return Piece{}; }), std::runtime_error);
-    EXPECT_LT(next, 1'000'000);
-  }
+  enum class Step { kMake, kTake, kWork, kAccept, kComplete };
+  for (const int threads : {1, 3, 4, 9})
+    for (const Step failing :
+         {Step::kMake, Step::kTake, Step::kWork, Step::kAccept, Step::kComplete}) {
+      if (failing == Step::kMake && threads == 1) continue;  // it needs but one
+      const auto fail_at = [failing](Step step, bool is_reached) {
+        if (step == failing && is_reached) throw std::runtime_error{"step"};
+      };
+      int next = 0;
+      std::atomic<int> made = 0;
+      OrderedWork work{[&](Piece& piece) {
+                         fail_at(Step::kTake, next == 20);
+                         piece.number = next++;
+                         std::this_thread::sleep_for(std::chrono::microseconds{10});
+                         return piece.number < 1'000'000;
+                       },
+                       [&](Piece& piece) { fail_at(Step::kWork, piece.number == 20); },
+                       [&](Piece& piece) { fail_at(Step::kAccept, piece.number == 20); },
+                       [&](Piece& piece) { fail_at(Step::kComplete, piece.number == 20); }};
+      EXPECT_THROW(work.run(threads,
+                            [&] {
+                              fail_at(Step::kMake, ++made == 2);
+                              return Piece{};
+                            }),
+                   std::runtime_error);
+      EXPECT_LT(next, 1'000'000);
+    }
 }
 
 // Two threads and three workers: while one accepts piece 0, the other hands in piece 1 and begins piece 2.
