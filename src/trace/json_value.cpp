@@ -59,12 +59,7 @@ std::size_t append_escape(std::string& out, std::string_view raw, std::size_t at
 // wait for each other at the heap.
 class Parser {
  public:
-  explicit Parser(std::string_view text) : text_{text} {
-    constexpr std::size_t kUsualDepth = 4, kUsualItems = 32;
-    open_.reserve(kUsualDepth);
-    items_.reserve(kUsualItems);
-    texts_.reserve(kMostTexts);
-  }
+  explicit Parser(std::string_view text) : text_{text} {}
 
   std::optional<Value> run() {
     for (;;) {
@@ -75,8 +70,7 @@ class Parser {
       if (c == '{' || c == '[') {
         if (open_.size() >= static_cast<std::size_t>(kMaxJsonDepth)) return std::nullopt;
         ++at_;
-        open_.push_back(
-            {.is_dict = c == '{', .first_item = items_.size(), .first_key = keys_.size()});
+        open(c == '{');
         if (!close_or_key(done)) return std::nullopt;
       } else {
         done = scalar();
@@ -105,6 +99,17 @@ class Parser {
     bool is_dict = false;
     std::size_t first_item = 0, first_key = 0;
   };
+
+  // A value without containers, which most are, needs no stacks.
+  void open(bool is_dict) {
+    constexpr std::size_t kUsualDepth = 4, kUsualItems = 32;
+    if (open_.empty()) {
+      open_.reserve(kUsualDepth);
+      items_.reserve(kUsualItems);
+      texts_.reserve(kMostTexts);
+    }
+    open_.push_back({is_dict, items_.size(), keys_.size()});
+  }
 
   [[nodiscard]] char closer() const { return open_.back().is_dict ? '}' : ']'; }
 
@@ -157,7 +162,7 @@ class Parser {
   Value text_value(std::string text) {
     for (const Value& known : texts_)
       if (known.as_text() == text) return known;
-    if (texts_.size() == kMostTexts) return text;
+    if (open_.empty() || texts_.size() == kMostTexts) return text;
     return texts_.emplace_back(std::move(text));
   }
 
