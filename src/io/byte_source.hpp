@@ -37,6 +37,7 @@ class ByteSource {
   // A descriptor that can be read at any offset and starts at byte 0, or -1. Stays owned here.
   [[nodiscard]] virtual int seekable_descriptor() const { return -1; }
 
+  virtual void use_threads(int /*threads*/, std::size_t /*piece_bytes*/) {}
   [[nodiscard]] virtual std::uint64_t packed_bytes() const = 0;
   [[nodiscard]] virtual double progress() const = 0;
   // What was wrong, told by the lowest layer that noticed: a cut file, not the text cut by it.

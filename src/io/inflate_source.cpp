@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "io/crc.hpp"
+#include "io/inflate_ahead.hpp"
 #include "io/inflater.hpp"
 #include "io/input_buffer.hpp"
 
@@ -26,6 +27,18 @@ class InflateSource final : public Unpacker {
         wrapper_{wrapper},
         in_header_{wrapper == Wrapper::kGzip} {}
 
+  void use_threads(int threads, std::size_t piece_bytes) override {
+    const int helpers = InflateAhead::helpers_for(threads);
+    if (helpers == 0 || ahead_ != nullptr) return;
+    input_.read_through([&](std::unique_ptr<ByteSource> packed, std::uint64_t first_byte) {
+      auto ahead =
+          std::make_unique<InflateAhead>(std::move(packed), first_byte, helpers, piece_bytes);
+      ahead_ = ahead.get();
+      return ahead;
+    });
+    inflater_.stop_between_blocks();
+  }
+
  private:
   std::size_t produce(std::span<char> into) override {
     std::size_t made = 0, member = 0;  // where the member begins that is being unpacked
@@ -34,7 +47,9 @@ class InflateSource final : public Unpacker {
         read_header();
         member = made;
       } else {
-        made += inflate_some(into.subspan(member), made - member);
+        const std::span<char> room = into.subspan(member);
+        const std::size_t copied = copy_known(room, made - member);
+        made += copied > 0 ? copied : inflate_some(room, made - member);
       }
     }
     inflater_.keep(into.subspan(member, made - member));
@@ -46,12 +61,11 @@ class InflateSource final : public Unpacker {
     const bool is_all = packed.size() < wanted_;
     const Inflater::Progress got = inflater_.run(packed, into, made);
     input_.consume(got.taken);
-    const std::span<const char> text = into.subspan(made, got.made);
-    crc_ = crc_with(crc_, text);
-    text_bytes_ += static_cast<std::uint32_t>(text.size());
+    add_to_sums(into.subspan(made, got.made));
     wanted_ = 1;
     switch (got.stop) {
       case Inflater::Stop::kRoom:
+      case Inflater::Stop::kBlock:
         break;
       case Inflater::Stop::kInput:
         wanted_ = packed.size() - got.taken + 1;
@@ -64,7 +78,42 @@ class InflateSource final : public Unpacker {
         end_damaged_near(input_.position());
         break;
     }
-    return text.size();
+    return got.made;
+  }
+
+  void add_to_sums(std::span<const char> text) {
+    crc_ = crc_with(crc_, text);
+    text_bytes_ += static_cast<std::uint32_t>(text.size());
+  }
+
+  // What others have read the codes of. 0: nothing.
+  std::size_t copy_known(std::span<char> into, std::size_t made) {
+    if (ahead_ == nullptr) return 0;
+    if (!known_) {
+      if (!inflater_.may_copy(made)) return 0;
+      const auto* tokens = ahead_->tokens_from(8 * input_.position() - inflater_.unused_bits());
+      if (tokens == nullptr) return 0;
+      known_.emplace(*tokens);
+    }
+    const std::size_t copied = inflater_.copy(*known_, into, made);
+    add_to_sums(into.subspan(made, copied));
+    if (inflater_.has_copied(*known_)) {
+      known_.reset();
+      go_to(ahead_->end_of_tokens());
+    }
+    return copied;
+  }
+
+  // Leaves the packed bytes before this bit.
+  void go_to(std::uint64_t bit) {
+    for (std::uint64_t left = (bit + 7) / 8 - input_.position(); left > 0;) {
+      const std::span<const char> next = input_.at_least(1);
+      const std::size_t count = std::min<std::uint64_t>(left, next.size());
+      left -= count;
+      if (left == 0) inflater_.go_on_behind(next[count - 1], (8 - bit % 8) % 8);
+      input_.consume(count);
+    }
+    wanted_ = 1;
   }
 
   // --- gzip ---
@@ -139,6 +188,8 @@ class InflateSource final : public Unpacker {
   }
 
   Inflater inflater_;
+  InflateAhead* ahead_ = nullptr;               // between input_ and the packed bytes
+  std::optional<inflating::TokenPlace> known_;  // what is being copied
   Wrapper wrapper_;
   bool in_header_;
   std::size_t wanted_ = 1;  // packed bytes, to get on

@@ -12,7 +12,8 @@
 #include <cstdint>
 #include <span>
 
-#include "io/inflate_codes.hpp"
+#include "io/inflate_blocks.hpp"
+#include "io/inflate_tokens.hpp"
 
 namespace tracelens::io {
 
@@ -21,6 +22,7 @@ class Inflater {
   enum class Stop {
     kInput,   // the packed bytes end within something
     kRoom,    // there is no room for more
+    kBlock,   // another block may begin here, see stop_between_blocks()
     kEnd,     // of the data; what follows was not taken
     kDamage,  // no deflate data, from about here on
   };
@@ -38,26 +40,47 @@ class Inflater {
   // Once for each room, before run() gets another one; `made` is what has been written to it.
   void keep(std::span<const char> made);
 
+  // --- for data of which other threads have read some blocks already ---
+
+  void stop_between_blocks() { stops_between_blocks_ = true; }
+  // No block is being read, and blocks may refer to all they can refer to; `made` as for run().
+  [[nodiscard]] bool may_copy(std::size_t made) const {
+    return inside_ == Inside::kNothing && window_bytes_ + made >= kWindow;
+  }
+  // Of the last byte that was taken, the bits that were not used yet.
+  [[nodiscard]] unsigned unused_bits() const { return bit_count_; }
+  // Writes what tokens tell, like run(); how much is returned. It all was copied when nothing is left of them.
+  [[nodiscard]] std::size_t copy(inflating::TokenPlace& place, std::span<char> into,
+                                 std::size_t made);
+  [[nodiscard]] bool has_copied(const inflating::TokenPlace& place) const {
+    return match_left_ == 0 && place.literals_left == 0 && !place.has_match && !place.has_more();
+  }
+  // What follows begins with the last `bits` bits of the byte that was taken last.
+  void go_on_behind(char last_taken, unsigned bits) {
+    bits_ = static_cast<std::uint8_t>(last_taken) >> (8 - bits);
+    bit_count_ = bits;
+  }
+
  private:
   static constexpr std::size_t kWindow = 32 << 10;  // how far data may refer back
   enum class Inside { kNothing, kStored, kCodes };  // a block
-  struct Bits;
+  using Bits = inflating::Bits;
   struct Room;
+  struct Sink;
 
   [[nodiscard]] Stop read_blocks(Bits& bits, Room& room);
   [[nodiscard]] Stop begin_block(Bits& bits);
-  [[nodiscard]] Stop read_code_lengths(Bits& bits);
   [[nodiscard]] Stop copy_stored(Bits& bits, Room& room);
   [[nodiscard]] Stop decode(Bits& bits, Room& room);
   void decode_fast(Bits& bits, Room& room) const;
-  void decode_with_bmi2(Bits& bits, Room& room) const;  // on x86-64
-  void decode_most(Bits& bits, Room& room) const;
   [[nodiscard]] bool copy_match(Room& room);
+  static void copy_fast(inflating::TokenPlace& place, Room& room);
 
   std::uint64_t bits_ = 0;  // of a byte that was taken, those that were not used yet
   unsigned bit_count_ = 0;
   Inside inside_ = Inside::kNothing;
-  bool is_last_ = false;                           // no other block follows this one
+  bool is_last_ = false;  // no other block follows this one
+  bool stops_between_blocks_ = false;
   std::uint32_t stored_left_ = 0;                  // of a stored block
   std::uint32_t match_left_ = 0, match_back_ = 0;  // of a match that found no room
   const inflating::Tables* tables_ = nullptr;      // of the block

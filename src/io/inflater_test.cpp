@@ -15,29 +15,6 @@
 namespace tracelens::io {
 namespace {
 
-struct Packer {
-  int level = 6, strategy = Z_DEFAULT_STRATEGY, memory = 8, flush_every = 0;
-};
-
-std::string deflated(std::string_view text, const Packer& how) {
-  z_stream z{};
-  EXPECT_EQ(deflateInit2(&z, how.level, Z_DEFLATED, -15, how.memory, how.strategy), Z_OK);
-  std::string packed(deflateBound(&z, text.size()) + 100 + text.size() / 10, '\0');
-  z.next_out = reinterpret_cast<Bytef*>(packed.data());
-  z.avail_out = static_cast<uInt>(packed.size());
-  const std::size_t piece =
-      how.flush_every == 0 ? text.size() : static_cast<std::size_t>(how.flush_every);
-  for (std::size_t at = 0; at < text.size(); at += piece) {
-    z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data() + at));
-    z.avail_in = static_cast<uInt>(std::min(piece, text.size() - at));
-    EXPECT_EQ(deflate(&z, how.flush_every == 0 ? Z_NO_FLUSH : Z_FULL_FLUSH), Z_OK);
-  }
-  EXPECT_EQ(deflate(&z, Z_FINISH), Z_STREAM_END);
-  packed.resize(z.total_out);
-  deflateEnd(&z);
-  return packed;
-}
-
 std::string random_bytes(std::size_t size, unsigned seed) {
   std::mt19937 random{seed};
   std::string bytes(size, '\0');

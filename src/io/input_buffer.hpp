@@ -31,6 +31,12 @@ class InputBuffer {
   [[nodiscard]] std::uint64_t position() const { return block_offset_ + begin_; }
   [[nodiscard]] const ByteSource& source() const { return *source_; }
 
+  // Reads from now on what `wrap` makes of the source and the place where that goes on.
+  template <class Wrap>
+  void read_through(const Wrap& wrap) {
+    source_ = wrap(std::move(source_), block_offset_ + end_);
+  }
+
   static constexpr std::size_t kBlockBytes = 256 << 10;
 
  private:

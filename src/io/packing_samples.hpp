@@ -6,8 +6,10 @@
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
 #include <zip.h>
+#include <zlib.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -45,6 +47,32 @@ inline std::string gzip(std::string_view text) {
   return packed;
 }
 
+// How zlib packs: `memory` decides on the size of blocks, `flush_every` so many bytes a stored one is between them.
+struct Packer {
+  int level = 6, strategy = Z_DEFAULT_STRATEGY, memory = 8, flush_every = 0;
+};
+
+inline std::string deflated(std::string_view text, const Packer& how) {
+  z_stream z{};
+  if (deflateInit2(&z, how.level, Z_DEFLATED, -15, how.memory, how.strategy) != Z_OK)
+    throw std::runtime_error{"deflate sample"};
+  std::string packed(deflateBound(&z, text.size()) + 100 + text.size() / 10, '\0');
+  z.next_out = reinterpret_cast<Bytef*>(packed.data());
+  z.avail_out = static_cast<uInt>(packed.size());
+  const std::size_t piece =
+      how.flush_every == 0 ? text.size() : static_cast<std::size_t>(how.flush_every);
+  for (std::size_t at = 0; at < text.size(); at += piece) {
+    z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data() + at));
+    z.avail_in = static_cast<uInt>(std::min(piece, text.size() - at));
+    if (deflate(&z, how.flush_every == 0 ? Z_NO_FLUSH : Z_FULL_FLUSH) != Z_OK)
+      throw std::runtime_error{"deflate sample"};
+  }
+  if (deflate(&z, Z_FINISH) != Z_STREAM_END) throw std::runtime_error{"deflate sample"};
+  packed.resize(z.total_out);
+  deflateEnd(&z);
+  return packed;
+}
+
 inline std::string little_endian(std::uint64_t value, int bytes) {
   std::string text;
   for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i));
@@ -65,6 +93,14 @@ inline std::string gzip_with_full_header(std::string_view text) {
   member += '\x01' + little_endian(text.size(), 2) + little_endian(~text.size() & 0xffff, 2);
   member += text;
   return member + little_endian(crc(text), 4) + little_endian(text.size(), 4);
+}
+
+// A member with such data.
+inline std::string gzip(std::string_view text, const Packer& how) {
+  const auto crc =
+      crc32_gzip_refl(0, reinterpret_cast<const unsigned char*>(text.data()), text.size());
+  return std::string{"\x1f\x8b\x08\0\0\0\0\0\0\xff", 10} + deflated(text, how) +
+         little_endian(crc, 4) + little_endian(text.size(), 4);
 }
 
 inline std::string zstd(std::string_view text) {

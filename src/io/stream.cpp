@@ -137,6 +137,9 @@ Stream::Stream(Stream&&) noexcept = default;
 Stream& Stream::operator=(Stream&&) noexcept = default;
 Stream::~Stream() = default;
 
+void Stream::use_threads(int threads, std::size_t piece_bytes) {
+  state_->top->use_threads(threads, piece_bytes);
+}
 std::string_view Stream::peek(std::size_t count) { return state_->top->peek(count); }
 std::size_t Stream::read(std::span<char> into) { return state_->top->read(into); }
 std::optional<std::string_view> Stream::map() { return state_->top->map(); }

@@ -33,6 +33,9 @@ class Stream {
   Stream& operator=(Stream&&) noexcept;
   ~Stream();
 
+  // Whoever reads does so for so many threads: others may unpack what is large, piece by piece of the packed bytes. The
+  // text is the same.
+  void use_threads(int threads, std::size_t piece_bytes = std::size_t{256} << 10);
   // The next bytes without consuming them: `count` of them, or fewer at the end of the stream.
   std::string_view peek(std::size_t count);
   // Fills `into` completely unless the stream ends first; 0 means the end.

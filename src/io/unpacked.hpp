@@ -48,11 +48,32 @@ inline Unpacked unpacked_in_pieces(std::string_view packed, std::size_t offer, s
   }
 }
 
+// The text of the blocks that tokens can be read of, behind a text of so many bytes to refer back to.
+inline std::string unpacked_by_tokens(std::string_view packed, std::string_view before,
+                                      std::size_t room) {
+  inflating::BlockTokens tokens;
+  tokens.read(packed, 0, 8 * std::uint64_t{packed.size()});
+  const auto inflater = std::make_unique<Inflater>();
+  inflater->keep(before);
+  TL_CHECK(inflater->may_copy(0));
+  std::string text;
+  std::vector<char> into(room);
+  for (inflating::TokenPlace place{tokens}; !inflater->has_copied(place);) {
+    const std::size_t made = inflater->copy(place, into, 0);
+    text.append(into.data(), made);
+    inflater->keep(std::span{into}.first(made));
+  }
+  return text;
+}
+
 // It ends when there is more than `most_text`, for want of room.
-inline Unpacked unpacked_by_zlib(std::string_view packed,
-                                 std::size_t most_text = std::string::npos) {
+inline Unpacked unpacked_by_zlib(std::string_view packed, std::size_t most_text = std::string::npos,
+                                 std::string_view before = {}) {
   z_stream z{};
   TL_CHECK(inflateInit2(&z, -15) == Z_OK);
+  if (!before.empty())
+    TL_CHECK(inflateSetDictionary(&z, reinterpret_cast<const Bytef*>(before.data()),
+                                  static_cast<uInt>(before.size())) == Z_OK);
   z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
   z.avail_in = static_cast<uInt>(packed.size());
   Unpacked result;

@@ -203,6 +203,9 @@ class CheckedMember final : public ByteSource {
   CheckedMember(std::unique_ptr<ByteSource> unpacked, const zip_stat_t& found)
       : unpacked_{std::move(unpacked)}, name_{found.name}, expected_crc_{found.crc} {}
 
+  void use_threads(int threads, std::size_t piece_bytes) override {
+    unpacked_->use_threads(threads, piece_bytes);
+  }
   [[nodiscard]] std::uint64_t packed_bytes() const override { return unpacked_->packed_bytes(); }
   [[nodiscard]] double progress() const override { return unpacked_->progress(); }
   [[nodiscard]] const std::string& damage() const override {

@@ -1,5 +1,6 @@
 // inflate_fuzz.cpp: any bytes unpack to the text that zlib makes of them, and end for the same reason, however
-// they are offered and whatever room there is.
+// they are offered and whatever room there is; and tokens tell the beginning of the same text.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -13,6 +14,7 @@ namespace {
 
 using tracelens::io::Inflater;
 using tracelens::io::Unpacked;
+using tracelens::io::unpacked_by_tokens;
 using tracelens::io::unpacked_by_zlib;
 using tracelens::io::unpacked_in_pieces;
 
@@ -39,5 +41,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       TL_CHECK(got.text == judge.text && got.stop == judge.stop);
     }
   }
+  std::string before(std::size_t{32} << 10, '\0');
+  for (std::size_t i = 0; i < before.size(); ++i) before[i] = static_cast<char>(i * 7 + i / 256);
+  const Unpacked all = unpacked_by_zlib(bytes, kMostText, before);
+  for (const std::size_t room : {std::size_t{61}, std::size_t{70'000}}) {
+    const std::string text = unpacked_by_tokens(bytes, before, room);
+    const std::size_t both = std::min(text.size(), all.text.size());
+    TL_CHECK(text.compare(0, both, all.text, 0, both) == 0);
+    TL_CHECK(text.size() <= all.text.size() || all.text.size() > kMostText);
+  }
+  (void)tracelens::io::inflating::find_block(bytes, 0, 8 * std::uint64_t{bytes.size()});
   return 0;
 }

@@ -7,6 +7,7 @@
 #include <tracelens/read_trace.hpp>
 
 #include "io/stream.hpp"
+#include "io/threads.hpp"
 #include "readers/database/database.hpp"
 #include "readers/formats/own_formats.hpp"
 #include "readers/kineto/kineto.hpp"
@@ -40,6 +41,7 @@ constexpr KnownFormat kFormats[] = {
 
 Trace read_stream(io::Stream& in, const ReadOptions& options) {
   const std::string_view head = in.peek(4096);
+  in.use_threads(io::thread_count(options.threads));
   if (head.empty()) throw Error{in.name(), in.damage().empty() ? "the file is empty" : in.damage()};
   if (const Format* const own = find_own_format(head)) return read_own(*own, in, options);
   for (const KnownFormat& format : kFormats)

@@ -1,0 +1,67 @@
+// inflate_ahead.hpp: other threads read the codes of deflate data before whoever unpacks it gets there.
+//   InflateAhead packed{std::move(file), 0, helpers_for(threads), kPieceBytes};   // still the packed bytes
+//   if (const BlockTokens* known = packed.tokens_from(bit)) inflater.copy(...);   // else: unpack them as ever
+// Packed bytes are read in pieces, some of them ahead. A helper finds the first block that begins in a piece and reads the codes of
+// all that do (io/inflate_tokens.hpp); that these are the right ones shows when the unpacker comes to that very bit. What is
+// rare is left to the unpacker, and so what is damaged, and the text is the same whoever helps.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "io/byte_source.hpp"
+#include "io/inflate_tokens.hpp"
+
+namespace tracelens::io {
+
+class InflateAhead final : public ByteSource {
+ public:
+  // `first_byte` is where `packed` goes on, of all the packed bytes there are.
+  InflateAhead(std::unique_ptr<ByteSource> packed, std::uint64_t first_byte, int helpers,
+               std::size_t piece_bytes);
+  ~InflateAhead() override;
+
+  // How many of them pay, besides threads that work on the text.
+  [[nodiscard]] static int helpers_for(int threads);
+
+  // Of the blocks from this bit of all packed bytes on; until the next call. None: they are not known. No bit before
+  // that of the last call, and none further behind what has been handed out than an InputBuffer holds.
+  [[nodiscard]] const inflating::BlockTokens* tokens_from(std::uint64_t bit);
+  // The bit behind the blocks that tokens_from() told of last.
+  [[nodiscard]] std::uint64_t end_of_tokens() const;
+
+  [[nodiscard]] std::uint64_t packed_bytes() const override { return packed_->packed_bytes(); }
+  [[nodiscard]] double progress() const override { return packed_->progress(); }
+  [[nodiscard]] const std::string& damage() const override { return packed_->damage(); }
+
+ private:
+  struct Piece;
+
+  std::size_t produce(std::span<char> into) override;
+  bool read_piece();
+  void post(std::shared_ptr<Piece> piece);
+  void drop_first();
+  void help();
+
+  std::unique_ptr<ByteSource> packed_;
+  std::size_t piece_bytes_, most_pieces_, wanted_helpers_;
+  std::uint64_t read_bytes_, given_bytes_;     // ends of what was read, and handed out
+  bool is_over_ = false;                       // nothing is left to be read
+  std::deque<std::shared_ptr<Piece>> pieces_;  // that were read, and may still be asked for
+  std::vector<std::shared_ptr<Piece>> spare_;
+
+  std::vector<std::thread> helpers_;
+  std::mutex mutex_;  // guards what follows, and of each piece what its helper makes of it
+  std::deque<std::shared_ptr<Piece>> jobs_;
+  std::uint64_t last_end_ = 0;  // of the tokens that were read last
+  bool is_ended_ = false;       // helpers are to go
+  std::condition_variable has_jobs_, is_done_;
+};
+
+}  // namespace tracelens::io

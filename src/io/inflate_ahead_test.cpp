@@ -1,0 +1,202 @@
+#include "io/inflate_ahead.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <ostream>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/inflater.hpp"
+#include "io/packing_samples.hpp"
+#include "io/stream.hpp"
+
+namespace tracelens::io {
+namespace {
+
+constexpr std::size_t kPieceBytes = 16 << 10;
+
+struct Got {
+  std::string text, damage;
+  bool operator==(const Got&) const = default;
+};
+std::ostream& operator<<(std::ostream& out, const Got& got) {
+  return out << got.text.size() << " bytes, damage '" << got.damage << "'";
+}
+
+Got unpack(std::string_view packed, int threads, std::size_t block_bytes = 100'000) {
+  Stream in = Stream::over("sample", packed);
+  in.use_threads(threads, kPieceBytes);
+  Got got;
+  std::string block(block_bytes, '\0');
+  while (const std::size_t count = in.read(block)) got.text.append(block, 0, count);
+  got.damage = in.damage();
+  return got;
+}
+
+// Of whoever unpacks a gzip file with a plain header and asks at each block, how many bytes came from tokens, and all.
+struct Copied {
+  std::size_t known = 0, all = 0;
+};
+Copied copied_of(std::string_view packed, int helpers) {
+  InflateAhead ahead{memory_source(packed), 0, helpers, kPieceBytes};
+  std::string bytes(packed.size(), '\0');
+  std::size_t given = 0;
+  const auto inflater = std::make_unique<Inflater>();
+  inflater->stop_between_blocks();
+  Copied copied;
+  std::string room(100'000, '\0');
+  std::size_t at = 10;
+  while (true) {
+    const auto keep = [&](std::size_t made) {
+      inflater->keep(std::span{room}.first(made));
+      copied.all += made;
+    };
+    const std::size_t wanted = std::min(packed.size(), at + (64 << 10)) - given;
+    if (wanted > 0) given += ahead.read(std::span{bytes}.subspan(given, wanted));
+    if (inflater->may_copy(0)) {
+      if (const auto* const tokens = ahead.tokens_from(8 * at - inflater->unused_bits())) {
+        inflating::TokenPlace place{*tokens};
+        while (!inflater->has_copied(place)) {
+          const std::size_t made = inflater->copy(place, room, 0);
+          keep(made);
+          copied.known += made;
+        }
+        const std::uint64_t end = ahead.end_of_tokens();
+        at = (end + 7) / 8;
+        given += ahead.read(std::span{bytes}.subspan(given, std::max(at, given) - given));
+        inflater->go_on_behind(bytes[at - 1], (8 - end % 8) % 8);
+        continue;
+      }
+    }
+    const Inflater::Progress got = inflater->run(std::span{bytes}.subspan(at, given - at), room, 0);
+    at += got.taken;
+    keep(got.made);
+    if (got.stop != Inflater::Stop::kBlock && got.stop != Inflater::Stop::kRoom) return copied;
+  }
+}
+
+const std::string& large_text() {
+  static const std::string kText = sample_text(3'000'000);
+  return kText;
+}
+
+TEST(InflateAhead, MostOfATraceIsCopiedFromWhatOthersHaveRead) {
+  for (const int helpers : {1, 3}) {
+    const std::string packed = gzip(large_text(), {.level = 6, .memory = 5});
+    ASSERT_GT(packed.size(), 20 * kPieceBytes);
+    const Copied copied = copied_of(packed, helpers);
+    EXPECT_EQ(copied.all, large_text().size());
+    EXPECT_GT(copied.known, large_text().size() * 9 / 10) << helpers << " helpers";
+  }
+}
+
+TEST(InflateAhead, TheTextIsTheSameHoweverItIsPacked) {
+  std::string random(300'000, '\0');
+  std::mt19937 generator{7};
+  for (char& byte : random) byte = static_cast<char>(generator());
+  const std::string mixed =
+      large_text().substr(0, 2'000'000) + random + large_text().substr(2'500'000);
+  for (const Packer& how :
+       {Packer{0}, Packer{1}, Packer{6, Z_DEFAULT_STRATEGY, 5}, Packer{9}, Packer{6, Z_FIXED},
+        Packer{6, Z_HUFFMAN_ONLY, 3}, Packer{9, Z_DEFAULT_STRATEGY, 1},
+        Packer{6, Z_DEFAULT_STRATEGY, 4, 20'000}})
+    for (const std::string* text : {&large_text(), &mixed}) {
+      const std::string packed = gzip(*text, how);
+      for (const auto& [threads, block] : {std::pair{4, 1U << 20}, {8, 77'777U}, {16, 3'000U}})
+        ASSERT_EQ(unpack(packed, threads, block), (Got{*text, ""}))
+            << "level " << how.level << ", strategy " << how.strategy << ", memory " << how.memory
+            << ", " << threads << " threads";
+    }
+}
+
+TEST(InflateAhead, MembersFollowEachOther) {
+  const std::string& text = large_text();
+  std::string packed, all;
+  for (const std::size_t size : {1'000'000U, 10U, 2'900'000U, 0U, 2'000'000U, 40'000U}) {
+    packed += gzip(std::string_view{text}.substr(0, size), {.level = 6, .memory = 4});
+    all += text.substr(0, size);
+  }
+  EXPECT_EQ(unpack(packed, 8), (Got{all, ""}));
+  EXPECT_EQ(unpack(packed + "more", 8), unpack(packed + "more", 1));
+}
+
+TEST(InflateAhead, ZipMembersAreReadAheadToo) {
+  EXPECT_EQ(unpack(zip({{"trace.json", large_text()}}), 8), (Got{large_text(), ""}));
+}
+
+TEST(InflateAhead, CutAndDamagedDataEndLikeThatOfOneThread) {
+  const std::string packed = gzip(large_text(), {.level = 6, .memory = 4});
+  std::mt19937 generator{11};
+  int damaged = 0;
+  for (int i = 0; i < 40; ++i) {
+    // Behind what is read before there are helpers.
+    const std::size_t at = (300 << 10) + generator() % (packed.size() - (300 << 10));
+    const std::string cut = packed.substr(0, at);
+    ASSERT_EQ(unpack(cut, 8), unpack(cut, 1)) << "cut at " << at;
+    std::string turned = packed;
+    turned[at] = static_cast<char>(turned[at] ^ 1 << generator() % 8);
+    const Got one = unpack(turned, 1);
+    ASSERT_EQ(unpack(turned, 8), one) << "turned at " << at;
+    damaged += !one.damage.empty();
+  }
+  EXPECT_EQ(damaged, 40);
+}
+
+// Whoever reads need not read to the end.
+TEST(InflateAhead, HelpersGoWithTheStream) {
+  const std::string packed = gzip(large_text(), {.level = 6, .memory = 4});
+  for (std::size_t bytes = 1; bytes < large_text().size(); bytes = bytes * 3 + 1) {
+    Stream in = Stream::over("sample", packed);
+    in.use_threads(8, kPieceBytes);
+    std::string block(bytes, '\0');
+    ASSERT_EQ(in.read(block), bytes);
+    ASSERT_EQ(block, large_text().substr(0, bytes));
+  }
+}
+
+TEST(BlockTokens, ABlockIsFoundWhereOneBegins) {
+  const std::string packed = deflated(large_text(), {.level = 6, .memory = 4});
+  // Where they really begin: one after the other.
+  std::vector<std::uint64_t> begins;
+  inflating::BlockTokens tokens;
+  for (std::uint64_t bit = 0;;) {
+    begins.push_back(bit);
+    tokens.read(packed, bit, bit + 1);
+    if (tokens.end() == bit) break;  // the last one
+    bit = tokens.end();
+  }
+  ASSERT_GT(begins.size(), 100U);
+  for (std::size_t i = 1; i + 1 < begins.size(); ++i) {
+    const std::uint64_t all = 8 * packed.size();
+    EXPECT_EQ(inflating::find_block(packed, begins[i - 1] + 1, all), begins[i]);
+    EXPECT_EQ(inflating::find_block(packed, begins[i], all), begins[i]);
+    EXPECT_EQ(inflating::find_block(packed, begins[i - 1] + 1, begins[i]), std::nullopt);
+  }
+  EXPECT_EQ(inflating::find_block({}, 0, 8), std::nullopt);
+}
+
+TEST(BlockTokens, LongRunsOfLiteralsHaveTokensOfTheirOwn) {
+  std::string text(100'000, '\0');
+  std::mt19937 generator{3};
+  for (char& byte : text) byte = static_cast<char>(generator() % 200);
+  for (std::size_t at = 700; at < text.size(); at += 5'000) text.replace(at, 50, 50, 'x');
+  const std::string packed = deflated(text + text, {.strategy = Z_RLE, .memory = 9});
+  inflating::BlockTokens tokens;
+  tokens.read(packed, 0, 8 * packed.size());
+  std::size_t without_match = 0, literals = 0, length = 0;
+  for (const inflating::Token token : tokens.tokens()) {
+    without_match += !token.has_match();
+    literals += token.literals();
+    length += token.literals() + (token.has_match() ? token.length() : 0);
+  }
+  length += tokens.literals().size() - literals;
+  EXPECT_GT(without_match, 0U);
+  EXPECT_GT(length, text.size());
+}
+
+}  // namespace
+}  // namespace tracelens::io
