@@ -72,6 +72,10 @@ const BlockTokens* InflateAhead::tokens_from(std::uint64_t bit) {
 
 std::uint64_t InflateAhead::end_of_tokens() const { return pieces_.front()->tokens_end; }
 
+double InflateAhead::progress() const {
+  return part_of(packed_->progress(), given_bytes_, read_bytes_);
+}
+
 std::size_t InflateAhead::produce(std::span<char> into) {
   std::size_t given = 0;
   while (given < into.size()) {

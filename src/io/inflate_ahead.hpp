@@ -37,7 +37,7 @@ class InflateAhead final : public ByteSource {
   [[nodiscard]] std::uint64_t end_of_tokens() const;
 
   [[nodiscard]] std::uint64_t packed_bytes() const override { return packed_->packed_bytes(); }
-  [[nodiscard]] double progress() const override { return packed_->progress(); }
+  [[nodiscard]] double progress() const override;
   [[nodiscard]] const std::string& damage() const override { return packed_->damage(); }
 
  private:

@@ -12,6 +12,11 @@
 
 namespace tracelens::io {
 
+// Of a source that has come this far, what was used of the bytes that were read.
+inline double part_of(double progress, std::uint64_t used, std::uint64_t read) {
+  return read == 0 ? 0 : progress * static_cast<double>(used) / static_cast<double>(read);
+}
+
 class InputBuffer {
  public:
   explicit InputBuffer(std::unique_ptr<ByteSource> source) : source_{std::move(source)} {}
@@ -30,6 +35,10 @@ class InputBuffer {
   // How many packed bytes have been consumed so far.
   [[nodiscard]] std::uint64_t position() const { return block_offset_ + begin_; }
   [[nodiscard]] const ByteSource& source() const { return *source_; }
+  // 0..1 of the source, as far as it has been consumed.
+  [[nodiscard]] double progress() const {
+    return part_of(source_->progress(), position(), block_offset_ + end_);
+  }
 
   // Reads from now on what `wrap` makes of the source and the place where that goes on.
   template <class Wrap>
@@ -64,7 +73,7 @@ class Unpacker : public ByteSource {
   [[nodiscard]] std::uint64_t packed_bytes() const override {
     return input_.source().packed_bytes();
   }
-  [[nodiscard]] double progress() const override { return input_.source().progress(); }
+  [[nodiscard]] double progress() const override { return input_.progress(); }
   [[nodiscard]] const std::string& damage() const override {
     const std::string& below = input_.source().damage();
     return below.empty() ? damage_ : below;

@@ -51,7 +51,8 @@ constexpr std::size_t kLongestTail = std::size_t{64} << 20;
 constexpr std::uint64_t kRetryBytes = std::uint64_t{1} << 27;
 // Of the file, before memory is set aside for the rest; and how much more of it before that is done again.
 constexpr double kEnoughToEstimate = 1. / 64, kNextEstimate = 4;
-constexpr double kMoreThanEstimated = 1.15;
+// The first estimate is the worst one; of later ones columns that are large enough take no notice.
+constexpr double kMoreThanFirst = 1.4, kMoreThanEstimated = 1.15, kLargeEnough = 1.02;
 
 bool is_space(char c) { return static_cast<unsigned char>(c) <= ' '; }
 
@@ -361,7 +362,11 @@ class Assembly {
   }
 
   void reserve(const EventPlace& last, double fraction) {
-    const double scale = kMoreThanEstimated / fraction;
+    const double events = static_cast<double>(builder_.size()) / fraction;
+    if (events * kLargeEnough <= reserved_) return;
+    const double more = reserved_ == 0 ? kMoreThanFirst : kMoreThanEstimated;
+    reserved_ = events * more;
+    const double scale = more / fraction;
     const auto whole = [scale](std::size_t before, std::size_t own) {
       return static_cast<std::size_t>(static_cast<double>(before + own) * scale);
     };
@@ -400,6 +405,7 @@ class Assembly {
   StrayControls controls_;
   bool list_closed_ = false;
   double estimate_at_ = kEnoughToEstimate;
+  double reserved_ = 0;  // events there is room for
 };
 
 }  // namespace

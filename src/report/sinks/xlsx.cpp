@@ -33,7 +33,7 @@
 namespace tracelens {
 namespace {
 
-constexpr std::size_t kCellsPerBlock = 8'000;  // about 300 KB of text
+constexpr std::size_t kCellsPerBlock = 2'000;  // about 80 KB of text
 constexpr std::size_t kSmallSheet = 20'000;    // bytes that are not worth more than a fast packer
 constexpr std::size_t kPieceBytes = std::size_t{4}
                                     << 20;  // of text at a time, however long the cells
