@@ -9,6 +9,11 @@ std::string sheet_text(std::string_view text, std::size_t limit) {
   std::string out;
   out.reserve(text.size());
   for (std::size_t at = 0; at < text.size();) {
+    // What nearly all text is goes as it is.
+    const std::size_t begin = at;
+    while (at < text.size() && text[at] >= ' ' && text[at] <= '~') ++at;
+    out.append(text, begin, at - begin);
+    if (at == text.size()) break;
     const CodePoint point = next_code_point(text, at);
     const bool control = point.value < 0x20 && point.value != '\n' && point.value != '\t';
     const bool nonchar = point.value == 0xFFFE || point.value == 0xFFFF;
