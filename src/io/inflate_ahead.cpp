@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <exception>
 #include <utility>
 
+#include "io/check.hpp"
 #include "io/input_buffer.hpp"
 
 namespace tracelens::io {
@@ -15,25 +15,38 @@ struct InflateAhead::Piece {
   explicit Piece(std::size_t most_bytes)
       : bytes{std::make_unique_for_overwrite<char[]>(most_bytes)} {}
 
-  [[nodiscard]] std::uint64_t end() const { return begin + own; }
+  [[nodiscard]] std::uint64_t end() const { return begin + own_bytes; }
   // Counted in bits of all packed bytes.
   [[nodiscard]] std::uint64_t first_bit() const { return 8 * begin; }
   [[nodiscard]] std::uint64_t end_bit() const { return 8 * end(); }
-  [[nodiscard]] bool has(std::uint64_t bit) const { return bit >= first_bit() && bit < end_bit(); }
+  [[nodiscard]] bool contains(std::uint64_t bit) const {
+    return bit >= first_bit() && bit < end_bit();
+  }
 
-  void read_tokens(std::uint64_t likely) {
-    const std::span<const char> packed{bytes.get(), own + more};
-    const auto found = has(likely) ? std::optional{likely - first_bit()}
-                                   : inflating::find_block(packed, 0, 8 * std::uint64_t{own});
-    if (!found) return;
-    tokens.read(packed, *found, 8 * std::uint64_t{own});
-    tokens_begin = first_bit() + *found;
+  // A block is likely to begin at the bit `guess`, if that is in this piece.
+  void read_tokens(std::uint64_t guess) {
+    std::uint64_t searched = 0;
+    if (contains(guess)) {
+      read_tokens_from(guess - first_bit());
+      if (tokens_begin < tokens_end) return;
+      searched = guess - first_bit() + 1;
+    }
+    if (const auto found = inflating::find_block(packed(), searched, own_bits()))
+      read_tokens_from(*found);
+  }
+  [[nodiscard]] std::span<const char> packed() const {
+    return {bytes.get(), own_bytes + next_bytes};
+  }
+  [[nodiscard]] std::uint64_t own_bits() const { return 8 * std::uint64_t{own_bytes}; }
+  void read_tokens_from(std::uint64_t bit) {
+    tokens.read(packed(), bit, own_bits());
+    tokens_begin = first_bit() + bit;
     tokens_end = first_bit() + tokens.end();
   }
 
   std::unique_ptr<char[]> bytes;
-  std::uint64_t begin = 0;        // of all packed bytes
-  std::size_t own = 0, more = 0;  // bytes of this piece, and of the next one behind them
+  std::uint64_t begin = 0;                    // of all packed bytes
+  std::size_t own_bytes = 0, next_bytes = 0;  // of this piece, and of the next one behind them
   BlockTokens tokens;
   std::uint64_t tokens_begin = 0, tokens_end = 0;  // equal: there are none
   bool is_posted = false, is_done = false;
@@ -46,7 +59,10 @@ InflateAhead::InflateAhead(std::unique_ptr<ByteSource> packed, std::uint64_t fir
       most_pieces_{static_cast<std::size_t>(helpers) + 2},
       wanted_helpers_{static_cast<std::size_t>(helpers)},
       read_bytes_{first_byte},
-      given_bytes_{first_byte} {}
+      given_bytes_{first_byte},
+      is_over_{!packed_->damage().empty()} {
+  TL_CHECK(piece_bytes_ >= 1024);  // each has room for tokens besides
+}
 
 InflateAhead::~InflateAhead() {
   {
@@ -63,7 +79,8 @@ const BlockTokens* InflateAhead::tokens_from(std::uint64_t bit) {
   while (!pieces_.empty() && pieces_.front()->end_bit() <= bit) drop_first();
   while (pieces_.size() < most_pieces_ && read_piece()) {
   }
-  if (pieces_.empty() || !pieces_.front()->has(bit) || !pieces_.front()->is_posted) return nullptr;
+  if (pieces_.empty() || !pieces_.front()->contains(bit) || !pieces_.front()->is_posted)
+    return nullptr;
   const Piece& piece = *pieces_.front();
   std::unique_lock lock{mutex_};
   is_done_.wait(lock, [&piece] { return piece.is_done; });
@@ -79,11 +96,14 @@ double InflateAhead::progress() const {
 std::size_t InflateAhead::produce(std::span<char> into) {
   std::size_t given = 0;
   while (given < into.size()) {
-    if (given_bytes_ == read_bytes_ && !read_piece()) break;
+    if (given_bytes_ == read_bytes_ && !read_piece()) {
+      if (failure_) std::rethrow_exception(failure_);
+      break;
+    }
     const auto piece = std::ranges::find_if(
-        pieces_, [this](const auto& any) { return any->has(8 * given_bytes_); });
+        pieces_, [this](const auto& any) { return any->contains(8 * given_bytes_); });
     const auto from = static_cast<std::size_t>(given_bytes_ - (*piece)->begin);
-    const std::size_t count = std::min(into.size() - given, (*piece)->own - from);
+    const std::size_t count = std::min(into.size() - given, (*piece)->own_bytes - from);
     std::memcpy(into.data() + given, (*piece)->bytes.get() + from, count);
     given += count;
     given_bytes_ += count;
@@ -93,54 +113,71 @@ std::size_t InflateAhead::produce(std::span<char> into) {
   return given;
 }
 
+const std::string& InflateAhead::damage() const {
+  static const std::string kNone;
+  return is_over_ && given_bytes_ == read_bytes_ ? packed_->damage() : kNone;
+}
+
+// Packed bytes that cannot be read matter when the unpacker comes to them.
+std::size_t InflateAhead::read_packed(std::span<char> into) {
+  try {
+    return packed_->read(into);
+  } catch (...) {
+    failure_ = std::current_exception();
+    return 0;
+  }
+}
+
 bool InflateAhead::read_piece() {
   if (is_over_) return false;
   if (spare_.empty()) spare_.push_back(std::make_shared<Piece>(piece_bytes_ + piece_bytes_ / 2));
+  pieces_.reserve(pieces_.size() + 1);  // what was read is not lost for want of memory
   const std::shared_ptr<Piece> piece = spare_.back();
-  const std::size_t got = packed_->read({piece->bytes.get(), piece_bytes_});
+  const std::size_t got = read_packed({piece->bytes.get(), piece_bytes_});
   is_over_ = got < piece_bytes_;
+  const std::shared_ptr<Piece> before = pieces_.empty() ? nullptr : pieces_.back();
   if (got > 0) {
     spare_.pop_back();
     piece->begin = read_bytes_;
-    piece->own = got;
-    piece->more = 0;
+    piece->own_bytes = got;
+    piece->next_bytes = 0;
     piece->is_posted = piece->is_done = false;
     piece->tokens_begin = piece->tokens_end = 0;
+    pieces_.push_back(piece);
     read_bytes_ += got;
   }
   // What begins in a piece may end in the next one.
-  if (!pieces_.empty() && !pieces_.back()->is_posted) {
-    Piece& before = *pieces_.back();
-    before.more = std::min(got, piece_bytes_ / 2);
-    if (got > 0) std::memcpy(before.bytes.get() + before.own, piece->bytes.get(), before.more);
-    post(pieces_.back());
+  if (before && !before->is_posted) {
+    before->next_bytes = std::min(got, piece_bytes_ / 2);
+    std::memcpy(before->bytes.get() + before->own_bytes, piece->bytes.get(), before->next_bytes);
+    post(before);
   }
-  if (got > 0) pieces_.push_back(piece);
+  if (got > 0 && is_over_) post(piece);
   return got > 0;
 }
 
-void InflateAhead::post(std::shared_ptr<Piece> piece) {
+void InflateAhead::post(const std::shared_ptr<Piece>& piece) {
   try {
     while (helpers_.size() < wanted_helpers_) helpers_.emplace_back([this] { help(); });
   } catch (const std::exception&) {
     wanted_helpers_ = helpers_.size();  // the system gives no more threads
   }
   if (helpers_.empty()) return;
-  piece->is_posted = true;
   {
     const std::lock_guard lock{mutex_};
-    jobs_.push_back(std::move(piece));
+    jobs_.push_back(piece);
   }
+  piece->is_posted = true;
   has_jobs_.notify_one();
 }
 
 void InflateAhead::drop_first() {
-  std::shared_ptr<Piece> piece = std::move(pieces_.front());
-  pieces_.pop_front();
+  const std::shared_ptr<Piece> piece = pieces_.front();
+  pieces_.erase(pieces_.begin());
   const std::lock_guard lock{mutex_};
   const bool was_waiting = std::erase(jobs_, piece) > 0;
   // One that a helper has is let go by it.
-  if (!piece->is_posted || was_waiting || piece->is_done) spare_.push_back(std::move(piece));
+  if (!piece->is_posted || was_waiting || piece->is_done) spare_.push_back(piece);
 }
 
 void InflateAhead::help() {
@@ -148,11 +185,11 @@ void InflateAhead::help() {
   while (true) {
     has_jobs_.wait(lock, [this] { return is_ended_ || !jobs_.empty(); });
     if (is_ended_) return;
-    const std::shared_ptr<Piece> piece = std::move(jobs_.front());
-    jobs_.pop_front();
-    const std::uint64_t likely = last_end_;
+    const std::shared_ptr<Piece> piece = jobs_.front();
+    jobs_.erase(jobs_.begin());
+    const std::uint64_t guess = last_end_;
     lock.unlock();
-    piece->read_tokens(likely);
+    piece->read_tokens(guess);
     lock.lock();
     piece->is_done = true;
     last_end_ = piece->tokens_end;

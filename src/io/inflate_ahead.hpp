@@ -9,7 +9,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -38,27 +38,30 @@ class InflateAhead final : public ByteSource {
 
   [[nodiscard]] std::uint64_t packed_bytes() const override { return packed_->packed_bytes(); }
   [[nodiscard]] double progress() const override;
-  [[nodiscard]] const std::string& damage() const override { return packed_->damage(); }
+  // Of what was read ahead, when all before it has been handed out.
+  [[nodiscard]] const std::string& damage() const override;
 
  private:
   struct Piece;
 
   std::size_t produce(std::span<char> into) override;
+  std::size_t read_packed(std::span<char> into);
   bool read_piece();
-  void post(std::shared_ptr<Piece> piece);
+  void post(const std::shared_ptr<Piece>& piece);
   void drop_first();
   void help();
 
   std::unique_ptr<ByteSource> packed_;
   std::size_t piece_bytes_, most_pieces_, wanted_helpers_;
-  std::uint64_t read_bytes_, given_bytes_;     // ends of what was read, and handed out
-  bool is_over_ = false;                       // nothing is left to be read
-  std::deque<std::shared_ptr<Piece>> pieces_;  // that were read, and may still be asked for
+  std::uint64_t read_bytes_, given_bytes_;      // ends of what was read, and handed out
+  bool is_over_;                                // nothing is left to be read
+  std::exception_ptr failure_;                  // why, if that was thrown
+  std::vector<std::shared_ptr<Piece>> pieces_;  // that were read, and may still be asked for
   std::vector<std::shared_ptr<Piece>> spare_;
 
   std::vector<std::thread> helpers_;
   std::mutex mutex_;  // guards what follows, and of each piece what its helper makes of it
-  std::deque<std::shared_ptr<Piece>> jobs_;
+  std::vector<std::shared_ptr<Piece>> jobs_;
   std::uint64_t last_end_ = 0;  // of the tokens that were read last
   bool is_ended_ = false;       // helpers are to go
   std::condition_variable has_jobs_, is_done_;

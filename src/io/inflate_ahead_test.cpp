@@ -1,5 +1,6 @@
 #include "io/inflate_ahead.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,11 +9,13 @@
 #include <random>
 #include <string>
 #include <string_view>
+#include <tracelens/error.hpp>
 #include <vector>
 
 #include "io/inflater.hpp"
 #include "io/packing_samples.hpp"
 #include "io/stream.hpp"
+#include "io/unpacked.hpp"
 
 namespace tracelens::io {
 namespace {
@@ -27,9 +30,10 @@ std::ostream& operator<<(std::ostream& out, const Got& got) {
   return out << got.text.size() << " bytes, damage '" << got.damage << "'";
 }
 
-Got unpack(std::string_view packed, int threads, std::size_t block_bytes = 100'000) {
+Got unpack(std::string_view packed, int threads, std::size_t block_bytes = 100'000,
+           std::size_t piece_bytes = kPieceBytes) {
   Stream in = Stream::over("sample", packed);
-  in.use_threads(threads, kPieceBytes);
+  in.use_threads(threads, piece_bytes);
   Got got;
   std::string block(block_bytes, '\0');
   while (const std::size_t count = in.read(block)) got.text.append(block, 0, count);
@@ -84,20 +88,29 @@ const std::string& large_text() {
   return kText;
 }
 
+std::string random_bytes(std::size_t count) {
+  std::string bytes(count, '\0');
+  std::mt19937 generator{7};
+  for (char& byte : bytes) byte = static_cast<char>(generator());
+  return bytes;
+}
+
 TEST(InflateAhead, MostOfATraceIsCopiedFromWhatOthersHaveRead) {
-  for (const int helpers : {1, 3}) {
-    const std::string packed = gzip(large_text(), {.level = 6, .memory = 5});
-    ASSERT_GT(packed.size(), 20 * kPieceBytes);
-    const Copied copied = copied_of(packed, helpers);
-    EXPECT_EQ(copied.all, large_text().size());
-    EXPECT_GT(copied.known, large_text().size() * 9 / 10) << helpers << " helpers";
-  }
+  // Packers with several threads flush; there is an empty block then that is not packed.
+  for (const int flush_every : {0, 131'072, 20'000})
+    for (const int helpers : {1, 3}) {
+      const std::string packed =
+          gzip(large_text(), {.level = 6, .memory = 5, .flush_every = flush_every});
+      ASSERT_GT(packed.size(), 20 * kPieceBytes);
+      const Copied copied = copied_of(packed, helpers);
+      EXPECT_EQ(copied.all, large_text().size());
+      EXPECT_GT(copied.known, large_text().size() * 9 / 10)
+          << helpers << " helpers, flushed every " << flush_every;
+    }
 }
 
 TEST(InflateAhead, TheTextIsTheSameHoweverItIsPacked) {
-  std::string random(300'000, '\0');
-  std::mt19937 generator{7};
-  for (char& byte : random) byte = static_cast<char>(generator());
+  const std::string random = random_bytes(300'000);
   const std::string mixed =
       large_text().substr(0, 2'000'000) + random + large_text().substr(2'500'000);
   for (const Packer& how :
@@ -146,6 +159,56 @@ TEST(InflateAhead, CutAndDamagedDataEndLikeThatOfOneThread) {
   EXPECT_EQ(damaged, 40);
 }
 
+// Helpers read further than the unpacker comes: what they find there is not told.
+TEST(InflateAhead, DamageOfAPackingWithinAPackingIsToldInItsOrder) {
+  const std::string inner = gzip(sample_text(12'000'000), {.level = 6});
+  constexpr std::size_t kFromEnd = 600'000;  // with pieces of 256 KB helpers have been there
+  ASSERT_GT(inner.size(), 3 * kFromEnd);
+  std::string archive = zip({{"trace.json.gz", inner}}, ZIP_CM_STORE);
+  const std::size_t begin = archive.find(inner.substr(0, 100));
+  ASSERT_NE(begin, std::string::npos);
+  const std::size_t at = begin + inner.size() - kFromEnd;
+  archive.replace(at, 100'000, random_bytes(100'000));
+  const Got one = unpack(archive, 1);
+  EXPECT_THAT(one.damage, testing::StartsWith("gzip data is damaged near packed byte"));
+  EXPECT_EQ(unpack(archive, 8, 100'000, 256 << 10), one);
+}
+
+// Like a file on a disk with a fault.
+class FailingSource final : public ByteSource {
+ public:
+  explicit FailingSource(std::string_view bytes) : bytes_{bytes} {}
+  [[nodiscard]] std::uint64_t packed_bytes() const override { return bytes_.size(); }
+  [[nodiscard]] double progress() const override { return 0; }
+  [[nodiscard]] const std::string& damage() const override { return none_; }
+
+ private:
+  std::size_t produce(std::span<char> into) override {
+    if (into.size() > bytes_.size()) throw Error{"sample", "cannot be read"};
+    std::ranges::copy(bytes_.substr(0, into.size()), into.begin());
+    bytes_.remove_prefix(into.size());
+    return into.size();
+  }
+  std::string_view bytes_;
+  std::string none_;
+};
+
+TEST(InflateAhead, WhatCannotBeReadFailsWhenTheUnpackerComesToIt) {
+  const std::string packed = gzip(large_text(), {.level = 6, .memory = 5});
+  const auto text_before = [&](int threads) {
+    const auto in = unpack_gzip(std::make_unique<FailingSource>(packed));
+    if (threads > 1) in->use_threads(threads, kPieceBytes);
+    std::string text, block(10'000, '\0');
+    EXPECT_THROW(while (const std::size_t count = in->read(block)) text.append(block, 0, count),
+                 Error);
+    EXPECT_THROW((void)in->read(block), Error);  // and again
+    return text.size();
+  };
+  const std::size_t alone = text_before(1);
+  EXPECT_GT(alone, large_text().size() / 4);
+  EXPECT_GE(text_before(8), alone);
+}
+
 // Whoever reads need not read to the end.
 TEST(InflateAhead, HelpersGoWithTheStream) {
   const std::string packed = gzip(large_text(), {.level = 6, .memory = 4});
@@ -177,6 +240,40 @@ TEST(BlockTokens, ABlockIsFoundWhereOneBegins) {
     EXPECT_EQ(inflating::find_block(packed, begins[i - 1] + 1, begins[i]), std::nullopt);
   }
   EXPECT_EQ(inflating::find_block({}, 0, 8), std::nullopt);
+}
+
+// There is text that looks like codes every two bytes, and would take minutes.
+TEST(BlockTokens, TheSearchGivesUpWhereEverythingLooksLikeABlock) {
+  std::string packed;
+  while (packed.size() < 100'000) packed += "P\b";
+  const std::size_t real = packed.size();
+  packed += deflated(large_text(), {.level = 6, .memory = 4});
+  const std::uint64_t all = 8 * packed.size();
+  EXPECT_EQ(inflating::find_block(packed, 8 * (real - 100), all), 8 * real);
+  EXPECT_EQ(inflating::find_block(packed, 0, all), std::nullopt);
+}
+
+TEST(BlockTokens, WhatIsNotPackedIsLiterals) {
+  const std::string text = large_text().substr(0, 200'000);
+  const std::string packed = deflated(text, {.level = 0}) + deflated(text, {.level = 6});
+  inflating::BlockTokens tokens;
+  tokens.read(packed, 0, 8 * packed.size());
+  EXPECT_TRUE(tokens.tokens().empty());
+  const std::string_view literals{tokens.literals().data(), tokens.literals().size()};
+  EXPECT_GT(literals.size(), 100'000U);  // the last block is left
+  EXPECT_TRUE(text.starts_with(literals));
+}
+
+TEST(BlockTokens, BlocksWithoutRoomAreLeft) {
+  for (const Packer& how :
+       {Packer{6, Z_DEFAULT_STRATEGY, 5}, Packer{6, Z_HUFFMAN_ONLY, 5}, Packer{0}}) {
+    const std::string packed = deflated(large_text(), how);
+    const std::string before(32 << 10, ' ');
+    const std::string text = unpacked_by_tokens(packed, before, 100'000);
+    EXPECT_GT(text.size(), 200'000U);
+    EXPECT_LT(text.size(), large_text().size());
+    EXPECT_TRUE(large_text().starts_with(text));
+  }
 }
 
 TEST(BlockTokens, LongRunsOfLiteralsHaveTokensOfTheirOwn) {

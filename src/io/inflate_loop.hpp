@@ -1,6 +1,6 @@
 // inflate_loop.hpp: the loop that reads codes of deflate data, whatever is done with what they stand for.
 //   struct Sink {
-//     bool has_room() const;                             // for three literals and a match
+//     bool has_room() const;                             // for four literals, or three and a match
 //     void literal(char c);
 //     bool takes(std::uint32_t back) const;              // a match from so many bytes ago
 //     void match(std::uint32_t length, std::uint32_t back);

@@ -30,7 +30,7 @@ class InflateSource final : public Unpacker {
   void use_threads(int threads, std::size_t piece_bytes) override {
     const int helpers = InflateAhead::helpers_for(threads);
     if (helpers == 0 || ahead_ != nullptr) return;
-    input_.read_through([&](std::unique_ptr<ByteSource> packed, std::uint64_t first_byte) {
+    input_.read_through([&](std::unique_ptr<ByteSource>& packed, std::uint64_t first_byte) {
       auto ahead =
           std::make_unique<InflateAhead>(std::move(packed), first_byte, helpers, piece_bytes);
       ahead_ = ahead.get();
@@ -89,22 +89,22 @@ class InflateSource final : public Unpacker {
   // What others have read the codes of. 0: nothing.
   std::size_t copy_known(std::span<char> into, std::size_t made) {
     if (ahead_ == nullptr) return 0;
-    if (!known_) {
+    if (!being_copied_) {
       if (!inflater_.may_copy(made)) return 0;
       const auto* tokens = ahead_->tokens_from(8 * input_.position() - inflater_.unused_bits());
       if (tokens == nullptr) return 0;
-      known_.emplace(*tokens);
+      being_copied_.emplace(*tokens);
     }
-    const std::size_t copied = inflater_.copy(*known_, into, made);
+    const std::size_t copied = inflater_.copy(*being_copied_, into, made);
     add_to_sums(into.subspan(made, copied));
-    if (inflater_.has_copied(*known_)) {
-      known_.reset();
+    if (inflater_.has_copied(*being_copied_)) {
+      being_copied_.reset();
       go_to(ahead_->end_of_tokens());
     }
     return copied;
   }
 
-  // Leaves the packed bytes before this bit.
+  // Leaves the packed bytes before this bit: one at least, no block has less than ten bits.
   void go_to(std::uint64_t bit) {
     for (std::uint64_t left = (bit + 7) / 8 - input_.position(); left > 0;) {
       const std::span<const char> next = input_.at_least(1);
@@ -188,8 +188,8 @@ class InflateSource final : public Unpacker {
   }
 
   Inflater inflater_;
-  InflateAhead* ahead_ = nullptr;               // between input_ and the packed bytes
-  std::optional<inflating::TokenPlace> known_;  // what is being copied
+  InflateAhead* ahead_ = nullptr;                      // between input_ and the packed bytes
+  std::optional<inflating::TokenPlace> being_copied_;  // what is being copied
   Wrapper wrapper_;
   bool in_header_;
   std::size_t wanted_ = 1;  // packed bytes, to get on

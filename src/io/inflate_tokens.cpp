@@ -81,7 +81,7 @@ void BlockTokens::read(std::span<const char> packed, std::uint64_t first, std::u
   Sink sink{.token = tokens_.get(),
             .last_token = tokens_.get() + kTokens - kMostOfRun - 1,
             .literal_end = literals_.get(),
-            .last_literal = literals_.get() + kLiterals - 3,
+            .last_literal = literals_.get() + kLiterals - 4,
             .run = literals_.get()};
   const auto keep = [&] {
     token_count_ = static_cast<std::size_t>(sink.token - tokens_.get());
@@ -91,7 +91,15 @@ void BlockTokens::read(std::span<const char> packed, std::uint64_t first, std::u
   for (keep(); end_ < until; keep()) {
     Block block;
     if (begin_block(bits, *tables_, block) != Begun::kYes) return;
-    if (block.is_last || block.tables == nullptr) return;
+    if (block.is_last) return;
+    if (block.tables == nullptr) {  // empty ones stand wherever a packer has put all it had
+      if (std::min(bits.end - bits.next, sink.last_literal - sink.literal_end) <
+          std::ptrdiff_t{block.stored_bytes})
+        return;
+      sink.literal_end = std::copy_n(bits.next, block.stored_bytes, sink.literal_end);
+      bits.next += block.stored_bytes;
+      continue;
+    }
     decode_codes_fast(bits, *block.tables, sink);
     // That was all, or something is in the way.
     bits.fill();
@@ -109,6 +117,9 @@ void BlockTokens::read(std::span<const char> packed, std::uint64_t first, std::u
 
 std::optional<std::uint64_t> find_block(std::span<const char> packed, std::uint64_t from,
                                         std::uint64_t until) {
+  // Random bytes have a thousand places in 256 KB that are worth a trial, packed text a hundred before its first
+  // block. There is text that has a hundred times as many, and the unpacker waits.
+  int trials_left = 4'000;
   Tables tables;
   constexpr unsigned kStep = 55;  // of 57 bits, where three can be seen
   constexpr std::uint64_t kBits =
@@ -123,6 +134,7 @@ std::optional<std::uint64_t> find_block(std::span<const char> packed, std::uint6
       const std::uint64_t bit = step + static_cast<unsigned>(std::countr_zero(places));
       if (bit >= until) return std::nullopt;
       if (!may_begin_block(packed, bit)) continue;
+      if (trials_left-- == 0) return std::nullopt;
       Bits bits = bits_from(packed, bit);
       Block block;
       if (begin_block(bits, tables, block) == Begun::kYes) return bit;

@@ -42,8 +42,8 @@ class Token {
 class BlockTokens {
  public:
   BlockTokens();
-  // Reads whole blocks from the bit `first` of `packed` on that begin before the bit `until`. Ends before one that is the last
-  // of all, is not packed, is damaged, ends behind `packed`, or finds no room.
+  // Reads whole blocks from the bit `first` of `packed` on that begin before the bit `until`. Ends before one that is
+  // the last of all, is damaged, ends behind `packed`, or finds no room.
   void read(std::span<const char> packed, std::uint64_t first, std::uint64_t until);
 
   [[nodiscard]] std::span<const Token> tokens() const { return {tokens_.get(), token_count_}; }
@@ -88,7 +88,8 @@ struct TokenPlace {
   bool has_match = false;  // still to be copied
 };
 
-// The first bit from `from` on, before `until`, where a block with codes of its own that is not the last seems to begin.
+// The first bit from `from` on, before `until`, where a block with codes of its own that is not the last seems to
+// begin. Gives up where too much looks like one at first sight.
 [[nodiscard]] std::optional<std::uint64_t> find_block(std::span<const char> packed,
                                                       std::uint64_t from, std::uint64_t until);
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "io/check.hpp"
 #include "io/inflate_loop.hpp"
 
 namespace tracelens::io {
@@ -272,7 +273,7 @@ void Inflater::copy_fast(inflating::TokenPlace& place, Room& room) {
 std::size_t Inflater::copy(inflating::TokenPlace& place, std::span<char> into, std::size_t made) {
   Room room{into.data(), into.data() + made, into.data() + into.size()};
   while (true) {
-    (void)copy_match(room);  // what it refers to is there, see may_copy()
+    TL_CHECK(copy_match(room));  // what it refers to is there, see may_copy()
     if (room.out == room.end) break;
     if (place.literals_left == 0 && !place.has_match) {
       copy_fast(place, room);

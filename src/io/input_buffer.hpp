@@ -40,10 +40,10 @@ class InputBuffer {
     return part_of(source_->progress(), position(), block_offset_ + end_);
   }
 
-  // Reads from now on what `wrap` makes of the source and the place where that goes on.
+  // Reads from now on what `wrap` makes of the source, which it moves from, and the place where that goes on.
   template <class Wrap>
   void read_through(const Wrap& wrap) {
-    source_ = wrap(std::move(source_), block_offset_ + end_);
+    source_ = wrap(source_, block_offset_ + end_);
   }
 
   static constexpr std::size_t kBlockBytes = 256 << 10;

@@ -18,8 +18,9 @@ def needs_limit(lab):
 
 
 def content(lab, size):
-    """Blanks without end, one text without end, a number without end, arrays in arrays, events."""
-    kind = lab.random.randrange(6)
+    """Blanks without end, one text without end, a number without end, arrays in arrays, text that looks like
+    the beginning of a block of deflate data every two bytes, events."""
+    kind = lab.random.randrange(7)
     if kind == 0:
         return HEAD + b" " * size
     if kind == 1:
@@ -30,14 +31,18 @@ def content(lab, size):
         return HEAD + b'{"ph":"X","args":{"a":' + b"[" * size
     if kind == 4:
         return b"[" * size
+    if kind == 5:
+        return HEAD + b'{"ph":"X","name":"' + b"P\b" * (size // 2)
     return HEAD + EVENT * (size // len(EVENT) // 4)
 
 
 def gzip_bombs(lab):
     needs_limit(lab)
     size = lab.random.choice((1, 4, 24)) << 20
-    lab.write("bomb.json.gz", gzip.compress(content(lab, size), 6, mtime=0))
-    lab.run(["report", "bomb.json.gz", "-o", "out.json"], outputs=["out.json"], limits=LIMIT)
+    lab.write("bomb.json.gz", gzip.compress(content(lab, size), lab.random.choice((0, 6)), mtime=0))
+    threads = lab.random.choice(("1", "8"))  # with 8, others read ahead
+    lab.run(["report", "bomb.json.gz", "-o", "out.json", "--threads", threads], outputs=["out.json"],
+            limits=LIMIT)
 
 
 def zstd_frame(parts):

@@ -179,8 +179,9 @@ class ReportVerb : public Verb {
     if (categories_ == "reference") options_.edition = Edition::kReference;
     if (options_.edition == Edition::kExtended)
       trace = input_.pseudo_ops().put_into(std::move(trace));
-    // Its cells go with the program: to free them one by one takes a while.
-    static Report& report = *new Report{make_report(trace, options_)};
+    // Its cells go with the program: to free them one by one takes a millisecond of bench/run's report.
+    static Report* kept = nullptr;
+    Report& report = *(kept = new Report{make_report(trace, options_)});
     report.csv_raw = csv_raw_;
     page_.set_title(report.title);
     if (!options_.tables.empty() && report.tables.empty())

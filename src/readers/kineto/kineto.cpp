@@ -365,7 +365,6 @@ class Assembly {
     const double events = static_cast<double>(builder_.size()) / fraction;
     if (events * kLargeEnough <= reserved_) return;
     const double more = reserved_ == 0 ? kMoreThanFirst : kMoreThanEstimated;
-    reserved_ = events * more;
     const double scale = more / fraction;
     const auto whole = [scale](std::size_t before, std::size_t own) {
       return static_cast<std::size_t>(static_cast<double>(before + own) * scale);
@@ -381,6 +380,7 @@ class Assembly {
                       .details = whole(before.details, own.details),
                       .category_texts = whole(before.category_texts, own.category_texts),
                       .memory_changes = whole(before.memory_changes, own.memory_changes)});
+    reserved_ = events * more;
   }
 
   void report(const Worker& worker) {
