@@ -12,7 +12,7 @@
 #include "diagnosis/kit/shapes.hpp"
 
 namespace tracelens {
-namespace {
+namespace attn_1 {
 
 constexpr Number kNumbers[] = {
     {"least_gpu_pct", 2, "% of the GPU's busy time in such attention"},
@@ -220,10 +220,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace attn_1
 
 extern const Rule kAttn1;
-constinit const Rule kAttn1 = {
-    .id = "ATTN-1", .title = "Attention without a fused kernel", .numbers = kNumbers, .find = find};
+constinit const Rule kAttn1 = {.id = "ATTN-1",
+                               .title = "Attention without a fused kernel",
+                               .numbers = attn_1::kNumbers,
+                               .find = attn_1::find};
 
 }  // namespace tracelens

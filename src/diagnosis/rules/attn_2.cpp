@@ -9,7 +9,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace attn_2 {
 
 constexpr Number kNumbers[] = {
     {"least_gpu_pct", 2, "% of the GPU's busy time in slow attention"},
@@ -73,12 +73,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace attn_2
 
 extern const Rule kAttn2;
 constinit const Rule kAttn2 = {.id = "ATTN-2",
                                .title = "Fused attention below expectation",
-                               .numbers = kNumbers,
-                               .find = find};
+                               .numbers = attn_2::kNumbers,
+                               .find = attn_2::find};
 
 }  // namespace tracelens

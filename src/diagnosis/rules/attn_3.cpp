@@ -6,7 +6,7 @@
 #include "diagnosis/kit/shapes.hpp"
 
 namespace tracelens {
-namespace {
+namespace attn_3 {
 
 constexpr Number kNumbers[] = {
     {"least_gpu_pct", 1, "% of the GPU's busy time in such copies"},
@@ -80,10 +80,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace attn_3
 
 extern const Rule kAttn3;
-constinit const Rule kAttn3 = {
-    .id = "ATTN-3", .title = "Copies around attention", .numbers = kNumbers, .find = find};
+constinit const Rule kAttn3 = {.id = "ATTN-3",
+                               .title = "Copies around attention",
+                               .numbers = attn_3::kNumbers,
+                               .find = attn_3::find};
 
 }  // namespace tracelens

@@ -10,7 +10,7 @@
 #include "diagnosis/rules/kernel_share.hpp"
 
 namespace tracelens {
-namespace {
+namespace attn_4 {
 
 constexpr Number kNumbers[] = {
     {"least_write_pct", 10, "% of attention's time that writing the cache takes"},
@@ -67,12 +67,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace attn_4
 
 extern const Rule kAttn4;
 constinit const Rule kAttn4 = {.id = "ATTN-4",
                                .title = "Cache writes and joins around attention",
-                               .numbers = kNumbers,
-                               .find = find};
+                               .numbers = attn_4::kNumbers,
+                               .find = attn_4::find};
 
 }  // namespace tracelens

@@ -11,7 +11,7 @@
 #include "diagnosis/kit/shapes.hpp"
 
 namespace tracelens {
-namespace {
+namespace cast_1 {
 
 constexpr Number kNumbers[] = {
     {"least_gpu_pct", 3, "% of the GPU's busy time in conversions"},
@@ -105,10 +105,10 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace cast_1
 
 extern const Rule kCast1;
 constinit const Rule kCast1 = {
-    .id = "CAST-1", .title = "Type conversions", .numbers = kNumbers, .find = find};
+    .id = "CAST-1", .title = "Type conversions", .numbers = cast_1::kNumbers, .find = cast_1::find};
 
 }  // namespace tracelens

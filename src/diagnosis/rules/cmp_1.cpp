@@ -6,7 +6,7 @@
 #include "diagnosis/rules/cmp_changes.hpp"
 
 namespace tracelens {
-namespace {
+namespace cmp_1 {
 
 constexpr Number kNumbers[] = {
     {"least_pct", 1, "% of the window that an op or module loses"},
@@ -34,10 +34,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace cmp_1
 
 extern const Rule kCmp1;
-constinit const Rule kCmp1 = {
-    .id = "CMP-1", .title = "Slower than in the other run", .numbers = kNumbers, .find = find};
+constinit const Rule kCmp1 = {.id = "CMP-1",
+                              .title = "Slower than in the other run",
+                              .numbers = cmp_1::kNumbers,
+                              .find = cmp_1::find};
 
 }  // namespace tracelens

@@ -6,7 +6,7 @@
 #include "diagnosis/rules/cmp_changes.hpp"
 
 namespace tracelens {
-namespace {
+namespace cmp_2 {
 
 constexpr Number kNumbers[] = {
     {"least_pct", 1, "% of the window that an op or module loses"},
@@ -32,10 +32,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace cmp_2
 
 extern const Rule kCmp2;
-constinit const Rule kCmp2 = {
-    .id = "CMP-2", .title = "Fewer kernels in the other run", .numbers = kNumbers, .find = find};
+constinit const Rule kCmp2 = {.id = "CMP-2",
+                              .title = "Fewer kernels in the other run",
+                              .numbers = cmp_2::kNumbers,
+                              .find = cmp_2::find};
 
 }  // namespace tracelens

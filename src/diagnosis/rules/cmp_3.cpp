@@ -7,7 +7,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace cmp_3 {
 
 constexpr Number kNumbers[] = {
     {"least_pct", 2, "% of the window more on the critical path than in the other run"},
@@ -68,12 +68,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace cmp_3
 
 extern const Rule kCmp3;
 constinit const Rule kCmp3 = {.id = "CMP-3",
                               .title = "More host time than in the other run",
-                              .numbers = kNumbers,
-                              .find = find};
+                              .numbers = cmp_3::kNumbers,
+                              .find = cmp_3::find};
 
 }  // namespace tracelens

@@ -6,7 +6,7 @@
 #include "diagnosis/rules/cmp_changes.hpp"
 
 namespace tracelens {
-namespace {
+namespace cmp_4 {
 
 constexpr Number kNumbers[] = {
     {"least_pct", 1, "% of the window that an op or module takes"},
@@ -32,10 +32,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace cmp_4
 
 extern const Rule kCmp4;
-constinit const Rule kCmp4 = {
-    .id = "CMP-4", .title = "Work that only this run does", .numbers = kNumbers, .find = find};
+constinit const Rule kCmp4 = {.id = "CMP-4",
+                              .title = "Work that only this run does",
+                              .numbers = cmp_4::kNumbers,
+                              .find = cmp_4::find};
 
 }  // namespace tracelens

@@ -6,7 +6,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace cmp_5 {
 
 constexpr Number kNumbers[] = {
     {"least_pct", 1, "% that a step takes longer than in the other run"},
@@ -37,12 +37,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace cmp_5
 
 extern const Rule kCmp5;
 constinit const Rule kCmp5 = {.id = "CMP-5",
                               .title = "Slower steps than in the other run",
-                              .numbers = kNumbers,
-                              .find = find};
+                              .numbers = cmp_5::kNumbers,
+                              .find = cmp_5::find};
 
 }  // namespace tracelens

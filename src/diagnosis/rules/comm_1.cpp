@@ -9,7 +9,7 @@
 #include "diagnosis/rules/comm_places.hpp"
 
 namespace tracelens {
-namespace {
+namespace comm_1 {
 
 constexpr Number kNumbers[] = {
     {"least_pct", 5, "% of the GPU's span in which it communicates and does not compute"},
@@ -76,13 +76,13 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace comm_1
 
 extern const Rule kComm1;
 constinit const Rule kComm1 = {.id = "COMM-1",
                                .title = "Exposed communication",
                                .explained_by = {"COMM-4", "COMM-2"},
-                               .numbers = kNumbers,
-                               .find = find};
+                               .numbers = comm_1::kNumbers,
+                               .find = comm_1::find};
 
 }  // namespace tracelens

@@ -10,7 +10,7 @@
 #include "diagnosis/rules/comm_places.hpp"
 
 namespace tracelens {
-namespace {
+namespace comm_2 {
 
 constexpr Number kNumbers[] = {
     {"least_wait_pct", 3, "% of the window that ranks wait on average"},
@@ -65,13 +65,13 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace comm_2
 
 extern const Rule kComm2;
 constinit const Rule kComm2 = {.id = "COMM-2",
                                .title = "Ranks arrive at different times",
                                .explained_by = {"COMM-4"},
-                               .numbers = kNumbers,
-                               .find = find};
+                               .numbers = comm_2::kNumbers,
+                               .find = comm_2::find};
 
 }  // namespace tracelens

@@ -12,7 +12,7 @@
 #include "diagnosis/rules/comm_places.hpp"
 
 namespace tracelens {
-namespace {
+namespace comm_3 {
 
 constexpr Number kNumbers[] = {
     {"least_mb", 1, "MB of a message; smaller ones are bound by latency"},
@@ -114,10 +114,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace comm_3
 
 extern const Rule kComm3;
-constinit const Rule kComm3 = {
-    .id = "COMM-3", .title = "Low collective bandwidth", .numbers = kNumbers, .find = find};
+constinit const Rule kComm3 = {.id = "COMM-3",
+                               .title = "Low collective bandwidth",
+                               .numbers = comm_3::kNumbers,
+                               .find = comm_3::find};
 
 }  // namespace tracelens

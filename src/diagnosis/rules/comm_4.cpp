@@ -10,7 +10,7 @@
 #include "tree/time_math.hpp"
 
 namespace tracelens {
-namespace {
+namespace comm_4 {
 
 constexpr Number kNumbers[] = {
     {"least_last_pct", 50, "% of its collectives to which the rank comes last"},
@@ -80,10 +80,10 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace comm_4
 
 extern const Rule kComm4;
 constinit const Rule kComm4 = {
-    .id = "COMM-4", .title = "One rank is late", .numbers = kNumbers, .find = find};
+    .id = "COMM-4", .title = "One rank is late", .numbers = comm_4::kNumbers, .find = comm_4::find};
 
 }  // namespace tracelens

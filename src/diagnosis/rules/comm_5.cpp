@@ -12,7 +12,7 @@
 #include "diagnosis/rules/comm_places.hpp"
 
 namespace tracelens {
-namespace {
+namespace comm_5 {
 
 constexpr Number kNumbers[] = {
     {"small_mb", 1, "MB below which a message is small"},
@@ -79,10 +79,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace comm_5
 
 extern const Rule kComm5;
-constinit const Rule kComm5 = {
-    .id = "COMM-5", .title = "Many small collectives", .numbers = kNumbers, .find = find};
+constinit const Rule kComm5 = {.id = "COMM-5",
+                               .title = "Many small collectives",
+                               .numbers = comm_5::kNumbers,
+                               .find = comm_5::find};
 
 }  // namespace tracelens

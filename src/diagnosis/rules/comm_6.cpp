@@ -10,7 +10,7 @@
 #include "diagnosis/rules/comm_places.hpp"
 
 namespace tracelens {
-namespace {
+namespace comm_6 {
 
 constexpr Number kNumbers[] = {
     {"least_per_step", 1, "repeats per step"},
@@ -73,10 +73,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace comm_6
 
 extern const Rule kComm6;
-constinit const Rule kComm6 = {
-    .id = "COMM-6", .title = "Repeated identical collectives", .numbers = kNumbers, .find = find};
+constinit const Rule kComm6 = {.id = "COMM-6",
+                               .title = "Repeated identical collectives",
+                               .numbers = comm_6::kNumbers,
+                               .find = comm_6::find};
 
 }  // namespace tracelens

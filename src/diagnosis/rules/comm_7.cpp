@@ -8,7 +8,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace comm_7 {
 
 // A backend that moves tensors of GPUs through the host; empty: none such.
 std::string slow_backend(const Trace& trace) {
@@ -63,10 +63,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers&) {
   return draft;
 }
 
-}  // namespace
+}  // namespace comm_7
 
 extern const Rule kComm7;
-constinit const Rule kComm7 = {
-    .id = "COMM-7", .title = "Obsolete way to use several GPUs", .numbers = {}, .find = find};
+constinit const Rule kComm7 = {.id = "COMM-7",
+                               .title = "Obsolete way to use several GPUs",
+                               .numbers = {},
+                               .find = comm_7::find};
 
 }  // namespace tracelens

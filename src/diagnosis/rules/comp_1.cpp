@@ -14,7 +14,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace comp_1 {
 
 constexpr Number kNumbers[] = {
     {"least_regions", 2, "different compiled regions per step"},
@@ -127,10 +127,10 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace comp_1
 
 extern const Rule kComp1;
 constinit const Rule kComp1 = {
-    .id = "COMP-1", .title = "Graph breaks", .numbers = kNumbers, .find = find};
+    .id = "COMP-1", .title = "Graph breaks", .numbers = comp_1::kNumbers, .find = comp_1::find};
 
 }  // namespace tracelens

@@ -9,7 +9,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace comp_2 {
 
 constexpr Number kNumbers[] = {
     {"least_pct", 1, "% of the window in compilers"},
@@ -73,10 +73,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace comp_2
 
 extern const Rule kComp2;
-constinit const Rule kComp2 = {
-    .id = "COMP-2", .title = "Compilation inside the window", .numbers = kNumbers, .find = find};
+constinit const Rule kComp2 = {.id = "COMP-2",
+                               .title = "Compilation inside the window",
+                               .numbers = comp_2::kNumbers,
+                               .find = comp_2::find};
 
 }  // namespace tracelens

@@ -7,7 +7,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace conv_1 {
 
 constexpr Number kNumbers[] = {
     {"least_gpu_pct", 2, "% of the GPU's busy time that convolutions lose"},
@@ -69,10 +69,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace conv_1
 
 extern const Rule kConv1;
-constinit const Rule kConv1 = {
-    .id = "CONV-1", .title = "Low convolution efficiency", .numbers = kNumbers, .find = find};
+constinit const Rule kConv1 = {.id = "CONV-1",
+                               .title = "Low convolution efficiency",
+                               .numbers = conv_1::kNumbers,
+                               .find = conv_1::find};
 
 }  // namespace tracelens

@@ -9,7 +9,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace conv_2 {
 
 constexpr Number kNumbers[] = {
     {"least_conv_pct", 10, "% of the convolutions' time in such kernels"},
@@ -92,12 +92,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace conv_2
 
 extern const Rule kConv2;
 constinit const Rule kConv2 = {.id = "CONV-2",
                                .title = "Layout conversions around convolutions",
-                               .numbers = kNumbers,
-                               .find = find};
+                               .numbers = conv_2::kNumbers,
+                               .find = conv_2::find};
 
 }  // namespace tracelens

@@ -8,7 +8,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace conv_3 {
 
 constexpr Number kNumbers[] = {
     {"least_gpu_pct", 2, "% of the GPU's busy time in such convolutions"},
@@ -65,12 +65,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace conv_3
 
 extern const Rule kConv3;
 constinit const Rule kConv3 = {.id = "CONV-3",
                                .title = "Convolutions in fp32 or by fallback kernels",
-                               .numbers = kNumbers,
-                               .find = find};
+                               .numbers = conv_3::kNumbers,
+                               .find = conv_3::find};
 
 }  // namespace tracelens

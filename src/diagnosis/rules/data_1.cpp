@@ -8,7 +8,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace data_1 {
 
 constexpr Number kNumbers[] = {
     {"least_pct", 5, "% of the window that data loading holds on the critical path"},
@@ -64,10 +64,10 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace data_1
 
 extern const Rule kData1;
 constinit const Rule kData1 = {
-    .id = "DATA-1", .title = "Waiting for data", .numbers = kNumbers, .find = find};
+    .id = "DATA-1", .title = "Waiting for data", .numbers = data_1::kNumbers, .find = data_1::find};
 
 }  // namespace tracelens

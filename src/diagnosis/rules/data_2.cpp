@@ -12,7 +12,7 @@
 #include "diagnosis/rules/uploads.hpp"
 
 namespace tracelens {
-namespace {
+namespace data_2 {
 
 constexpr Number kNumbers[] = {
     {"least_per_step", 1, "copies per step"},
@@ -101,10 +101,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace data_2
 
 extern const Rule kData2;
-constinit const Rule kData2 = {
-    .id = "DATA-2", .title = "Copies from pageable memory", .numbers = kNumbers, .find = find};
+constinit const Rule kData2 = {.id = "DATA-2",
+                               .title = "Copies from pageable memory",
+                               .numbers = data_2::kNumbers,
+                               .find = data_2::find};
 
 }  // namespace tracelens

@@ -12,7 +12,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace data_3 {
 
 constexpr Number kNumbers[] = {
     {"least_pct", 3, "% of the GPU's span in copies that nothing runs beside"},
@@ -77,10 +77,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace data_3
 
 extern const Rule kData3;
-constinit const Rule kData3 = {
-    .id = "DATA-3", .title = "Copies that nothing hides", .numbers = kNumbers, .find = find};
+constinit const Rule kData3 = {.id = "DATA-3",
+                               .title = "Copies that nothing hides",
+                               .numbers = data_3::kNumbers,
+                               .find = data_3::find};
 
 }  // namespace tracelens

@@ -10,7 +10,7 @@
 #include "diagnosis/rules/uploads.hpp"
 
 namespace tracelens {
-namespace {
+namespace data_4 {
 
 constexpr Number kNumbers[] = {
     {"least_pct", 0.5, "% of the window that mending saves; less is for information"},
@@ -82,10 +82,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace data_4
 
 extern const Rule kData4;
-constinit const Rule kData4 = {
-    .id = "DATA-4", .title = "Many small copies", .numbers = kNumbers, .find = find};
+constinit const Rule kData4 = {.id = "DATA-4",
+                               .title = "Many small copies",
+                               .numbers = data_4::kNumbers,
+                               .find = data_4::find};
 
 }  // namespace tracelens

@@ -10,7 +10,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace data_5 {
 
 constexpr Number kNumbers[] = {
     {"least_bytes", 1024, "bytes of a copy; smaller ones are read-backs"},
@@ -89,10 +89,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace data_5
 
 extern const Rule kData5;
-constinit const Rule kData5 = {
-    .id = "DATA-5", .title = "Tensors copied to the host", .numbers = kNumbers, .find = find};
+constinit const Rule kData5 = {.id = "DATA-5",
+                               .title = "Tensors copied to the host",
+                               .numbers = data_5::kNumbers,
+                               .find = data_5::find};
 
 }  // namespace tracelens

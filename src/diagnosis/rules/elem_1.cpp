@@ -4,7 +4,7 @@
 #include "diagnosis/rules/slow_rows.hpp"
 
 namespace tracelens {
-namespace {
+namespace elem_1 {
 
 constexpr Number kNumbers[] = {
     {"least_gpu_pct", 2, "% of the GPU's busy time in slow ones"},
@@ -23,10 +23,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace elem_1
 
 extern const Rule kElem1;
-constinit const Rule kElem1 = {
-    .id = "ELEM-1", .title = "Elementwise work below bandwidth", .numbers = kNumbers, .find = find};
+constinit const Rule kElem1 = {.id = "ELEM-1",
+                               .title = "Elementwise work below bandwidth",
+                               .numbers = elem_1::kNumbers,
+                               .find = elem_1::find};
 
 }  // namespace tracelens

@@ -8,7 +8,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace emb_1 {
 
 constexpr Number kNumbers[] = {
     {"least_gpu_pct", 3, "% of the GPU's busy time in such ops"},
@@ -49,10 +49,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace emb_1
 
 extern const Rule kEmb1;
-constinit const Rule kEmb1 = {
-    .id = "EMB-1", .title = "Gathers, scatters, embeddings", .numbers = kNumbers, .find = find};
+constinit const Rule kEmb1 = {.id = "EMB-1",
+                              .title = "Gathers, scatters, embeddings",
+                              .numbers = emb_1::kNumbers,
+                              .find = emb_1::find};
 
 }  // namespace tracelens

@@ -12,7 +12,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace fuse_1 {
 
 constexpr Number kNumbers[] = {
     {"least_gpu_pct", 1, "% of the GPU's busy time that fusing saves"},
@@ -75,12 +75,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace fuse_1
 
 extern const Rule kFuse1;
 constinit const Rule kFuse1 = {.id = "FUSE-1",
                                .title = "Chains of kernels that one could do",
-                               .numbers = kNumbers,
-                               .find = find};
+                               .numbers = fuse_1::kNumbers,
+                               .find = fuse_1::find};
 
 }  // namespace tracelens

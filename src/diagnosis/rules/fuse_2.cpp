@@ -10,7 +10,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace fuse_2 {
 
 constexpr Number kNumbers[] = {
     {"least_gpu_pct", 1, "% of the GPU's busy time in such work"},
@@ -61,12 +61,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace fuse_2
 
 extern const Rule kFuse2;
 constinit const Rule kFuse2 = {.id = "FUSE-2",
                                .title = "Elementwise work after matrix products",
-                               .numbers = kNumbers,
-                               .find = find};
+                               .numbers = fuse_2::kNumbers,
+                               .find = fuse_2::find};
 
 }  // namespace tracelens

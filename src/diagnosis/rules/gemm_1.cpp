@@ -8,7 +8,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace gemm_1 {
 
 constexpr Number kNumbers[] = {
     {"least_gpu_pct", 1, "% of the GPU's busy time that the products lose"},
@@ -64,10 +64,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace gemm_1
 
 extern const Rule kGemm1;
-constinit const Rule kGemm1 = {
-    .id = "GEMM-1", .title = "Low GEMM efficiency", .numbers = kNumbers, .find = find};
+constinit const Rule kGemm1 = {.id = "GEMM-1",
+                               .title = "Low GEMM efficiency",
+                               .numbers = gemm_1::kNumbers,
+                               .find = gemm_1::find};
 
 }  // namespace tracelens

@@ -8,7 +8,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace gemm_2 {
 
 constexpr Number kNumbers[] = {
     {"least_gpu_pct", 2, "% of the GPU's busy time in such products"},
@@ -97,10 +97,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace gemm_2
 
 extern const Rule kGemm2;
-constinit const Rule kGemm2 = {
-    .id = "GEMM-2", .title = "Misaligned matrix sizes", .numbers = kNumbers, .find = find};
+constinit const Rule kGemm2 = {.id = "GEMM-2",
+                               .title = "Misaligned matrix sizes",
+                               .numbers = gemm_2::kNumbers,
+                               .find = gemm_2::find};
 
 }  // namespace tracelens

@@ -8,7 +8,7 @@
 #include "diagnosis/rules/gemm_tiles.hpp"
 
 namespace tracelens {
-namespace {
+namespace gemm_3 {
 
 constexpr Number kNumbers[] = {
     {"least_gpu_pct", 2, "% of the GPU's busy time in such products"},
@@ -50,10 +50,10 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace gemm_3
 
 extern const Rule kGemm3;
 constinit const Rule kGemm3 = {
-    .id = "GEMM-3", .title = "Too few tiles", .numbers = kNumbers, .find = find};
+    .id = "GEMM-3", .title = "Too few tiles", .numbers = gemm_3::kNumbers, .find = gemm_3::find};
 
 }  // namespace tracelens

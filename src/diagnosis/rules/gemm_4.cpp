@@ -7,7 +7,7 @@
 #include "diagnosis/rules/gemm_tiles.hpp"
 
 namespace tracelens {
-namespace {
+namespace gemm_4 {
 
 constexpr Number kNumbers[] = {
     {"least_gpu_pct", 2, "% of the GPU's busy time that the last waves lose"},
@@ -53,10 +53,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace gemm_4
 
 extern const Rule kGemm4;
-constinit const Rule kGemm4 = {
-    .id = "GEMM-4", .title = "Last waves of tiles", .numbers = kNumbers, .find = find};
+constinit const Rule kGemm4 = {.id = "GEMM-4",
+                               .title = "Last waves of tiles",
+                               .numbers = gemm_4::kNumbers,
+                               .find = gemm_4::find};
 
 }  // namespace tracelens

@@ -10,7 +10,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace gemm_5 {
 
 constexpr Number kNumbers[] = {
     {"least_gpu_pct", 2, "% of the GPU's busy time in such products"},
@@ -110,10 +110,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace gemm_5
 
 extern const Rule kGemm5;
-constinit const Rule kGemm5 = {
-    .id = "GEMM-5", .title = "Wider precision than needed", .numbers = kNumbers, .find = find};
+constinit const Rule kGemm5 = {.id = "GEMM-5",
+                               .title = "Wider precision than needed",
+                               .numbers = gemm_5::kNumbers,
+                               .find = gemm_5::find};
 
 }  // namespace tracelens

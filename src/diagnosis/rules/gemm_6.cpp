@@ -6,7 +6,7 @@
 #include "diagnosis/rules/product_loops.hpp"
 
 namespace tracelens {
-namespace {
+namespace gemm_6 {
 
 constexpr Number kNumbers[] = {
     {"least_pct", 2, "% of the window that mending saves"},
@@ -71,10 +71,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace gemm_6
 
 extern const Rule kGemm6;
-constinit const Rule kGemm6 = {
-    .id = "GEMM-6", .title = "Skinny or tiny GEMMs", .numbers = kNumbers, .find = find};
+constinit const Rule kGemm6 = {.id = "GEMM-6",
+                               .title = "Skinny or tiny GEMMs",
+                               .numbers = gemm_6::kNumbers,
+                               .find = gemm_6::find};
 
 }  // namespace tracelens

@@ -9,7 +9,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace gemm_7 {
 
 constexpr Number kNumbers[] = {
     {"least_gpu_pct", 1, "% of the GPU's busy time that the slower layout loses"},
@@ -59,10 +59,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace gemm_7
 
 extern const Rule kGemm7;
-constinit const Rule kGemm7 = {
-    .id = "GEMM-7", .title = "Slower layout of a product", .numbers = kNumbers, .find = find};
+constinit const Rule kGemm7 = {.id = "GEMM-7",
+                               .title = "Slower layout of a product",
+                               .numbers = gemm_7::kNumbers,
+                               .find = gemm_7::find};
 
 }  // namespace tracelens

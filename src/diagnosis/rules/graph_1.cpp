@@ -9,7 +9,7 @@
 #include "diagnosis/rules/graph_launches.hpp"
 
 namespace tracelens {
-namespace {
+namespace graph_1 {
 
 constexpr Number kNumbers[] = {
     {"least_launches", 20, "launches per step"},
@@ -104,14 +104,14 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace graph_1
 
 extern const Rule kGraph1;
 constinit const Rule kGraph1 = {.id = "GRAPH-1",
                                 .title = "The same launches in every step: a graph would do",
                                 .is_generic = true,
                                 .needs_whole_graphs = true,
-                                .numbers = kNumbers,
-                                .find = find};
+                                .numbers = graph_1::kNumbers,
+                                .find = graph_1::find};
 
 }  // namespace tracelens

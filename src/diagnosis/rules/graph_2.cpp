@@ -8,7 +8,7 @@
 #include "diagnosis/rules/graph_launches.hpp"
 
 namespace tracelens {
-namespace {
+namespace graph_2 {
 
 constexpr Number kNumbers[] = {
     {"least_coverage_pct", 50, "% of GPU time that graphs launch"},
@@ -61,14 +61,14 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace graph_2
 
 extern const Rule kGraph2;
 constinit const Rule kGraph2 = {.id = "GRAPH-2",
                                 .title = "Many or small graphs",
                                 .is_generic = true,
                                 .needs_whole_graphs = true,
-                                .numbers = kNumbers,
-                                .find = find};
+                                .numbers = graph_2::kNumbers,
+                                .find = graph_2::find};
 
 }  // namespace tracelens

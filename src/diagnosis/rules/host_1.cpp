@@ -9,7 +9,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace host_1 {
 
 constexpr Number kNumbers[] = {
     {"least_idle_pct", 15, "% of the GPU's span that it idles"},
@@ -90,14 +90,14 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace host_1
 
 extern const Rule kHost1;
 constinit const Rule kHost1 = {.id = "HOST-1",
                                .title = "The host cannot keep the GPU fed",
                                .is_generic = true,
                                .needs_whole_graphs = true,
-                               .numbers = kNumbers,
-                               .find = find};
+                               .numbers = host_1::kNumbers,
+                               .find = host_1::find};
 
 }  // namespace tracelens

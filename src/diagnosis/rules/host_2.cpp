@@ -5,7 +5,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace host_2 {
 
 constexpr Number kNumbers[] = {
     {"least_pct", 3, "% of the critical path between queued kernels"},
@@ -58,14 +58,14 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace host_2
 
 extern const Rule kHost2;
 constinit const Rule kHost2 = {.id = "HOST-2",
                                .title = "Pauses between queued kernels",
                                .is_generic = true,
                                .needs_whole_graphs = true,
-                               .numbers = kNumbers,
-                               .find = find};
+                               .numbers = host_2::kNumbers,
+                               .find = host_2::find};
 
 }  // namespace tracelens

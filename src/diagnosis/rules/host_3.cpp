@@ -15,7 +15,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace host_3 {
 
 constexpr Number kNumbers[] = {
     {"least_repeats", 8, "repetitions of the same ops one after the other"},
@@ -251,10 +251,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace host_3
 
 extern const Rule kHost3;
-constinit const Rule kHost3 = {
-    .id = "HOST-3", .title = "A loop over small pieces of work", .numbers = kNumbers, .find = find};
+constinit const Rule kHost3 = {.id = "HOST-3",
+                               .title = "A loop over small pieces of work",
+                               .numbers = host_3::kNumbers,
+                               .find = host_3::find};
 
 }  // namespace tracelens

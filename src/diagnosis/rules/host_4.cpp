@@ -10,7 +10,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace host_4 {
 
 constexpr Number kNumbers[] = {
     {"long_us", 1000, "us of a launch call"},
@@ -77,12 +77,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace host_4
 
 extern const Rule kHost4;
 constinit const Rule kHost4 = {.id = "HOST-4",
                                .title = "First use of kernels inside the window",
-                               .numbers = kNumbers,
-                               .find = find};
+                               .numbers = host_4::kNumbers,
+                               .find = host_4::find};
 
 }  // namespace tracelens

@@ -4,7 +4,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace host_5 {
 
 constexpr Number kNumbers[] = {
     {"least_pct", 1, "% of the window that launch calls wait for room in the queue"},
@@ -34,10 +34,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace host_5
 
 extern const Rule kHost5;
-constinit const Rule kHost5 = {
-    .id = "HOST-5", .title = "Launch queue full", .numbers = kNumbers, .find = find};
+constinit const Rule kHost5 = {.id = "HOST-5",
+                               .title = "Launch queue full",
+                               .numbers = host_5::kNumbers,
+                               .find = host_5::find};
 
 }  // namespace tracelens

@@ -11,7 +11,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace host_6 {
 
 constexpr Number kNumbers[] = {
     {"least_us", 200, "us of an op, or of a stretch of Python, without the profiler"},
@@ -171,12 +171,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace host_6
 
 extern const Rule kHost6;
 constinit const Rule kHost6 = {.id = "HOST-6",
                                .title = "Work on the CPU that the GPU waits for",
-                               .numbers = kNumbers,
-                               .find = find};
+                               .numbers = host_6::kNumbers,
+                               .find = host_6::find};
 
 }  // namespace tracelens

@@ -9,7 +9,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace jax_1 {
 
 constexpr Number kNumbers[] = {
     {"least_idle_pct", 15, "% of the GPU's span that it idles"},
@@ -54,10 +54,13 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace jax_1
 
 extern const Rule kJax1;
-constinit const Rule kJax1 = {
-    .id = "JAX-1", .title = "Dispatch gaps", .is_generic = true, .numbers = kNumbers, .find = find};
+constinit const Rule kJax1 = {.id = "JAX-1",
+                              .title = "Dispatch gaps",
+                              .is_generic = true,
+                              .numbers = jax_1::kNumbers,
+                              .find = jax_1::find};
 
 }  // namespace tracelens

@@ -11,7 +11,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace jax_2 {
 
 constexpr Number kNumbers[] = {
     {"least_gpu_pct", 5, "% of the GPU's busy time in such kernels"},
@@ -80,10 +80,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace jax_2
 
 extern const Rule kJax2;
-constinit const Rule kJax2 = {
-    .id = "JAX-2", .title = "Kernels that XLA did not fuse", .numbers = kNumbers, .find = find};
+constinit const Rule kJax2 = {.id = "JAX-2",
+                              .title = "Kernels that XLA did not fuse",
+                              .numbers = jax_2::kNumbers,
+                              .find = jax_2::find};
 
 }  // namespace tracelens

@@ -10,7 +10,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace jax_3 {
 
 constexpr Number kNumbers[] = {
     {"least_pct", 5, "% of the window in which the GPU only copies from or to the host"},
@@ -73,10 +73,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace jax_3
 
 extern const Rule kJax3;
-constinit const Rule kJax3 = {
-    .id = "JAX-3", .title = "Copies between host and GPU", .numbers = kNumbers, .find = find};
+constinit const Rule kJax3 = {.id = "JAX-3",
+                              .title = "Copies between host and GPU",
+                              .numbers = jax_3::kNumbers,
+                              .find = jax_3::find};
 
 }  // namespace tracelens

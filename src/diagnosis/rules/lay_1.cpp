@@ -10,7 +10,7 @@
 #include "diagnosis/kit/shapes.hpp"
 
 namespace tracelens {
-namespace {
+namespace lay_1 {
 
 constexpr Number kNumbers[] = {
     {"least_gpu_pct", 3, "% of the GPU's busy time in such copies"},
@@ -132,10 +132,10 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace lay_1
 
 extern const Rule kLay1;
 constinit const Rule kLay1 = {
-    .id = "LAY-1", .title = "Layout copies", .numbers = kNumbers, .find = find};
+    .id = "LAY-1", .title = "Layout copies", .numbers = lay_1::kNumbers, .find = lay_1::find};
 
 }  // namespace tracelens

@@ -6,7 +6,7 @@
 #include "diagnosis/rules/memory_words.hpp"
 
 namespace tracelens {
-namespace {
+namespace mem_1 {
 
 constexpr Number kNumbers[] = {
     {"least_pct", 90, "% of the GPU's memory that the allocator holds at most"},
@@ -43,10 +43,10 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return std::nullopt;
 }
 
-}  // namespace
+}  // namespace mem_1
 
 extern const Rule kMem1;
 constinit const Rule kMem1 = {
-    .id = "MEM-1", .title = "Memory almost full", .numbers = kNumbers, .find = find};
+    .id = "MEM-1", .title = "Memory almost full", .numbers = mem_1::kNumbers, .find = mem_1::find};
 
 }  // namespace tracelens

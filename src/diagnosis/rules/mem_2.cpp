@@ -6,7 +6,7 @@
 #include "diagnosis/rules/memory_words.hpp"
 
 namespace tracelens {
-namespace {
+namespace mem_2 {
 
 constexpr Number kNumbers[] = {
     {"least_mib", 1024, "MiB held and not in use when most is in use"},
@@ -40,10 +40,10 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return std::nullopt;
 }
 
-}  // namespace
+}  // namespace mem_2
 
 extern const Rule kMem2;
 constinit const Rule kMem2 = {
-    .id = "MEM-2", .title = "Fragmented memory", .numbers = kNumbers, .find = find};
+    .id = "MEM-2", .title = "Fragmented memory", .numbers = mem_2::kNumbers, .find = mem_2::find};
 
 }  // namespace tracelens

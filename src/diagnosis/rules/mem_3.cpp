@@ -7,7 +7,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace mem_3 {
 
 constexpr Number kNumbers[] = {
     {"least_per_step", 1, "such calls per step, after the first step"},
@@ -86,12 +86,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace mem_3
 
 extern const Rule kMem3;
 constinit const Rule kMem3 = {.id = "MEM-3",
                               .title = "Memory from the driver again and again",
-                              .numbers = kNumbers,
-                              .find = find};
+                              .numbers = mem_3::kNumbers,
+                              .find = mem_3::find};
 
 }  // namespace tracelens

@@ -8,7 +8,7 @@
 #include "diagnosis/rules/memory_words.hpp"
 
 namespace tracelens {
-namespace {
+namespace mem_4 {
 
 constexpr Number kNumbers[] = {
     {"least_pct", 30, "% of the peak that belongs to one op and goes within the step"},
@@ -52,10 +52,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return std::nullopt;
 }
 
-}  // namespace
+}  // namespace mem_4
 
 extern const Rule kMem4;
-constinit const Rule kMem4 = {
-    .id = "MEM-4", .title = "One op dominates the peak", .numbers = kNumbers, .find = find};
+constinit const Rule kMem4 = {.id = "MEM-4",
+                              .title = "One op dominates the peak",
+                              .numbers = mem_4::kNumbers,
+                              .find = mem_4::find};
 
 }  // namespace tracelens

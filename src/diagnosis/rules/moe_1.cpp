@@ -12,7 +12,7 @@
 #include "diagnosis/rules/comm_places.hpp"
 
 namespace tracelens {
-namespace {
+namespace moe_1 {
 
 constexpr Number kNumbers[] = {
     {"least_imbalance", 1.3, "largest over mean share of what ranks send to each other"},
@@ -125,10 +125,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace moe_1
 
 extern const Rule kMoe1;
-constinit const Rule kMoe1 = {
-    .id = "MOE-1", .title = "Experts get uneven work", .numbers = kNumbers, .find = find};
+constinit const Rule kMoe1 = {.id = "MOE-1",
+                              .title = "Experts get uneven work",
+                              .numbers = moe_1::kNumbers,
+                              .find = moe_1::find};
 
 }  // namespace tracelens

@@ -4,7 +4,7 @@
 #include "diagnosis/rules/product_loops.hpp"
 
 namespace tracelens {
-namespace {
+namespace moe_2 {
 
 constexpr Number kNumbers[] = {
     {"least_pct", 2, "% of the window that mending saves"},
@@ -48,10 +48,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace moe_2
 
 extern const Rule kMoe2;
-constinit const Rule kMoe2 = {
-    .id = "MOE-2", .title = "Experts one after the other", .numbers = kNumbers, .find = find};
+constinit const Rule kMoe2 = {.id = "MOE-2",
+                              .title = "Experts one after the other",
+                              .numbers = moe_2::kNumbers,
+                              .find = moe_2::find};
 
 }  // namespace tracelens

@@ -8,7 +8,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace moe_3 {
 
 constexpr Number kNumbers[] = {
     {"most_tokens", 64, "tokens per expert, on average"},
@@ -71,10 +71,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace moe_3
 
 extern const Rule kMoe3;
-constinit const Rule kMoe3 = {
-    .id = "MOE-3", .title = "Experts bound by their weights", .numbers = kNumbers, .find = find};
+constinit const Rule kMoe3 = {.id = "MOE-3",
+                              .title = "Experts bound by their weights",
+                              .numbers = moe_3::kNumbers,
+                              .find = moe_3::find};
 
 }  // namespace tracelens

@@ -4,7 +4,7 @@
 #include "diagnosis/rules/slow_rows.hpp"
 
 namespace tracelens {
-namespace {
+namespace norm_1 {
 
 constexpr Number kNumbers[] = {
     {"least_gpu_pct", 2, "% of the GPU's busy time in slow ones"},
@@ -23,10 +23,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace norm_1
 
 extern const Rule kNorm1;
-constinit const Rule kNorm1 = {
-    .id = "NORM-1", .title = "Slow normalisation", .numbers = kNumbers, .find = find};
+constinit const Rule kNorm1 = {.id = "NORM-1",
+                               .title = "Slow normalisation",
+                               .numbers = norm_1::kNumbers,
+                               .find = norm_1::find};
 
 }  // namespace tracelens

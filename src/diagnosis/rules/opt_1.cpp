@@ -9,7 +9,7 @@
 #include "diagnosis/kit/shapes.hpp"
 
 namespace tracelens {
-namespace {
+namespace opt_1 {
 
 constexpr Number kNumbers[] = {
     {"least_kernels", 100, "kernels of the optimizer per step"},
@@ -107,10 +107,10 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace opt_1
 
 extern const Rule kOpt1;
 constinit const Rule kOpt1 = {
-    .id = "OPT-1", .title = "Optimizer not fused", .numbers = kNumbers, .find = find};
+    .id = "OPT-1", .title = "Optimizer not fused", .numbers = opt_1::kNumbers, .find = opt_1::find};
 
 }  // namespace tracelens

@@ -5,7 +5,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace opt_2 {
 
 constexpr Number kNumbers[] = {
     {"least_gpu_pct", 15, "% of the GPU's busy time in the optimizer"},
@@ -48,10 +48,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace opt_2
 
 extern const Rule kOpt2;
-constinit const Rule kOpt2 = {
-    .id = "OPT-2", .title = "Share of the optimizer", .numbers = kNumbers, .find = find};
+constinit const Rule kOpt2 = {.id = "OPT-2",
+                              .title = "Share of the optimizer",
+                              .numbers = opt_2::kNumbers,
+                              .find = opt_2::find};
 
 }  // namespace tracelens

@@ -11,7 +11,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace recomp_1 {
 
 constexpr Number kNumbers[] = {
     {"least_gpu_pct", 10, "% of what the GPU computes that is recomputation"},
@@ -143,10 +143,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace recomp_1
 
 extern const Rule kRecomp1;
-constinit const Rule kRecomp1 = {
-    .id = "RECOMP-1", .title = "Recomputation", .numbers = kNumbers, .find = find};
+constinit const Rule kRecomp1 = {.id = "RECOMP-1",
+                                 .title = "Recomputation",
+                                 .numbers = recomp_1::kNumbers,
+                                 .find = recomp_1::find};
 
 }  // namespace tracelens

@@ -4,7 +4,7 @@
 #include "diagnosis/rules/slow_rows.hpp"
 
 namespace tracelens {
-namespace {
+namespace red_1 {
 
 constexpr Number kNumbers[] = {
     {"least_gpu_pct", 2, "% of the GPU's busy time in slow ones"},
@@ -23,10 +23,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace red_1
 
 extern const Rule kRed1;
-constinit const Rule kRed1 = {
-    .id = "RED-1", .title = "Reductions below bandwidth", .numbers = kNumbers, .find = find};
+constinit const Rule kRed1 = {.id = "RED-1",
+                              .title = "Reductions below bandwidth",
+                              .numbers = red_1::kNumbers,
+                              .find = red_1::find};
 
 }  // namespace tracelens

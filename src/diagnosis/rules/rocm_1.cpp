@@ -4,7 +4,7 @@
 #include "diagnosis/rules/kernel_share.hpp"
 
 namespace tracelens {
-namespace {
+namespace rocm_1 {
 
 constexpr Number kNumbers[] = {
     {"least_gpu_pct", 3, "% of the GPU's busy time in such kernels"},
@@ -36,12 +36,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace rocm_1
 
 extern const Rule kRocm1;
 constinit const Rule kRocm1 = {.id = "ROCM-1",
                                .title = "Copies and fills by the runtime's kernels",
-                               .numbers = kNumbers,
-                               .find = find};
+                               .numbers = rocm_1::kNumbers,
+                               .find = rocm_1::find};
 
 }  // namespace tracelens

@@ -4,7 +4,7 @@
 #include "diagnosis/rules/kernel_share.hpp"
 
 namespace tracelens {
-namespace {
+namespace rocm_2 {
 
 constexpr Number kNumbers[] = {
     {"least_gpu_pct", 1, "% of the GPU's busy time in such kernels"},
@@ -36,10 +36,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace rocm_2
 
 extern const Rule kRocm2;
-constinit const Rule kRocm2 = {
-    .id = "ROCM-2", .title = "Autotuning or fallback kernels", .numbers = kNumbers, .find = find};
+constinit const Rule kRocm2 = {.id = "ROCM-2",
+                               .title = "Autotuning or fallback kernels",
+                               .numbers = rocm_2::kNumbers,
+                               .find = rocm_2::find};
 
 }  // namespace tracelens

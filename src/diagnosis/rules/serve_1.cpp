@@ -6,7 +6,7 @@
 #include "diagnosis/rules/serve_steps.hpp"
 
 namespace tracelens {
-namespace {
+namespace serve_1 {
 
 constexpr Number kNumbers[] = {
     {"least_pct", 10, "% of the window in which the GPU idles between steps"},
@@ -56,13 +56,13 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace serve_1
 
 extern const Rule kServe1;
 constinit const Rule kServe1 = {.id = "SERVE-1",
                                 .title = "Idle between serving steps",
                                 .needs_whole_graphs = true,
-                                .numbers = kNumbers,
-                                .find = find};
+                                .numbers = serve_1::kNumbers,
+                                .find = serve_1::find};
 
 }  // namespace tracelens

@@ -7,7 +7,7 @@
 #include "diagnosis/rules/serve_steps.hpp"
 
 namespace tracelens {
-namespace {
+namespace serve_2 {
 
 constexpr Number kNumbers[] = {
     {"least_steps_pct", 10, "% of the steps that work on prompts"},
@@ -59,10 +59,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace serve_2
 
 extern const Rule kServe2;
-constinit const Rule kServe2 = {
-    .id = "SERVE-2", .title = "Prefill blocks decode", .numbers = kNumbers, .find = find};
+constinit const Rule kServe2 = {.id = "SERVE-2",
+                                .title = "Prefill blocks decode",
+                                .numbers = serve_2::kNumbers,
+                                .find = serve_2::find};
 
 }  // namespace tracelens

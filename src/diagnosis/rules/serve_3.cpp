@@ -8,7 +8,7 @@
 #include "diagnosis/rules/serve_steps.hpp"
 
 namespace tracelens {
-namespace {
+namespace serve_3 {
 
 constexpr Number kNumbers[] = {
     {"most_requests", 8, "requests per step that only generates, on average"},
@@ -51,10 +51,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace serve_3
 
 extern const Rule kServe3;
-constinit const Rule kServe3 = {
-    .id = "SERVE-3", .title = "Decode batch too small", .numbers = kNumbers, .find = find};
+constinit const Rule kServe3 = {.id = "SERVE-3",
+                                .title = "Decode batch too small",
+                                .numbers = serve_3::kNumbers,
+                                .find = serve_3::find};
 
 }  // namespace tracelens

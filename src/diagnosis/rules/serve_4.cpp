@@ -5,7 +5,7 @@
 #include "diagnosis/rules/serve_steps.hpp"
 
 namespace tracelens {
-namespace {
+namespace serve_4 {
 
 constexpr Number kNumbers[] = {
     {"most_coverage_pct", 50, "% of their GPU time that graphs launch"},
@@ -56,14 +56,14 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace serve_4
 
 extern const Rule kServe4;
 constinit const Rule kServe4 = {.id = "SERVE-4",
                                 .title = "Decode without graphs",
                                 .is_generic = true,
                                 .needs_whole_graphs = true,
-                                .numbers = kNumbers,
-                                .find = find};
+                                .numbers = serve_4::kNumbers,
+                                .find = serve_4::find};
 
 }  // namespace tracelens

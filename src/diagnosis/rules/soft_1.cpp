@@ -12,7 +12,7 @@
 #include "diagnosis/kit/shapes.hpp"
 
 namespace tracelens {
-namespace {
+namespace soft_1 {
 
 constexpr Number kNumbers[] = {
     {"least_gpu_pct", 2, "% of the GPU's busy time in it"},
@@ -131,10 +131,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace soft_1
 
 extern const Rule kSoft1;
-constinit const Rule kSoft1 = {
-    .id = "SOFT-1", .title = "Softmax or cross entropy", .numbers = kNumbers, .find = find};
+constinit const Rule kSoft1 = {.id = "SOFT-1",
+                               .title = "Softmax or cross entropy",
+                               .numbers = soft_1::kNumbers,
+                               .find = soft_1::find};
 
 }  // namespace tracelens

@@ -9,7 +9,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace sync_1 {
 
 constexpr Number kNumbers[] = {
     {"least_pct", 1, "% of the window that mending a place saves"},
@@ -94,10 +94,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace sync_1
 
 extern const Rule kSync1;
-constinit const Rule kSync1 = {
-    .id = "SYNC-1", .title = "Synchronisation drains the queue", .numbers = kNumbers, .find = find};
+constinit const Rule kSync1 = {.id = "SYNC-1",
+                               .title = "Synchronisation drains the queue",
+                               .numbers = sync_1::kNumbers,
+                               .find = sync_1::find};
 
 }  // namespace tracelens

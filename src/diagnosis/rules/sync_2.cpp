@@ -11,7 +11,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace sync_2 {
 
 constexpr Number kNumbers[] = {
     {"least_pct", 0.5, "% of the window that mending saves"},
@@ -94,10 +94,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace sync_2
 
 extern const Rule kSync2;
-constinit const Rule kSync2 = {
-    .id = "SYNC-2", .title = "Scalar read-backs", .numbers = kNumbers, .find = find};
+constinit const Rule kSync2 = {.id = "SYNC-2",
+                               .title = "Scalar read-backs",
+                               .numbers = sync_2::kNumbers,
+                               .find = sync_2::find};
 
 }  // namespace tracelens

@@ -11,7 +11,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace sync_3 {
 
 constexpr Number kNumbers[] = {
     {"least_pct", 1, "% of the window that mending saves"},
@@ -79,10 +79,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace sync_3
 
 extern const Rule kSync3;
-constinit const Rule kSync3 = {
-    .id = "SYNC-3", .title = "Device-wide waits in the loop", .numbers = kNumbers, .find = find};
+constinit const Rule kSync3 = {.id = "SYNC-3",
+                               .title = "Device-wide waits in the loop",
+                               .numbers = sync_3::kNumbers,
+                               .find = sync_3::find};
 
 }  // namespace tracelens

@@ -4,7 +4,7 @@
 #include "diagnosis/rules/slow_rows.hpp"
 
 namespace tracelens {
-namespace {
+namespace tri_1 {
 
 constexpr Number kNumbers[] = {
     {"least_gpu_pct", 2, "% of the GPU's busy time in slow ones"},
@@ -24,10 +24,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace tri_1
 
 extern const Rule kTri1;
-constinit const Rule kTri1 = {
-    .id = "TRI-1", .title = "Slow compiled kernels", .numbers = kNumbers, .find = find};
+constinit const Rule kTri1 = {.id = "TRI-1",
+                              .title = "Slow compiled kernels",
+                              .numbers = tri_1::kNumbers,
+                              .find = tri_1::find};
 
 }  // namespace tracelens

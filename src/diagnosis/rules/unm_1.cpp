@@ -9,7 +9,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace unm_1 {
 
 constexpr Number kNumbers[] = {
     {"least_gpu_pct", 3, "% of the GPU's busy time in an op of one name"},
@@ -70,10 +70,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace unm_1
 
 extern const Rule kUnm1;
-constinit const Rule kUnm1 = {
-    .id = "UNM-1", .title = "Significant ops without a model", .numbers = kNumbers, .find = find};
+constinit const Rule kUnm1 = {.id = "UNM-1",
+                              .title = "Significant ops without a model",
+                              .numbers = unm_1::kNumbers,
+                              .find = unm_1::find};
 
 }  // namespace tracelens

@@ -7,7 +7,7 @@
 #include "diagnosis/kit/rule.hpp"
 
 namespace tracelens {
-namespace {
+namespace var_1 {
 
 constexpr Number kNumbers[] = {
     {"least_gpu_pct", 5, "% of the GPU's busy time in calls of the same arguments"},
@@ -63,10 +63,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   return draft;
 }
 
-}  // namespace
+}  // namespace var_1
 
 extern const Rule kVar1;
-constinit const Rule kVar1 = {
-    .id = "VAR-1", .title = "Unstable kernel times", .numbers = kNumbers, .find = find};
+constinit const Rule kVar1 = {.id = "VAR-1",
+                              .title = "Unstable kernel times",
+                              .numbers = var_1::kNumbers,
+                              .find = var_1::find};
 
 }  // namespace tracelens
