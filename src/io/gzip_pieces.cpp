@@ -1,6 +1,5 @@
 #include "io/gzip_pieces.hpp"
 
-#include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
 #include <zlib.h>
 
@@ -8,6 +7,7 @@
 #include <limits>
 
 #include "io/check.hpp"
+#include "io/crc.hpp"
 
 namespace tracelens::io {
 
@@ -30,7 +30,7 @@ GzipPiece GzipPacker::pack(std::string_view text) {
   GzipPiece piece;
   // The library does not write through these pointers.
   auto* const bytes = reinterpret_cast<std::uint8_t*>(const_cast<char*>(text.data()));
-  piece.crc = crc32_gzip_refl(0, bytes, text.size());
+  piece.crc = crc_with(0, text);
   piece.text_bytes = text.size();
   isal_zstream& stream = state_->stream;
   isal_deflate_init(&stream);

@@ -1,9 +1,10 @@
 // inflate_ahead.hpp: other threads read the codes of deflate data before whoever unpacks it gets there.
 //   InflateAhead packed{std::move(file), 0, helpers_for(threads), kPieceBytes};   // still the packed bytes
 //   if (const BlockTokens* known = packed.tokens_from(bit)) inflater.copy(...);   // else: unpack them as ever
-// Packed bytes are read in pieces, some of them ahead. A helper finds the first block that begins in a piece and reads the codes of
-// all that do (io/inflate_tokens.hpp); that these are the right ones shows when the unpacker comes to that very bit. What is
-// rare is left to the unpacker, and so what is damaged, and the text is the same whoever helps.
+// Packed bytes are read in pieces, some of them ahead. A helper finds the first block that begins in a piece and
+// reads the codes of all that do (io/inflate_tokens.hpp); that these are the right ones shows when the unpacker comes
+// to that very bit. What is rare is left to the unpacker, and so what is damaged, and the text is the same whoever
+// helps.
 #pragma once
 
 #include <condition_variable>

@@ -3,7 +3,6 @@
 //   const std::string archive = zip({{"trace.json", "[]"}});
 #pragma once
 
-#include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
 #include <zip.h>
 #include <zlib.h>
@@ -17,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/crc.hpp"
 #include "io/temporary_folder.hpp"
 
 namespace tracelens::io {
@@ -79,6 +79,11 @@ inline std::string little_endian(std::uint64_t value, int bytes) {
   return text;
 }
 
+// What a member ends with.
+inline std::string gzip_sums(std::string_view text) {
+  return little_endian(crc_with(0, text), 4) + little_endian(text.size(), 4);
+}
+
 // A member that is not compressed, behind a header with every optional field.
 inline std::string gzip_with_full_header(std::string_view text) {
   constexpr int kCrc = 2, kExtra = 4, kName = 8, kComment = 16;
@@ -86,21 +91,15 @@ inline std::string gzip_with_full_header(std::string_view text) {
   member += static_cast<char>(kCrc | kExtra | kName | kComment);
   member += little_endian(0, 6) + little_endian(5, 2) + "extra";
   member += std::string{"trace.json"} + '\0' + "a comment" + '\0';
-  const auto crc = [](std::string_view bytes) {
-    return crc32_gzip_refl(0, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
-  };
-  member += little_endian(crc(member) & 0xffff, 2);
+  member += little_endian(crc_with(0, member) & 0xffff, 2);
   member += '\x01' + little_endian(text.size(), 2) + little_endian(~text.size() & 0xffff, 2);
   member += text;
-  return member + little_endian(crc(text), 4) + little_endian(text.size(), 4);
+  return member + gzip_sums(text);
 }
 
 // A member with such data.
 inline std::string gzip(std::string_view text, const Packer& how) {
-  const auto crc =
-      crc32_gzip_refl(0, reinterpret_cast<const unsigned char*>(text.data()), text.size());
-  return std::string{"\x1f\x8b\x08\0\0\0\0\0\0\xff", 10} + deflated(text, how) +
-         little_endian(crc, 4) + little_endian(text.size(), 4);
+  return std::string{"\x1f\x8b\x08\0\0\0\0\0\0\xff", 10} + deflated(text, how) + gzip_sums(text);
 }
 
 inline std::string zstd(std::string_view text) {
