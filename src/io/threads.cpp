@@ -15,4 +15,10 @@ int thread_count(int requested) {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
+int spare_threads(int requested) {
+  constexpr int kMany = 4;
+  const int all = thread_count(requested);
+  return all >= kMany ? all : 1;
+}
+
 }  // namespace tracelens::io

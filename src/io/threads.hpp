@@ -8,4 +8,8 @@ namespace tracelens::io {
 // container CPU sets count). Never less than 1.
 int thread_count(int requested);
 
+// How many of these a piece of work may use that others are done beside: all where there are many; few are
+// kept busy by the others.
+int spare_threads(int requested);
+
 }  // namespace tracelens::io

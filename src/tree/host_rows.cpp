@@ -89,9 +89,18 @@ HostRows host_rows(const Trace& trace, const TreeOptions& options) {
 
 HostRows host_rows_by_time(const Trace& trace, const TreeOptions& options) {
   HostRows host = host_rows(trace, options);
-  io::for_each_part(io::thread_count(options.threads), host.tracks(), [&](std::size_t track) {
-    std::vector<std::uint32_t> scratch;
-    sort_by_time(host.of(track), trace.ts_ns(), scratch);
+  const int threads = io::thread_count(options.threads);
+  // Long threads by all of ours, one after the other; the others each by one of ours.
+  const bool has_many = io::spare_threads(threads) > 1;
+  const auto is_long = [&](std::size_t track) {
+    return has_many && host.of(track).size() > io::Ranges::kRangeSize;
+  };
+  std::vector<std::uint32_t> scratch;
+  for (std::size_t track = 0; track < host.tracks(); ++track)
+    if (is_long(track)) sort_by_time(host.of(track), trace.ts_ns(), scratch, threads);
+  io::for_each_part(threads, host.tracks(), [&](std::size_t track) {
+    std::vector<std::uint32_t> own_scratch;
+    if (!is_long(track)) sort_by_time(host.of(track), trace.ts_ns(), own_scratch);
   });
   return host;
 }
