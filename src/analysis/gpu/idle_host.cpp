@@ -14,6 +14,8 @@
 #include "analysis/gpu/busy_time.hpp"
 #include "analysis/gpu/launch_calls.hpp"
 #include "analysis/gpu/thread_walk.hpp"
+#include "io/parallel.hpp"
+#include "io/threads.hpp"
 #include "tree/host_rows.hpp"
 #include "tree/time_math.hpp"
 
@@ -48,6 +50,8 @@ class Ledger {
     const std::uint32_t line = line_of(state, name);
     IdleCharge& charge = charges_[line];
     if (charge.last_gap != gap) {
+      if (charge.gaps == 0) first_gaps_[line].gap = gap;
+      if (charge.gaps == 1) first_gaps_[line].ns = charge.ns_of_last_gap;
       charge.last_gap = gap;
       charge.ns_of_last_gap = 0;
       ++charge.gaps;
@@ -58,6 +62,7 @@ class Ledger {
     charge.ns_of_last_gap = plus_ns(charge.ns_of_last_gap, ns);
     charge.longest_ns = std::max(charge.longest_ns, charge.ns_of_last_gap);
   }
+  [[nodiscard]] bool keeps_shares() const { return keeps_shares_; }
   [[nodiscard]] std::vector<GapHost> largest_shares(std::size_t gaps) {
     std::ranges::stable_sort(shares_, {}, [](const Share& share) {
       return std::pair{share.gap, share.charge};
@@ -75,6 +80,34 @@ class Ledger {
     }
     return largest;
   }
+  // What was charged elsewhere, as if it were charged here now.
+  void add(const Ledger& part) {
+    std::vector<std::uint32_t> lines;  // by line of the part
+    for (std::size_t i = 0; i < part.charges_.size(); ++i) {
+      const IdleCharge& more = part.charges_[i];
+      const FirstGap& first = part.first_gaps_[i];
+      const StringId name = more.name.valid() ? shared_name(more.name) : more.name;
+      lines.push_back(line_of(more.state, name));
+      IdleCharge& charge = charges_[lines.back()];
+      const bool goes_on = charge.last_gap == first.gap;
+      const std::int64_t first_ns = plus_ns(goes_on ? charge.ns_of_last_gap : 0,
+                                            more.gaps == 1 ? more.ns_of_last_gap : first.ns);
+      charge.ns = plus_ns(charge.ns, more.ns);
+      charge.longest_ns = std::max({charge.longest_ns, more.longest_ns, first_ns});
+      charge.gaps += more.gaps - (goes_on ? 1 : 0);
+      charge.last_gap = more.last_gap;
+      charge.ns_of_last_gap = more.gaps == 1 ? first_ns : more.ns_of_last_gap;
+    }
+    for (const Share& share : part.shares_)
+      shares_.push_back({share.gap, lines[share.charge], share.ns});
+  }
+  // Nothing more will be charged.
+  void close() {
+    shared_names_ = {};
+    first_by_text_ = {};
+    first_of_name_ = {};
+    next_of_name_ = {};
+  }
   std::vector<IdleCharge> take() && { return std::move(charges_); }
 
  private:
@@ -89,17 +122,23 @@ class Ledger {
     }
     const auto line = static_cast<std::uint32_t>(charges_.size());
     *place = line;
+    add_line(state, name);
+    return line;
+  }
+  void add_line(HostState state, StringId name) {
     charges_.push_back({.state = state, .name = name});
     next_of_name_.push_back(kNone);
-    return line;
+    first_gaps_.emplace_back();
   }
 
   // The first of all names that differ only in an address.
   StringId shared_name(StringId name) {
     StringId& shared = shared_names_[name.row];
-    if (!shared.valid())
-      shared = first_by_text_.try_emplace(without_address(trace_.text(name)), name).first->second;
+    if (!shared.valid()) shared = first_with_text_of(name);
     return shared;
+  }
+  StringId first_with_text_of(StringId name) {
+    return first_by_text_.try_emplace(without_address(trace_.text(name)), name).first->second;
   }
 
   const Trace& trace_;
@@ -108,6 +147,11 @@ class Ledger {
   std::vector<std::uint32_t> first_of_name_;  // lines by StringId, without a name last; kNone: none
   std::vector<std::uint32_t> next_of_name_;   // by line
   std::vector<IdleCharge> charges_;           // the lines
+  struct FirstGap {
+    std::size_t gap = 0;
+    std::int64_t ns = 0;  // once there is a second
+  };
+  std::vector<FirstGap> first_gaps_;  // by line
   struct Share {
     std::size_t gap;
     std::uint32_t charge;
@@ -205,6 +249,92 @@ class MainThreads {
   std::map<std::string, Thread> best_;
 };
 
+// Charges what threads were doing in given stretches of time.
+class HostWalker {
+ public:
+  HostWalker(const Trace& trace, const HostRows& host, int threads, Ledger& ledger)
+      : trace_{trace},
+        host_{host},
+        threads_{io::spare_threads(threads)},
+        ledger_{ledger},
+        states_{trace} {}
+
+  // `stretches` by track. `unexplained` is told of those in which a thread did nothing.
+  template <class Unexplained>
+  void walk(std::span<const std::vector<Stretch>> stretches, const Unexplained& unexplained) {
+    const std::vector<Part> parts = walk_long_ones(stretches);
+    auto part = parts.begin();
+    std::vector<Stretch> left;  // of a track
+    for (std::uint32_t track = 0; track < host_.tracks(); ++track) {
+      if (stretches[track].empty()) continue;
+      left.clear();
+      if (part == parts.end() || part->track != track)
+        charge({host_.of(track), stretches[track]}, states_, ledger_, left);
+      for (; part != parts.end() && part->track == track; ++part) {
+        ledger_.add(*part->ledger);
+        left.insert(left.end(), part->unexplained.begin(), part->unexplained.end());
+      }
+      for (const Stretch& stretch : left) unexplained(track, stretch);
+    }
+  }
+
+ private:
+  struct Part {
+    std::uint32_t track = 0;
+    ThreadWalk walk;
+    std::optional<Ledger> ledger = {};
+    std::vector<Stretch> unexplained = {};
+  };
+
+  void charge(const ThreadWalk& walk, HostStates& states, Ledger& ledger,
+              std::vector<Stretch>& unexplained) const {
+    walk_thread(
+        trace_, walk, HostState{},
+        [&](HostState caller, EventId event) { return states.in(caller, event); },
+        [&](const Stretch& stretch, Interval time, const OpenEvent<HostState>* innermost) {
+          if (innermost != nullptr)
+            ledger.charge(stretch.gap, innermost->state, trace_.names()[innermost->event.row],
+                          time);
+          else
+            unexplained.push_back({time, stretch.gap});
+        });
+  }
+
+  // Those of threads that are worth several threads of ours, by track.
+  [[nodiscard]] std::vector<Part> walk_long_ones(
+      std::span<const std::vector<Stretch>> stretches) const {
+    if (threads_ == 1) return {};
+    // Each part has a ledger of its own, which has room for every name.
+    const std::size_t part_rows =
+        std::max<std::size_t>(std::size_t{1} << 16, trace_.string_count());
+    std::vector<std::uint32_t> tracks;
+    for (std::uint32_t track = 0; track < host_.tracks(); ++track)
+      if (!stretches[track].empty() && host_.of(track).size() >= 2 * part_rows)
+        tracks.push_back(track);
+    std::vector<std::vector<ThreadWalk>> walks(tracks.size());
+    io::for_each_part(threads_, tracks.size(), [&](std::size_t i) {
+      walks[i] = cut_walk(trace_, {host_.of(tracks[i]), stretches[tracks[i]]}, part_rows);
+    });
+    std::vector<Part> parts;
+    for (std::size_t i = 0; i < tracks.size(); ++i)
+      for (ThreadWalk& walk : walks[i]) parts.push_back({tracks[i], std::move(walk)});
+    io::for_each_part(threads_, parts.size(), [&](std::size_t i) {
+      Part& part = parts[i];
+      HostStates states{trace_};
+      part.ledger.emplace(trace_, ledger_.keeps_shares());
+      charge(part.walk, states, *part.ledger, part.unexplained);
+      part.ledger->close();
+    });
+    return parts;
+  }
+
+  const Trace& trace_;
+  const HostRows& host_;
+  int threads_;
+  Ledger& ledger_;
+  HostStates states_;
+};
+
 }  // namespace
 
 std::vector<IdleCharge> charge_gaps(const TraceFacts& facts, std::span<const IdleGap> gaps,
@@ -224,34 +354,21 @@ std::vector<IdleCharge> charge_gaps(const TraceFacts& facts, std::span<const Idl
   }
   const std::optional<HostRows> more_rows = with_loading(facts);
   const HostRows& host = more_rows ? *more_rows : facts.called_rows();
-  HostStates states{trace};
-  // Charges what the thread was doing; returns the stretches in which it did nothing.
-  const auto walk = [&](std::uint32_t track, std::span<const Stretch> stretches) {
-    std::vector<Stretch> unexplained;
-    walk_thread(
-        trace, host.of(track), stretches, HostState{},
-        [&](HostState caller, EventId event) { return states.in(caller, event); },
-        [&](const Stretch& stretch, Interval time, const OpenEvent<HostState>* innermost) {
-          if (innermost != nullptr)
-            ledger.charge(stretch.gap, innermost->state, trace.names()[innermost->event.row], time);
-          else
-            unexplained.push_back({time, stretch.gap});
-        });
-    return unexplained;
-  };
   const MainThreads main_threads{trace, host};
   std::map<std::uint32_t, std::vector<Stretch>>
       of_main;  // what the launching threads do not explain
-  for (std::uint32_t track = 0; track < host.tracks(); ++track) {
-    if (of_thread[track].empty()) continue;
-    for (const Stretch& stretch : walk(track, of_thread[track]))
-      of_main[main_threads.of({track})].push_back(stretch);
-  }
+  HostWalker walker{trace, host, facts.threads(), ledger};
+  walker.walk(of_thread, [&](std::uint32_t track, const Stretch& stretch) {
+    of_main[main_threads.of({track})].push_back(stretch);
+  });
+  for (std::vector<Stretch>& stretches : of_thread) stretches.clear();
   for (auto& [track, stretches] : of_main) {
     std::ranges::sort(stretches, {}, [](const Stretch& stretch) { return stretch.time.start; });
-    for (const Stretch& stretch : walk(track, stretches))
-      ledger.charge(stretch.gap, {}, {}, stretch.time);
+    of_thread[track] = std::move(stretches);
   }
+  walker.walk(of_thread, [&](std::uint32_t, const Stretch& stretch) {
+    ledger.charge(stretch.gap, {}, {}, stretch.time);
+  });
   if (of_gaps != nullptr) *of_gaps = ledger.largest_shares(gaps.size());
   return std::move(ledger).take();
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <random>
 #include <string>
+#include <tracelens/table_text.hpp>
 #include <utility>
 
 #include "analysis/gpu/timeline.hpp"
@@ -286,6 +287,44 @@ TEST(GpuIdle, RandomTracesChargeAllIdleTimeOnce) {
     for (const IdleShare& share : idle.causes) sum_ns += share.ns;
     ASSERT_EQ(sum_ns, idle.idle_ns);
   }
+}
+
+// Long threads are looked at in parts.
+TEST(GpuIdle, IsTheSameForAnyNumberOfThreads) {
+  TestTrace t;
+  std::mt19937 random{3};
+  constexpr int kSteps = 36'000;
+  const auto below = [&](int most) { return static_cast<int>(random() % 1000) % most; };
+  const auto name = [](std::string_view kind, int number) {
+    return std::string{kind}.append(" at 0x").append(std::to_string(number));
+  };
+  t.python("main", 0, kSteps * 100.0);
+  t.python("backward", 0, kSteps * 50.0, 2);
+  for (int i = 0; i < kSteps; ++i) {
+    const double at = i * 100.0;
+    const int tid = 1 + below(2);
+    t.python(name("frame", below(50)), at + 2, 70.0 - below(50), 1);
+    t.python(name("call", below(50)), at + 5, 10, 1);
+    t.op(below(9) == 0 ? "aten::item" : "aten::mul", at + 20, 15, 1);
+    t.op("aten::add", at + 20, 15.0 + below(20), 2);
+    t.python("inner", at + 22, 8, 2);
+    t.runtime("cudaMalloc", at + 24, 4, kAbsent, 2);
+    t.launch("cudaLaunchKernel", at + 52, 4, {.ts = at + 58 + below(3), .dur = 50}, tid);
+  }
+  const Trace trace = t.finish();
+  const auto rows = [&](int threads) {
+    std::vector<std::string> all;
+    const Table table = gpu_idle(TraceFacts{trace, {.threads = threads}}).by_host;
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+      all.emplace_back();
+      for (const Table::Column& column : table.columns())
+        all.back() += plain_text(column, row) + '\t';
+    }
+    return all;
+  };
+  const std::vector<std::string> by_one = rows(1);
+  EXPECT_GT(by_one.size(), 8u);
+  EXPECT_EQ(rows(8), by_one);
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
 // thread_walk.hpp: what one thread did in given stretches of time.
-//   walk_thread(trace, rows, stretches, State{},
+//   walk_thread(trace, {rows, stretches}, State{},
 //               [&](const State& caller, EventId event) { return inside(caller, event); },
 //               [&](const Stretch& stretch, Interval time, const OpenEvent<State>* innermost) { ... });
 // Rows are host events of one thread in tree order (host_rows.hpp), stretches stand in order of time.
+// A long walk can be cut into parts for several threads: cut_walk().
 #pragma once
 
 #include <algorithm>
@@ -23,6 +24,17 @@ struct Stretch {
   std::uint32_t gap = 0;  // whatever number the asker knows it by
 };
 
+struct ThreadWalk {
+  std::span<const std::uint32_t> rows;
+  std::span<const Stretch> stretches;
+  std::vector<std::uint32_t> open = {};  // when the first row begins, the outermost first
+};
+
+// Parts of about so many rows. Walked one after the other they tell the same as the whole: no stretch
+// lies in two of them.
+[[nodiscard]] std::vector<ThreadWalk> cut_walk(const Trace& trace, const ThreadWalk& whole,
+                                               std::size_t part_rows);
+
 template <class State>
 struct OpenEvent {
   std::int64_t end_ns = 0;
@@ -30,14 +42,26 @@ struct OpenEvent {
   State state;  // of the thread while this is the innermost event
 };
 
+template <class State, class Enter>
+[[nodiscard]] std::vector<OpenEvent<State>> open_events(const Trace& trace,
+                                                        std::span<const std::uint32_t> rows,
+                                                        const State& outside, Enter&& enter) {
+  std::vector<OpenEvent<State>> open;
+  for (const std::uint32_t row : rows) {
+    State state = enter(open.empty() ? outside : std::as_const(open.back().state), EventId{row});
+    open.push_back({interval_of(trace, {row}).end, {row}, std::move(state)});
+  }
+  return open;
+}
+
 // `enter` gives the state inside an event from the state when it begins; `use` is told of every part
 // of a stretch in which the innermost event, none: nullptr, stays the same. The parts add up to the
 // stretches.
 template <class State, class Enter, class Use>
-void walk_thread(const Trace& trace, std::span<const std::uint32_t> rows,
-                 std::span<const Stretch> stretches, const State& outside, Enter&& enter,
+void walk_thread(const Trace& trace, const ThreadWalk& walk, const State& outside, Enter&& enter,
                  Use&& use) {
-  std::vector<OpenEvent<State>> open;
+  const std::span<const Stretch> stretches = walk.stretches;
+  std::vector<OpenEvent<State>> open = open_events(trace, walk.open, outside, enter);
   std::size_t next = 0;
   std::int64_t now = std::numeric_limits<std::int64_t>::min();
   const auto pass_until = [&](std::int64_t time) {
@@ -55,7 +79,7 @@ void walk_thread(const Trace& trace, std::span<const std::uint32_t> rows,
     pass_until(open.back().end_ns);
     open.pop_back();
   };
-  for (const std::uint32_t row : rows) {
+  for (const std::uint32_t row : walk.rows) {
     const Interval time = interval_of(trace, {row});
     while (!open.empty() && open.back().end_ns <= time.start) leave();
     pass_until(time.start);

@@ -217,7 +217,7 @@ class GapsOfDevice {
     };
     const ThreadState nothing;
     walk_thread(
-        trace_, work_.rows().of(track.row), stretches, nothing,
+        trace_, {work_.rows().of(track.row), stretches}, nothing,
         [&](const ThreadState& caller, EventId event) { return enter(caller, event); },
         [&](const Stretch& stretch, Interval time, const OpenEvent<ThreadState>* innermost) {
           const ThreadState& state = innermost == nullptr ? nothing : innermost->state;
