@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <tracelens/column.hpp>
 #include <tracelens/trace.hpp>
 #include <vector>
 
@@ -72,6 +73,7 @@ class PathGraph {
   [[nodiscard]] PathPoint gpu_end(std::size_t gpu) const { return gpu_start(gpu) + 1; }
   [[nodiscard]] std::size_t gpu_of(PathPoint point) const { return (point - gpu_begin_) / 2; }
   [[nodiscard]] PathPoint call_of(std::size_t gpu) const { return calls_[gpu]; }  // its start
+  [[nodiscard]] std::span<const std::uint32_t> gpu_lanes() const { return gpu_lanes_; }
   [[nodiscard]] std::uint32_t lane_of_gpu(std::size_t gpu) const { return gpu_lanes_[gpu]; }
   [[nodiscard]] std::int64_t device_of(std::size_t gpu) const {
     return lane_devices_[gpu_lanes_[gpu]];
@@ -109,13 +111,13 @@ class PathGraph {
 
   const Trace& trace_;
   PathPoint gpu_begin_ = 0;
-  std::vector<std::int64_t> times_;
+  Column<std::int64_t> times_;
   // The row of the event, and in the lowest bit whether it starts: an event has two points, so that half
   // of the numbers do for rows.
-  std::vector<std::uint32_t> events_;
-  std::vector<EventId> owners_;  // of host points
-  std::vector<bool> is_first_;   // of host points, in their lane
-  std::vector<bool> launches_;   // by host point that is a start
+  Column<std::uint32_t> events_;
+  Column<EventId> owners_;      // of host points
+  std::vector<bool> is_first_;  // of host points, in their lane
+  std::vector<bool> launches_;  // by host point that is a start
   ExtraEdges extra_;
   mutable Once<std::vector<PathPoint>> order_;
   mutable Once<std::vector<PathPoint>> host_ends_;  // by host point that is a start
@@ -123,7 +125,7 @@ class PathGraph {
   std::vector<PathPoint> calls_;            // by GPU event
   std::vector<std::uint32_t> gpu_lanes_;    // by GPU event
   std::vector<std::int64_t> lane_devices_;  // by lane of GPU events
-  std::vector<PathPoint> starts_;           // by event row
+  Column<PathPoint> starts_;                // by event row
   std::uint64_t dropped_ = 0;
 };
 

@@ -6,7 +6,7 @@
 #include "analysis/path/point_order.hpp"
 #include "analysis/path/stream_waits.hpp"
 #include "facts/calls.hpp"
-#include "tree/links.hpp"
+#include "io/parallel.hpp"
 #include "tree/time_order.hpp"
 
 namespace tracelens {
@@ -47,43 +47,49 @@ std::int64_t busy_ns(const PathGraph& graph, const PathGraph::HostLane& lane) {
 
 }  // namespace
 
-bool PathGraphBuilder::is_possible(PathPoint from, PathPoint to) {
-  if (g_.times_[from] <= g_.times_[to]) return true;
-  ++g_.dropped_;
-  return false;
-}
-
-void PathGraphBuilder::add_host_edge(PathPoint from, PathPoint to, EdgeKind kind) {
-  if (is_possible(from, to)) host_edges_.push_back({to, {from, kind}});
+void PathGraphBuilder::add_launches() {
+  g_.launches_.assign(g_.gpu_begin_, false);
+  for (const auto& [gpu, call] : found_launches_) {
+    const PathPoint start = g_.starts_[gpu.row], point = g_.starts_[call.row];
+    if (start == kNoPoint || point == kNoPoint) continue;
+    g_.calls_[g_.gpu_of(start)] = point;
+    g_.launches_[point] = true;
+  }
+  found_launches_ = {};
 }
 
 // Those of GPU events come behind them, and are found in order.
-void PathGraphBuilder::take_host_edges() {
-  std::ranges::stable_sort(host_edges_, {}, &Found::to);
-  g_.extra_.start(g_.size(), host_edges_.size() + 2 * g_.gpu_count());
-  for (const Found& found : host_edges_) g_.extra_.add(found.to, found.edge);
-  host_edges_ = {};
+void PathGraphBuilder::add_host_edges() {
+  HostEdges edges, syncs;
+  io::for_each_part(threads_, 2, [&](std::size_t part) {
+    if (part == 0) {
+      edges = find_handoffs();
+    } else {
+      sort_gpu_ends();
+      syncs = find_syncs();
+    }
+  });
+  edges.found.insert(edges.found.end(), syncs.found.begin(), syncs.found.end());
+  std::ranges::stable_sort(edges.found, {}, &Found::to);
+  g_.extra_.start(g_.size(), edges.found.size() + 2 * g_.gpu_count());
+  for (const Found& found : edges.found) g_.extra_.add(found.to, found.edge);
+  g_.dropped_ = edges.dropped + syncs.dropped;
 }
 
-void PathGraphBuilder::add_launches() {
-  for_each_launch(trace_, {.link_by_correlation = true}, facts_.rows(),
-                  [&](EventId gpu, EventId call) {
-                    const PathPoint start = g_.starts_[gpu.row], point = g_.starts_[call.row];
-                    if (start == kNoPoint || point == kNoPoint) return;
-                    g_.calls_[g_.gpu_of(start)] = point;
-                    g_.launches_[point] = true;
-                  });
+bool PathGraphBuilder::is_possible(PathPoint from, PathPoint to, std::uint64_t& dropped) const {
+  if (g_.times_[from] <= g_.times_[to]) return true;
+  ++dropped;
+  return false;
 }
 
-void PathGraphBuilder::sort_gpu_ends() {
-  gpu_ends_.reserve(g_.gpu_count());
-  for (std::size_t gpu = 0; gpu < g_.gpu_count(); ++gpu) gpu_ends_.push_back(g_.gpu_end(gpu));
-  std::vector<std::uint32_t> scratch;
-  sort_by_time(gpu_ends_, g_.times_, scratch);
+void PathGraphBuilder::add_host_edge(HostEdges& edges, PathPoint from, PathPoint to,
+                                     EdgeKind kind) const {
+  if (is_possible(from, to, edges.dropped)) edges.found.push_back({to, {from, kind}});
 }
 
 // Forward and backward pass run on threads of their own and wait for each other.
-void PathGraphBuilder::add_handoffs() {
+PathGraphBuilder::HostEdges PathGraphBuilder::find_handoffs() const {
+  HostEdges edges;
   const BackwardLanes backward{trace_};
   const PathGraph::HostLane* forward = nullptr;
   std::vector<const PathGraph::HostLane*> backward_lanes;
@@ -96,18 +102,19 @@ void PathGraphBuilder::add_handoffs() {
       forward = &lane;
     }
   }
-  if (forward == nullptr || backward_lanes.empty()) return;
+  if (forward == nullptr || backward_lanes.empty()) return edges;
   const std::vector<PathPoint> forward_ends = ends_of_all(*forward);
   std::vector<PathPoint> backward_ends;
   for (const PathGraph::HostLane* const lane : backward_lanes) {
     const std::vector<PathPoint> ends = ends_of_all(*lane);
     backward_ends.insert(backward_ends.end(), ends.begin(), ends.end());
     const PathPoint before = last_not_after(*forward, g_.times_[lane->first]);
-    if (before != kNoPoint) add_host_edge(before, lane->first, EdgeKind::kHandoff);
-    hand_over(*lane, forward_ends);
+    if (before != kNoPoint) add_host_edge(edges, before, lane->first, EdgeKind::kHandoff);
+    hand_over(edges, *lane, forward_ends);
   }
   std::ranges::stable_sort(backward_ends, {}, time_of());
-  hand_over(*forward, backward_ends);
+  hand_over(edges, *forward, backward_ends);
+  return edges;
 }
 
 // Where the last open event of a thread ends.
@@ -125,13 +132,14 @@ PathPoint PathGraphBuilder::last_not_after(const PathGraph::HostLane& lane,
   return after == begin + lane.first ? kNoPoint : static_cast<PathPoint>(after - begin) - 1;
 }
 
-void PathGraphBuilder::hand_over(const PathGraph::HostLane& lane, std::span<const PathPoint> ends) {
+void PathGraphBuilder::hand_over(HostEdges& edges, const PathGraph::HostLane& lane,
+                                 std::span<const PathPoint> ends) const {
   std::size_t next = 0;
   for (PathPoint p = lane.first + 1; p < lane.end; ++p) {
     if (g_.owners_[p].valid()) continue;
     while (next < ends.size() && g_.times_[ends[next]] <= g_.times_[p]) ++next;
     if (next > 0 && g_.times_[ends[next - 1]] > g_.times_[p - 1])
-      add_host_edge(ends[next - 1], p, EdgeKind::kHandoff);
+      add_host_edge(edges, ends[next - 1], p, EdgeKind::kHandoff);
   }
 }
 
@@ -145,7 +153,7 @@ void PathGraphBuilder::add_stream_edges() {
     if (gpu > 0 && g_.gpu_lanes_[gpu] != g_.gpu_lanes_[gpu - 1]) latest = kNoPoint;
     std::optional<std::int64_t> before;
     const auto add = [&](PathPoint from, EdgeKind kind) {
-      if (!is_possible(from, start)) return;
+      if (!is_possible(from, start, g_.dropped_)) return;
       g_.extra_.add(start, {from, kind});
       before = std::max(before.value_or(g_.times_[from]), g_.times_[from]);
     };
@@ -178,8 +186,16 @@ PathPoint PathGraphBuilder::guessed_wait(std::size_t gpu,
   return kNoPoint;
 }
 
+void PathGraphBuilder::sort_gpu_ends() {
+  gpu_ends_.reserve(g_.gpu_count());
+  for (std::size_t gpu = 0; gpu < g_.gpu_count(); ++gpu) gpu_ends_.push_back(g_.gpu_end(gpu));
+  std::vector<std::uint32_t> scratch;
+  sort_by_time(gpu_ends_, g_.times_, scratch);
+}
+
 // The end of a call that waits for the GPU.
-void PathGraphBuilder::add_syncs() {
+PathGraphBuilder::HostEdges PathGraphBuilder::find_syncs() const {
+  HostEdges edges;
   const CallKinds& calls = facts_.calls();
   struct Copy {
     PathPoint call, end;
@@ -211,8 +227,9 @@ void PathGraphBuilder::add_syncs() {
                target != WaitsFor::kNothing && target != WaitsFor::kOwnCopy) {
       source = last_work_in(start, end);
     }
-    if (source != kNoPoint) add_host_edge(source, end, EdgeKind::kSync);
+    if (source != kNoPoint) add_host_edge(edges, source, end, EdgeKind::kSync);
   }
+  return edges;
 }
 
 bool PathGraphBuilder::waits_for_copy(EventId call, EventId copy) const {

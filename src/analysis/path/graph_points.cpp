@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "analysis/path/graph_builder.hpp"
+#include "io/parallel.hpp"
 #include "trace/sparse_cursor.hpp"
+#include "tree/links.hpp"
 #include "tree/time_math.hpp"
 #include "tree/time_order.hpp"
 
@@ -21,27 +23,26 @@ bool is_there(const Trace& trace, std::uint32_t row) {
 
 }  // namespace
 
-void PathGraphBuilder::add_host_lanes() {
+// The events of each lane, and what launched what; several threads, each for itself.
+void PathGraphBuilder::collect() {
   const HostRows& host = facts_.host_rows();
   list_other_rows();
-  // Room for all, so that nothing moves.
-  const std::size_t most_host = 2 * (host.rows.size() - host.frames + other_rows_.size());
-  const std::size_t most_gpu = 2 * facts_.rows().gpu_events().size();
-  g_.times_.reserve(most_host + most_gpu);
-  g_.events_.reserve(most_host + most_gpu);
-  g_.owners_.reserve(most_host);
-  g_.starts_.assign(trace_.size(), kNoPoint);
-  std::vector<std::uint32_t> rows;
-  for (std::uint32_t track = 0; track < host.tracks(); ++track) {
-    take_rows({track}, host.of(track), rows);
-    if (rows.empty()) continue;
-    sort_by_opening(rows);
-    add_host_lane({track}, rows);
-  }
-  g_.gpu_begin_ = static_cast<PathPoint>(g_.times_.size());
-  g_.launches_.assign(g_.gpu_begin_, false);
-  g_.is_first_.assign(g_.gpu_begin_, false);
-  for (const PathGraph::HostLane& lane : g_.host_lanes_) g_.is_first_[lane.first] = true;
+  host_rows_.resize(host.tracks());
+  constexpr std::size_t kOthers = 2;  // the rest are threads
+  io::for_each_part(threads_, host.tracks() + kOthers, [&](std::size_t part) {
+    if (part == 0) {
+      list_gpu_lanes();
+    } else if (part == 1) {
+      for_each_launch(trace_, {.link_by_correlation = true}, facts_.rows(),
+                      [&](EventId gpu, EventId call) {
+                        found_launches_.push_back({gpu, call});
+                      });
+    } else {
+      const auto track = static_cast<std::uint32_t>(part - kOthers);
+      host_rows_[track] = rows_of({track}, host.of(track));
+      sort_by_opening(host_rows_[track]);
+    }
+  });
 }
 
 // Fetches of batches, and what has no length.
@@ -55,18 +56,20 @@ void PathGraphBuilder::list_other_rows() {
 }
 
 // The ops, calls and fetches of batches on a thread, by time.
-void PathGraphBuilder::take_rows(TrackId track, std::span<const std::uint32_t> by_time,
-                                 std::vector<std::uint32_t>& rows) const {
-  rows.clear();
+std::vector<std::uint32_t> PathGraphBuilder::rows_of(TrackId track,
+                                                     std::span<const std::uint32_t> by_time) const {
+  std::vector<std::uint32_t> rows;
+  rows.reserve(by_time.size());
   for (const std::uint32_t row : by_time)
     if (trace_.categories()[row] != Category::kPythonFunction) rows.push_back(row);
   const auto track_of = [&](std::uint32_t row) { return trace_.tracks()[row]; };
   const auto first = std::ranges::lower_bound(other_rows_, track, {}, track_of),
              last = std::ranges::upper_bound(other_rows_, track, {}, track_of);
-  if (first == last) return;
+  if (first == last) return rows;
   rows.insert(rows.end(), first, last);
   std::vector<std::uint32_t> scratch;
   sort_by_time(rows, trace_.ts_ns(), scratch);
+  return rows;
 }
 
 // Of events that start at the same time: callers before what they call.
@@ -90,17 +93,71 @@ void PathGraphBuilder::sort_by_opening(std::span<std::uint32_t> rows) const {
   }
 }
 
+void PathGraphBuilder::list_gpu_lanes() {
+  using Key = std::pair<std::int64_t, std::int64_t>;  // device and stream
+  std::map<Key, std::uint32_t> lane_ids;
+  std::vector<Key> keys;   // by lane, in order of appearance
+  std::uint32_t last = 0;  // most events run where the one before did
+  SparseCursor devices{trace_.devices()}, streams{trace_.streams()};
+  for (const std::uint32_t row : recorded_rows(trace_, facts_.rows().gpu_events())) {
+    if (!is_there(trace_, row)) continue;
+    const std::optional<std::int64_t> device = devices.at({row}), stream = streams.at({row});
+    // Without both, streams are told apart by their tracks.
+    const Key key = device && stream
+                        ? Key{*device, *stream}
+                        : Key{device.value_or(kAbsent), kAbsent + 1 + trace_.tracks()[row].row};
+    if (keys.empty() || keys[last] != key) {
+      const auto [lane, is_new] =
+          lane_ids.try_emplace(key, static_cast<std::uint32_t>(keys.size()));
+      last = lane->second;
+      if (is_new) {
+        keys.push_back(key);
+        gpu_rows_.emplace_back();
+        g_.lane_devices_.push_back(device.value_or(-1));
+      }
+    }
+    gpu_rows_[last].push_back(row);
+  }
+  std::vector<std::uint32_t> scratch;
+  for (std::vector<std::uint32_t>& rows : gpu_rows_) sort_by_time(rows, trace_.ts_ns(), scratch);
+}
+
+// Every lane has its place before any point is there.
+void PathGraphBuilder::add_points() {
+  for (std::uint32_t track = 0; track < host_rows_.size(); ++track) {
+    if (host_rows_[track].empty()) continue;
+    const PathPoint first = g_.gpu_begin_;
+    g_.gpu_begin_ += static_cast<PathPoint>(2 * host_rows_[track].size());
+    g_.host_lanes_.push_back({{track}, first, g_.gpu_begin_});
+  }
+  for (std::uint32_t lane = 0; lane < gpu_rows_.size(); ++lane)
+    g_.gpu_lanes_.resize(g_.gpu_lanes_.size() + gpu_rows_[lane].size(), lane);
+  g_.times_.add_unwritten(g_.gpu_begin_ + 2 * g_.gpu_lanes_.size());
+  g_.events_.add_unwritten(g_.times_.size());
+  g_.owners_.add_unwritten(g_.gpu_begin_);
+  PathPoint* const starts = g_.starts_.add_unwritten(trace_.size());
+  io::for_each_range(threads_, trace_.size(), [&](std::size_t begin, std::size_t end) {
+    std::fill(starts + begin, starts + end, kNoPoint);
+  });
+  io::for_each_part(threads_, g_.host_lanes_.size() + 1, [&](std::size_t part) {
+    if (part == 0)
+      add_gpu_lanes();
+    else
+      add_host_lane(g_.host_lanes_[part - 1]);
+  });
+  host_rows_ = {};
+  gpu_rows_ = {};
+  g_.is_first_.assign(g_.gpu_begin_, false);
+  for (const PathGraph::HostLane& lane : g_.host_lanes_) g_.is_first_[lane.first] = true;
+}
+
 // A call that outlasts its caller ends with it.
-void PathGraphBuilder::add_host_lane(TrackId track, std::span<const std::uint32_t> rows) {
+void PathGraphBuilder::add_host_lane(const PathGraph::HostLane& lane) {
   struct Open {
     std::uint32_t row;
     std::int64_t end;
   };
-  const std::size_t first = g_.times_.size(), end = first + 2 * rows.size();
-  g_.times_.resize(end);
-  g_.events_.resize(end);
-  g_.owners_.resize(end);
-  auto at = static_cast<PathPoint>(first);
+  PathPoint at = lane.first;
   const auto add = [&](std::int64_t time, std::uint32_t event, EventId owner) {
     g_.times_[at] = time;
     g_.events_[at] = event;
@@ -112,7 +169,7 @@ void PathGraphBuilder::add_host_lane(TrackId track, std::span<const std::uint32_
     add(last.end, end_of_row(last.row), {last.row});
     open.pop_back();
   };
-  for (const std::uint32_t row : rows) {
+  for (const std::uint32_t row : host_rows_[lane.track.row]) {
     const std::int64_t start = trace_.ts_ns()[row];
     std::int64_t until = tracelens::end_of(trace_, {row});
     while (!open.empty() && open.back().end <= start) close();
@@ -122,54 +179,20 @@ void PathGraphBuilder::add_host_lane(TrackId track, std::span<const std::uint32_
     open.push_back({row, until});
   }
   while (!open.empty()) close();
-  g_.host_lanes_.push_back({track, static_cast<PathPoint>(first), at});
 }
 
 void PathGraphBuilder::add_gpu_lanes() {
-  struct Lane {
-    std::pair<std::int64_t, std::int64_t> key;  // device and stream
-    std::vector<std::uint32_t> rows = {};
-  };
-  std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> lane_ids;
-  std::vector<Lane> lanes;  // in order of appearance
-  std::uint32_t last = 0;   // most events run where the one before did
-  SparseCursor devices{trace_.devices()}, streams{trace_.streams()};
-  for (const std::uint32_t row : recorded_rows(trace_, facts_.rows().gpu_events())) {
-    if (!is_there(trace_, row)) continue;
-    const std::optional<std::int64_t> device = devices.at({row}), stream = streams.at({row});
-    // Without both, streams are told apart by their tracks.
-    const std::pair key = device && stream ? std::pair{*device, *stream}
-                                           : std::pair{device.value_or(kAbsent),
-                                                       kAbsent + 1 + trace_.tracks()[row].row};
-    if (lanes.empty() || lanes[last].key != key) {
-      const auto [lane, is_new] =
-          lane_ids.try_emplace(key, static_cast<std::uint32_t>(lanes.size()));
-      last = lane->second;
-      if (is_new) {
-        lanes.push_back({key});
-        g_.lane_devices_.push_back(device.value_or(-1));
-      }
+  PathPoint at = g_.gpu_begin_;
+  for (const std::vector<std::uint32_t>& rows : gpu_rows_)
+    for (const std::uint32_t row : rows) {
+      g_.starts_[row] = at;
+      g_.times_[at] = trace_.ts_ns()[row];
+      g_.events_[at++] = start_of_row(row);
+      g_.times_[at] = tracelens::end_of(trace_, {row});
+      g_.events_[at++] = end_of_row(row);
     }
-    lanes[last].rows.push_back(row);
-  }
-  std::vector<std::uint32_t> scratch;
-  for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
-    sort_by_time(lanes[lane].rows, trace_.ts_ns(), scratch);
-    add_gpu_lane(lane, lanes[lane].rows);
-  }
   g_.calls_.assign(g_.gpu_lanes_.size(), kNoPoint);
   clip_overlaps();
-}
-
-void PathGraphBuilder::add_gpu_lane(std::uint32_t lane, std::span<const std::uint32_t> rows) {
-  for (const std::uint32_t row : rows) {
-    g_.starts_[row] = static_cast<PathPoint>(g_.times_.size());
-    g_.times_.push_back(trace_.ts_ns()[row]);
-    g_.times_.push_back(tracelens::end_of(trace_, {row}));
-    g_.events_.push_back(start_of_row(row));
-    g_.events_.push_back(end_of_row(row));
-  }
-  g_.gpu_lanes_.resize(g_.gpu_lanes_.size() + rows.size(), lane);
 }
 
 // A kernel may begin while the one before on its stream drains. It still follows that one, whose

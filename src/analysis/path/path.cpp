@@ -107,11 +107,20 @@ BoundBy BoundByClasses::of(const Predecessor& from, PathPoint to) const {
 
 CriticalPath critical_path(const PathGraph& graph, const BoundByClasses& classes,
                            std::optional<Interval> window) {
-  std::vector<PathSegment> segments;
-  CriticalPath path = walk_critical_path(
-      graph, classes, window, [&](const PathSegment& segment) { segments.push_back(segment); });
-  std::ranges::reverse(segments);
-  path.segments = std::move(segments);
+  CriticalPath path;
+  const PathPoint last = last_point(graph, window);
+  if (last == kNoPoint) return path;
+  const std::int64_t until = window ? window->start : std::numeric_limits<std::int64_t>::min();
+  const PathPoint first =
+      walk_back(graph, last, until, [&](const Predecessor& before, PathPoint point) {
+        const PathSegment segment = segment_of(graph, classes, before, point, until);
+        path.bound_by[static_cast<std::size_t>(segment.bound_by)] +=
+            segment.end_ns - segment.start_ns;
+        path.segments.push_back(segment);
+      });
+  std::ranges::reverse(path.segments);
+  path.time = {std::max(graph.time(first), until), graph.time(last)};
+  path.unattributed_ns = path.time.start - (window ? window->start : first_time(graph));
   return path;
 }
 

@@ -64,34 +64,31 @@ class BoundByClasses {
 // Of all points; the graph must have some.
 [[nodiscard]] std::int64_t first_time(const PathGraph& graph);
 
-// The same without keeping the segments, which may be as many as there are points: hands them over
-// from the last to the first. The result has none.
-template <class Take>
-CriticalPath walk_critical_path(const PathGraph& graph, const BoundByClasses& classes,
-                                std::optional<Interval> window, Take&& take) {
-  CriticalPath path;
-  PathPoint point = last_point(graph, window);
-  if (point == kNoPoint) return path;
-  path.time = {graph.time(point), graph.time(point)};
-  while (!window || graph.time(point) > window->start) {
+// From a point back to the first one that is not after a time, or that waited for nothing: returns that.
+// Calls use(predecessor, point) for each step.
+template <class Use>
+PathPoint walk_back(const PathGraph& graph, PathPoint point, std::int64_t until_ns,
+                    const Use& use) {
+  while (graph.time(point) > until_ns) {
     const Predecessor before = binding(graph, point);
     if (before.from == kNoPoint) break;
-    std::int64_t start = graph.time(before.from);
-    if (window) start = std::max(start, window->start);
-    const PathSegment segment{.start_ns = start,
-                              .end_ns = graph.time(point),
-                              .kind = before.kind,
-                              .bound_by = classes.of(before, point),
-                              .owner = before.owner,
-                              .from = graph.event(before.from),
-                              .to = graph.event(point)};
-    path.bound_by[static_cast<std::size_t>(segment.bound_by)] += graph.time(point) - start;
-    take(segment);
-    path.time.start = start;
+    use(before, point);
     point = before.from;
   }
-  path.unattributed_ns = path.time.start - (window ? window->start : first_time(graph));
-  return path;
+  return point;
+}
+
+// Of such a step what is after a time.
+[[nodiscard]] inline PathSegment segment_of(const PathGraph& graph, const BoundByClasses& classes,
+                                            const Predecessor& before, PathPoint point,
+                                            std::int64_t after_ns) {
+  return {.start_ns = std::max(graph.time(before.from), after_ns),
+          .end_ns = graph.time(point),
+          .kind = before.kind,
+          .bound_by = classes.of(before, point),
+          .owner = before.owner,
+          .from = graph.event(before.from),
+          .to = graph.event(point)};
 }
 
 }  // namespace tracelens

@@ -15,7 +15,9 @@
 #include "analysis/kit/column_set.hpp"
 #include "analysis/path/graph.hpp"
 #include "analysis/path/path.hpp"
+#include "analysis/path/path_sums.hpp"
 #include "facts/gpu_work.hpp"
+#include "io/threads.hpp"
 
 namespace tracelens {
 namespace {
@@ -176,60 +178,28 @@ PathSummary critical_path_summary(const TraceFacts& facts, const Stretches& find
   if (!graph.has_launches()) return {std::move(table), {}};
   std::vector<Interval> stretches;
   if (find_stretches) stretches = find_stretches();
-  std::vector<BoundByTimes> in_stretches(stretches.size());
-  std::size_t begun = stretches.size();  // before the end of a segment: they come from the last on
-  struct Sum {
-    std::int64_t ns = 0, segments = 0;
-    void add(std::int64_t more_ns) {
-      ns += more_ns;
-      ++segments;
-    }
-  };
-  using Sums = std::array<Sum, kBoundByNames.size()>;
-  Sums sums;
-  std::vector<Sums> sums_of_names;  // of those on the path
-  constexpr auto kNotYet = std::numeric_limits<std::uint32_t>::max();
-  std::vector<std::uint32_t> place_of_name(facts.trace().string_count(), kNotYet);
-  const CriticalPath path = walk_critical_path(
-      graph, BoundByClasses{graph, facts.work(), ranges}, window, [&](const PathSegment& segment) {
-        const std::int64_t ns = segment.end_ns - segment.start_ns;
-        const auto place = static_cast<std::size_t>(segment.bound_by);
-        sums[place].add(ns);
-        while (begun > 0 && stretches[begun - 1].start >= segment.end_ns) --begun;
-        for (std::size_t i = begun; i > 0 && stretches[i - 1].end > segment.start_ns; --i)
-          in_stretches[i - 1][place] += std::min(stretches[i - 1].end, segment.end_ns) -
-                                        std::max(stretches[i - 1].start, segment.start_ns);
-        if (!segment.owner.valid()) return;
-        std::uint32_t& name = place_of_name[facts.trace().names()[segment.owner.row].row];
-        if (name == kNotYet) {
-          name = static_cast<std::uint32_t>(sums_of_names.size());
-          sums_of_names.emplace_back();
-        }
-        sums_of_names[name][place].add(ns);
-      });
+  PathSums sums{facts.trace(), stretches};
+  const CriticalPath path = sum_critical_path(graph, BoundByClasses{graph, facts.work(), ranges},
+                                              window, io::spare_threads(facts.threads()), sums);
   const std::int64_t length = path.time.end - path.time.start + path.unattributed_ns;
   std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < sums.size(); ++i)
-    if (sums[i].segments > 0) order.push_back(i);
+  for (std::size_t i = 0; i < kBoundByNames.size(); ++i)
+    if (sums.of(i).segments > 0) order.push_back(i);
   std::ranges::stable_sort(order, std::ranges::greater{},
-                           [&](std::size_t i) { return sums[i].ns; });
+                           [&](std::size_t i) { return sums.of(i).ns; });
   for (const std::size_t i : order) {
-    columns.append(table, Row{kBoundByNames[i], {}, sums[i].ns, sums[i].segments, length});
-    std::vector<std::pair<std::uint32_t, Sum>> names;
-    for (std::uint32_t name = 0; name < place_of_name.size(); ++name)
-      if (place_of_name[name] != kNotYet)
-        if (const Sum& sum = sums_of_names[place_of_name[name]][i]; sum.segments > 0)
-          names.emplace_back(name, sum);
+    columns.append(table, Row{kBoundByNames[i], {}, sums.of(i).ns, sums.of(i).segments, length});
+    std::vector<std::pair<StringId, PathSums::Sum>> names = sums.names_of(i);
     std::ranges::stable_sort(names, std::ranges::greater{},
                              [](const auto& named) { return named.second.ns; });
     if (names.size() > kNamesPerClass) names.resize(kNamesPerClass);
     for (const auto& [name, sum] : names)
-      columns.append(
-          table, Row{kBoundByNames[i], facts.trace().text({name}), sum.ns, sum.segments, length});
+      columns.append(table,
+                     Row{kBoundByNames[i], facts.trace().text(name), sum.ns, sum.segments, length});
   }
   if (path.unattributed_ns > 0)
     columns.append(table, Row{"unattributed", {}, path.unattributed_ns, 0, length});
-  return {std::move(table), std::move(in_stretches)};
+  return {std::move(table), sums.in_stretches()};
 }
 
 Table what_if_table(const TraceFacts& facts, const PathModel& model,

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
 #include "tree/test_trace.hpp"
 
 namespace tracelens {
@@ -101,6 +106,46 @@ TEST(PathTables, NothingOfAnEmptyTrace) {
   EXPECT_EQ(critical_path_table(made.facts, made.model).rows(), 0u);
   EXPECT_EQ(critical_path_summary(made.facts).table.rows(), 0u);
   EXPECT_EQ(what_if_table(made.facts, made.model, {}).rows(), 0u);
+}
+
+// Several threads walk the path in parts, wherever it runs: on the host, on the GPU, or on one after the
+// other; where a part began on a way that was not the path it is walked once more.
+TEST(PathTables, TheSummaryIsTheSameForAnyNumberOfThreads) {
+  constexpr int kRounds = 30'000;
+  for (const int seed : {1, 2, 3, 4}) {
+    std::mt19937 random{static_cast<std::uint32_t>(seed)};
+    const auto below = [&](int most) { return static_cast<int>(random() % 1000) % most; };
+    TestTrace t;
+    double gpu_free = 0, now = 0;
+    const double gpu_us = seed == 1 ? 1 : seed == 2 ? 200 : 12;
+    for (int i = 0; i < kRounds; ++i) {
+      t.op(i % 3 == 0 ? "aten::mm" : "aten::add", now, 10);
+      const double start = std::max(gpu_free, now + 8);
+      gpu_free = start + gpu_us + below(5);
+      t.launch("cudaLaunchKernel", now + 2, 5,
+               {.name = "k", .ts = start, .dur = gpu_free - start, .stream = 7 + i % seed});
+      now += 10 + below(4);
+      if (seed == 4 && below(100) == 0) {
+        const double end = std::max(gpu_free, now) + 3;
+        t.runtime("cudaDeviceSynchronize", now, end - now);
+        now = end + 1;
+      }
+    }
+    const Trace trace = t.finish();
+    const auto rows = [&](int threads) {
+      const Interval half{0, static_cast<std::int64_t>(now * 500)};
+      const PathSummary summary = critical_path_summary(TraceFacts{trace, {.threads = threads}},
+                                                        [&] { return std::vector{half}; });
+      std::vector<std::string> all;
+      for (std::size_t row = 0; row < summary.table.rows(); ++row)
+        all.push_back(row_of(summary.table, row));
+      for (const std::int64_t ns : summary.stretches.at(0)) all.push_back(std::to_string(ns));
+      return all;
+    };
+    const std::vector<std::string> by_one = rows(1);
+    EXPECT_GT(by_one.size(), 14u);
+    EXPECT_EQ(rows(8), by_one);
+  }
 }
 
 }  // namespace

@@ -97,10 +97,7 @@ TimelineOptions TableContext::timeline_options() const {
           .split_recompute = is_pytorch && options.recompute};
 }
 
-bool TableContext::has_many_threads() const {
-  constexpr int kMany = 4;
-  return io::thread_count(options.threads) >= kMany;
-}
+bool TableContext::has_many_threads() const { return io::spare_threads(options.threads) > 1; }
 
 const Timeline& TableContext::timeline() {
   return timeline_.get([this] {
