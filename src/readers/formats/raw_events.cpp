@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "io/stream.hpp"
+#include "io/threads.hpp"
 #include "readers/formats/own_formats.hpp"
 #include "readers/kineto/kineto.hpp"
 
@@ -41,6 +42,7 @@ class GrowingText {
 
 std::optional<RawEvents> read_raw(io::Stream& in, const ReadOptions& options) {
   if (!is_chrome_json(in.peek(4096))) return std::nullopt;
+  in.use_threads(io::thread_count(options.threads));
   GrowingText text;
   // The reader of traces finds the events: they have the numbers of the trace's rows, also in a file
   // that is damaged.

@@ -217,6 +217,7 @@ JsonRepairs copy_parts(const std::string& trace, std::vector<TextRun> runs,
     parts.reserve(end - first);
     for (std::size_t i = first; i < end; ++i) parts.emplace_back(folder, names[i]).add(opening);
     io::Stream in = io::Stream::open(trace);
+    in.use_threads(io::thread_count(options.threads));
     Cutter cutter{in, runs, options.places, first, end};
     OrderedWork work{[&](Worker& worker) { return cutter.next(worker); },
                      [](Worker& worker) { worker.pack(); },

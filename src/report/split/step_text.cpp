@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "io/stream.hpp"
+#include "io/threads.hpp"
 #include "io/zip_members.hpp"
 #include "readers/rocprof/rocprof.hpp"
 
@@ -30,6 +31,7 @@ StepText::StepText(std::string trace, const SplitOptions& options)
 void StepText::read() {
   io::Stream in = io::Stream::open(file_);
   const std::string_view head = in.peek(4096);
+  in.use_threads(io::thread_count(reading_.threads));
   if (head.empty()) throw_empty(in);
   if (!is_kineto(head) || is_rocprof(head))
     throw Error{path_,
