@@ -26,7 +26,7 @@ const HostRows& TraceFacts::host_rows() const {
 
 const HostRows& TraceFacts::called_rows() const {
   const std::optional<HostRows>& called =
-      called_rows_.get([&] { return called_among(trace_, host_rows()); });
+      called_rows_.get([&] { return called_among(trace_, host_rows(), threads()); });
   return called ? *called : host_rows();
 }
 

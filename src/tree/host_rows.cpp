@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <iterator>
 #include <utility>
 
@@ -53,6 +54,20 @@ Found find_host_rows(const Trace& trace, bool python_frames, std::size_t begin, 
   return found;
 }
 
+// Calls use(row, has a place in the tree) for the events of a thread, which stand in order of time.
+template <class Use>
+void for_each_call(const Trace& trace, std::span<const std::uint32_t> rows, const Use& use) {
+  struct Nothing {};
+  const auto ignore = [](Nothing) {};
+  CallStack<Nothing> stack;
+  for (const std::uint32_t row : rows) {
+    const std::int64_t end = end_of(trace, {row});
+    const bool has_place = stack.make_room(trace.ts_ns()[row], end, ignore) != Room::kNone;
+    if (has_place) stack.push(end, {});
+    use(row, has_place);
+  }
+}
+
 }  // namespace
 
 HostRows host_rows(const Trace& trace, const TreeOptions& options) {
@@ -90,10 +105,11 @@ HostRows host_rows(const Trace& trace, const TreeOptions& options) {
 HostRows host_rows_by_time(const Trace& trace, const TreeOptions& options) {
   HostRows host = host_rows(trace, options);
   const int threads = io::thread_count(options.threads);
-  // Long threads by all of ours, one after the other; the others each by one of ours.
-  const bool has_many = io::spare_threads(threads) > 1;
+  // What is long beside all others by all of our threads, one after the other; the others each by one.
+  const std::size_t all = host.rows.size(), many = static_cast<std::size_t>(threads);
   const auto is_long = [&](std::size_t track) {
-    return has_many && host.of(track).size() > io::Ranges::kRangeSize;
+    const std::size_t rows = host.of(track).size();
+    return io::spare_threads(threads) > 1 && rows > 2 * io::Ranges::kRangeSize && rows > all / many;
   };
   std::vector<std::uint32_t> scratch;
   for (std::size_t track = 0; track < host.tracks(); ++track)
@@ -107,30 +123,33 @@ HostRows host_rows_by_time(const Trace& trace, const TreeOptions& options) {
 
 HostRows called_rows(const Trace& trace, const TreeOptions& options) {
   HostRows by_time = host_rows_by_time(trace, options);
-  std::optional<HostRows> called = called_among(trace, by_time);
+  std::optional<HostRows> called = called_among(trace, by_time, options.threads);
   return called ? *std::move(called) : std::move(by_time);
 }
 
-std::optional<HostRows> called_among(const Trace& trace, const HostRows& by_time) {
-  struct Nothing {};
-  const auto ignore = [](Nothing) {};
-  CallStack<Nothing> stack;
+std::optional<HostRows> called_among(const Trace& trace, const HostRows& by_time, int threads) {
+  if (const int many = io::spare_threads(threads); many > 1) {
+    std::atomic<bool> all_have_a_place = true;
+    io::for_each_part(many, by_time.tracks(), [&](std::size_t track) {
+      for_each_call(trace, by_time.of(track), [&](std::uint32_t, bool has_place) {
+        if (!has_place) all_have_a_place = false;
+      });
+    });
+    if (all_have_a_place) return std::nullopt;
+  }
   std::optional<HostRows> called;
   std::uint32_t kept = 0;  // once there is one without a place, rows move down over it
   for (std::size_t track = 0; track < by_time.tracks(); ++track) {
     if (called) called->bounds[track] = kept;
-    for (const std::uint32_t row : by_time.of(track)) {
-      const std::int64_t end = end_of(trace, {row});
-      if (stack.make_room(trace.ts_ns()[row], end, ignore) == Room::kNone) {
+    for_each_call(trace, by_time.of(track), [&](std::uint32_t row, bool has_place) {
+      if (!has_place) {
         if (!called) called = by_time;
         called->frames -= trace.categories()[row] == Category::kPythonFunction;
-        continue;
+        return;
       }
-      stack.push(end, {});
       if (called) called->rows[kept] = row;
       ++kept;
-    }
-    stack.close_all(ignore);
+    });
   }
   if (!called) return std::nullopt;
   called->bounds.back() = kept;

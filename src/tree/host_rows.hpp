@@ -39,6 +39,7 @@ struct HostRows {
 // Those that have a place in the tree, in tree order, which within a thread is order of time.
 [[nodiscard]] HostRows called_rows(const Trace& trace, const TreeOptions& options);
 // The same of rows in order of time. None: all of them have a place, as in most traces.
-[[nodiscard]] std::optional<HostRows> called_among(const Trace& trace, const HostRows& by_time);
+[[nodiscard]] std::optional<HostRows> called_among(const Trace& trace, const HostRows& by_time,
+                                                   int threads);
 
 }  // namespace tracelens

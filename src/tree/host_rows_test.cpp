@@ -69,8 +69,9 @@ TEST(CalledRows, AreTheHostEventsOfTheTreeWhateverTheTimes) {
     for (int i = 0; i < 30; ++i) t.python("frame", below(40), below(30), 1 + below(3));
     const Trace trace = t.finish();
     for (const bool frames : {false, true})
-      ASSERT_EQ(called_rows(trace, {.python_frames = frames}).rows,
-                host_events(trace, build_tree(trace, {.python_frames = frames})));
+      for (const int threads : {1, 8})
+        ASSERT_EQ(called_rows(trace, {.python_frames = frames, .threads = threads}).rows,
+                  host_events(trace, build_tree(trace, {.python_frames = frames})));
   }
 }
 

@@ -14,8 +14,8 @@
 
 namespace tracelens {
 
-// Two neighbouring runs, or a piece of each, that become one, which begins where the first does and as far
-// behind it as the second one's piece is behind its start.
+// [first, first_end) and [second, second_end), each in order, are to be merged to where `to` begins. They
+// are two neighbouring runs, or a piece of each: then all before these pieces is less, and `to` leaves room for it.
 struct RunPair {
   std::size_t first, first_end, second, second_end, to;
 };

@@ -74,7 +74,8 @@ BoundByTimes PathSums::times() const {
 }
 
 CriticalPath sum_critical_path(const PathGraph& graph, const BoundByClasses& classes,
-                               std::optional<Interval> window, int threads, PathSums& sums) {
+                               std::optional<Interval> window, int threads, PathSums& sums,
+                               std::size_t least_part) {
   const PathPoint start = last_point(graph, window);
   if (start == kNoPoint) return {};
   const std::int64_t begin = window ? window->start : first_time(graph);
@@ -85,14 +86,13 @@ CriticalPath sum_critical_path(const PathGraph& graph, const BoundByClasses& cla
     });
   };
   // Each part has sums of its own, with a place for every name and stretch.
-  const std::size_t least = std::max<std::size_t>(std::size_t{1} << 16, sums.places());
-  const std::size_t count =
-      std::clamp<std::size_t>(graph.size() / least, 1, static_cast<std::size_t>(threads));
+  const std::size_t count = std::clamp<std::size_t>(
+      graph.size() / std::max(least_part, sums.places()), 1, static_cast<std::size_t>(threads));
   const std::int64_t length = minus_ns(graph.time(start), begin) / static_cast<std::int64_t>(count);
   std::vector<PathPart> parts(count);
   for (std::size_t i = 0; i < count; ++i) {
     parts[i].from_ns = minus_ns(graph.time(start), times_ns(length, static_cast<std::int64_t>(i)));
-    if (i > 0) parts[i - 1].until_ns = parts[i].from_ns;
+    if (i > 0) parts[i - 1].until_ns = std::max(parts[i].from_ns, until);
   }
   parts.back().until_ns = until;
   io::for_each_part(threads, count, [&](std::size_t i) {

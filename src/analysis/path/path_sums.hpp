@@ -51,9 +51,9 @@ class PathSums {
   }
   void add(const PathSums& earlier);  // as if its segments were taken now
 
-  // What has sums of its own: names, and stretches by all that they may be bound by.
+  // Sums there may be: of names and of stretches by all that they may be bound by.
   [[nodiscard]] std::size_t places() const {
-    return place_of_name_.size() + kBoundByNames.size() * in_stretches_.size();
+    return kBoundByNames.size() * (place_of_name_.size() + in_stretches_.size());
   }
   [[nodiscard]] const Sum& of(std::size_t bound_by) const { return sums_[bound_by]; }
   // Those whose time it is, by name.
@@ -82,9 +82,10 @@ class PathSums {
 };
 
 // As critical_path(); of the result `segments` are left out. With several threads each walks a part of
-// the time, from where the way probably is: the sums of a part count only if the way did come there.
+// the time, from where the way probably is: the sums of a part count only if the way did come there. There
+// is at least one thread; a part has no fewer points than `least_part`, nor than sums of its own.
 [[nodiscard]] CriticalPath sum_critical_path(const PathGraph& graph, const BoundByClasses& classes,
                                              std::optional<Interval> window, int threads,
-                                             PathSums& sums);
+                                             PathSums& sums, std::size_t least_part = 1 << 16);
 
 }  // namespace tracelens
