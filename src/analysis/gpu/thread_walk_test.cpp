@@ -49,7 +49,7 @@ TEST(ThreadWalk, PartsTellTheSameAsTheWhole) {
     }
     std::vector<Told> whole;
     walk_into(whole, trace, {rows, stretches});
-    for (const std::size_t part_rows : {1, 3, 20}) {
+    for (const std::size_t part_rows : {1U, 3U, 20U}) {
       std::vector<Told> by_parts;
       const std::vector<ThreadWalk> parts = cut_walk(trace, {rows, stretches}, part_rows);
       for (const ThreadWalk& part : parts) walk_into(by_parts, trace, part);
