@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace tracelens {
 namespace {
@@ -105,22 +106,31 @@ BoundBy BoundByClasses::of(const Predecessor& from, PathPoint to) const {
   return is_runtime(trace.category(from.owner)) ? BoundBy::kHostRuntime : BoundBy::kHostOp;
 }
 
+CriticalPath path_between(const PathGraph& graph, PathPoint first, PathPoint last,
+                          const std::optional<Interval>& window) {
+  CriticalPath path;
+  path.time = {std::max(graph.time(first), walk_end(window)), graph.time(last)};
+  path.unattributed_ns = path.time.start - (window ? window->start : first_time(graph));
+  return path;
+}
+
 CriticalPath critical_path(const PathGraph& graph, const BoundByClasses& classes,
                            std::optional<Interval> window) {
-  CriticalPath path;
   const PathPoint last = last_point(graph, window);
-  if (last == kNoPoint) return path;
-  const std::int64_t until = window ? window->start : std::numeric_limits<std::int64_t>::min();
+  if (last == kNoPoint) return {};
+  std::vector<PathSegment> segments;
+  BoundByTimes bound_by{};
+  const std::int64_t until = walk_end(window);
   const PathPoint first =
       walk_back(graph, last, until, [&](const Predecessor& before, PathPoint point) {
         const PathSegment segment = segment_of(graph, classes, before, point, until);
-        path.bound_by[static_cast<std::size_t>(segment.bound_by)] +=
-            segment.end_ns - segment.start_ns;
-        path.segments.push_back(segment);
+        bound_by[static_cast<std::size_t>(segment.bound_by)] += segment.end_ns - segment.start_ns;
+        segments.push_back(segment);
       });
-  std::ranges::reverse(path.segments);
-  path.time = {std::max(graph.time(first), until), graph.time(last)};
-  path.unattributed_ns = path.time.start - (window ? window->start : first_time(graph));
+  std::ranges::reverse(segments);
+  CriticalPath path = path_between(graph, first, last, window);
+  path.segments = std::move(segments);
+  path.bound_by = bound_by;
   return path;
 }
 

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <tracelens/intervals.hpp>
@@ -63,6 +65,14 @@ class BoundByClasses {
 [[nodiscard]] PathPoint last_point(const PathGraph& graph, std::optional<Interval> window);
 // Of all points; the graph must have some.
 [[nodiscard]] std::int64_t first_time(const PathGraph& graph);
+
+// Where walks back end: the start of the window, or never.
+[[nodiscard]] inline std::int64_t walk_end(const std::optional<Interval>& window) {
+  return window ? window->start : std::numeric_limits<std::int64_t>::min();
+}
+// The path from `first` to `last` without segments and their sums.
+[[nodiscard]] CriticalPath path_between(const PathGraph& graph, PathPoint first, PathPoint last,
+                                        const std::optional<Interval>& window);
 
 // From a point back to the first one that is not after a time, or that waited for nothing: returns that.
 // Calls use(predecessor, point) for each step.

@@ -79,7 +79,7 @@ CriticalPath sum_critical_path(const PathGraph& graph, const BoundByClasses& cla
   const PathPoint start = last_point(graph, window);
   if (start == kNoPoint) return {};
   const std::int64_t begin = window ? window->start : first_time(graph);
-  const std::int64_t until = window ? window->start : std::numeric_limits<std::int64_t>::min();
+  const std::int64_t until = walk_end(window);
   const auto sum_up = [&](PathPoint from, std::int64_t to_ns, PathSums& into) {
     return walk_back(graph, from, to_ns, [&](const Predecessor& before, PathPoint point) {
       into.take(segment_of(graph, classes, before, point, until));
@@ -116,11 +116,9 @@ CriticalPath sum_critical_path(const PathGraph& graph, const BoundByClasses& cla
       at = sum_up(at, part.until_ns, sums);
     }
   }
-  const std::int64_t reached = std::max(graph.time(at), until);
-  return {.segments = {},
-          .time = {reached, graph.time(start)},
-          .unattributed_ns = reached - begin,
-          .bound_by = sums.times()};
+  CriticalPath path = path_between(graph, at, start, window);
+  path.bound_by = sums.times();
+  return path;
 }
 
 }  // namespace tracelens

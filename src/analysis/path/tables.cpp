@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
