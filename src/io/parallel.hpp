@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstddef>
 #include <future>
+#include <span>
 #include <vector>
 
 namespace tracelens::io {
@@ -46,6 +47,14 @@ void for_each_range(int threads, std::size_t count, const Use& use) {
   const Ranges ranges{threads, count};
   for_each_part(threads, ranges.parts(),
                 [&](std::size_t part) { use(ranges.begin(part), ranges.end(part)); });
+}
+
+// For memory that nobody has touched yet: the system gives it page by page, which takes longer than to fill it.
+template <class T>
+void fill(int threads, std::span<T> all, const T& value) {
+  for_each_range(threads, all.size(), [&](std::size_t begin, std::size_t end) {
+    std::ranges::fill(all.subspan(begin, end - begin), value);
+  });
 }
 
 }  // namespace tracelens::io

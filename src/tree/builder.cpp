@@ -17,6 +17,8 @@ namespace {
 
 // Enough that a thread is worth its start.
 constexpr std::size_t kSegmentRows = 16'384;
+// And for what takes little time with each row.
+constexpr std::size_t kManyRows = std::size_t{1} << 20;
 
 }  // namespace
 
@@ -36,8 +38,11 @@ Tree TreeBuilder::build() && {
   place_segments();
   if (!trace_.given_parents().empty())
     tree_ = GivenParents{trace_, std::move(tree_)}.apply({.python_frames = wants_frames_});
-  list_roots();
-  link_autograd();
+  io::for_each_part(tree_.size() < kManyRows ? 1 : threads_, 3, [this](std::size_t part) {
+    if (part == 0) list_roots();
+    if (part == 1) list_op_roots();
+    if (part == 2) link_autograd();
+  });
 
   Tree::Stats& stats = tree_.stats_;
   stats.unlinked_no_launch = launches_.without_launch();
@@ -60,8 +65,12 @@ void TreeBuilder::find_parts() {
 }
 
 void TreeBuilder::cut_tracks() {
-  for (std::size_t track = 0; track < host_->tracks(); ++track)
-    cut_track(host_->of(track), segments_);
+  std::vector<std::vector<Segment>> of_tracks(host_->tracks());
+  const int threads = host_->rows.size() < kManyRows ? 1 : threads_;
+  io::for_each_part(threads, of_tracks.size(),
+                    [&](std::size_t track) { cut_track(host_->of(track), of_tracks[track]); });
+  for (std::vector<Segment>& segments : of_tracks)
+    std::ranges::move(segments, std::back_inserter(segments_));
 }
 
 void TreeBuilder::cut_track(std::span<const std::uint32_t> rows,
@@ -103,9 +112,7 @@ NodeColumns TreeBuilder::make_room() {
   tree_.gpu_ns_before_.reserve(launches_.linked() + 1);
   tree_.gpu_ns_before_.push_back(0);
   NodeId* const by_row = tree_.nodes_.add_unwritten(trace_.size());
-  io::for_each_range(threads_, trace_.size(), [&](std::size_t begin, std::size_t end) {
-    std::fill(by_row + begin, by_row + end, NodeId{});
-  });
+  io::fill(threads_, std::span{by_row, trace_.size()}, NodeId{});
   return {.events = tree_.events_.data(),
           .parents = tree_.parents_.data(),
           .ends = tree_.ends_.data(),
@@ -171,12 +178,14 @@ void TreeBuilder::list_roots() {
   std::vector<std::uint32_t> rows, scratch;
   for (std::uint32_t node = 0; node < tree_.size(); node = tree_.ends_[node])
     rows.push_back(tree_.events_[node].row);
-  sort_by_time(rows, trace_.ts_ns(), scratch);
+  sort_by_time(rows, trace_.ts_ns(), scratch, io::spare_threads(threads_));
   for (const std::uint32_t row : rows) tree_.roots_.push_back(tree_.nodes_[row]);
+}
 
-  rows.clear();
+void TreeBuilder::list_op_roots() {
+  std::vector<std::uint32_t> rows, scratch;
   for (const EventId op : tree_.op_roots_) rows.push_back(op.row);
-  sort_by_time(rows, trace_.ts_ns(), scratch);
+  sort_by_time(rows, trace_.ts_ns(), scratch, io::spare_threads(threads_));
   std::ranges::transform(rows, tree_.op_roots_.begin(),
                          [](std::uint32_t row) { return EventId{row}; });
 }

@@ -44,7 +44,9 @@ class TreeBuilder {
   [[nodiscard]] NestingCounts write_segments(const Nesting& nesting, const NodeColumns& columns);
   [[nodiscard]] bool is_worth_sharing() const;
   NodeColumns make_room();
+  // What follows from the nodes; each for itself.
   void list_roots();
+  void list_op_roots();
   void link_autograd();
 
   const Trace& trace_;

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <mutex>
 #include <span>
 
 #include "io/ascii.hpp"
+#include "io/parallel.hpp"
+#include "io/threads.hpp"
 #include "tree/id_slots.hpp"
 
 namespace tracelens {
@@ -65,6 +68,7 @@ class OpsOfKernels {
         ops_.push_back(row);
     std::ranges::stable_sort(ops_, {}, [this](std::uint32_t row) { return place(row); });
   }
+  [[nodiscard]] bool empty() const { return ops_.empty(); }
   [[nodiscard]] std::uint32_t op_of(std::uint32_t gpu_event) const {
     const SignatureId signature = trace_.signatures()[gpu_event];
     if (ops_.empty() || !signature.valid()) return kNoRow;
@@ -96,27 +100,89 @@ class OpsOfKernels {
   std::vector<std::uint32_t> ops_;  // by track and time
 };
 
-// What the calls of a trace own.
+// Ids from the first to the last.
+struct IdRange {
+  std::int64_t first = std::numeric_limits<std::int64_t>::max(),
+               last = std::numeric_limits<std::int64_t>::min();
+  [[nodiscard]] bool empty() const { return first > last; }
+  [[nodiscard]] bool contains(std::int64_t id) const { return first <= id && id <= last; }
+  [[nodiscard]] bool overlaps(IdRange other) const {
+    return first <= other.last && other.first <= last;
+  }
+  void add(std::int64_t id) { add({id, id}); }
+  void add(IdRange other) {
+    first = std::min(first, other.first);
+    last = std::max(last, other.last);
+  }
+};
+constexpr IdRange kAllIds{std::numeric_limits<std::int64_t>::min(),
+                          std::numeric_limits<std::int64_t>::max()};
+
+// Which ids each piece of a list has. Profilers count: few pieces have any of a range, and whoever
+// looks for these passes over the others.
+class IdsOfPieces {
+ public:
+  // `add` adds the id of item i to those of its piece. One thread wants them all, and does not ask.
+  template <class Add>
+  IdsOfPieces(int threads, std::size_t items, const Add& add)
+      : pieces_{threads, items}, ids_(pieces_.parts(), threads > 1 ? IdRange{} : kAllIds) {
+    if (threads > 1)
+      io::for_each_part(threads, ids_.size(), [&](std::size_t piece) {
+        for (std::size_t i = pieces_.begin(piece); i < pieces_.end(piece); ++i) add(i, ids_[piece]);
+      });
+  }
+  [[nodiscard]] IdRange all() const {
+    IdRange all;
+    for (const IdRange ids : ids_) all.add(ids);
+    return all;
+  }
+  // Calls use(i) for all items with ids of the range, and for others.
+  template <class Use>
+  void for_each(IdRange wanted, const Use& use) const {
+    for (std::size_t piece = 0; piece < ids_.size(); ++piece)
+      if (ids_[piece].overlaps(wanted))
+        for (std::size_t i = pieces_.begin(piece); i < pieces_.end(piece); ++i) use(i);
+  }
+  template <class Use>
+  void for_each_reversed(IdRange wanted, const Use& use) const {
+    for (std::size_t piece = ids_.size(); piece-- > 0;)
+      if (ids_[piece].overlaps(wanted))
+        for (std::size_t i = pieces_.end(piece); i-- > pieces_.begin(piece);) use(i);
+  }
+
+ private:
+  io::Ranges pieces_;
+  std::vector<IdRange> ids_;  // by piece
+};
+
+// What the calls of a trace own. What there is to know of an id is known by one share of them, so that
+// several threads find launches, each those of its share.
 class LaunchFinder {
  public:
-  LaunchFinder(const Trace& trace, const TreeOptions& options, const CategoryRows& rows)
+  LaunchFinder(const Trace& trace, const TreeOptions& options, const CategoryRows& rows,
+               int threads)
       : trace_{trace},
+        calls_{recorded_rows(trace, rows.calls())},
         gpu_events_{recorded_rows(trace, rows.gpu_events())},
         by_external_id_{links_by_external_id(trace, rows.calls())},
         by_correlation_{options.link_by_correlation ||
                         has_own_runtime_categories(trace, rows.calls())},
         own_links_{by_external_id_ ? external_links(trace) : std::vector<std::int64_t>{}},
         ids_{by_external_id_ ? std::span<const std::int64_t>{own_links_} : trace.correlations()},
-        ops_{trace, rows.gpu_events()} {
-    std::vector<std::int64_t> call_ids;
-    const std::span<const std::uint32_t> calls = recorded_rows(trace, rows.calls());
-    call_ids.reserve(calls.size());
-    for (const std::uint32_t row : calls)
-      if (trace.phases()[row] == Phase::kComplete) call_ids.push_back(ids_[row]);
-    slots_ = IdSlots{call_ids};
-    calls_.resize(slots_.size());
-    add_calls(calls);
-    if (!by_correlation_) follow_flows();
+        ops_{trace, rows.gpu_events()},
+        // Ops have events of any id.
+        threads_{calls_.size() < kWorthSharing || !ops_.empty() ? 1 : threads},
+        call_ids_{threads_, calls_.size(),
+                  [this](std::size_t i, IdRange& ids) {
+                    if (const std::int64_t id = ids_[calls_[i]]; id != kAbsent) ids.add(id);
+                  }},
+        gpu_ids_{threads_, gpu_events_.size(),
+                 [this](std::size_t i, IdRange& ids) { ids.add(ids_[gpu_events_[i]]); }},
+        flow_ids_{threads_, by_correlation_ ? 0 : trace.size(),
+                  [this](std::size_t row, IdRange& ids) {
+                    if (is_flow(row)) ids.add(ids_[row]);
+                  }} {
+    divide();
   }
 
   [[nodiscard]] bool by_external_id() const { return by_external_id_; }
@@ -124,88 +190,153 @@ class LaunchFinder {
   enum class Found : std::uint8_t { kLaunch, kNoLaunch, kNoFlow };
   // Calls use(found, gpu event, call) for each GPU event that has a time, the last in the file first.
   template <class Use>
-  void for_each_gpu_event(Use&& use) const {
-    for (std::size_t i = gpu_events_.size(); i-- > 0;) {
-      const std::uint32_t row = gpu_events_[i];
-      if (!is_usable_gpu_event(trace_, row)) continue;
-      if (const std::uint32_t op = ops_.op_of(row); op != kNoRow) {
-        use(Found::kLaunch, row, op);
-        continue;
-      }
-      const std::uint32_t slot = slot_of(row);
-      if (slot == IdSlots::kNoSlot) {
-        use(Found::kNoLaunch, row, kNoRow);
-        continue;
-      }
-      const Calls& calls = calls_[slot];
-      const bool plain_owns =
-          calls.plain != kNoRow &&
-          (by_correlation_ || (flows_[slot].has_start && flows_[slot].target == row));
-      const bool graph_owns = calls.graph != kNoRow;
-      if (!plain_owns && !graph_owns)
-        use(Found::kNoFlow, row, kNoRow);
-      else
-        use(Found::kLaunch, row,
-            plain_owns && (!graph_owns || calls.plain > calls.graph) ? calls.plain : calls.graph);
-    }
+  void for_each_gpu_event(const Use& use) const {
+    for (const IdRange ids : shares_) Share{*this, ids}.for_each_gpu_event(use);
+  }
+  // The same share by share; those of a call are all in one.
+  template <class Use>
+  void for_each_share(const Use& use) const {
+    io::for_each_part(threads_, shares_.size(), [&](std::size_t share) {
+      use(Share{*this, shares_[share]});
+    });
   }
 
  private:
-  // What the trace says about one linking id.
-  struct Calls {
-    std::uint32_t plain = kNoRow, graph = kNoRow;  // last ordinary call and last graph launch
-  };
-  struct Flow {
-    std::uint32_t end_track = kNoRow;  // track of the last flow end
-    std::uint32_t target = kNoRow;     // last GPU event of the id on that track
-    bool has_start = false;
+  // That many calls keep several threads busy.
+  static constexpr std::size_t kWorthSharing = 2 * io::Ranges::kRangeSize;
+
+  // What the trace says about the ids of a range.
+  class Share {
+   public:
+    Share(const LaunchFinder& all, IdRange ids)
+        : all_{all}, trace_{all.trace_}, ids_{ids}, slots_{own_ids()}, calls_(slots_.size()) {
+      add_calls();
+      if (!all_.by_correlation_) follow_flows();
+    }
+
+    template <class Use>
+    void for_each_gpu_event(const Use& use) const {
+      all_.gpu_ids_.for_each_reversed(ids_, [&](std::size_t i) {
+        const std::uint32_t row = all_.gpu_events_[i];
+        if (!ids_.contains(all_.ids_[row]) || !is_usable_gpu_event(trace_, row)) return;
+        if (const std::uint32_t op = all_.ops_.op_of(row); op != kNoRow)
+          return use(Found::kLaunch, row, op);
+        const std::uint32_t slot = slot_of(row);
+        if (slot == IdSlots::kNoSlot) return use(Found::kNoLaunch, row, kNoRow);
+        const Calls& calls = calls_[slot];
+        const bool plain_owns =
+            calls.plain != kNoRow &&
+            (all_.by_correlation_ || (flows_[slot].has_start && flows_[slot].target == row));
+        const bool graph_owns = calls.graph != kNoRow;
+        if (!plain_owns && !graph_owns)
+          use(Found::kNoFlow, row, kNoRow);
+        else
+          use(Found::kLaunch, row,
+              plain_owns && (!graph_owns || calls.plain > calls.graph) ? calls.plain : calls.graph);
+      });
+    }
+
+   private:
+    // What the trace says about one linking id.
+    struct Calls {
+      std::uint32_t plain = kNoRow, graph = kNoRow;  // last ordinary call and last graph launch
+    };
+    struct Flow {
+      std::uint32_t end_track = kNoRow;  // track of the last flow end
+      std::uint32_t target = kNoRow;     // last GPU event of the id on that track
+      bool has_start = false;
+    };
+
+    template <class Use>
+    void for_each_call(const Use& use) const {
+      all_.call_ids_.for_each(ids_, [&](std::size_t i) {
+        const std::uint32_t row = all_.calls_[i];
+        const std::int64_t id = all_.ids_[row];
+        if (id != kAbsent && ids_.contains(id) && trace_.phases()[row] == Phase::kComplete)
+          use(row, id);
+      });
+    }
+    [[nodiscard]] std::vector<std::int64_t> own_ids() const {
+      std::vector<std::int64_t> ids;
+      ids.reserve(all_.calls_.size() / all_.shares_.size());
+      for_each_call([&](std::uint32_t, std::int64_t id) { ids.push_back(id); });
+      return ids;
+    }
+    // None: another share's, or no call has its id.
+    [[nodiscard]] std::uint32_t slot_of(std::size_t row) const {
+      const std::int64_t id = all_.ids_[row];
+      return id == kAbsent || !ids_.contains(id) ? IdSlots::kNoSlot : slots_.find(id);
+    }
+
+    void add_calls() {
+      enum class IsGraph : std::uint8_t { kUnknown, kNo, kYes };
+      std::vector<IsGraph> graph_names(trace_.string_count(), IsGraph::kUnknown);
+      for_each_call([&](std::uint32_t row, std::int64_t id) {
+        IsGraph& is_graph = graph_names[trace_.names()[row].row];
+        if (is_graph == IsGraph::kUnknown)
+          is_graph = is_graph_launch(trace_.name({row})) ? IsGraph::kYes : IsGraph::kNo;
+        Calls& own = calls_[slots_.find(id)];
+        (is_graph == IsGraph::kYes ? own.graph : own.plain) = row;
+      });
+    }
+
+    void follow_flows() {
+      flows_.resize(slots_.size());
+      all_.flow_ids_.for_each(ids_, [&](std::size_t row) {
+        if (!all_.is_flow(row)) return;
+        const std::uint32_t slot = slot_of(row);
+        if (slot == IdSlots::kNoSlot) return;
+        if (trace_.phases()[row] == Phase::kFlowStart) flows_[slot].has_start = true;
+        if (trace_.phases()[row] == Phase::kFlowEnd)
+          flows_[slot].end_track = trace_.tracks()[row].row;
+      });
+      all_.gpu_ids_.for_each(ids_, [&](std::size_t i) {
+        const std::uint32_t row = all_.gpu_events_[i], slot = slot_of(row);
+        if (slot != IdSlots::kNoSlot && is_usable_gpu_event(trace_, row) &&
+            trace_.tracks()[row].row == flows_[slot].end_track)
+          flows_[slot].target = row;
+      });
+    }
+
+    const LaunchFinder& all_;
+    const Trace& trace_;
+    const IdRange ids_;
+    const IdSlots slots_;
+    std::vector<Calls> calls_;  // by slot
+    std::vector<Flow> flows_;   // the same, where flows decide
   };
 
-  [[nodiscard]] std::uint32_t slot_of(std::uint32_t row) const {
-    return ids_[row] == kAbsent ? IdSlots::kNoSlot : slots_.find(ids_[row]);
+  [[nodiscard]] bool is_flow(std::size_t row) const {
+    return trace_.categories()[row] == Category::kAsyncCpuToGpu;
   }
 
-  void add_calls(std::span<const std::uint32_t> calls) {
-    enum class IsGraph : std::uint8_t { kUnknown, kNo, kYes };
-    std::vector<IsGraph> graph_names(trace_.string_count(), IsGraph::kUnknown);
-    for (const std::uint32_t row : calls) {
-      if (trace_.phases()[row] != Phase::kComplete || ids_[row] == kAbsent) continue;
-      IsGraph& is_graph = graph_names[trace_.names()[row].row];
-      if (is_graph == IsGraph::kUnknown)
-        is_graph = is_graph_launch(trace_.name({row})) ? IsGraph::kYes : IsGraph::kNo;
-      Calls& own = calls_[slot_of(row)];
-      (is_graph == IsGraph::kYes ? own.graph : own.plain) = row;
-    }
-  }
-
-  void follow_flows() {
-    flows_.resize(slots_.size());
-    const std::span<const Category> categories = trace_.categories();
-    for (std::uint32_t row = 0; row < categories.size(); ++row) {
-      if (categories[row] != Category::kAsyncCpuToGpu) continue;
-      const std::uint32_t slot = slot_of(row);
-      if (slot == IdSlots::kNoSlot) continue;
-      if (trace_.phases()[row] == Phase::kFlowStart) flows_[slot].has_start = true;
-      if (trace_.phases()[row] == Phase::kFlowEnd)
-        flows_[slot].end_track = trace_.tracks()[row].row;
-    }
-    for (const std::uint32_t row : gpu_events_) {
-      const std::uint32_t slot = slot_of(row);
-      if (slot != IdSlots::kNoSlot && is_usable_gpu_event(trace_, row) &&
-          trace_.tracks()[row].row == flows_[slot].end_track)
-        flows_[slot].target = row;
+  // Every id has its share, also those without a call.
+  void divide() {
+    const IdRange calls = call_ids_.all();
+    shares_ = {kAllIds};
+    if (threads_ == 1 || calls.empty()) return;
+    const auto width =
+        (static_cast<std::uint64_t>(calls.last) - static_cast<std::uint64_t>(calls.first)) /
+            static_cast<std::uint64_t>(threads_) +
+        1;
+    for (auto first = static_cast<std::uint64_t>(calls.first) + width;
+         shares_.size() < static_cast<std::size_t>(threads_); first += width) {
+      const auto begin = static_cast<std::int64_t>(first);
+      if (begin <= shares_.back().first || begin > calls.last) break;
+      shares_.back().last = begin - 1;
+      shares_.push_back({begin, kAllIds.last});
     }
   }
 
   const Trace& trace_;
-  const std::span<const std::uint32_t> gpu_events_;
+  const std::span<const std::uint32_t> calls_, gpu_events_;
   const bool by_external_id_, by_correlation_;
   const std::vector<std::int64_t> own_links_;
   const std::span<const std::int64_t> ids_;  // by row
   const OpsOfKernels ops_;
-  IdSlots slots_{std::span<const std::int64_t>{}};
-  std::vector<Calls> calls_;  // by slot
-  std::vector<Flow> flows_;   // the same, where flows decide
+  const int threads_;
+  const IdsOfPieces call_ids_, gpu_ids_, flow_ids_;
+  std::vector<IdRange> shares_;  // by id
 };
 
 }  // namespace
@@ -218,17 +349,27 @@ bool is_graph_launch(std::string_view runtime_call) {
 }
 
 Launches find_launches(const Trace& trace, const TreeOptions& options, const CategoryRows& rows) {
+  const int threads = io::spare_threads(options.threads);
   Launches out;
-  const LaunchFinder finder{trace, options, rows};
+  const LaunchFinder finder{trace, options, rows, threads};
   out.by_external_id_ = finder.by_external_id();
-  out.next_.assign(trace.size(), kNoRow);
-  finder.for_each_gpu_event([&](LaunchFinder::Found found, std::uint32_t gpu, std::uint32_t call) {
-    out.without_launch_ += found == LaunchFinder::Found::kNoLaunch;
-    out.without_flow_ += found == LaunchFinder::Found::kNoFlow;
-    if (found != LaunchFinder::Found::kLaunch) return;
-    out.next_[gpu] = out.next_[call];
-    out.next_[call] = gpu;
-    ++out.linked_;
+  std::uint32_t* const next = out.next_.add_unwritten(trace.size());
+  io::fill(threads, std::span{next, trace.size()}, kNoRow);
+  std::mutex counting;
+  finder.for_each_share([&](const auto& share) {
+    std::size_t linked = 0, without_launch = 0, without_flow = 0;
+    share.for_each_gpu_event([&](LaunchFinder::Found found, std::uint32_t gpu, std::uint32_t call) {
+      without_launch += found == LaunchFinder::Found::kNoLaunch;
+      without_flow += found == LaunchFinder::Found::kNoFlow;
+      if (found != LaunchFinder::Found::kLaunch) return;
+      next[gpu] = next[call];
+      next[call] = gpu;
+      ++linked;
+    });
+    const std::lock_guard lock{counting};
+    out.linked_ += linked;
+    out.without_launch_ += without_launch;
+    out.without_flow_ += without_flow;
   });
   return out;
 }
@@ -239,7 +380,7 @@ Launches find_launches(const Trace& trace, const TreeOptions& options) {
 
 void for_each_launch(const Trace& trace, const TreeOptions& options, const CategoryRows& rows,
                      const UseLaunch& use) {
-  LaunchFinder{trace, options, rows}.for_each_gpu_event(
+  LaunchFinder{trace, options, rows, 1}.for_each_gpu_event(
       [&](LaunchFinder::Found found, std::uint32_t gpu, std::uint32_t call) {
         if (found == LaunchFinder::Found::kLaunch) use({gpu}, {call});
       });

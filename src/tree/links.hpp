@@ -10,9 +10,9 @@
 #include <cstdint>
 #include <functional>
 #include <string_view>
+#include <tracelens/column.hpp>
 #include <tracelens/trace.hpp>
 #include <tracelens/tree.hpp>
-#include <vector>
 
 #include "tree/category_rows.hpp"
 
@@ -34,7 +34,7 @@ class Launches {
 
   // One list per call, threaded through the rows: a call's row holds its first GPU event, a GPU
   // event's row the one after it.
-  std::vector<std::uint32_t> next_;
+  Column<std::uint32_t> next_;
   std::size_t linked_ = 0;
   std::uint64_t without_launch_ = 0, without_flow_ = 0;
   bool by_external_id_ = false;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
 #include <string>
 #include <vector>
 
@@ -196,6 +197,40 @@ TEST(Links, PythonFramesAloneAreAGpuOnlyTrace) {
   t.launch("cudaLaunchKernel", 1, 1, {.ts = 3, .dur = 1});
   const Trace trace = t.finish();
   EXPECT_TRUE(build_tree(trace).stats().gpu_only);
+}
+
+// So many that several threads share them. Ids do not rise everywhere; some calls have none, some ids have several
+// calls, and some GPU events the id of no call.
+TEST(Links, AreTheSameByAnyNumberOfThreads) {
+  constexpr int kCalls = 300'000;
+  std::mt19937 random{11};
+  TestTrace t;
+  for (int i = 0; i < kCalls; ++i) {
+    const auto id =
+        static_cast<std::int64_t>(i % 7 == 0 ? random() % kCalls : static_cast<unsigned>(i));
+    const bool is_graph = random() % 8 == 0;
+    const double ts = 2.0 * i;
+    t.runtime(is_graph ? "cudaGraphLaunch" : "cudaLaunchKernel", ts, 1,
+              i > 0 && random() % 16 == 0 ? kAbsent : id);
+    for (auto kernels = random() % 3; kernels > 0; --kernels)
+      t.gpu({.ts = ts + 1, .dur = 1, .stream = static_cast<int>(random() % 2)},
+            random() % 32 == 0   ? kAbsent
+            : random() % 32 == 0 ? kCalls + id
+                                 : id);
+    if (random() % 8 > 0) t.flow_start(id);
+    if (random() % 8 > 0) t.flow_end(id, static_cast<int>(random() % 2));
+  }
+  const Trace trace = t.finish();
+  const Launches one = find_launches(trace, {.threads = 1}),
+                 many = find_launches(trace, {.threads = 8});
+  EXPECT_GT(one.linked(), 10'000u);
+  EXPECT_GT(one.without_launch(), 1'000u);
+  EXPECT_GT(one.without_flow(), 1'000u);
+  EXPECT_EQ(many.linked(), one.linked());
+  EXPECT_EQ(many.without_launch(), one.without_launch());
+  EXPECT_EQ(many.without_flow(), one.without_flow());
+  for (const EventId event : trace.all_events())
+    ASSERT_EQ(many.next(event), one.next(event)) << event.row;
 }
 
 }  // namespace

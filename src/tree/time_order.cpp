@@ -10,11 +10,12 @@ void sort_by_time(std::span<std::uint32_t> rows, std::span<const std::int64_t> t
   merge_runs(rows, scratch, is_earlier, threads);
 }
 
-void sort_by_time(std::span<EventId> events, std::span<const std::int64_t> ts_ns) {
+void sort_by_time(std::span<EventId> events, std::span<const std::int64_t> ts_ns, int threads) {
   std::vector<EventId> scratch;
-  merge_runs(events, scratch, [ts_ns](EventId a, EventId b) {
+  const auto is_earlier = [ts_ns](EventId a, EventId b) {
     return ts_ns[a.row] != ts_ns[b.row] ? ts_ns[a.row] < ts_ns[b.row] : a < b;
-  });
+  };
+  merge_runs(events, scratch, is_earlier, threads);
 }
 
 }  // namespace tracelens

@@ -107,6 +107,6 @@ void merge_runs(std::span<T> items, std::vector<T>& scratch, const Less& less, i
 // Sorts rows by (ts, row).
 void sort_by_time(std::span<std::uint32_t> rows, std::span<const std::int64_t> ts_ns,
                   std::vector<std::uint32_t>& scratch, int threads = 1);
-void sort_by_time(std::span<EventId> events, std::span<const std::int64_t> ts_ns);
+void sort_by_time(std::span<EventId> events, std::span<const std::int64_t> ts_ns, int threads = 1);
 
 }  // namespace tracelens

@@ -136,9 +136,7 @@ void PathGraphBuilder::add_points() {
   g_.events_.add_unwritten(g_.times_.size());
   g_.owners_.add_unwritten(g_.gpu_begin_);
   PathPoint* const starts = g_.starts_.add_unwritten(trace_.size());
-  io::for_each_range(threads_, trace_.size(), [&](std::size_t begin, std::size_t end) {
-    std::fill(starts + begin, starts + end, kNoPoint);
-  });
+  io::fill(threads_, std::span{starts, trace_.size()}, kNoPoint);
   io::for_each_part(threads_, g_.host_lanes_.size() + 1, [&](std::size_t part) {
     if (part == 0)
       add_gpu_lanes();
