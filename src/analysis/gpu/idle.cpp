@@ -14,6 +14,7 @@
 #include "analysis/gpu/busy_time.hpp"
 #include "analysis/gpu/idle_host.hpp"
 #include "analysis/kit/cells.hpp"
+#include "io/threads.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
@@ -121,8 +122,8 @@ Table table_by_host(const Trace& trace, std::vector<IdleCharge> charges, std::in
 
 IdleTables gpu_idle(const TraceFacts& facts, const IdleOptions& options) {
   const Trace& trace = facts.trace();
-  const std::vector<IdleGap> gaps =
-      find_gaps(trace, facts.gpu_events(options.include_unlinked).events);
+  const std::vector<IdleGap> gaps = find_gaps(
+      trace, facts.gpu_events(options.include_unlinked).events, io::spare_threads(facts.threads()));
   std::int64_t idle_ns = 0;
   for (const IdleGap& gap : gaps) idle_ns = plus_ns(idle_ns, length(gap.time));
   Table by_size = table_by_size(gaps, idle_ns);

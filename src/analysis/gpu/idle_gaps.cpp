@@ -7,8 +7,8 @@
 
 namespace tracelens {
 
-std::vector<IdleGap> find_gaps(const Trace& trace, std::vector<EventId> gpu_events) {
-  sort_by_time(std::span{gpu_events}, trace.ts_ns());
+std::vector<IdleGap> find_gaps(const Trace& trace, std::vector<EventId> gpu_events, int threads) {
+  sort_by_time(std::span{gpu_events}, trace.ts_ns(), threads);
   std::vector<IdleGap> gaps;
   gaps.reserve(gpu_events.size());  // growing would take three times as much for a moment
   std::int64_t busy_until = 0;

@@ -14,6 +14,7 @@ struct IdleGap {
 };
 
 // In order of time. The events have a time; they may stand in any order.
-[[nodiscard]] std::vector<IdleGap> find_gaps(const Trace& trace, std::vector<EventId> gpu_events);
+[[nodiscard]] std::vector<IdleGap> find_gaps(const Trace& trace, std::vector<EventId> gpu_events,
+                                             int threads = 1);
 
 }  // namespace tracelens

@@ -163,7 +163,8 @@ class HostWalker {
       IdleLedger ledger;
       std::vector<Stretch> unexplained = {};
     };
-    const std::vector<ThreadWalk> walks = cut_walk(trace_, whole, part_rows_);
+    const std::vector<ThreadWalk> walks =
+        cut_walk(trace_, whole, part_rows_, static_cast<int>(threads_));
     for (std::size_t first = 0; first < walks.size(); first += threads_) {
       std::vector<std::optional<Part>> parts(std::min(threads_, walks.size() - first));
       io::for_each_part(static_cast<int>(threads_), parts.size(), [&](std::size_t i) {

@@ -33,7 +33,7 @@ struct ThreadWalk {
 // Parts of about so many rows. Walked one after the other they tell the same as the whole: no stretch
 // lies in two of them.
 [[nodiscard]] std::vector<ThreadWalk> cut_walk(const Trace& trace, const ThreadWalk& whole,
-                                               std::size_t part_rows);
+                                               std::size_t part_rows, int threads = 1);
 
 template <class State>
 struct OpenEvent {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <string_view>
 #include <tracelens/intervals.hpp>
 #include <utility>
@@ -156,10 +157,11 @@ std::optional<Table> gpu_timeline_by_device(const TraceFacts& facts,
                                             const TimelineOptions& options) {
   const std::vector<EventId>& events = facts.gpu_events(options.include_unlinked).events;
   const std::vector<std::int64_t> devices = devices_of(facts.trace(), events);
+  if (std::ranges::adjacent_find(devices, std::not_equal_to{}) == devices.end())
+    return std::nullopt;
   std::vector<std::pair<std::int64_t, EventId>> by_device;
   for (std::size_t i = 0; i < events.size(); ++i) by_device.emplace_back(devices[i], events[i]);
   std::ranges::sort(by_device);  // by device, then in file order
-  if (by_device.empty() || by_device.front().first == by_device.back().first) return std::nullopt;
 
   const ColumnSpec columns[] = {kDevice, kType, kTime, kPercent};
   Table table{"gpu_timeline_by_device",

@@ -16,6 +16,8 @@
 #include "analysis/host/user_frames.hpp"
 #include "analysis/kit/cells.hpp"
 #include "analysis/kit/column_set.hpp"
+#include "io/parallel.hpp"
+#include "io/threads.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
@@ -85,6 +87,32 @@ class Longest {
   std::int64_t most_ = 0;
 };
 
+// Time by part, and in how many gaps. Those of a gap come together.
+class GapSums {
+ public:
+  void charge(std::uint32_t gap, GapPart part, std::int64_t ns) {
+    ns_[part] = plus_ns(ns_[part], ns);
+    std::int64_t& last = last_gap_[part];
+    if (last == std::int64_t{gap} + 1) return;
+    last = std::int64_t{gap} + 1;
+    ++gaps_[part];
+  }
+  // Those of other gaps.
+  void add(const GapSums& other) {
+    for (std::size_t i = 0; i < kGapPartNames.size(); ++i) {
+      const auto part = static_cast<GapPart>(i);
+      ns_[part] = plus_ns(ns_[part], other.ns_[part]);
+      gaps_[part] += other.gaps_[part];
+    }
+  }
+  [[nodiscard]] const GapParts& ns() const { return ns_; }
+  [[nodiscard]] const GapParts& gaps() const { return gaps_; }
+
+ private:
+  GapParts ns_, gaps_;
+  GapParts last_gap_;  // number of the gap last charged, and 1
+};
+
 struct ThreadState {
   GapPart part = GapPart::kNone;
   EventId op, frame;  // innermost; frame: of the user's own code
@@ -94,7 +122,12 @@ struct ThreadState {
 class GapsOfDevice {
  public:
   GapsOfDevice(const HostWork& work, UserFrames& frames, std::int64_t from_ns)
-      : work_{work}, trace_{work.trace()}, frames_{frames}, from_ns_{from_ns} {}
+      : work_{work},
+        trace_{work.trace()},
+        frames_{frames},
+        threads_{io::spare_threads(work.facts().threads())},
+        part_rows_{std::max(kLeastPart, kRowsOfAName * trace_.string_count())},
+        from_ns_{from_ns} {}
 
   // `looks_at_host`: else all time before a launch counts as none.
   void run(std::int64_t device, std::vector<EventId> events, bool looks_at_host, GpuGaps& out) {
@@ -105,7 +138,7 @@ class GapsOfDevice {
       const Interval time = interval_of(trace_, event);
       sums_.span = {std::min(sums_.span.start, time.start), std::max(sums_.span.end, time.end)};
     }
-    const std::vector<IdleGap> gaps = find_gaps(trace_, std::move(events));
+    const std::vector<IdleGap> gaps = find_gaps(trace_, std::move(events), threads_);
     std::map<TrackId, std::vector<Stretch>> before_launch;
     for (std::uint32_t i = 0; i < gaps.size(); ++i) {
       const IdleGap& gap = gaps[i];
@@ -132,25 +165,30 @@ class GapsOfDevice {
                             .python_during = {}});
       }
       if (!call.valid()) {
-        charge(i, GapPart::kNone, ns, out);
+        charge(i, GapPart::kNone, ns, all_, out);
       } else if (is_queued) {
-        charge(i, GapPart::kDevice, ns, out);
+        charge(i, GapPart::kDevice, ns, all_, out);
       } else {
         const std::int64_t called = std::min(trace_.ts_ns()[call.row], gap.time.end);
         const std::int64_t returned = std::clamp(end_of(trace_, call), called, gap.time.end);
-        charge(i, GapPart::kLaunchCall, minus_ns(returned, called), out);
-        charge(i, GapPart::kLaunchLatency, minus_ns(gap.time.end, returned), out);
+        charge(i, GapPart::kLaunchCall, minus_ns(returned, called), all_, out);
+        charge(i, GapPart::kLaunchLatency, minus_ns(gap.time.end, returned), all_, out);
         if (looks_at_host)
           before_launch[trace_.tracks()[call.row]].push_back({{gap.time.start, called}, i});
         else
-          charge(i, GapPart::kNone, minus_ns(called, gap.time.start), out);
+          charge(i, GapPart::kNone, minus_ns(called, gap.time.start), all_, out);
       }
     }
     for (const auto& [track, stretches] : before_launch) divide(track, stretches, out);
+    sums_.part_ns = all_.ns();
+    sums_.part_gaps = all_.gaps();
     out.devices.push_back(sums_);
   }
 
  private:
+  // Each part looks at every name of a frame by itself: that must cost less than the part.
+  static constexpr std::size_t kLeastPart = std::size_t{1} << 16, kRowsOfAName = 8;
+
   // Work mostly starts in the order in which it is written: first a look at the job after the last one.
   [[nodiscard]] EventId call_of(EventId gpu_event) {
     const std::span<const GpuJob> jobs = work_.jobs();
@@ -160,14 +198,9 @@ class GapsOfDevice {
     return jobs[next_job_++].call;
   }
 
-  void charge(std::uint32_t gap, GapPart part, std::int64_t ns, GpuGaps& out) {
+  void charge(std::uint32_t gap, GapPart part, std::int64_t ns, GapSums& sums, GpuGaps& out) const {
     if (ns <= 0) return;
-    sums_.part_ns[part] = plus_ns(sums_.part_ns[part], ns);
-    std::int64_t& last = last_gap_[part];
-    if (last != std::int64_t{gap} + 1) {
-      last = std::int64_t{gap} + 1;
-      ++sums_.part_gaps[part];
-    }
+    sums.charge(gap, part, ns);
     if (kept_.empty()) return;
     if (const auto kept = kept_.find(gap); kept != kept_.end()) {
       std::int64_t& of_gap = out.gaps[kept->second].parts[part];
@@ -175,7 +208,8 @@ class GapsOfDevice {
     }
   }
 
-  [[nodiscard]] ThreadState enter(const ThreadState& caller, EventId event) {
+  [[nodiscard]] ThreadState enter(const ThreadState& caller, EventId event,
+                                  UserFrames& frames) const {
     ThreadState state = caller;
     const Category category = trace_.category(event);
     if (category == Category::kCpuOp) {
@@ -183,7 +217,7 @@ class GapsOfDevice {
       state.op = event;
     } else if (category == Category::kPythonFunction) {
       state.part = caller.op.valid() ? GapPart::kOp : GapPart::kPython;
-      if (frames_.is_own(event)) state.frame = event;
+      if (frames.is_own(event)) state.frame = event;
     } else {
       state.part = part_of_call(event);
     }
@@ -205,7 +239,21 @@ class GapsOfDevice {
 
   // What the thread did before it launched what ended the gaps.
   void divide(TrackId track, const std::vector<Stretch>& stretches, GpuGaps& out) {
-    RangesOfThread loading{work_.ranges().data_loading(), track};
+    const ThreadWalk whole{work_.rows().of(track.row), stretches};
+    const RangesOfThread loading{work_.ranges().data_loading(), track};
+    if (threads_ == 1 || whole.rows.size() < 2 * part_rows_)
+      return divide(whole, loading, frames_, all_, out);
+    const std::vector<ThreadWalk> parts = cut_walk(trace_, whole, part_rows_, threads_);
+    std::vector<GapSums> sums(parts.size());
+    io::for_each_part(threads_, parts.size(), [&](std::size_t i) {
+      UserFrames frames{trace_};
+      divide(parts[i], loading, frames, sums[i], out);
+    });
+    for (const GapSums& of_part : sums) all_.add(of_part);
+  }
+
+  void divide(const ThreadWalk& walk, RangesOfThread loading, UserFrames& user_frames,
+              GapSums& sums, GpuGaps& out) const {
     std::optional<std::uint32_t> now;
     Longest ops, frames;
     const auto close = [&] {
@@ -217,15 +265,15 @@ class GapsOfDevice {
     };
     const ThreadState nothing;
     walk_thread(
-        trace_, {work_.rows().of(track.row), stretches}, nothing,
-        [&](const ThreadState& caller, EventId event) { return enter(caller, event); },
+        trace_, walk, nothing,
+        [&](const ThreadState& caller, EventId event) { return enter(caller, event, user_frames); },
         [&](const Stretch& stretch, Interval time, const OpenEvent<ThreadState>* innermost) {
           const ThreadState& state = innermost == nullptr ? nothing : innermost->state;
           const bool is_fixed = state.part == GapPart::kSync || state.part == GapPart::kAlloc ||
                                 state.part == GapPart::kLaunch;
           const std::int64_t fetching = is_fixed ? 0 : loading.covered_ns(time);
-          charge(stretch.gap, GapPart::kDataLoader, fetching, out);
-          charge(stretch.gap, state.part, minus_ns(length(time), fetching), out);
+          charge(stretch.gap, GapPart::kDataLoader, fetching, sums, out);
+          charge(stretch.gap, state.part, minus_ns(length(time), fetching), sums, out);
           if (kept_.empty()) return;
           if (now != stretch.gap) {
             close();
@@ -243,10 +291,12 @@ class GapsOfDevice {
   const HostWork& work_;
   const Trace& trace_;
   UserFrames& frames_;
+  const int threads_;
+  const std::size_t part_rows_;
   const std::int64_t from_ns_;
   std::size_t next_job_ = 0;
   DeviceGaps sums_;
-  GapParts last_gap_;                                    // number of the gap last charged, and 1
+  GapSums all_;
   std::unordered_map<std::uint32_t, std::size_t> kept_;  // by number of the gap
 };
 

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "analysis/host/utilization.hpp"
 #include "analysis/kit/test_ops.hpp"
+#include "facts/steps.hpp"
 #include "tree/test_trace.hpp"
 
 namespace tracelens {
@@ -157,6 +159,46 @@ TEST(GpuGapsByStream, TheHostIsLateOrTheStreamTakesItsTime) {
             (std::vector<std::string>{"host_wait", "kernel_wait", "other"}));
   EXPECT_EQ(column(table, "idle_time"), (std::vector<std::string>{"13.0", "2.0", "60.0"}));
   EXPECT_EQ(cell(gpu_gaps_by_stream(work, true), "count", 1), "2");
+}
+
+// A thread with so many events that it is walked in parts.
+TEST(GpuGaps, AreTheSameByAnyNumberOfThreads) {
+  constexpr int kRounds = 60'000;
+  std::mt19937 random{7};
+  const auto below = [&](unsigned end) { return static_cast<int>(random() % end); };
+  TestTrace t;
+  double gpu_ready = 0;
+  for (int i = 0; i < kRounds; ++i) {
+    const double ts = 100.0 * i;
+    t.python(below(2) == 0 ? "train.py(3): main" : "model.py(7): forward", ts, 99);
+    if (below(50) == 0)
+      t.event(Category::kUserAnnotation, "enumerate(DataLoader)#_Iter.__next__", ts + 1, 20);
+    if (below(3) == 0) t.runtime("cudaStreamSynchronize", ts + 25, 1 + below(9));
+    t.op(below(2) == 0 ? "aten::mm" : "aten::relu", ts + 40, 40 + below(19));
+    gpu_ready = std::max(gpu_ready, ts + 60 + below(70));
+    const double length = 1 + below(60);
+    t.launch("cudaLaunchKernel", ts + 45 + below(9), 2, {.ts = gpu_ready, .dur = length});
+    gpu_ready += length;
+  }
+  const Trace trace = t.finish();
+  const TraceFacts alone{trace, {.threads = 1}}, shared{trace, {.threads = 8}};
+  EXPECT_EQ(trace_span(trace, 8).start_ns, trace_span(trace).start_ns);
+  EXPECT_EQ(trace_span(trace, 8).end_ns, trace_span(trace).end_ns);
+  const HostWork one{alone}, many{shared};
+  const GpuGaps expected = gpu_gaps_of(one, 0), gaps = gpu_gaps_of(many, 0);
+  ASSERT_GT(expected.gaps.size(), 10'000u);
+  ASSERT_EQ(gaps.gaps.size(), expected.gaps.size());
+  for (std::size_t i = 0; i < kGapPartNames.size(); ++i) {
+    const auto part = static_cast<GapPart>(i);
+    EXPECT_EQ(gaps.devices[0].part_ns[part], expected.devices[0].part_ns[part]);
+    EXPECT_EQ(gaps.devices[0].part_gaps[part], expected.devices[0].part_gaps[part]);
+    for (std::size_t gap = 0; gap < gaps.gaps.size(); ++gap)
+      ASSERT_EQ(gaps.gaps[gap].parts[part], expected.gaps[gap].parts[part]) << gap;
+  }
+  for (std::size_t gap = 0; gap < gaps.gaps.size(); ++gap) {
+    ASSERT_EQ(gaps.gaps[gap].op_during, expected.gaps[gap].op_during) << gap;
+    ASSERT_EQ(gaps.gaps[gap].python_during, expected.gaps[gap].python_during) << gap;
+  }
 }
 
 }  // namespace
