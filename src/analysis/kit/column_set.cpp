@@ -17,8 +17,12 @@ Table ColumnList::make_table(std::string name, std::string description) const {
 
 void ColumnList::append(Table& table, const void* row) {
   cells_.clear();
-  for (const AnyColumn& column : columns_) column.fill(row, cells_);
+  fill(row, cells_);
   table.append(cells_.cells());
+}
+
+void ColumnList::fill(const void* row, RowCells& cells) const {
+  for (const AnyColumn& column : columns_) column.fill(row, cells);
 }
 
 }  // namespace tracelens

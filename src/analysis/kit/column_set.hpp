@@ -69,6 +69,7 @@ class ColumnList {
   void add(const AnyColumn& column);
   [[nodiscard]] Table make_table(std::string name, std::string description) const;
   void append(Table& table, const void* row);
+  void fill(const void* row, RowCells& cells) const;
 
  private:
   std::vector<AnyColumn> columns_;
@@ -94,6 +95,8 @@ class ColumnSet {
   }
   void append(Table& table, Row& row) { columns_.append(table, &row); }
   void append(Table& table, Row&& row) { columns_.append(table, &row); }
+  // The cells alone, for a table that is put together later: by several threads, each its own rows.
+  void fill(Row& row, RowCells& cells) const { columns_.fill(&row, cells); }
 
  private:
   ColumnList columns_;

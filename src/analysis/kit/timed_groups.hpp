@@ -55,7 +55,10 @@ class TimedGroups {
                  ? comes_before(costs[a], costs[b])
                  : comes_before(together[whole_of_[a]], together[whole_of_[b]]);
     });
-    for (const Cost& cost : costs) all_ns_ = plus_ns(all_ns_, cost.ns);
+    for (const Cost& cost : costs) {
+      all_ns_ = plus_ns(all_ns_, cost.ns);
+      ns_.push_back(cost.ns);
+    }
   }
 
   // --- after close() ---
@@ -64,6 +67,7 @@ class TimedGroups {
     return groups_.rows(group);
   }
   [[nodiscard]] std::uint32_t first(std::uint32_t group) const { return rows(group).front(); }
+  [[nodiscard]] std::int64_t ns(std::uint32_t group) const { return ns_[group]; }
   [[nodiscard]] std::int64_t all_ns() const { return all_ns_; }
 
  private:
@@ -71,6 +75,7 @@ class TimedGroups {
   KeyIndex wholes_;                      // keys without the variant
   std::vector<std::uint32_t> whole_of_;  // by group; empty: no variants
   std::vector<std::uint32_t> order_;
+  std::vector<std::int64_t> ns_;  // by group
   std::int64_t all_ns_ = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "analysis/kit/timed_groups.hpp"
 #include "analysis/ops/group_columns.hpp"
 #include "analysis/ops/rates.hpp"
+#include "io/parallel.hpp"
 #include "perf/registry/sheets.hpp"
 
 namespace tracelens {
@@ -163,29 +165,61 @@ struct SheetRow : OpGroupRow {
 
 class SheetTable {
  public:
-  SheetTable(OpInput& input, Rates& rates, bool with_overlap)
-      : input_{input}, rates_{rates}, with_overlap_{with_overlap}, row_{input} {}
+  SheetTable(OpInput& input, std::span<const Entry> entries, bool with_overlap)
+      : input_{input}, entries_{entries}, with_overlap_{with_overlap} {}
 
-  Table make(const std::string& name, const std::vector<std::string>& params,
-             std::span<const Entry> entries) {
+  Table make(const std::string& name, const std::vector<std::string>& params) {
+    Rates rates = new_rates();
     any_roof_ =
-        rates_.has_gpu() && std::ranges::any_of(entries, [&](const Entry& entry) {
+        rates.has_gpu() && std::ranges::any_of(entries_, [&](const Entry& entry) {
           return std::ranges::any_of(entry.sheet->members(entry.group), [&](std::uint32_t row) {
-            return rates_.figures(entry.sheet->row(row).answer).roof.has_value();
+            return rates.figures(entry.sheet->row(row).answer).roof.has_value();
           });
         });
     ColumnSet<SheetRow> columns = make_columns(params);
     Table table = columns.make_table(
         name + (with_overlap_ ? "_kl_overlap" : ""),
         "Work and rates of the " + name + " ops by parameters, the costliest first");
-    for (const Entry& entry : entries) {
-      fill_row(*entry.sheet, entry.group);
-      columns.append(table, row_);
-    }
+    append_rows(table, columns, entries_.size(), list_rooms(), with_overlap_ ? 1 : input_.threads,
+                [this] { return Maker{*this}; });
     return table;
   }
 
  private:
+  // Makes rows, one at a time.
+  class Maker {
+   public:
+    explicit Maker(const SheetTable& table)
+        : table_{table}, input_{table.input_}, rates_{table.new_rates()}, row_{table.input_} {}
+
+    SheetRow& make(std::size_t i);
+
+   private:
+    const SheetTable& table_;
+    OpInput& input_;
+    Rates rates_;
+    SheetRow row_;
+    std::vector<std::int64_t> busy_;
+  };
+
+  [[nodiscard]] Rates new_rates() const {
+    return {input_.models, input_.options.gpu, input_.options.peaks};
+  }
+
+  // Fills kernel_rooms_, and says how many calls the rows are about.
+  std::size_t list_rooms() {
+    std::size_t calls = 0;
+    KernelRoom room{input_};
+    for (const Entry& entry : entries_) {
+      const std::span<const std::uint32_t> members = entry.sheet->members(entry.group);
+      calls += members.size();
+      kernel_rooms_.push_back(room.next(members, [&](std::uint32_t at) {
+        return input_.ops.kernels(entry.sheet->row(at)).size();
+      }));
+    }
+    return calls;
+  }
+
   // `params` must outlive the columns.
   [[nodiscard]] ColumnSet<SheetRow> make_columns(const std::vector<std::string>& params) const {
     using Row = SheetRow;
@@ -250,37 +284,39 @@ class SheetTable {
     return columns;
   }
 
-  void fill_row(const Sheet& sheet, std::uint32_t group) {
-    row_.sheet = &sheet;
-    row_.members = sheet.members(group);
-    row_.calls = std::ssize(row_.members);
-    const OpRow& first = sheet.row(row_.members.front());
-    row_.start(first.event, first.node);
-    row_.kernel_count = first.count;
-    row_.work = &*input_.models[first.answer];
-    busy_.clear();
-    rates_.clear();
-    for (const std::uint32_t at : row_.members) {
-      const OpRow& op = sheet.row(at);
-      busy_.push_back(op.busy_ns);
-      rates_.add(op);
-      input_.ops.add_kernels(op, row_.kernels);
-      if (with_overlap_) row_.add_overlap(sheet.overlap(at));
-    }
-    row_.busy = stats_of_ns(busy_);
-    row_.terabytes = rates_.terabytes();
-    row_.tflops = rates_.tflops();
-    if (any_roof_) row_.percent_of_roof = rates_.percent_of_roof();
-    if (with_overlap_) row_.overlap_pct = rounded_stats(row_.overlap_shares);
-    row_.figures = &rates_.figures(first.answer);
-  }
-
   OpInput& input_;
-  Rates& rates_;
+  std::span<const Entry> entries_;
   bool with_overlap_, any_roof_ = false;
-  SheetRow row_;
-  std::vector<std::int64_t> busy_;
+  std::vector<std::size_t> kernel_rooms_;  // by entry
 };
+
+SheetRow& SheetTable::Maker::make(std::size_t i) {
+  const auto& [sheet, group] = table_.entries_[i];
+  row_.sheet = sheet;
+  row_.members = sheet->members(group);
+  row_.calls = std::ssize(row_.members);
+  const OpRow& first = sheet->row(row_.members.front());
+  row_.start(first.event, first.node);
+  row_.kernels.set_room(table_.kernel_rooms_[i]);
+  row_.kernel_count = first.count;
+  row_.work = &*input_.models[first.answer];
+  busy_.clear();
+  rates_.clear();
+  for (const std::uint32_t at : row_.members) {
+    const OpRow& op = sheet->row(at);
+    busy_.push_back(op.busy_ns);
+    rates_.add(op);
+    input_.ops.add_kernels(op, row_.kernels);
+    if (table_.with_overlap_) row_.add_overlap(sheet->overlap(at));
+  }
+  row_.busy = stats_of_ns(busy_);
+  row_.terabytes = rates_.terabytes();
+  row_.tflops = rates_.tflops();
+  if (table_.any_roof_) row_.percent_of_roof = rates_.percent_of_roof();
+  if (table_.with_overlap_) row_.overlap_pct = rounded_stats(row_.overlap_shares);
+  row_.figures = &rates_.figures(first.answer);
+  return row_;
+}
 
 // Recorded backward ops. The reference knows only those marked so; its other ones stay on the
 // forward sheet (its oddity O7), the extended edition goes by category.
@@ -299,14 +335,14 @@ perf::SheetInfo sheet_of(std::string_view family) {
 
 class FamilySheets {
  public:
-  FamilySheets(OpInput& input, Rates& rates, std::string_view family,
-               std::span<const EventId> events)
+  FamilySheets(OpInput& input, std::string_view family, std::span<const EventId> events)
       : input_{input},
-        rates_{rates},
         family_{family},
         is_single_{sheet_of(family).passes == perf::SheetInfo::Passes::kOneSheet},
         forward_only_{input.options.inference} {
     for (const EventId event : events) {
+      (void)input.tracks.id_of(
+          input.trace.tracks()[event.row]);  // known by the time several threads ask
       const OpRow row = input.ops.forward(event);
       if (input.models[row.answer]) forward_.push_back(row);
       if (is_single_ || forward_only_ || input.tree.backward_of(event).empty() ||
@@ -317,7 +353,16 @@ class FamilySheets {
     }
   }
 
-  void add_to(std::vector<Table>& tables, bool with_overlap) {
+  // The sheets of other families may be made at the same time, unless what overlaps is asked for.
+  [[nodiscard]] std::vector<Table> make() const {
+    std::vector<Table> tables;
+    add_to(tables, false);
+    if (input_.options.overlap) add_to(tables, true);
+    return tables;
+  }
+
+ private:
+  void add_to(std::vector<Table>& tables, bool with_overlap) const {
     Sheet forward{input_, with_overlap}, backward{input_, with_overlap};
     for (const OpRow& row : forward_) forward.add(row);
     for (const OpRow& row : backward_) backward.add(row);
@@ -341,8 +386,8 @@ class FamilySheets {
     const auto add = [&](const char* suffix, const std::vector<std::string>& params,
                          std::span<const Entry> entries) {
       if (entries.empty()) return;
-      SheetTable maker{input_, rates_, with_overlap};
-      tables.push_back(maker.make(std::string{family_} + suffix, params, entries));
+      SheetTable maker{input_, entries, with_overlap};
+      tables.push_back(maker.make(std::string{family_} + suffix, params));
       if (input_.options.top_sheet_rows) tables.back().keep_first(*input_.options.top_sheet_rows);
     };
     const bool names_pass = forward_only_ && sheet_of(family_).names_pass_in_inference;
@@ -350,9 +395,7 @@ class FamilySheets {
     add("_bwd", back_params, back);
   }
 
- private:
   OpInput& input_;
-  Rates& rates_;
   std::string_view family_;
   bool is_single_, forward_only_;
   std::vector<OpRow> forward_, backward_;
@@ -361,14 +404,26 @@ class FamilySheets {
 }  // namespace
 
 std::vector<Table> category_sheets(OpInput& input) {
-  std::vector<Table> tables;
-  Rates rates{input.models, input.options.gpu, input.options.peaks};
-  for (const Population& population : find_population(input)) {
-    if (population.events.empty()) continue;
-    FamilySheets sheets{input, rates, population.family, population.events};
-    sheets.add_to(tables, false);
-    if (input.options.overlap) sheets.add_to(tables, true);
+  const std::vector<Population> populations = find_population(input);
+  std::vector<std::optional<FamilySheets>> families(populations.size());
+  std::vector<std::vector<Table>> made(populations.size());
+  std::size_t calls = 0;
+  for (const Population& population : populations) calls += population.events.size();
+  constexpr std::size_t kMany = 65'536;
+  const int threads = input.options.overlap || calls < kMany ? 1 : input.threads;
+  const auto make = [&](std::size_t i) {
+    if (families[i]) made[i] = families[i]->make();
+    families[i].reset();
+  };
+  for (std::size_t i = 0; i < populations.size(); ++i) {
+    const auto& [family, events] = populations[i];
+    if (!events.empty()) families[i].emplace(input, family, events);
+    if (threads == 1) make(i);
   }
+  if (threads > 1) io::for_each_part(threads, populations.size(), make);
+  std::vector<Table> tables;
+  for (std::vector<Table>& of_family : made)
+    std::ranges::move(of_family, std::back_inserter(tables));
   return tables;
 }
 

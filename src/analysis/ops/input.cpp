@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "io/parallel.hpp"
+#include "io/threads.hpp"
+
 namespace tracelens {
 namespace {
 
@@ -16,17 +19,31 @@ KernelCategories::Classify kernel_kind_of(const OpTableOptions& options) {
 
 }  // namespace
 
+SharedOps::SharedOps(const TraceFacts& facts, const perf::RunModels& models,
+                     const OpTableOptions& options) {
+  constexpr std::size_t kMany = 65'536;  // what is linked takes a while to sort
+  const std::size_t links = facts.tree().forward_backward_links();
+  io::for_each_part(links < kMany ? 1 : io::spare_threads(facts.threads()), 2,
+                    [&](std::size_t part) {
+                      if (part == 0)
+                        launches = std::make_shared<LaunchTable>(
+                            facts, models, kernel_kind_of(options), options.communication);
+                      else
+                        wrappers = std::make_shared<AutogradWrappers>(facts.trace(), facts.tree());
+                    });
+}
+
 OpInput::OpInput(const TraceFacts& facts, const OpTableOptions& a_options)
     : trace{facts.trace()},
       tree{facts.tree()},
       options{a_options},
       run_models{options.edition, options.own_models, options.categories},
-      shared_launches{std::make_shared<LaunchTable>(facts, run_models, kernel_kind_of(options),
-                                                    options.communication)},
+      threads{io::spare_threads(facts.threads())},
+      shared{facts, run_models, options},
       categories{launches.categories()},
       tracks{trace},
       models{trace, launches, run_models, options.inference},
-      ops{trace, tree, launches, models},
+      ops{tree, launches, wrappers, models},
       modules{trace, tree} {
   if (options.split_recompute) recompute = mark_recompute(trace, tree);
   if (options.inference && options.call_stack) start_ns = trace_span(trace).start_ns;
@@ -38,11 +55,12 @@ OpInput::OpInput(const OpInput& other)
       tree{other.tree},
       options{other.options},
       run_models{other.run_models},
-      shared_launches{other.shared_launches},
+      threads{other.threads},
+      shared{other.shared},
       categories{launches.categories()},
       tracks{trace},
       models{trace, launches, run_models, options.inference},
-      ops{trace, tree, launches, models},
+      ops{tree, launches, wrappers, models},
       modules{trace, tree},
       recompute{other.recompute},
       start_ns{other.start_ns} {}

@@ -3,6 +3,7 @@
 //   const std::optional<Table> table = ops_summary(input);
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "analysis/gpu/recompute.hpp"
+#include "analysis/ops/autograd_wrappers.hpp"
 #include "analysis/ops/launch_table.hpp"
 #include "analysis/ops/measured_ops.hpp"
 #include "analysis/ops/module_classes.hpp"
@@ -50,6 +52,13 @@ struct OpTableOptions {
   Peaks peaks = Peaks::kDatasheet;
 };
 
+// What does not change: one for all tables, also for those that are made at the same time.
+struct SharedOps {
+  SharedOps(const TraceFacts& facts, const perf::RunModels& models, const OpTableOptions& options);
+  std::shared_ptr<const LaunchTable> launches;
+  std::shared_ptr<const AutogradWrappers> wrappers;
+};
+
 // Its tables change what it remembers: they are made one after the other.
 struct OpInput {
   OpInput(const TraceFacts& facts, const OpTableOptions& a_options);  // refers to the facts
@@ -75,17 +84,18 @@ struct OpInput {
   const Tree& tree;
   const OpTableOptions options;
   const perf::RunModels run_models;
-  // With what other tables are made of at the same time.
-  const std::shared_ptr<const LaunchTable> shared_launches;
-  const LaunchTable& launches = *shared_launches;
+  const int threads;  // that a table of these ops may use
+  const SharedOps shared;
+  const LaunchTable& launches = *shared.launches;
+  const AutogradWrappers& wrappers = *shared.wrappers;
   OpCategories categories;
   TrackNames tracks;
   OpModels models;
   MeasuredOps ops;
   ModuleClasses modules;
-  std::optional<RecomputeMarks> recompute;  // with OpTableOptions::split_recompute
-  std::optional<Overlaps> overlaps;         // with OpTableOptions::overlap
-  std::size_t rows_without_kernels = 0;     // beyond kernels_per_table()
+  std::optional<RecomputeMarks> recompute;            // with OpTableOptions::split_recompute
+  std::optional<Overlaps> overlaps;                   // with OpTableOptions::overlap
+  std::atomic<std::size_t> rows_without_kernels = 0;  // beyond kernels_per_table()
   // When the trace begins; kAbsent where nothing depends on it: see call_stacks.cpp.
   std::int64_t start_ns = kAbsent;
 

@@ -11,9 +11,6 @@
 namespace tracelens {
 namespace {
 
-// Ops with so few kernels cost nothing that counts: the same ones are not looked for.
-constexpr std::size_t kFew = 8;
-
 Value stream_of(const KernelUse& kernel) {
   return kernel.stream == kAbsent ? Value{} : Value{kernel.stream};
 }
@@ -55,18 +52,6 @@ bool KernelStats::wants(std::size_t kernels, std::uint32_t where) {
   if (found == seen_.end()) return true;
   ++times_[found->second];
   return false;
-}
-
-void KernelStats::add(std::span<const KernelUse> kernels, std::uint32_t where) {
-  if (where == kAnywhere && !wants(kernels.size(), where)) return;
-  if (pattern_.empty()) {
-    pattern_.assign(kernels.begin(), kernels.end());
-    if (durations_.size() < kernels.size()) durations_.resize(kernels.size());
-    for (std::size_t i = 0; i < kernels.size(); ++i) durations_[i].clear();
-  }
-  if (kernels.size() > kFew && where != kAnywhere) seen_.emplace(where, times_.size());
-  times_.push_back(1);
-  for (std::size_t i = 0; i < kernels.size(); ++i) durations_[i].push_back(kernels[i].dur_ns);
 }
 
 void KernelStats::clear() {

@@ -38,11 +38,16 @@ class KernelStats {
       : trace_{trace}, room_{room} {}
 
   // Equal numbers `where` stand for the same GPU events: these are kept once and counted.
-  void add(std::span<const KernelUse> kernels, std::uint32_t where = kAnywhere);
-  // False when there is nothing to add: they are not as many as the pattern's, they were added
-  // before and now count once more, or no room is left.
-  [[nodiscard]] bool wants(std::size_t kernels, std::uint32_t where);
+  void add(std::span<const KernelUse> kernels, std::uint32_t where = kAnywhere) {
+    add(
+        kernels.size(), [&](std::size_t i) { return kernels[i]; }, where);
+  }
+  // The same of kernels that are nowhere in a row: use_of(i) is kernel i.
+  template <class UseOf>
+  void add(std::size_t kernels, const UseOf& use_of, std::uint32_t where = kAnywhere);
   void clear();
+  // For the kernels of the cells to come, unless those before have left less.
+  void set_room(std::size_t room) { room_ = room; }
   [[nodiscard]] bool is_left_out() const { return is_left_out_; }  // no room: the cells are empty
 
   // The kernels in ascending order of (total time, name); positions are those of the pattern.
@@ -55,6 +60,12 @@ class KernelStats {
   [[nodiscard]] Value short_cell();
 
  private:
+  // Ops with so few kernels cost nothing that counts: the same ones are not looked for.
+  static constexpr std::size_t kFew = 8;
+
+  // False when there is nothing to add: they are not as many as the pattern's, they were added
+  // before and now count once more, or no room is left.
+  [[nodiscard]] bool wants(std::size_t kernels, std::uint32_t where);
   const Value& shown_name(StringId name, bool is_short);
 
   const Trace& trace_;
@@ -68,6 +79,19 @@ class KernelStats {
   std::vector<std::size_t> order_;                    // of the last cell()
   std::vector<double> means_;
 };
+
+template <class UseOf>
+void KernelStats::add(std::size_t kernels, const UseOf& use_of, std::uint32_t where) {
+  if (!wants(kernels, where)) return;
+  if (pattern_.empty()) {
+    for (std::size_t i = 0; i < kernels; ++i) pattern_.push_back(use_of(i));
+    if (durations_.size() < kernels) durations_.resize(kernels);
+    for (std::size_t i = 0; i < kernels; ++i) durations_[i].clear();
+  }
+  if (kernels > kFew && where != kAnywhere) seen_.emplace(where, times_.size());
+  times_.push_back(1);
+  for (std::size_t i = 0; i < kernels; ++i) durations_[i].push_back(use_of(i).dur_ns);
+}
 
 // At most 64 code points, then "...".
 [[nodiscard]] std::string short_kernel_name(std::string_view name);

@@ -157,13 +157,23 @@ LaunchTable::LaunchTable(const TraceFacts& facts, const perf::RunModels& models,
       threads_{io::thread_count(facts.threads())},
       categories_{trace_, models, std::move(kernel_kind)} {
   collect_gpu_events(facts.rows().gpu_events(), facts.work());
-  collect_launchers(facts.launchers(), communication);
+  constexpr std::size_t kMany = 65'536;
+  io::for_each_part(gpu_.size() < kMany ? 1 : io::spare_threads(threads_), 2,
+                    [&](std::size_t part) {
+                      if (part == 0)
+                        collect_launchers(facts.launchers(), communication);
+                      else
+                        sum_up();
+                    });
+  measure_launchers();
+  categorize();
   categorize_by_kernels();
 }
 
 void LaunchTable::collect_gpu_events(std::span<const std::uint32_t> gpu_events,
                                      const GpuWorkKinds& kinds) {
-  gpu_.resize(tree_.linked_gpu_events().size());
+  const std::size_t linked = tree_.linked_gpu_events().size();
+  io::fill(threads_, std::span{gpu_.add_unwritten(linked), linked}, GpuEvent{});
   const io::Ranges ranges{threads_, gpu_events.size()};
   const auto rows_of = [&](std::size_t part) {
     return gpu_events.subspan(ranges.begin(part), ranges.end(part) - ranges.begin(part));
@@ -178,10 +188,6 @@ void LaunchTable::collect_gpu_events(std::span<const std::uint32_t> gpu_events,
   io::for_each_part(threads_, ranges.parts(), [&](std::size_t part) {
     fill_gpu_events(rows_of(part), kinds, file_order_.data() + before[part]);
   });
-  communication_before_.assign(gpu_.size() + 1, 0);
-  for (std::size_t i = 0; i < gpu_.size(); ++i)
-    communication_before_[i + 1] = communication_before_[i] + (gpu_[i].communication ? 1U : 0U);
-  sum_busy_times();
 }
 
 void LaunchTable::fill_gpu_events(std::span<const std::uint32_t> rows, const GpuWorkKinds& kinds,
@@ -206,7 +212,10 @@ void LaunchTable::fill_gpu_events(std::span<const std::uint32_t> rows, const Gpu
   }
 }
 
-void LaunchTable::sum_busy_times() {
+void LaunchTable::sum_up() {
+  communication_before_.assign(gpu_.size() + 1, 0);
+  for (std::size_t i = 0; i < gpu_.size(); ++i)
+    communication_before_[i + 1] = communication_before_[i] + (gpu_[i].communication ? 1U : 0U);
   run_start_.resize(gpu_.size());
   end_before_.resize(gpu_.size());
   busy_before_.assign(gpu_.size() + 1, 0);
@@ -221,7 +230,8 @@ void LaunchTable::sum_busy_times() {
 }
 
 void LaunchTable::collect_launchers(std::span<const NodeId> launchers, bool communication) {
-  launcher_of_node_.assign(tree_.size(), kNoLauncher);
+  std::uint32_t* const by_node = launcher_of_node_.add_unwritten(tree_.size());
+  io::fill(threads_, std::span{by_node, tree_.size()}, kNoLauncher);
   std::vector<NodeId> nodes;                                   // of the launchers
   std::vector<std::pair<std::uint32_t, GpuPosition>> charged;  // launcher, GPU event
   charged.reserve(gpu_.size());
@@ -251,12 +261,19 @@ void LaunchTable::collect_launchers(std::span<const NodeId> launchers, bool comm
     own_[op.first + op.count++] = position;
   }
   sort_launchers();
+}
+
+void LaunchTable::measure_launchers() {
   io::for_each_range(threads_, launchers_.size(), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) measure(launchers_[i]);
+    for (std::size_t i = begin; i < end; ++i) {
+      launcher_of_node_[launchers_[i].node.row] = static_cast<std::uint32_t>(i);
+      measure(launchers_[i]);
+    }
   });
-  for (std::uint32_t i = 0; i < launchers_.size(); ++i) {
-    Launcher& op = launchers_[i];
-    launcher_of_node_[op.node.row] = i;
+}
+
+void LaunchTable::categorize() {
+  for (Launcher& op : launchers_) {
     const StringId name = trace_.names()[op.event.row], first_kernel = gpu_[own(op).front()].name;
     const auto of_user = categories_.of_user(trace_.text(name), first_kernel);
     op.by_user = of_user.has_value();
@@ -281,10 +298,12 @@ void LaunchTable::sort_launchers() {
   if (std::ranges::is_sorted(starts)) return;
   std::vector<std::uint32_t> order(launchers_.size()), scratch;
   std::iota(order.begin(), order.end(), 0U);
-  sort_by_time(order, starts, scratch);  // ties as they are now
-  std::vector<Launcher> sorted;
-  sorted.reserve(order.size());
-  for (const std::uint32_t i : order) sorted.push_back(launchers_[i]);
+  sort_by_time(order, starts, scratch, io::spare_threads(threads_));  // ties as they are now
+  Column<Launcher> sorted;
+  Launcher* const to = sorted.add_unwritten(order.size());
+  io::for_each_range(threads_, order.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) to[i] = launchers_[order[i]];
+  });
   launchers_ = std::move(sorted);
 }
 

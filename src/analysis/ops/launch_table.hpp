@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tracelens/column.hpp>
 #include <tracelens/intervals.hpp>
 #include <tracelens/trace.hpp>
 #include <tracelens/tree.hpp>
@@ -159,9 +160,11 @@ class LaunchTable {
   void collect_gpu_events(std::span<const std::uint32_t> gpu_events, const GpuWorkKinds& kinds);
   void fill_gpu_events(std::span<const std::uint32_t> rows, const GpuWorkKinds& kinds,
                        GpuPosition* file_order);
-  void sum_busy_times();
+  void sum_up();
   void collect_launchers(std::span<const NodeId> launchers, bool communication);
   void sort_launchers();
+  void measure_launchers();
+  void categorize();
   void measure(Launcher& op);
   void categorize_by_kernels();
   void divide(Launcher& op);
@@ -169,15 +172,15 @@ class LaunchTable {
   const Trace& trace_;
   const Tree& tree_;
   const int threads_;
-  std::vector<GpuEvent> gpu_;
+  Column<GpuEvent> gpu_;
   std::vector<GpuPosition> file_order_;
   std::vector<std::uint32_t> communication_before_;  // one more than gpu_
   std::vector<GpuPosition> run_start_;               // of the GPU events that come by start
-  std::vector<std::int64_t> busy_before_;    // one more than gpu_: busy time of the runs so far
-  std::vector<std::int64_t> end_before_;     // when the earlier ones of the run have all ended
-  std::vector<Launcher> launchers_, parts_;  // parts_: empty when nothing is divided
+  std::vector<std::int64_t> busy_before_;  // one more than gpu_: busy time of the runs so far
+  std::vector<std::int64_t> end_before_;   // when the earlier ones of the run have all ended
+  Column<Launcher> launchers_, parts_;     // parts_: empty when nothing is divided
   std::vector<GpuPosition> own_;
-  std::vector<std::uint32_t> launcher_of_node_;  // index into launchers_
+  Column<std::uint32_t> launcher_of_node_;  // index into launchers_
   OpCategories categories_;
 };
 

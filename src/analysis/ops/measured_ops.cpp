@@ -2,12 +2,9 @@
 
 #include <algorithm>
 #include <numeric>
-#include <string_view>
 
 namespace tracelens {
 namespace {
-
-constexpr std::string_view kWrapper = "autograd::engine::evaluate_function:";
 
 // GPU positions that lists in an order of their own may hold in all. Ops are nested a few levels
 // deep; what nests without end must not take memory without end.
@@ -15,29 +12,15 @@ constexpr std::size_t kRoomPerEvent = 64, kRoom = 1'000'000;
 
 }  // namespace
 
-MeasuredOps::MeasuredOps(const Trace& trace, const Tree& tree, const LaunchTable& table,
-                         OpModels& models)
-    : trace_{trace},
-      tree_{tree},
+MeasuredOps::MeasuredOps(const Tree& tree, const LaunchTable& table,
+                         const AutogradWrappers& wrappers, OpModels& models)
+    : tree_{tree},
       table_{table},
+      wrappers_{wrappers},
       models_{models},
-      is_wrapper_name_(trace.string_count()),
-      positions_(table.gpu_events().size()) {
+      positions_(table.gpu_events().size()),
+      last_{positions_.size()} {
   std::iota(positions_.begin(), positions_.end(), GpuPosition{0});
-  last_ = positions_.size();
-  for (std::uint32_t id = 0; id < is_wrapper_name_.size(); ++id)
-    is_wrapper_name_[id] = trace.text({id}).starts_with(kWrapper) ? 1 : 0;
-  for (const EventId event : tree.backward_events()) {
-    if (is_wrapper_name_[trace.names()[event.row].row] == 0) continue;
-    if (const NodeId node = tree.node(tree.forward_of(event)); node.valid())
-      wrappers_.emplace_back(node.row, event);
-  }
-  std::ranges::sort(wrappers_);  // those of one op in file order
-}
-
-EventId MeasuredOps::forward_of_wrapper(EventId wrapper) const {
-  if (is_wrapper_name_[trace_.names()[wrapper.row].row] == 0) return {};
-  return tree_.forward_of(wrapper);
 }
 
 // A row of the GPU events in scratch_.
@@ -103,9 +86,7 @@ OpRow MeasuredOps::backward(EventId event) {
     for (GpuPosition at = first; at < first + tree_.gpu_count(top); ++at) scratch_.push_back(at);
   };
   if (node.valid()) {
-    auto link = std::ranges::lower_bound(wrappers_, node.row, {},
-                                         &std::pair<std::uint32_t, EventId>::first);
-    for (; link != wrappers_.end() && link->first < tree_.end(node).row; ++link) take(link->second);
+    for (const auto& [forward, wrapper] : wrappers_.of(node)) take(wrapper);
   } else {
     for (const EventId wrapper : tree_.backward_of(event)) take(wrapper);
   }
@@ -115,12 +96,11 @@ OpRow MeasuredOps::backward(EventId event) {
   return row;
 }
 
-void MeasuredOps::add_kernels(const OpRow& row, KernelStats& stats) {
+void MeasuredOps::add_kernels(const OpRow& row, KernelStats& stats) const {
   const std::span<const GpuPosition> positions = kernels(row);
-  if (!stats.wants(positions.size(), row.first)) return;
-  uses_.clear();
-  for (const GpuPosition position : positions) uses_.push_back(table_.gpu_events()[position].use());
-  stats.add(uses_, row.first);
+  stats.add(
+      positions.size(), [&](std::size_t i) { return table_.gpu_events()[positions[i]].use(); },
+      row.first);
 }
 
 }  // namespace tracelens

@@ -1,5 +1,5 @@
 // measured_ops.hpp: which GPU events an op's figures are about.
-//   MeasuredOps ops{trace, tree, table, models};
+//   MeasuredOps ops{tree, table, wrappers, models};
 //   const OpRow row = ops.forward(event);          // its own GPU work
 //   const OpRow back = ops.backward(event);        // that of the backward ops linked to it
 //   ops.kernels(row);                              // positions in LaunchTable::gpu_events()
@@ -9,9 +9,9 @@
 #include <span>
 #include <tracelens/trace.hpp>
 #include <tracelens/tree.hpp>
-#include <utility>
 #include <vector>
 
+#include "analysis/ops/autograd_wrappers.hpp"
 #include "analysis/ops/kernel_stats.hpp"
 #include "analysis/ops/launch_table.hpp"
 #include "analysis/ops/op_models.hpp"
@@ -29,7 +29,8 @@ struct OpRow {
 
 class MeasuredOps {
  public:
-  MeasuredOps(const Trace& trace, const Tree& tree, const LaunchTable& table, OpModels& models);
+  MeasuredOps(const Tree& tree, const LaunchTable& table, const AutogradWrappers& wrappers,
+              OpModels& models);
 
   // GPU events by start, and the model's answer.
   [[nodiscard]] OpRow forward(EventId event);
@@ -43,11 +44,8 @@ class MeasuredOps {
     if (row.first == kNoRoom) return {};
     return std::span{positions_}.subspan(row.first, row.count);
   }
-  void add_kernels(const OpRow& row, KernelStats& stats);
+  void add_kernels(const OpRow& row, KernelStats& stats) const;
   [[nodiscard]] std::size_t rows_without_kernels() const { return without_kernels_; }
-
-  // The wrapper that autograd ran a backward op in: its linked forward op, invalid when none.
-  [[nodiscard]] EventId forward_of_wrapper(EventId wrapper) const;
 
  private:
   static constexpr std::uint32_t kNoRoom = 0xffffffff;
@@ -57,18 +55,15 @@ class MeasuredOps {
   }
   [[nodiscard]] std::uint32_t place_of(std::span<const GpuPosition> kernels);
 
-  const Trace& trace_;
   const Tree& tree_;
   const LaunchTable& table_;
+  const AutogradWrappers& wrappers_;
   OpModels& models_;
-  std::vector<std::uint8_t> is_wrapper_name_;                // by StringId
-  std::vector<std::pair<std::uint32_t, EventId>> wrappers_;  // by node of the forward op
   // First every position in tree order, which most rows are a part of; then lists in other orders.
   std::vector<GpuPosition> positions_;
   std::size_t last_ = 0;  // where the last of those begins
   std::size_t without_kernels_ = 0;
   std::vector<GpuPosition> scratch_;
-  std::vector<KernelUse> uses_;
 };
 
 }  // namespace tracelens

@@ -120,64 +120,110 @@ ColumnSet<UniqueArgsRow> unique_args_columns(const OpInput& input, bool with_ove
   return columns;
 }
 
-std::optional<Table> unique_args(OpInput& input, bool with_overlap) {
-  const std::span<const Launcher> launchers = input.launches.parts();
-  if (launchers.empty()) return std::nullopt;
-  const Trace& trace = input.trace;
-  TrackNames& tracks = input.tracks;
+class UniqueArgsTable {
+ public:
+  UniqueArgsTable(OpInput& input, bool with_overlap)
+      : input_{input},
+        trace_{input.trace},
+        launchers_{input.launches.parts()},
+        with_overlap_{with_overlap} {}
 
-  std::vector<OverlapFields> overlaps;
-  TimedGroups groups;
-  for (const Launcher& op : launchers) {
-    if (with_overlap) overlaps.push_back(input.overlaps->of(input.launches.own_in_file_order(op)));
-    groups.add({trace.names()[op.event.row].row, trace.signatures()[op.event.row].row, op.category,
-                tracks.id_of(trace.tracks()[op.event.row]), input.is_recompute(op.node) ? 1U : 0U,
-                input.options.group_by_kernel_count ? op.count : 0U,
-                with_overlap ? overlaps.back().names : 0U,
-                input.options.group_by_module ? input.modules.around(op.node) : 0U});
+  std::optional<Table> make() {
+    if (launchers_.empty()) return std::nullopt;
+    group();
+    ColumnSet<UniqueArgsRow> columns = unique_args_columns(input_, with_overlap_);
+    Table table = columns.make_table(
+        with_overlap_ ? "ops_unique_args_kl_overlap" : "ops_unique_args",
+        with_overlap_ ? "GPU time by op, arguments and the kernels that ran beside it"
+                      : "GPU time by op and arguments, the costliest first");
+    list_rows();
+    // What overlaps, and classes of modules, are remembered when first asked for: by one thread.
+    const bool is_plain = !with_overlap_ && !input_.options.group_by_module;
+    append_rows(table, columns, listed_.size(), launchers_.size(), is_plain ? input_.threads : 1,
+                [this] { return Maker{*this}; });
+    return table;
   }
-  groups.close([&](std::uint32_t row) { return launchers[row].direct_ns; },
-               [&](std::uint32_t row) { return launchers[row].event.row; });
 
-  ColumnSet<UniqueArgsRow> columns = unique_args_columns(input, with_overlap);
-  Table table = columns.make_table(
-      with_overlap ? "ops_unique_args_kl_overlap" : "ops_unique_args",
-      with_overlap ? "GPU time by op, arguments and the kernels that ran beside it"
-                   : "GPU time by op and arguments, the costliest first");
-  const std::int64_t first_ns = trace.ts_ns()[launchers.front().event.row];
-  std::vector<KernelUse> uses;
-  std::vector<std::int64_t> direct, subtree;
-  RunningShare share{us(groups.all_ns())};
-  UniqueArgsRow row{input};
-  for (const std::uint32_t group : groups.order()) {
-    if (table.rows() == input.options.top_ops) break;
-    const Launcher& first = launchers[groups.first(group)];
-    row.start(first.event, first.node, first.category);
-    direct.clear();
-    subtree.clear();
-    std::int64_t starts_ns = trace.ts_ns()[first.event.row];
-    for (const std::uint32_t at : groups.rows(group)) {
-      const Launcher& op = launchers[at];
-      direct.push_back(op.direct_ns);
-      subtree.push_back(op.subtree_ns);
-      starts_ns = std::min(starts_ns, trace.ts_ns()[op.event.row]);
-      uses.clear();
-      for (const GpuPosition position : input.launches.own(op))
-        uses.push_back(input.launches.gpu_events()[position].use());
-      row.kernels.add(uses);
-      if (with_overlap) row.add_overlap(overlaps[at]);
+ private:
+  // Makes rows, one at a time.
+  class Maker {
+   public:
+    explicit Maker(const UniqueArgsTable& table) : table_{table}, row_{table.input_} {}
+    UniqueArgsRow& make(std::size_t i);
+
+   private:
+    const UniqueArgsTable& table_;
+    UniqueArgsRow row_;
+    std::vector<std::int64_t> direct_, subtree_;
+  };
+
+  void group() {
+    for (const Launcher& op : launchers_) {
+      if (with_overlap_)
+        overlaps_.push_back(input_.overlaps->of(input_.launches.own_in_file_order(op)));
+      groups_.add({trace_.names()[op.event.row].row, trace_.signatures()[op.event.row].row,
+                   op.category, input_.tracks.id_of(trace_.tracks()[op.event.row]),
+                   input_.is_recompute(op.node) ? 1U : 0U,
+                   input_.options.group_by_kernel_count ? op.count : 0U,
+                   with_overlap_ ? overlaps_.back().names : 0U,
+                   input_.options.group_by_module ? input_.modules.around(op.node) : 0U});
     }
-    row.kernel_count = first.count;
-    row.calls = std::ssize(groups.rows(group));
-    row.first_start_us = us(minus_ns(starts_ns, first_ns));
-    const bool nothing_below = direct == subtree;  // the usual case
-    row.own = stats_of_ns(direct);
-    row.below = nothing_below ? row.own : stats_of_ns(subtree);
-    row.overlap_pct = stats_of(row.overlap_shares);
-    row.share = share.next(row.own.sum);
-    columns.append(table, row);
+    groups_.close([&](std::uint32_t row) { return launchers_[row].direct_ns; },
+                  [&](std::uint32_t row) { return launchers_[row].event.row; });
   }
-  return table;
+
+  void list_rows() {
+    RunningShare share{us(groups_.all_ns())};
+    KernelRoom room{input_};
+    for (const std::uint32_t group : groups_.order()) {
+      if (listed_.size() == input_.options.top_ops) break;
+      listed_.push_back({group, share.next(us(groups_.ns(group))),
+                         room.next(groups_.rows(group), [this](std::uint32_t row) {
+                           return std::size_t{launchers_[row].count};
+                         })});
+    }
+  }
+
+  OpInput& input_;
+  const Trace& trace_;
+  std::span<const Launcher> launchers_;
+  bool with_overlap_;
+  TimedGroups groups_;
+  std::vector<OverlapFields> overlaps_;  // by launcher
+  std::vector<ListedGroup> listed_;      // the rows of the table
+};
+
+UniqueArgsRow& UniqueArgsTable::Maker::make(std::size_t i) {
+  const ListedGroup& listed = table_.listed_[i];
+  const std::span<const Launcher> launchers = table_.launchers_;
+  const std::span<const std::uint32_t> members = table_.groups_.rows(listed.group);
+  const std::span<const std::int64_t> ts_ns = table_.trace_.ts_ns();
+  const LaunchTable& launches = table_.input_.launches;
+  const Launcher& first = launchers[members.front()];
+  row_.start(first.event, first.node, first.category);
+  row_.kernels.set_room(listed.kernel_room);
+  row_.share = listed.share;
+  direct_.clear();
+  subtree_.clear();
+  std::int64_t starts_ns = ts_ns[first.event.row];
+  for (const std::uint32_t at : members) {
+    const Launcher& op = launchers[at];
+    direct_.push_back(op.direct_ns);
+    subtree_.push_back(op.subtree_ns);
+    starts_ns = std::min(starts_ns, ts_ns[op.event.row]);
+    const std::span<const GpuPosition> own = launches.own(op);
+    row_.kernels.add(own.size(),
+                     [&](std::size_t k) { return launches.gpu_events()[own[k]].use(); });
+    if (table_.with_overlap_) row_.add_overlap(table_.overlaps_[at]);
+  }
+  row_.kernel_count = first.count;
+  row_.calls = std::ssize(members);
+  row_.first_start_us = us(minus_ns(starts_ns, ts_ns[launchers.front().event.row]));
+  const bool nothing_below = direct_ == subtree_;  // the usual case
+  row_.own = stats_of_ns(direct_);
+  row_.below = nothing_below ? row_.own : stats_of_ns(subtree_);
+  row_.overlap_pct = stats_of(row_.overlap_shares);
+  return row_;
 }
 
 }  // namespace
@@ -232,7 +278,11 @@ std::optional<Table> ops_summary(OpInput& input) {
   return table;
 }
 
-std::optional<Table> ops_unique_args(OpInput& input) { return unique_args(input, false); }
-std::optional<Table> ops_unique_args_kl_overlap(OpInput& input) { return unique_args(input, true); }
+std::optional<Table> ops_unique_args(OpInput& input) {
+  return UniqueArgsTable{input, false}.make();
+}
+std::optional<Table> ops_unique_args_kl_overlap(OpInput& input) {
+  return UniqueArgsTable{input, true}.make();
+}
 
 }  // namespace tracelens

@@ -43,33 +43,60 @@ class UnifiedTable {
         trace_{input.trace},
         ops_{ops},
         with_overlap_{with_overlap},
-        has_call_stack_{input.options.call_stack && !with_overlap},
-        rates_{input.models, input.options.gpu, input.options.peaks},
-        row_{input},
-        frames_{input.trace} {}
+        has_call_stack_{input.options.call_stack && !with_overlap} {}
 
   std::optional<Table> make() {
     if (ops_.empty()) return std::nullopt;
     group();
     any_answer_ = std::ranges::any_of(ops_, &UnifiedOp::answered);
-    any_roof_ = rates_.has_gpu() && std::ranges::any_of(ops_, [&](const UnifiedOp& op) {
-                  return op.answered && rates_.figures(op.row.answer).roof.has_value();
+    Rates rates = new_rates();
+    any_roof_ = rates.has_gpu() && std::ranges::any_of(ops_, [&](const UnifiedOp& op) {
+                  return op.answered && rates.figures(op.row.answer).roof.has_value();
                 });
     ColumnSet<UnifiedRow> columns = make_columns();
     Table table = columns.make_table(
         with_overlap_ ? "unified_perf_summary_kl_overlap" : "unified_perf_summary",
         with_overlap_ ? "GPU time, work and rates by distinct call and what ran beside it"
                       : "GPU time, work and rates by distinct call, the costliest first");
-    RunningShare share{us(groups_.all_ns())};
-    for (const std::uint32_t group : groups_.order()) {
-      fill_row(group);
-      row_.share = share.next(row_.busy.sum);
-      columns.append(table, row_);
-    }
+    list_rows();
+    // What overlaps, and the names of frames, are remembered when first asked for: by one thread.
+    const bool is_plain = !with_overlap_ && !input_.recompute && !input_.options.call_stack;
+    append_rows(table, columns, listed_.size(), ops_.size(), is_plain ? input_.threads : 1,
+                [this] { return Maker{*this}; });
     return table;
   }
 
  private:
+  // Makes rows, one at a time.
+  class Maker {
+   public:
+    explicit Maker(const UnifiedTable& table)
+        : table_{table},
+          input_{table.input_},
+          trace_{table.trace_},
+          rates_{table.new_rates()},
+          row_{table.input_},
+          frames_{table.trace_} {}
+
+    UnifiedRow& make(std::size_t i);
+
+   private:
+    [[nodiscard]] std::vector<Value> stacks_in_kernel_cells(const UnifiedOp* op);
+    [[nodiscard]] Value params_of(const UnifiedOp& op) const;
+
+    const UnifiedTable& table_;
+    OpInput& input_;
+    const Trace& trace_;
+    Rates rates_;
+    UnifiedRow row_;
+    FrameNames frames_;
+    std::vector<std::int64_t> durations_, busy_;
+  };
+
+  [[nodiscard]] Rates new_rates() const {
+    return {input_.models, input_.options.gpu, input_.options.peaks};
+  }
+
   void group() {
     TrackNames& tracks = input_.tracks;
     for (const UnifiedOp& op : ops_) {
@@ -89,6 +116,17 @@ class UnifiedTable {
     }
     groups_.close([&](std::uint32_t row) { return ops_[row].row.busy_ns; },
                   [&](std::uint32_t row) { return ops_[row].uid; });
+  }
+
+  void list_rows() {
+    RunningShare share{us(groups_.all_ns())};
+    KernelRoom room{input_};
+    const auto kernels_of = [this](std::uint32_t op) {
+      return input_.ops.kernels(ops_[op].row).size();
+    };
+    for (const std::uint32_t group : groups_.order())
+      listed_.push_back(
+          {group, share.next(us(groups_.ns(group))), room.next(groups_.rows(group), kernels_of)});
   }
 
   [[nodiscard]] ColumnSet<UnifiedRow> make_columns() const {
@@ -162,81 +200,82 @@ class UnifiedTable {
     return columns;
   }
 
-  void fill_row(std::uint32_t group) {
-    const std::span<const std::uint32_t> members = groups_.rows(group);
-    const UnifiedOp& first = ops_[members.front()];
-    row_.start(first.row.event, first.row.node, first.category);
-    row_.name = unified_name(trace_, first);
-    row_.uid = first.uid;
-    row_.calls = std::ssize(members);
-    row_.has_model = first.has_model;
-    durations_.clear();
-    busy_.clear();
-    rates_.clear();
-    const UnifiedOp* answered = nullptr;   // the first that a model answered for
-    const UnifiedOp* launching = nullptr;  // the first with GPU events: the pattern of the kernels
-    for (const std::uint32_t at : members) {
-      const UnifiedOp& op = ops_[at];
-      if (const std::int64_t dur = trace_.dur_ns()[op.row.event.row]; dur != kAbsent)
-        durations_.push_back(dur);
-      busy_.push_back(op.row.busy_ns);
-      input_.ops.add_kernels(op.row, row_.kernels);
-      if (launching == nullptr && op.row.count > 0) launching = &op;
-      if (op.answered) {
-        if (answered == nullptr) answered = &op;
-        rates_.add(op.row);
-      }
-      if (with_overlap_) row_.add_overlap(overlaps_[at]);
-    }
-    row_.host = stats_of_ns(durations_);
-    row_.busy = stats_of_ns(busy_);
-    row_.terabytes = rates_.terabytes();
-    row_.tflops = rates_.tflops();
-    if (any_roof_) row_.percent_of_roof = rates_.percent_of_roof();
-    if (with_overlap_) row_.overlap_pct = rounded_stats(row_.overlap_shares);
-    row_.figures = answered == nullptr ? nullptr : &rates_.figures(answered->row.answer);
-    row_.params = answered == nullptr ? Value{} : params_of(*answered);
-    row_.stacks = stacks_in_kernel_cells(launching);
-    if (has_call_stack_)
-      row_.call_stack = call_stack_cells(input_, frames_, launching, row_.kernels);
-  }
-
-  // The reference, and so spreadsheets that are compared with its own, leaves the call stacks in
-  // these cells unless it makes columns of them (its oddity O13).
-  [[nodiscard]] std::vector<Value> stacks_in_kernel_cells(const UnifiedOp* op) {
-    const bool has_stacks = input_.recompute || input_.options.call_stack;
-    if (op == nullptr || !has_stacks || has_call_stack_ ||
-        input_.options.edition != Edition::kReference)
-      return {};
-    std::vector<Value> stacks;
-    for (CallChain& stack : kernel_call_stacks(input_, frames_, *op))
-      stacks.push_back(Value::list(std::move(stack)));
-    return stacks;
-  }
-
-  [[nodiscard]] Value params_of(const UnifiedOp& op) const {
-    const Work& work = *input_.models[op.row.answer];
-    if (work.params.empty()) return {};
-    std::vector<std::string> names;
-    std::vector<Value> values;
-    for (const Param& param : work.params) {
-      names.push_back(param.name);
-      values.push_back(param.value);
-    }
-    return Value::dict(std::move(names), std::move(values));
-  }
-
   OpInput& input_;
   const Trace& trace_;
   std::span<const UnifiedOp> ops_;
   bool with_overlap_, has_call_stack_, any_answer_ = false, any_roof_ = false;
-  Rates rates_;
   TimedGroups groups_;
   std::vector<OverlapFields> overlaps_;  // by op
-  UnifiedRow row_;
-  FrameNames frames_;
-  std::vector<std::int64_t> durations_, busy_;
+  std::vector<ListedGroup> listed_;      // the rows of the table
 };
+
+UnifiedRow& UnifiedTable::Maker::make(std::size_t i) {
+  const ListedGroup& listed = table_.listed_[i];
+  const std::span<const std::uint32_t> members = table_.groups_.rows(listed.group);
+  const UnifiedOp& first = table_.ops_[members.front()];
+  row_.start(first.row.event, first.row.node, first.category);
+  row_.kernels.set_room(listed.kernel_room);
+  row_.name = unified_name(trace_, first);
+  row_.uid = first.uid;
+  row_.calls = std::ssize(members);
+  row_.has_model = first.has_model;
+  row_.share = listed.share;
+  durations_.clear();
+  busy_.clear();
+  rates_.clear();
+  const UnifiedOp* answered = nullptr;   // the first that a model answered for
+  const UnifiedOp* launching = nullptr;  // the first with GPU events: the pattern of the kernels
+  for (const std::uint32_t at : members) {
+    const UnifiedOp& op = table_.ops_[at];
+    if (const std::int64_t dur = trace_.dur_ns()[op.row.event.row]; dur != kAbsent)
+      durations_.push_back(dur);
+    busy_.push_back(op.row.busy_ns);
+    input_.ops.add_kernels(op.row, row_.kernels);
+    if (launching == nullptr && op.row.count > 0) launching = &op;
+    if (op.answered) {
+      if (answered == nullptr) answered = &op;
+      rates_.add(op.row);
+    }
+    if (table_.with_overlap_) row_.add_overlap(table_.overlaps_[at]);
+  }
+  row_.host = stats_of_ns(durations_);
+  row_.busy = stats_of_ns(busy_);
+  row_.terabytes = rates_.terabytes();
+  row_.tflops = rates_.tflops();
+  if (table_.any_roof_) row_.percent_of_roof = rates_.percent_of_roof();
+  if (table_.with_overlap_) row_.overlap_pct = rounded_stats(row_.overlap_shares);
+  row_.figures = answered == nullptr ? nullptr : &rates_.figures(answered->row.answer);
+  row_.params = answered == nullptr ? Value{} : params_of(*answered);
+  row_.stacks = stacks_in_kernel_cells(launching);
+  if (table_.has_call_stack_)
+    row_.call_stack = call_stack_cells(input_, frames_, launching, row_.kernels);
+  return row_;
+}
+
+// The reference, and so spreadsheets that are compared with its own, leaves the call stacks in
+// these cells unless it makes columns of them (its oddity O13).
+std::vector<Value> UnifiedTable::Maker::stacks_in_kernel_cells(const UnifiedOp* op) {
+  const bool has_stacks = input_.recompute || input_.options.call_stack;
+  if (op == nullptr || !has_stacks || table_.has_call_stack_ ||
+      input_.options.edition != Edition::kReference)
+    return {};
+  std::vector<Value> stacks;
+  for (CallChain& stack : kernel_call_stacks(input_, frames_, *op))
+    stacks.push_back(Value::list(std::move(stack)));
+  return stacks;
+}
+
+Value UnifiedTable::Maker::params_of(const UnifiedOp& op) const {
+  const Work& work = *input_.models[op.row.answer];
+  if (work.params.empty()) return {};
+  std::vector<std::string> names;
+  std::vector<Value> values;
+  for (const Param& param : work.params) {
+    names.push_back(param.name);
+    values.push_back(param.value);
+  }
+  return Value::dict(std::move(names), std::move(values));
+}
 
 }  // namespace
 

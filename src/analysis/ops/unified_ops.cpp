@@ -194,7 +194,7 @@ class Collector {
   }
 
   Wrapper look_at_wrapper(NodeId node) {
-    const EventId forward = input_.ops.forward_of_wrapper(tree_.event(node));
+    const EventId forward = input_.wrappers.forward_of(tree_.event(node));
     if (!forward.valid()) return kNoWrapper;
     const perf::OpInfo* info = input_.models.info(forward);
     if (info == nullptr || info->backward_category.empty() || !input_.models.has_model(forward) ||
