@@ -1,24 +1,33 @@
 #include "facts/steps.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
 
 #include "facts/marked_steps.hpp"
+#include "io/parallel.hpp"
 #include "tree/iterations.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
 
-TraceSpan trace_span(const Trace& trace) {
-  std::optional<TraceSpan> span;
-  for (const EventId event : trace.all_events()) {
-    if (trace.phase(event) != Phase::kComplete || trace.ts_ns()[event.row] == kAbsent) continue;
-    const std::int64_t start = trace.ts_ns()[event.row], end = end_of(trace, event);
-    if (!span) span = TraceSpan{start, end};
-    span->start_ns = std::min(span->start_ns, start);
-    span->end_ns = std::max(span->end_ns, end);
-  }
-  return span.value_or(TraceSpan{});
+TraceSpan trace_span(const Trace& trace, int threads) {
+  std::optional<TraceSpan> all;
+  const auto add = [](std::optional<TraceSpan>& span, const TraceSpan& more) {
+    if (!span) span = more;
+    span->start_ns = std::min(span->start_ns, more.start_ns);
+    span->end_ns = std::max(span->end_ns, more.end_ns);
+  };
+  std::mutex adding;
+  io::for_each_range(threads, trace.size(), [&](std::size_t begin, std::size_t end) {
+    std::optional<TraceSpan> own;
+    for (auto row = static_cast<std::uint32_t>(begin); row < end; ++row)
+      if (trace.phases()[row] == Phase::kComplete && trace.ts_ns()[row] != kAbsent)
+        add(own, {trace.ts_ns()[row], end_of(trace, {row})});
+    const std::lock_guard lock{adding};
+    if (own) add(all, *own);
+  });
+  return all.value_or(TraceSpan{});
 }
 
 std::vector<Step> marked_steps(const Trace& trace, std::span<const std::uint32_t> annotations) {
@@ -42,6 +51,11 @@ std::vector<Step> find_steps(const Trace& trace, const Tree& tree) {
   const std::span<const Category> categories = trace.categories();
   for (std::uint32_t row = 0; row < categories.size(); ++row)
     if (categories[row] == Category::kUserAnnotation) annotations.push_back(row);
+  return find_steps(trace, tree, annotations);
+}
+
+std::vector<Step> find_steps(const Trace& trace, const Tree& tree,
+                             std::span<const std::uint32_t> annotations) {
   std::vector<Step> found = marked_steps(trace, annotations);
   if (!found.empty()) return found;
   for (const IterationRoot& root : find_iterations(trace, tree))

@@ -9,6 +9,8 @@
 
 #include "analysis/path/window.hpp"
 #include "facts/steps.hpp"
+#include "io/parallel.hpp"
+#include "io/threads.hpp"
 #include "tree/id_slots.hpp"
 
 namespace tracelens {
@@ -67,12 +69,21 @@ std::vector<EventId> events_in(const TraceFacts& facts, Interval time) {
     const std::int64_t id = trace.correlations()[event.row];
     return id == kAbsent ? IdSlots::kNoSlot : slots.find(id);
   };
-  std::vector<EventId> kept;
-  for (const EventId event : trace.all_events()) {
+  const auto is_kept = [&](EventId event) {
     const std::uint32_t launch =
         is_gpu(trace.category(event)) ? launch_of(event) : IdSlots::kNoSlot;
-    if (launch == IdSlots::kNoSlot ? is_inside(event) : launched[launch]) kept.push_back(event);
-  }
+    return launch == IdSlots::kNoSlot ? is_inside(event) : launched[launch];
+  };
+  const int threads = io::spare_threads(facts.threads());
+  const io::Ranges ranges{threads, trace.size()};
+  std::vector<std::vector<EventId>> of_ranges(ranges.parts());
+  io::for_each_part(threads, ranges.parts(), [&](std::size_t part) {
+    for (auto row = static_cast<std::uint32_t>(ranges.begin(part)); row < ranges.end(part); ++row)
+      if (is_kept({row})) of_ranges[part].push_back({row});
+  });
+  std::vector<EventId> kept;
+  for (const std::vector<EventId>& events : of_ranges)
+    kept.insert(kept.end(), events.begin(), events.end());
   return kept;
 }
 
@@ -80,7 +91,7 @@ std::vector<EventId> events_in(const TraceFacts& facts, Interval time) {
 
 Glance glance(const TraceFacts& facts, const DiagnoseOptions& options, std::size_t most_events) {
   const Trace& trace = facts.trace();
-  const TraceSpan all = trace_span(trace);
+  const TraceSpan all = trace_span(trace, io::spare_threads(facts.threads()));
   Glance seen{.all_ns = all.end_ns - all.start_ns};
   const auto look_at_all = [&] {
     seen.diagnosis = diagnose(trace, options);

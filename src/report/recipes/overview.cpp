@@ -8,7 +8,9 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <set>
+#include <span>
 #include <string_view>
 #include <tracelens/gpu.hpp>
 #include <tracelens/roofline.hpp>
@@ -18,6 +20,8 @@
 #include "analysis/gpu/idle.hpp"
 #include "analysis/gpu/timeline.hpp"
 #include "facts/steps.hpp"
+#include "io/parallel.hpp"
+#include "io/threads.hpp"
 #include "report/recipes/overview_parts.hpp"
 #include "table/shapes.hpp"
 #include "tree/links.hpp"
@@ -287,14 +291,23 @@ struct GpuEvents {
   std::int64_t all_ns = 0, unlinked_ns = 0;  // of these, launched by no call in the trace
 };
 GpuEvents look_at_gpu_events(const TableContext& context) {
+  const std::span<const std::int64_t> dur_ns = context.trace.dur_ns();
+  const Tree& tree = context.tree();
+  const std::span<const EventId> events = context.facts.gpu_events(true).events;
   GpuEvents found;
-  const Trace& trace = context.trace;
-  for (const EventId event : context.facts.gpu_events(true).events) {
-    const std::int64_t length = trace.dur_ns()[event.row];
-    found.all_ns = plus_ns(found.all_ns, length);
-    if (!context.tree().launch_of(event).valid())
-      found.unlinked_ns = plus_ns(found.unlinked_ns, length);
-  }
+  std::mutex adding;
+  const int threads = io::spare_threads(context.facts.threads());
+  io::for_each_range(threads, events.size(), [&](std::size_t begin, std::size_t end) {
+    GpuEvents own;
+    for (const EventId event : events.subspan(begin, end - begin)) {
+      own.all_ns = plus_ns(own.all_ns, dur_ns[event.row]);
+      if (!tree.launch_of(event).valid())
+        own.unlinked_ns = plus_ns(own.unlinked_ns, dur_ns[event.row]);
+    }
+    const std::lock_guard lock{adding};
+    found.all_ns = plus_ns(found.all_ns, own.all_ns);
+    found.unlinked_ns = plus_ns(found.unlinked_ns, own.unlinked_ns);
+  });
   return found;
 }
 
@@ -312,7 +325,9 @@ StepTimes step_times(const TableContext& context, const Report& report, const Sp
     ++steps.count;
   };
   if (context.kind == TraceKind::kPyTorch) {
-    for (const Step& step : find_steps(context.trace, context.tree())) add(step.ts_ns, step.dur_ns);
+    for (const Step& step :
+         find_steps(context.trace, context.tree(), context.facts.rows().annotations()))
+      add(step.ts_ns, step.dur_ns);
   } else if (const Table* const table = report.find("jax_steps")) {
     for (std::size_t row = 0; row < table->rows(); ++row)
       add(std::llround(number_at(*table, "start (ms)", row).value_or(0) * 1e6),

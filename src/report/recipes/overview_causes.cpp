@@ -25,7 +25,7 @@ std::string title_of(const Glance& seen) {
 
 Causes find_causes(const TableContext& context) {
   const ReportOptions& options = context.options;
-  constexpr int kThreads = 3;  // where there are many: else the tables keep them busy
+  constexpr int kThreads = 4;  // where there are many: else the tables keep them busy
   Glance seen = glance(context.facts, {.threads = context.has_many_threads() ? kThreads : 1,
                                        .gpu = {.name = options.gpu, .file = options.gpu_file},
                                        .skip = {"UNM-1"},  // not known to be slow
