@@ -14,6 +14,9 @@
 
 namespace tracelens::io {
 
+// Of things that take a moment each: from so many on several threads are worth their start.
+inline constexpr std::size_t kManyItems = 65'536;
+
 template <class Use>
 void for_each_part(int threads, std::size_t parts, const Use& use) {
   std::atomic<std::size_t> next = 0;

@@ -8,6 +8,7 @@
 #include "io/ascii.hpp"
 #include "io/parallel.hpp"
 #include "io/threads.hpp"
+#include "tree/id_ranges.hpp"
 #include "tree/id_slots.hpp"
 
 namespace tracelens {
@@ -100,61 +101,6 @@ class OpsOfKernels {
   std::vector<std::uint32_t> ops_;  // by track and time
 };
 
-// Ids from the first to the last.
-struct IdRange {
-  std::int64_t first = std::numeric_limits<std::int64_t>::max(),
-               last = std::numeric_limits<std::int64_t>::min();
-  [[nodiscard]] bool empty() const { return first > last; }
-  [[nodiscard]] bool contains(std::int64_t id) const { return first <= id && id <= last; }
-  [[nodiscard]] bool overlaps(IdRange other) const {
-    return first <= other.last && other.first <= last;
-  }
-  void add(std::int64_t id) { add({id, id}); }
-  void add(IdRange other) {
-    first = std::min(first, other.first);
-    last = std::max(last, other.last);
-  }
-};
-constexpr IdRange kAllIds{std::numeric_limits<std::int64_t>::min(),
-                          std::numeric_limits<std::int64_t>::max()};
-
-// Which ids each piece of a list has. Profilers count: few pieces have any of a range, and whoever
-// looks for these passes over the others.
-class IdsOfPieces {
- public:
-  // `add` adds the id of item i to those of its piece. One thread wants them all, and does not ask.
-  template <class Add>
-  IdsOfPieces(int threads, std::size_t items, const Add& add)
-      : pieces_{threads, items}, ids_(pieces_.parts(), threads > 1 ? IdRange{} : kAllIds) {
-    if (threads > 1)
-      io::for_each_part(threads, ids_.size(), [&](std::size_t piece) {
-        for (std::size_t i = pieces_.begin(piece); i < pieces_.end(piece); ++i) add(i, ids_[piece]);
-      });
-  }
-  [[nodiscard]] IdRange all() const {
-    IdRange all;
-    for (const IdRange ids : ids_) all.add(ids);
-    return all;
-  }
-  // Calls use(i) for all items with ids of the range, and for others.
-  template <class Use>
-  void for_each(IdRange wanted, const Use& use) const {
-    for (std::size_t piece = 0; piece < ids_.size(); ++piece)
-      if (ids_[piece].overlaps(wanted))
-        for (std::size_t i = pieces_.begin(piece); i < pieces_.end(piece); ++i) use(i);
-  }
-  template <class Use>
-  void for_each_reversed(IdRange wanted, const Use& use) const {
-    for (std::size_t piece = ids_.size(); piece-- > 0;)
-      if (ids_[piece].overlaps(wanted))
-        for (std::size_t i = pieces_.end(piece); i-- > pieces_.begin(piece);) use(i);
-  }
-
- private:
-  io::Ranges pieces_;
-  std::vector<IdRange> ids_;  // by piece
-};
-
 // What the calls of a trace own. What there is to know of an id is known by one share of them, so that
 // several threads find launches, each those of its share.
 class LaunchFinder {
@@ -181,9 +127,8 @@ class LaunchFinder {
         flow_ids_{threads_, by_correlation_ ? 0 : trace.size(),
                   [this](std::size_t row, IdRange& ids) {
                     if (is_flow(row)) ids.add(ids_[row]);
-                  }} {
-    divide();
-  }
+                  }},
+        shares_{divide_ids(call_ids_.all(), threads_)} {}
 
   [[nodiscard]] bool by_external_id() const { return by_external_id_; }
 
@@ -310,24 +255,6 @@ class LaunchFinder {
     return trace_.categories()[row] == Category::kAsyncCpuToGpu;
   }
 
-  // Every id has its share, also those without a call.
-  void divide() {
-    const IdRange calls = call_ids_.all();
-    shares_ = {kAllIds};
-    if (threads_ == 1 || calls.empty()) return;
-    const auto width =
-        (static_cast<std::uint64_t>(calls.last) - static_cast<std::uint64_t>(calls.first)) /
-            static_cast<std::uint64_t>(threads_) +
-        1;
-    for (auto first = static_cast<std::uint64_t>(calls.first) + width;
-         shares_.size() < static_cast<std::size_t>(threads_); first += width) {
-      const auto begin = static_cast<std::int64_t>(first);
-      if (begin <= shares_.back().first || begin > calls.last) break;
-      shares_.back().last = begin - 1;
-      shares_.push_back({begin, kAllIds.last});
-    }
-  }
-
   const Trace& trace_;
   const std::span<const std::uint32_t> calls_, gpu_events_;
   const bool by_external_id_, by_correlation_;
@@ -336,7 +263,7 @@ class LaunchFinder {
   const OpsOfKernels ops_;
   const int threads_;
   const IdsOfPieces call_ids_, gpu_ids_, flow_ids_;
-  std::vector<IdRange> shares_;  // by id
+  const std::vector<IdRange> shares_;
 };
 
 }  // namespace

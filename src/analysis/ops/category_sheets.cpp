@@ -409,8 +409,7 @@ std::vector<Table> category_sheets(OpInput& input) {
   std::vector<std::vector<Table>> made(populations.size());
   std::size_t calls = 0;
   for (const Population& population : populations) calls += population.events.size();
-  constexpr std::size_t kMany = 65'536;
-  const int threads = input.options.overlap || calls < kMany ? 1 : input.threads;
+  const int threads = input.options.overlap || calls < io::kManyItems ? 1 : input.threads;
   const auto make = [&](std::size_t i) {
     if (families[i]) made[i] = families[i]->make();
     families[i].reset();

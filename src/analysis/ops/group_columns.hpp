@@ -95,8 +95,7 @@ struct ListedGroup {
 template <class Row, class NewMaker>
 void append_rows(Table& table, ColumnSet<Row>& columns, std::size_t rows, std::size_t calls,
                  int threads, const NewMaker& new_maker) {
-  constexpr std::size_t kWorthSharing = 65'536;
-  if (threads == 1 || calls < kWorthSharing) {
+  if (threads == 1 || calls < io::kManyItems) {
     auto maker = new_maker();
     for (std::size_t i = 0; i < rows; ++i) columns.append(table, maker.make(i));
     return;

@@ -21,9 +21,8 @@ KernelCategories::Classify kernel_kind_of(const OpTableOptions& options) {
 
 SharedOps::SharedOps(const TraceFacts& facts, const perf::RunModels& models,
                      const OpTableOptions& options) {
-  constexpr std::size_t kMany = 65'536;  // what is linked takes a while to sort
   const std::size_t links = facts.tree().forward_backward_links();
-  io::for_each_part(links < kMany ? 1 : io::spare_threads(facts.threads()), 2,
+  io::for_each_part(links < io::kManyItems ? 1 : io::spare_threads(facts.threads()), 2,
                     [&](std::size_t part) {
                       if (part == 0)
                         launches = std::make_shared<LaunchTable>(

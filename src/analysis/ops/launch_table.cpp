@@ -157,8 +157,7 @@ LaunchTable::LaunchTable(const TraceFacts& facts, const perf::RunModels& models,
       threads_{io::thread_count(facts.threads())},
       categories_{trace_, models, std::move(kernel_kind)} {
   collect_gpu_events(facts.rows().gpu_events(), facts.work());
-  constexpr std::size_t kMany = 65'536;
-  io::for_each_part(gpu_.size() < kMany ? 1 : io::spare_threads(threads_), 2,
+  io::for_each_part(gpu_.size() < io::kManyItems ? 1 : io::spare_threads(threads_), 2,
                     [&](std::size_t part) {
                       if (part == 0)
                         collect_launchers(facts.launchers(), communication);
