@@ -75,5 +75,18 @@ TEST(TraceFacts, ThreadsThatAskAtTheSameTimeGetTheSameAnswer) {
   EXPECT_EQ(facts.launchers().size(), 100u);
 }
 
+TEST(TraceSpan, IsTheSameByAnyNumberOfThreads) {
+  TestTrace t;
+  constexpr int kEvents = 300'000;
+  for (int i = 0; i < kEvents; ++i) t.op("op", 1000 + 300.0 * (i % 977), i % 11);
+  t.event(Category::kCpuOp, "first", 3, 1);
+  t.op("last", 2.0 * kEvents, 5);
+  const Trace trace = t.finish();
+  for (const int threads : {1, 4}) {
+    EXPECT_EQ(trace_span(trace, threads).start_ns, 3'000);
+    EXPECT_EQ(trace_span(trace, threads).end_ns, (2 * kEvents + 5) * 1000);
+  }
+}
+
 }  // namespace
 }  // namespace tracelens

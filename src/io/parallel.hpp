@@ -52,7 +52,7 @@ void for_each_range(int threads, std::size_t count, const Use& use) {
                 [&](std::size_t part) { use(ranges.begin(part), ranges.end(part)); });
 }
 
-// For memory that nobody has touched yet: the system gives it page by page, which takes longer than to fill it.
+// For memory that nobody has touched yet: to be given its pages takes longer than to fill them, and is shared, too.
 template <class T>
 void fill(int threads, std::span<T> all, const T& value) {
   for_each_range(threads, all.size(), [&](std::size_t begin, std::size_t end) {

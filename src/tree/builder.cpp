@@ -18,7 +18,7 @@ namespace {
 // Enough that a thread is worth its start.
 constexpr std::size_t kSegmentRows = 16'384;
 // And for what takes little time with each row.
-constexpr std::size_t kManyRows = std::size_t{1} << 20;
+constexpr std::size_t kManyRows = std::size_t{1} << 18;
 
 }  // namespace
 

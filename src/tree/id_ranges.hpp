@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "io/parallel.hpp"
@@ -50,6 +51,15 @@ class IdsOfPieces {
     for (const IdRange ids : ids_) all.add(ids);
     return all;
   }
+  // How many pieces those who have these ranges look at, all together.
+  [[nodiscard]] std::size_t looks(std::span<const IdRange> ranges) const {
+    std::size_t sum = 0;
+    for (const IdRange range : ranges)
+      sum += static_cast<std::size_t>(std::ranges::count_if(
+          ids_, [range](const IdRange& piece) { return piece.overlaps(range); }));
+    return sum;
+  }
+  [[nodiscard]] std::size_t size() const { return ids_.size(); }
   // Calls use(i) for all items with ids of the range, and for others.
   template <class Use>
   void for_each(IdRange wanted, const Use& use) const {

@@ -33,6 +33,9 @@ TEST(IdRanges, PiecesWithoutIdsOfARangeArePassedOver) {
   const std::size_t items = 3 * io::Ranges::kRangeSize;
   const IdsOfPieces pieces{
       4, items, [](std::size_t i, IdRange& ids) { ids.add(static_cast<std::int64_t>(i) * 10); }};
+  EXPECT_EQ(pieces.size(), 3u);
+  EXPECT_EQ(pieces.looks(divide_ids(pieces.all(), 3)), 3u);
+  EXPECT_EQ(pieces.looks(divide_ids(pieces.all(), 2)), 4u);  // both look at the piece in the middle
   EXPECT_EQ(pieces.all().last, static_cast<std::int64_t>(items - 1) * 10);
   std::vector<std::size_t> seen, seen_from_behind;
   const IdRange last{static_cast<std::int64_t>(items - 1) * 10, kHighest};

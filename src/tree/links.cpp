@@ -128,7 +128,7 @@ class LaunchFinder {
                   [this](std::size_t row, IdRange& ids) {
                     if (is_flow(row)) ids.add(ids_[row]);
                   }},
-        shares_{divide_ids(call_ids_.all(), threads_)} {}
+        shares_{divide()} {}
 
   [[nodiscard]] bool by_external_id() const { return by_external_id_; }
 
@@ -253,6 +253,14 @@ class LaunchFinder {
 
   [[nodiscard]] bool is_flow(std::size_t row) const {
     return trace_.categories()[row] == Category::kAsyncCpuToGpu;
+  }
+
+  // Where ids are scattered everyone would look at everything: then one does.
+  [[nodiscard]] std::vector<IdRange> divide() const {
+    std::vector<IdRange> shares = divide_ids(call_ids_.all(), threads_);
+    for (const IdsOfPieces* const list : {&call_ids_, &gpu_ids_, &flow_ids_})
+      if (list->looks(shares) > 2 * (list->size() + shares.size())) return {kAllIds};
+    return shares;
   }
 
   const Trace& trace_;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <vector>
@@ -199,38 +200,67 @@ TEST(Links, PythonFramesAloneAreAGpuOnlyTrace) {
   EXPECT_TRUE(build_tree(trace).stats().gpu_only);
 }
 
-// So many that several threads share them. Ids do not rise everywhere; some calls have none, some ids have several
-// calls, and some GPU events the id of no call.
-TEST(Links, AreTheSameByAnyNumberOfThreads) {
-  constexpr int kCalls = 300'000;
+// So many calls that several threads share them. Not all ids rise; some calls have none, some ids have several calls,
+// and some GPU events the id of no call.
+Trace many_launches(bool by_external_id) {
+  constexpr int kCalls = 300'000, kNear = 1000;
   std::mt19937 random{11};
   TestTrace t;
+  const auto with_id = [&](std::int64_t id, const auto& append) {
+    const EventId event = append(by_external_id ? kAbsent : id);
+    if (by_external_id && id != kAbsent) t.builder().set_external_id(event, id);
+  };
   for (int i = 0; i < kCalls; ++i) {
-    const auto id =
-        static_cast<std::int64_t>(i % 7 == 0 ? random() % kCalls : static_cast<unsigned>(i));
-    const bool is_graph = random() % 8 == 0;
+    const std::int64_t id = i % 7 == 0 ? i - static_cast<int>(random() % kNear) : i;
     const double ts = 2.0 * i;
-    t.runtime(is_graph ? "cudaGraphLaunch" : "cudaLaunchKernel", ts, 1,
-              i > 0 && random() % 16 == 0 ? kAbsent : id);
-    for (auto kernels = random() % 3; kernels > 0; --kernels)
-      t.gpu({.ts = ts + 1, .dur = 1, .stream = static_cast<int>(random() % 2)},
-            random() % 32 == 0   ? kAbsent
-            : random() % 32 == 0 ? kCalls + id
-                                 : id);
+    const char* const name = random() % 8 == 0 ? "cudaGraphLaunch" : "cudaLaunchKernel";
+    with_id(i > 0 && random() % 16 == 0 ? kAbsent : id,
+            [&](std::int64_t own) { return t.runtime(name, ts, 1, own); });
+    for (auto kernels = random() % 3; kernels > 0; --kernels) {
+      const bool is_stranger = random() % 32 == 0;
+      with_id(random() % 32 == 0 ? kAbsent
+              : is_stranger      ? kCalls + id
+                                 : id,
+              [&](std::int64_t own) {
+                return t.gpu({.ts = ts + 1, .dur = 1, .stream = static_cast<int>(random() % 2)},
+                             own);
+              });
+    }
     if (random() % 8 > 0) t.flow_start(id);
     if (random() % 8 > 0) t.flow_end(id, static_cast<int>(random() % 2));
   }
-  const Trace trace = t.finish();
-  const Launches one = find_launches(trace, {.threads = 1}),
-                 many = find_launches(trace, {.threads = 8});
-  EXPECT_GT(one.linked(), 10'000u);
-  EXPECT_GT(one.without_launch(), 1'000u);
-  EXPECT_GT(one.without_flow(), 1'000u);
-  EXPECT_EQ(many.linked(), one.linked());
-  EXPECT_EQ(many.without_launch(), one.without_launch());
-  EXPECT_EQ(many.without_flow(), one.without_flow());
-  for (const EventId event : trace.all_events())
-    ASSERT_EQ(many.next(event), one.next(event)) << event.row;
+  return t.finish();
+}
+
+TEST(Links, AreTheSameByAnyNumberOfThreads) {
+  for (const bool by_external_id : {false, true}) {
+    const Trace trace = many_launches(by_external_id);
+    for (const bool by_correlation : {false, true}) {
+      const Launches one = find_launches(trace,
+                                         {.link_by_correlation = by_correlation, .threads = 1}),
+                     many = find_launches(trace,
+                                          {.link_by_correlation = by_correlation, .threads = 8});
+      EXPECT_EQ(one.by_external_id(), by_external_id);
+      EXPECT_GT(one.linked(), 10'000u);
+      EXPECT_GT(one.without_launch(), 1'000u);
+      EXPECT_EQ(one.without_flow() > 1'000u, !by_correlation);
+      EXPECT_EQ(many.linked(), one.linked());
+      EXPECT_EQ(many.without_launch(), one.without_launch());
+      EXPECT_EQ(many.without_flow(), one.without_flow());
+      for (const EventId event : trace.all_events())
+        ASSERT_EQ(many.next(event), one.next(event)) << event.row;
+    }
+  }
+}
+
+TEST(Links, ATreeOfManyIsTheSameByAnyNumberOfThreads) {
+  const Trace trace = many_launches(false);
+  const Tree one = build_tree(trace, {.threads = 1}), many = build_tree(trace, {.threads = 8});
+  EXPECT_TRUE(std::ranges::equal(many.roots(), one.roots()));
+  EXPECT_TRUE(std::ranges::equal(many.events(), one.events()));
+  EXPECT_TRUE(std::ranges::equal(many.parents(), one.parents()));
+  EXPECT_TRUE(std::ranges::equal(many.linked_gpu_events(), one.linked_gpu_events()));
+  EXPECT_GT(one.roots().size(), 200'000u);
 }
 
 }  // namespace

@@ -119,7 +119,7 @@ class HostWalker {
       : trace_{trace},
         host_{host},
         threads_{static_cast<std::size_t>(io::spare_threads(threads))},
-        part_rows_{std::max(kLeastPart, kRowsOfAName * trace.string_count())},
+        part_rows_{rows_of_a_part(trace)},
         ledger_{ledger},
         states_{trace} {}
 
@@ -140,9 +140,6 @@ class HostWalker {
   }
 
  private:
-  // Each part has a ledger of its own, with room for every name: to make it must cost less than the part.
-  static constexpr std::size_t kLeastPart = std::size_t{1} << 16, kRowsOfAName = 8;
-
   void charge(const ThreadWalk& walk, HostStates& states, IdleLedger& ledger,
               std::vector<Stretch>& unexplained) const {
     walk_thread(

@@ -30,6 +30,12 @@ struct ThreadWalk {
   std::vector<std::uint32_t> open = {};  // when the first row begins, the outermost first
 };
 
+// What a part keeps for itself has room for every name: to make that must cost less than to walk the part.
+[[nodiscard]] inline std::size_t rows_of_a_part(const Trace& trace) {
+  constexpr std::size_t kLeast = std::size_t{1} << 16, kRowsOfAName = 8;
+  return std::max(kLeast, kRowsOfAName * trace.string_count());
+}
+
 // Parts of about so many rows. Walked one after the other they tell the same as the whole: no stretch
 // lies in two of them.
 [[nodiscard]] std::vector<ThreadWalk> cut_walk(const Trace& trace, const ThreadWalk& whole,

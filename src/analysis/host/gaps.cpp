@@ -45,7 +45,7 @@ class Waits {
   std::vector<EventId> begun_;  // the last of them is not over
 };
 
-// Stretches of time of one thread that is asked about in order of time.
+// Stretches of time of one thread. Whoever asks about times in order takes a walk of his own.
 class RangesOfThread {
  public:
   RangesOfThread(std::span<const HostRange> ranges, TrackId track) {
@@ -54,18 +54,29 @@ class RangesOfThread {
       merged_.push_back({range->start_ns, range->end_ns});
     merged_ = merge(std::move(merged_));
   }
-  [[nodiscard]] std::int64_t covered_ns(const Interval& time) {
-    while (next_ < merged_.size() && merged_[next_].end <= time.start) ++next_;
-    std::int64_t ns = 0;
-    for (std::size_t i = next_; i < merged_.size() && merged_[i].start < time.end; ++i)
-      ns = plus_ns(
-          ns, length({std::max(merged_[i].start, time.start), std::min(merged_[i].end, time.end)}));
-    return ns;
-  }
+  // Tells how much of a time they cover; begins at any time.
+  class Walk {
+   public:
+    explicit Walk(std::span<const Interval> merged) : left_{merged} {}
+    [[nodiscard]] std::int64_t covered_ns(const Interval& time) {
+      if (!left_.empty() && left_.front().end <= time.start)
+        left_ = {std::ranges::upper_bound(left_, time.start, {}, &Interval::end), left_.end()};
+      std::int64_t ns = 0;
+      for (const Interval& range : left_) {
+        if (range.start >= time.end) break;
+        ns =
+            plus_ns(ns, length({std::max(range.start, time.start), std::min(range.end, time.end)}));
+      }
+      return ns;
+    }
+
+   private:
+    std::span<const Interval> left_;
+  };
+  [[nodiscard]] Walk walk() const { return Walk{merged_}; }
 
  private:
   std::vector<Interval> merged_;
-  std::size_t next_ = 0;
 };
 
 // The name that had most of the time.
@@ -126,7 +137,7 @@ class GapsOfDevice {
         trace_{work.trace()},
         frames_{frames},
         threads_{io::spare_threads(work.facts().threads())},
-        part_rows_{std::max(kLeastPart, kRowsOfAName * trace_.string_count())},
+        part_rows_{rows_of_a_part(trace_)},
         from_ns_{from_ns} {}
 
   // `looks_at_host`: else all time before a launch counts as none.
@@ -186,9 +197,6 @@ class GapsOfDevice {
   }
 
  private:
-  // Each part looks at every name of a frame by itself: that must cost less than the part.
-  static constexpr std::size_t kLeastPart = std::size_t{1} << 16, kRowsOfAName = 8;
-
   // Work mostly starts in the order in which it is written: first a look at the job after the last one.
   [[nodiscard]] EventId call_of(EventId gpu_event) {
     const std::span<const GpuJob> jobs = work_.jobs();
@@ -242,17 +250,17 @@ class GapsOfDevice {
     const ThreadWalk whole{work_.rows().of(track.row), stretches};
     const RangesOfThread loading{work_.ranges().data_loading(), track};
     if (threads_ == 1 || whole.rows.size() < 2 * part_rows_)
-      return divide(whole, loading, frames_, all_, out);
+      return divide(whole, loading.walk(), frames_, all_, out);
     const std::vector<ThreadWalk> parts = cut_walk(trace_, whole, part_rows_, threads_);
     std::vector<GapSums> sums(parts.size());
     io::for_each_part(threads_, parts.size(), [&](std::size_t i) {
       UserFrames frames{trace_};
-      divide(parts[i], loading, frames, sums[i], out);
+      divide(parts[i], loading.walk(), frames, sums[i], out);
     });
     for (const GapSums& of_part : sums) all_.add(of_part);
   }
 
-  void divide(const ThreadWalk& walk, RangesOfThread loading, UserFrames& user_frames,
+  void divide(const ThreadWalk& walk, RangesOfThread::Walk loading, UserFrames& user_frames,
               GapSums& sums, GpuGaps& out) const {
     std::optional<std::uint32_t> now;
     Longest ops, frames;

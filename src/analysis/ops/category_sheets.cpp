@@ -13,6 +13,7 @@
 #include "analysis/kit/timed_groups.hpp"
 #include "analysis/ops/group_columns.hpp"
 #include "analysis/ops/rates.hpp"
+#include "analysis/ops/row_makers.hpp"
 #include "io/parallel.hpp"
 #include "perf/registry/sheets.hpp"
 
@@ -144,7 +145,7 @@ struct SheetRow : OpGroupRow {
   std::span<const std::uint32_t> members = {};
   std::int64_t kernel_count = 0;
   const Work* work = nullptr;
-  const Rates::Figures* figures = nullptr;
+  const Figures* figures = nullptr;
   GroupStats busy = {}, terabytes = {}, tflops = {}, percent_of_roof = {};
 
   [[nodiscard]] const Roof* roof() const { return figures->roof ? &*figures->roof : nullptr; }
@@ -165,17 +166,16 @@ struct SheetRow : OpGroupRow {
 
 class SheetTable {
  public:
-  SheetTable(OpInput& input, std::span<const Entry> entries, bool with_overlap)
-      : input_{input}, entries_{entries}, with_overlap_{with_overlap} {}
+  SheetTable(OpInput& input, const WorkFigures& figures, std::span<const Entry> entries,
+             bool with_overlap)
+      : input_{input}, figures_{figures}, entries_{entries}, with_overlap_{with_overlap} {}
 
   Table make(const std::string& name, const std::vector<std::string>& params) {
-    Rates rates = new_rates();
-    any_roof_ =
-        rates.has_gpu() && std::ranges::any_of(entries_, [&](const Entry& entry) {
-          return std::ranges::any_of(entry.sheet->members(entry.group), [&](std::uint32_t row) {
-            return rates.figures(entry.sheet->row(row).answer).roof.has_value();
-          });
-        });
+    any_roof_ = std::ranges::any_of(entries_, [&](const Entry& entry) {
+      return std::ranges::any_of(entry.sheet->members(entry.group), [&](std::uint32_t row) {
+        return figures_.known(entry.sheet->row(row).answer).roof.has_value();
+      });
+    });
     ColumnSet<SheetRow> columns = make_columns(params);
     Table table = columns.make_table(
         name + (with_overlap_ ? "_kl_overlap" : ""),
@@ -190,7 +190,10 @@ class SheetTable {
   class Maker {
    public:
     explicit Maker(const SheetTable& table)
-        : table_{table}, input_{table.input_}, rates_{table.new_rates()}, row_{table.input_} {}
+        : table_{table},
+          input_{table.input_},
+          rates_{table.input_.models, table.figures_},
+          row_{table.input_} {}
 
     SheetRow& make(std::size_t i);
 
@@ -202,14 +205,10 @@ class SheetTable {
     std::vector<std::int64_t> busy_;
   };
 
-  [[nodiscard]] Rates new_rates() const {
-    return {input_.models, input_.options.gpu, input_.options.peaks};
-  }
-
   // Fills kernel_rooms_, and says how many calls the rows are about.
   std::size_t list_rooms() {
     std::size_t calls = 0;
-    KernelRoom room{input_};
+    KernelRoom room{input_.kernels_per_table()};
     for (const Entry& entry : entries_) {
       const std::span<const std::uint32_t> members = entry.sheet->members(entry.group);
       calls += members.size();
@@ -285,6 +284,7 @@ class SheetTable {
   }
 
   OpInput& input_;
+  const WorkFigures& figures_;
   std::span<const Entry> entries_;
   bool with_overlap_, any_roof_ = false;
   std::vector<std::size_t> kernel_rooms_;  // by entry
@@ -314,7 +314,7 @@ SheetRow& SheetTable::Maker::make(std::size_t i) {
   row_.tflops = rates_.tflops();
   if (table_.any_roof_) row_.percent_of_roof = rates_.percent_of_roof();
   if (table_.with_overlap_) row_.overlap_pct = rounded_stats(row_.overlap_shares);
-  row_.figures = &rates_.figures(first.answer);
+  row_.figures = &table_.figures_.known(first.answer);
   return row_;
 }
 
@@ -335,21 +335,20 @@ perf::SheetInfo sheet_of(std::string_view family) {
 
 class FamilySheets {
  public:
-  FamilySheets(OpInput& input, std::string_view family, std::span<const EventId> events)
+  FamilySheets(OpInput& input, WorkFigures& figures, std::string_view family,
+               std::span<const EventId> events)
       : input_{input},
+        figures_{figures},
         family_{family},
         is_single_{sheet_of(family).passes == perf::SheetInfo::Passes::kOneSheet},
         forward_only_{input.options.inference} {
     for (const EventId event : events) {
-      (void)input.tracks.id_of(
-          input.trace.tracks()[event.row]);  // known by the time several threads ask
       const OpRow row = input.ops.forward(event);
-      if (input.models[row.answer]) forward_.push_back(row);
+      add(row, forward_, figures);
       if (is_single_ || forward_only_ || input.tree.backward_of(event).empty() ||
           backward_work(input, input.trace.name(event)) == perf::BackwardWork::kNone)
         continue;
-      const OpRow backward = input.ops.backward(event);
-      if (input.models[backward.answer]) backward_.push_back(backward);
+      add(input.ops.backward(event), backward_, figures);
     }
   }
 
@@ -362,6 +361,12 @@ class FamilySheets {
   }
 
  private:
+  void add(const OpRow& row, std::vector<OpRow>& rows, WorkFigures& figures) const {
+    if (!input_.models[row.answer]) return;
+    (void)figures.of(row.answer);  // known by the time several threads ask
+    rows.push_back(row);
+  }
+
   void add_to(std::vector<Table>& tables, bool with_overlap) const {
     Sheet forward{input_, with_overlap}, backward{input_, with_overlap};
     for (const OpRow& row : forward_) forward.add(row);
@@ -386,7 +391,7 @@ class FamilySheets {
     const auto add = [&](const char* suffix, const std::vector<std::string>& params,
                          std::span<const Entry> entries) {
       if (entries.empty()) return;
-      SheetTable maker{input_, entries, with_overlap};
+      SheetTable maker{input_, figures_, entries, with_overlap};
       tables.push_back(maker.make(std::string{family_} + suffix, params));
       if (input_.options.top_sheet_rows) tables.back().keep_first(*input_.options.top_sheet_rows);
     };
@@ -396,6 +401,7 @@ class FamilySheets {
   }
 
   OpInput& input_;
+  const WorkFigures& figures_;
   std::string_view family_;
   bool is_single_, forward_only_;
   std::vector<OpRow> forward_, backward_;
@@ -405,6 +411,7 @@ class FamilySheets {
 
 std::vector<Table> category_sheets(OpInput& input) {
   const std::vector<Population> populations = find_population(input);
+  WorkFigures figures{input.models, input.options.gpu, input.options.peaks};
   std::vector<std::optional<FamilySheets>> families(populations.size());
   std::vector<std::vector<Table>> made(populations.size());
   std::size_t calls = 0;
@@ -416,7 +423,7 @@ std::vector<Table> category_sheets(OpInput& input) {
   };
   for (std::size_t i = 0; i < populations.size(); ++i) {
     const auto& [family, events] = populations[i];
-    if (!events.empty()) families[i].emplace(input, family, events);
+    if (!events.empty()) families[i].emplace(input, figures, family, events);
     if (threads == 1) make(i);
   }
   if (threads > 1) io::for_each_part(threads, populations.size(), make);

@@ -8,11 +8,7 @@
 //   for (each call) row.kernels.add(...), row.add_overlap(...);
 #pragma once
 
-#include <algorithm>
-#include <atomic>
-#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -20,7 +16,6 @@
 #include "analysis/ops/input.hpp"
 #include "analysis/ops/kernel_stats.hpp"
 #include "analysis/ops/overlap.hpp"
-#include "io/parallel.hpp"
 
 namespace tracelens {
 
@@ -60,54 +55,6 @@ struct OpGroupRow {
   GroupStats overlap_pct = {};
   RunningShare::Cells share = {};
 };
-
-// The kernels that the cells of a column may list: each row in turn says which calls it is about, and is told how
-// much room those before it have left. What has more kernels is left out.
-class KernelRoom {
- public:
-  explicit KernelRoom(const OpInput& input) : left_{input.kernels_per_table()} {}
-  // Of calls with kernels_of(call) kernels each: the first that has any counts.
-  template <class KernelsOf>
-  std::size_t next(std::span<const std::uint32_t> calls, const KernelsOf& kernels_of) {
-    const std::size_t left = left_;
-    for (const std::uint32_t call : calls) {
-      const std::size_t kernels = kernels_of(call);
-      if (kernels == 0) continue;
-      if (kernels <= left_) left_ -= kernels;
-      break;
-    }
-    return left;
-  }
-
- private:
-  std::size_t left_;
-};
-
-// A group that is to have a row, and what that has to know of those before it.
-struct ListedGroup {
-  std::uint32_t group = 0;
-  RunningShare::Cells share = {};
-  std::size_t kernel_room = 0;
-};
-
-// Appends rows 0, 1, ... `rows` - 1, which are about so many calls, by several threads where that pays. Each has
-// a maker of its own: maker.make(i) is row i.
-template <class Row, class NewMaker>
-void append_rows(Table& table, ColumnSet<Row>& columns, std::size_t rows, std::size_t calls,
-                 int threads, const NewMaker& new_maker) {
-  if (threads == 1 || calls < io::kManyItems) {
-    auto maker = new_maker();
-    for (std::size_t i = 0; i < rows; ++i) columns.append(table, maker.make(i));
-    return;
-  }
-  std::vector<RowCells> cells(rows);
-  std::atomic<std::size_t> next = 0;
-  io::for_each_part(threads, std::min(rows, static_cast<std::size_t>(threads)), [&](std::size_t) {
-    auto maker = new_maker();
-    for (std::size_t i = next++; i < rows; i = next++) columns.fill(maker.make(i), cells[i]);
-  });
-  for (RowCells& row : cells) table.append(row.cells());
-}
 
 // Statistics with two decimals, and a deviation of 0 for a single value. Reorders `shares`.
 [[nodiscard]] GroupStats rounded_stats(std::vector<double>& shares);

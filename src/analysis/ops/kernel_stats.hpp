@@ -46,7 +46,7 @@ class KernelStats {
   template <class UseOf>
   void add(std::size_t kernels, const UseOf& use_of, std::uint32_t where = kAnywhere);
   void clear();
-  // For the kernels of the cells to come, unless those before have left less.
+  // For the kernels of the next cell, where others than those before it have a say: KernelRoom.
   void set_room(std::size_t room) { room_ = room; }
   [[nodiscard]] bool is_left_out() const { return is_left_out_; }  // no room: the cells are empty
 

@@ -135,17 +135,24 @@ Value OpCategories::sorted_texts(std::span<const std::uint32_t> ids) const {
 
 std::uint32_t TrackNames::id_of(TrackId track) {
   static const Track kNoTrack;
-  std::uint32_t& id = track.valid() ? ids_[track.row] : ids_.back();
-  if (id != kNew) return id;
+  std::atomic<std::uint32_t>& known = track.valid() ? ids_[track.row] : ids_.back();
+  if (const std::uint32_t id = known; id != 0) return id - 1;
   const Track& own = track.valid() ? trace_.track(track) : kNoTrack;
   const Track process{own.pid, 0};
-  const Names names{text_or_unknown(trace_.label(process, "process_name")),
-                    text_or_unknown(trace_.label(process, "process_labels")),
-                    text_or_unknown(trace_.label(own, "thread_name"))};
-  const auto found = std::ranges::find(names_, names);
-  id = static_cast<std::uint32_t>(found - names_.begin());
-  if (found == names_.end()) names_.push_back(names);
-  return id;
+  Names names{text_or_unknown(trace_.label(process, "process_name")),
+              text_or_unknown(trace_.label(process, "process_labels")),
+              text_or_unknown(trace_.label(own, "thread_name"))};
+  const std::lock_guard lock{naming_};
+  const auto [found, is_new] =
+      known_.try_emplace(std::move(names), static_cast<std::uint32_t>(names_.size()));
+  if (is_new) names_.push_back(&found->first);
+  known = found->second + 1;
+  return found->second;
+}
+
+const TrackNames::Names& TrackNames::names(std::uint32_t id) {
+  const std::lock_guard lock{naming_};
+  return *names_[id];
 }
 
 // --- the table ---

@@ -6,8 +6,11 @@
 // The facts must outlive it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
+#include <map>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -89,23 +92,24 @@ class OpCategories {
 };
 
 // Names of an event's process and thread, "Unknown" where the trace does not say. Equal names of
-// different threads have one id.
+// different threads have one id. Several threads may ask.
 class TrackNames {
  public:
   struct Names {
     std::string process, process_label, thread;
-    bool operator==(const Names&) const = default;
+    auto operator<=>(const Names&) const = default;
   };
-  explicit TrackNames(const Trace& trace)
-      : trace_{trace}, ids_(trace.track_table().size() + 1, kNew) {}
+  explicit TrackNames(const Trace& trace) : trace_{trace}, ids_(trace.track_table().size() + 1) {}
   std::uint32_t id_of(TrackId track);
-  [[nodiscard]] const Names& names(std::uint32_t id) const { return names_[id]; }
+  [[nodiscard]] const Names& names(std::uint32_t id);
 
  private:
-  static constexpr std::uint32_t kNew = 0xffffffff;
   const Trace& trace_;
-  std::vector<std::uint32_t> ids_;  // by TrackId; the last one: events without a track
-  std::vector<Names> names_;
+  // By TrackId: the id and 1, or 0 where nobody has asked yet. The last one: events without a track.
+  std::vector<std::atomic<std::uint32_t>> ids_;
+  std::mutex naming_;
+  std::map<Names, std::uint32_t> known_;
+  std::vector<const Names*> names_;  // by id
 };
 
 class LaunchTable {

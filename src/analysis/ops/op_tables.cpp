@@ -9,6 +9,7 @@
 #include "analysis/kit/group_rows.hpp"
 #include "analysis/kit/timed_groups.hpp"
 #include "analysis/ops/group_columns.hpp"
+#include "analysis/ops/row_makers.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
@@ -174,7 +175,7 @@ class UniqueArgsTable {
 
   void list_rows() {
     RunningShare share{us(groups_.all_ns())};
-    KernelRoom room{input_};
+    KernelRoom room{input_.kernels_per_table()};
     for (const std::uint32_t group : groups_.order()) {
       if (listed_.size() == input_.options.top_ops) break;
       listed_.push_back({group, share.next(us(groups_.ns(group))),

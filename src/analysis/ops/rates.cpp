@@ -2,7 +2,7 @@
 
 namespace tracelens {
 
-const Rates::Figures& Rates::figures(OpModels::Answer answer) {
+const Figures& WorkFigures::of(OpModels::Answer answer) {
   if (figures_.size() <= answer) figures_.resize(models_.size());
   std::optional<Figures>& entry = figures_[answer];
   if (entry) return *entry;
@@ -61,7 +61,7 @@ GroupStats Rates::terabytes() {
 
 GroupStats Rates::percent_of_roof() {
   return stats([&](OpModels::Answer answer) -> std::optional<double> {
-    const std::optional<Roof>& roof = figures(answer).roof;
+    const std::optional<Roof>& roof = figures_.known(answer).roof;
     return roof ? std::optional{roof->best_us * 1e3 * 100} : std::nullopt;
   });
 }

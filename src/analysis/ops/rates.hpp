@@ -1,6 +1,7 @@
 // rates.hpp: what the models' answers come to at the times that were measured.
-//   Rates rates{models, gpu, peaks};
-//   rates.figures(row.answer).gflops
+//   WorkFigures figures{models, gpu, peaks};
+//   figures.of(row.answer).gflops
+//   Rates rates{models, figures};
 //   for (row : group) rates.add(row);
 //   rates.tflops().mean;  rates.terabytes().median;  rates.clear();
 #pragma once
@@ -18,23 +19,38 @@
 
 namespace tracelens {
 
-class Rates {
+// What follows from an answer alone.
+struct Figures {
+  double gflops = 0;
+  std::optional<double> megabytes, flops_per_byte;
+  std::string_view compute_spec;
+  std::optional<Roof> roof;
+};
+
+class WorkFigures {
  public:
   // `gpu` may be null: no roofline.
-  Rates(const OpModels& models, const Gpu* gpu, Peaks peaks)
+  WorkFigures(const OpModels& models, const Gpu* gpu, Peaks peaks)
       : models_{models}, gpu_{gpu}, peaks_{peaks} {}
 
-  struct Figures {
-    double gflops = 0;
-    std::optional<double> megabytes, flops_per_byte;
-    std::string_view compute_spec;
-    std::optional<Roof> roof;
-  };
   // Of an answer that is not a Reason; stays valid until the models have new answers.
-  [[nodiscard]] const Figures& figures(OpModels::Answer answer);
+  const Figures& of(OpModels::Answer answer);
+  // The same of one that was asked about before: by any number of threads.
+  [[nodiscard]] const Figures& known(OpModels::Answer answer) const { return *figures_[answer]; }
   [[nodiscard]] bool has_gpu() const { return gpu_ != nullptr; }
 
-  // --- of a group of rows whose models answered ---
+ private:
+  const OpModels& models_;
+  const Gpu* gpu_;
+  Peaks peaks_;
+  std::vector<std::optional<Figures>> figures_;  // by answer
+};
+
+// Of a group of rows whose models answered; the figures of these must be known.
+class Rates {
+ public:
+  Rates(const OpModels& models, const WorkFigures& figures) : models_{models}, figures_{figures} {}
+
   void clear();
   void add(const OpRow& row);
   [[nodiscard]] GroupStats tflops();           // TFLOP/s
@@ -48,9 +64,7 @@ class Rates {
   GroupStats stats(FactorOf factor_of);
 
   const OpModels& models_;
-  const Gpu* gpu_;
-  Peaks peaks_;
-  std::vector<std::optional<Figures>> figures_;                  // by answer
+  const WorkFigures& figures_;
   std::vector<std::pair<OpModels::Answer, std::int64_t>> rows_;  // with their times
   bool is_uniform_ = true;
   std::optional<GroupStats> inverse_;  // of 1 / ns

@@ -9,6 +9,7 @@
 #include "analysis/ops/call_stacks.hpp"
 #include "analysis/ops/group_columns.hpp"
 #include "analysis/ops/rates.hpp"
+#include "analysis/ops/row_makers.hpp"
 
 namespace tracelens {
 namespace {
@@ -21,14 +22,14 @@ struct UnifiedRow : OpGroupRow {
   using OpGroupRow::OpGroupRow;
   std::int64_t uid = 0;
   bool has_model = false;
-  const Rates::Figures* figures = nullptr;  // of the first call a model answered for; null: none
+  const Figures* figures = nullptr;  // of the first call a model answered for; null: none
   GroupStats host = {}, busy = {}, terabytes = {}, tflops = {}, percent_of_roof = {};
   Value params = {};
   CallStackCells call_stack = {};
 
   // A member of the figures, where there are any.
   template <class T>
-  [[nodiscard]] std::optional<T> figure(T Rates::Figures::*member) const {
+  [[nodiscard]] std::optional<T> figure(T Figures::*member) const {
     return figures == nullptr ? std::nullopt : std::optional{figures->*member};
   }
   [[nodiscard]] const Roof* roof() const {
@@ -43,16 +44,15 @@ class UnifiedTable {
         trace_{input.trace},
         ops_{ops},
         with_overlap_{with_overlap},
-        has_call_stack_{input.options.call_stack && !with_overlap} {}
+        has_call_stack_{input.options.call_stack && !with_overlap},
+        figures_{input.models, input.options.gpu, input.options.peaks} {}
 
   std::optional<Table> make() {
     if (ops_.empty()) return std::nullopt;
     group();
     any_answer_ = std::ranges::any_of(ops_, &UnifiedOp::answered);
-    Rates rates = new_rates();
-    any_roof_ = rates.has_gpu() && std::ranges::any_of(ops_, [&](const UnifiedOp& op) {
-                  return op.answered && rates.figures(op.row.answer).roof.has_value();
-                });
+    for (const UnifiedOp& op : ops_)
+      if (op.answered && figures_.of(op.row.answer).roof) any_roof_ = true;
     ColumnSet<UnifiedRow> columns = make_columns();
     Table table = columns.make_table(
         with_overlap_ ? "unified_perf_summary_kl_overlap" : "unified_perf_summary",
@@ -74,7 +74,7 @@ class UnifiedTable {
         : table_{table},
           input_{table.input_},
           trace_{table.trace_},
-          rates_{table.new_rates()},
+          rates_{table.input_.models, table.figures_},
           row_{table.input_},
           frames_{table.trace_} {}
 
@@ -92,10 +92,6 @@ class UnifiedTable {
     FrameNames frames_;
     std::vector<std::int64_t> durations_, busy_;
   };
-
-  [[nodiscard]] Rates new_rates() const {
-    return {input_.models, input_.options.gpu, input_.options.peaks};
-  }
 
   void group() {
     TrackNames& tracks = input_.tracks;
@@ -120,7 +116,7 @@ class UnifiedTable {
 
   void list_rows() {
     RunningShare share{us(groups_.all_ns())};
-    KernelRoom room{input_};
+    KernelRoom room{input_.kernels_per_table()};
     const auto kernels_of = [this](std::uint32_t op) {
       return input_.ops.kernels(ops_[op].row).size();
     };
@@ -146,16 +142,16 @@ class UnifiedTable {
          {{"std_duration_us", Kind::kReal, "µs", "standard deviation of the host time"},
           [](const Row& row) { return row.host.std; }},
          {{"GFLOPS", Kind::kReal, "GFLOP", "floating-point operations of one call, in 10^9"},
-          [](const Row& row) { return row.figure(&Rates::Figures::gflops); },
+          [](const Row& row) { return row.figure(&Figures::gflops); },
           any_answer_},
          {{"Data Moved (MB)", Kind::kReal, "MiB", "bytes one call has to read and write"},
-          [](const Row& row) { return row.figure(&Rates::Figures::megabytes); },
+          [](const Row& row) { return row.figure(&Figures::megabytes); },
           any_answer_},
          {{"FLOPS/Byte", Kind::kReal, "", "arithmetic intensity"},
-          [](const Row& row) { return row.figure(&Rates::Figures::flops_per_byte); },
+          [](const Row& row) { return row.figure(&Figures::flops_per_byte); },
           any_answer_},
          {{"Compute Spec", Kind::kText, "", "which peak rate of the GPU applies"},
-          [](const Row& row) { return row.figure(&Rates::Figures::compute_spec); },
+          [](const Row& row) { return row.figure(&Figures::compute_spec); },
           any_answer_},
          {{"Roofline Bound", Kind::kText, "", "what limits the call at best"},
           [](const Row& row) { return bound_of(row.roof()); },
@@ -204,6 +200,7 @@ class UnifiedTable {
   const Trace& trace_;
   std::span<const UnifiedOp> ops_;
   bool with_overlap_, has_call_stack_, any_answer_ = false, any_roof_ = false;
+  WorkFigures figures_;
   TimedGroups groups_;
   std::vector<OverlapFields> overlaps_;  // by op
   std::vector<ListedGroup> listed_;      // the rows of the table
@@ -244,7 +241,7 @@ UnifiedRow& UnifiedTable::Maker::make(std::size_t i) {
   row_.tflops = rates_.tflops();
   if (table_.any_roof_) row_.percent_of_roof = rates_.percent_of_roof();
   if (table_.with_overlap_) row_.overlap_pct = rounded_stats(row_.overlap_shares);
-  row_.figures = answered == nullptr ? nullptr : &rates_.figures(answered->row.answer);
+  row_.figures = answered == nullptr ? nullptr : &table_.figures_.known(answered->row.answer);
   row_.params = answered == nullptr ? Value{} : params_of(*answered);
   row_.stacks = stacks_in_kernel_cells(launching);
   if (table_.has_call_stack_)

@@ -19,7 +19,7 @@ struct OpMetrics {
   std::int64_t busy_ns = 0;
   std::optional<std::int64_t> moving_nothing_ns = {};  // without kernels that only move data
   const Work* work = nullptr;                          // null: no model answered
-  const Rates::Figures* figures = nullptr;             // of the same
+  const Figures* figures = nullptr;                    // of the same
 
   [[nodiscard]] std::optional<double> gflops() const {
     return figures == nullptr ? std::nullopt : std::optional{figures->gflops};

@@ -95,7 +95,7 @@ Table perf_rows(OpInput& input, OpCells& cells, std::span<const EventId> events,
   cells.start_table();
   ColumnSet<PerfRow> set = columns_of(input, events, columns);
   Table table = set.make_table("perf_metrics", "Work, GPU time and rates of single calls");
-  Rates rates{input.models, input.options.gpu, input.options.peaks};
+  WorkFigures figures{input.models, input.options.gpu, input.options.peaks};
   ParamCells params{input.models};
   for (const EventId event : events) {
     PerfRow row{{input, cells, event, input.tree.node(event)}};
@@ -109,7 +109,7 @@ Table perf_rows(OpInput& input, OpCells& cells, std::span<const EventId> events,
     const OrReason<Work>& work = input.models[row.measured.answer];
     if (work) {
       row.metrics.work = &*work;
-      row.metrics.figures = &rates.figures(row.measured.answer);
+      row.metrics.figures = &figures.of(row.measured.answer);
       row.params = params.of(row.measured.answer);
     } else {
       row.problem = &work.reason();

@@ -93,7 +93,7 @@ Table unified_rows(OpInput& input, OpCells& cells, const UnifiedColumns& columns
   cells.start_table();
   ColumnSet<UnifiedOpRow> set = columns_of(input, ops, columns);
   Table table = set.make_table("unified_ops", "Every GPU event once, op by op");
-  Rates rates{input.models, input.options.gpu, input.options.peaks};
+  WorkFigures figures{input.models, input.options.gpu, input.options.peaks};
   ParamCells params{input.models};
   for (const UnifiedOp& op : ops) {
     UnifiedOpRow row{{input, cells, op.row.event, op.row.node, op.category}, &op};
@@ -102,7 +102,7 @@ Table unified_rows(OpInput& input, OpCells& cells, const UnifiedColumns& columns
     row.metrics.busy_ns = op.row.busy_ns;
     if (op.answered) {
       row.metrics.work = &*input.models[op.row.answer];
-      row.metrics.figures = &rates.figures(op.row.answer);
+      row.metrics.figures = &figures.of(op.row.answer);
       row.params = params.of(op.row.answer);
     }
     set.append(table, row);

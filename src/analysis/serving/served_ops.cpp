@@ -47,13 +47,13 @@ bool ServedOps::is_attention(std::uint32_t category) const {
 
 std::vector<ModelledWork> modelled_work(OpInput& input, const ServingRun& run) {
   std::vector<ModelledWork> by_step(run.steps().size() + 1);
-  Rates rates{input.models, input.options.gpu, input.options.peaks};
+  WorkFigures figures{input.models, input.options.gpu, input.options.peaks};
   const std::vector<UnifiedOp> ops = collect_unified_ops(input);
   for (const UnifiedOp& op : ops) {
     const std::span<const GpuPosition> kernels = input.ops.kernels(op.row);
     if (!op.answered || kernels.empty()) continue;
     const Work& work = *input.models[op.row.answer];
-    const std::optional<Roof>& roof = rates.figures(op.row.answer).roof;
+    const std::optional<Roof>& roof = figures.of(op.row.answer).roof;
     ModelledWork one{.ns = op.row.busy_ns, .flops = work.flops};
     if (work.bytes) {
       one.bytes = *work.bytes;
