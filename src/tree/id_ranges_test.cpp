@@ -32,7 +32,7 @@ TEST(IdRanges, EveryIdIsInOneOfThem) {
 TEST(IdRanges, PiecesWithoutIdsOfARangeArePassedOver) {
   const std::size_t items = 3 * io::Ranges::kRangeSize;
   const IdsOfPieces pieces{
-      4, items, [](std::size_t i, IdRange& ids) { ids.add(static_cast<std::int64_t>(i) * 10); }};
+      4, items, [](std::size_t i, IdsOfPiece& ids) { ids.add(static_cast<std::int64_t>(i) * 10); }};
   EXPECT_EQ(pieces.size(), 3u);
   EXPECT_EQ(pieces.looks(divide_ids(pieces.all(), 3)), 3u);
   EXPECT_EQ(pieces.looks(divide_ids(pieces.all(), 2)), 4u);  // both look at the piece in the middle
@@ -46,6 +46,16 @@ TEST(IdRanges, PiecesWithoutIdsOfARangeArePassedOver) {
   EXPECT_EQ(seen.back(), items - 1);
   EXPECT_TRUE(
       std::ranges::equal(seen, std::vector(seen_from_behind.rbegin(), seen_from_behind.rend())));
+}
+
+TEST(IdRanges, WhoHasTheLowestIdsAlsoLooksAtItemsWithoutOne) {
+  IdsOfPiece piece;
+  piece.add(50);
+  piece.add(kAbsent);
+  EXPECT_TRUE(piece.may_be_in({kLowest, 10}));
+  EXPECT_FALSE(piece.may_be_in({11, 49}));
+  EXPECT_TRUE(piece.may_be_in({50, 60}));
+  EXPECT_EQ(piece.ids().first, 50);
 }
 
 }  // namespace

@@ -119,13 +119,11 @@ class LaunchFinder {
         // Ops have events of any id.
         threads_{calls_.size() < kWorthSharing || !ops_.empty() ? 1 : threads},
         call_ids_{threads_, calls_.size(),
-                  [this](std::size_t i, IdRange& ids) {
-                    if (const std::int64_t id = ids_[calls_[i]]; id != kAbsent) ids.add(id);
-                  }},
+                  [this](std::size_t i, IdsOfPiece& ids) { ids.add(ids_[calls_[i]]); }},
         gpu_ids_{threads_, gpu_events_.size(),
-                 [this](std::size_t i, IdRange& ids) { ids.add(ids_[gpu_events_[i]]); }},
+                 [this](std::size_t i, IdsOfPiece& ids) { ids.add(ids_[gpu_events_[i]]); }},
         flow_ids_{threads_, by_correlation_ ? 0 : trace.size(),
-                  [this](std::size_t row, IdRange& ids) {
+                  [this](std::size_t row, IdsOfPiece& ids) {
                     if (is_flow(row)) ids.add(ids_[row]);
                   }},
         shares_{divide()} {}

@@ -211,7 +211,7 @@ Trace many_launches(bool by_external_id) {
     if (by_external_id && id != kAbsent) t.builder().set_external_id(event, id);
   };
   for (int i = 0; i < kCalls; ++i) {
-    const std::int64_t id = i % 7 == 0 ? i - static_cast<int>(random() % kNear) : i;
+    const std::int64_t id = 2 * (i % 7 == 0 ? i - static_cast<int>(random() % kNear) : i);
     const double ts = 2.0 * i;
     const char* const name = random() % 8 == 0 ? "cudaGraphLaunch" : "cudaLaunchKernel";
     with_id(i > 0 && random() % 16 == 0 ? kAbsent : id,
