@@ -85,11 +85,12 @@ std::uint64_t half_of_all() {
   return std::max(kLeast, std::min(machine, container_limit()) / 2);
 }
 
-// Stacks count as soon as there is a thread, though hardly any of it is ever used.
+// Stacks count as soon as there is a thread, though hardly any of it is ever used. There may be two threads for
+// each core (io/helpers.cpp).
 std::uint64_t stacks() {
   rlimit stack{};
   ::getrlimit(RLIMIT_STACK, &stack);
-  return std::thread::hardware_concurrency() *
+  return std::uint64_t{2} * std::thread::hardware_concurrency() *
          std::min<std::uint64_t>(stack.rlim_cur, 8 * kMegabyte);
 }
 

@@ -8,9 +8,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
-#include <future>
+#include <functional>
 #include <span>
-#include <vector>
+
+#include "io/helpers.hpp"
 
 namespace tracelens::io {
 
@@ -20,16 +21,11 @@ inline constexpr std::size_t kManyItems = 65'536;
 template <class Use>
 void for_each_part(int threads, std::size_t parts, const Use& use) {
   std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
+  const auto work = [&](std::size_t) {
     for (std::size_t part = next++; part < parts; part = next++) use(part);
   };
-  const std::size_t helpers =
-      std::min(static_cast<std::size_t>(std::max(threads, 1)), std::max<std::size_t>(parts, 1)) - 1;
-  std::vector<std::future<void>> helping;    // their destructors wait
-  for (std::size_t i = 0; i < helpers; ++i)  // deferred when the system gives no thread
-    helping.push_back(std::async(std::launch::async | std::launch::deferred, work));
-  work();
-  for (std::future<void>& helper : helping) helper.get();
+  const std::size_t most = std::min(static_cast<std::size_t>(std::max(threads, 1)), parts);
+  work_together(most > 0 ? most - 1 : 0, std::ref(work));
 }
 
 // `count` items in ranges that are worth a thread's while; all are in the first if there is but one thread.

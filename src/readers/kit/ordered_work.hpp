@@ -25,10 +25,11 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "io/helpers.hpp"
 
 namespace tracelens {
 
@@ -56,15 +57,7 @@ class OrderedWork {
     const auto count = static_cast<std::size_t>(std::max(threads, 1));
     hands_over_ = count >= kMany;
     Pool<decltype(make_worker())> pool{count + (count > 1 ? spare : 0)};
-    std::vector<std::thread> others;
-    try {
-      for (std::size_t i = 1; i < count; ++i)
-        others.emplace_back([this, &make_worker, &pool] { go(make_worker, pool); });
-    } catch (const std::exception&) {
-      // The system gives no more threads: the ones there are do the work.
-    }
-    go(make_worker, pool);
-    for (std::thread& other : others) other.join();
+    io::work_together(count - 1, [&](std::size_t) { go(make_worker, pool); });
     if (failure_) std::rethrow_exception(failure_);
   }
 

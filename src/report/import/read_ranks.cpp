@@ -4,16 +4,15 @@
 
 #include <algorithm>
 #include <atomic>
-#include <exception>
 #include <filesystem>
 #include <map>
 #include <mutex>
 #include <set>
 #include <system_error>
-#include <thread>
 #include <tracelens/error.hpp>
 #include <tracelens/read_trace.hpp>
 
+#include "io/helpers.hpp"
 #include "io/threads.hpp"
 #include "tree/time_math.hpp"
 
@@ -234,9 +233,8 @@ std::vector<RankTrace> read_ranks(std::span<const RankFile> files,
   std::vector<std::vector<RankTrace>> by_file(files.size());
   std::atomic<std::size_t> next{0};
   std::size_t done = 0;
-  std::mutex progress;  // guards done, failure and the callback
-  std::exception_ptr failure;
-  const auto work = [&] {
+  std::mutex progress;  // guards done and the callback
+  io::work_together(static_cast<std::size_t>(workers - 1), [&](std::size_t) {
     try {
       for (std::size_t i = next++; i < files.size(); i = next++) {
         by_file[i] = read_file(files[i], options, reading, threads_per_file);
@@ -245,20 +243,10 @@ std::vector<RankTrace> read_ranks(std::span<const RankFile> files,
         if (reading.on_progress) reading.on_progress(done, files.size());
       }
     } catch (...) {
-      const std::lock_guard lock{progress};
-      failure = std::current_exception();
-      next = files.size();
+      next = files.size();  // the others end
+      throw;
     }
-  };
-  std::vector<std::thread> others;
-  try {
-    for (int i = 1; i < workers; ++i) others.emplace_back(work);
-  } catch (const std::system_error&) {
-    // The system gives no more threads: the ones there are do the work.
-  }
-  work();
-  for (std::thread& other : others) other.join();
-  if (failure) std::rethrow_exception(failure);
+  });
   std::vector<RankTrace> ranks;
   for (std::size_t i = 0; i < by_file.size(); ++i)
     for (RankTrace& rank : by_file[i]) {

@@ -20,6 +20,7 @@
 #include "analysis/tables/registry.hpp"
 #include "analysis/tables/warnings.hpp"
 #include "facts/trace_kind.hpp"
+#include "io/helpers.hpp"
 #include "io/threads.hpp"
 #include "report/recipes/by_process.hpp"
 #include "report/recipes/diagnosis_documents.hpp"
@@ -95,15 +96,12 @@ void run_all(std::span<Job> jobs, const std::future<Causes>& causes, TableContex
   std::atomic<std::size_t> next = 0;
   const auto helpers =
       std::min(others.size() + (causes.valid() ? 1 : 0), static_cast<std::size_t>(threads - 1));
-  std::vector<std::future<void>> helping;
-  for (std::size_t i = 0; i < helpers; ++i)  // deferred when the system gives no thread
-    helping.push_back(std::async(std::launch::async | std::launch::deferred, [&, i] {
-      if (i == 0 && causes.valid()) causes.wait();
-      run_next(others, next, context);
-    }));
-  for (Job* job : own) run(*job, context);
-  run_next(others, next, context);
-  for (std::future<void>& helper : helping) helper.get();
+  io::work_together(helpers, [&](std::size_t seat) {
+    if (seat == 0)
+      for (Job* job : own) run(*job, context);
+    if (seat == 1 && causes.valid()) causes.wait();
+    run_next(others, next, context);
+  });
   context.drop_kernels();
 }
 
