@@ -155,16 +155,34 @@ Finding finding_of(const DiagnosisContext& context, Candidate& candidate) {
   return finding;
 }
 
+// What a rule finds depends on what those before it have taken. Several threads ask all of them as if that
+// were nothing; a rule that asked about an event which then was taken is asked once more in its turn.
 std::vector<Candidate> ask_rules(DiagnosisContext& context, bool graphs_are_whole) {
+  struct Guess {
+    std::optional<Draft> draft;
+    AskedEvents asked;
+  };
+  std::vector<const Rule*> rules;
+  for (const Rule* const rule : all_rules())
+    if (is_wanted(*rule, context.options) && (graphs_are_whole || !rule->needs_whole_graphs))
+      rules.push_back(rule);
+  const auto ask = [&context](const Rule& rule) {
+    return rule.find(context, Numbers{rule.id, rule.numbers, context.settings});
+  };
+  const int threads = io::thread_count(context.options.threads);
+  std::vector<Guess> guesses(threads > 1 ? rules.size() : 0);
+  io::for_each_part(threads, guesses.size(), [&](std::size_t i) {
+    const Listening to_this_rule{guesses[i].asked};
+    guesses[i].draft = ask(*rules[i]);
+  });
   std::vector<Candidate> candidates;
-  for (const Rule* const rule : all_rules()) {
-    if (!is_wanted(*rule, context.options)) continue;
-    if (rule->needs_whole_graphs && !graphs_are_whole) continue;
-    auto draft = rule->find(context, Numbers{rule->id, rule->numbers, context.settings});
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    const bool is_right = !guesses.empty() && !context.taken().has_any(guesses[i].asked);
+    std::optional<Draft> draft = is_right ? std::move(guesses[i].draft) : ask(*rules[i]);
     if (!draft) continue;
-    for (const auto& change : draft->edit.gpu()) context.take(change.event);
-    for (const EventId event : draft->owned) context.take(event);
-    candidates.push_back({.rule = rule, .draft = *std::move(draft)});
+    for (const auto& change : draft->edit.gpu()) context.taken().take(change.event);
+    for (const EventId event : draft->owned) context.taken().take(event);
+    candidates.push_back({.rule = rules[i], .draft = *std::move(draft)});
   }
   for (Candidate& candidate : candidates)
     candidate.is_generic =
@@ -215,7 +233,7 @@ void fill_in_run(const DiagnosisContext& context, Diagnosis& diagnosis) {
                            &std::pair<std::string, std::int64_t>::second);
 }
 
-// What takes longest to make, by several threads at once; everything else is asked for by one.
+// What takes longest to make, by several threads at once.
 void prepare(const DiagnosisContext& context) {
   const int threads = io::thread_count(context.options.threads);
   if (threads < 2 || context.gpu_events().empty()) return;

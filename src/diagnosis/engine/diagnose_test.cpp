@@ -53,6 +53,32 @@ TEST(Diagnose, NoTimeIsSavedTwice) {
   EXPECT_LE(sum, diagnosis.corrected_ns);
 }
 
+// Rules that others leave less to than there was when several threads asked them all at once.
+TEST(Diagnose, ThreadsDoNotChangeWhatRulesTakeFromEachOther) {
+  // Elementwise ops in a chain, two of them slow: one rule would fuse all, another mend the slow ones.
+  const Value size = shape({64, 1024, 1024});
+  std::vector<TestOp> ops;
+  for (const bool is_slow : {false, false, false, true, true})
+    ops.push_back({.name = is_slow ? "aten::add" : "aten::mul",
+                   .dims = {size, size},
+                   .types = {"c10::BFloat16", "c10::BFloat16"},
+                   .us = is_slow ? 400.0 : 100.0});
+  const GpuChoice kH200{.name = "H200"};
+  const Trace run = run_of(ops, 4, "nn.Module: Gelu_0");
+  const Diagnosis alone = diagnose(run, {.threads = 1, .gpu = kH200}),
+                  together = diagnose(run, {.threads = 6, .gpu = kH200});
+  EXPECT_THAT(ids_of(alone), testing::ElementsAre("FUSE-1"));
+  EXPECT_THAT(ids_of(diagnose(run, {.gpu = kH200, .skip = {"FUSE-1"}})),
+              testing::ElementsAre("ELEM-1"));
+  ASSERT_EQ(ids_of(together), ids_of(alone));
+  for (std::size_t i = 0; i < alone.findings.size(); ++i) {
+    const Finding &one = alone.findings[i], &other = together.findings[i];
+    EXPECT_EQ(other.verdict, one.verdict);
+    EXPECT_EQ(other.gpu_saving_ns, one.gpu_saving_ns) << one.id;
+    EXPECT_EQ(other.alone.mid_ns, one.alone.mid_ns) << one.id;
+  }
+}
+
 // Every number of a verdict is the text of some evidence.
 TEST(Diagnose, NumbersOfVerdictsAreEvidence) {
   for (const Finding& finding : diagnose(slow_run(3)).findings) {

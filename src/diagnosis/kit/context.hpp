@@ -2,7 +2,7 @@
 //   const std::int64_t loading = c.path().bound_by()[...];
 //   if (c.share(loading) < 5) return std::nullopt;
 //   for (const OpUse& use : c.op_uses()) if (use.category == "GEMM") ...
-// One thread asks. The trace, the options and the settings must outlive it.
+// Several threads may ask as long as nobody takes or forgets. The trace, the options and the settings must outlive it.
 #pragma once
 
 #include <cstddef>
@@ -33,6 +33,7 @@
 #include "diagnosis/kit/communication.hpp"
 #include "diagnosis/kit/job.hpp"
 #include "diagnosis/kit/numbers.hpp"
+#include "diagnosis/kit/taken_events.hpp"
 #include "facts/calls.hpp"
 #include "facts/host_ranges.hpp"
 #include "facts/once.hpp"
@@ -140,8 +141,9 @@ class DiagnosisContext {
   [[nodiscard]] std::int64_t gpu_sum_ns(std::span<const EventId> events) const;
   [[nodiscard]] std::int64_t dur_ns(EventId event) const { return trace.dur_ns()[event.row]; }
   // Whether no rule before has taken the event.
-  [[nodiscard]] bool is_free(EventId gpu_event) const { return taken_[gpu_event.row] == 0; }
-  void take(EventId gpu_event) { taken_[gpu_event.row] = 1; }  // for the engine
+  [[nodiscard]] bool is_free(EventId gpu_event) const { return !taken_.has(gpu_event); }
+  // For the engine.
+  [[nodiscard]] TakenEvents& taken() { return taken_; }
 
   // For the engine: the rules have been asked, what they alone need makes room.
   void forget_ops_and_host();
@@ -199,7 +201,7 @@ class DiagnosisContext {
   const JobFacts* const job_;
   const std::optional<Gpu> gpu_;
   const perf::UserModels own_models_;
-  std::vector<std::uint8_t> taken_;  // by event
+  TakenEvents taken_;
   mutable Once<PathModel> path_;
   mutable Once<std::vector<EventId>> gpu_events_;
   mutable Once<std::vector<std::int64_t>> launch_times_;  // ascending
