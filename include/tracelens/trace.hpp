@@ -20,6 +20,7 @@
 #include <string_view>
 #include <tracelens/column.hpp>
 #include <tracelens/value.hpp>
+#include <unordered_map>
 #include <vector>
 
 namespace tracelens {
@@ -325,12 +326,7 @@ class Trace {
   std::vector<std::unique_ptr<char[]>> text_blocks_;
   std::vector<Track> track_table_;
   std::vector<Signature> signature_table_;
-  struct Label {
-    Track track;
-    std::string what;
-    Value value;
-  };
-  std::vector<Label> labels_;
+  std::unordered_map<std::string, Value> labels_;  // by track and what it is
   std::vector<MetadataEntry> metadata_;
   Source source_;
   Warnings warnings_;

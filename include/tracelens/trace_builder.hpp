@@ -143,7 +143,7 @@ class TraceBuilder {
   void add_begin(EventId event) { begin_end_.push_back({event, true}); }
   void add_end(EventId event) { begin_end_.push_back({event, false}); }
 
-  void add_label(Track track, std::string what, Value value);
+  void add_label(const Track& track, std::string_view what, Value value);
   void add_metadata(std::string key, Value value);
   Warnings& warnings() { return trace_.warnings_; }
   Source& source() { return trace_.source_; }
@@ -176,7 +176,6 @@ class TraceBuilder {
   std::unique_ptr<std::shared_mutex> growing_ = std::make_unique<std::shared_mutex>();
   std::unique_ptr<StringTable> strings_;
   std::unordered_map<std::string, std::uint32_t> track_ids_, signature_ids_;
-  std::unordered_map<std::string, std::size_t> label_index_;
   std::vector<BeginEnd> begin_end_;
   std::vector<std::pair<EventId, EventId>> given_parents_;  // (event, parent), as they were given
   std::int64_t last_launch_ = 0;

@@ -8,13 +8,10 @@
 
 #include "trace/json_value.hpp"
 #include "trace/string_table.hpp"
+#include "trace/track_key.hpp"
 
 namespace tracelens {
 namespace {
-
-std::string canonical(const Track& track) {
-  return canonical_text(track.pid) + canonical_text(track.tid);
-}
 
 std::string canonical(StringId name, std::string_view key_of_arguments) {
   return fmt::format("{}|{}", name.row, key_of_arguments);
@@ -29,13 +26,11 @@ TraceBuilder::TraceBuilder(Trace&& finished)
           std::exchange(trace_.strings_, {}), std::exchange(trace_.text_blocks_, {})})} {
   trace_.recorded_ = trace_.recorded();
   for (std::uint32_t id = 0; id < trace_.track_table_.size(); ++id)
-    track_ids_.try_emplace(canonical(trace_.track_table_[id]), id);
+    track_ids_.try_emplace(track_key(trace_.track_table_[id]), id);
   for (std::uint32_t id = 0; id < trace_.signature_table_.size(); ++id)
     signature_ids_.try_emplace(
         canonical(trace_.signature_table_[id].name, key_of_arguments(trace_.signature_table_[id])),
         id);
-  for (std::size_t i = 0; i < trace_.labels_.size(); ++i)
-    label_index_.try_emplace(canonical(trace_.labels_[i].track) + trace_.labels_[i].what, i);
   for (const std::int64_t id : trace_.correlations_) last_launch_ = std::max(last_launch_, id);
 }
 TraceBuilder::TraceBuilder(TraceBuilder&&) noexcept = default;
@@ -48,7 +43,7 @@ std::string_view TraceBuilder::text(StringId id) const { return strings_->text(i
 
 TrackId TraceBuilder::intern(const Track& track) {
   const auto fresh = static_cast<std::uint32_t>(trace_.track_table_.size());
-  const auto [entry, added] = track_ids_.try_emplace(canonical(track), fresh);
+  const auto [entry, added] = track_ids_.try_emplace(track_key(track), fresh);
   if (added) trace_.track_table_.push_back(track);
   return {entry->second};
 }
@@ -196,13 +191,8 @@ void TraceBuilder::replace_details(std::span<const std::pair<EventId, StringId>>
   trace_.details_ = std::move(changed);
 }
 
-void TraceBuilder::add_label(Track track, std::string what, Value value) {
-  const std::string key = canonical(track) + what;
-  const auto [entry, added] = label_index_.try_emplace(key, trace_.labels_.size());
-  if (added)
-    trace_.labels_.push_back({std::move(track), std::move(what), std::move(value)});
-  else
-    trace_.labels_[entry->second].value = std::move(value);
+void TraceBuilder::add_label(const Track& track, std::string_view what, Value value) {
+  trace_.labels_.insert_or_assign(label_key(track, what), std::move(value));
 }
 
 void TraceBuilder::add_metadata(std::string key, Value value) {

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "trace/json_value.hpp"
+#include "trace/track_key.hpp"
 
 namespace tracelens {
 namespace {
@@ -64,10 +65,9 @@ Value Trace::details(EventId event) const {
 }
 
 std::optional<Value> Trace::label(const Track& track, std::string_view what) const {
-  const auto found = std::ranges::find_if(
-      labels_, [&](const Label& label) { return label.what == what && label.track == track; });
+  const auto found = labels_.find(label_key(track, what));
   if (found == labels_.end()) return std::nullopt;
-  return found->value;
+  return found->second;
 }
 
 const Value* Trace::metadata(std::string_view key) const {

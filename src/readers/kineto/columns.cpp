@@ -91,8 +91,8 @@ void BlockMerger::number(const ParsedBlock& block) {
   for (const std::uint32_t local : new_details_) json_text(local);
   for (const std::uint32_t local : new_category_texts_) string(local);
   for (const RawLabel& label : block.labels)
-    builder_.add_label(builder_.track(track(label.track)),
-                       std::string{builder_.text(string(label.name))}, parse_argument(label.value));
+    builder_.add_label(builder_.track(track(label.track)), builder_.text(string(label.name)),
+                       parse_argument(label.value));
   for (const auto& [problem, byte] : block.problems)
     builder_.warnings().add(kProblemTexts[static_cast<std::size_t>(problem)], byte);
 }

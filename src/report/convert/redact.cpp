@@ -288,8 +288,7 @@ class Redactor {
     constexpr std::string_view kOfTheMachine[] = {"GPU",      "CPU",    "stream ", "Stream ",
                                                   "/device:", "/host:", "python"};
     const bool stays = label->is_text() && starts_with_any(label->as_text(), kOfTheMachine);
-    builder_.add_label(track, std::string{what},
-                       stays ? *label : Value{other_name(kind, json_text(*label))});
+    builder_.add_label(track, what, stays ? *label : Value{other_name(kind, json_text(*label))});
   }
 
   const Trace& trace_;
