@@ -105,6 +105,7 @@ function(tl_archive)
     if(kind STREQUAL SHARED)
       # By its file: as a target it would be asked for where the shared library is used.
       list(TRANSFORM libs REPLACE "^fmt::fmt$" "$<TARGET_LINKER_FILE:fmt::fmt>")
+      target_link_options(tl_${suffix} PRIVATE -Wl,-z,nodelete)  # threads may still wait in it (io/helpers.cpp)
     endif()
     target_link_libraries(tl_${suffix} PRIVATE ${libs})
     set_target_properties(tl_${suffix} PROPERTIES OUTPUT_NAME tracelens)

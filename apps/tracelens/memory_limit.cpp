@@ -85,8 +85,8 @@ std::uint64_t half_of_all() {
   return std::max(kLeast, std::min(machine, container_limit()) / 2);
 }
 
-// Stacks count as soon as there is a thread, though hardly any of it is ever used. There may be two threads for
-// each core (io/helpers.cpp).
+// Stacks count as soon as there is a thread, though hardly any of it is ever used. There may be two for each
+// thread that is asked for (io/helpers.cpp).
 std::uint64_t stacks() {
   rlimit stack{};
   ::getrlimit(RLIMIT_STACK, &stack);

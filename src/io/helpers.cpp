@@ -1,8 +1,10 @@
 #include "io/helpers.hpp"
 
 #include <pthread.h>
+#include <signal.h>
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -14,6 +16,23 @@ namespace tracelens::io {
 namespace {
 
 using Work = std::function<void(std::size_t)>;
+
+// For threads that are started meanwhile: signals are for those of the program, but for what a thread does itself.
+class WithoutSignals {
+ public:
+  WithoutSignals() {
+    sigset_t most;
+    sigfillset(&most);
+    for (const int own : {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP}) sigdelset(&most, own);
+    ::pthread_sigmask(SIG_BLOCK, &most, &before_);
+  }
+  ~WithoutSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  WithoutSignals(const WithoutSignals&) = delete;
+  WithoutSignals& operator=(const WithoutSignals&) = delete;
+
+ private:
+  sigset_t before_{};
+};
 
 class Helpers {
  public:
@@ -55,6 +74,8 @@ class Helpers {
       starting_ += to_start;
     }
     for (; to_wake > 0; --to_wake) has_jobs_.notify_one();
+    if (to_start == 0) return;
+    const WithoutSignals inherited;
     for (; to_start > 0; --to_start) {
       try {
         std::thread{[this] { help(); }}.detach();
@@ -77,14 +98,17 @@ class Helpers {
     job.all_gone.wait(lock, [&job] { return job.working == 0; });
   }
 
-  [[noreturn]] void help() {
+  void help() {
     std::unique_lock lock{mutex_};
     --starting_;
     while (true) {
-      while (jobs_.empty()) {
-        ++idle_;
-        has_jobs_.wait(lock);
-        --idle_;
+      ++idle_;
+      const bool is_wanted = has_jobs_.wait_until(
+          lock, std::chrono::system_clock::now() + kPatience, [this] { return !jobs_.empty(); });
+      --idle_;
+      if (!is_wanted) {
+        --threads_;
+        return;
       }
       Job& job = *jobs_.back();
       --wanted_;
@@ -106,6 +130,8 @@ class Helpers {
 
   // Helpers who ask for helpers are busy themselves, or wait for each other: others keep the cores busy.
   static constexpr std::size_t kForEachWanted = 2;
+  // Then they go: a program that has done its work has its own threads alone.
+  static constexpr std::chrono::milliseconds kPatience{500};
 
   std::mutex mutex_;
   std::condition_variable has_jobs_;
@@ -115,7 +141,7 @@ class Helpers {
   std::size_t most_ = 0;  // threads, by what anybody has ever wanted
 };
 
-// Never deleted: helpers wait in it to the end of the program. A forked process has none of them.
+// Never deleted: helpers may wait in it when the program ends. A forked process has none of them.
 Helpers* all_helpers = nullptr;
 void make_helpers() { all_helpers = new Helpers; }
 

@@ -1,4 +1,4 @@
-// helpers.hpp: threads that lend a hand. They are started when first needed and then wait for more: to start
+// helpers.hpp: threads that lend a hand. They are started when needed and then wait a while for more: to start
 // one, and to give its stack back, takes longer than many a table.
 //   io::work_together(7, [&](std::size_t seat) { ... });  // here in seat 0, in others as far as they come
 // Whoever asks works, too, and in the end waits only for those that came. So the work must be one that fewer

@@ -1,15 +1,21 @@
 #include "io/helpers.hpp"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
+#include <fstream>
 #include <mutex>
 #include <set>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -70,26 +76,58 @@ TEST(Helpers, TheSameThreadsComeAgain) {
   std::set<std::thread::id> all;
   for (int i = 0; i < 50; ++i) all.merge(threads_of(3));
   // Those of other tests may come as well.
-  EXPECT_LE(all.size(), 32u);
+  EXPECT_LE(all.size(), 48u);
 }
 
 TEST(Helpers, NobodyIsWaitedForWhoHasNotCome) {
-  // As many as are ever started for so few are busy until the one who asks is done.
+  // As many as there ever are for so many are busy until the one who asks is done. No other test asks for more.
+  constexpr std::size_t kMany = 20;
   std::atomic<bool> is_done = false;
-  Meeting meeting{7};
+  Meeting meeting{2 * kMany + 3};
   const auto keep_busy = [&](std::size_t) {
     meeting.come();
     while (!is_done) std::this_thread::yield();
   };
-  std::thread one{[&] { work_together(2, keep_busy); }},
-      other{[&] { work_together(2, keep_busy); }};
+  std::thread one{[&] { work_together(kMany, keep_busy); }},
+      other{[&] { work_together(kMany, keep_busy); }};
   meeting.come();
   std::atomic<int> calls = 0;
-  work_together(2, [&](std::size_t) { ++calls; });
-  EXPECT_GE(calls, 1);
+  work_together(kMany, [&](std::size_t) { ++calls; });
+  EXPECT_EQ(calls, 1);
   is_done = true;
   one.join();
   other.join();
+}
+
+// What /proc/self/status says.
+int thread_count_of_process() {
+  std::ifstream status{"/proc/self/status"};
+  for (std::string word; status >> word;)
+    if (int count = 0; word == "Threads:" && status >> count) return count;
+  return -1;
+}
+
+TEST(Helpers, TheyGoWhenNobodyAsks) {
+  EXPECT_EQ(threads_of(6).size(), 7u);
+  const int before = thread_count_of_process();
+  for (int tries = 0; tries < 600 && thread_count_of_process() > before - 6; ++tries)
+    std::this_thread::sleep_for(std::chrono::milliseconds{50});
+  EXPECT_LE(thread_count_of_process(), before - 6);
+  EXPECT_EQ(threads_of(6).size(), 7u);  // and others come
+}
+
+TEST(Helpers, SignalsAreForTheProgram) {
+  std::atomic<int> blocked = 0;
+  Meeting meeting{3};
+  work_together(2, [&](std::size_t seat) {
+    meeting.come();
+    sigset_t mask;
+    ::pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+    const bool is_for_program = sigismember(&mask, SIGTERM) == 1 && sigismember(&mask, SIGBUS) == 0;
+    EXPECT_EQ(is_for_program, seat != 0);
+    blocked += is_for_program;
+  });
+  EXPECT_EQ(blocked, 2);
 }
 
 TEST(Helpers, HelpersAskForHelpers) {
@@ -157,6 +195,22 @@ TEST(Helpers, AForkedProcessGetsItsOwn) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
+
+#if !TL_HAS_FEATURE(address_sanitizer)
+TEST(Helpers, WithoutThreadsTheOneWhoAsksDoesTheWork) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const rlimit none{1 << 20, 1 << 20};  // no room for a stack
+    ::setrlimit(RLIMIT_DATA, &none);
+    int calls = 0;
+    for (int i = 0; i < 3; ++i) work_together(2, [&](std::size_t) { ++calls; });
+    ::_exit(calls == 3 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+#endif
 #endif
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <span>
 
+#include "analysis/ops/frame_names.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
@@ -64,8 +65,8 @@ std::int64_t time_of(const FusionInput& input, std::span<const GpuPosition> kern
 }
 
 std::string unit_of(const FusionInput& input, NodeId module) {
-  ModuleClasses& classes = input.ops().modules;
-  return module.valid() ? classes.text(classes.of(module)) : std::string{};
+  return module.valid() ? without_numbers(input.trace().name(input.tree().event(module)))
+                        : std::string{};
 }
 
 class Runs {
@@ -161,7 +162,7 @@ std::vector<Epilogue> epilogues(const FusionInput& input) {
       const GpuPosition matrix = stream[i];
       const FusionKernel& product = input[matrix];
       if (product.role != KernelRole::kMatrix || !product.module.valid()) continue;
-      const std::optional<double> elements = input.result_elements(matrix);
+      const std::optional<double>& elements = product.result_elements;
       const auto continues = [&](GpuPosition at) {
         const FusionKernel& kernel = input[at];
         const bool is_elementwise =

@@ -34,6 +34,18 @@ KernelRole role_of(std::string_view op, std::string_view category, Category gpu_
   return op == "aten::copy_" ? KernelRole::kCopy : KernelRole::kElementwise;
 }
 
+// Of the result of a matrix product; nothing: it is none.
+std::optional<double> product_elements(const Work& work) {
+  double elements = 1;
+  int found = 0;
+  for (const auto& param : work.params)
+    if (param.name == "M" || param.name == "N" || param.name == "B") {
+      elements *= param.value.as_real();
+      if (param.name != "B") ++found;
+    }
+  return found == 2 ? std::optional{elements} : std::nullopt;
+}
+
 double elements_of(const Value& dims) {
   double elements = 1;
   for (const Value& size : dims.items()) elements *= size.as_real();
@@ -44,11 +56,11 @@ double elements_of(const Value& dims) {
 
 FusionInput::FusionInput(const TraceFacts& facts, OpInput& ops, const OpPlaces& places)
     : facts_{facts}, ops_{ops}, kernels_(ops.launches.gpu_events().size()) {
-  for (GpuPosition at = 0; at < kernels_.size(); ++at) look_at(at, places);
+  for (GpuPosition at = 0; at < kernels_.size(); ++at) look_at(at, ops, places);
   collect_streams();
 }
 
-void FusionInput::look_at(GpuPosition at, const OpPlaces& places) {
+void FusionInput::look_at(GpuPosition at, OpInput& ops, const OpPlaces& places) {
   FusionKernel& kernel = kernels_[at];
   const NodeId launcher = facts_.launchers()[at];
   if (!launcher.valid() || !tree().is_op(launcher)) return;
@@ -56,14 +68,15 @@ void FusionInput::look_at(GpuPosition at, const OpPlaces& places) {
   kernel.module = places.module(launcher);
   kernel.phase = places.phase(launcher);
   const EventId op = tree().event(launcher);
-  OpCategories& categories = ops_.categories;
+  OpCategories& categories = ops.categories;
   const StringId name = trace().names()[op.row];
   kernel.role = role_of(trace().text(name), categories.text(categories.of(name, gpu(at).name)),
                         trace().category(gpu(at).event));
   const Launcher* const own = ops_.launches.launcher(launcher);
-  if (own == nullptr || !ops_.models.has_model(op)) return;
+  if (own == nullptr || !ops.models.has_model(op)) return;
   const std::span<const GpuPosition> kernels = ops_.launches.own(*own);
-  const auto& work = ops_.models[ops_.models.ask(op, Pass::kForward, kernels)];
+  const auto& work = ops.models[ops.models.ask(op, Pass::kForward, kernels)];
+  if (work) kernel.result_elements = product_elements(*work);
   kernel.is_modelled = work && work->bytes.has_value();
   const auto first = std::ranges::find_if(kernels, [&](GpuPosition own_kernel) {
     return trace().category(gpu(own_kernel).event) != Category::kGpuMemset;
@@ -100,23 +113,6 @@ std::vector<TensorSize> FusionInput::tensors(GpuPosition at) const {
     sizes.push_back({elements, elements * *element});
   }
   return sizes;
-}
-
-std::optional<double> FusionInput::result_elements(GpuPosition matrix) const {
-  const NodeId op = kernels_[matrix].op;
-  const Launcher* const own = op.valid() ? ops_.launches.launcher(op) : nullptr;
-  if (own == nullptr || !ops_.models.has_model(own->event)) return std::nullopt;
-  const auto& work =
-      ops_.models[ops_.models.ask(own->event, Pass::kForward, ops_.launches.own(*own))];
-  if (!work) return std::nullopt;
-  double elements = 1;
-  int found = 0;
-  for (const auto& param : work->params)
-    if (param.name == "M" || param.name == "N" || param.name == "B") {
-      elements *= param.value.as_real();
-      if (param.name != "B") ++found;
-    }
-  return found == 2 ? std::optional{elements} : std::nullopt;
 }
 
 std::optional<double> FusionInput::reached_bandwidth() const {

@@ -34,6 +34,7 @@ struct FusionKernel {
   KernelRole role = KernelRole::kOther;
   bool is_modelled = false;  // the bytes of the op are known
   double bytes = 0;          // of the op, at the first of its kernels that is no fill
+  std::optional<double> result_elements = {};  // of a matrix product, where known
 };
 
 // A tensor argument of a call.
@@ -56,22 +57,20 @@ class FusionInput {
 
   [[nodiscard]] const Trace& trace() const { return facts_.trace(); }
   [[nodiscard]] const Tree& tree() const { return facts_.tree(); }
-  [[nodiscard]] OpInput& ops() const { return ops_; }
+  [[nodiscard]] const OpInput& ops() const { return ops_; }
   [[nodiscard]] std::string_view op_name(GpuPosition at) const;
   // The tensors of the kernel's op whose sizes are known, in the order of its arguments.
   [[nodiscard]] std::vector<TensorSize> tensors(GpuPosition at) const;
-  // Elements of the result of a matrix product; nothing when not known.
-  [[nodiscard]] std::optional<double> result_elements(GpuPosition matrix) const;
   // Bytes per nanosecond that the run's large elementwise ops reach, at most nine tenths of what the
   // GPU is made for; without such ops eight tenths of that. Nothing when neither is known.
   [[nodiscard]] std::optional<double> reached_bandwidth() const;
 
  private:
-  void look_at(GpuPosition at, const OpPlaces& places);
+  void look_at(GpuPosition at, OpInput& ops, const OpPlaces& places);
   void collect_streams();
 
   const TraceFacts& facts_;
-  OpInput& ops_;
+  const OpInput& ops_;
   std::vector<FusionKernel> kernels_;  // by position
   std::vector<std::vector<GpuPosition>> streams_;
 };

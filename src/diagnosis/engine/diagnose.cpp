@@ -160,7 +160,7 @@ Finding finding_of(const DiagnosisContext& context, Candidate& candidate) {
 std::vector<Candidate> ask_rules(DiagnosisContext& context, bool graphs_are_whole) {
   struct Guess {
     std::optional<Draft> draft;
-    AskedEvents asked;
+    EventSet asked;
   };
   std::vector<const Rule*> rules;
   for (const Rule* const rule : all_rules())
@@ -169,7 +169,7 @@ std::vector<Candidate> ask_rules(DiagnosisContext& context, bool graphs_are_whol
   const auto ask = [&context](const Rule& rule) {
     return rule.find(context, Numbers{rule.id, rule.numbers, context.settings});
   };
-  const int threads = io::thread_count(context.options.threads);
+  const int threads = threads_on_path(context);
   std::vector<Guess> guesses(threads > 1 ? rules.size() : 0);
   io::for_each_part(threads, guesses.size(), [&](std::size_t i) {
     const Listening to_this_rule{guesses[i].asked};
@@ -177,8 +177,11 @@ std::vector<Candidate> ask_rules(DiagnosisContext& context, bool graphs_are_whol
   });
   std::vector<Candidate> candidates;
   for (std::size_t i = 0; i < rules.size(); ++i) {
+    std::optional<Draft> draft;
     const bool is_right = !guesses.empty() && !context.taken().has_any(guesses[i].asked);
-    std::optional<Draft> draft = is_right ? std::move(guesses[i].draft) : ask(*rules[i]);
+    if (is_right) draft = std::move(guesses[i].draft);
+    if (!guesses.empty()) guesses[i] = {};  // makes room
+    if (!is_right) draft = ask(*rules[i]);
     if (!draft) continue;
     for (const auto& change : draft->edit.gpu()) context.taken().take(change.event);
     for (const EventId event : draft->owned) context.taken().take(event);

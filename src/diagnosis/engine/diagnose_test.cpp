@@ -79,6 +79,28 @@ TEST(Diagnose, ThreadsDoNotChangeWhatRulesTakeFromEachOther) {
   }
 }
 
+// Both look at the modules of kernels: what one remembered while the other looked would be a race.
+TEST(Diagnose, ChainsAndEpiloguesAreLookedForAtTheSameTime) {
+  const Value size = shape({4096, 4096});
+  std::vector<TestOp> ops{
+      {.name = "aten::mm",
+       .dims = {shape({4096, 1024}), shape({1024, 4096})},
+       .types = {"c10::BFloat16", "c10::BFloat16"},
+       .kernel = "nvjet_tst_128x128"},
+      {.name = "aten::gelu", .dims = {size}, .types = {"c10::BFloat16"}, .us = 50}};
+  for (const char* name : {"aten::mul", "aten::pow", "aten::add", "aten::tanh"})
+    ops.push_back({.name = name,
+                   .dims = {size, size},
+                   .types = {"c10::BFloat16", "c10::BFloat16"},
+                   .us = 100});
+  const Trace run = run_of(ops, 10, "nn.Module: Mlp_0");
+  const std::vector<std::string> rules{"FUSE-*"};
+  const auto ids = ids_of(diagnose(run, {.threads = 1, .gpu = {.name = "H200"}, .only = rules}));
+  EXPECT_FALSE(ids.empty());
+  for (int i = 0; i < 100; ++i)
+    EXPECT_EQ(ids_of(diagnose(run, {.threads = 4, .gpu = {.name = "H200"}, .only = rules})), ids);
+}
+
 // Every number of a verdict is the text of some evidence.
 TEST(Diagnose, NumbersOfVerdictsAreEvidence) {
   for (const Finding& finding : diagnose(slow_run(3)).findings) {

@@ -15,9 +15,6 @@ std::int64_t times(double factor, std::int64_t ns) {
   return static_cast<std::int64_t>(std::floor(factor * static_cast<double>(ns)));
 }
 
-// What is asked of the path can be asked at the same time; each copies the run.
-int a_few(int threads) { return std::min(threads, 4); }
-
 // Savings of sets of findings, by the path and its resources.
 class PathSavings {
  public:
@@ -65,7 +62,7 @@ template <class Savings>
 std::vector<std::int64_t> drops_of(const Savings& savings, std::span<Candidate* const> left,
                                    std::int64_t saved, bool is_first, int threads) {
   std::vector<std::int64_t> drops(left.size());
-  io::for_each_part(a_few(threads), left.size(), [&](std::size_t i) {
+  io::for_each_part(threads, left.size(), [&](std::size_t i) {
     const std::int64_t all = is_first ? left[i]->alone.mid_ns : savings.with(*left[i]);
     drops[i] = std::max<std::int64_t>(0, all - saved);
   });
@@ -143,15 +140,19 @@ void estimate_one(const DiagnosisContext& context, Candidate& candidate) {
 
 }  // namespace
 
+int threads_on_path(const DiagnosisContext& context) {
+  return std::min(io::thread_count(context.options.threads), 4);
+}
+
 void estimate_alone(const DiagnosisContext& context, std::span<Candidate> candidates) {
   (void)context.gpu_times();  // made by one thread
-  io::for_each_part(a_few(io::thread_count(context.options.threads)), candidates.size(),
+  io::for_each_part(threads_on_path(context), candidates.size(),
                     [&](std::size_t i) { estimate_one(context, candidates[i]); });
 }
 
 std::int64_t order_by_savings(const DiagnosisContext& context, std::vector<Candidate>& candidates,
                               const SavingLimits& limits) {
-  const int threads = io::thread_count(context.options.threads);
+  const int threads = threads_on_path(context);
   return context.path().usable() ? order_with(PathSavings{context}, candidates, limits, threads)
                                  : order_with(PlainSavings{context}, candidates, limits, threads);
 }

@@ -35,6 +35,9 @@ struct Candidate {
   [[nodiscard]] bool is_for_information() const { return alone.high_ns == 0 && gpu_saving_ns == 0; }
 };
 
+// How many threads may ask about the path at the same time: each copies the run.
+[[nodiscard]] int threads_on_path(const DiagnosisContext& context);
+
 // Each by itself.
 void estimate_alone(const DiagnosisContext& context, std::span<Candidate> candidates);
 

@@ -53,8 +53,7 @@ DiagnosisContext::DiagnosisContext(const Trace& a_trace, const DiagnoseOptions& 
       time_{time_of(trace, window)},
       job_{a_job},
       gpu_{chosen_gpu(options.gpu, &trace)},
-      own_models_{perf::load_user_models(options.models, {})},
-      taken_(trace.size()) {}
+      own_models_{perf::load_user_models(options.models, {})} {}
 
 const DiagnosisContext* DiagnosisContext::other() const {
   if (options.against == nullptr) return nullptr;

@@ -30,6 +30,7 @@
 #include "analysis/path/model.hpp"
 #include "analysis/path/window.hpp"
 #include "analysis/serving/run.hpp"
+#include "diagnosis/kit/cmp_change.hpp"
 #include "diagnosis/kit/communication.hpp"
 #include "diagnosis/kit/job.hpp"
 #include "diagnosis/kit/numbers.hpp"
@@ -104,6 +105,8 @@ class DiagnosisContext {
   [[nodiscard]] const JobFacts* job() const { return job_; }  // null: one trace alone
   // The run that this one is held against; null: none.
   [[nodiscard]] const DiagnosisContext* other() const;
+  // What it does otherwise; rules/cmp_changes.hpp makes it.
+  [[nodiscard]] Once<std::vector<CmpChange>>& changes_once() const { return changes_; }
 
   // --- the window ---
   [[nodiscard]] const PathModel& path() const;
@@ -140,7 +143,7 @@ class DiagnosisContext {
   }
   [[nodiscard]] std::int64_t gpu_sum_ns(std::span<const EventId> events) const;
   [[nodiscard]] std::int64_t dur_ns(EventId event) const { return trace.dur_ns()[event.row]; }
-  // Whether no rule before has taken the event.
+  // Whether no rule before has taken the event. To be asked by the thread that the rule is called in.
   [[nodiscard]] bool is_free(EventId gpu_event) const { return !taken_.has(gpu_event); }
   // For the engine.
   [[nodiscard]] TakenEvents& taken() { return taken_; }
@@ -154,7 +157,6 @@ class DiagnosisContext {
   [[nodiscard]] const ServingRun& serving() const;
 
   // --- ops ---
-  [[nodiscard]] OpInput& ops() const;
   [[nodiscard]] std::span<const OpUse> op_uses() const;
   [[nodiscard]] std::span<const OpGroup> op_groups() const;  // by busy time
 
@@ -192,6 +194,7 @@ class DiagnosisContext {
     std::vector<std::optional<Roof>> roofs;  // by answer
     std::vector<OpGroup> groups;
   };
+  [[nodiscard]] OpInput& ops() const;  // for one thread: it remembers what is asked
   [[nodiscard]] const Uses& uses() const;
   [[nodiscard]] Uses make_uses() const;
   [[nodiscard]] std::vector<EventId> launched_in_window() const;
@@ -210,6 +213,7 @@ class DiagnosisContext {
   mutable Once<ServingRun> serving_;
   mutable Once<DiagnoseOptions> other_options_;
   mutable Once<std::unique_ptr<DiagnosisContext>> other_;
+  mutable Once<std::vector<CmpChange>> changes_;
   mutable Once<OpInput> ops_;
   mutable Once<Uses> uses_;
   mutable Once<OpPlaces> places_;

@@ -25,8 +25,8 @@ struct Rule {
   // Wrong where graph launches were recorded without their kernels.
   bool needs_whole_graphs = false;
   std::span<const Number> numbers = {};
-  // Nothing when the cause is not there. Asked after the rules that stand before it in the list, of
-  // which c.is_free() knows what they own.
+  // Nothing when the cause is not there. Several threads ask the rules, some of them twice: what it finds
+  // may depend on those before it in the list through c.is_free() alone, asked by the thread it is called in.
   std::optional<Draft> (*find)(const DiagnosisContext& c, const Numbers& n);
 
   // "DATA"

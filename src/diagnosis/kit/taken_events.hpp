@@ -1,10 +1,12 @@
 // taken_events.hpp: the GPU events that rules have taken, and what a rule's answer owes to them.
-//   AskedEvents asked;
+//   EventSet asked;
 //   { const Listening to_this_thread{asked};  draft = rule.find(...); }  // asks taken.has(event)
 //   if (taken.has_any(asked)) draft = rule.find(...);                    // more is taken by now: once more
-// Several threads may ask as long as nobody takes.
+// Several threads may ask as long as nobody takes. Only the thread that listens is listened to: a rule that
+// asked by other threads, or in what is made once for all rules, would not be asked again.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <tracelens/trace.hpp>
@@ -12,51 +14,54 @@
 
 namespace tracelens {
 
-// Events that a thread has asked about; each is noted once.
-class AskedEvents {
+class EventSet {
  public:
-  void note(EventId event, std::size_t all) {
-    if (words_.empty()) words_.resize(all / kBits + 1);
-    words_[event.row / kBits] |= std::uint64_t{1} << (event.row % kBits);
+  void add(EventId event) {
+    const std::size_t word = event.row / kBits;
+    if (word >= words_.size()) words_.resize(word + 1);
+    words_[word] |= bit_of(event);
+  }
+  [[nodiscard]] bool has(EventId event) const {
+    const std::size_t word = event.row / kBits;
+    return word < words_.size() && (words_[word] & bit_of(event)) != 0;
+  }
+  [[nodiscard]] bool meets(const EventSet& other) const {
+    for (std::size_t i = 0; i < std::min(words_.size(), other.words_.size()); ++i)
+      if ((words_[i] & other.words_[i]) != 0) return true;
+    return false;
   }
 
  private:
-  friend class TakenEvents;
-  static constexpr std::size_t kBits = 64;
-  std::vector<std::uint64_t> words_;  // a bit for each event; empty: none
+  static constexpr std::uint32_t kBits = 64;
+  [[nodiscard]] static std::uint64_t bit_of(EventId event) {
+    return std::uint64_t{1} << (event.row % kBits);
+  }
+  std::vector<std::uint64_t> words_;
 };
 
 class Listening {
  public:
-  explicit Listening(AskedEvents& asked) { to_ = &asked; }
+  explicit Listening(EventSet& asked) { to_ = &asked; }
   ~Listening() { to_ = nullptr; }
   Listening(const Listening&) = delete;
   Listening& operator=(const Listening&) = delete;
 
  private:
   friend class TakenEvents;
-  static inline thread_local AskedEvents* to_ = nullptr;
+  static inline thread_local EventSet* to_ = nullptr;
 };
 
 class TakenEvents {
  public:
-  explicit TakenEvents(std::size_t events) : size_{events}, words_(events / kBits + 1) {}
-
-  void take(EventId event) { words_[event.row / kBits] |= std::uint64_t{1} << (event.row % kBits); }
+  void take(EventId event) { events_.add(event); }
   [[nodiscard]] bool has(EventId event) const {
-    if (Listening::to_ != nullptr) Listening::to_->note(event, size_);
-    return (words_[event.row / kBits] >> (event.row % kBits) & 1) != 0;
+    if (Listening::to_ != nullptr) Listening::to_->add(event);
+    return events_.has(event);
   }
-  [[nodiscard]] bool has_any(const AskedEvents& asked) const {
-    for (std::size_t i = 0; i < asked.words_.size(); ++i)
-      if ((asked.words_[i] & words_[i]) != 0) return true;
-    return false;
-  }
+  [[nodiscard]] bool has_any(const EventSet& asked) const { return events_.meets(asked); }
 
  private:
-  static constexpr std::size_t kBits = AskedEvents::kBits;
-  std::size_t size_;
-  std::vector<std::uint64_t> words_;  // a bit for each event
+  EventSet events_;
 };
 
 }  // namespace tracelens

@@ -8,7 +8,7 @@ namespace tracelens {
 namespace {
 
 TEST(TakenEvents, WhatIsTakenStaysTaken) {
-  TakenEvents taken{200};
+  TakenEvents taken;
   taken.take({3});
   taken.take({199});
   for (std::uint32_t row = 0; row < 200; ++row)
@@ -16,8 +16,8 @@ TEST(TakenEvents, WhatIsTakenStaysTaken) {
 }
 
 TEST(TakenEvents, AnAnswerOwesOnlyToWhatWasAskedAbout) {
-  TakenEvents taken{200};
-  AskedEvents asked;
+  TakenEvents taken;
+  EventSet asked;
   {
     const Listening to_this_thread{asked};
     EXPECT_FALSE(taken.has({64}));
@@ -30,12 +30,12 @@ TEST(TakenEvents, AnAnswerOwesOnlyToWhatWasAskedAbout) {
   EXPECT_FALSE(taken.has_any(asked));
   taken.take({64});
   EXPECT_TRUE(taken.has_any(asked));
-  EXPECT_FALSE(taken.has_any(AskedEvents{}));
+  EXPECT_FALSE(taken.has_any(EventSet{}));
 }
 
 TEST(TakenEvents, EachThreadIsListenedToByItself) {
-  TakenEvents taken{100};
-  AskedEvents own, other;
+  TakenEvents taken;
+  EventSet own, other;
   const Listening to_this_thread{own};
   std::thread{[&] {
     const Listening to_that_thread{other};

@@ -179,13 +179,15 @@ class Changes {
 
 }  // namespace
 
-std::vector<CmpChange> changes_against_other(const DiagnosisContext& c) {
-  if (c.other() == nullptr) return {};
-  try {
-    return Changes{c, *c.other()}.collect();
-  } catch (const Error&) {
-    return {};  // a trace without ops: nothing to lay over each other
-  }
+const std::vector<CmpChange>& changes_against_other(const DiagnosisContext& c) {
+  return c.changes_once().get([&c]() -> std::vector<CmpChange> {
+    if (c.other() == nullptr) return {};
+    try {
+      return Changes{c, *c.other()}.collect();
+    } catch (const Error&) {
+      return {};  // a trace without ops: nothing to lay over each other
+    }
+  });
 }
 
 CmpLosses losses_of_kind(const DiagnosisContext& c, CmpChange::Kind kind, double least_pct) {

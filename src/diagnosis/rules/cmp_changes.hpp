@@ -13,21 +13,9 @@
 
 namespace tracelens {
 
-struct CmpChange {
-  enum class Kind : std::uint8_t { kSlower, kMoreKernels, kOnlyHere };
-  Kind kind = Kind::kSlower;
-  std::string name = {};              // of the op, module or frame
-  std::vector<EventId> kernels = {};  // of this run
-  std::int64_t ns = 0, other_ns = 0;
-  double count = 0, other_count = 0;  // GPU events
-  std::int64_t roof_ns =
-      0;  // the best this run's GPU could do; 0: not known, or the other's GPU is the same
-  [[nodiscard]] std::int64_t lost_ns() const { return ns - other_ns; }
-};
-
 // Nothing without a run to compare with, or where the call trees cannot be laid over each other. Those
 // that this run loses most by first.
-[[nodiscard]] std::vector<CmpChange> changes_against_other(const DiagnosisContext& c);
+[[nodiscard]] const std::vector<CmpChange>& changes_against_other(const DiagnosisContext& c);
 
 // The findings of one kind whose loss is at least this share of the window: places, edit, sums.
 struct CmpLosses {
