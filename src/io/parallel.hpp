@@ -2,7 +2,7 @@
 //   io::for_each_part(threads, parts.size(), [&](std::size_t i) { parts[i].sort(); });
 //   io::for_each_range(threads, rows, [&](std::size_t begin, std::size_t end) { ... });
 // Parts are begun in their order, each by whoever is free; the caller is one of the threads. Returns when all
-// are done. An exception of one is thrown when the others have ended theirs.
+// are done. After an exception of one no more are begun, and it is thrown when the others have ended theirs.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,12 @@ template <class Use>
 void for_each_part(int threads, std::size_t parts, const Use& use) {
   std::atomic<std::size_t> next = 0;
   const auto work = [&](std::size_t) {
-    for (std::size_t part = next++; part < parts; part = next++) use(part);
+    try {
+      for (std::size_t part = next++; part < parts; part = next++) use(part);
+    } catch (...) {
+      next = parts;  // the others end
+      throw;
+    }
   };
   const std::size_t most = std::min(static_cast<std::size_t>(std::max(threads, 1)), parts);
   work_together(most > 0 ? most - 1 : 0, std::ref(work));

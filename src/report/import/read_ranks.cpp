@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -12,7 +11,7 @@
 #include <tracelens/error.hpp>
 #include <tracelens/read_trace.hpp>
 
-#include "io/helpers.hpp"
+#include "io/parallel.hpp"
 #include "io/threads.hpp"
 #include "tree/time_math.hpp"
 
@@ -231,21 +230,13 @@ std::vector<RankTrace> read_ranks(std::span<const RankFile> files,
   const int workers = files_at_a_time(files, threads, reading.memory_bytes);
   const int threads_per_file = std::max(1, threads / workers);
   std::vector<std::vector<RankTrace>> by_file(files.size());
-  std::atomic<std::size_t> next{0};
   std::size_t done = 0;
   std::mutex progress;  // guards done and the callback
-  io::work_together(static_cast<std::size_t>(workers - 1), [&](std::size_t) {
-    try {
-      for (std::size_t i = next++; i < files.size(); i = next++) {
-        by_file[i] = read_file(files[i], options, reading, threads_per_file);
-        const std::lock_guard lock{progress};
-        ++done;
-        if (reading.on_progress) reading.on_progress(done, files.size());
-      }
-    } catch (...) {
-      next = files.size();  // the others end
-      throw;
-    }
+  io::for_each_part(workers, files.size(), [&](std::size_t i) {
+    by_file[i] = read_file(files[i], options, reading, threads_per_file);
+    const std::lock_guard lock{progress};
+    ++done;
+    if (reading.on_progress) reading.on_progress(done, files.size());
   });
   std::vector<RankTrace> ranks;
   for (std::size_t i = 0; i < by_file.size(); ++i)
