@@ -15,8 +15,6 @@
 namespace tracelens {
 namespace {
 
-constexpr std::uint32_t kNoLauncher = 0xffffffff;
-
 // Busy time of intervals that come one by one. GPU events nearly always come by start, so that
 // nothing is sorted; one that comes too early makes the caller fall back to a sort.
 class BusyTime {
@@ -180,6 +178,7 @@ void LaunchTable::collect_gpu_events(std::span<const std::uint32_t> gpu_events,
                                      const GpuWorkKinds& kinds) {
   const std::size_t linked = tree_.linked_gpu_events().size();
   io::fill(threads_, std::span{gpu_.add_unwritten(linked), linked}, GpuEvent{});
+  communication_before_.resize(linked + 1);
   const io::Ranges ranges{threads_, gpu_events.size()};
   const auto rows_of = [&](std::size_t part) {
     return gpu_events.subspan(ranges.begin(part), ranges.end(part) - ranges.begin(part));
@@ -194,6 +193,8 @@ void LaunchTable::collect_gpu_events(std::span<const std::uint32_t> gpu_events,
   io::for_each_part(threads_, ranges.parts(), [&](std::size_t part) {
     fill_gpu_events(rows_of(part), kinds, file_order_.data() + before[part]);
   });
+  std::partial_sum(communication_before_.begin(), communication_before_.end(),
+                   communication_before_.begin());
 }
 
 void LaunchTable::fill_gpu_events(std::span<const std::uint32_t> rows, const GpuWorkKinds& kinds,
@@ -213,68 +214,61 @@ void LaunchTable::fill_gpu_events(std::span<const std::uint32_t> rows, const Gpu
                       .name = trace_.names()[row],
                       .start_ns = start,
                       .end_ns = end_of(start, trace_.dur_ns()[row]),
-                      .stream = has_stream ? streams.values()[stream] : kAbsent,
-                      .communication = kinds.is_communication({row})};
+                      .stream = has_stream ? streams.values()[stream] : kAbsent};
+    if (kinds.is_communication({row})) communication_before_[position + 1] = 1;  // summed up later
   }
 }
 
 void LaunchTable::sum_up() {
-  communication_before_.assign(gpu_.size() + 1, 0);
-  for (std::size_t i = 0; i < gpu_.size(); ++i)
-    communication_before_[i + 1] = communication_before_[i] + (gpu_[i].communication ? 1U : 0U);
   run_start_.resize(gpu_.size());
-  end_before_.resize(gpu_.size());
+  is_alone_.resize(gpu_.size());
   busy_before_.assign(gpu_.size() + 1, 0);
+  std::int64_t ended = 0;  // when the earlier ones of the run have all ended
   for (GpuPosition i = 0; i < gpu_.size(); ++i) {
     const bool goes_on = i > 0 && gpu_[i - 1].start_ns <= gpu_[i].start_ns;
     run_start_[i] = goes_on ? run_start_[i - 1] : i;
-    end_before_[i] = goes_on ? std::max(end_before_[i - 1], gpu_[i - 1].end_ns) : gpu_[i].start_ns;
-    const std::int64_t from = std::max(gpu_[i].start_ns, end_before_[i]);
+    ended = goes_on ? std::max(ended, gpu_[i - 1].end_ns) : gpu_[i].start_ns;
+    is_alone_[i] = ended <= gpu_[i].start_ns;
+    const std::int64_t from = std::max(gpu_[i].start_ns, ended);
     busy_before_[i + 1] =
         plus_ns(busy_before_[i], gpu_[i].end_ns > from ? minus_ns(gpu_[i].end_ns, from) : 0);
   }
 }
 
 void LaunchTable::collect_launchers(std::span<const NodeId> launchers, bool communication) {
-  std::uint32_t* const by_node = launcher_of_node_.add_unwritten(tree_.size());
-  io::fill(threads_, std::span{by_node, tree_.size()}, kNoLauncher);
-  std::vector<NodeId> nodes;                                   // of the launchers
-  std::vector<std::pair<std::uint32_t, GpuPosition>> charged;  // launcher, GPU event
-  charged.reserve(gpu_.size());
-  for (const GpuPosition position : file_order_) {
-    if (gpu_[position].communication && !communication) continue;
-    const NodeId node = launchers[position];
-    std::uint32_t& launcher = launcher_of_node_[node.row];
-    if (launcher == kNoLauncher) {
-      launcher = static_cast<std::uint32_t>(nodes.size());
-      nodes.push_back(node);
-    }
-    charged.emplace_back(launcher, position);
-  }
-  launchers_.reserve(nodes.size());
-  for (const NodeId node : nodes) launchers_.push_back({.node = node, .event = tree_.event(node)});
-  for (const auto& [launcher, position] : charged) ++launchers_[launcher].count;
-  // Lay the GPU events of each launcher out one after the other.
+  const auto for_each_charged = [&](const auto& use) {
+    for (const GpuPosition position : file_order_)
+      if (communication || !is_communication(position)) use(position, launchers[position].row);
+  };
+  launching_ = NumberedSet{tree_.size()};
+  for_each_charged([&](GpuPosition, std::uint32_t node) { launching_.add(node); });
+  launching_.number();
+  std::vector<std::uint32_t> counts(launching_.size());  // by number of the node
+  std::vector<NodeId> nodes;                             // in the order of their first GPU events
+  nodes.reserve(launching_.size());
+  for_each_charged([&](GpuPosition, std::uint32_t node) {
+    if (counts[launching_.number_of(node)]++ == 0) nodes.push_back({node});
+  });
+  sort_launchers(nodes);
+  // The GPU events of each launcher are laid out one after the other.
+  launcher_ids_.resize(launching_.size());
   std::uint32_t at = 0;
-  for (Launcher& op : launchers_) {
-    op.first = at;
-    at += op.count;
-    op.count = 0;
+  for (std::uint32_t i = 0; i < launchers_.size(); ++i) {
+    const std::uint32_t number = launching_.number_of(launchers_[i].node.row);
+    launcher_ids_[number] = i;
+    launchers_[i].first = at;
+    at += counts[number];
   }
   own_.resize(at);
-  for (const auto& [launcher, position] : charged) {
-    Launcher& op = launchers_[launcher];
+  for_each_charged([&](GpuPosition position, std::uint32_t node) {
+    Launcher& op = launchers_[launcher_ids_[launching_.number_of(node)]];
     own_[op.first + op.count++] = position;
-  }
-  sort_launchers();
+  });
 }
 
 void LaunchTable::measure_launchers() {
   io::for_each_range(threads_, launchers_.size(), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      launcher_of_node_[launchers_[i].node.row] = static_cast<std::uint32_t>(i);
-      measure(launchers_[i]);
-    }
+    for (std::size_t i = begin; i < end; ++i) measure(launchers_[i]);
   });
 }
 
@@ -297,20 +291,21 @@ void LaunchTable::measure(Launcher& op) {
   op.subtree_ns = gpu(op.node).size() == op.count ? op.direct_ns : busy_ns(op.node);
 }
 
-void LaunchTable::sort_launchers() {
+// A launcher for each of the nodes, which come in the order that ties have.
+void LaunchTable::sort_launchers(std::span<const NodeId> nodes) {
   std::vector<std::int64_t> starts;
-  starts.reserve(launchers_.size());
-  for (const Launcher& op : launchers_) starts.push_back(trace_.ts_ns()[op.event.row]);
-  if (std::ranges::is_sorted(starts)) return;
-  std::vector<std::uint32_t> order(launchers_.size()), scratch;
+  starts.reserve(nodes.size());
+  for (const NodeId node : nodes) starts.push_back(trace_.ts_ns()[tree_.event(node).row]);
+  std::vector<std::uint32_t> order(nodes.size()), scratch;
   std::iota(order.begin(), order.end(), 0U);
-  sort_by_time(order, starts, scratch, io::spare_threads(threads_));  // ties as they are now
-  Column<Launcher> sorted;
-  Launcher* const to = sorted.add_unwritten(order.size());
+  sort_by_time(order, starts, scratch, io::spare_threads(threads_));
+  Launcher* const to = launchers_.add_unwritten(order.size());
   io::for_each_range(threads_, order.size(), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) to[i] = launchers_[order[i]];
+    for (std::size_t i = begin; i < end; ++i) {
+      const NodeId node = nodes[order[i]];
+      to[i] = {.node = node, .event = tree_.event(node)};
+    }
   });
-  launchers_ = std::move(sorted);
 }
 
 bool LaunchTable::is_only_a_launch(const Launcher& op, OpCategories& categories) const {
@@ -407,8 +402,8 @@ std::vector<GpuPosition> LaunchTable::own_in_file_order(const Launcher& op) cons
 }
 
 const Launcher* LaunchTable::launcher(NodeId node) const {
-  if (!node.valid() || launcher_of_node_[node.row] == kNoLauncher) return nullptr;
-  return &launchers_[launcher_of_node_[node.row]];
+  if (!node.valid() || !launching_.contains(node.row)) return nullptr;
+  return &launchers_[launcher_ids_[launching_.number_of(node.row)]];
 }
 
 StringId LaunchTable::first_kernel(NodeId node) const {
@@ -434,7 +429,7 @@ std::int64_t LaunchTable::busy_ns(NodeId node) const {
   const std::span<const GpuEvent> events = gpu(node);
   if (events.empty()) return 0;
   const GpuPosition first = first_position(node);
-  if (is_by_start(node) && end_before_[first] <= gpu_[first].start_ns)
+  if (is_by_start(node) && is_alone_[first])
     return minus_ns(busy_before_[first + events.size()], busy_before_[first]);
   return busy_of(events, [](const GpuEvent& event) -> const GpuEvent& { return event; });
 }

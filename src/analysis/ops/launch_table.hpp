@@ -26,6 +26,7 @@
 #include "facts/kernel_rules.hpp"
 #include "facts/trace_facts.hpp"
 #include "perf/registry/run_models.hpp"
+#include "tree/numbered_set.hpp"
 
 namespace tracelens {
 
@@ -35,7 +36,6 @@ struct GpuEvent {
   StringId name;
   std::int64_t start_ns = 0, end_ns = 0;
   std::int64_t stream = kAbsent;
-  bool communication = false;  // by name, whatever its category
   [[nodiscard]] KernelUse use() const { return {name, stream, end_ns - start_ns}; }
 };
 using GpuPosition = std::uint32_t;
@@ -127,6 +127,10 @@ class LaunchTable {
     return static_cast<GpuPosition>(tree_.gpu_events(node).data() -
                                     tree_.linked_gpu_events().data());
   }
+  // By name, whatever its category.
+  [[nodiscard]] bool is_communication(GpuPosition position) const {
+    return communication_before_[position + 1] != communication_before_[position];
+  }
   [[nodiscard]] bool any_communication(NodeId node) const;
 
   // By start; ties in the order of their first GPU events.
@@ -166,7 +170,7 @@ class LaunchTable {
                        GpuPosition* file_order);
   void sum_up();
   void collect_launchers(std::span<const NodeId> launchers, bool communication);
-  void sort_launchers();
+  void sort_launchers(std::span<const NodeId> nodes);
   void measure_launchers();
   void categorize();
   void measure(Launcher& op);
@@ -181,10 +185,11 @@ class LaunchTable {
   std::vector<std::uint32_t> communication_before_;  // one more than gpu_
   std::vector<GpuPosition> run_start_;               // of the GPU events that come by start
   std::vector<std::int64_t> busy_before_;  // one more than gpu_: busy time of the runs so far
-  std::vector<std::int64_t> end_before_;   // when the earlier ones of the run have all ended
+  std::vector<bool> is_alone_;             // the earlier ones of the run had all ended
   Column<Launcher> launchers_, parts_;     // parts_: empty when nothing is divided
   std::vector<GpuPosition> own_;
-  Column<std::uint32_t> launcher_of_node_;  // index into launchers_
+  NumberedSet launching_;                    // nodes
+  std::vector<std::uint32_t> launcher_ids_;  // by number of the node: index into launchers_
   OpCategories categories_;
 };
 

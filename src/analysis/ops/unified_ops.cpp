@@ -1,9 +1,10 @@
 #include "analysis/ops/unified_ops.hpp"
 
 #include <algorithm>
-#include <deque>
 #include <numeric>
+#include <optional>
 #include <string_view>
+#include <unordered_map>
 
 namespace tracelens {
 namespace {
@@ -25,8 +26,7 @@ class Collector {
         model_below_(input.tree.size()),
         launches_itself_(input.tree.size()),
         visited_(input.tree.size()),
-        covered_(input.launches.gpu_events().size()),
-        wrappers_(input.tree.size(), kUnknown) {
+        covered_(input.launches.gpu_events().size()) {
     ops_.reserve(input.launches.launchers().size());
     mark_models_below();
     mark_own_launches();
@@ -48,10 +48,6 @@ class Collector {
   }
 
  private:
-  // Whether a node is an autograd wrapper with a forward op, and its index in backward_.
-  using Wrapper = std::uint32_t;
-  static constexpr Wrapper kUnknown = 0xffffffff, kNoWrapper = 0xfffffffe, kNoAnswer = 0xfffffffd;
-
   [[nodiscard]] Category category(NodeId node) const { return trace_.category(tree_.event(node)); }
 
   // Where replayed graphs are stitched, ops stand below the call that launched the graph. The
@@ -185,25 +181,25 @@ class Collector {
   const OpRow* sole_backward(NodeId node) {
     NodeId above = tree_.parent(node);
     for (int level = 0; above.valid() && level < kWrapperLevels; ++level) {
-      Wrapper& state = wrappers_[above.row];
-      if (state == kUnknown) state = look_at_wrapper(above);
-      if (state != kNoWrapper) return state == kNoAnswer ? nullptr : &backward_[state];
+      if (const EventId forward = input_.wrappers.forward_of(tree_.event(above)); forward.valid()) {
+        const auto [known, is_new] = backward_.try_emplace(above.row);
+        if (is_new) known->second = backward_below(above, forward);
+        return known->second ? &*known->second : nullptr;
+      }
       above = tree_.parent(above);
     }
     return nullptr;
   }
 
-  Wrapper look_at_wrapper(NodeId node) {
-    const EventId forward = input_.wrappers.forward_of(tree_.event(node));
-    if (!forward.valid()) return kNoWrapper;
+  // What a model tells of a wrapper's forward op; nothing where more than one op would share it.
+  std::optional<OpRow> backward_below(NodeId wrapper, EventId forward) {
     const perf::OpInfo* info = input_.models.info(forward);
     if (info == nullptr || info->backward_category.empty() || !input_.models.has_model(forward) ||
-        ops_with_work(node) != 1)
-      return kNoAnswer;
+        ops_with_work(wrapper) != 1)
+      return std::nullopt;
     const OpRow row = input_.ops.backward(forward);
-    if (!input_.models[row.answer]) return kNoAnswer;
-    backward_.push_back(row);
-    return static_cast<Wrapper>(backward_.size() - 1);
+    if (!input_.models[row.answer]) return std::nullopt;
+    return row;
   }
 
   // Ops with GPU work below a wrapper, reached through ops only; of those only the ones named
@@ -229,7 +225,9 @@ class Collector {
     std::vector<GpuPosition> of_ops, orphans;
     for (const GpuPosition position : launches_.file_order()) {
       const GpuEvent& gpu = launches_.gpu_events()[position];
-      if (covered_[position] || (gpu.communication && !input_.options.communication)) continue;
+      if (covered_[position] ||
+          (launches_.is_communication(position) && !input_.options.communication))
+        continue;
       const bool has_op = tree_.nearest_op(tree_.node(gpu.event)).valid();
       (has_op ? of_ops : orphans).push_back(position);
     }
@@ -281,10 +279,9 @@ class Collector {
   const Tree& tree_;
   const LaunchTable& launches_;
   bool has_frames_ = false;  // Python frames take part in the tree
-  std::vector<bool> model_below_, launches_itself_, visited_;  // by node
-  std::vector<bool> covered_;                                  // by GPU position
-  std::vector<Wrapper> wrappers_;                              // by node
-  std::deque<OpRow> backward_;                                 // what sole_backward() points to
+  std::vector<bool> model_below_, launches_itself_, visited_;         // by node
+  std::vector<bool> covered_;                                         // by GPU position
+  std::unordered_map<std::uint32_t, std::optional<OpRow>> backward_;  // by node of a wrapper
   KeyIndex synthetic_;
   std::vector<std::uint32_t> synthetic_categories_;
   std::vector<GpuPosition> positions_;
