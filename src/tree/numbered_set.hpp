@@ -32,7 +32,7 @@ class NumberedSet {
   [[nodiscard]] bool contains(std::uint32_t row) const {
     return (blocks_[row / kRows].bits & bit_of(row)) != 0;
   }
-  // Of a row of the set.
+  // How many of the set are less: the number of a row of the set.
   [[nodiscard]] std::uint32_t number_of(std::uint32_t row) const {
     const Block& block = blocks_[row / kRows];
     return block.before + static_cast<std::uint32_t>(std::popcount(block.bits & (bit_of(row) - 1)));

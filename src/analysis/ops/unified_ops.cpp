@@ -6,6 +6,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "io/parallel.hpp"
+
 namespace tracelens {
 namespace {
 
@@ -28,8 +30,13 @@ class Collector {
         visited_(input.tree.size()),
         covered_(input.launches.gpu_events().size()) {
     ops_.reserve(input.launches.launchers().size());
-    mark_models_below();
-    mark_own_launches();
+    io::for_each_part(input.tree.size() < io::kManyItems ? 1 : input.threads, 2,
+                      [this](std::size_t part) {
+                        if (part == 0)
+                          mark_models_below();
+                        else
+                          mark_own_launches();
+                      });
   }
 
   std::vector<UnifiedOp> run() {
