@@ -11,14 +11,16 @@ constexpr std::string_view kWrapper = "autograd::engine::evaluate_function:";
 }  // namespace
 
 AutogradWrappers::AutogradWrappers(const Trace& trace, const Tree& tree)
-    : trace_{trace}, tree_{tree}, is_wrapper_name_(trace.string_count()) {
+    : trace_{trace}, tree_{tree}, is_wrapper_name_(trace.string_count()), nodes_{tree.size()} {
   for (std::uint32_t id = 0; id < is_wrapper_name_.size(); ++id)
     is_wrapper_name_[id] = trace.text({id}).starts_with(kWrapper) ? 1 : 0;
   for (const EventId event : tree.backward_events()) {
     const EventId forward = forward_of(event);
     if (!forward.valid()) continue;
     if (const NodeId node = tree.node(forward); node.valid()) wrappers_.emplace_back(node, event);
+    if (const NodeId wrapper = tree.node(event); wrapper.valid()) nodes_.add(wrapper.row);
   }
+  nodes_.number();
   std::ranges::sort(wrappers_);
 }
 

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "tree/numbered_set.hpp"
+
 namespace tracelens {
 
 class AutogradWrappers {
@@ -18,6 +20,7 @@ class AutogradWrappers {
   AutogradWrappers(const Trace& trace, const Tree& tree);  // refers to both
 
   [[nodiscard]] EventId forward_of(EventId wrapper) const;
+  [[nodiscard]] const NumberedSet& nodes() const { return nodes_; }  // of those that have one
   // By node of the forward op; those of one in file order.
   [[nodiscard]] std::span<const std::pair<NodeId, EventId>> of(NodeId forward) const;
 
@@ -26,6 +29,7 @@ class AutogradWrappers {
   const Tree& tree_;
   std::vector<std::uint8_t> is_wrapper_name_;  // by StringId
   std::vector<std::pair<NodeId, EventId>> wrappers_;
+  NumberedSet nodes_;
 };
 
 }  // namespace tracelens

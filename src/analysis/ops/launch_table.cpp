@@ -293,9 +293,10 @@ void LaunchTable::measure(Launcher& op) {
 
 // A launcher for each of the nodes, which come in the order that ties have.
 void LaunchTable::sort_launchers(std::span<const NodeId> nodes) {
-  std::vector<std::int64_t> starts;
-  starts.reserve(nodes.size());
-  for (const NodeId node : nodes) starts.push_back(trace_.ts_ns()[tree_.event(node).row]);
+  std::vector<std::int64_t> starts(nodes.size());
+  io::for_each_range(threads_, nodes.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) starts[i] = trace_.ts_ns()[tree_.event(nodes[i]).row];
+  });
   std::vector<std::uint32_t> order(nodes.size()), scratch;
   std::iota(order.begin(), order.end(), 0U);
   sort_by_time(order, starts, scratch, io::spare_threads(threads_));

@@ -1,10 +1,10 @@
 #include "analysis/ops/unified_ops.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <string_view>
-#include <unordered_map>
 
 #include "io/parallel.hpp"
 
@@ -28,7 +28,8 @@ class Collector {
         model_below_(input.tree.size()),
         launches_itself_(input.tree.size()),
         visited_(input.tree.size()),
-        covered_(input.launches.gpu_events().size()) {
+        covered_(input.launches.gpu_events().size()),
+        backward_(input.wrappers.nodes().size()) {
     ops_.reserve(input.launches.launchers().size());
     io::for_each_part(input.tree.size() < io::kManyItems ? 1 : input.threads, 2,
                       [this](std::size_t part) {
@@ -55,6 +56,8 @@ class Collector {
   }
 
  private:
+  using Backward = std::unique_ptr<const OpRow>;  // null: no model can tell
+
   [[nodiscard]] Category category(NodeId node) const { return trace_.category(tree_.event(node)); }
 
   // Where replayed graphs are stitched, ops stand below the call that launched the graph. The
@@ -186,27 +189,28 @@ class Collector {
   // The backward figures of the forward op that this op's autograd wrapper is linked to, when this
   // is the wrapper's only op with GPU work and a model can tell; else null.
   const OpRow* sole_backward(NodeId node) {
+    const NumberedSet& wrappers = input_.wrappers.nodes();
     NodeId above = tree_.parent(node);
     for (int level = 0; above.valid() && level < kWrapperLevels; ++level) {
-      if (const EventId forward = input_.wrappers.forward_of(tree_.event(above)); forward.valid()) {
-        const auto [known, is_new] = backward_.try_emplace(above.row);
-        if (is_new) known->second = backward_below(above, forward);
-        return known->second ? &*known->second : nullptr;
+      if (wrappers.contains(above.row)) {
+        std::optional<Backward>& known = backward_[wrappers.number_of(above.row)];
+        if (!known) known = backward_below(above);
+        return known->get();
       }
       above = tree_.parent(above);
     }
     return nullptr;
   }
 
-  // What a model tells of a wrapper's forward op; nothing where more than one op would share it.
-  std::optional<OpRow> backward_below(NodeId wrapper, EventId forward) {
+  // What a model tells of a wrapper's forward op; null where more than one op would share it.
+  Backward backward_below(NodeId wrapper) {
+    const EventId forward = input_.wrappers.forward_of(tree_.event(wrapper));
     const perf::OpInfo* info = input_.models.info(forward);
     if (info == nullptr || info->backward_category.empty() || !input_.models.has_model(forward) ||
         ops_with_work(wrapper) != 1)
-      return std::nullopt;
+      return nullptr;
     const OpRow row = input_.ops.backward(forward);
-    if (!input_.models[row.answer]) return std::nullopt;
-    return row;
+    return input_.models[row.answer] ? std::make_unique<OpRow>(row) : nullptr;
   }
 
   // Ops with GPU work below a wrapper, reached through ops only; of those only the ones named
@@ -286,9 +290,9 @@ class Collector {
   const Tree& tree_;
   const LaunchTable& launches_;
   bool has_frames_ = false;  // Python frames take part in the tree
-  std::vector<bool> model_below_, launches_itself_, visited_;         // by node
-  std::vector<bool> covered_;                                         // by GPU position
-  std::unordered_map<std::uint32_t, std::optional<OpRow>> backward_;  // by node of a wrapper
+  std::vector<bool> model_below_, launches_itself_, visited_;  // by node
+  std::vector<bool> covered_;                                  // by GPU position
+  std::vector<std::optional<Backward>> backward_;  // by number of the wrapper; none: not asked yet
   KeyIndex synthetic_;
   std::vector<std::uint32_t> synthetic_categories_;
   std::vector<GpuPosition> positions_;
