@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "io/text_piece.hpp"
+
 namespace tracelens::io {
 
 std::string_view ByteSource::peek(std::size_t count) {
@@ -19,6 +21,10 @@ std::size_t ByteSource::read(std::span<char> into) {
   peeked_taken_ += copied;
   if (copied == into.size()) return copied;
   return copied + produce(into.subspan(copied));
+}
+
+std::shared_ptr<TextPiece> ByteSource::next_piece() {
+  return peeked_taken_ < peeked_.size() ? nullptr : produce_piece();
 }
 
 Packing sniff_packing(std::string_view head) {

@@ -14,6 +14,8 @@
 
 namespace tracelens::io {
 
+class TextPiece;
+
 class ByteSource {
  public:
   ByteSource() = default;
@@ -38,6 +40,9 @@ class ByteSource {
   [[nodiscard]] virtual int seekable_descriptor() const { return -1; }
 
   virtual void use_threads(int /*threads*/, std::size_t /*piece_bytes*/) {}
+  virtual void hand_out_pieces(int /*threads*/, std::size_t /*piece_bytes*/) {}
+  [[nodiscard]] std::shared_ptr<TextPiece> next_piece();
+  [[nodiscard]] virtual bool is_piece_next() const { return false; }
   [[nodiscard]] virtual std::uint64_t packed_bytes() const = 0;
   [[nodiscard]] virtual double progress() const = 0;
   // What was wrong, told by the lowest layer that noticed: a cut file, not the text cut by it.
@@ -46,6 +51,8 @@ class ByteSource {
  protected:
   // Fills `into` completely unless the source ends first. Never called with an empty span.
   virtual std::size_t produce(std::span<char> into) = 0;
+  // The contract is that of Stream::next_piece(), when all that was peeked at is read.
+  [[nodiscard]] virtual std::shared_ptr<TextPiece> produce_piece() { return nullptr; }
 
  private:
   std::string peeked_;            // what peek() took from produce() ahead of read()

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "io/check.hpp"
@@ -11,9 +12,23 @@ namespace tracelens::io {
 
 using inflating::BlockTokens;
 
+namespace {
+
+// A single block may have more than the packed bytes of a small piece.
+constexpr std::size_t kLeastTokens = std::size_t{128} << 10;
+
+}  // namespace
+
 struct InflateAhead::Piece {
-  explicit Piece(std::size_t most_bytes)
-      : bytes{std::make_unique_for_overwrite<char[]>(most_bytes)} {}
+  explicit Piece(std::size_t most_own_bytes)
+      : bytes{std::make_unique_for_overwrite<char[]>(most_own_bytes + most_own_bytes / 2)},
+        tokens_for_bytes{std::max(most_own_bytes, kLeastTokens)} {}
+
+  // Those of before may be in use.
+  void make_tokens() {
+    if (tokens == nullptr || tokens.use_count() > 1)
+      tokens = std::make_shared<BlockTokens>(tokens_for_bytes);
+  }
 
   [[nodiscard]] std::uint64_t end() const { return begin + own_bytes; }
   // Counted in bits of all packed bytes.
@@ -39,16 +54,28 @@ struct InflateAhead::Piece {
   }
   [[nodiscard]] std::uint64_t own_bits() const { return 8 * std::uint64_t{own_bytes}; }
   void read_tokens_from(std::uint64_t bit) {
-    tokens.read(packed(), bit, own_bits());
+    tokens->read(packed(), bit, own_bits());
     tokens_begin = first_bit() + bit;
-    tokens_end = first_bit() + tokens.end();
+    tokens_end = first_bit() + tokens->end();
+  }
+
+  // Without memory for it they are whole.
+  void divide_tokens(std::size_t part_bytes) {
+    if (tokens_begin == tokens_end) return;
+    try {
+      divided = inflating::divide(*tokens, part_bytes);
+    } catch (const std::bad_alloc&) {
+      divided.parts.clear();
+    }
   }
 
   std::unique_ptr<char[]> bytes;
   std::uint64_t begin = 0;                    // of all packed bytes
   std::size_t own_bytes = 0, next_bytes = 0;  // of this piece, and of the next one behind them
-  BlockTokens tokens;
+  std::size_t tokens_for_bytes;
+  std::shared_ptr<BlockTokens> tokens;
   std::uint64_t tokens_begin = 0, tokens_end = 0;  // equal: there are none
+  inflating::TokenParts divided;
   bool is_posted = false, is_done = false;
 };
 
@@ -75,6 +102,21 @@ InflateAhead::~InflateAhead() {
 
 int InflateAhead::helpers_for(int threads) { return threads < 4 ? 0 : threads < 8 ? 1 : 3; }
 
+int InflateAhead::helpers_with_parts(int threads) {
+  constexpr int kWorthIt = 16;  // with fewer the work, a quarter more in all, takes longer
+  constexpr int kMost = 8;      // more of them read faster than any number of threads parses
+  return threads < kWorthIt ? 0 : std::min(threads * 3 / 8, kMost);
+}
+
+void InflateAhead::divide_tokens(int helpers, std::size_t part_bytes) {
+  constexpr std::size_t kLeast = std::size_t{256}
+                                 << 10;  // each has its window, which takes its time
+  const std::lock_guard lock{mutex_};
+  part_bytes_ = std::max(part_bytes, kLeast);
+  wanted_helpers_ = std::max(wanted_helpers_, static_cast<std::size_t>(helpers));
+  most_pieces_ = wanted_helpers_ + 1;
+}
+
 const BlockTokens* InflateAhead::tokens_from(std::uint64_t bit) {
   while (!pieces_.empty() && pieces_.front()->end_bit() <= bit) drop_first();
   while (pieces_.size() < most_pieces_ && read_piece()) {
@@ -84,10 +126,18 @@ const BlockTokens* InflateAhead::tokens_from(std::uint64_t bit) {
   const Piece& piece = *pieces_.front();
   std::unique_lock lock{mutex_};
   is_done_.wait(lock, [&piece] { return piece.is_done; });
-  return piece.tokens_begin == bit && piece.tokens_end > bit ? &piece.tokens : nullptr;
+  return piece.tokens_begin == bit && piece.tokens_end > bit ? piece.tokens.get() : nullptr;
 }
 
 std::uint64_t InflateAhead::end_of_tokens() const { return pieces_.front()->tokens_end; }
+
+bool InflateAhead::has_parts() const { return !pieces_.front()->divided.parts.empty(); }
+
+inflating::TokenParts InflateAhead::take_parts() {
+  return std::exchange(pieces_.front()->divided, {});
+}
+
+std::shared_ptr<const void> InflateAhead::owner_of_parts() const { return pieces_.front()->tokens; }
 
 double InflateAhead::progress() const {
   return part_of(packed_->progress(), given_bytes_, read_bytes_);
@@ -130,11 +180,14 @@ std::size_t InflateAhead::read_packed(std::span<char> into) {
 
 bool InflateAhead::read_piece() {
   if (is_over_) return false;
-  if (spare_.empty()) spare_.push_back(std::make_shared<Piece>(piece_bytes_ + piece_bytes_ / 2));
+  if (spare_.empty()) spare_.push_back(std::make_shared<Piece>(piece_bytes_));
+  spare_.back()->make_tokens();
   pieces_.reserve(pieces_.size() + 1);  // what was read is not lost for want of memory
   const std::shared_ptr<Piece> piece = spare_.back();
-  const std::size_t got = read_packed({piece->bytes.get(), piece_bytes_});
-  is_over_ = got < piece_bytes_;
+  // The first ones are small: everybody waits for them.
+  const std::size_t wanted = read_pieces_++ < wanted_helpers_ ? piece_bytes_ / 4 : piece_bytes_;
+  const std::size_t got = read_packed({piece->bytes.get(), wanted});
+  is_over_ = got < wanted;
   const std::shared_ptr<Piece> before = pieces_.empty() ? nullptr : pieces_.back();
   if (got > 0) {
     spare_.pop_back();
@@ -143,6 +196,7 @@ bool InflateAhead::read_piece() {
     piece->next_bytes = 0;
     piece->is_posted = piece->is_done = false;
     piece->tokens_begin = piece->tokens_end = 0;
+    piece->divided.parts.clear();
     pieces_.push_back(piece);
     read_bytes_ += got;
   }
@@ -188,8 +242,10 @@ void InflateAhead::help() {
     const std::shared_ptr<Piece> piece = jobs_.front();
     jobs_.erase(jobs_.begin());
     const std::uint64_t guess = last_end_;
+    const std::size_t part_bytes = part_bytes_;
     lock.unlock();
     piece->read_tokens(guess);
+    if (part_bytes > 0) piece->divide_tokens(part_bytes);
     lock.lock();
     piece->is_done = true;
     last_end_ = piece->tokens_end;

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "io/byte_source.hpp"
-#include "io/inflate_tokens.hpp"
+#include "io/inflate_parts.hpp"
 
 namespace tracelens::io {
 
@@ -28,14 +28,21 @@ class InflateAhead final : public ByteSource {
                std::size_t piece_bytes);
   ~InflateAhead() override;
 
-  // How many of them pay, besides threads that work on the text.
+  // How many of them pay, besides threads that work on the text; and besides those that also write it.
   [[nodiscard]] static int helpers_for(int threads);
+  [[nodiscard]] static int helpers_with_parts(int threads);
+  // So many helpers from now on divide what they have read, for text to be written by several threads.
+  void divide_tokens(int helpers, std::size_t part_bytes);
 
   // Of the blocks from this bit of all packed bytes on; until the next call. None: they are not known. No bit before
   // that of the last call, and none further behind what has been handed out than an InputBuffer holds.
   [[nodiscard]] const inflating::BlockTokens* tokens_from(std::uint64_t bit);
   // The bit behind the blocks that tokens_from() told of last.
   [[nodiscard]] std::uint64_t end_of_tokens() const;
+  // Whether those blocks were divided; their parts, once; and what keeps the tokens that these refer to.
+  [[nodiscard]] bool has_parts() const;
+  [[nodiscard]] inflating::TokenParts take_parts();
+  [[nodiscard]] std::shared_ptr<const void> owner_of_parts() const;
 
   [[nodiscard]] std::uint64_t packed_bytes() const override { return packed_->packed_bytes(); }
   [[nodiscard]] double progress() const override;
@@ -54,6 +61,7 @@ class InflateAhead final : public ByteSource {
 
   std::unique_ptr<ByteSource> packed_;
   std::size_t piece_bytes_, most_pieces_, wanted_helpers_;
+  std::size_t read_pieces_ = 0;
   std::uint64_t read_bytes_, given_bytes_;      // ends of what was read, and handed out
   bool is_over_;                                // nothing is left to be read
   std::exception_ptr failure_;                  // why, if that was thrown
@@ -65,6 +73,7 @@ class InflateAhead final : public ByteSource {
   std::vector<std::shared_ptr<Piece>> jobs_;
   std::uint64_t last_end_ = 0;  // of the tokens that were read last
   bool is_ended_ = false;       // helpers are to go
+  std::size_t part_bytes_ = 0;  // 0: nothing is divided
   std::condition_variable has_jobs_, is_done_;
 };
 

@@ -2,10 +2,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "io/check.hpp"
 #include "io/crc.hpp"
 #include "io/inflate_ahead.hpp"
 #include "io/inflater.hpp"
 #include "io/input_buffer.hpp"
+#include "io/text_piece.hpp"
+#include "io/text_sums.hpp"
 
 namespace tracelens::io {
 namespace {
@@ -19,6 +22,16 @@ std::uint32_t number_of(std::span<const char> bytes) {  // four at most
   std::memcpy(&number, bytes.data(), bytes.size());
   return number;
 }
+
+// Of a member whose text was not all written when its end was read.
+struct LateCheck {
+  TextSums* sums;
+  std::uint32_t crc, text_bytes;
+  std::string damage;
+  [[nodiscard]] bool holds() const {
+    return sums->crc() == crc && sums->text_bytes() == text_bytes;
+  }
+};
 
 class InflateSource final : public Unpacker {
  public:
@@ -39,10 +52,31 @@ class InflateSource final : public Unpacker {
     inflater_.stop_between_blocks();
   }
 
+  void hand_out_pieces(int threads, std::size_t piece_bytes) override {
+    const int helpers = InflateAhead::helpers_with_parts(threads);
+    if (helpers == 0 || ahead_ == nullptr || wrapper_ == Wrapper::kNone) return;
+    ahead_->divide_tokens(helpers, piece_bytes);
+    has_parts_ = true;
+  }
+  [[nodiscard]] bool is_piece_next() const override { return is_piece_next_; }
+
+  [[nodiscard]] const std::string& damage() const override {
+    if (late_check_ && !late_check_->holds()) late_damage_ = late_check_->damage;
+    late_check_.reset();
+    const std::string& known = Unpacker::damage();
+    return known.empty() ? late_damage_ : known;
+  }
+
  private:
   std::size_t produce(std::span<char> into) override {
+    TL_CHECK(parts_.empty());
+    is_piece_next_ = false;
     std::size_t made = 0, member = 0;  // where the member begins that is being unpacked
     while (made < into.size() && !ended_) {
+      if (made > 0 && may_begin_parts(made - member)) {
+        is_piece_next_ = true;
+        break;
+      }
       if (in_header_) {
         read_header();
         member = made;
@@ -81,9 +115,51 @@ class InflateSource final : public Unpacker {
     return got.made;
   }
 
+  // Of a zip's member the checksum is the archive's.
   void add_to_sums(std::span<const char> text) {
-    crc_ = crc_with(crc_, text);
-    text_bytes_ += static_cast<std::uint32_t>(text.size());
+    if (wrapper_ == Wrapper::kGzip) sums_.add(text);
+  }
+
+  // --- text that other threads write ---
+
+  // Whether blocks that are read and divided begin here, behind what was `made`.
+  bool may_begin_parts(std::size_t made) {
+    if (!hands_out_ || in_header_ || ended_ || being_copied_ || !inflater_.may_copy(made))
+      return false;
+    return ahead_->tokens_from(place()) != nullptr && ahead_->has_parts();
+  }
+
+  std::shared_ptr<TextPiece> produce_piece() override {
+    hands_out_ = has_parts_;  // whoever asks once asks always
+    if (parts_.empty()) {
+      is_piece_next_ = false;
+      if (!may_begin_parts(0)) return nullptr;
+      begin_parts();
+    }
+    auto piece = std::make_shared<TextPiece>(
+        origin_, std::move(parts_.back()),
+        parts_.size() > 1 ? TextPiece::Follows::kPiece : TextPiece::Follows::kOther);
+    parts_.pop_back();
+    sums_.add(piece);
+    return piece;
+  }
+
+  void begin_parts() {
+    inflating::TokenParts divided = ahead_->take_parts();
+    const auto origin = std::make_shared<TextPiece::Origin>();
+    origin->before = inflater_.window();
+    divided.window_after.apply(origin->before, origin->after);
+    origin->owner = ahead_->owner_of_parts();
+    go_to(ahead_->end_of_tokens());
+    inflater_.keep(origin->after);
+    origin_ = origin;
+    parts_ = std::move(divided.parts);
+    std::ranges::reverse(parts_);
+  }
+
+  // The bit of all packed bytes that is to be read next.
+  [[nodiscard]] std::uint64_t place() const {
+    return 8 * input_.position() - inflater_.unused_bits();
   }
 
   // What others have read the codes of. 0: nothing.
@@ -91,7 +167,7 @@ class InflateSource final : public Unpacker {
     if (ahead_ == nullptr) return 0;
     if (!being_copied_) {
       if (!inflater_.may_copy(made)) return 0;
-      const auto* tokens = ahead_->tokens_from(8 * input_.position() - inflater_.unused_bits());
+      const auto* tokens = ahead_->tokens_from(place());
       if (tokens == nullptr) return 0;
       being_copied_.emplace(*tokens);
     }
@@ -160,7 +236,7 @@ class InflateSource final : public Unpacker {
     if (ended_) return;
     in_header_ = false;
     inflater_.reset();
-    crc_ = text_bytes_ = 0;
+    sums_.reset();
   }
 
   // Another member may follow; half a magic number is a member that was cut.
@@ -171,9 +247,17 @@ class InflateSource final : public Unpacker {
     }
     const std::span<const char> sums = take(8);
     if (ended_) return;
-    if (number_of(sums.first(4)) != crc_ || number_of(sums.last(4)) != text_bytes_)
-      return end_damaged(label_ + " checksum (CRC) mismatch at packed byte " +
-                         std::to_string(input_.position()));
+    const std::uint32_t crc = number_of(sums.first(4)), text_bytes = number_of(sums.last(4));
+    std::string mismatch =
+        label_ + " checksum (CRC) mismatch at packed byte " + std::to_string(input_.position());
+    // Others may still write: nobody waits for them at the end of the file, what follows is read if all was right.
+    if (!sums_.is_known() && input_.at_least(1).empty()) {
+      late_check_ = {&sums_, crc, text_bytes, std::move(mismatch)};
+      ended_ = true;
+      return;
+    }
+    if (crc != sums_.crc() || text_bytes != sums_.text_bytes())
+      return end_damaged(std::move(mismatch));
     ended_ = true;
     const auto next = input_.at_least(kGzipMagic.size());
     const std::string_view head{next.data(), std::min(next.size(), kGzipMagic.size())};
@@ -190,10 +274,16 @@ class InflateSource final : public Unpacker {
   Inflater inflater_;
   InflateAhead* ahead_ = nullptr;                      // between input_ and the packed bytes
   std::optional<inflating::TokenPlace> being_copied_;  // what is being copied
+  bool has_parts_ = false, hands_out_ = false, is_piece_next_ = false;
+  std::vector<inflating::TokenPart> parts_;  // that are to be handed out, the last one first
+  std::shared_ptr<const TextPiece::Origin> origin_;  // of these
   Wrapper wrapper_;
   bool in_header_;
   std::size_t wanted_ = 1;  // packed bytes, to get on
-  std::uint32_t crc_ = 0, text_bytes_ = 0, header_crc_ = 0;
+  std::uint32_t header_crc_ = 0;
+  TextSums sums_;
+  mutable std::optional<LateCheck> late_check_;
+  mutable std::string late_damage_;
 };
 
 }  // namespace

@@ -69,19 +69,21 @@ struct BlockTokens::Sink {
   }
 };
 
-BlockTokens::BlockTokens()
-    : tables_{std::make_unique_for_overwrite<Tables>()},
-      tokens_{std::make_unique_for_overwrite<Token[]>(kTokens)},
-      literals_{std::make_unique_for_overwrite<char[]>(kLiterals + kBeyond)} {}
+BlockTokens::BlockTokens(std::size_t packed_bytes)
+    : most_tokens_{packed_bytes / 2},
+      most_literals_{packed_bytes},
+      tables_{std::make_unique_for_overwrite<Tables>()},
+      tokens_{std::make_unique_for_overwrite<Token[]>(most_tokens_)},
+      literals_{std::make_unique_for_overwrite<char[]>(most_literals_ + kBeyond)} {}
 
 void BlockTokens::read(std::span<const char> packed, std::uint64_t first, std::uint64_t until) {
   Bits bits = bits_from(packed, first);
   // A run of all the literals there is room for has so many tokens.
-  constexpr std::size_t kMostOfRun = kLiterals / Token::kMostLiterals + 1;
+  const std::size_t most_of_run = most_literals_ / Token::kMostLiterals + 1;
   Sink sink{.token = tokens_.get(),
-            .last_token = tokens_.get() + kTokens - kMostOfRun - 1,
+            .last_token = tokens_.get() + most_tokens_ - most_of_run - 1,
             .literal_end = literals_.get(),
-            .last_literal = literals_.get() + kLiterals - 4,
+            .last_literal = literals_.get() + most_literals_ - 4,
             .run = literals_.get()};
   const auto keep = [&] {
     token_count_ = static_cast<std::size_t>(sink.token - tokens_.get());

@@ -7,6 +7,7 @@
 // tokens must have come to exactly the bit they begin at.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,6 +17,9 @@
 #include "io/inflate_blocks.hpp"
 
 namespace tracelens::io::inflating {
+
+inline constexpr std::size_t kWindow = 32 << 10;  // how far data may refer back
+using Window = std::array<char, kWindow>;  // the text before some place, its oldest byte first
 
 // So many of the literals, then a match, in 32 bits.
 class Token {
@@ -41,7 +45,8 @@ class Token {
 // Of the blocks that follow each other from some bit on.
 class BlockTokens {
  public:
-  BlockTokens();
+  // With room for what so many packed bytes of traces have, twice.
+  explicit BlockTokens(std::size_t packed_bytes = std::size_t{256} << 10);
   // Reads whole blocks from the bit `first` of `packed` on that begin before the bit `until`. Ends before one that is
   // the last of all, is damaged, ends behind `packed`, or finds no room.
   void read(std::span<const char> packed, std::uint64_t first, std::uint64_t until);
@@ -53,10 +58,9 @@ class BlockTokens {
   [[nodiscard]] std::uint64_t end() const { return end_; }  // the bit behind the blocks
 
  private:
-  // Twice what 256 KB of packed traces have.
-  static constexpr std::size_t kTokens = std::size_t{128} << 10, kLiterals = std::size_t{256} << 10;
   struct Sink;
 
+  std::size_t most_tokens_, most_literals_;
   std::unique_ptr<Tables> tables_;
   std::unique_ptr<Token[]> tokens_;
   std::unique_ptr<char[]> literals_;

@@ -7,7 +7,6 @@
 // ISA-L), or want room for all of the text at once (libdeflate). See docs/decisions/0009.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -47,6 +46,8 @@ class Inflater {
   [[nodiscard]] bool may_copy(std::size_t made) const {
     return inside_ == Inside::kNothing && window_bytes_ + made >= kWindow;
   }
+  // What was made last, once may_copy(0).
+  [[nodiscard]] const inflating::Window& window() const { return window_; }
   // Of the last byte that was taken, the bits that were not used yet.
   [[nodiscard]] unsigned unused_bits() const { return bit_count_; }
   // Writes what tokens tell, like run(); how much is returned. It all was copied when nothing is left of them.
@@ -62,7 +63,7 @@ class Inflater {
   }
 
  private:
-  static constexpr std::size_t kWindow = 32 << 10;  // how far data may refer back
+  static constexpr std::size_t kWindow = inflating::kWindow;
   enum class Inside { kNothing, kStored, kCodes };  // a block
   using Bits = inflating::Bits;
   struct Room;
@@ -85,7 +86,7 @@ class Inflater {
   std::uint32_t match_left_ = 0, match_back_ = 0;  // of a match that found no room
   const inflating::Tables* tables_ = nullptr;      // of the block
   inflating::Tables own_tables_;
-  std::array<char, kWindow> window_;  // what was made before the room there is now, its end
+  inflating::Window window_;  // what was made before the room there is now, its end
   std::size_t window_bytes_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "io/byte_source.hpp"
+#include "io/text_piece.hpp"
 
 namespace tracelens::io {
 
@@ -137,9 +138,14 @@ Stream::Stream(Stream&&) noexcept = default;
 Stream& Stream::operator=(Stream&&) noexcept = default;
 Stream::~Stream() = default;
 
-void Stream::use_threads(int threads, std::size_t piece_bytes) {
-  state_->top->use_threads(threads, piece_bytes);
+void Stream::use_threads(int threads, std::size_t packed_piece_bytes) {
+  state_->top->use_threads(threads, packed_piece_bytes);
 }
+void Stream::hand_out_pieces(int threads, std::size_t piece_bytes) {
+  state_->top->hand_out_pieces(threads, piece_bytes);
+}
+std::shared_ptr<TextPiece> Stream::next_piece() { return state_->top->next_piece(); }
+bool Stream::is_piece_next() const { return state_->top->is_piece_next(); }
 std::string_view Stream::peek(std::size_t count) { return state_->top->peek(count); }
 std::size_t Stream::read(std::span<char> into) { return state_->top->read(into); }
 std::optional<std::string_view> Stream::map() { return state_->top->map(); }

@@ -15,6 +15,8 @@
 
 namespace tracelens::io {
 
+class TextPiece;
+
 class Stream {
  public:
   // Throws Error when the file cannot be opened, is a directory, is a zip that is cut (its
@@ -35,7 +37,13 @@ class Stream {
 
   // Whoever reads does so for so many threads: others may unpack what is large, piece by piece of the packed bytes. The
   // text is the same.
-  void use_threads(int threads, std::size_t piece_bytes = std::size_t{256} << 10);
+  void use_threads(int threads, std::size_t packed_piece_bytes = std::size_t{256} << 10);
+  // Whoever has that many threads may let each of them write its part of the text, of about so many bytes: next_piece()
+  // gives the next one if it can be written so; null: read() goes on, once that was asked up to where is_piece_next().
+  // Pieces may outlive the stream.
+  void hand_out_pieces(int threads, std::size_t piece_bytes);
+  [[nodiscard]] std::shared_ptr<TextPiece> next_piece();
+  [[nodiscard]] bool is_piece_next() const;
   // The next bytes without consuming them: `count` of them, or fewer at the end of the stream.
   std::string_view peek(std::size_t count);
   // Fills `into` completely unless the stream ends first; 0 means the end.

@@ -11,6 +11,7 @@
 #include <tracelens/json.hpp>
 #include <tracelens/read_trace.hpp>
 
+#include "io/packing_samples.hpp"
 #include "io/stream.hpp"
 #include "io/temporary_folder.hpp"
 #include "readers/chrome/stray_controls.hpp"
@@ -187,6 +188,37 @@ TEST(KinetoBlocks, AnyNumberOfThreadsGivesTheSameTrace) {
     for (const std::size_t bytes : std::initializer_list<std::size_t>{200, 4000, 100000})
       ASSERT_EQ(dump_read(text, {.threads = threads, .block_bytes = bytes}), expected)
           << threads << " threads, " << bytes << " bytes";
+}
+
+// Whose parts the threads unpack themselves, where there are many.
+TEST(KinetoBlocks, PackedTextGivesTheSameTraceForAnyNumberOfThreads) {
+  std::mt19937 random{5};
+  std::string text = "[";
+  for (int i = 0; i < 12'000; ++i) {
+    std::string letters;
+    for (int at = 0; at < 70; ++at) letters += static_cast<char>('A' + random() % 58);
+    std::ranges::replace(letters, '\\', '/');
+    text += fmt::format(R"({}{{"ph":"X","name":"a}},{{\"b","ts":{},"dur":3,"args":{{"x":"{}"}}}})",
+                        i == 0 ? "" : ",\n", i, letters);
+  }
+  text += "]";
+  const std::string packed = io::gzip(text, {.level = 6, .memory = 6});
+  ASSERT_GT(packed.size(), 600U << 10);  // the first 256 KB are one thread's
+  const auto read = [](std::string_view bytes, int threads) {
+    io::Stream in = io::Stream::over("inline.json.gz", bytes);
+    in.use_threads(threads, 32 << 10);
+    const Trace trace = read_kineto(in, {.threads = threads});
+    return dump(trace) + fmt::format("{} bytes {}", trace.source().text_bytes, in.damage());
+  };
+  const std::string expected = read(packed, 1);
+  EXPECT_EQ(read(packed, 16), expected);
+  const std::string_view cut = std::string_view{packed}.substr(0, packed.size() - 30'000);
+  EXPECT_EQ(read(cut, 16), read(cut, 1));
+  std::string damaged = packed;
+  damaged[packed.size() - 6] = static_cast<char>(damaged[packed.size() - 6] ^ 1);  // the checksum
+  const std::string with_damage = read(damaged, 1);
+  EXPECT_NE(with_damage, expected);
+  EXPECT_EQ(read(damaged, 16), with_damage);
 }
 
 TEST(KinetoBlocks, AnyPrefixIsReadOrRefusedTheSameWayByAnyNumberOfThreads) {

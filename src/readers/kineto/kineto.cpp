@@ -12,6 +12,7 @@
 
 #include <cctype>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <optional>
 #include <tracelens/error.hpp>
@@ -19,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/text_piece.hpp"
 #include "io/threads.hpp"
 #include "readers/chrome/holes.hpp"
 #include "readers/chrome/long_events.hpp"
@@ -78,16 +80,21 @@ struct Block {
   std::uint64_t first_byte = 0;  // in the whole file
   double fraction = 0;
   bool is_last = false;
-  // Of a plain file: what is to be read, as far as it is not in `text` yet; see BlockSource::fill().
+  // What is not in `text` yet, see BlockSource::fill(). Of a plain file: what is to be read.
   std::uint64_t begin = 0, end = 0;
+  // Or a piece, and how much of the text before it is that of a piece, which leaves its end to this one.
+  std::shared_ptr<io::TextPiece> piece = {};
+  std::size_t piece_before = 0;
 };
 
 // The text of the event list and what follows it, in blocks. One thread at a time takes the next; of a
-// plain file it then reads its block by itself, while others read theirs.
+// plain file it then reads its block by itself, while others read theirs, and so it unpacks what it can.
 class BlockSource {
  public:
-  BlockSource(io::Stream& in, std::size_t block_bytes)
-      : in_{in}, block_bytes_{block_bytes}, plain_size_{in.plain_size()} {}
+  BlockSource(io::Stream& in, std::size_t block_bytes, int threads)
+      : in_{in}, block_bytes_{block_bytes}, plain_size_{in.plain_size()} {
+    in_.hand_out_pieces(threads, block_bytes);
+  }
 
   // Reads up to the event list, telling `top` what comes before it, and returns that.
   std::string open(TopLevel& top) {
@@ -117,16 +124,17 @@ class BlockSource {
     block.text.clear();
     block.text.append(rest_.view());
     rest_.clear();
+    block.first_byte = next_byte_;
+    if (auto piece = in_.next_piece()) return next_of_piece(block, std::move(piece));
     const std::size_t want = std::max(block_bytes_, block.text.size() + 1) - block.text.size();
     const std::size_t got = in_.read(block.text.room(want));
     block.text.resize(block.text.size() + got);
-    block.is_last = is_done_ = got < want;
+    block.is_last = is_done_ = got < want && !in_.is_piece_next();
     if (!is_done_) {
       const std::size_t cut = guess_cut(block.text.view());
       rest_.append(block.text.view().substr(cut));
       block.text.resize(cut);
     }
-    block.first_byte = next_byte_;
     block.fraction = in_.progress();
     next_byte_ += block.text.size();
     return true;
@@ -134,6 +142,7 @@ class BlockSource {
 
   // Reads what next() has only told the place of. For the thread that works on the block.
   void fill(Block& block) const {
+    if (block.piece) unpack(block, *std::exchange(block.piece, nullptr));
     if (!plain_size_) return;
     block.text.clear();
     const std::uint64_t begin = cut_before(block.begin, block.text);
@@ -150,6 +159,32 @@ class BlockSource {
  private:
   // Both neighbours of a cut look for it in the same text, so it must lie in the block before it.
   [[nodiscard]] std::size_t cut_window() const { return std::min(kCutSearchBytes, block_bytes_); }
+
+  bool next_of_piece(Block& block, std::shared_ptr<io::TextPiece> piece) {
+    const std::string_view end = piece->end();
+    rest_.append(end.substr(guess_cut(end)));
+    next_byte_ += block.text.size() + piece->size() - rest_.size();
+    block.piece_before = std::exchange(piece_before_, end.empty() ? piece->size() : 0);
+    block.piece = std::move(piece);
+    block.fraction = in_.progress();
+    block.is_last = false;
+    return true;
+  }
+
+  // Between pieces both neighbours of a cut look for it in the end of the first, as far as the second knows it.
+  static void unpack(Block& block, io::TextPiece& piece) {
+    const auto before = piece.before();
+    const std::size_t known = std::min(block.piece_before, before.size());
+    const std::string_view end_before{before.data() + before.size() - known, known};
+    const std::string_view begun = end_before.substr(guess_cut(end_before));
+    block.first_byte -= begun.size();
+    block.text.append(begun);
+    piece.write(block.text.room(piece.size()), before);
+    block.text.resize(block.text.size() + piece.size());
+    const std::string_view text = block.text.view();
+    const std::size_t near = std::min(piece.size(), before.size());
+    block.text.resize(text.size() - near + guess_cut(text.substr(text.size() - near)));
+  }
 
   bool next_of_file(Block& block) {
     block.begin = next_byte_;
@@ -175,7 +210,8 @@ class BlockSource {
   io::Stream& in_;
   std::size_t block_bytes_;
   std::optional<std::uint64_t> plain_size_;
-  PaddedText rest_;  // read, but behind the last cut
+  PaddedText rest_;               // read, but behind the last cut
+  std::size_t piece_before_ = 0;  // of a piece that was handed out, and whose end is not known yet
   std::uint64_t first_byte_ = 0, next_byte_ = 0;
   bool is_done_ = false;
 };
@@ -429,7 +465,8 @@ namespace {
 Trace read_blocks(io::Stream& in, const ReadOptions& options, Indexing* indexing) {
   TraceBuilder builder;
   TopLevel top{in.name(), builder};
-  BlockSource source{in, std::max<std::size_t>(options.block_bytes, 16)};
+  const int threads = io::thread_count(options.threads);
+  BlockSource source{in, std::max<std::size_t>(options.block_bytes, 16), threads};
   const std::string before = source.open(top);
   KnownSignatures known;
   Assembly assembly{builder, options, indexing};
@@ -440,7 +477,7 @@ Trace read_blocks(io::Stream& in, const ReadOptions& options, Indexing* indexing
                    },
                    [&](Worker& worker) { assembly.accept(worker); },
                    [](Worker& worker) { worker.write(); }};
-  work.run(io::thread_count(options.threads), [&] { return Worker{builder, known, indexing}; });
+  work.run(threads, [&] { return Worker{builder, known, indexing}; });
   assembly.controls().add_to(builder.warnings());
   if (assembly.list_closed() && !top.close(assembly.behind_list().view())) {
     builder.warnings().add("file ends before its last brace", builder.source().text_bytes);

@@ -1,0 +1,193 @@
+#include "io/inflate_parts.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <ostream>
+#include <random>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "io/packing_samples.hpp"
+#include "io/parallel.hpp"
+#include "io/stream.hpp"
+#include "io/text_piece.hpp"
+
+namespace tracelens::io {
+namespace {
+
+constexpr std::size_t kPackedPiece = 16 << 10;
+
+struct Got {
+  std::string text, damage;
+  bool operator==(const Got&) const = default;
+};
+std::ostream& operator<<(std::ostream& out, const Got& got) {
+  return out << got.text.size() << " bytes, damage '" << got.damage << "'";
+}
+
+Got read_alone(std::string_view packed) {
+  Stream in = Stream::over("sample", packed);
+  Got got;
+  std::string block(100'000, '\0');
+  while (const std::size_t count = in.read(block)) got.text.append(block, 0, count);
+  got.damage = in.damage();
+  return got;
+}
+
+enum class Asks { kBeforeWriting, kAfterWriting };
+
+// Others write the pieces, the last one first.
+struct InPieces {
+  Got got;
+  std::size_t bytes_in_pieces = 0;
+};
+InPieces read_in_pieces(std::string_view packed, Asks asks = Asks::kAfterWriting,
+                        std::size_t packed_piece = kPackedPiece) {
+  struct Part {
+    std::string text;
+    std::shared_ptr<TextPiece> piece;
+  };
+  std::vector<Part> parts;
+  InPieces all;
+  {
+    Stream in = Stream::over("sample", packed);
+    in.use_threads(16, packed_piece);
+    in.hand_out_pieces(16, 1);
+    while (true) {
+      if (auto piece = in.next_piece()) {
+        all.bytes_in_pieces += piece->size();
+        parts.push_back({std::string(piece->size(), '\0'), std::move(piece)});
+        continue;
+      }
+      std::string text(100'000, '\0');
+      const std::size_t got = in.read(text);
+      const bool is_over = got < text.size() && !in.is_piece_next();
+      text.resize(got);
+      parts.push_back({std::move(text), nullptr});
+      if (is_over) break;
+    }
+    if (asks == Asks::kBeforeWriting) all.got.damage = in.damage();
+    for_each_part(3, parts.size(), [&](std::size_t i) {
+      Part& part = parts[parts.size() - 1 - i];
+      if (part.piece) part.piece->write(part.text, part.piece->before());
+    });
+    if (asks == Asks::kAfterWriting) all.got.damage = in.damage();
+    EXPECT_EQ(in.damage(), all.got.damage);  // and again
+  }
+  for (const Part& part : parts) {
+    all.got.text += part.text;
+    EXPECT_TRUE(!part.piece || part.text.ends_with(part.piece->end()));
+  }
+  return all;
+}
+
+const std::string& large_text() {
+  static const std::string kText = sample_text(3'000'000);
+  return kText;
+}
+
+TEST(TextPieces, TheTextIsTheSameHoweverItIsPacked) {
+  std::string random(300'000, '\0');
+  std::mt19937 generator{7};
+  for (char& byte : random) byte = static_cast<char>(generator());
+  const std::string mixed =
+      large_text().substr(0, 2'000'000) + random + large_text().substr(2'500'000);
+  for (const Packer& how :
+       {Packer{0}, Packer{1}, Packer{6, Z_DEFAULT_STRATEGY, 5}, Packer{9}, Packer{6, Z_FIXED},
+        Packer{6, Z_HUFFMAN_ONLY, 3}, Packer{6, Z_RLE, 3}, Packer{9, Z_DEFAULT_STRATEGY, 1},
+        Packer{6, Z_DEFAULT_STRATEGY, 4, 20'000}})
+    for (const std::string* text : {&large_text(), &mixed})
+      for (const Asks asks : {Asks::kBeforeWriting, Asks::kAfterWriting})
+        ASSERT_EQ(read_in_pieces(gzip(*text, how), asks).got, (Got{*text, ""}))
+            << "level " << how.level << ", strategy " << how.strategy << ", memory " << how.memory;
+}
+
+TEST(TextPieces, AreMostOfATrace) {
+  const std::string packed = gzip(large_text(), {.level = 6, .memory = 5});
+  // The first 256 KB are read before there are helpers.
+  EXPECT_GT(read_in_pieces(packed).bytes_in_pieces, large_text().size() * 4 / 10);
+  // Long ones are several.
+  const std::string text = sample_text(12'000'000);
+  const InPieces in_pieces =
+      read_in_pieces(gzip(text, {.level = 6}), Asks::kAfterWriting, 256 << 10);
+  EXPECT_EQ(in_pieces.got, (Got{text, ""}));
+  EXPECT_GT(in_pieces.bytes_in_pieces, text.size() * 7 / 10);
+}
+
+TEST(TextPieces, MembersFollowEachOther) {
+  std::string packed, all;
+  for (const std::size_t size : {1'000'000U, 10U, 2'900'000U, 0U, 2'000'000U, 40'000U}) {
+    packed += gzip(std::string_view{large_text()}.substr(0, size), {.level = 6, .memory = 4});
+    all += large_text().substr(0, size);
+  }
+  EXPECT_EQ(read_in_pieces(packed).got, (Got{all, ""}));
+  EXPECT_EQ(read_in_pieces(packed + "more").got, read_alone(packed + "more"));
+  EXPECT_EQ(read_in_pieces(packed + "more").got.text, all);
+}
+
+TEST(TextPieces, WrongSumsAreToldOfAnyMember) {
+  const std::string member = gzip(large_text(), {.level = 6, .memory = 4});
+  for (const std::size_t from_end : {8U, 1U}) {  // checksum, size
+    std::string wrong = member;
+    wrong[wrong.size() - from_end] = static_cast<char>(wrong[wrong.size() - from_end] ^ 4);
+    for (const std::string& packed : {wrong, wrong + member, member + wrong})
+      for (const Asks asks : {Asks::kBeforeWriting, Asks::kAfterWriting}) {
+        const Got one = read_alone(packed);
+        EXPECT_THAT(one.damage, testing::HasSubstr("checksum (CRC) mismatch"));
+        EXPECT_EQ(read_in_pieces(packed, asks).got, one);
+      }
+  }
+}
+
+TEST(TextPieces, CutAndDamagedDataEndLikeThatOfOneThread) {
+  const std::string packed = gzip(large_text(), {.level = 6, .memory = 4});
+  std::mt19937 generator{11};
+  for (int i = 0; i < 40; ++i) {
+    const std::size_t at = generator() % packed.size();
+    const std::string cut = packed.substr(0, at);
+    ASSERT_EQ(read_in_pieces(cut).got, read_alone(cut)) << "cut at " << at;
+    std::string turned = packed;
+    turned[at] = static_cast<char>(turned[at] ^ 1 << generator() % 8);
+    ASSERT_EQ(read_in_pieces(turned).got, read_alone(turned)) << "turned at " << at;
+  }
+}
+
+// Their text refers to the window before them, whatever their size.
+TEST(TokenParts, WindowsFollowFromEachOther) {
+  for (const Packer& how : {Packer{6, Z_DEFAULT_STRATEGY, 5}, Packer{6, Z_RLE, 5}, Packer{1}})
+    for (const std::size_t part_bytes : {5'000U, 40'000U, 200'000U}) {
+      const std::string text = large_text().substr(0, 400'000);
+      const std::string packed = deflated(text, how);
+      const auto tokens = std::make_shared<inflating::BlockTokens>();
+      tokens->read(packed, 0, 8 * packed.size());
+      const auto origin = std::make_shared<TextPiece::Origin>();
+      std::ranges::fill(origin->before, '?');
+      origin->owner = tokens;
+      inflating::TokenParts divided = inflating::divide(*tokens, part_bytes);
+      divided.window_after.apply(origin->before, origin->after);
+      std::string made(inflating::kWindow, '?');
+      for (std::size_t i = 0; i < divided.parts.size(); ++i) {
+        const bool is_last = i + 1 == divided.parts.size();
+        TextPiece piece{origin, std::move(divided.parts[i]),
+                        is_last ? TextPiece::Follows::kOther : TextPiece::Follows::kPiece};
+        const std::size_t before = made.size();
+        made.resize(before + piece.size());
+        piece.write(std::span{made}.subspan(before), piece.before());
+        ASSERT_TRUE(made.ends_with(piece.end()));
+        EXPECT_NE(piece.end().empty(), is_last);
+        EXPECT_TRUE(piece.size() >= part_bytes || is_last);
+      }
+      EXPECT_TRUE(made.ends_with(std::string_view{origin->after.data(), origin->after.size()}));
+      made.erase(0, inflating::kWindow);
+      EXPECT_GT(made.size(), 100'000U);  // the last block is none of the tokens
+      EXPECT_TRUE(text.starts_with(made));
+    }
+}
+
+}  // namespace
+}  // namespace tracelens::io
