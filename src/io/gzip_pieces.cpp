@@ -1,7 +1,6 @@
 #include "io/gzip_pieces.hpp"
 
 #include <isa-l/igzip_lib.h>
-#include <zlib.h>
 
 #include <array>
 #include <limits>
@@ -56,13 +55,8 @@ std::string_view GzipPieces::header() {
   return {"\x1f\x8b\x08\0\0\0\0\0\0\xff", 10};  // deflate, no name, no time, any system
 }
 
-std::uint32_t joined_crc(std::uint32_t crc, const GzipPiece& piece) {
-  return static_cast<std::uint32_t>(
-      ::crc32_combine(crc, piece.crc, static_cast<z_off_t>(piece.text_bytes)));
-}
-
 std::string_view GzipPieces::add(const GzipPiece& piece) {
-  crc_ = joined_crc(crc_, piece);
+  crc_ = joined_crc(crc_, piece.crc, piece.text_bytes);
   text_bytes_ += piece.text_bytes;
   return piece.packed;
 }

@@ -41,9 +41,6 @@ class GzipPacker {
 // Ends a row of pieces: a last block, with nothing in it.
 inline constexpr std::string_view kLastPiece{"\x03\0", 2};
 
-// The checksum of two texts behind each other.
-[[nodiscard]] std::uint32_t joined_crc(std::uint32_t crc, const GzipPiece& piece);
-
 class GzipPieces {
  public:
   [[nodiscard]] static std::string_view header();

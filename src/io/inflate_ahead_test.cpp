@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <ostream>
 #include <random>
 #include <string>
 #include <string_view>
@@ -15,31 +14,11 @@
 #include "io/inflater.hpp"
 #include "io/packing_samples.hpp"
 #include "io/stream.hpp"
+#include "io/stream_samples.hpp"
 #include "io/unpacked.hpp"
 
 namespace tracelens::io {
 namespace {
-
-constexpr std::size_t kPieceBytes = 16 << 10;
-
-struct Got {
-  std::string text, damage;
-  bool operator==(const Got&) const = default;
-};
-std::ostream& operator<<(std::ostream& out, const Got& got) {
-  return out << got.text.size() << " bytes, damage '" << got.damage << "'";
-}
-
-Got unpack(std::string_view packed, int threads, std::size_t block_bytes = 100'000,
-           std::size_t piece_bytes = kPieceBytes) {
-  Stream in = Stream::over("sample", packed);
-  in.use_threads(threads, piece_bytes);
-  Got got;
-  std::string block(block_bytes, '\0');
-  while (const std::size_t count = in.read(block)) got.text.append(block, 0, count);
-  got.damage = in.damage();
-  return got;
-}
 
 // Of whoever unpacks a gzip file with a plain header and asks at each block, how many bytes came from tokens, and all.
 struct Copied {
@@ -81,18 +60,6 @@ Copied copied_of(std::string_view packed, int helpers) {
     keep(got.made);
     if (got.stop != Inflater::Stop::kBlock && got.stop != Inflater::Stop::kRoom) return copied;
   }
-}
-
-const std::string& large_text() {
-  static const std::string kText = sample_text(3'000'000);
-  return kText;
-}
-
-std::string random_bytes(std::size_t count) {
-  std::string bytes(count, '\0');
-  std::mt19937 generator{7};
-  for (char& byte : bytes) byte = static_cast<char>(generator());
-  return bytes;
 }
 
 TEST(InflateAhead, MostOfATraceIsCopiedFromWhatOthersHaveRead) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <ostream>
 #include <random>
 #include <string>
 #include <string_view>
@@ -15,29 +14,11 @@
 #include "io/packing_samples.hpp"
 #include "io/parallel.hpp"
 #include "io/stream.hpp"
+#include "io/stream_samples.hpp"
 #include "io/text_piece.hpp"
 
 namespace tracelens::io {
 namespace {
-
-constexpr std::size_t kPackedPiece = 16 << 10;
-
-struct Got {
-  std::string text, damage;
-  bool operator==(const Got&) const = default;
-};
-std::ostream& operator<<(std::ostream& out, const Got& got) {
-  return out << got.text.size() << " bytes, damage '" << got.damage << "'";
-}
-
-Got read_alone(std::string_view packed) {
-  Stream in = Stream::over("sample", packed);
-  Got got;
-  std::string block(100'000, '\0');
-  while (const std::size_t count = in.read(block)) got.text.append(block, 0, count);
-  got.damage = in.damage();
-  return got;
-}
 
 enum class Asks { kBeforeWriting, kAfterWriting };
 
@@ -47,7 +28,7 @@ struct InPieces {
   std::size_t bytes_in_pieces = 0;
 };
 InPieces read_in_pieces(std::string_view packed, Asks asks = Asks::kAfterWriting,
-                        std::size_t packed_piece = kPackedPiece) {
+                        std::size_t packed_piece = kPieceBytes) {
   struct Part {
     std::string text;
     std::shared_ptr<TextPiece> piece;
@@ -86,15 +67,8 @@ InPieces read_in_pieces(std::string_view packed, Asks asks = Asks::kAfterWriting
   return all;
 }
 
-const std::string& large_text() {
-  static const std::string kText = sample_text(3'000'000);
-  return kText;
-}
-
 TEST(TextPieces, TheTextIsTheSameHoweverItIsPacked) {
-  std::string random(300'000, '\0');
-  std::mt19937 generator{7};
-  for (char& byte : random) byte = static_cast<char>(generator());
+  const std::string random = random_bytes(300'000);
   const std::string mixed =
       large_text().substr(0, 2'000'000) + random + large_text().substr(2'500'000);
   for (const Packer& how :
@@ -126,7 +100,7 @@ TEST(TextPieces, MembersFollowEachOther) {
     all += large_text().substr(0, size);
   }
   EXPECT_EQ(read_in_pieces(packed).got, (Got{all, ""}));
-  EXPECT_EQ(read_in_pieces(packed + "more").got, read_alone(packed + "more"));
+  EXPECT_EQ(read_in_pieces(packed + "more").got, unpack(packed + "more", 1));
   EXPECT_EQ(read_in_pieces(packed + "more").got.text, all);
 }
 
@@ -137,7 +111,7 @@ TEST(TextPieces, WrongSumsAreToldOfAnyMember) {
     wrong[wrong.size() - from_end] = static_cast<char>(wrong[wrong.size() - from_end] ^ 4);
     for (const std::string& packed : {wrong, wrong + member, member + wrong})
       for (const Asks asks : {Asks::kBeforeWriting, Asks::kAfterWriting}) {
-        const Got one = read_alone(packed);
+        const Got one = unpack(packed, 1);
         EXPECT_THAT(one.damage, testing::HasSubstr("checksum (CRC) mismatch"));
         EXPECT_EQ(read_in_pieces(packed, asks).got, one);
       }
@@ -150,10 +124,10 @@ TEST(TextPieces, CutAndDamagedDataEndLikeThatOfOneThread) {
   for (int i = 0; i < 40; ++i) {
     const std::size_t at = generator() % packed.size();
     const std::string cut = packed.substr(0, at);
-    ASSERT_EQ(read_in_pieces(cut).got, read_alone(cut)) << "cut at " << at;
+    ASSERT_EQ(read_in_pieces(cut).got, unpack(cut, 1)) << "cut at " << at;
     std::string turned = packed;
     turned[at] = static_cast<char>(turned[at] ^ 1 << generator() % 8);
-    ASSERT_EQ(read_in_pieces(turned).got, read_alone(turned)) << "turned at " << at;
+    ASSERT_EQ(read_in_pieces(turned).got, unpack(turned, 1)) << "turned at " << at;
   }
 }
 

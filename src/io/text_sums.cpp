@@ -1,7 +1,5 @@
 #include "io/text_sums.hpp"
 
-#include <zlib.h>
-
 #include <utility>
 
 #include "io/crc.hpp"
@@ -41,7 +39,7 @@ std::uint32_t TextSums::crc() {
 void TextSums::join_first() {
   const Part& part = parts_.front();
   const std::uint32_t crc = part.piece == nullptr ? part.crc : part.piece->crc();
-  crc_ = static_cast<std::uint32_t>(::crc32_combine(crc_, crc, static_cast<z_off_t>(part.bytes)));
+  crc_ = joined_crc(crc_, crc, part.bytes);
   parts_.pop_front();
 }
 

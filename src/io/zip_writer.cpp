@@ -3,6 +3,8 @@
 #include <limits>
 #include <tracelens/error.hpp>
 
+#include "io/crc.hpp"
+
 namespace tracelens::io {
 namespace {
 
@@ -26,7 +28,7 @@ void ZipWriter::add(std::string_view name, std::span<const GzipPiece> pieces) {
   std::uint32_t crc = 0;
   std::uint64_t text_bytes = 0, packed_bytes = kLastPiece.size();
   for (const GzipPiece& piece : pieces) {
-    crc = joined_crc(crc, piece);
+    crc = joined_crc(crc, piece.crc, piece.text_bytes);
     text_bytes += piece.text_bytes;
     packed_bytes += piece.packed.size();
   }

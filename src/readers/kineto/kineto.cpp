@@ -151,14 +151,18 @@ class BlockSource {
     const std::size_t got = in_.read_at(block.begin, block.text.room(want));
     block.text.resize(block.text.size() + got);
     if (block.is_last) return;
-    const std::string_view window = block.text.view();
-    const std::size_t near = std::min(window.size(), cut_window());
-    block.text.resize(window.size() - near + guess_cut(window.substr(window.size() - near)));
+    cut_end(block.text, std::min(block.text.size(), cut_window()));
   }
 
  private:
   // Both neighbours of a cut look for it in the same text, so it must lie in the block before it.
   [[nodiscard]] std::size_t cut_window() const { return std::min(kCutSearchBytes, block_bytes_); }
+
+  // At the last cut in so many bytes of it.
+  static void cut_end(PaddedText& text, std::size_t last_bytes) {
+    const std::size_t before = text.size() - last_bytes;
+    text.resize(before + guess_cut(text.view().substr(before)));
+  }
 
   bool next_of_piece(Block& block, std::shared_ptr<io::TextPiece> piece) {
     const std::string_view end = piece->end();
@@ -181,9 +185,7 @@ class BlockSource {
     block.text.append(begun);
     piece.write(block.text.room(piece.size()), before);
     block.text.resize(block.text.size() + piece.size());
-    const std::string_view text = block.text.view();
-    const std::size_t near = std::min(piece.size(), before.size());
-    block.text.resize(text.size() - near + guess_cut(text.substr(text.size() - near)));
+    cut_end(block.text, std::min(piece.size(), before.size()));
   }
 
   bool next_of_file(Block& block) {
