@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -13,6 +15,17 @@ namespace tracelens::io {
 }
 
 [[nodiscard]] constexpr bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
+
+// How many bytes the text begins with that are ASCII, most often all of them: eight at a time.
+[[nodiscard]] inline std::size_t ascii_length(std::string_view text) {
+  std::size_t at = 0;
+  for (std::uint64_t eight; at + sizeof eight <= text.size(); at += sizeof eight) {
+    std::memcpy(&eight, text.data() + at, sizeof eight);
+    if ((eight & 0x8080'8080'8080'8080) != 0) break;
+  }
+  while (at < text.size() && is_ascii(text[at])) ++at;
+  return at;
+}
 
 [[nodiscard]] inline std::string lower_case(std::string_view text) {
   std::string result{text};

@@ -268,11 +268,10 @@ void append_csv_text(std::string& out, std::string_view text) {
     return;
   }
   out.push_back('"');
-  for (const char c : valid.view()) {
-    if (c == '"') out.push_back('"');
-    out.push_back(c);
-  }
-  out.push_back('"');
+  std::string_view rest = valid.view();
+  for (std::size_t quote; (quote = rest.find('"')) != rest.npos; rest.remove_prefix(quote + 1))
+    out.append(rest, 0, quote).append("\"\"");
+  out.append(rest).push_back('"');
 }
 
 void append_json_cell(std::string& out, const Table::Column& column, std::size_t row) {

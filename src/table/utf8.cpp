@@ -112,9 +112,8 @@ bool is_printable(char32_t point) {
 }
 
 ValidUtf8::ValidUtf8(std::string_view text) : view_{text} {
-  const auto* const other = std::ranges::find_if_not(text, io::is_ascii);
   std::size_t copied = 0;  // bytes of `text` that are in repaired_ already
-  for (auto at = static_cast<std::size_t>(other - text.begin()); at < text.size();) {
+  for (std::size_t at = io::ascii_length(text); at < text.size();) {
     const std::size_t start = at;
     if (next_code_point(text, at).valid) continue;
     repaired_.append(text, copied, start - copied);

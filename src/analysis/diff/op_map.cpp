@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include <tracelens/json.hpp>
@@ -12,11 +13,6 @@
 
 namespace tracelens {
 namespace {
-
-std::string without_blanks(std::string text) {
-  std::erase(text, ' ');
-  return text;
-}
 
 std::string_view short_name(std::string_view op) {
   const auto at = op.rfind("::");
@@ -34,29 +30,24 @@ std::string_view beginning(std::string_view text) {
   return text.substr(0, at);
 }
 
-void add_once(std::vector<std::string>& list, const std::string& text) {
-  if (std::ranges::find(list, text) == list.end()) list.push_back(text);
-}
-
 class NameUnifier {
  public:
   NameUnifier(std::span<const OpMention> rows, Edition edition) : edition_{edition} {
-    struct Modules {
-      std::vector<std::string> list;
-      std::size_t side = 0;
-    };
-    std::unordered_map<std::string, Modules> found;
     for (const OpMention& row : rows) {
-      Modules& modules = found[row.op];
-      if (row.side > modules.side) modules = {{}, row.side};  // the second trace's modules win
-      if (row.side == modules.side) add_once(modules.list, row.module);
+      const auto [found, is_new] = modules_.try_emplace(row.op, Modules{row.module, row.side});
+      Modules& modules = found->second;
+      if (row.side > modules.side) modules = {row.module, row.side};  // the second trace's win
+      if (row.side == modules.side && row.module != modules.first) modules.are_several = true;
     }
-    for (auto& [op, modules] : found) modules_[op] = std::move(modules.list);
   }
 
   OpRenaming unify(std::span<const OpMention> rows) {
+    struct Ops {
+      Names names;  // as they come
+      std::unordered_set<std::string_view> known;
+    };
     struct Point {
-      std::vector<std::string> ops[2];
+      Ops ops[2];
     };
     std::vector<std::int64_t> order;
     std::unordered_map<std::int64_t, Point> points;
@@ -64,22 +55,31 @@ class NameUnifier {
       if (!row.ancestor) continue;
       const auto [point, is_new] = points.try_emplace(*row.ancestor);
       if (is_new) order.push_back(*row.ancestor);
-      add_once(point->second.ops[row.side], row.op);
+      Ops& ops = point->second.ops[row.side];
+      if (ops.known.insert(row.op).second) ops.names.push_back(row.op);
     }
-    std::set<std::string> seen;
+    std::unordered_set<std::string_view> seen;
     for (const std::int64_t id : order) {
-      auto& [first, second] = points[id].ops;
+      const auto& [of_first, of_second] = points[id].ops;
+      const Names &first = of_first.names, &second = of_second.names;
       if (first.empty() || second.empty()) continue;
       bool is_news = false;
-      for (const auto* ops : {&first, &second})
-        for (const std::string& op : *ops) is_news |= seen.insert(op).second;
+      for (const Names* ops : {&first, &second})
+        for (const std::string_view op : *ops) is_news |= seen.insert(op).second;
       if (is_news) pair_up(id, first, second);
     }
     return std::move(result_);
   }
 
  private:
-  void pair_up(std::int64_t id, std::vector<std::string> first, std::vector<std::string> second) {
+  using Names = std::vector<std::string_view>;
+  struct Modules {
+    std::string_view first;
+    std::size_t side = 0;
+    bool are_several = false;
+  };
+
+  void pair_up(std::int64_t id, Names first, Names second) {
     if (first.size() == second.size()) {
       for (std::size_t i = 0; i < first.size(); ++i)
         if (first[i] != second[i] && !rename(first[i], second[i]))
@@ -88,15 +88,15 @@ class NameUnifier {
               first[i], second[i]));
       return;
     }
-    const std::vector<std::string> all_second = second;
-    std::erase_if(
-        second, [&](const std::string& op) { return std::ranges::find(first, op) != first.end(); });
-    std::erase_if(first, [&](const std::string& op) {
+    const Names all_second = second;
+    std::erase_if(second,
+                  [&](std::string_view op) { return std::ranges::find(first, op) != first.end(); });
+    std::erase_if(first, [&](std::string_view op) {
       return std::ranges::find(all_second, op) != all_second.end();
     });
-    std::erase_if(first, [&](const std::string& op) {
+    std::erase_if(first, [&](std::string_view op) {
       const auto partner =
-          std::ranges::find_if(second, [&](const std::string& other) { return rename(op, other); });
+          std::ranges::find_if(second, [&](std::string_view other) { return rename(op, other); });
       if (partner == second.end()) return false;
       second.erase(partner);
       return true;
@@ -106,28 +106,28 @@ class NameUnifier {
                                           fmt::join(first, ", "), fmt::join(second, ", ")));
   }
 
-  bool rename(const std::string& first, const std::string& second) {
+  bool rename(std::string_view first, std::string_view second) {
     const auto common = common_name(first, second);
     if (!common) return false;
-    result_.names[second] = result_.names[first] = *common;
+    for (const std::string_view op : {first, second}) result_.names[std::string{op}] = *common;
     result_.notes.push_back(fmt::format("Renaming: {}, {} to {}", first, second, *common));
     return true;
   }
 
-  [[nodiscard]] std::optional<std::string> common_name(const std::string& first,
-                                                       const std::string& second) const {
+  [[nodiscard]] std::optional<std::string> common_name(std::string_view first,
+                                                       std::string_view second) const {
     const std::string_view a = short_name(first), b = short_name(second);
     if (b.find(a) != b.npos) return std::string{a};
     if (a.find(b) != a.npos) return std::string{b};
     if (beginning(a) == beginning(b)) return fmt::format("{}/{}", a, b);
-    const std::vector<std::string>&of_a = modules_.at(first), &of_b = modules_.at(second);
-    const bool same =
-        of_a.size() == 1 && of_a == of_b && (edition_ == Edition::kReference || of_a[0] != "root");
-    return same ? std::optional{without_blanks(of_a[0])} : std::nullopt;
+    const Modules &of_a = modules_.at(first), &of_b = modules_.at(second);
+    const bool same = !of_a.are_several && !of_b.are_several && of_a.first == of_b.first &&
+                      (edition_ == Edition::kReference || of_a.first != "root");
+    return same ? std::optional{without_blanks(of_a.first)} : std::nullopt;
   }
 
   Edition edition_;
-  std::unordered_map<std::string, std::vector<std::string>> modules_;
+  std::unordered_map<std::string_view, Modules> modules_;
   OpRenaming result_;
 };
 
@@ -154,10 +154,11 @@ class Json {
     item();
     append_json_text(out_, value);
   }
-  void list(std::string_view name, const std::set<std::string>& values) {
+  template <class Text>
+  void list(std::string_view name, const std::set<Text>& values) {
     key(name);
     open('[');
-    for (const std::string& value : values) text(value);
+    for (const Text& value : values) text(value);
     close(']');
   }
   std::string take() { return std::move(out_); }
@@ -181,8 +182,14 @@ OpRenaming unify_op_names(std::span<const OpMention> rows, Edition edition) {
   return NameUnifier{rows, edition}.unify(rows);
 }
 
+std::string without_blanks(std::string_view text) {
+  std::string out{text};
+  std::erase(out, ' ');
+  return out;
+}
+
 std::string kernels_by_op_json(std::span<const OpMention> rows, std::size_t side) {
-  std::map<std::string, std::set<std::string>> kernels;
+  std::map<std::string_view, std::set<std::string_view>> kernels;
   for (const OpMention& row : rows)
     if (row.side == side) kernels[row.op].insert(row.kernel);
   Json json;
@@ -194,10 +201,10 @@ std::string kernels_by_op_json(std::span<const OpMention> rows, std::size_t side
 
 std::string unified_op_json(std::span<const OpMention> rows, bool one_side) {
   struct Entry {
-    std::set<std::string> kernels, modules;
+    std::set<std::string_view> kernels, modules;
   };
-  std::vector<std::string> order;
-  std::unordered_map<std::string, std::map<std::size_t, Entry>> entries;
+  std::vector<std::string_view> order;
+  std::unordered_map<std::string_view, std::map<std::size_t, Entry>> entries;
   for (const OpMention& row : rows) {
     const auto [entry, is_new] = entries.try_emplace(row.op);
     if (is_new) order.push_back(row.op);
@@ -206,14 +213,16 @@ std::string unified_op_json(std::span<const OpMention> rows, bool one_side) {
   }
   Json json;
   json.open('{');
-  for (const std::string& op : order) {
+  for (const std::string_view op : order) {
     json.key(op);
     if (!one_side) json.open('{');
     for (const auto& [side, entry] : entries[op]) {
       if (!one_side) json.key(side == 0 ? "trace1" : "trace2");
       json.open('{');
       json.list("kernels", entry.kernels);
-      json.list("nn_module_parents", entry.modules);
+      std::set<std::string> modules;
+      for (const std::string_view module : entry.modules) modules.insert(without_blanks(module));
+      json.list("nn_module_parents", modules);
       json.close('}');
     }
     if (!one_side) json.close('}');

@@ -3,6 +3,8 @@
 //   renaming.of("aten::miopen_convolution")
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -13,19 +15,19 @@
 
 namespace tracelens {
 
-// What a row of diff_stats says about an op.
+// What a row of diff_stats says about an op. The texts are the asker's.
 struct OpMention {
-  std::string op, kernel, module;
+  std::string_view op, kernel, module;
   std::size_t side = 0;
   std::optional<std::int64_t> ancestor = {};
 };
 
 struct OpRenaming {
-  std::map<std::string, std::string> names;
+  std::map<std::string, std::string, std::less<>> names;
   std::vector<std::string> notes;
-  [[nodiscard]] const std::string& of(const std::string& op) const {
+  [[nodiscard]] std::string_view of(std::string_view op) const {
     const auto found = names.find(op);
-    return found == names.end() ? op : found->second;
+    return found == names.end() ? op : std::string_view{found->second};
   }
 };
 
@@ -36,8 +38,11 @@ struct OpRenaming {
 
 // {"op": ["kernel", ...]} of one side.
 [[nodiscard]] std::string kernels_by_op_json(std::span<const OpMention> rows, std::size_t side);
-// {"op": {"trace1": {"kernels": [...], "nn_module_parents": [...]}, ...}}, ops in order of `rows`;
-// without the level of the trace when there is one side only.
+// {"op": {"trace1": {"kernels": [...], "nn_module_parents": [...]}, ...}}, ops in order of `rows`,
+// modules without blanks; without the level of the trace when there is one side only.
 [[nodiscard]] std::string unified_op_json(std::span<const OpMention> rows, bool one_side);
+
+// Of a module's name.
+[[nodiscard]] std::string without_blanks(std::string_view text);
 
 }  // namespace tracelens
