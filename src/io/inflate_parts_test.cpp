@@ -16,6 +16,7 @@
 #include "io/stream.hpp"
 #include "io/stream_samples.hpp"
 #include "io/text_piece.hpp"
+#include "io/unpacked.hpp"
 
 namespace tracelens::io {
 namespace {
@@ -137,27 +138,8 @@ TEST(TokenParts, WindowsFollowFromEachOther) {
     for (const std::size_t part_bytes : {5'000U, 40'000U, 200'000U}) {
       const std::string text = large_text().substr(0, 400'000);
       const std::string packed = deflated(text, how);
-      const auto tokens = std::make_shared<inflating::BlockTokens>();
-      tokens->read(packed, 0, 8 * packed.size());
-      const auto origin = std::make_shared<TextPiece::Origin>();
-      std::ranges::fill(origin->before, '?');
-      origin->owner = tokens;
-      inflating::TokenParts divided = inflating::divide(*tokens, part_bytes);
-      divided.window_after.apply(origin->before, origin->after);
-      std::string made(inflating::kWindow, '?');
-      for (std::size_t i = 0; i < divided.parts.size(); ++i) {
-        const bool is_last = i + 1 == divided.parts.size();
-        TextPiece piece{origin, std::move(divided.parts[i]),
-                        is_last ? TextPiece::Follows::kOther : TextPiece::Follows::kPiece};
-        const std::size_t before = made.size();
-        made.resize(before + piece.size());
-        piece.write(std::span{made}.subspan(before), piece.before());
-        ASSERT_TRUE(made.ends_with(piece.end()));
-        EXPECT_NE(piece.end().empty(), is_last);
-        EXPECT_TRUE(piece.size() >= part_bytes || is_last);
-      }
-      EXPECT_TRUE(made.ends_with(std::string_view{origin->after.data(), origin->after.size()}));
-      made.erase(0, inflating::kWindow);
+      const std::string made =
+          unpacked_by_parts(packed, std::string(inflating::kWindow, '?'), part_bytes);
       EXPECT_GT(made.size(), 100'000U);  // the last block is none of the tokens
       EXPECT_TRUE(text.starts_with(made));
     }

@@ -4,15 +4,20 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "io/check.hpp"
+#include "io/inflate_parts.hpp"
 #include "io/inflater.hpp"
+#include "io/text_piece.hpp"
 
 namespace tracelens::io {
 
@@ -64,6 +69,32 @@ inline std::string unpacked_by_tokens(std::string_view packed, std::string_view 
     inflater->keep(std::span{into}.first(made));
   }
   return text;
+}
+
+// The same text by parts that each have at least so many bytes.
+inline std::string unpacked_by_parts(std::string_view packed, std::string_view before,
+                                     std::size_t part_bytes) {
+  const auto tokens = std::make_shared<inflating::BlockTokens>();
+  tokens->read(packed, 0, 8 * std::uint64_t{packed.size()});
+  const auto origin = std::make_shared<TextPiece::Origin>();
+  TL_CHECK(before.size() == origin->before.size());
+  std::ranges::copy(before, origin->before.begin());
+  origin->owner = tokens;
+  inflating::TokenParts divided = inflating::divide(*tokens, part_bytes);
+  divided.window_after.apply(origin->before, origin->after);
+  std::string text{before};
+  for (std::size_t i = 0; i < divided.parts.size(); ++i) {
+    const bool is_last = i + 1 == divided.parts.size();
+    TextPiece piece{origin, std::move(divided.parts[i]),
+                    is_last ? TextPiece::Follows::kOther : TextPiece::Follows::kPiece};
+    TL_CHECK(piece.size() >= part_bytes || is_last);
+    const std::size_t so_far = text.size();
+    text.resize(so_far + piece.size());
+    piece.write(std::span{text}.subspan(so_far), piece.before());
+    TL_CHECK(text.ends_with(piece.end()) && piece.end().empty() != is_last);
+  }
+  TL_CHECK(text.ends_with(std::string_view{origin->after.data(), origin->after.size()}));
+  return text.erase(0, before.size());
 }
 
 // It ends when there is more than `most_text`, for want of room.

@@ -1,5 +1,5 @@
 // inflate_fuzz.cpp: any bytes unpack to the text that zlib makes of them, and end for the same reason, however
-// they are offered and whatever room there is; and tokens tell the beginning of the same text.
+// they are offered and whatever room there is; and tokens, whole and in parts, tell the beginning of the same text.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +14,7 @@ namespace {
 
 using tracelens::io::Inflater;
 using tracelens::io::Unpacked;
+using tracelens::io::unpacked_by_parts;
 using tracelens::io::unpacked_by_tokens;
 using tracelens::io::unpacked_by_zlib;
 using tracelens::io::unpacked_in_pieces;
@@ -44,11 +45,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::string before(std::size_t{32} << 10, '\0');
   for (std::size_t i = 0; i < before.size(); ++i) before[i] = static_cast<char>(i * 7 + i / 256);
   const Unpacked all = unpacked_by_zlib(bytes, kMostText, before);
-  for (const std::size_t room : {std::size_t{61}, std::size_t{70'000}}) {
+  // Each part makes a window of 32 KB: small ones of a long text take long.
+  for (const auto& [room, part] :
+       {std::pair<std::size_t, std::size_t>{61, 9'000}, {70'000, 50'000}}) {
     const std::string text = unpacked_by_tokens(bytes, before, room);
     const std::size_t both = std::min(text.size(), all.text.size());
     TL_CHECK(text.compare(0, both, all.text, 0, both) == 0);
     TL_CHECK(text.size() <= all.text.size() || all.text.size() > kMostText);
+    TL_CHECK(unpacked_by_parts(bytes, before, part) == text);
   }
   (void)tracelens::io::inflating::find_block(bytes, 0, 8 * std::uint64_t{bytes.size()});
   return 0;
