@@ -148,12 +148,12 @@ void TableJoin::join_rows(std::vector<std::string>& notes) {
   for (const Group& group : groups) add_rows(group.rows);
 }
 
-// The joined rows of one key.
+// The joined rows of one key: the first of each side, the second of each, ...; or all combinations.
 void TableJoin::add_rows(const RowsBySide& rows_of) {
   std::size_t longest = 0, product = 1;
-  for (std::size_t side = 0; side < sides_.size(); ++side) {
-    longest = std::max(longest, rows_of[side].size());
-    const std::size_t count = std::max<std::size_t>(rows_of[side].size(), 1);
+  for (const std::vector<std::uint32_t>& own : rows_of) {
+    longest = std::max(longest, own.size());
+    const std::size_t count = std::max<std::size_t>(own.size(), 1);
     product = product > kMaxRows / count ? kMaxRows + 1 : product * count;
   }
   const std::size_t count = spec_.in_order ? longest : product;
@@ -161,15 +161,21 @@ void TableJoin::add_rows(const RowsBySide& rows_of) {
     throw Error{sides_.front().table->name(),
                 "its rows cannot be told apart by their keys: comparing every pair of equal rows "
                 "would take millions of them"};
+  const auto add = [&](std::size_t side, std::size_t place) {
+    const std::vector<std::uint32_t>& own = rows_of[side];
+    if (place >= own.size()) complete_[side] = false;
+    rows_.push_back(place < own.size() ? own[place] : kNoRow);
+  };
   for (std::size_t n = 0; n < count; ++n) {
     std::size_t rest = n, stride = product;  // an odometer, the last side fastest
     for (std::size_t side = 0; side < sides_.size(); ++side) {
-      const std::vector<std::uint32_t>& own = rows_of[side];
-      stride /= std::max<std::size_t>(own.size(), 1);
-      const std::size_t place = spec_.in_order ? n : rest / stride;
+      if (spec_.in_order) {  // then there may be more combinations than `product` tells
+        add(side, n);
+        continue;
+      }
+      stride /= std::max<std::size_t>(rows_of[side].size(), 1);
+      add(side, rest / stride);
       rest %= stride;
-      if (place >= own.size()) complete_[side] = false;
-      rows_.push_back(place < own.size() ? own[place] : kNoRow);
     }
   }
 }

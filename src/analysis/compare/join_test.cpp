@@ -105,6 +105,21 @@ TEST_F(TableJoinTest, NumbersAndTextMeetAsTextWithANote) {
   EXPECT_THAT(notes_, SizeIs(2));  // and Count is missing
 }
 
+// Every pair of them would be many millions.
+TEST_F(TableJoinTest, ThousandsOfEqualKeysMeetInOrder) {
+  const auto equal_ops = [](std::int64_t count) {
+    Table table = ops({});
+    for (std::int64_t i = 0; i < count; ++i) table.add_row("x", i, 1.0);
+    return table;
+  };
+  const Table a = equal_ops(3000), b = equal_ops(3001);
+  const Table all = join(a, b, true).all("ops", "");
+  ASSERT_EQ(all.rows(), 3001U);
+  EXPECT_EQ(cell(all, "Count__b_diff", 2999), "0.0");
+  EXPECT_EQ(cell(all, "a::Count", 3000), "");
+  EXPECT_EQ(cell(all, "b::Count", 3000), "3000");
+}
+
 TEST_F(TableJoinTest, MillionsOfPairsAreRefused) {
   Table a = ops({}), b = ops({});
   for (int i = 0; i < 3000; ++i) a.add_row("x", 1, 1.0), b.add_row("x", 1, 1.0);
