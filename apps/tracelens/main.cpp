@@ -1,7 +1,6 @@
 // tracelens <verb>: picks the verb and turns errors into exit statuses. See docs/ for each verb.
 #include <fmt/format.h>
 #include <malloc.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <csignal>
@@ -15,6 +14,7 @@
 #include <tracelens/collectives.hpp>
 #include <tracelens/error.hpp>
 #include <tracelens/files.hpp>
+#include <tracelens/machine.hpp>
 #include <tracelens/version.hpp>
 #include <utility>
 #include <vector>
@@ -177,16 +177,6 @@ class Program {
   std::string shell_, max_memory_;
 };
 
-#ifdef M_ARENA_MAX
-// That this process may run on: taskset and container CPU sets count.
-bool has_many_cores() {
-  constexpr int kMany = 8;
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  return sched_getaffinity(0, sizeof cores, &cores) != 0 || CPU_COUNT(&cores) >= kMany;
-}
-#endif
-
 }  // namespace
 }  // namespace tracelens::app
 
@@ -195,7 +185,8 @@ int main(int argc, char** argv) {
   // One heap for all threads: what the readers' threads have freed serves the analyses; a tenth less peak
   // memory. Many threads get in each other's way there, and share two: a tenth of the time of 16. More
   // would lie outside of huge pages (huge_pages.hpp), and are slower again.
-  mallopt(M_ARENA_MAX, tracelens::app::has_many_cores() ? 2 : 1);
+  constexpr int kMany = 8;
+  mallopt(M_ARENA_MAX, tracelens::usable_cpus() >= kMany ? 2 : 1);
 #endif
   // A file that grows beyond `ulimit -f` is then a write that fails, which gives a sentence.
   std::signal(SIGXFSZ, SIG_IGN);

@@ -3,21 +3,16 @@
 #include <execinfo.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <string_view>
-#include <thread>
 #include <tracelens/error.hpp>
+#include <tracelens/machine.hpp>
 
 namespace tracelens::app {
 namespace {
-
-namespace fs = std::filesystem;
 
 #ifdef TL_SANITIZED
 constexpr bool kIsSanitized = true;
@@ -58,39 +53,14 @@ std::string complaint_about(std::string_view text) {
                                       kLeast / kMegabyte, text);
 }
 
-// The lowest limit on the way up from this process's group: "0::/jobs/7" in version 2 of the
-// system's control groups, "4:memory:/jobs/7" in version 1.
-std::uint64_t container_limit() {
-  std::uint64_t lowest = UINT64_MAX;
-  std::ifstream groups{"/proc/self/cgroup"};
-  for (std::string line; std::getline(groups, line);) {
-    const bool is_second = line.starts_with("0::");
-    const std::size_t path = line.find(':', line.find(':') + 1) + 1;
-    if (!is_second && line.substr(0, path).find("memory") == std::string::npos) continue;
-    const fs::path root = is_second ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";
-    const char* const file = is_second ? "memory.max" : "memory.limit_in_bytes";
-    for (fs::path group = fs::path{line.substr(path)}.relative_path();;
-         group = group.parent_path()) {
-      std::ifstream in{root / group / file};
-      if (std::uint64_t bytes = 0; in >> bytes) lowest = std::min(lowest, bytes);
-      if (group.empty()) break;
-    }
-  }
-  return lowest;
-}
-
-std::uint64_t half_of_all() {
-  const auto machine = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
-                       static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  return std::max(kLeast, std::min(machine, container_limit()) / 2);
-}
+std::uint64_t half_of_all() { return std::max(kLeast, usable_memory() / 2); }
 
 // Stacks count as soon as there is a thread, though hardly any of it is ever used. There may be two for each
 // thread that is asked for (io/helpers.cpp).
 std::uint64_t stacks() {
   rlimit stack{};
   ::getrlimit(RLIMIT_STACK, &stack);
-  return std::uint64_t{2} * std::thread::hardware_concurrency() *
+  return std::uint64_t{2} * static_cast<std::uint64_t>(usable_cpus()) *
          std::min<std::uint64_t>(stack.rlim_cur, 8 * kMegabyte);
 }
 

@@ -24,6 +24,7 @@
 #include <tracelens/info.hpp>
 #include <tracelens/intervals.hpp>
 #include <tracelens/json.hpp>
+#include <tracelens/machine.hpp>
 #include <tracelens/mcp.hpp>
 #include <tracelens/merged_traces.hpp>
 #include <tracelens/model.hpp>

@@ -1,4 +1,4 @@
-// fleet.cpp: one table out of those of many traces.
+// fleet.cpp: one table out of those of many traces, and how many processes may read these.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tracelens/machine.hpp>
 #include <tracelens/table.hpp>
 #include <utility>
 #include <vector>
@@ -67,6 +68,7 @@ Table stacked(const std::string& label, const std::string& about, const Parts& p
 void add_fleet(py::module_& module) {
   module.def("stack_tables", &stacked, py::arg("label"), py::arg("about"), py::arg("parts"),
              py::call_guard<py::gil_scoped_release>{});
+  module.def("usable_cpus", &usable_cpus);
 }
 
 }  // namespace tracelens::python

@@ -4,8 +4,7 @@
 
 namespace tracelens::io {
 
-// `requested` when it is positive, else the number of CPUs this process may run on (taskset and
-// container CPU sets count). Never less than 1.
+// `requested` when it is positive, else usable_cpus() (machine.hpp). Never less than 1.
 int thread_count(int requested);
 
 // How many of these a piece of work may use that others are done beside: all where there are many; few are

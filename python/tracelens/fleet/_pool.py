@@ -11,9 +11,10 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 from tracelens import Error
+from tracelens._native import usable_cpus
 
 from . import _run
-from ._run import Outcome, Task, cores, died, work
+from ._run import Outcome, Task, died, work
 
 _CANNOT_START = (
     "the worker processes cannot start: a script has to call fleet below 'if __name__ == \"__main__\":', "
@@ -26,13 +27,14 @@ class Pool:
 
         >>> fleet.report("runs/", backend=fleet.Pool(workers=8))    # doctest: +SKIP
 
-    ``workers``: one for each core when 0. ``threads``: with how many each reads; together as many as
-    there are cores when 0. The result depends on neither.
+    ``workers``: when 0, one for each core that this process may use (a container may have the time of fewer
+    than the machine has). ``threads``: with how many each reads; together as many as there are cores when 0.
+    The result depends on neither.
     """
 
     def __init__(self, workers: int = 0, *, threads: int = 0) -> None:
-        self._workers = workers or cores()
-        self._threads = threads or max(1, cores() // self._workers)
+        self._workers = workers or usable_cpus()
+        self._threads = threads or max(1, usable_cpus() // self._workers)
         self._context = multiprocessing.get_context("spawn")
         self._all: list[_Worker] = []
         self._waiting: collections.deque[Task] = collections.deque()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections
 import errno
-import os
 import pickle
 import sys
 import time
@@ -153,8 +152,3 @@ def _teller(progress: Progress, total: int) -> Callable[[int, int], None]:
         sys.stderr.flush()
 
     return tell
-
-
-def cores() -> int:
-    """Those this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
