@@ -58,7 +58,7 @@ if(TARGET tracelens_mpi)
 endif()
 
 # --- python, compat: the packages. Wheels are made from the same list; see python/tracelens_build.py -
-if(TRACELENS_PYTHON)
+if(TL_WITH_PYTHON)
   list(APPEND components python compat)
   set(python_dir lib/python3/dist-packages)  # Debian's, of packages; where else is pip's to say
   # install_python(COMPONENT PROJECT PACKAGE DEB SCRIPT...): the files, and what pip and
