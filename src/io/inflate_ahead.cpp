@@ -19,16 +19,40 @@ constexpr std::size_t kLeastTokens = std::size_t{128} << 10;
 
 }  // namespace
 
+// Room for tokens that comes back when nobody uses it any more; from any thread, and at any time.
+class InflateAhead::TokenPool {
+ public:
+  explicit TokenPool(std::size_t bytes) : bytes_{bytes} {}
+
+  static std::shared_ptr<BlockTokens> take(const std::shared_ptr<TokenPool>& pool) {
+    return {pool->spare_or_new().release(), [pool](BlockTokens* tokens) {
+              const std::lock_guard lock{pool->mutex_};
+              pool->spare_.emplace_back(tokens);
+            }};
+  }
+
+ private:
+  std::unique_ptr<BlockTokens> spare_or_new() {
+    const std::lock_guard lock{mutex_};
+    if (spare_.empty()) {
+      spare_.reserve(made_ + 1);  // so that coming back needs no memory
+      spare_.push_back(std::make_unique<BlockTokens>(bytes_));
+      ++made_;
+    }
+    std::unique_ptr<BlockTokens> tokens = std::move(spare_.back());
+    spare_.pop_back();
+    return tokens;
+  }
+
+  const std::size_t bytes_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<BlockTokens>> spare_;
+  std::size_t made_ = 0;
+};
+
 struct InflateAhead::Piece {
   explicit Piece(std::size_t most_own_bytes)
-      : bytes{std::make_unique_for_overwrite<char[]>(most_own_bytes + most_own_bytes / 2)},
-        tokens_for_bytes{std::max(most_own_bytes, kLeastTokens)} {}
-
-  // Those of before may be in use.
-  void make_tokens() {
-    if (tokens == nullptr || tokens.use_count() > 1)
-      tokens = std::make_shared<BlockTokens>(tokens_for_bytes);
-  }
+      : bytes{std::make_unique_for_overwrite<char[]>(most_own_bytes + most_own_bytes / 2)} {}
 
   [[nodiscard]] std::uint64_t end() const { return begin + own_bytes; }
   // Counted in bits of all packed bytes.
@@ -72,7 +96,6 @@ struct InflateAhead::Piece {
   std::unique_ptr<char[]> bytes;
   std::uint64_t begin = 0;                    // of all packed bytes
   std::size_t own_bytes = 0, next_bytes = 0;  // of this piece, and of the next one behind them
-  std::size_t tokens_for_bytes;
   std::shared_ptr<BlockTokens> tokens;
   std::uint64_t tokens_begin = 0, tokens_end = 0;  // equal: there are none
   inflating::TokenParts divided;
@@ -83,6 +106,7 @@ InflateAhead::InflateAhead(std::unique_ptr<ByteSource> packed, std::uint64_t fir
                            int helpers, std::size_t piece_bytes)
     : packed_{std::move(packed)},
       piece_bytes_{piece_bytes},
+      tokens_{std::make_shared<TokenPool>(std::max(piece_bytes, kLeastTokens))},
       most_pieces_{static_cast<std::size_t>(helpers) + 2},
       wanted_helpers_{static_cast<std::size_t>(helpers)},
       read_bytes_{first_byte},
@@ -181,7 +205,8 @@ std::size_t InflateAhead::read_packed(std::span<char> into) {
 bool InflateAhead::read_piece() {
   if (is_over_) return false;
   if (spare_.empty()) spare_.push_back(std::make_shared<Piece>(piece_bytes_));
-  spare_.back()->make_tokens();
+  spare_.back()->tokens.reset();  // to have them again, unless somebody still writes text from them
+  spare_.back()->tokens = TokenPool::take(tokens_);
   pieces_.reserve(pieces_.size() + 1);  // what was read is not lost for want of memory
   const std::shared_ptr<Piece> piece = spare_.back();
   // The first ones are small: everybody waits for them.

@@ -51,6 +51,7 @@ class InflateAhead final : public ByteSource {
 
  private:
   struct Piece;
+  class TokenPool;
 
   std::size_t produce(std::span<char> into) override;
   std::size_t read_packed(std::span<char> into);
@@ -60,7 +61,9 @@ class InflateAhead final : public ByteSource {
   void help();
 
   std::unique_ptr<ByteSource> packed_;
-  std::size_t piece_bytes_, most_pieces_, wanted_helpers_;
+  std::size_t piece_bytes_;
+  std::shared_ptr<TokenPool> tokens_;
+  std::size_t most_pieces_, wanted_helpers_;
   std::size_t read_pieces_ = 0;
   std::uint64_t read_bytes_, given_bytes_;      // ends of what was read, and handed out
   bool is_over_;                                // nothing is left to be read

@@ -32,10 +32,13 @@ void TextPiece::write(std::span<char> into, const inflating::Window& before) {
 }
 
 std::uint32_t TextPiece::crc() {
-  if (!is_summed_.exchange(true)) {
-    const auto text = std::make_unique_for_overwrite<char[]>(size());
-    copy_text({text.get(), size()}, before());
-    set_crc({text.get(), size()});
+  if (!is_summed_) {
+    const auto text =
+        std::make_unique_for_overwrite<char[]>(size());  // before anybody relies on it
+    if (!is_summed_.exchange(true)) {
+      copy_text({text.get(), size()}, before());
+      set_crc({text.get(), size()});
+    }
   }
   has_crc_.wait(false);
   return crc_;

@@ -1,16 +1,14 @@
 """writing.py: what may stand at the target when writing ends badly, and where nothing may be written."""
 import os
-import re
 import resource
 import shutil
 import signal
 import subprocess
 
 import traces
-from lab import Failure, Skip
+from lab import LEFT_BY_A_KILL, Failure, Skip
 
 FORMATS = ["out.xlsx", "out.json", "out.html", "out.md", "tables/"]
-LEFT_BY_A_KILL = re.compile(r"\..+\.(csv|tracelens-files)\.\d+-\d+\.tmp")
 _medium = []
 
 

@@ -16,6 +16,7 @@
 #include "io/temporary_folder.hpp"
 #include "readers/chrome/stray_controls.hpp"
 #include "readers/kineto/kineto.hpp"
+#include "readers/kineto/text_limits.hpp"
 #include "readers/kit/dump.hpp"
 
 namespace tracelens {
@@ -247,6 +248,64 @@ TEST(KinetoBlocks, AMissingQuoteCostsTheSameEventsWhereverTheCutsAre) {
   const std::string expected = dump_read(text, {.threads = 1});
   for (const std::size_t bytes : std::initializer_list<std::size_t>{32, 100, 1000})
     EXPECT_EQ(dump_read(text, {.threads = 2, .block_bytes = bytes}), expected);
+}
+
+// Elements that are long, have faults, do not end or hold NUL bytes, and much text behind the list; with limits that
+// fit into a test.
+TEST(KinetoBlocks, WhatIsTooLongIsJudgedTheSameWhereverTheCutsAre) {
+  const TextLimits limits{
+      .events = {.is_long = 2000, .longest = 16'000}, .tail = 500, .retry_bytes = 20'000};
+  const auto read = [&](const std::string& text, int threads, std::size_t block_bytes) {
+    io::Stream in = io::Stream::over("inline.json", text);
+    try {
+      const Trace trace =
+          read_kineto_within(in, {.threads = threads, .block_bytes = block_bytes}, limits);
+      return fmt::format("{}, {} bytes", dump(trace), trace.source().text_bytes);
+    } catch (const Error& error) {
+      return std::string{error.what()};
+    }
+  };
+  std::mt19937 random{7};
+  const auto below = [&](std::size_t limit) { return random() % limit; };
+  std::size_t given_up = 0, cut_tails = 0;
+  for (int round = 0; round < 150; ++round) {
+    std::string text = R"({"traceEvents": [)";
+    for (int i = 0; i < 12; ++i) {
+      const std::string padding(below(3) == 0 ? below(9000) : below(400), 'x');
+      std::string event = fmt::format(
+          R"({{"ph":"X","name":"{}","ts":{},"dur":1,"args":{{"a":[{{"b":1}}, {{"c":"}}, {{\"d\""}}]}}}})",
+          padding, round * 100 + i);
+      const std::size_t place = below(event.size());
+      switch (below(9)) {
+        case 0:
+          event[place] = '\x01';  // not strict, but read where the event is short
+          break;
+        case 1:
+          event.erase(event.rfind('"', place + 1), 1);
+          break;
+        case 2:
+          event.replace(place, std::min<std::size_t>(event.size() - place, 1 + below(40)), 20,
+                        '\0');
+          break;
+        case 3:
+          event.resize(event.size() - 1 - below(3));  // without its last braces
+          break;
+        default:
+          break;
+      }
+      text += (i == 0 ? "" : ", ") + event;
+    }
+    text += "]" + (below(2) == 0 ? std::string(below(1500), ' ') : ", \"k\": 1") + "}";
+    const std::string expected = read(text, 1, 512 << 10);
+    given_up += expected.find("event that does not end") != expected.npos ? 1 : 0;
+    cut_tails += expected.find("too long to keep") != expected.npos ? 1 : 0;
+    for (const std::size_t bytes : std::initializer_list<std::size_t>{64, 1000, 3000, 7001})
+      for (const int threads : {1, 3})
+        ASSERT_EQ(read(text, threads, bytes), expected)
+            << "round " << round << ", " << threads << " threads, " << bytes << " bytes";
+  }
+  EXPECT_GT(given_up, 10U);
+  EXPECT_GT(cut_tails, 10U);
 }
 
 TEST(KinetoBlocks, APageOfNulBytesIsNeverOverlookedAndCostsOnlyTheEventsItStandsIn) {

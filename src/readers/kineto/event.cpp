@@ -72,10 +72,16 @@ EventParser::Outcome EventParser::parse(std::string_view text, std::uint64_t fir
   const auto count_controls = [&](const char* from, const char* to, StrayControls::Which which) {
     block.controls.count(between(from, to), first_byte + offset(from), which);
   };
+  const auto is_endless = [&](const char* from, const char* to) {
+    return static_cast<std::size_t>(to - from) > limits_.is_long &&
+           !was_waited_for(between(from, to), limits_);
+  };
   const char* p = begin;
   // From an element, or a gap, with a NUL byte at `nul` to the next event. False: not in this text.
   const auto leave_hole = [&](const char* from, const char* nul) {
-    const auto [at, found] = find_event_after_hole(text, offset(nul));
+    const bool is_much = static_cast<std::size_t>(end - nul) > limits_.is_long;
+    const auto [at, found] =
+        is_much ? AfterHole{offset(nul), false} : find_event_after_hole(text, offset(nul));
     p = begin + at;
     count_controls(from, p, StrayControls::kNoWhiteSpace);
     return found;
@@ -108,17 +114,20 @@ EventParser::Outcome EventParser::parse(std::string_view text, std::uint64_t fir
         p = parse_unknown(start, end, fields);
       }
       if (p != nullptr) [[likely]] {
+        if (is_endless(start, p)) [[unlikely]]
+          return {End::kIncomplete, offset(start)};
         append(fields, first_byte + offset(start), block);
         if (is_index_) note_place(start, p);
         continue;
       }
       p = json::skip_container(start, end);
       if (const char* const nul = find_nul(start, p == nullptr ? end : p); nul != nullptr) {
+        if (is_endless(start, nul)) return {End::kIncomplete, offset(start)};
         damaged(Problem::kBadEvent, start);
         if (!leave_hole(start, nul)) return {End::kInHole, offset(p)};
         continue;
       }
-      if (p == nullptr) return {End::kIncomplete, offset(start)};
+      if (p == nullptr || is_endless(start, p)) return {End::kIncomplete, offset(start)};
       const bool is_mended = parse_mended(between(start, p), first_byte + offset(start), block);
       if (!is_mended) damaged(Problem::kBadEvent, start);
       if (is_mended && is_index_) note_place(start, p);
@@ -129,13 +138,15 @@ EventParser::Outcome EventParser::parse(std::string_view text, std::uint64_t fir
       const bool opens = *start == '"' || *start == '[';
       if (const char* const nul = opens ? find_nul(start, p == nullptr ? end : p) : nullptr;
           nul != nullptr) {
+        if (is_endless(start, nul)) return {End::kIncomplete, offset(start)};
         damaged(Problem::kNotAnObject, start);
         if (!leave_hole(start, nul)) return {End::kInHole, offset(p)};
         continue;
       }
       if (p == nullptr && !opens) p = start + 1;  // a stray byte such as ':' or '}'
       // Text that ends here may still go on with the same number or word.
-      if (p == nullptr || p == end) return {End::kIncomplete, offset(start)};
+      if (p == nullptr || p == end || is_endless(start, p))
+        return {End::kIncomplete, offset(start)};
       damaged(Problem::kNotAnObject, start);
       count_controls(start, p, StrayControls::kNoWhiteSpace);
     }

@@ -15,6 +15,7 @@
 #include <tracelens/trace_builder.hpp>
 #include <vector>
 
+#include "readers/chrome/long_events.hpp"
 #include "readers/chrome/stray_controls.hpp"
 #include "readers/kineto/number_args.hpp"
 #include "readers/kineto/signatures.hpp"
@@ -133,6 +134,9 @@ class EventParser {
   // For those who copy text: notes where each element stands, and passes over arguments that are
   // not about times and links; those of ops may be asked for.
   void index_only(bool op_arguments);
+  // An element that is longer is read if it is JSON without faults up to there; else it has no end. And of more
+  // text behind NUL bytes parse() ends kInHole: it is to be called for a first part of it.
+  void limit_events(const EventLimits& limits) { limits_ = limits; }
 
   enum class End : std::uint8_t {
     kClean,       // the text ends between two elements
@@ -204,6 +208,7 @@ class EventParser {
   RawSignatures signatures_;
   IdIndex track_index_;
   bool is_index_ = false, skips_op_args_ = false;
+  EventLimits limits_;
   std::uint32_t last_track_ = 0;
   std::uint32_t last_stack_ = 0xffffffff;  // in strings_
   std::unique_ptr<Layouts> layouts_;

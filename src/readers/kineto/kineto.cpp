@@ -29,6 +29,7 @@
 #include "readers/chrome/top_level.hpp"
 #include "readers/kineto/columns.hpp"
 #include "readers/kineto/event.hpp"
+#include "readers/kineto/text_limits.hpp"
 #include "readers/kit/ordered_work.hpp"
 #include "readers/kit/source.hpp"
 
@@ -46,11 +47,6 @@ constexpr std::size_t kCutSearchBytes = std::size_t{64} << 10;
 // Members besides the events are kept whole; a file with more than this before its events is no
 // trace.
 constexpr std::size_t kLongestHeader = std::size_t{256} << 20;
-// Text behind the event list is kept whole as well, up to this.
-constexpr std::size_t kLongestTail = std::size_t{64} << 20;
-// Every attempt to go on after an element without an end looks at all text read since. A file made
-// of such elements is given up when the attempts have looked at this much.
-constexpr std::uint64_t kRetryBytes = std::uint64_t{1} << 27;
 // Of the file, before memory is set aside for the rest; and how much more of it before that is done again.
 constexpr double kEnoughToEstimate = 1. / 64, kNextEstimate = 4;
 // The first estimate is the worst one; of later ones columns that are large enough take no notice.
@@ -227,8 +223,10 @@ struct Indexing {
 
 // What a block is parsed with.
 struct Worker {
-  Worker(TraceBuilder& builder, KnownSignatures& known, const Indexing* indexing)
+  Worker(TraceBuilder& builder, KnownSignatures& known, const Indexing* indexing,
+         const EventLimits& limits)
       : merger{parser, builder, known} {
+    parser.limit_events(limits);
     if (indexing != nullptr) parser.index_only(indexing->op_arguments);
   }
   void decode() {
@@ -252,9 +250,11 @@ struct Worker {
 // `parsed` has its place then, and Worker::write() is to be called.
 class Assembly {
  public:
-  Assembly(TraceBuilder& builder, const ReadOptions& options, Indexing* indexing)
+  Assembly(TraceBuilder& builder, const ReadOptions& options, const TextLimits& limits,
+           Indexing* indexing)
       : builder_{builder},
         options_{options},
+        limits_{limits},
         places_{indexing == nullptr ? nullptr : &indexing->places} {}
 
   // After worker.decode().
@@ -263,20 +263,14 @@ class Assembly {
     builder_.source().text_bytes = block.first_byte + block.text.size();
     if (list_closed_) {
       keep_behind(block.text.view());
-    } else if (is_given_up_) {
-      // Counted; nothing more can be read.
-    } else if (unended_.empty() && !in_hole_) {
-      take(worker, block.text.view(), block.first_byte, worker.outcome);
-    } else {
-      // The block before ended inside an element or hole: this one was decoded from a wrong start.
-      unended_.append(block.text.view());
-      if (unended_.size() >= retry_bytes_ || block.is_last) decode_unended(worker);
+    } else if (!is_given_up_) {  // else all is counted that can be
+      if (unended_.empty() && !in_hole_)
+        take(worker, block.text.view(), block.first_byte, worker.outcome);
+      else  // The block before ended inside an element or hole: this one was decoded from a wrong start.
+        unended_.append(block.text.view());
+      if (block.is_last || unended_.size() > patience_ || unended_.size() >= retry_bytes_)
+        go_on(worker, block.is_last);
     }
-    if (!list_closed_ && !in_hole_ && !unended_.empty() &&
-        (block.is_last ||
-         (unended_.size() > patience_ && !may_still_end(unended_.view(), patience_))))
-      give_up_unended(worker, block.is_last);
-    if (in_hole_) end_hole(worker, block.is_last);
     if (block.is_last && !list_closed_) {
       if (!is_given_up_)
         builder_.warnings().add("file ends before its event list is closed",
@@ -288,6 +282,7 @@ class Assembly {
 
   [[nodiscard]] bool list_closed() const { return list_closed_; }
   [[nodiscard]] const PaddedText& behind_list() const { return behind_; }
+  [[nodiscard]] bool is_behind_cut() const { return is_behind_cut_; }
   [[nodiscard]] const StrayControls& controls() const { return controls_; }
 
  private:
@@ -302,27 +297,30 @@ class Assembly {
     }
   }
 
-  // Appends what was decoded from `text` and keeps the part that was not an element yet.
+  // Appends what was decoded from `text`, which may be unended_, and keeps what was not an element yet.
   void take(Worker& worker, std::string_view text, std::uint64_t first_byte,
             EventParser::Outcome outcome) {
     number(worker);
     controls_.add(worker.parsed.controls);
     const std::string_view rest = text.substr(outcome.stop);
     in_hole_ = outcome.end == EventParser::End::kInHole;
-    if (outcome.end == EventParser::End::kListClosed) {
-      list_closed_ = true;
-      if (places_ != nullptr) places_->list_end = first_byte + outcome.stop - 1;
-      keep_behind(rest);
-      unended_.clear();
-    } else if (unended_.empty()) {
+    if (outcome.end == EventParser::End::kListClosed)
+      return close_list(rest, first_byte + outcome.stop);
+    if (unended_.empty())
       unended_.append(rest);
-      unended_byte_ = first_byte + outcome.stop;
-    } else {
+    else
       unended_.erase_front(outcome.stop);
-      unended_byte_ += outcome.stop;
-    }
-    patience_ = kLongEvent;
+    unended_byte_ = first_byte + outcome.stop;
+    if (outcome.stop > 0) patience_ = limits_.events.is_long;
     retry_bytes_ = unended_.size() * 2;  // so that a very long element costs linear time
+  }
+
+  void close_list(std::string_view behind, std::uint64_t byte) {
+    list_closed_ = true;
+    list_end_ = byte;
+    if (places_ != nullptr) places_->list_end = byte - 1;
+    keep_behind(behind);
+    unended_.clear();
   }
 
   // Makes room for other rows.
@@ -331,48 +329,74 @@ class Assembly {
     worker.parsed.clear();
   }
 
-  void decode_unended(Worker& worker) {
+  void decode_unended(Worker& worker, std::size_t most_bytes) {
     start_anew(worker);
-    const auto outcome =
-        worker.parser.parse(unended_.view(), unended_byte_, worker.parsed, in_hole_);
+    PaddedText first;
+    if (most_bytes < unended_.size()) first.append(unended_.view().substr(0, most_bytes));
+    const auto outcome = worker.parser.parse(first.empty() ? unended_.view() : first.view(),
+                                             unended_byte_, worker.parsed, in_hole_);
     worker.merger.prepare(worker.parsed);
     take(worker, unended_.view(), unended_byte_, outcome);
   }
 
-  // The element at the front of unended_ has no end: go on with whatever looks like the next one.
-  void give_up_unended(Worker& worker, bool at_end) {
-    while (!list_closed_ && !in_hole_ && !unended_.empty()) {
-      const std::size_t next = next_object(unended_.view());
-      retried_bytes_ += unended_.size();
-      if (next == std::string_view::npos || retried_bytes_ > kRetryBytes) {
-        builder_.warnings().add(at_end ? "file ends inside an event" : kEndlessEvent,
-                                unended_byte_);
-        unended_.clear();
-        is_given_up_ = true;
+  // Reads what unended_ has. Where blocks end is chance, so nothing may depend on how much that is: what does not
+  // end is judged by a fixed length of text from its beginning, or by all of it when there is no more.
+  void go_on(Worker& worker, bool at_end) {
+    while (!unended_.empty() && !list_closed_ && !is_given_up_) {
+      if (in_hole_ && unended_.size() > limits_.events.is_long) {
+        pass_hole(worker);
+        continue;
+      }
+      decode_unended(worker, unended_.size());
+      if (list_closed_ || unended_.empty()) return;
+      if (in_hole_) {
+        if (unended_.size() > limits_.events.is_long) continue;
+        if (at_end) end_list_after_hole();
         return;
       }
-      start_anew(worker);
-      worker.parser.append_damaged(Problem::kUnendedEvent, unended_byte_, worker.parsed);
-      worker.merger.prepare(worker.parsed);
-      number(worker);
-      unended_.erase_front(next);
-      unended_byte_ += next;
-      decode_unended(worker);
+      if (!may_still_end(unended_.view(), patience_, limits_.events))
+        give_up_unended(worker, kEndlessEvent);
+      else if (at_end)
+        give_up_unended(worker, "file ends inside an event");
+      else
+        return;
     }
   }
 
-  // No event has been found yet behind NUL bytes.
-  void end_hole(Worker& worker, bool at_end) {
-    start_anew(worker);
-    worker.merger.prepare(worker.parsed);
-    if (const std::size_t end =
-            at_end ? find_list_end_after_hole(unended_.view()) : std::string_view::npos;
-        end != std::string_view::npos) {
-      take(worker, unended_.view(), unended_byte_, {EventParser::End::kListClosed, end});
-    } else if (unended_.size() > kLongEvent) {
-      unended_byte_ += unended_.size();
+  // Of much text behind NUL bytes: an event that begins in the first part of it ends there, too, or is none.
+  void pass_hole(Worker& worker) {
+    const std::uint64_t before = unended_byte_;
+    decode_unended(worker, limits_.events.is_long);
+    if (list_closed_ || unended_byte_ != before) return;
+    unended_.erase_front(limits_.events.is_long);
+    unended_byte_ += limits_.events.is_long;
+  }
+
+  void end_list_after_hole() {
+    const std::size_t end = find_list_end_after_hole(unended_.view());
+    if (end == std::string_view::npos) return;
+    in_hole_ = false;
+    close_list(unended_.view().substr(end), unended_byte_ + end);
+  }
+
+  // The element at the front of unended_ has no end: go on with whatever looks like the next one.
+  void give_up_unended(Worker& worker, std::string_view why) {
+    const std::string_view judged = unended_.view().substr(0, std::min(unended_.size(), patience_));
+    const std::size_t next = next_object(judged);
+    retried_bytes_ += judged.size();
+    if (next == std::string_view::npos || retried_bytes_ >= limits_.retry_bytes) {
+      builder_.warnings().add(why, unended_byte_);
       unended_.clear();
+      is_given_up_ = true;
+      return;
     }
+    start_anew(worker);
+    worker.parser.append_damaged(Problem::kUnendedEvent, unended_byte_, worker.parsed);
+    worker.merger.prepare(worker.parsed);
+    number(worker);
+    unended_.erase_front(next);
+    unended_byte_ += next;
+    patience_ = limits_.events.is_long;
   }
 
   // Where the first object after a comma begins; npos when there is none.
@@ -385,9 +409,13 @@ class Assembly {
   }
 
   void keep_behind(std::string_view text) {
-    if (behind_.size() + text.size() <= kLongestTail) return behind_.append(text);
+    if (is_behind_cut_) return;
+    const std::size_t room = limits_.tail - behind_.size();
+    behind_.append(text.substr(0, std::min(text.size(), room)));
+    if (text.size() <= room) return;
+    is_behind_cut_ = true;
     builder_.warnings().add("text behind the event list that is too long to keep",
-                            builder_.source().text_bytes);
+                            list_end_ + limits_.tail);
   }
 
   // Room for the whole, as far as what is there tells, so that columns seldom move while threads write
@@ -433,13 +461,16 @@ class Assembly {
 
   TraceBuilder& builder_;
   const ReadOptions& options_;
+  const TextLimits limits_;
   EventPlaces* places_;  // nullptr: nobody asks
   PaddedText unended_;   // text from the start of an element whose end has not been seen
   std::uint64_t unended_byte_ = 0;
-  std::size_t retry_bytes_ = 0, patience_ = kLongEvent;
+  std::size_t retry_bytes_ = 0, patience_ = limits_.events.is_long;
   std::uint64_t retried_bytes_ = 0;
   bool is_given_up_ = false, in_hole_ = false;
   PaddedText behind_;  // text after the event list
+  std::uint64_t list_end_ = 0;
+  bool is_behind_cut_ = false;
   StrayControls controls_;
   bool list_closed_ = false;
   double estimate_at_ = kEnoughToEstimate;
@@ -464,14 +495,15 @@ std::size_t guess_cut(std::string_view text) {
 
 namespace {
 
-Trace read_blocks(io::Stream& in, const ReadOptions& options, Indexing* indexing) {
+Trace read_blocks(io::Stream& in, const ReadOptions& options, const TextLimits& limits,
+                  Indexing* indexing) {
   TraceBuilder builder;
   TopLevel top{in.name(), builder};
   const int threads = io::thread_count(options.threads);
   BlockSource source{in, std::max<std::size_t>(options.block_bytes, 16), threads};
   const std::string before = source.open(top);
   KnownSignatures known;
-  Assembly assembly{builder, options, indexing};
+  Assembly assembly{builder, options, limits, indexing};
   OrderedWork work{[&](Worker& worker) { return source.next(worker.block); },
                    [&](Worker& worker) {
                      source.fill(worker.block);
@@ -479,9 +511,10 @@ Trace read_blocks(io::Stream& in, const ReadOptions& options, Indexing* indexing
                    },
                    [&](Worker& worker) { assembly.accept(worker); },
                    [](Worker& worker) { worker.write(); }};
-  work.run(threads, [&] { return Worker{builder, known, indexing}; });
+  work.run(threads, [&] { return Worker{builder, known, indexing, limits.events}; });
   assembly.controls().add_to(builder.warnings());
-  if (assembly.list_closed() && !top.close(assembly.behind_list().view())) {
+  if (assembly.list_closed() && !top.close(assembly.behind_list().view()) &&
+      !assembly.is_behind_cut()) {
     builder.warnings().add("file ends before its last brace", builder.source().text_bytes);
     builder.source().cut_short = true;
   }
@@ -500,12 +533,16 @@ Trace read_blocks(io::Stream& in, const ReadOptions& options, Indexing* indexing
 }  // namespace
 
 Trace read_kineto(io::Stream& in, const ReadOptions& options) {
-  return read_blocks(in, options, nullptr);
+  return read_blocks(in, options, {}, nullptr);
+}
+
+Trace read_kineto_within(io::Stream& in, const ReadOptions& options, const TextLimits& limits) {
+  return read_blocks(in, options, limits, nullptr);
 }
 
 TextIndex index_kineto(io::Stream& in, const ReadOptions& options, bool op_arguments) {
   Indexing indexing{.op_arguments = op_arguments};
-  Trace trace = read_blocks(in, options, &indexing);
+  Trace trace = read_blocks(in, options, {}, &indexing);
   return {std::move(trace), std::move(indexing.places), indexing.is_frame_strict};
 }
 

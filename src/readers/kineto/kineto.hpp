@@ -17,6 +17,9 @@ namespace tracelens {
 
 // Throws Error when the text is no trace; see read_trace() for what is forgiven.
 [[nodiscard]] Trace read_kineto(io::Stream& in, const ReadOptions& options);
+struct TextLimits;  // text_limits.hpp
+[[nodiscard]] Trace read_kineto_within(io::Stream& in, const ReadOptions& options,
+                                       const TextLimits& limits);
 
 // Where the events of a trace stand in the unpacked text of its file.
 struct EventPlaces {
