@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <random>
 #include <string>
 #include <string_view>
@@ -103,6 +105,44 @@ TEST(TextPieces, MembersFollowEachOther) {
   EXPECT_EQ(read_in_pieces(packed).got, (Got{all, ""}));
   EXPECT_EQ(read_in_pieces(packed + "more").got, unpack(packed + "more", 1));
   EXPECT_EQ(read_in_pieces(packed + "more").got.text, all);
+}
+
+// Whoever takes them then makes sums of texts that are being written, and reads on into what the tokens of others
+// were in.
+TEST(TextPieces, AreWrittenWhileMoreOfThemAreTaken) {
+  const std::string member = gzip(large_text(), {.level = 6, .memory = 4});
+  std::string packed, all;
+  for (int i = 0; i < 6; ++i) packed += member, all += large_text();
+  Stream in = Stream::over("sample", packed);
+  in.use_threads(16, kPieceBytes);
+  in.hand_out_pieces(16, 1);
+  std::mutex taking;
+  std::map<std::size_t, std::string> texts;  // by where they begin
+  std::size_t taken = 0;
+  bool is_over = false;
+  for_each_part(4, 4, [&](std::size_t) {
+    while (true) {
+      std::shared_ptr<TextPiece> piece;
+      std::string* text = nullptr;
+      {
+        const std::lock_guard lock{taking};
+        if (is_over) return;
+        piece = in.next_piece();
+        text = &texts[taken];
+        text->resize(piece ? piece->size() : 100'000);
+        if (!piece) {
+          const std::size_t got = in.read(*text);
+          is_over = got < text->size() && !in.is_piece_next();
+          text->resize(got);
+        }
+        taken += text->size();
+      }
+      if (piece) piece->write(*text, piece->before());
+    }
+  });
+  std::string whole;
+  for (const auto& [begin, text] : texts) whole += text;
+  EXPECT_EQ((Got{whole, in.damage()}), (Got{all, ""}));
 }
 
 TEST(TextPieces, WrongSumsAreToldOfAnyMember) {
