@@ -40,7 +40,7 @@ class Stream {
   void use_threads(int threads, std::size_t packed_piece_bytes = std::size_t{256} << 10);
   // Whoever has that many threads may let each of them write its part of the text, of about so many bytes: next_piece()
   // gives the next one if it can be written so; null: read() goes on, once that was asked up to where is_piece_next().
-  // Pieces may outlive the stream.
+  // Pieces may outlive the stream. After read() or peek() gave less than asked, a piece may be next.
   void hand_out_pieces(int threads, std::size_t piece_bytes);
   [[nodiscard]] std::shared_ptr<TextPiece> next_piece();
   [[nodiscard]] bool is_piece_next() const;
