@@ -61,7 +61,7 @@ std::uint64_t lowest_limit() {
 
 bool can_grow(std::uint64_t bytes) {
   const auto by = static_cast<std::intptr_t>(bytes);
-  if (::sbrk(by) == reinterpret_cast<void*>(-1)) return false;
+  if (reinterpret_cast<std::intptr_t>(::sbrk(by)) == -1) return false;
   (void)::sbrk(-by);
   return true;
 }
@@ -83,10 +83,12 @@ void prepare_memory_for(const std::vector<std::string>& files) {
   void* const block = std::malloc(mapping / 2);
   mallopt(M_TOP_PAD, kUsualGrowth);
   const auto begin = (reinterpret_cast<std::uintptr_t>(block) + page - 1) / page * page;
-  const auto end = reinterpret_cast<std::uintptr_t>(::sbrk(0)) / page * page;
+  char* const top = static_cast<char*>(::sbrk(0));
+  const auto top_byte = reinterpret_cast<std::uintptr_t>(top);
+  const std::uintptr_t end = top_byte / page * page;
   std::free(block);
   if (begin < end && end - begin <= room + mapping)  // else the block is not in the heap
-    (void)::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+    (void)::madvise(top - (top_byte - begin), end - begin, MADV_HUGEPAGE);
 }
 
 }  // namespace tracelens::app

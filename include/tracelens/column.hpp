@@ -88,7 +88,7 @@ class Column {
       memory = static_cast<T*>(resize_column_memory(memory_.get(), capacity * sizeof(T)));
     else
       std::free(memory_.get());
-    memory_.release();  // its memory is the new one, or is gone
+    (void)memory_.release();  // its memory is the new one, or is gone
     memory_.reset(memory);
     capacity_ = capacity;
   }

@@ -15,10 +15,10 @@ constexpr std::size_t kWorthHugePages = std::size_t{16} << 20;
 // To hand out gigabytes in small pages, and to take them back, takes a while. Not to have huge ones
 // is no failure.
 void advise_huge_pages(void* memory, std::size_t bytes) {
-  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto begin = (reinterpret_cast<std::uintptr_t>(memory) + page - 1) / page * page;
-  const auto end = (reinterpret_cast<std::uintptr_t>(memory) + bytes) / page * page;
-  (void)::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t before = (page - reinterpret_cast<std::uintptr_t>(memory) % page) % page;
+  const std::size_t whole = (bytes - before) / page * page;
+  (void)::madvise(static_cast<char*>(memory) + before, whole, MADV_HUGEPAGE);
 }
 
 }  // namespace
