@@ -41,9 +41,8 @@ std::string cell_text(const QueryCell& cell) {
 }
 
 void append_json_value(std::string& out, const QueryCell& cell) {
-  if (std::holds_alternative<std::monostate>(cell)) {
-    out += "null";
-  } else if (const auto* const real = std::get_if<double>(&cell); real && !std::isfinite(*real)) {
+  const auto* const real = std::get_if<double>(&cell);
+  if (std::holds_alternative<std::monostate>(cell) || (real && !std::isfinite(*real))) {
     out += "null";
   } else if (std::holds_alternative<std::int64_t>(cell) || std::holds_alternative<double>(cell)) {
     out += cell_text(cell);

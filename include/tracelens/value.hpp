@@ -26,7 +26,7 @@ class Value {
   Value(int value) : held_{std::int64_t{value}} {}  // NOLINT(*-explicit-*)
   Value(std::int64_t value) : held_{value} {}       // NOLINT(*-explicit-*)
   Value(double value) : held_{value} {}             // NOLINT(*-explicit-*)
-  Value(std::string value)                          // NOLINT(*-explicit-*)
+  Value(std::string value)  // NOLINT(*-explicit-*, *-value-param): it is moved
       : held_{std::make_shared<const std::string>(std::move(value))} {}
   Value(const char* value) : Value{std::string{value}} {}  // NOLINT(*-explicit-*)
 

@@ -180,7 +180,7 @@ std::vector<CallChain> kernel_call_stacks(const OpInput& input, FrameNames& fram
     }
     // The last one may have what was made for all: most ops have one kernel.
     const bool is_last = stacks.size() + 1 == positions.size();
-    CallChain stack = is_last ? std::move(to_op) : to_op;
+    CallChain stack = is_last ? std::move(to_op) : to_op;  // NOLINT(bugprone-use-after-move)
     stack.insert(stack.end(), below.begin() + (repeats_op ? 1 : 0), below.end());
     stacks.push_back(std::move(stack));
   }
