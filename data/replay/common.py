@@ -1,5 +1,5 @@
-# What the scripts for PyTorch and for JAX share. `tracelens replay` puts this text into each script, in
-# place of the lines that import it, so that a script is one file.
+# What the scripts for PyTorch and for JAX share. A script is one file: the parts in torch/ or jax/, joined in the
+# order of order.txt there, with this text in place of the lines that import it.
 
 import argparse
 import csv

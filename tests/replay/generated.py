@@ -19,6 +19,16 @@ sys.path.insert(0, str(ROOT / "data" / "replay"))  # common.py
 sys.path.insert(0, str(HERE / "stub"))
 
 
+def template(folder):
+    """The script of one framework as the build joins it, without records, as a module."""
+    parts = ROOT / "data" / "replay" / folder
+    text = "\n\n".join((parts / name).read_text() for name in (parts / "order.txt").read_text().split())
+    with tempfile.TemporaryDirectory() as place:
+        path = pathlib.Path(place) / "replay.py"
+        path.write_text(text)
+        return loaded(path)
+
+
 def loaded(path):
     """A script as a module."""
     spec = importlib.util.spec_from_file_location("replay", path)

@@ -11,11 +11,11 @@ import subprocess
 import unittest
 
 import generated
-from generated import DATA, ROOT, ScriptTest, loaded
+from generated import DATA, ScriptTest, loaded, template
 
 import jax  # noqa: E402  the stub
 
-replay = loaded(ROOT / "data" / "replay" / "replay_jax.py")
+replay = template("jax")
 OPTIONS = argparse.Namespace(device="cpu", seed=0, rounds=1, kernels=False, verbose=True, max_gib=0)
 
 

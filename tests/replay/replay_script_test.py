@@ -13,12 +13,12 @@ import unittest
 from unittest import mock
 
 import generated
-from generated import ROOT, ScriptTest, loaded
+from generated import ROOT, ScriptTest, template
 
 import common  # noqa: E402
 import torch  # noqa: E402  the stub
 
-replay = loaded(ROOT / "data" / "replay" / "replay.py")
+replay = template("torch")
 
 
 def options(**changes):

@@ -1,4 +1,4 @@
-// hlo_program.hpp: an HLO instruction with all it calls, as JSON that replay_jax.py runs.
+// hlo_program.hpp: an HLO instruction with all it calls, as JSON that the JAX script runs.
 //   hlo_program(module, place)
 //     {"computations": [{"root": 1, "body": [{"op": "parameter", "shape": "f32[8]{0}"}, ...]}]}
 // The first computation is the instruction itself, with its operands as parameters; "calls" are

@@ -1,4 +1,4 @@
-// The script: data/replay/replay.py or replay_jax.py with common.py and the records put in.
+// The script: the parts of data/replay/torch or jax, with common.py and the records put in.
 #include <fmt/format.h>
 
 #include <algorithm>
