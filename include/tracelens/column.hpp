@@ -3,22 +3,24 @@
 //   ts_ns.push_back(7);
 //   std::int64_t* const room = ts_ns.add_unwritten(1000);   // the next thousand, for others to write
 //   std::span<const std::int64_t> all = ts_ns;
-// Two things a vector cannot do: add values without writing them, so that the threads that have them
-// write them, each its own; and grow without being copied, since the system moves the pages of large columns.
+// Three things a vector cannot do: add values without writing them, so that the threads that have them
+// write them, each its own; grow without being copied, since the system moves the pages of large columns; and
+// leave no hole in the heap when it does, since a large column has pages of its own.
 // Growing moves the values: pointers into a column last until then.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdlib>
 #include <memory>
 #include <type_traits>
 #include <utility>
 
 namespace tracelens {
 
-// Room for `bytes`, with what was in `old`, which it takes the place of. Throws std::bad_alloc.
-[[nodiscard]] void* resize_column_memory(void* old, std::size_t bytes);
+// Room for `bytes`, with what was in the `old_bytes` at `old`, which it takes the place of; of 0 bytes there is
+// none, nullptr. Throws std::bad_alloc.
+[[nodiscard]] void* resize_column_memory(void* old, std::size_t old_bytes, std::size_t bytes);
+void free_column_memory(void* memory, std::size_t bytes);
 
 template <class T>
 class Column {
@@ -31,22 +33,22 @@ class Column {
       std::uninitialized_copy(other.begin(), other.end(), add_unwritten(other.size()));
   }
   Column(Column&& other) noexcept
-      : memory_{std::move(other.memory_)},
+      : data_{std::exchange(other.data_, nullptr)},
         size_{std::exchange(other.size_, 0)},
         capacity_{std::exchange(other.capacity_, 0)} {}
   Column& operator=(Column other) noexcept {
-    std::swap(memory_, other.memory_);
+    std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     std::swap(capacity_, other.capacity_);
     return *this;
   }
-  ~Column() = default;
+  ~Column() { free_column_memory(data_, capacity_ * sizeof(T)); }
 
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
   [[nodiscard]] bool empty() const { return size_ == 0; }
-  [[nodiscard]] T* data() { return memory_.get(); }
-  [[nodiscard]] const T* data() const { return memory_.get(); }
+  [[nodiscard]] T* data() { return data_; }
+  [[nodiscard]] const T* data() const { return data_; }
   [[nodiscard]] T* begin() { return data(); }
   [[nodiscard]] T* end() { return data() + size_; }
   [[nodiscard]] const T* begin() const { return data(); }
@@ -78,22 +80,14 @@ class Column {
   }
 
  private:
-  struct Free {
-    void operator()(T* memory) const { std::free(memory); }
-  };
   void grow(std::size_t least) { set_capacity(std::max({least, 2 * capacity_, std::size_t{16}})); }
   void set_capacity(std::size_t capacity) {
-    T* memory = nullptr;
-    if (capacity > 0)
-      memory = static_cast<T*>(resize_column_memory(memory_.get(), capacity * sizeof(T)));
-    else
-      std::free(memory_.get());
-    (void)memory_.release();  // its memory is the new one, or is gone
-    memory_.reset(memory);
+    data_ =
+        static_cast<T*>(resize_column_memory(data_, capacity_ * sizeof(T), capacity * sizeof(T)));
     capacity_ = capacity;
   }
 
-  std::unique_ptr<T, Free> memory_;
+  T* data_ = nullptr;  // owned
   std::size_t size_ = 0, capacity_ = 0;
 };
 

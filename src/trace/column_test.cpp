@@ -1,9 +1,13 @@
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <tracelens/column.hpp>
 #include <utility>
+#include <vector>
 
 namespace tracelens {
 namespace {
@@ -27,6 +31,38 @@ TEST(Column, RoomForOthersToWriteStandsBehindWhatIsThere) {
   EXPECT_EQ(column.size(), 4u);
   EXPECT_EQ(column[2], 3u);
   EXPECT_EQ(column.back(), 4u);
+}
+
+TEST(Column, KeepsItsValuesOnItsWayToPagesOfItsOwnAndBack) {
+  Column<std::int64_t> column;
+  const auto expect_counted = [&column](std::int64_t size) {
+    ASSERT_EQ(column.size(), static_cast<std::size_t>(size));
+    for (std::int64_t i = 0; i < size; ++i) ASSERT_EQ(column[static_cast<std::size_t>(i)], i);
+  };
+  for (std::int64_t i = 0; i < 10; ++i) column.push_back(i);
+  column.reserve(1 << 21);
+  expect_counted(10);
+  column.reserve(1 << 23);
+  expect_counted(10);
+  column.shrink_to_fit();
+  EXPECT_EQ(column.capacity(), 10u);
+  expect_counted(10);
+  for (std::int64_t i = 10; i < 1 << 20; ++i) column.push_back(i);
+  column.shrink_to_fit();
+  expect_counted(1 << 20);
+}
+
+TEST(Column, RoomThatIsNotUsedTakesNoMemory) {
+  Column<char> column;
+  column.reserve(std::size_t{12} << 20);
+  column.push_back('x');
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  std::vector<unsigned char> resident((column.capacity() + page - 1) / page);
+  ASSERT_EQ(::mincore(column.data(), column.capacity(), resident.data()), 0);
+  const auto used =
+      std::ranges::count_if(resident, [](unsigned char one) { return (one & 1) != 0; });
+  EXPECT_GE(used, 1);
+  EXPECT_LE(static_cast<std::size_t>(used), resident.size() / 2);  // one page, or a huge one
 }
 
 TEST(Column, CopiesAndMovesLikeAVector) {
