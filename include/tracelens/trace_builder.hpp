@@ -93,6 +93,8 @@ class TraceBuilder {
   // Room for about this many events in all; memory is only touched when used.
   void reserve(std::size_t events);
   void reserve(const ArgumentCounts& counts);
+  // So many times what there is, of every column.
+  void reserve_times(double times);
   EventId append(const EventRow& row);
   // Appends so many events at once for several threads to write: every one of the slots, before anything
   // is asked of these events. slots() may be called by any thread while others call set_aside(), intern() and
@@ -169,6 +171,8 @@ class TraceBuilder {
   void join_begin_end();
   void write_given_parents();
 
+  template <class Use>
+  void for_each_dense(Use&& use);
   template <class Use>
   void for_each_argument(Use&& use);
 

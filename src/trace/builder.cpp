@@ -73,16 +73,24 @@ SignatureId TraceBuilder::intern(Signature signature, std::string_view key_of_ar
   return {entry->second};
 }
 
+// Calls `use` with each column that all events have and its place in EventRow and EventSlots.
+template <class Use>
+void TraceBuilder::for_each_dense(Use&& use) {
+  using Row = EventRow;
+  using Slots = EventSlots;
+  use(trace_.ts_ns_, &Row::ts_ns, &Slots::ts_ns);
+  use(trace_.dur_ns_, &Row::dur_ns, &Slots::dur_ns);
+  use(trace_.correlations_, &Row::correlation, &Slots::correlations);
+  use(trace_.names_, &Row::name, &Slots::names);
+  use(trace_.tracks_, &Row::track, &Slots::tracks);
+  use(trace_.signatures_, &Row::signature, &Slots::signatures);
+  use(trace_.categories_, &Row::category, &Slots::categories);
+  use(trace_.phases_, &Row::phase, &Slots::phases);
+}
+
 void TraceBuilder::reserve(std::size_t events) {
   const std::unique_lock lock{*growing_};
-  trace_.ts_ns_.reserve(events);
-  trace_.dur_ns_.reserve(events);
-  trace_.correlations_.reserve(events);
-  trace_.names_.reserve(events);
-  trace_.tracks_.reserve(events);
-  trace_.signatures_.reserve(events);
-  trace_.categories_.reserve(events);
-  trace_.phases_.reserve(events);
+  for_each_dense([&](auto& column, auto, auto) { column.reserve(events); });
 }
 
 // Calls `use` with each column of arguments and its place in ArgumentCounts and EventSlots.
@@ -106,15 +114,18 @@ void TraceBuilder::reserve(const ArgumentCounts& counts) {
   for_each_argument([&](auto& column, auto count, auto) { column.reserve(counts.*count); });
 }
 
+void TraceBuilder::reserve_times(double times) {
+  const auto whole = [times](std::size_t count) {
+    return static_cast<std::size_t>(static_cast<double>(count) * times);
+  };
+  ArgumentCounts counts;
+  for_each_argument([&](auto& column, auto count, auto) { counts.*count = whole(column.size()); });
+  reserve(whole(size()));
+  reserve(counts);
+}
+
 EventId TraceBuilder::append(const EventRow& row) {
-  trace_.ts_ns_.push_back(row.ts_ns);
-  trace_.dur_ns_.push_back(row.dur_ns);
-  trace_.correlations_.push_back(row.correlation);
-  trace_.names_.push_back(row.name);
-  trace_.tracks_.push_back(row.track);
-  trace_.signatures_.push_back(row.signature);
-  trace_.categories_.push_back(row.category);
-  trace_.phases_.push_back(row.phase);
+  for_each_dense([&](auto& column, auto value, auto) { column.push_back(row.*value); });
   return {static_cast<std::uint32_t>(trace_.size() - 1)};
 }
 
@@ -132,14 +143,7 @@ EventPlace TraceBuilder::set_aside(std::size_t events, const ArgumentCounts& arg
   });
   std::unique_lock lock{*growing_, std::defer_lock};
   if (!has_room) lock.lock();
-  trace_.ts_ns_.add_unwritten(events);
-  trace_.dur_ns_.add_unwritten(events);
-  trace_.correlations_.add_unwritten(events);
-  trace_.names_.add_unwritten(events);
-  trace_.tracks_.add_unwritten(events);
-  trace_.signatures_.add_unwritten(events);
-  trace_.categories_.add_unwritten(events);
-  trace_.phases_.add_unwritten(events);
+  for_each_dense([&](auto& column, auto, auto) { column.add_unwritten(events); });
   for_each_argument(
       [&](auto& column, auto count, auto) { column.add_unwritten(arguments.*count); });
   return place;
@@ -148,17 +152,9 @@ EventPlace TraceBuilder::set_aside(std::size_t events, const ArgumentCounts& arg
 EventSlots TraceBuilder::slots(const EventPlace& place) {
   EventSlots slots;
   slots.stay = std::shared_lock{*growing_};
-  const auto part = [&place](auto& column) {
-    return std::span{column.data() + place.first.row, place.events};
-  };
-  slots.ts_ns = part(trace_.ts_ns_);
-  slots.dur_ns = part(trace_.dur_ns_);
-  slots.correlations = part(trace_.correlations_);
-  slots.names = part(trace_.names_);
-  slots.tracks = part(trace_.tracks_);
-  slots.signatures = part(trace_.signatures_);
-  slots.categories = part(trace_.categories_);
-  slots.phases = part(trace_.phases_);
+  for_each_dense([&](auto& column, auto, auto part) {
+    slots.*part = {column.data() + place.first.row, place.events};
+  });
   for_each_argument([&](auto& column, auto count, auto argument) {
     slots.*argument = column.slots(place.before.*count, place.arguments.*count);
   });

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -66,6 +67,25 @@ TEST(TraceBuilder, ThreadsWriteEventsThatWereSetAside) {
   ASSERT_EQ(trace.streams().size(), kThreads * kPieces);
   for (std::uint32_t row = 2; row < trace.size(); row += kEvents)
     ASSERT_EQ(trace.streams().at({row}), row - 1);
+}
+
+TEST(TraceBuilder, ColumnsStayWhereTheyAreAsLongAsThereIsRoomForSoManyTimes) {
+  constexpr std::uint32_t kFirst = 100, kTimes = 50;
+  TraceBuilder builder;
+  const auto append = [&builder] {
+    builder.set_stream(builder.append({.phase = Phase::kComplete}), 7);
+  };
+  const auto places = [&builder] {
+    const EventSlots slots = builder.slots({.first = {0}, .arguments = {}, .before = {}});
+    return std::tuple{slots.ts_ns.data(), slots.phases.data(), slots.streams.rows.data(),
+                      slots.streams.values.data()};
+  };
+  for (std::uint32_t i = 0; i < kFirst; ++i) append();
+  builder.reserve_times(kTimes);
+  const auto before = places();
+  while (builder.size() < std::size_t{kFirst} * kTimes) append();
+  EXPECT_EQ(places(), before);
+  EXPECT_EQ(std::move(builder).finish().streams().size(), std::size_t{kFirst} * kTimes);
 }
 
 TEST(TraceBuilder, KeepsSparseArgumentsByEvent) {

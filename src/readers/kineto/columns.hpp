@@ -24,8 +24,6 @@ class BlockMerger {
   void prepare(const ParsedBlock& block);
   void number(const ParsedBlock& block);
   void write(const ParsedBlock& block) const;
-  // Where the rows of the block are that was numbered last.
-  [[nodiscard]] const EventPlace& place() const { return place_; }
   void append(const ParsedBlock& block) {
     prepare(block);
     number(block);

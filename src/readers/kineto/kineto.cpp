@@ -13,7 +13,6 @@
 #include <cctype>
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <optional>
 #include <tracelens/error.hpp>
 #include <tracelens/trace_builder.hpp>
@@ -31,6 +30,7 @@
 #include "readers/kineto/event.hpp"
 #include "readers/kineto/text_limits.hpp"
 #include "readers/kit/ordered_work.hpp"
+#include "readers/kit/room_estimate.hpp"
 #include "readers/kit/source.hpp"
 
 namespace tracelens {
@@ -47,10 +47,6 @@ constexpr std::size_t kCutSearchBytes = std::size_t{64} << 10;
 // Members besides the events are kept whole; a file with more than this before its events is no
 // trace.
 constexpr std::size_t kLongestHeader = std::size_t{256} << 20;
-// Of the file, before memory is set aside for the rest; and how much more of it before that is done again.
-constexpr double kEnoughToEstimate = 1. / 64, kNextEstimate = 4;
-// The first estimate is the worst one; of later ones columns that are large enough take no notice.
-constexpr double kMoreThanFirst = 1.4, kMoreThanEstimated = 1.15, kLargeEnough = 1.02;
 
 bool is_space(char c) { return static_cast<unsigned char>(c) <= ' '; }
 
@@ -418,43 +414,9 @@ class Assembly {
                             list_end_ + limits_.tail);
   }
 
-  // Room for the whole, as far as what is there tells, so that columns seldom move while threads write
-  // into them. Memory is only touched when used; where so much may not be asked for, columns grow.
-  void try_reserve(const EventPlace& last, double fraction) {
-    try {
-      reserve(last, fraction);
-    } catch (const std::bad_alloc&) {
-    }
-  }
-
-  void reserve(const EventPlace& last, double fraction) {
-    const double events = static_cast<double>(builder_.size()) / fraction;
-    if (events * kLargeEnough <= reserved_) return;
-    const double more = reserved_ == 0 ? kMoreThanFirst : kMoreThanEstimated;
-    const double scale = more / fraction;
-    const auto whole = [scale](std::size_t before, std::size_t own) {
-      return static_cast<std::size_t>(static_cast<double>(before + own) * scale);
-    };
-    builder_.reserve(whole(builder_.size(), 0));
-    const ArgumentCounts &before = last.before, &own = last.arguments;
-    builder_.reserve({.external_ids = whole(before.external_ids, own.external_ids),
-                      .sequences = whole(before.sequences, own.sequences),
-                      .forward_threads = whole(before.forward_threads, own.forward_threads),
-                      .streams = whole(before.streams, own.streams),
-                      .devices = whole(before.devices, own.devices),
-                      .call_stacks = whole(before.call_stacks, own.call_stacks),
-                      .details = whole(before.details, own.details),
-                      .category_texts = whole(before.category_texts, own.category_texts),
-                      .memory_changes = whole(before.memory_changes, own.memory_changes)});
-    reserved_ = events * more;
-  }
-
   void report(const Worker& worker) {
     const Block& block = worker.block;
-    if (block.fraction >= estimate_at_ && block.fraction < 1) {
-      estimate_at_ = block.fraction * kNextEstimate;
-      try_reserve(worker.merger.place(), block.fraction);
-    }
+    room_.reach(block.fraction);
     if (options_.on_progress)
       options_.on_progress({block.fraction, builder_.source().text_bytes, builder_.size()});
   }
@@ -473,8 +435,7 @@ class Assembly {
   bool is_behind_cut_ = false;
   StrayControls controls_;
   bool list_closed_ = false;
-  double estimate_at_ = kEnoughToEstimate;
-  double reserved_ = 0;  // events there is room for
+  RoomEstimate room_{builder_};  // columns seldom move then while threads write into them
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "io/threads.hpp"
+#include "readers/kit/room_estimate.hpp"
 #include "readers/rocprof/columns.hpp"
 #include "readers/rocprof/record_list.hpp"
 #include "readers/rocprof/values.hpp"
@@ -24,26 +25,22 @@ constexpr std::size_t kMostProcesses = 1 << 16;
 class Progress {
  public:
   Progress(const io::Stream& source, const ReadOptions& options, TraceBuilder& builder)
-      : source_{source}, options_{options}, builder_{builder} {}
+      : source_{source}, options_{options}, builder_{builder}, room_{builder} {}
 
   void count(std::uint64_t byte) {  // of a record
     if ((++records_ & 0xfff) == 0) tell(source_.progress(), byte);
   }
   void tell(double progress, std::uint64_t byte) {
     if (options_.on_progress) options_.on_progress({progress, byte, builder_.size()});
-    constexpr double kEnoughToEstimate = 0.25;  // of the file
-    if (has_reserved_ || progress < kEnoughToEstimate) return;
-    has_reserved_ = true;
-    builder_.reserve(
-        static_cast<std::size_t>(static_cast<double>(builder_.size()) / progress * 1.15));
+    room_.reach(progress);
   }
 
  private:
   const io::Stream& source_;
   const ReadOptions& options_;
   TraceBuilder& builder_;
+  RoomEstimate room_;
   std::uint64_t records_ = 0;
-  bool has_reserved_ = false;
 };
 
 class ProcessReader {
