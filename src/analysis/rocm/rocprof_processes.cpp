@@ -8,6 +8,7 @@
 
 #include "analysis/gpu/busy_time.hpp"
 #include "analysis/kit/cells.hpp"
+#include "trace/sparse_cursor.hpp"
 #include "trace/value_member.hpp"
 #include "tree/time_math.hpp"
 
@@ -65,19 +66,20 @@ std::optional<Table> processes_table(const Trace& trace) {
       {"busy share", Kind::kReal, "%", "of the run"},
   };
   Table table{"processes", "What each process of the profile ran", columns};
+  SparseCursor devices{trace.devices()};
   for (const ProfiledProcess& process : profiled_processes(trace)) {
     std::int64_t kernels = 0, copies = 0, calls = 0;
     std::vector<EventId> work;
+    std::set<std::int64_t> gpus;
     for (std::uint32_t row = process.first_row; row < process.end_row; ++row) {
       const Category category = trace.category({row});
       calls += is_runtime(category) ? 1 : 0;
       if (!is_gpu(category)) continue;
       ++(category == Category::kKernel ? kernels : copies);
-      if (trace.ts_ns()[row] != kAbsent) work.push_back({row});
+      if (trace.ts_ns()[row] == kAbsent) continue;
+      work.push_back({row});
+      if (const auto gpu = devices.at({row})) gpus.insert(*gpu);
     }
-    std::set<std::int64_t> gpus;
-    for (const std::int64_t gpu : gather(trace.devices(), work))
-      if (gpu != kAbsent) gpus.insert(gpu);
     const std::int64_t busy = busy_ns(trace, work);
     const std::int64_t run = std::max<std::int64_t>(0, minus_ns(process.fini_ns, process.init_ns));
     table.add_row(process.pid, process.host, process.command,
