@@ -30,7 +30,6 @@
 #include <string>
 #include <string_view>
 #include <tracelens/trace.hpp>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -164,6 +163,7 @@ class TraceBuilder {
   [[nodiscard]] static Trace excerpt(const Trace& trace, std::span<const EventId> kept);
 
  private:
+  class Ids;
   struct BeginEnd {
     EventId event;
     bool is_begin;
@@ -179,7 +179,7 @@ class TraceBuilder {
   Trace trace_;
   std::unique_ptr<std::shared_mutex> growing_ = std::make_unique<std::shared_mutex>();
   std::unique_ptr<StringTable> strings_;
-  std::unordered_map<std::string, std::uint32_t> track_ids_, signature_ids_;
+  std::unique_ptr<Ids> track_ids_, signature_ids_;
   std::vector<BeginEnd> begin_end_;
   std::vector<std::pair<EventId, EventId>> given_parents_;  // (event, parent), as they were given
   std::int64_t last_launch_ = 0;

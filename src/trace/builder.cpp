@@ -19,16 +19,36 @@ std::string canonical(StringId name, std::string_view key_of_arguments) {
 
 }  // namespace
 
-TraceBuilder::TraceBuilder() : strings_{std::make_unique<StringTable>()} {}
+// Numbers by text.
+class TraceBuilder::Ids {
+ public:
+  // The number this key got first: `fresh` if it is new.
+  std::uint32_t find_or_add(std::string_view key, std::uint32_t fresh) {
+    const std::uint32_t place = keys_.intern(key).row;
+    if (place == ids_.size()) ids_.push_back(fresh);
+    return ids_[place];
+  }
+
+ private:
+  StringTable keys_;
+  std::vector<std::uint32_t> ids_;
+};
+
+TraceBuilder::TraceBuilder()
+    : strings_{std::make_unique<StringTable>()},
+      track_ids_{std::make_unique<Ids>()},
+      signature_ids_{std::make_unique<Ids>()} {}
 TraceBuilder::TraceBuilder(Trace&& finished)
     : trace_{std::move(finished)},
       strings_{std::make_unique<StringTable>(StringTable::Texts{
-          std::exchange(trace_.strings_, {}), std::exchange(trace_.text_blocks_, {})})} {
+          std::exchange(trace_.strings_, {}), std::exchange(trace_.text_blocks_, {})})},
+      track_ids_{std::make_unique<Ids>()},
+      signature_ids_{std::make_unique<Ids>()} {
   trace_.recorded_ = trace_.recorded();
   for (std::uint32_t id = 0; id < trace_.track_table_.size(); ++id)
-    track_ids_.try_emplace(track_key(trace_.track_table_[id]), id);
+    track_ids_->find_or_add(track_key(trace_.track_table_[id]), id);
   for (std::uint32_t id = 0; id < trace_.signature_table_.size(); ++id)
-    signature_ids_.try_emplace(
+    signature_ids_->find_or_add(
         canonical(trace_.signature_table_[id].name, key_of_arguments(trace_.signature_table_[id])),
         id);
   for (const std::int64_t id : trace_.correlations_) last_launch_ = std::max(last_launch_, id);
@@ -43,9 +63,9 @@ std::string_view TraceBuilder::text(StringId id) const { return strings_->text(i
 
 TrackId TraceBuilder::intern(const Track& track) {
   const auto fresh = static_cast<std::uint32_t>(trace_.track_table_.size());
-  const auto [entry, added] = track_ids_.try_emplace(track_key(track), fresh);
-  if (added) trace_.track_table_.push_back(track);
-  return {entry->second};
+  const std::uint32_t id = track_ids_->find_or_add(track_key(track), fresh);
+  if (id == fresh) trace_.track_table_.push_back(track);
+  return {id};
 }
 
 std::string TraceBuilder::key_of_arguments(const Signature& signature) {
@@ -67,10 +87,10 @@ SignatureId TraceBuilder::intern(Signature signature) {
 
 SignatureId TraceBuilder::intern(Signature signature, std::string_view key_of_arguments) {
   const auto fresh = static_cast<std::uint32_t>(trace_.signature_table_.size());
-  const auto [entry, added] =
-      signature_ids_.try_emplace(canonical(signature.name, key_of_arguments), fresh);
-  if (added) trace_.signature_table_.push_back(std::move(signature));
-  return {entry->second};
+  const std::uint32_t id =
+      signature_ids_->find_or_add(canonical(signature.name, key_of_arguments), fresh);
+  if (id == fresh) trace_.signature_table_.push_back(std::move(signature));
+  return {id};
 }
 
 // Calls `use` with each column that all events have and its place in EventRow and EventSlots.

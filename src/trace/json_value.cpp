@@ -231,6 +231,18 @@ class Parser {
   std::optional<Value> empty_;
 };
 
+template <class Integer>
+void append_number(std::string& text, Integer number) {
+  const fmt::format_int digits{number};
+  text.append(digits.data(), digits.size());
+}
+
+void append_with_length(std::string& text, std::string_view part) {
+  append_number(text, part.size());
+  text += ':';
+  text += part;
+}
+
 }  // namespace
 
 std::string unescape_json(std::string_view raw) {
@@ -270,23 +282,29 @@ void append_canonical_text(std::string& text, const Value& root) {
     Step& step = steps.back();
     const Value& value = *step.value;
     if (step.next == 0) {
-      const auto kind = static_cast<int>(value.kind());
+      text += static_cast<char>('0' + static_cast<int>(value.kind()));
       switch (value.kind()) {
         case Value::Kind::kBool:
+          text += value.as_bool() ? ":1;" : ":0;";
+          break;
         case Value::Kind::kInt:
-          fmt::format_to(std::back_inserter(text), "{}:{};", kind,
-                         value.kind() == Value::Kind::kBool ? value.as_bool() : value.as_int());
+          text += ':';
+          append_number(text, value.as_int());
+          text += ';';
           break;
         case Value::Kind::kReal:
-          fmt::format_to(std::back_inserter(text), "{}:{:x};", kind,
+          fmt::format_to(std::back_inserter(text), ":{:x};",
                          std::bit_cast<std::uint64_t>(value.as_real()));
           break;
         case Value::Kind::kText:
-          fmt::format_to(std::back_inserter(text), "{}:{}:{};", kind, value.as_text().size(),
-                         value.as_text());
+          text += ':';
+          append_with_length(text, value.as_text());
+          text += ';';
           break;
         default:
-          fmt::format_to(std::back_inserter(text), "{}({};", kind, value.items().size());
+          text += '(';
+          append_number(text, value.items().size());
+          text += ';';
       }
     }
     if (step.next == value.items().size()) {
@@ -294,8 +312,10 @@ void append_canonical_text(std::string& text, const Value& root) {
       continue;
     }
     const std::size_t i = step.next++;
-    if (!value.keys().empty())
-      fmt::format_to(std::back_inserter(text), "{}:{}=", value.keys()[i].size(), value.keys()[i]);
+    if (!value.keys().empty()) {
+      append_with_length(text, value.keys()[i]);
+      text += '=';
+    }
     steps.push_back({&value.items()[i], 0});
   }
 }

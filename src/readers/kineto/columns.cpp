@@ -21,6 +21,12 @@ bool is_in(const std::vector<IdType>& known, std::uint32_t local) {
   return local < known.size() && known[local].valid();
 }
 
+// A JSON value as written; null when there is none, or when it is none.
+Value parse_argument(std::string_view raw) {
+  if (raw.empty()) return {};
+  return parse_json_value(raw).value_or(Value{});
+}
+
 // One column of arguments. `value` gives what the trace keeps of it.
 template <class Raw, class Slots, class ToValue>
 void write_arguments(const std::vector<Raw>& block, std::uint32_t first, const Slots& slots,
@@ -159,20 +165,36 @@ TrackId BlockMerger::track(std::uint32_t local) {
 }
 
 KnownSignature& BlockMerger::known_signature(std::uint32_t local) {
-  if (local >= parsed_signatures_.size()) parsed_signatures_.resize(std::size_t{local} + 1);
-  KnownSignature*& known = parsed_signatures_[local];
+  if (local >= known_signatures_.size()) known_signatures_.resize(std::size_t{local} + 1);
+  KnownSignature*& known = known_signatures_[local];
   if (known == nullptr) {
-    const RawSignature& raw = parser_.signatures()[local];
+    const RawSignature& raw = parser_.signatures().all()[local];
     const auto [signature, is_new] = known_.find_or_add(parser_.strings().text({raw.name}), raw);
     known = &signature;
-    if (is_new) known->parse();
+    if (is_new) known->put(parsed_signature(local));
   }
   return *known;
 }
 
+Signature BlockMerger::parsed_signature(std::uint32_t local) {
+  const RawSignatures& raw = parser_.signatures();
+  const auto argument = [&](std::uint32_t part) -> const Value& {
+    if (part >= arguments_.size()) arguments_.resize(std::size_t{part} + 1);
+    if (!arguments_[part]) arguments_[part] = parse_argument(raw.text(part));
+    return *arguments_[part];
+  };
+  const auto [dims, types, strides, concrete] = raw.parts(local);
+  return {.name = {},
+          .dims = argument(dims),
+          .types = argument(types),
+          .strides = argument(strides),
+          .concrete = argument(concrete)};
+}
+
 SignatureId BlockMerger::signature(std::uint32_t local) {
   return remember(signatures_, local, [&] {
-    return known_signature(local).id(builder_, string(parser_.signatures()[local].name));
+    return known_signature(local).id(builder_, string(parser_.signatures().all()[local].name),
+                                     [&] { return parsed_signature(local); });
   });
 }
 

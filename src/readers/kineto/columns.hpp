@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <tracelens/trace_builder.hpp>
 #include <vector>
 
@@ -40,6 +41,7 @@ class BlockMerger {
   TrackId track(std::uint32_t local);
   SignatureId signature(std::uint32_t local);
   KnownSignature& known_signature(std::uint32_t local);
+  Signature parsed_signature(std::uint32_t local);
 
   const EventParser& parser_;
   TraceBuilder& builder_;
@@ -48,7 +50,8 @@ class BlockMerger {
   std::vector<StringId> strings_, json_texts_;
   std::vector<TrackId> tracks_;
   std::vector<SignatureId> signatures_;
-  std::vector<KnownSignature*> parsed_signatures_;  // by local id
+  std::vector<KnownSignature*> known_signatures_;  // by local id
+  std::vector<std::optional<Value>> arguments_;    // by part of a local signature
 
   // --- of the block at hand ---
   std::vector<std::uint32_t> new_rows_;  // those that name something for the first time

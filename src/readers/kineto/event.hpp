@@ -170,7 +170,7 @@ class EventParser {
   [[nodiscard]] const StringTable& strings() const { return strings_; }  // between quotes, escaped
   [[nodiscard]] const StringTable& json_texts() const { return *json_texts_; }  // whole values
   [[nodiscard]] const std::vector<RawTrack>& tracks() const { return tracks_; }
-  [[nodiscard]] const std::vector<RawSignature>& signatures() const { return signatures_.all(); }
+  [[nodiscard]] const RawSignatures& signatures() const { return signatures_; }
 
  private:
   // An element with control characters in its strings, read as if they were escaped. False when it

@@ -1,11 +1,15 @@
 // known_signatures.hpp: the arguments of the trace's ops, each distinct set parsed once for all parsers.
-//   KnownSignatures known;                                      // one per trace
-//   const auto [signature, is_new] = known.find_or_add("aten::mm", raw);   // any thread
-//   if (is_new) signature.parse();                              // any thread: nobody waits
-//   SignatureId id = signature.id(builder, name);               // one thread at a time
-// Lists of tensors are long: parsing them where blocks take turns would keep the other threads waiting.
+//   KnownSignatures known;                                                // one per trace
+//   const auto [signature, is_new] = known.find_or_add("aten::mm", raw);  // any thread
+//   if (is_new) signature.put(parsed(raw));                               // the thread that added it
+//   SignatureId id = signature.id(builder, name, [&] { return parsed(raw); });   // one thread at a time
+// Lists of tensors are long: parsing them where blocks take turns would keep the other threads waiting. And nobody
+// waits here, since threads that read the same steps ask for the same signatures at the same time.
 #pragma once
 
+#include <array>
+#include <atomic>
+#include <cstddef>
 #include <deque>
 #include <mutex>
 #include <string>
@@ -20,33 +24,56 @@ namespace tracelens::kineto {
 
 class KnownSignature {
  public:
-  explicit KnownSignature(const RawSignature& raw) : raw_{raw} {}
-  // Once: whoever comes while another parses waits.
-  void parse();
-  // `name`: of the op, in the trace. Parses what nobody has parsed.
-  SignatureId id(TraceBuilder& builder, StringId name);
+  KnownSignature(std::string_view name, const RawSignature& raw) : name_{name}, raw_{raw} {}
+  [[nodiscard]] bool is(std::string_view name, const RawSignature& raw) const {
+    return name_ == name && raw_ == raw;
+  }
+
+  void put(Signature parsed) {
+    parsed_ = Parsed{std::move(parsed)};
+    has_parsed_.store(true, std::memory_order_release);
+  }
+  // `name`: of the op, in the trace. `parse` is asked where put() was not called yet.
+  template <class Parse>
+  SignatureId id(TraceBuilder& builder, StringId name, Parse&& parse) {
+    if (id_.valid()) return id_;
+    const bool has_parsed = has_parsed_.load(std::memory_order_acquire);
+    Parsed own = has_parsed ? std::exchange(parsed_, {}) : Parsed{parse()};
+    own.signature.name = name;
+    return id_ = builder.intern(std::move(own.signature), own.key);
+  }
 
  private:
+  struct Parsed {
+    Parsed() = default;
+    Parsed(Signature from)  // NOLINT(*-explicit-*)
+        : signature{std::move(from)}, key{TraceBuilder::key_of_arguments(signature)} {}
+    Signature signature;
+    std::string key;
+  };
+
+  std::string_view name_;
   RawSignature raw_;
-  std::once_flag is_parsed_;
-  Signature parsed_;  // until it has an id
-  std::string key_;   // see TraceBuilder::key_of_arguments()
+  Parsed parsed_;  // until it has an id
+  std::atomic<bool> has_parsed_ = false;
   SignatureId id_;
 };
 
 class KnownSignatures {
  public:
-  // `name`: as written. What it gives stays where it is.
+  // `name`: as written. The texts must stay until all are found; what it gives stays where it is.
   std::pair<KnownSignature&, bool> find_or_add(std::string_view name, RawSignature raw);
 
  private:
-  std::mutex mutex_;
-  StringTable names_;
-  RawSignatures raw_;  // by names_
-  std::deque<KnownSignature> all_;
-};
+  // Which one a signature belongs to, its hash tells.
+  struct Part {
+    std::mutex mutex;
+    IdIndex index;
+    std::deque<KnownSignature> all;
+  };
+  static constexpr std::size_t kParts = 32;
 
-// A JSON value as written; null when there is none, or when it is none.
-[[nodiscard]] Value parse_argument(std::string_view raw);
+  std::array<Part, kParts> parts_;
+};
 
 }  // namespace tracelens::kineto

@@ -3,17 +3,20 @@
 namespace tracelens::kineto {
 
 std::uint32_t RawSignatures::intern(const RawSignature& signature) {
+  const Parts parts{texts_.intern(signature.dims).row, texts_.intern(signature.types).row,
+                    texts_.intern(signature.strides).row, texts_.intern(signature.concrete).row};
   std::uint64_t hash = signature.name;
-  for (const auto part : {signature.dims, signature.types, signature.strides, signature.concrete})
-    hash = mix_hash(hash, hash_text(part));
+  for (const std::uint32_t part : parts) hash = mix_hash(hash, part);
   return index_.find_or_add(
-      hash, [&](std::uint32_t id) { return all_[id] == signature; },
+      hash,
+      [&](std::uint32_t id) { return all_[id].name == signature.name && parts_[id] == parts; },
       [&] {
         all_.push_back({.name = signature.name,
-                        .dims = texts_.copy(signature.dims),
-                        .types = texts_.copy(signature.types),
-                        .strides = texts_.copy(signature.strides),
-                        .concrete = texts_.copy(signature.concrete)});
+                        .dims = text(parts[0]),
+                        .types = text(parts[1]),
+                        .strides = text(parts[2]),
+                        .concrete = text(parts[3])});
+        parts_.push_back(parts);
         return static_cast<std::uint32_t>(all_.size() - 1);
       });
 }
