@@ -30,11 +30,13 @@
 #include <string>
 #include <string_view>
 #include <tracelens/trace.hpp>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace tracelens {
 
+class IdIndex;
 class StringTable;
 
 // The dense columns of one event.
@@ -85,9 +87,9 @@ class TraceBuilder {
   StringId intern(std::string_view text);
   TrackId intern(const Track& track);
   SignatureId intern(Signature signature);
-  // With the key of its arguments, which another thread may have made.
-  static std::string key_of_arguments(const Signature& signature);
-  SignatureId intern(Signature signature, std::string_view key_of_arguments);
+  // With the hash of its arguments, which another thread may have made.
+  static std::uint64_t hash_of_arguments(const Signature& signature);
+  SignatureId intern(Signature signature, std::uint64_t hash_of_arguments);
 
   // Room for about this many events in all; memory is only touched when used.
   void reserve(std::size_t events);
@@ -163,13 +165,14 @@ class TraceBuilder {
   [[nodiscard]] static Trace excerpt(const Trace& trace, std::span<const EventId> kept);
 
  private:
-  class Ids;
   struct BeginEnd {
     EventId event;
     bool is_begin;
   };
   void join_begin_end();
   void write_given_parents();
+  std::uint32_t find_or_add(const Signature& signature, std::uint64_t hash_of_arguments,
+                            std::uint32_t fresh);
 
   template <class Use>
   void for_each_dense(Use&& use);
@@ -179,7 +182,8 @@ class TraceBuilder {
   Trace trace_;
   std::unique_ptr<std::shared_mutex> growing_ = std::make_unique<std::shared_mutex>();
   std::unique_ptr<StringTable> strings_;
-  std::unique_ptr<Ids> track_ids_, signature_ids_;
+  std::unordered_map<std::string, std::uint32_t> track_ids_;
+  std::unique_ptr<IdIndex> signature_index_;
   std::vector<BeginEnd> begin_end_;
   std::vector<std::pair<EventId, EventId>> given_parents_;  // (event, parent), as they were given
   std::int64_t last_launch_ = 0;

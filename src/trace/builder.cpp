@@ -1,7 +1,5 @@
 #include <tracelens/trace_builder.hpp>
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <mutex>
 #include <utility>
@@ -13,44 +11,35 @@
 namespace tracelens {
 namespace {
 
-std::string canonical(StringId name, std::string_view key_of_arguments) {
-  return fmt::format("{}|{}", name.row, key_of_arguments);
+// The same for arguments that are the same.
+std::string key_of_arguments(const Signature& signature) {
+  constexpr std::size_t kUsualSize = 500;
+  std::string key;
+  key.reserve(kUsualSize);
+  for (const Value* part :
+       {&signature.dims, &signature.types, &signature.strides, &signature.concrete}) {
+    append_canonical_text(key, *part);
+    key += '|';
+  }
+  return key;
 }
 
 }  // namespace
 
-// Numbers by text.
-class TraceBuilder::Ids {
- public:
-  // The number this key got first: `fresh` if it is new.
-  std::uint32_t find_or_add(std::string_view key, std::uint32_t fresh) {
-    const std::uint32_t place = keys_.intern(key).row;
-    if (place == ids_.size()) ids_.push_back(fresh);
-    return ids_[place];
-  }
-
- private:
-  StringTable keys_;
-  std::vector<std::uint32_t> ids_;
-};
-
 TraceBuilder::TraceBuilder()
-    : strings_{std::make_unique<StringTable>()},
-      track_ids_{std::make_unique<Ids>()},
-      signature_ids_{std::make_unique<Ids>()} {}
+    : strings_{std::make_unique<StringTable>()}, signature_index_{std::make_unique<IdIndex>()} {}
 TraceBuilder::TraceBuilder(Trace&& finished)
     : trace_{std::move(finished)},
       strings_{std::make_unique<StringTable>(StringTable::Texts{
           std::exchange(trace_.strings_, {}), std::exchange(trace_.text_blocks_, {})})},
-      track_ids_{std::make_unique<Ids>()},
-      signature_ids_{std::make_unique<Ids>()} {
+      signature_index_{std::make_unique<IdIndex>()} {
   trace_.recorded_ = trace_.recorded();
   for (std::uint32_t id = 0; id < trace_.track_table_.size(); ++id)
-    track_ids_->find_or_add(track_key(trace_.track_table_[id]), id);
-  for (std::uint32_t id = 0; id < trace_.signature_table_.size(); ++id)
-    signature_ids_->find_or_add(
-        canonical(trace_.signature_table_[id].name, key_of_arguments(trace_.signature_table_[id])),
-        id);
+    track_ids_.try_emplace(track_key(trace_.track_table_[id]), id);
+  for (std::uint32_t id = 0; id < trace_.signature_table_.size(); ++id) {
+    const Signature& signature = trace_.signature_table_[id];
+    (void)find_or_add(signature, hash_of_arguments(signature), id);
+  }
   for (const std::int64_t id : trace_.correlations_) last_launch_ = std::max(last_launch_, id);
 }
 TraceBuilder::TraceBuilder(TraceBuilder&&) noexcept = default;
@@ -63,32 +52,33 @@ std::string_view TraceBuilder::text(StringId id) const { return strings_->text(i
 
 TrackId TraceBuilder::intern(const Track& track) {
   const auto fresh = static_cast<std::uint32_t>(trace_.track_table_.size());
-  const std::uint32_t id = track_ids_->find_or_add(track_key(track), fresh);
-  if (id == fresh) trace_.track_table_.push_back(track);
-  return {id};
+  const auto [entry, added] = track_ids_.try_emplace(track_key(track), fresh);
+  if (added) trace_.track_table_.push_back(track);
+  return {entry->second};
 }
 
-std::string TraceBuilder::key_of_arguments(const Signature& signature) {
-  constexpr std::size_t kUsualSize = 500;
-  std::string key;
-  key.reserve(kUsualSize);
-  for (const Value* part :
-       {&signature.dims, &signature.types, &signature.strides, &signature.concrete}) {
-    append_canonical_text(key, *part);
-    key += '|';
-  }
-  return key;
+std::uint64_t TraceBuilder::hash_of_arguments(const Signature& signature) {
+  return hash_text(key_of_arguments(signature));
+}
+
+std::uint32_t TraceBuilder::find_or_add(const Signature& signature, std::uint64_t hash_of_arguments,
+                                        std::uint32_t fresh) {
+  const auto is_same = [&](std::uint32_t id) {
+    const Signature& other = trace_.signature_table_[id];
+    return other.name == signature.name && key_of_arguments(other) == key_of_arguments(signature);
+  };
+  return signature_index_->find_or_add(mix_hash(hash_of_arguments, signature.name.row), is_same,
+                                       [fresh] { return fresh; });
 }
 
 SignatureId TraceBuilder::intern(Signature signature) {
-  const std::string key = key_of_arguments(signature);
-  return intern(std::move(signature), key);
+  const std::uint64_t hash = hash_of_arguments(signature);
+  return intern(std::move(signature), hash);
 }
 
-SignatureId TraceBuilder::intern(Signature signature, std::string_view key_of_arguments) {
+SignatureId TraceBuilder::intern(Signature signature, std::uint64_t hash_of_arguments) {
   const auto fresh = static_cast<std::uint32_t>(trace_.signature_table_.size());
-  const std::uint32_t id =
-      signature_ids_->find_or_add(canonical(signature.name, key_of_arguments), fresh);
+  const std::uint32_t id = find_or_add(signature, hash_of_arguments, fresh);
   if (id == fresh) trace_.signature_table_.push_back(std::move(signature));
   return {id};
 }

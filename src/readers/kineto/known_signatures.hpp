@@ -10,9 +10,9 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <mutex>
-#include <string>
 #include <string_view>
 #include <tracelens/trace_builder.hpp>
 #include <utility>
@@ -40,16 +40,16 @@ class KnownSignature {
     const bool has_parsed = has_parsed_.load(std::memory_order_acquire);
     Parsed own = has_parsed ? std::exchange(parsed_, {}) : Parsed{parse()};
     own.signature.name = name;
-    return id_ = builder.intern(std::move(own.signature), own.key);
+    return id_ = builder.intern(std::move(own.signature), own.hash);
   }
 
  private:
   struct Parsed {
     Parsed() = default;
     Parsed(Signature from)  // NOLINT(*-explicit-*)
-        : signature{std::move(from)}, key{TraceBuilder::key_of_arguments(signature)} {}
+        : signature{std::move(from)}, hash{TraceBuilder::hash_of_arguments(signature)} {}
     Signature signature;
-    std::string key;
+    std::uint64_t hash = 0;
   };
 
   std::string_view name_;
