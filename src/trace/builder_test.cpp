@@ -29,6 +29,27 @@ TEST(TraceBuilder, GivesEqualSignaturesAndTracksOneId) {
   EXPECT_NE(builder.intern(Track{"7", 1}), seven);  // a word is not a number
 }
 
+TEST(TraceBuilder, SignaturesWithTheSameHashAreTwo) {
+  TraceBuilder builder;
+  const StringId mm = builder.intern("aten::mm");
+  constexpr std::uint64_t kHash = 7;
+  const SignatureId one = builder.intern({mm, Value::tuple({1}), {}, {}, {}}, kHash);
+  const SignatureId two = builder.intern({mm, Value::tuple({2}), {}, {}, {}}, kHash);
+  EXPECT_NE(one, two);
+  EXPECT_EQ(builder.intern({mm, Value::tuple({1}), {}, {}, {}}, kHash), one);
+  EXPECT_NE(builder.intern({mm, Value::list({1}), {}, {}, {}}, kHash), one);
+}
+
+TEST(TraceBuilder, AFinishedTraceGoesOnWithItsSignatures) {
+  TraceBuilder first;
+  const StringId mm = first.intern("aten::mm");
+  const Signature signature{mm, Value::tuple({8}), {}, {}, {}};
+  const SignatureId id = first.intern(signature);
+  TraceBuilder second{std::move(first).finish()};
+  EXPECT_EQ(second.intern(signature), id);
+  EXPECT_NE(second.intern({mm, Value::tuple({9}), {}, {}, {}}), id);
+}
+
 TEST(TraceBuilder, ThreadsWriteEventsThatWereSetAside) {
   constexpr std::uint32_t kThreads = 4, kPieces = 200, kEvents = 50;
   TraceBuilder builder;

@@ -17,7 +17,7 @@ namespace tracelens::kineto {
 // Four JSON values as written; empty when the event does not have the argument.
 struct RawSignature {
   std::uint32_t name = 0;
-  std::string_view dims, types, strides, concrete;
+  std::string_view dims = {}, types = {}, strides = {}, concrete = {};
   bool operator==(const RawSignature&) const = default;
 };
 
