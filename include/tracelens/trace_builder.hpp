@@ -94,8 +94,8 @@ class TraceBuilder {
   // Room for about this many events in all; memory is only touched when used.
   void reserve(std::size_t events);
   void reserve(const ArgumentCounts& counts);
-  // So many times what there is, of every column.
-  void reserve_times(double times);
+  // So many times what there is, of every column; all of it, or std::bad_alloc and no room at all.
+  void reserve_scaled(double factor);
   EventId append(const EventRow& row);
   // Appends so many events at once for several threads to write: every one of the slots, before anything
   // is asked of these events. slots() may be called by any thread while others call set_aside(), intern() and
@@ -171,8 +171,9 @@ class TraceBuilder {
   };
   void join_begin_end();
   void write_given_parents();
-  std::uint32_t find_or_add(const Signature& signature, std::uint64_t hash_of_arguments,
-                            std::uint32_t fresh);
+  void give_back_room();
+  template <class Add>
+  std::uint32_t find_or_add(const Signature& signature, std::uint64_t hash_of_arguments, Add&& add);
 
   template <class Use>
   void for_each_dense(Use&& use);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <new>
 #include <utility>
 
 #include "trace/json_value.hpp"
@@ -38,7 +39,7 @@ TraceBuilder::TraceBuilder(Trace&& finished)
     track_ids_.try_emplace(track_key(trace_.track_table_[id]), id);
   for (std::uint32_t id = 0; id < trace_.signature_table_.size(); ++id) {
     const Signature& signature = trace_.signature_table_[id];
-    (void)find_or_add(signature, hash_of_arguments(signature), id);
+    (void)find_or_add(signature, hash_of_arguments(signature), [id] { return id; });
   }
   for (const std::int64_t id : trace_.correlations_) last_launch_ = std::max(last_launch_, id);
 }
@@ -61,14 +62,15 @@ std::uint64_t TraceBuilder::hash_of_arguments(const Signature& signature) {
   return hash_text(key_of_arguments(signature));
 }
 
+template <class Add>
 std::uint32_t TraceBuilder::find_or_add(const Signature& signature, std::uint64_t hash_of_arguments,
-                                        std::uint32_t fresh) {
+                                        Add&& add) {
   const auto is_same = [&](std::uint32_t id) {
     const Signature& other = trace_.signature_table_[id];
     return other.name == signature.name && key_of_arguments(other) == key_of_arguments(signature);
   };
   return signature_index_->find_or_add(mix_hash(hash_of_arguments, signature.name.row), is_same,
-                                       [fresh] { return fresh; });
+                                       add);
 }
 
 SignatureId TraceBuilder::intern(Signature signature) {
@@ -77,10 +79,10 @@ SignatureId TraceBuilder::intern(Signature signature) {
 }
 
 SignatureId TraceBuilder::intern(Signature signature, std::uint64_t hash_of_arguments) {
-  const auto fresh = static_cast<std::uint32_t>(trace_.signature_table_.size());
-  const std::uint32_t id = find_or_add(signature, hash_of_arguments, fresh);
-  if (id == fresh) trace_.signature_table_.push_back(std::move(signature));
-  return {id};
+  return {find_or_add(signature, hash_of_arguments, [&] {
+    trace_.signature_table_.push_back(std::move(signature));
+    return static_cast<std::uint32_t>(trace_.signature_table_.size() - 1);
+  })};
 }
 
 // Calls `use` with each column that all events have and its place in EventRow and EventSlots.
@@ -124,14 +126,27 @@ void TraceBuilder::reserve(const ArgumentCounts& counts) {
   for_each_argument([&](auto& column, auto count, auto) { column.reserve(counts.*count); });
 }
 
-void TraceBuilder::reserve_times(double times) {
-  const auto whole = [times](std::size_t count) {
-    return static_cast<std::size_t>(static_cast<double>(count) * times);
+void TraceBuilder::reserve_scaled(double factor) {
+  const auto whole = [factor](std::size_t count) {
+    constexpr double kMost = 1e15;  // more than any machine gives
+    return static_cast<std::size_t>(std::clamp(static_cast<double>(count) * factor, 0., kMost));
   };
   ArgumentCounts counts;
   for_each_argument([&](auto& column, auto count, auto) { counts.*count = whole(column.size()); });
-  reserve(whole(size()));
-  reserve(counts);
+  try {
+    reserve(whole(size()));
+    reserve(counts);
+  } catch (const std::bad_alloc&) {
+    // Where memory is limited, room counts like memory: what was to be had of it is missed elsewhere.
+    give_back_room();
+    throw;
+  }
+}
+
+void TraceBuilder::give_back_room() {
+  const std::unique_lock lock{*growing_};
+  for_each_dense([](auto& column, auto, auto) { column.shrink_to_fit(); });
+  for_each_argument([](auto& column, auto, auto) { column.shrink(); });
 }
 
 EventId TraceBuilder::append(const EventRow& row) {
@@ -144,9 +159,11 @@ EventPlace TraceBuilder::set_aside(std::size_t events, const ArgumentCounts& arg
                    .events = events,
                    .arguments = arguments,
                    .before = {}};
-  // Columns that move wait for those who write into them; they double, so that is seldom. Those that
-  // every event has grow alike: one speaks for all.
-  bool has_room = trace_.ts_ns_.capacity() - size() >= events;
+  // Columns that move wait for those who write into them; they double, so that is seldom.
+  bool has_room = true;
+  for_each_dense([&](auto& column, auto, auto) {
+    has_room = has_room && column.capacity() - column.size() >= events;
+  });
   for_each_argument([&](auto& column, auto count, auto) {
     place.before.*count = column.size();
     has_room = has_room && column.has_room(arguments.*count);

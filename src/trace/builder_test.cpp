@@ -1,8 +1,12 @@
 #include <tracelens/trace_builder.hpp>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <cstdint>
+#include <fstream>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 #include <thread>
@@ -102,11 +106,55 @@ TEST(TraceBuilder, ColumnsStayWhereTheyAreAsLongAsThereIsRoomForSoManyTimes) {
                       slots.streams.values.data()};
   };
   for (std::uint32_t i = 0; i < kFirst; ++i) append();
-  builder.reserve_times(kTimes);
+  builder.reserve_scaled(kTimes);
   const auto before = places();
   while (builder.size() < std::size_t{kFirst} * kTimes) append();
   EXPECT_EQ(places(), before);
   EXPECT_EQ(std::move(builder).finish().streams().size(), std::size_t{kFirst} * kTimes);
+}
+
+// The memory that this process may have in all, for the time being.
+class DataLimit {
+ public:
+  explicit DataLimit(std::uint64_t more) {
+    EXPECT_EQ(::getrlimit(RLIMIT_DATA, &before_), 0);
+    const rlimit low{.rlim_cur = in_use() + more, .rlim_max = before_.rlim_max};
+    EXPECT_EQ(::setrlimit(RLIMIT_DATA, &low), 0);
+  }
+  DataLimit(const DataLimit&) = delete;
+  DataLimit& operator=(const DataLimit&) = delete;
+  ~DataLimit() { ::setrlimit(RLIMIT_DATA, &before_); }
+
+  static std::uint64_t in_use() {
+    std::ifstream status{"/proc/self/status"};
+    for (std::string word; status >> word;)
+      if (std::uint64_t kilobytes = 0; word == "VmData:" && status >> kilobytes)
+        return kilobytes << 10;
+    ADD_FAILURE() << "no VmData";
+    return 0;
+  }
+
+ private:
+  rlimit before_{};
+};
+
+TEST(TraceBuilder, RoomForAllColumnsOrForNone) {
+  constexpr std::uint64_t kMebi = 1 << 20;
+  constexpr std::uint32_t kEvents = 1000;
+  TraceBuilder builder;
+  while (builder.size() < kEvents) builder.append({.phase = Phase::kComplete});
+  const std::uint64_t before = DataLimit::in_use();
+  {
+    const DataLimit limit{100 * kMebi};  // enough for the first column and not for the second
+    EXPECT_THROW(builder.reserve_scaled(8. * kMebi / kEvents), std::bad_alloc);
+  }
+  EXPECT_LT(DataLimit::in_use(), before + 32 * kMebi);
+  EXPECT_THROW(builder.reserve_scaled(1e300), std::bad_alloc);
+  for (const double nonsense : {-1., 0., 0.5}) builder.reserve_scaled(nonsense);
+  while (builder.size() < 2 * kEvents) builder.append({.phase = Phase::kFlowStart});
+  const Trace trace = std::move(builder).finish();
+  EXPECT_EQ(trace.phase({0}), Phase::kComplete);
+  EXPECT_EQ(trace.phase({2 * kEvents - 1}), Phase::kFlowStart);
 }
 
 TEST(TraceBuilder, KeepsSparseArgumentsByEvent) {

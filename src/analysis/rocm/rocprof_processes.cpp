@@ -66,7 +66,7 @@ std::optional<Table> processes_table(const Trace& trace) {
       {"busy share", Kind::kReal, "%", "of the run"},
   };
   Table table{"processes", "What each process of the profile ran", columns};
-  SparseCursor devices{trace.devices()};
+  SparseCursor devices{trace.devices()};  // processes follow each other, as in the file
   for (const ProfiledProcess& process : profiled_processes(trace)) {
     std::int64_t kernels = 0, copies = 0, calls = 0;
     std::vector<EventId> work;

@@ -416,7 +416,7 @@ class Assembly {
 
   void report(const Worker& worker) {
     const Block& block = worker.block;
-    room_.reach(block.fraction);
+    room_.estimate(block.fraction);
     if (options_.on_progress)
       options_.on_progress({block.fraction, builder_.source().text_bytes, builder_.size()});
   }

@@ -1,7 +1,7 @@
 // room_estimate.hpp: room for the columns of a whole trace, as far as tells what was read of it.
 //   RoomEstimate room{builder};
-//   ... room.reach(fraction);   // of the file, after some of its events
-// A column that grows step by step is copied, and leaves holes in the heap as large as the column itself.
+//   ... room.estimate(fraction);   // of the file that is read, after some of its events
+// A column that grows waits for the threads that write into it, and a small one leaves holes in the heap.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +15,14 @@ class RoomEstimate {
   explicit RoomEstimate(TraceBuilder& builder) : builder_{builder} {}
 
   // Where so much memory may not be asked for, columns grow as they need.
-  void reach(double fraction) {
-    if (fraction < next_ || fraction >= 1) return;
-    next_ = fraction * kNext;
+  void estimate(double fraction) {
+    if (fraction < next_ || fraction >= 1 || builder_.size() == 0) return;
+    next_ = std::min(fraction * kNext, (1 + fraction) / 2);  // a late first one is looked at again
     const double events = static_cast<double>(builder_.size()) / fraction;
     if (events * kLargeEnough <= reserved_) return;
     const double more = reserved_ == 0 ? kMoreThanFirst : kMoreThanLater;
     try {
-      builder_.reserve_times(more / fraction);
+      builder_.reserve_scaled(more / fraction);
       reserved_ = events * more;
     } catch (const std::bad_alloc&) {
     }

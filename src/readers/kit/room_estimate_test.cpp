@@ -20,11 +20,11 @@ TEST(RoomEstimate, AFileThatGoesOnAsItBeganGetsItsRoomOnce) {
   TraceBuilder builder;
   RoomEstimate room{builder};
   append(builder, 1000);
-  room.reach(1. / 64);
+  room.estimate(1. / 64);
   const std::int64_t* const place = place_of(builder);
   for (int part = 2; part < 64; ++part) {
     append(builder, static_cast<std::size_t>(part) * 1000);
-    room.reach(part / 64.);
+    room.estimate(part / 64.);
     ASSERT_EQ(place_of(builder), place) << part;
   }
 }
@@ -33,22 +33,28 @@ TEST(RoomEstimate, MoreRoomWhenThereTurnsOutToBeMore) {
   TraceBuilder builder;
   RoomEstimate room{builder};
   append(builder, 100);
-  room.reach(1. / 64);
+  room.estimate(1. / 64);
   append(builder, 20000);  // three times what was to be expected of the whole
-  room.reach(1. / 4);
+  room.estimate(1. / 4);
   const std::int64_t* const place = place_of(builder);
   append(builder, 80000);
   EXPECT_EQ(place_of(builder), place);
 }
 
-TEST(RoomEstimate, NothingIsSaidOfAnEmptyBeginningOrOfTheEnd) {
+TEST(RoomEstimate, AnEmptyBeginningAndTheEndSayNothing) {
   TraceBuilder builder;
   RoomEstimate room{builder};
-  room.reach(0);
-  room.reach(0.5);  // no events yet
-  room.reach(1);
-  append(builder, 10);
-  EXPECT_EQ(std::move(builder).finish().size(), 10u);
+  const auto moves_by = [&](std::size_t upto) {
+    const std::int64_t* const place = place_of(builder);
+    append(builder, upto);
+    return place_of(builder) != place;
+  };
+  room.estimate(0.3);  // no events yet: it may be asked again
+  append(builder, 1000);
+  room.estimate(1);
+  EXPECT_TRUE(moves_by(5000));
+  room.estimate(0.31);
+  EXPECT_FALSE(moves_by(16000));
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ class Progress {
   }
   void tell(double progress, std::uint64_t byte) {
     if (options_.on_progress) options_.on_progress({progress, byte, builder_.size()});
-    room_.reach(progress);
+    room_.estimate(progress);
   }
 
  private:
