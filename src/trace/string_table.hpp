@@ -21,7 +21,8 @@ namespace tracelens {
 [[nodiscard]] inline std::uint64_t hash_text(std::string_view text) {
   return XXH3_64bits(text.data(), text.size());
 }
-// Folds the hash of one more part into `hash`. (XXH3 with a seed is far slower on long texts.)
+// Folds the hash of one more part into `hash`: hashes both, not small numbers, of which few values would be left.
+// (XXH3 with a seed is far slower on long texts.)
 [[nodiscard]] inline std::uint64_t mix_hash(std::uint64_t hash, std::uint64_t part) {
   return (hash ^ part) * 0x9E3779B97F4A7C15U + std::rotl(part, 29);
 }

@@ -168,7 +168,7 @@ KnownSignature& BlockMerger::known_signature(std::uint32_t local) {
   if (local >= known_signatures_.size()) known_signatures_.resize(std::size_t{local} + 1);
   KnownSignature*& known = known_signatures_[local];
   if (known == nullptr) {
-    const RawSignature& raw = parser_.signatures().all()[local];
+    const RawSignature& raw = parser_.signatures()[local];
     const auto [signature, is_new] = known_.find_or_add(parser_.strings().text({raw.name}), raw);
     known = &signature;
     if (is_new) known->put(parsed_signature(local));
@@ -193,7 +193,7 @@ Signature BlockMerger::parsed_signature(std::uint32_t local) {
 
 SignatureId BlockMerger::signature(std::uint32_t local) {
   return remember(signatures_, local, [&] {
-    return known_signature(local).id(builder_, string(parser_.signatures().all()[local].name),
+    return known_signature(local).id(builder_, string(parser_.signatures()[local].name),
                                      [&] { return parsed_signature(local); });
   });
 }

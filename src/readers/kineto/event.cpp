@@ -307,16 +307,16 @@ const RawSignature& EventParser::expected_signature(const EventFields& fields) c
   static const RawSignature kNothing;
   const std::uint32_t name = fields.name_id;
   if (fields.expected.signature != kNoId && fields.expected.name == name)
-    return signatures_.all()[fields.expected.signature];
+    return signatures_[fields.expected.signature];
   if (name >= last_signatures_.size() || last_signatures_[name] == kNoId) return kNothing;
-  return signatures_.all()[last_signatures_[name]];
+  return signatures_[last_signatures_[name]];
 }
 
 std::uint32_t EventParser::intern_signature(const RawSignature& signature, std::uint32_t expected) {
   if (last_signatures_.size() <= signature.name) last_signatures_.resize(strings_.size(), kNoId);
   std::uint32_t& last = last_signatures_[signature.name];
   for (const std::uint32_t likely : {expected, last})
-    if (likely != kNoId && is_same_text(signatures_.all()[likely], signature)) return last = likely;
+    if (likely != kNoId && is_same_text(signatures_[likely], signature)) return last = likely;
   return last = signatures_.intern(signature);
 }
 

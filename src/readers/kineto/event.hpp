@@ -3,7 +3,7 @@
 //   ParsedBlock block;
 //   const auto outcome = parser.parse(text, first_byte, block);
 // Ids in a block are local to its parser. Texts are kept as written (escapes and all) and mean the
-// same for the life of the parser; BlockMerger (kineto_columns.hpp) turns them into the trace's.
+// same for the life of the parser; BlockMerger (columns.hpp) turns them into the trace's.
 #pragma once
 
 #include <cstdint>

@@ -30,7 +30,7 @@ class KnownSignature {
   }
 
   void put(Signature parsed) {
-    parsed_ = Parsed{std::move(parsed)};
+    parsed_ = hashed(std::move(parsed));
     has_parsed_.store(true, std::memory_order_release);
   }
   // `name`: of the op, in the trace. `parse` is asked where put() was not called yet.
@@ -38,23 +38,24 @@ class KnownSignature {
   SignatureId id(TraceBuilder& builder, StringId name, Parse&& parse) {
     if (id_.valid()) return id_;
     const bool has_parsed = has_parsed_.load(std::memory_order_acquire);
-    Parsed own = has_parsed ? std::exchange(parsed_, {}) : Parsed{parse()};
+    Parsed own = has_parsed ? std::exchange(parsed_, {}) : hashed(parse());
     own.signature.name = name;
     return id_ = builder.intern(std::move(own.signature), own.hash);
   }
 
  private:
   struct Parsed {
-    Parsed() = default;
-    Parsed(Signature from)  // NOLINT(*-explicit-*)
-        : signature{std::move(from)}, hash{TraceBuilder::hash_of_arguments(signature)} {}
     Signature signature;
     std::uint64_t hash = 0;
   };
+  static Parsed hashed(Signature signature) {
+    const std::uint64_t hash = TraceBuilder::hash_of_arguments(signature);
+    return {std::move(signature), hash};
+  }
 
   std::string_view name_;
   RawSignature raw_;
-  Parsed parsed_;  // until it has an id
+  Parsed parsed_;  // for its id
   std::atomic<bool> has_parsed_ = false;
   SignatureId id_;
 };

@@ -33,7 +33,7 @@ std::string told(const EventParser& parser, const ParsedBlock& block) {
                        static_cast<int>(row.category), static_cast<int>(row.phase),
                        static_cast<int>(row.begin_end));
     if (row.signature != kNoId) {
-      const RawSignature& signature = parser.signatures().all()[row.signature];
+      const RawSignature& signature = parser.signatures()[row.signature];
       all += fmt::format(" {} {} {} {} {}", text(signature.name), signature.dims, signature.types,
                          signature.strides, signature.concrete);
     }

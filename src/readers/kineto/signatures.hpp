@@ -1,7 +1,7 @@
 // signatures.hpp: the arguments of ops as they are written, each distinct set once.
 //   RawSignatures signatures;
 //   const std::uint32_t id = signatures.intern(raw);      // 0, 1, 2, ... in order of appearance
-//   signatures.all()[id]                                  // texts of its own: equal ones are the same
+//   signatures[id]                                        // texts of its own: equal ones are the same
 //   signatures.parts(id)                                  // numbers of these texts
 #pragma once
 
@@ -26,14 +26,18 @@ class RawSignatures {
   using Parts = std::array<std::uint32_t, 4>;  // dims, types, strides, concrete
 
   std::uint32_t intern(const RawSignature& signature);
-  [[nodiscard]] const std::vector<RawSignature>& all() const { return all_; }
-  [[nodiscard]] const Parts& parts(std::uint32_t id) const { return parts_[id]; }
+  [[nodiscard]] const RawSignature& operator[](std::uint32_t id) const { return sets_[id].raw; }
+  [[nodiscard]] const Parts& parts(std::uint32_t id) const { return sets_[id].parts; }
   [[nodiscard]] std::string_view text(std::uint32_t part) const { return texts_.text({part}); }
 
  private:
+  struct Set {
+    RawSignature raw;
+    Parts parts;
+  };
+
   StringTable texts_;  // many sets differ in their dims alone
-  std::vector<RawSignature> all_;
-  std::vector<Parts> parts_;
+  std::vector<Set> sets_;
   IdIndex index_;
 };
 
