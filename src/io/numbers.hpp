@@ -4,6 +4,7 @@
 #pragma once
 
 #include <bit>
+#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -24,6 +25,14 @@ std::optional<std::int64_t> parse_int64(std::string_view text);
 // As Python's repr() prints a float: the shortest text that reads back as `value`, with ".0" or
 // an exponent in it; exponents below -4 and from 16 on are written ("1e-05", "1e+16", "nan").
 std::string shortest_double(double value);
+
+// A decimal integer as text; faster than a format.
+template <class Integer>
+void append_integer(std::string& out, Integer value) {
+  char text[std::numeric_limits<Integer>::digits10 + 2];  // and a sign
+  const auto [end, error] = std::to_chars(text, text + sizeof text, value);
+  out.append(text, end);
+}
 
 namespace detail {
 

@@ -6,12 +6,23 @@
 #include <cstdlib>
 #include <limits>
 #include <random>
+#include <string>
 
 namespace tracelens::io {
 namespace {
 
 constexpr auto kMax = std::numeric_limits<std::int64_t>::max();
 constexpr auto kMin = std::numeric_limits<std::int64_t>::min();
+
+TEST(AppendInteger, TheLongestOnesToo) {
+  std::string text;
+  for (const std::int64_t value : {std::int64_t{0}, std::int64_t{-7}, kMin, kMax}) {
+    append_integer(text, value);
+    text += ' ';
+  }
+  append_integer(text, std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(text, "0 -7 -9223372036854775808 9223372036854775807 18446744073709551615");
+}
 
 TEST(ParseUsAsNs, MicrosecondsBecomeThousandNanoseconds) {
   EXPECT_EQ(parse_us_as_ns("0"), 0);

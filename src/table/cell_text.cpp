@@ -16,11 +16,6 @@
 namespace tracelens {
 namespace {
 
-void append_integer(std::string& out, std::int64_t value) {
-  const fmt::format_int text{value};
-  out.append(text.data(), text.size());
-}
-
 // Writes a tree of values in the words of `Dialect`, with a stack of our own.
 template <class Dialect, class Out>
 void append_nested(Out& out, const Value& root) {
@@ -73,7 +68,7 @@ struct Python {
         out += value.as_bool() ? "True" : "False";
         break;
       case Value::Kind::kInt:
-        append_integer(out, value.as_int());
+        io::append_integer(out, value.as_int());
         break;
       case Value::Kind::kReal:
         out += io::shortest_double(value.as_real());
@@ -149,7 +144,7 @@ struct Json {
         out += value.as_bool() ? "true" : "false";
         break;
       case Value::Kind::kInt:
-        append_integer(out, value.as_int());
+        io::append_integer(out, value.as_int());
         break;
       case Value::Kind::kReal:
         append_real(out, value.as_real());
@@ -284,7 +279,7 @@ void append_json_cell(std::string& out, const Table::Column& column, std::size_t
       Json::append_text(out, column.texts()[row]);
       break;
     case Kind::kInteger:
-      append_integer(out, column.integers()[row]);
+      io::append_integer(out, column.integers()[row]);
       break;
     case Kind::kBool:
       out += column.integers()[row] != 0 ? "true" : "false";

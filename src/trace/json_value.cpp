@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "io/code_points.hpp"
+#include "io/numbers.hpp"
 
 namespace tracelens {
 namespace {
@@ -231,14 +232,8 @@ class Parser {
   std::optional<Value> empty_;
 };
 
-template <class Integer>
-void append_number(std::string& text, Integer number) {
-  const fmt::format_int digits{number};
-  text.append(digits.data(), digits.size());
-}
-
 void append_with_length(std::string& text, std::string_view part) {
-  append_number(text, part.size());
+  io::append_integer(text, part.size());
   text += ':';
   text += part;
 }
@@ -289,7 +284,7 @@ void append_canonical_text(std::string& text, const Value& root) {
           break;
         case Value::Kind::kInt:
           text += ':';
-          append_number(text, value.as_int());
+          io::append_integer(text, value.as_int());
           text += ';';
           break;
         case Value::Kind::kReal:
@@ -303,7 +298,7 @@ void append_canonical_text(std::string& text, const Value& root) {
           break;
         default:
           text += '(';
-          append_number(text, value.items().size());
+          io::append_integer(text, value.items().size());
           text += ';';
       }
     }

@@ -35,12 +35,6 @@ void append_text(std::string& out, std::string_view text) {
   out += '"';
 }
 
-template <class Integer>
-void append_integer(std::string& out, Integer value) {
-  const fmt::format_int digits{value};
-  out.append(digits.data(), digits.size());
-}
-
 // The older form of nested values. Recursive: protobuf refuses messages more than 100 levels deep.
 void append_nested(std::string& out, const proto::DebugAnnotation::NestedValue& value,
                    Texts& texts) {
@@ -62,7 +56,7 @@ void append_nested(std::string& out, const proto::DebugAnnotation::NestedValue& 
     }
     out += ']';
   } else if (value.has_int_value()) {
-    append_integer(out, value.int_value());
+    io::append_integer(out, value.int_value());
   } else if (value.has_double_value()) {
     append_real(out, value.double_value());
   } else if (value.has_bool_value()) {
@@ -128,10 +122,10 @@ void append_value(std::string& out, const EventArg& arg, const Sequence& sequenc
       out += arg.number != 0 ? "true" : "false";
       break;
     case Kind::kUint:
-      append_integer(out, arg.number);
+      io::append_integer(out, arg.number);
       break;
     case Kind::kInt:
-      append_integer(out, arg.as_signed());
+      io::append_integer(out, arg.as_signed());
       break;
     case Kind::kReal:
       append_real(out, arg.as_real());

@@ -38,10 +38,6 @@ std::optional<std::int64_t> shifted(std::string_view value, std::int64_t rank, s
   return sum;
 }
 
-void append_number(std::string& out, std::int64_t number) {
-  fmt::format_to(std::back_inserter(out), "{}", number);
-}
-
 // Not by a format: this runs for every member of every event.
 void append_key(std::string& out, std::string_view& comma, std::string_view key) {
   out += comma;
@@ -156,7 +152,7 @@ bool RankEvents::is_wanted(const Fields& fields) const {
 // A number gets the rank in front; a text the rank behind it, so that ranks do not share it.
 void RankEvents::append_id(std::string_view text, std::string& out) const {
   if (const auto number = shifted(text, rank_, scales_.id))
-    append_number(out, *number);
+    io::append_integer(out, *number);
   else if (text.starts_with('"'))
     fmt::format_to(std::back_inserter(out), "{}:{}\"", text.substr(0, text.size() - 1), rank_);
   else
@@ -245,7 +241,7 @@ void RankEvents::append_event(const Fields& fields, std::string& out) {
     if (key == "args") continue;
     append_key(out, comma, key);
     if (key == "pid" && pid)
-      append_number(out, *pid);
+      io::append_integer(out, *pid);
     else if (key == "id" && scales_.id > 0)
       append_id(value, out);
     else if (key == "ts" && times_.shift_ns != 0 && fields.ts_ns)
