@@ -5,6 +5,9 @@
 include_guard()
 include(CMakePackageConfigHelpers)
 
+# Loaded when an archive is met, so that nothing in the programs tells packagers of it: libzip.so.4 is in libzip4.
+string(REPLACE ".so." "" zip_package ${TL_LIBZIP})
+
 set(CPACK_PACKAGE_CONTACT "TraceLens contributors <tracelens@localhost>")
 
 # --- runtime: the program, its completions, the demo trace, the documents -------------------------
@@ -101,7 +104,7 @@ if(TL_WITH_PYTHON)
   set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS ON)
   math(EXPR next "${Python3_VERSION_MINOR} + 1")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
-      "python3 (>= 3.${Python3_VERSION_MINOR}), python3 (<< 3.${next}), python3-numpy")
+      "python3 (>= 3.${Python3_VERSION_MINOR}), python3 (<< 3.${next}), python3-numpy, ${zip_package}")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS "python3-pandas, tracelens (= ${PROJECT_VERSION})")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-distributed, python3-matplotlib")
   set(CPACK_COMPONENT_PYTHON_DESCRIPTION
@@ -133,6 +136,7 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME tracelens)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_DEPENDS ${zip_package})
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION
     "Says where the time of a training or serving job went:\nGPU timeline, kernels, operators and the module tree, from its profiler trace.")
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libtracelens-dev)
@@ -144,6 +148,7 @@ set(CPACK_COMPONENT_DEV_DESCRIPTION
 set(CPACK_DEBIAN_LIB_PACKAGE_NAME ${lib_package})
 set(CPACK_DEBIAN_LIB_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_LIB_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_LIB_PACKAGE_DEPENDS ${zip_package})
 set(CPACK_COMPONENT_LIB_DESCRIPTION
     "Shared library of TraceLens:\nreads profiler traces and makes their tables.")
 set(CPACK_DEBIAN_MPI_PACKAGE_NAME tracelens-mpi)

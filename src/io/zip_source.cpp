@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zip.h>
 #include <tracelens/error.hpp>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include "io/ascii.hpp"
 #include "io/byte_source.hpp"
 #include "io/crc.hpp"
+#include "io/libzip.hpp"
 #include "io/zip_members.hpp"
 
 namespace tracelens::io {
@@ -26,22 +26,26 @@ constexpr std::size_t kMaxKeptArchive = std::size_t{1} << 30;
 constexpr zip_uint16_t kMethodZstd = 93;  // libzip names it from 1.8 on
 
 struct CloseArchive {
-  void operator()(zip_t* archive) const { zip_discard(archive); }
+  const LibZip& zip;
+  void operator()(zip_t* archive) const { zip.discard(archive); }
 };
 struct CloseMember {
-  void operator()(zip_file_t* member) const { zip_fclose(member); }
+  const LibZip& zip;
+  void operator()(zip_file_t* member) const { zip.fclose(member); }
 };
 
 class ZipError {
  public:
-  ZipError() { zip_error_init(&error_); }
+  explicit ZipError(const LibZip& zip) : zip_{zip} { zip_.error_init(&error_); }
   ZipError(const ZipError&) = delete;
   ZipError& operator=(const ZipError&) = delete;
-  ~ZipError() { zip_error_fini(&error_); }
+  ~ZipError() { zip_.error_fini(&error_); }
   zip_error_t* get() { return &error_; }
-  std::string text() { return zip_error_strerror(&error_); }
+  int code() { return zip_.error_code_zip(&error_); }
+  std::string text() { return zip_.error_strerror(&error_); }
 
  private:
+  const LibZip& zip_;
   zip_error_t error_;
 };
 
@@ -64,17 +68,25 @@ class Archive {
  public:
   Archive(std::unique_ptr<ByteSource> packed, const std::string& name)
       : packed_{std::move(packed)}, name_{name} {
-    ZipError error;
+    ZipError error{zip_};
     zip_source_t* source = make_source(error);
-    if (source != nullptr) archive_.reset(zip_open_from_source(source, ZIP_RDONLY, error.get()));
+    if (source != nullptr) archive_.reset(zip_.open_from_source(source, ZIP_RDONLY, error.get()));
     if (archive_) return;
-    if (source != nullptr) zip_source_free(source);
-    if (zip_error_code_zip(error.get()) == ZIP_ER_MEMORY) throw std::bad_alloc{};
+    if (source != nullptr) zip_.source_free(source);
+    if (error.code() == ZIP_ER_MEMORY) throw std::bad_alloc{};
     const std::string& below = packed_->damage();
     throw Error{name, "zip archive is cut or damaged: " + (below.empty() ? error.text() : below)};
   }
 
+  [[nodiscard]] const LibZip& zip() const { return zip_; }
   [[nodiscard]] zip_t* get() const { return archive_.get(); }
+  [[nodiscard]] std::string problem() const { return zip_.strerror(archive_.get()); }
+  [[nodiscard]] zip_uint64_t members() const {
+    return static_cast<zip_uint64_t>(zip_.get_num_entries(archive_.get(), 0));
+  }
+  [[nodiscard]] const char* member(zip_uint64_t index) const {  // its name; null: it has none
+    return zip_.get_name(archive_.get(), index, 0);
+  }
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const ByteSource& packed() const { return *packed_; }
 
@@ -83,7 +95,7 @@ class Archive {
     if (const int fd = packed_->seekable_descriptor(); fd >= 0) {
       FILE* file = ::fdopen(::fcntl(fd, F_DUPFD_CLOEXEC, 0), "rb");
       if (file == nullptr) throw Error{name_, "cannot be read"};
-      zip_source_t* source = zip_source_filep_create(file, 0, -1, error.get());
+      zip_source_t* source = zip_.source_filep_create(file, 0, -1, error.get());
       if (source == nullptr) std::fclose(file);
       return source;
     }
@@ -94,13 +106,15 @@ class Archive {
       kept_ = keep_whole(*packed_, name_);
       whole = kept_;
     }
-    return zip_source_buffer_create(whole.data(), whole.size(), 0, error.get());
+    return zip_.source_buffer_create(whole.data(), whole.size(), 0, error.get());
   }
 
   std::unique_ptr<ByteSource> packed_;
   std::string name_;
   std::string kept_;
-  std::unique_ptr<zip_t, CloseArchive> archive_;  // last: closed before what it reads from
+  const LibZip& zip_ = libzip(name_);
+  std::unique_ptr<zip_t, CloseArchive> archive_{nullptr,
+                                                {zip_}};  // last: closed before what it reads from
 };
 
 bool ends_with_ignoring_case(std::string_view text, std::string_view ending) {
@@ -122,9 +136,8 @@ struct FoundTrace {
 FoundTrace find_trace(const Archive& archive) {
   std::optional<zip_uint64_t> json, json_gz, any;
   int files = 0, traces = 0;
-  const zip_int64_t count = zip_get_num_entries(archive.get(), 0);
-  for (zip_uint64_t i = 0; i < static_cast<zip_uint64_t>(count); ++i) {
-    const char* text = zip_get_name(archive.get(), i, 0);
+  for (zip_uint64_t i = 0; i < archive.members(); ++i) {
+    const char* text = archive.member(i);
     if (text == nullptr || is_no_file(text)) continue;
     ++files;
     any = i;
@@ -140,9 +153,8 @@ FoundTrace find_trace(const Archive& archive) {
     throw Error{archive.name(), "zip archive of " + std::to_string(files) +
                                     " files; expected one that ends in .json or .json.gz"};
   zip_stat_t found;
-  if (zip_stat_index(archive.get(), *chosen, 0, &found) != 0)
-    throw Error{archive.name(),
-                std::string{"zip archive is damaged: "} + zip_strerror(archive.get())};
+  if (archive.zip().stat_index(archive.get(), *chosen, 0, &found) != 0)
+    throw Error{archive.name(), "zip archive is damaged: " + archive.problem()};
   return {found, std::max(traces - 1, 0)};
 }
 
@@ -151,11 +163,12 @@ class StoredMember final : public ByteSource {
  public:
   StoredMember(std::unique_ptr<Archive> archive, const zip_stat_t& found)
       : archive_{std::move(archive)},
-        member_{zip_fopen_index(archive_->get(), found.index, ZIP_FL_COMPRESSED)},
+        zip_{archive_->zip()},
+        member_{zip_.fopen_index(archive_->get(), found.index, ZIP_FL_COMPRESSED), {zip_}},
         size_{found.comp_size} {
     if (!member_)
       throw Error{archive_->name(), std::string{"cannot read zip member '"} + found.name +
-                                        "': " + zip_strerror(archive_->get())};
+                                        "': " + archive_->problem()};
   }
 
   [[nodiscard]] std::uint64_t packed_bytes() const override {
@@ -173,7 +186,7 @@ class StoredMember final : public ByteSource {
   std::size_t produce(std::span<char> into) override {
     std::size_t filled = 0;
     while (filled < into.size() && damage_.empty()) {
-      const zip_int64_t got = zip_fread(member_.get(), into.data() + filled, into.size() - filled);
+      const zip_int64_t got = zip_.fread(member_.get(), into.data() + filled, into.size() - filled);
       // libzip checks members that are not compressed itself; CheckedMember does so for all.
       if (got == 0 || error_code() == ZIP_ER_CRC) break;
       if (got < 0) {
@@ -188,10 +201,11 @@ class StoredMember final : public ByteSource {
   }
 
   [[nodiscard]] int error_code() const {
-    return zip_error_code_zip(zip_file_get_error(member_.get()));
+    return zip_.error_code_zip(zip_.file_get_error(member_.get()));
   }
 
   std::unique_ptr<Archive> archive_;
+  const LibZip& zip_;
   std::unique_ptr<zip_file_t, CloseMember> member_;
   std::uint64_t size_, got_ = 0;
   std::string damage_;
@@ -265,7 +279,7 @@ std::unique_ptr<ByteSource> unpack_zip_member(std::unique_ptr<ByteSource> packed
                                               const std::string& name, const std::string& member) {
   auto archive = std::make_unique<Archive>(std::move(packed), name);
   zip_stat_t found;
-  if (zip_stat(archive->get(), member.c_str(), 0, &found) != 0)
+  if (archive->zip().stat(archive->get(), member.c_str(), 0, &found) != 0)
     throw Error{name, "no such file in this zip archive"};
   return open_member(std::move(archive), found);
 }
@@ -282,9 +296,8 @@ std::vector<std::string> zip_members(const std::string& path) {
   if (sniff_packing(file->peek(kSniffBytes)) != Packing::kZip) return {};
   const Archive archive{std::move(file), path};
   std::vector<std::string> members;
-  const zip_int64_t count = zip_get_num_entries(archive.get(), 0);
-  for (zip_uint64_t i = 0; i < static_cast<zip_uint64_t>(count); ++i)
-    if (const char* text = zip_get_name(archive.get(), i, 0); text != nullptr && !is_no_file(text))
+  for (zip_uint64_t i = 0; i < archive.members(); ++i)
+    if (const char* text = archive.member(i); text != nullptr && !is_no_file(text))
       members.emplace_back(text);
   return members;
 }
