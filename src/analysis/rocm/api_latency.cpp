@@ -6,13 +6,17 @@
 #include <array>
 #include <iterator>
 #include <map>
+#include <span>
 #include <tracelens/error.hpp>
 #include <tuple>
 #include <unordered_map>
 
+#include "analysis/kit/group_rows.hpp"
 #include "analysis/rocm/pftrace_stats.hpp"
 #include "io/ascii.hpp"
+#include "trace/sparse_cursor.hpp"
 #include "tree/time_math.hpp"
+#include "tree/time_order.hpp"
 
 namespace tracelens {
 namespace {
@@ -43,12 +47,6 @@ std::int64_t device_of(const PftraceEvents& events, EventId kernel) {
   return events.gpu_number_of(kernel).value_or(0);
 }
 
-// A call or kernel and the id it shares with the other.
-struct Correlated {
-  std::int64_t id;
-  EventId event;
-};
-
 class Finder {
  public:
   Finder(const PftraceEvents& events, const ApiLaunchOptions& options)
@@ -56,6 +54,7 @@ class Finder {
         trace_{events.trace()},
         options_{options},
         excluded_{options.exclude_kernels, RE2::Quiet},
+        excluded_events_(trace_.string_count()),
         name_kinds_(trace_.string_count()) {
     if (!excluded_.ok())
       throw Error{options.exclude_kernels, "not a regular expression: " + excluded_.error()};
@@ -63,9 +62,12 @@ class Finder {
 
   std::vector<ApiLaunch> find() {
     for (const EventId event : trace_.all_events()) classify(event);
-    // Stable sorts: among equal ids the order stays that of the file.
-    std::ranges::stable_sort(kernels_, {}, &Correlated::id);
-    for (const EventId call : last_calls()) add_launches(call);
+    sort_by_id(kernels_);
+    sort_by_id(calls_);
+    const std::vector<SameId> calls = calls_by_id();
+    calls_ = {};
+    launches_.reserve(calls.size());
+    for (const SameId& same : calls) add_launches(same.last);
     return std::move(launches_);
   }
 
@@ -114,73 +116,152 @@ class Finder {
     const Role role = role_of(event);
     if (role == Role::kOther || (role == Role::kKernel && trace_.dur_ns()[event.row] <= 0)) return;
     if (role == Role::kHipCall || role == Role::kCudaCall)
-      calls_.push_back({id, event});
-    else if (!is_excluded(kernel_name(events_, event)))
-      kernels_.push_back({id, event});
+      calls_.push_back(event);
+    else if (!is_excluded(event))
+      kernels_.push_back(event);
   }
 
-  bool is_excluded(std::string_view kernel) {
+  bool is_excluded(EventId kernel) {
     if (options_.exclude_kernels.empty()) return false;
-    const auto [entry, is_new] = excluded_names_.try_emplace(std::string{kernel});
-    if (is_new) entry->second = RE2::PartialMatch(entry->first, excluded_);
-    return entry->second;
+    if (const std::string& own = events_.args(kernel).kernel_name; !own.empty()) {
+      const auto [entry, is_new] = excluded_names_.try_emplace(own);
+      if (is_new) entry->second = RE2::PartialMatch(own, excluded_);
+      return entry->second;
+    }
+    std::optional<bool>& known = excluded_events_[trace_.names()[kernel.row].row];
+    if (!known) known = RE2::PartialMatch(trace_.name(kernel), excluded_);
+    return *known;
   }
 
-  // The last call of each id, in order of the first one.
-  std::vector<EventId> last_calls() {
-    std::ranges::stable_sort(calls_, {}, &Correlated::id);
-    std::vector<std::pair<EventId, EventId>> spans;  // first and last of an id
-    for (std::size_t i = 0; i < calls_.size(); ++i) {
-      if (i == 0 || calls_[i].id != calls_[i - 1].id)
-        spans.emplace_back(calls_[i].event, calls_[i].event);
+  // The id that a call and its kernels share.
+  [[nodiscard]] std::int64_t id_of(EventId event) const { return trace_.correlations()[event.row]; }
+
+  // Among equal ids the order stays that of the file.
+  void sort_by_id(std::vector<EventId>& events) {
+    merge_runs(std::span{events}, scratch_,
+               [this](EventId a, EventId b) { return id_of(a) < id_of(b); });
+  }
+
+  // The first and last call of each id, in order of the first ones.
+  struct SameId {
+    EventId first, last;
+  };
+  [[nodiscard]] std::vector<SameId> calls_by_id() const {
+    std::vector<SameId> found;
+    found.reserve(calls_.size());
+    for (const EventId call : calls_)
+      if (found.empty() || id_of(found.back().last) != id_of(call))
+        found.push_back({call, call});
       else
-        spans.back().second = calls_[i].event;
-    }
-    std::ranges::sort(spans);
-    std::vector<EventId> last;
-    last.reserve(spans.size());
-    for (const auto& span : spans) last.push_back(span.second);
-    return last;
+        found.back().last = call;
+    std::vector<SameId> scratch;
+    merge_runs(std::span{found}, scratch,
+               [](const SameId& a, const SameId& b) { return a.first < b.first; });
+    return found;
   }
 
   void add_launches(EventId call) {
-    const bool is_launch = role_of(call) == Role::kHipCall && is_launch_api(trace_.name(call));
-    if (!is_launch && !options_.other_calls) return;
-    const std::int64_t id = trace_.correlations()[call.row];
-    const std::span<const Correlated> kernels{
-        std::ranges::lower_bound(kernels_, id, {}, &Correlated::id),
-        std::ranges::upper_bound(kernels_, id, {}, &Correlated::id)};
+    if (!options_.other_calls && !is_launch(call)) return;
+    const std::span<const EventId> kernels = kernels_of(call);
     if (kernels.empty()) {
-      if (options_.other_calls) launches_.push_back({call, {}, 0});
+      if (options_.other_calls) launches_.push_back({call, {}});
     } else if (options_.all_kernels) {
-      for (const Correlated& kernel : kernels) add_kernel(call, kernel.event);
+      for (const EventId kernel : kernels) launches_.push_back({call, kernel});
     } else {
-      add_kernel(call, std::ranges::min_element(kernels, {}, [&](const Correlated& kernel) {
-                         return trace_.ts_ns()[kernel.event.row];
-                       })->event);
+      launches_.push_back({call, *std::ranges::min_element(kernels, {}, [&](EventId kernel) {
+                             return trace_.ts_ns()[kernel.row];
+                           })});
     }
   }
 
-  void add_kernel(EventId call, EventId kernel) {
-    const std::int64_t wait = minus_ns(trace_.ts_ns()[kernel.row], end_of(trace_, call));
-    launches_.push_back({call, kernel, std::max<std::int64_t>(0, wait)});
+  bool is_launch(EventId call) {
+    return role_of(call) == Role::kHipCall && is_launch_api(trace_.name(call));
+  }
+
+  // Mostly calls come by their ids: then the kernels of one stand behind those of the call before.
+  std::span<const EventId> kernels_of(EventId call) {
+    const std::int64_t id = id_of(call);
+    const bool is_behind = next_kernel_ == 0 || id_of(kernels_[next_kernel_ - 1]) < id;
+    const bool is_here = next_kernel_ == kernels_.size() || id_of(kernels_[next_kernel_]) >= id;
+    if (!is_behind || !is_here) {
+      const auto found = std::ranges::lower_bound(kernels_, id, {},
+                                                  [this](EventId kernel) { return id_of(kernel); });
+      next_kernel_ = static_cast<std::size_t>(found - kernels_.begin());
+    }
+    const std::size_t begin = next_kernel_;
+    while (next_kernel_ < kernels_.size() && id_of(kernels_[next_kernel_]) == id) ++next_kernel_;
+    return std::span{kernels_}.subspan(begin, next_kernel_ - begin);
   }
 
   const PftraceEvents& events_;
   const Trace& trace_;
   const ApiLaunchOptions& options_;
   RE2 excluded_;
-  std::unordered_map<std::string, bool> excluded_names_;
-  std::vector<NameKind> name_kinds_;  // by name
+  std::unordered_map<std::string, bool> excluded_names_;  // that kernels have beside their events
+  std::vector<std::optional<bool>> excluded_events_;      // by name
+  std::vector<NameKind> name_kinds_;                      // by name
   std::pair<std::string_view, Role> last_category_ = {{}, Role::kOther};
-  std::vector<Correlated> calls_, kernels_;
+  std::vector<EventId> calls_, kernels_, scratch_;
+  std::size_t next_kernel_ = 0;  // behind those of the call at hand
   std::vector<ApiLaunch> launches_;
 };
 
-struct LatencyGroup {
-  std::int64_t count = 0, launched = 0;
-  std::array<std::vector<std::int64_t>, 4> times;  // T, A, Q, K
+// Of a row of api_kernel_summary: process, thread, GPU, call and kernel.
+using LaunchKey =
+    std::tuple<std::int64_t, std::int64_t, std::int64_t, std::string_view, std::string_view>;
+
+LaunchKey key_of(const PftraceEvents& events, const ApiLaunch& launch) {
+  return {events.pid(launch.call).value_or(0), events.tid(launch.call).value_or(0),
+          device_of(events, launch.kernel), events.trace().name(launch.call),
+          launch.kernel.valid() ? kernel_name(events, launch.kernel) : std::string_view{}};
+}
+
+// Groups of launches that are alike in what the trace has numbered already. That is quicker to
+// compare than their keys, and finer: two threads of a trace may have one number.
+RowGroups alike_launches(const PftraceEvents& events, const std::vector<ApiLaunch>& launches) {
+  constexpr std::uint32_t kNoKernel = 0xffffffff;
+  const Trace& trace = events.trace();
+  // Names that kernels have beside their events, numbered behind the texts of the trace.
+  std::unordered_map<std::string_view, std::uint32_t> own_names;
+  const auto number_of_name = [&](EventId kernel) {
+    if (!kernel.valid()) return kNoKernel;
+    const std::string_view own = events.args(kernel).kernel_name;
+    if (own.empty()) return trace.names()[kernel.row].row;
+    const auto next = static_cast<std::uint32_t>(trace.string_count() + own_names.size());
+    return own_names.try_emplace(own, next).first->second;
+  };
+  RowGroups groups;
+  for (const ApiLaunch& launch : launches) {
+    const auto device = static_cast<std::uint64_t>(device_of(events, launch.kernel));
+    groups.add({trace.tracks()[launch.call.row].row, trace.names()[launch.call.row].row,
+                number_of_name(launch.kernel), static_cast<std::uint32_t>(device),
+                static_cast<std::uint32_t>(device >> 32)});
+  }
+  groups.close();
+  return groups;
+}
+
+// The times of a launch that api_kernel_summary tells; wait_ns() is one, too.
+std::int64_t call_ns(const Trace& trace, const ApiLaunch& launch) {
+  return duration_of(trace, launch.call);
+}
+std::int64_t kernel_ns(const Trace& trace, const ApiLaunch& launch) {
+  return launch.kernel.valid() ? duration_of(trace, launch.kernel) : 0;
+}
+std::int64_t total_ns(const Trace& trace, const ApiLaunch& launch) {
+  return plus_ns(plus_ns(call_ns(trace, launch), wait_ns(trace, launch)), kernel_ns(trace, launch));
+}
+struct LaunchTime {
+  char letter;
+  const char* what;
+  std::int64_t (*of)(const Trace& trace, const ApiLaunch& launch);
+  bool needs_kernel = false;  // calls that launched none have no such time
 };
+constexpr LaunchTime kLaunchTimes[] = {
+    {'T', "call + wait + kernel", total_ns, true},
+    {'A', "the call", call_ns},
+    {'Q', "wait from the end of the call to the start of the kernel", wait_ns},
+    {'K', "the kernel", kernel_ns}};
 
 double us_of(std::int64_t ns) { return static_cast<double>(ns) / 1e3; }
 
@@ -191,6 +272,12 @@ bool is_launch_api(std::string_view hip_call) {
   const std::string name = io::lower_case(hip_call);
   const std::size_t launch = name.find("launch");
   return launch != std::string::npos && name.find("kernel", launch + 6) != std::string::npos;
+}
+
+std::int64_t wait_ns(const Trace& trace, const ApiLaunch& launch) {
+  if (!launch.kernel.valid()) return 0;
+  const std::int64_t wait = minus_ns(trace.ts_ns()[launch.kernel.row], end_of(trace, launch.call));
+  return std::max<std::int64_t>(0, wait);
 }
 
 std::vector<ApiLaunch> find_api_launches(const PftraceEvents& events,
@@ -207,51 +294,39 @@ Table api_kernel_summary(const PftraceEvents& events, const std::vector<ApiLaunc
       {"Count", Kind::kInteger, "", "calls"},
       {"QCount", Kind::kInteger, "", "calls that launched a kernel"},
   };
-  constexpr std::array<std::pair<char, const char*>, 4> kTimes = {
-      {{'T', "call + wait + kernel"},
-       {'A', "the call"},
-       {'Q', "wait from the end of the call to the start of the kernel"},
-       {'K', "the kernel"}}};
-  for (const auto& [letter, what] : kTimes)
+  for (const LaunchTime& time : kLaunchTimes)
     for (const auto* figure : {"Avg", "Med", "Min", "Max", "StdDev"}) {
       const bool is_whole = figure[0] == 'M' && figure[1] != 'e';
-      columns.push_back({std::string{letter} + figure + "_ns",
-                         is_whole ? Kind::kInteger : Kind::kReal, "ns", what});
+      columns.push_back({std::string{time.letter} + figure + "_ns",
+                         is_whole ? Kind::kInteger : Kind::kReal, "ns", time.what});
     }
   columns.push_back({"API Name", Kind::kText, "", "call"});
   columns.push_back({"Kernel Name", Kind::kText, "", "kernel; empty: none was launched"});
 
-  using Key =
-      std::tuple<std::int64_t, std::int64_t, std::int64_t, std::string_view, std::string_view>;
-  std::map<Key, LatencyGroup> groups;
-  for (const ApiLaunch& launch : launches) {
-    const bool launched = launch.kernel.valid();
-    LatencyGroup& group =
-        groups[{events.pid(launch.call).value_or(0), events.tid(launch.call).value_or(0),
-                device_of(events, launch.kernel), trace.name(launch.call),
-                launched ? kernel_name(events, launch.kernel) : std::string_view{}}];
-    const std::int64_t call_ns = duration_of(trace, launch.call);
-    const std::int64_t kernel_ns = launched ? duration_of(trace, launch.kernel) : 0;
-    ++group.count;
-    if (launched) {
-      ++group.launched;
-      group.times[0].push_back(plus_ns(plus_ns(call_ns, launch.wait_ns), kernel_ns));
-    }
-    group.times[1].push_back(call_ns);
-    group.times[2].push_back(launch.wait_ns);
-    group.times[3].push_back(kernel_ns);
-  }
+  const RowGroups groups = alike_launches(events, launches);
+  std::map<LaunchKey, std::vector<std::size_t>> rows;  // the groups of each
+  for (std::size_t group = 0; group < groups.size(); ++group)
+    rows[key_of(events, launches[groups.rows(group).front()])].push_back(group);
+
   Table table{"api_kernel_summary", "HIP calls and the kernels they launched: call, wait, run",
               columns};
-  for (auto& [key, group] : groups) {
-    const auto& [pid, tid, device, call, kernel] = key;
-    std::vector<Cell> cells{pid, tid, device, group.count, group.launched};
-    for (auto& times : group.times) {
-      const NsStats stats = ns_stats(times);
-      for (const Cell& cell : {Cell{stats.mean}, Cell{stats.median}, Cell{stats.min},
-                               Cell{stats.max}, Cell{stats.std}})
-        cells.push_back(cell);
+  std::vector<std::int64_t> values;  // one time of one row after the other: there may be millions
+  for (const auto& [key, groups_of_row] : rows) {
+    std::array<NsStats, std::size(kLaunchTimes)> stats;
+    for (std::size_t i = 0; i < stats.size(); ++i) {
+      values.clear();
+      for (const std::size_t group : groups_of_row)
+        for (const std::uint32_t row : groups.rows(group))
+          if (launches[row].kernel.valid() || !kLaunchTimes[i].needs_kernel)
+            values.push_back(kLaunchTimes[i].of(trace, launches[row]));
+      stats[i] = ns_stats(values);
     }
+    const auto& [pid, tid, device, call, kernel] = key;
+    std::vector<Cell> cells{pid, tid, device, stats[1].count, stats[0].count};  // of A and of T
+    for (const NsStats& time : stats)
+      for (const Cell& cell :
+           {Cell{time.mean}, Cell{time.median}, Cell{time.min}, Cell{time.max}, Cell{time.std}})
+        cells.push_back(cell);
     cells.emplace_back(std::string{call});
     cells.emplace_back(std::string{kernel});
     table.append(cells);
@@ -262,13 +337,22 @@ Table api_kernel_summary(const PftraceEvents& events, const std::vector<ApiLaunc
 std::optional<Table> queue_delay(const PftraceEvents& events,
                                  const std::vector<ApiLaunch>& launches) {
   const Trace& trace = events.trace();
+  std::vector<std::uint32_t> by_kernel;  // launches in file order of the kernels
+  by_kernel.reserve(launches.size());
+  for (std::uint32_t i = 0; i < launches.size(); ++i)
+    if (launches[i].kernel.valid()) by_kernel.push_back(i);
+  std::vector<std::uint32_t> scratch;
+  merge_runs(std::span{by_kernel}, scratch, [&](std::uint32_t a, std::uint32_t b) {
+    return launches[a].kernel < launches[b].kernel;
+  });
   using Id = std::optional<std::int64_t>;
-  std::map<std::pair<Id, Id>, std::vector<std::int64_t>> waits;  // by GPU and stream
-  for (const ApiLaunch& launch : launches)
-    if (launch.kernel.valid())
-      waits[{trace.devices().at(launch.kernel), trace.streams().at(launch.kernel)}].push_back(
-          launch.wait_ns);
-  if (waits.empty()) return std::nullopt;
+  std::map<std::pair<Id, Id>, std::vector<std::uint32_t>> groups;  // by GPU and stream
+  SparseCursor devices{trace.devices()}, streams{trace.streams()};
+  for (const std::uint32_t i : by_kernel) {
+    const EventId kernel = launches[i].kernel;
+    groups[{devices.at(kernel), streams.at(kernel)}].push_back(i);
+  }
+  if (groups.empty()) return std::nullopt;
   const ColumnSpec columns[] = {
       {"GPU", Kind::kInteger, "id", "as in gpu_streams; empty when the trace does not say"},
       {"stream", Kind::kInteger, "id", "HIP stream; empty when the trace does not say"},
@@ -282,7 +366,10 @@ std::optional<Table> queue_delay(const PftraceEvents& events,
       {"max", Kind::kReal, "µs", "longest wait"},
   };
   Table table{"queue_delay", "How long kernels waited after they were launched", columns};
-  for (auto& [key, times] : waits) {
+  std::vector<std::int64_t> times;  // of one stream after the other
+  for (const auto& [key, group] : groups) {
+    times.clear();
+    for (const std::uint32_t i : group) times.push_back(wait_ns(trace, launches[i]));
     const NsStats stats = ns_stats(times);  // sorts them
     table.add_row(key.first, key.second, stats.count,
                   std::ranges::upper_bound(times, 0) - times.begin(), stats.mean / 1e3,

@@ -29,9 +29,10 @@ struct ApiLaunchOptions {
 
 // One call, and a kernel it launched. Small, as a trace may have millions.
 struct ApiLaunch {
-  EventId call, kernel;      // kernel: invalid when the call launched none
-  std::int64_t wait_ns = 0;  // Q
+  EventId call, kernel;  // kernel: invalid when the call launched none
 };
+// Q; 0 when the call launched none.
+[[nodiscard]] std::int64_t wait_ns(const Trace& trace, const ApiLaunch& launch);
 
 // In order of the calls' first appearance. Throws Error when the regular expression is not one.
 [[nodiscard]] std::vector<ApiLaunch> find_api_launches(const PftraceEvents& events,

@@ -36,8 +36,8 @@ TEST(ApiLaunches, TheWaitIsFromTheEndOfTheCallToTheStartOfTheKernel) {
   const PftraceEvents events{trace};
   const auto launches = find_api_launches(events, {});
   ASSERT_EQ(launches.size(), 2u);
-  EXPECT_EQ(launches[0].wait_ns, 20'000);
-  EXPECT_EQ(launches[1].wait_ns, 0);  // it began before the call returned
+  EXPECT_EQ(wait_ns(trace, launches[0]), 20'000);
+  EXPECT_EQ(wait_ns(trace, launches[1]), 0);  // it began before the call returned
   const Table table = api_kernel_summary(events, launches);
   ASSERT_EQ(table.rows(), 1u);
   EXPECT_DOUBLE_EQ(table.column("TAvg_ns").reals()[0], (35'000 + 15'000) / 2.0);
@@ -54,6 +54,41 @@ TEST(ApiLaunches, OneKernelPerCallUnlessAllAreWanted) {
   EXPECT_EQ(first[0].kernel, EventId{2});
   EXPECT_EQ(api_kernel_summary(events, first).column("DevId").integers()[0], 4);
   EXPECT_EQ(find_api_launches(events, {.all_kernels = true}).size(), 2u);
+}
+
+TEST(ApiLaunches, IdsMayComeInAnyOrderAndMoreThanOnce) {
+  const Trace trace = trace_of({event("kernel", "c", 90, 1, "\"corr_id\":3"),
+                                event("hip_api", "hipLaunchKernel", 50, 1, "\"corr_id\":3"),
+                                event("hip_api", "hipLaunchKernel", 10, 1, "\"corr_id\":1"),
+                                event("kernel", "b", 80, 1, "\"corr_id\":2"),
+                                event("hip_api", "hipFree", 60, 1, "\"corr_id\":4"),
+                                event("hip_api", "hipLaunchKernel", 70, 1, "\"corr_id\":2"),
+                                event("hip_api", "hipLaunchKernel", 20, 1, "\"corr_id\":3"),
+                                event("kernel", "a", 30, 1, "\"corr_id\":1")});
+  const PftraceEvents events{trace};
+  const auto launches = find_api_launches(events, {.other_calls = true});
+  ASSERT_EQ(launches.size(), 4u);  // of two calls with one id the last counts, where the first is
+  EXPECT_EQ(launches[0].call, EventId{6});
+  EXPECT_EQ(launches[0].kernel, EventId{0});
+  EXPECT_EQ(launches[1].kernel, EventId{7});
+  EXPECT_FALSE(launches[2].kernel.valid());
+  EXPECT_EQ(launches[3].kernel, EventId{3});
+}
+
+TEST(ApiKernelSummary, ThreadsAndKernelsAreWhatTheyAreCalledHoweverWritten) {
+  std::string text_as_thread = event("hip_api", "hipLaunchKernel", 50, 3, "\"corr_id\":2");
+  text_as_thread.replace(text_as_thread.find("\"tid\":2"), 7, "\"tid\":\"2\"");
+  const Trace trace =
+      trace_of({event("hip_api", "hipLaunchKernel", 0, 1, "\"corr_id\":1"),
+                event("kernel", "k", 10, 1, "\"corr_id\":1"), text_as_thread,
+                event("kernel", "launch 2", 60, 1, R"("corr_id":2,"kernel_name":"k")")});
+  const PftraceEvents events{trace};
+  const Table table = api_kernel_summary(events, find_api_launches(events, {}));
+  ASSERT_EQ(table.rows(), 1u);
+  EXPECT_EQ(table.column("TID").integers()[0], 2);
+  EXPECT_EQ(table.column("Count").integers()[0], 2);
+  EXPECT_EQ(table.column("AMax_ns").integers()[0], 3'000);
+  EXPECT_EQ(table.column("Kernel Name").texts()[0], "k");
 }
 
 TEST(ApiLaunches, KernelsWithoutATimeDoNotHideTheOthers) {

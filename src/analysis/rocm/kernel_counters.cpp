@@ -9,6 +9,7 @@
 
 #include "analysis/kit/cells.hpp"
 #include "trace/counter_name.hpp"
+#include "trace/sparse_cursor.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
@@ -40,13 +41,14 @@ std::optional<Table> kernel_counters(const RocprofKernels& kernels) {
   std::unordered_map<std::uint32_t, std::size_t> by_name;
   std::vector<std::uint8_t> is_plain(trace.string_count());  // by text: has no counters
   bool any = false;
+  SparseCursor texts{trace.detail_texts()};
   for (const EventId event : kernels.events) {
     const StringId name = trace.names()[event.row];
     const auto [entry, is_new] = by_name.try_emplace(name.row, found.size());
     if (is_new) found.push_back({trace.text(name), 0, {}});
     Kernel& kernel = found[entry->second];
     kernel.sum_ns = plus_ns(kernel.sum_ns, duration_of(trace, event));
-    const auto text = trace.detail_texts().at(event);
+    const auto text = texts.at(event);
     if (!text || is_plain[text->row] != 0) continue;
     const Value details = trace.details(event);
     bool is_counted = false;

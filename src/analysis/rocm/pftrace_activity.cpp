@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <tracelens/intervals.hpp>
-#include <tuple>
 
+#include "analysis/gpu/busy_time.hpp"
 #include "tree/time_math.hpp"
+#include "tree/time_order.hpp"
 
 namespace tracelens {
 namespace {
@@ -16,39 +18,41 @@ std::string without_digits(std::string_view name) {
   return text;
 }
 
-using Event = PftraceActivity::Event;
+std::int64_t begin_of(const Trace& trace, EventId event) { return trace.ts_ns()[event.row]; }
 
-std::int64_t sum_ns(const std::vector<Event>& events) {
+std::int64_t sum_ns(const Trace& trace, const std::vector<EventId>& events) {
   std::int64_t sum = 0;
-  for (const Event& event : events) sum = plus_ns(sum, event.dur_ns);
+  for (const EventId event : events) sum = plus_ns(sum, duration_of(trace, event));
   return sum;
 }
 
-std::vector<Interval> busy(const std::vector<Event>& events) {
-  std::vector<Interval> intervals;
-  intervals.reserve(events.size());
-  for (const Event& event : events) intervals.push_back({event.begin_ns, event.end_ns()});
-  return merge(std::move(intervals));
+std::vector<Interval> busy(const Trace& trace, std::vector<EventId> events) {
+  std::vector<Interval> stretches;
+  for_each_busy_stretch(trace, events,
+                        [&](const Interval& stretch) { stretches.push_back(stretch); });
+  return stretches;
 }
 
-std::int64_t exact_overlap(const PftraceActivity::Gpu& gpu) {
-  const std::vector<Interval> communication = busy(gpu.communication);
-  return length(communication) - length(subtract(communication, busy(gpu.compute)));
+std::int64_t exact_overlap(const Trace& trace, const PftraceActivity::Gpu& gpu) {
+  if (gpu.communication.empty()) return 0;
+  const std::vector<Interval> communication = busy(trace, gpu.communication);
+  return length(communication) - length(subtract(communication, busy(trace, gpu.compute)));
 }
 
 // Adds up the pairs of a communication kernel and a compute kernel that ran at the same time, until
 // a compute kernel outlasts the communication. Time that several pairs share counts for each.
-std::int64_t summed_overlap(const PftraceActivity::Gpu& gpu) {
+std::int64_t summed_overlap(const Trace& trace, const PftraceActivity::Gpu& gpu) {
   std::int64_t overlap = 0;
   std::size_t first = 0;
-  for (const Event& event : gpu.communication) {
-    const std::int64_t start = event.begin_ns, end = event.end_ns();
-    while (first < gpu.compute.size() && gpu.compute[first].end_ns() <= start) ++first;
-    for (std::size_t i = first; i < gpu.compute.size() && gpu.compute[i].begin_ns < end; ++i) {
-      const Event& kernel = gpu.compute[i];
-      const std::int64_t shared = std::min(kernel.end_ns(), end) - std::max(kernel.begin_ns, start);
+  for (const EventId event : gpu.communication) {
+    const auto [start, end] = interval_of(trace, event);
+    while (first < gpu.compute.size() && end_of(trace, gpu.compute[first]) <= start) ++first;
+    for (std::size_t i = first; i < gpu.compute.size() && begin_of(trace, gpu.compute[i]) < end;
+         ++i) {
+      const Interval kernel = interval_of(trace, gpu.compute[i]);
+      const std::int64_t shared = std::min(kernel.end, end) - std::max(kernel.start, start);
       overlap = plus_ns(overlap, std::max<std::int64_t>(0, shared));
-      if (kernel.end_ns() > end) break;
+      if (kernel.end > end) break;
     }
   }
   return overlap;
@@ -72,58 +76,61 @@ PftraceActivity::PftraceActivity(const PftraceEvents& events, const PftraceActiv
     for (std::size_t i = 0; i < kKernelClassNames.size(); ++i)
       if (static_cast<KernelClass>(i) != KernelClass::kCommunication)
         gpu.compute_ns = plus_ns(gpu.compute_ns, gpu.class_ns[i]);
-    gpu.total_ns = plus_ns(gpu.compute_ns, sum_ns(gpu.communication));
+    gpu.total_ns = plus_ns(gpu.compute_ns, sum_ns(trace(), gpu.communication));
   }
   sort_by_time(hip_calls_);
+  scratch_ = {};
 }
 
 void PftraceActivity::collect() {
-  const Trace& trace = events_.trace();
-  for (const EventId id : trace.all_events()) {
-    const Event event{id, trace.ts_ns()[id.row], trace.dur_ns()[id.row]};
-    if (event.begin_ns == kAbsent || event.dur_ns <= 0) continue;
-    if (const auto gpu = events_.gpu_of(id); gpu && in_window(events_.tid(id).value_or(-1)))
+  for (const EventId event : trace().all_events()) {
+    const std::int64_t ns = duration_of(trace(), event);
+    if (begin_of(trace(), event) == kAbsent || ns == 0) continue;
+    if (const auto gpu = events_.gpu_of(event); gpu && in_window(events_.tid(event).value_or(-1)))
       add_gpu_event(*gpu, event);
-    if (event.dur_ns >= options_.min_event_ns && trace.category_text(id) == "hip_api") {
-      const auto tid = events_.tid(id);
-      if (in_window(tid ? *tid : events_.args(id).tid.value_or(-1))) hip_calls_.push_back(event);
+    if (ns >= options_.min_event_ns && trace().category_text(event) == "hip_api") {
+      const auto tid = events_.tid(event);
+      if (in_window(tid ? *tid : events_.args(event).tid.value_or(-1))) hip_calls_.push_back(event);
     }
   }
 }
 
-void PftraceActivity::add_gpu_event(std::uint32_t gpu, const Event& event) {
-  const Trace& trace = events_.trace();
-  const std::string_view name = trace.name(event.event);
-  std::uint8_t& known = classes_[trace.names()[event.event.row].row];
+void PftraceActivity::add_gpu_event(std::uint32_t gpu, EventId event) {
+  const std::string_view name = trace().name(event);
+  const std::int64_t ns = duration_of(trace(), event);
+  std::uint8_t& known = classes_[trace().names()[event.row].row];
   if (known == 0) known = static_cast<std::uint8_t>(static_cast<int>(kernel_class(name)) + 1);
   const std::size_t index = known - std::size_t{1};
   const auto kernel_class = static_cast<KernelClass>(index);
   if (kernel_class == KernelClass::kXla) {
-    const auto [entry, is_new] = xla_index_.try_emplace(kernel_key(event.event), xla_.size());
+    const auto [entry, is_new] = xla_index_.try_emplace(kernel_key(event), xla_.size());
     if (is_new) xla_.push_back({entry->first});
     Xla& kernel = xla_[entry->second];
-    kernel.ns = plus_ns(kernel.ns, event.dur_ns);
+    kernel.ns = plus_ns(kernel.ns, ns);
     ++kernel.count;
   }
   uses_fa3_ |= kernel_class == KernelClass::kAttentionBackward &&
                name.find("kernel_func") != std::string_view::npos;
-  if (event.dur_ns < options_.min_event_ns) return;
-  gpus_[gpu].class_ns[index] = plus_ns(gpus_[gpu].class_ns[index], event.dur_ns);
+  if (ns < options_.min_event_ns) return;
+  gpus_[gpu].class_ns[index] = plus_ns(gpus_[gpu].class_ns[index], ns);
   ++gpus_[gpu].class_counts[index];
   (kernel_class == KernelClass::kCommunication ? gpus_[gpu].communication : gpus_[gpu].compute)
       .push_back(event);
 }
 
-void PftraceActivity::sort_by_time(std::vector<Event>& events) const {
-  const Trace& trace = events_.trace();
-  std::ranges::stable_sort(events, [&](const Event& a, const Event& b) {
-    const auto times = std::tuple{a.begin_ns, a.dur_ns} <=> std::tuple{b.begin_ns, b.dur_ns};
-    return times != 0 ? times < 0 : trace.name(a.event) < trace.name(b.event);
-  });
+void PftraceActivity::sort_by_time(std::vector<EventId>& events) {
+  const auto is_before = [&trace = trace()](EventId a, EventId b) {
+    const std::int64_t begins[] = {begin_of(trace, a), begin_of(trace, b)};
+    if (begins[0] != begins[1]) return begins[0] < begins[1];
+    const std::int64_t lengths[] = {duration_of(trace, a), duration_of(trace, b)};
+    if (lengths[0] != lengths[1]) return lengths[0] < lengths[1];
+    return trace.name(a) < trace.name(b);
+  };
+  merge_runs(std::span{events}, scratch_, is_before);
 }
 
 std::string PftraceActivity::kernel_key(EventId event) const {
-  const std::string_view name = events_.trace().name(event);
+  const std::string_view name = trace().name(event);
   return options_.merge_kernels ? without_digits(name) : std::string{name};
 }
 
@@ -153,10 +160,11 @@ Table category_summary(const PftraceActivity& activity) {
     };
     for (std::size_t k = 0; k < kKernelClassNames.size(); ++k)
       add(kKernelClassNames[k], gpu.class_ns[k], gpu.class_counts[k]);
-    const std::int64_t overlap =
-        activity.options().edition == Edition::kExtended ? exact_overlap(gpu) : summed_overlap(gpu);
+    const std::int64_t overlap = activity.options().edition == Edition::kExtended
+                                     ? exact_overlap(activity.trace(), gpu)
+                                     : summed_overlap(activity.trace(), gpu);
     add("overlapped_comm", overlap, 0);
-    add("non_overlapped_comm", minus_ns(sum_ns(gpu.communication), overlap), 0);
+    add("non_overlapped_comm", minus_ns(sum_ns(activity.trace(), gpu.communication), overlap), 0);
     add("compute_total", gpu.compute_ns, 0);
     add("total_incl_comm", gpu.total_ns, 0);
   }

@@ -40,13 +40,9 @@ struct PftraceActivityOptions {
 
 class PftraceActivity {
  public:
-  struct Event {
-    EventId event;
-    std::int64_t begin_ns = 0, dur_ns = 0;
-    [[nodiscard]] std::int64_t end_ns() const { return begin_ns + dur_ns; }
-  };
   struct Gpu {
-    std::vector<Event> compute, communication;  // by begin; none below min_event_ns
+    // By begin; none without a time or below min_event_ns.
+    std::vector<EventId> compute, communication;
     std::array<std::int64_t, kKernelClassNames.size()> class_ns = {}, class_counts = {};
     std::int64_t compute_ns = 0, total_ns = 0;  // without and with communication
   };
@@ -61,17 +57,18 @@ class PftraceActivity {
   [[nodiscard]] const PftraceEvents& events() const { return events_; }
   [[nodiscard]] const PftraceActivityOptions& options() const { return options_; }
   [[nodiscard]] const std::vector<Gpu>& gpus() const { return gpus_; }
-  [[nodiscard]] const std::vector<Event>& hip_calls() const { return hip_calls_; }  // by begin
+  [[nodiscard]] const std::vector<EventId>& hip_calls() const { return hip_calls_; }  // by begin
   [[nodiscard]] const std::vector<Xla>& xla() const { return xla_; }
   // Kernels of FlashAttention 3's backward pass.
   [[nodiscard]] bool uses_fa3() const { return uses_fa3_; }
+  [[nodiscard]] const Trace& trace() const { return events_.trace(); }
   // The name a kernel is counted under.
   [[nodiscard]] std::string kernel_key(EventId event) const;
 
  private:
   void collect();
-  void add_gpu_event(std::uint32_t gpu, const Event& event);
-  void sort_by_time(std::vector<Event>& events) const;
+  void add_gpu_event(std::uint32_t gpu, EventId event);
+  void sort_by_time(std::vector<EventId>& events);
   [[nodiscard]] bool in_window(std::int64_t tid) const {
     return tid >= options_.min_tid && tid <= options_.max_tid;
   }
@@ -79,7 +76,8 @@ class PftraceActivity {
   const PftraceEvents& events_;
   PftraceActivityOptions options_;
   std::vector<Gpu> gpus_;
-  std::vector<Event> hip_calls_;
+  std::vector<EventId> hip_calls_;
+  std::vector<EventId> scratch_;  // for sort_by_time()
   std::vector<Xla> xla_;
   std::unordered_map<std::string, std::size_t> xla_index_;
   std::vector<std::uint8_t> classes_;  // by name: KernelClass + 1, or 0 when not looked at yet

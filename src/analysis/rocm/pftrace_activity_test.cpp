@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <limits>
 #include <string>
 #include <tracelens/read_trace.hpp>
 
@@ -168,6 +170,25 @@ TEST(PftraceActivity, EventsOfOtherThreadsAreLeftOut) {
   const PftraceActivity activity{events, {.min_tid = 2}};
   EXPECT_EQ(pftrace_kernel_summary(activity).columns().size(), 0u);
   EXPECT_EQ(hip_summary(activity).columns().size(), 0u);
+}
+
+TEST(SortNs, SortsLongListsAsShortOnes) {
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  for (const std::int64_t factor : {0L, 1L, 7'919L, 1L << 50}) {
+    std::vector<std::int64_t> values;
+    for (std::int64_t i = 0; i < 10'000; ++i) values.push_back((i * 7'919 % 10'007 - 3) * factor);
+    std::vector<std::int64_t> expected = values;
+    std::ranges::sort(expected);
+    sort_ns(values);
+    EXPECT_EQ(values, expected) << factor;
+  }
+  std::vector<std::int64_t> extremes(3'000, -1);  // the distance is beyond what is signed
+  extremes[7] = std::numeric_limits<std::int64_t>::max();
+  extremes[2'999] = kLeast;
+  sort_ns(extremes);
+  EXPECT_EQ(extremes.front(), kLeast);
+  EXPECT_EQ(extremes.back(), std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(extremes[1], -1);
 }
 
 TEST(NsStats, AreExactInNanoseconds) {

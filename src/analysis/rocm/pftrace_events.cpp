@@ -151,6 +151,7 @@ PftraceEvents::PftraceEvents(const Trace& trace, Edition edition) : trace_{trace
   }
   find_gpus();
   number_gpus(edition);
+  number_tracks();
 }
 
 void PftraceEvents::find_gpus() {
@@ -177,6 +178,12 @@ void PftraceEvents::number_gpus(Edition edition) {
   std::iota(gpu_numbers_.begin(), gpu_numbers_.end(), std::int64_t{0});
 }
 
+void PftraceEvents::number_tracks() {
+  track_numbers_.reserve(trace_.track_table().size());
+  for (const Track& track : trace_.track_table())
+    track_numbers_.push_back({to_integer(track.pid), to_integer(track.tid)});
+}
+
 std::optional<std::uint32_t> PftraceEvents::gpu_of(EventId event) const {
   const std::uint32_t gpu = gpu_ids_[args_ids_[event.row]];
   return gpu == kNoGpu ? std::nullopt : std::optional{gpu};
@@ -185,13 +192,6 @@ std::optional<std::uint32_t> PftraceEvents::gpu_of(EventId event) const {
 std::optional<std::int64_t> PftraceEvents::gpu_number_of(EventId event) const {
   if (const auto gpu = gpu_of(event)) return gpu_number(*gpu);
   return is_by_agent_ ? trace_.devices().at(event) : std::nullopt;
-}
-
-std::optional<std::int64_t> PftraceEvents::pid(EventId event) const {
-  return to_integer(trace_.track(event).pid);
-}
-std::optional<std::int64_t> PftraceEvents::tid(EventId event) const {
-  return to_integer(trace_.track(event).tid);
 }
 
 }  // namespace tracelens

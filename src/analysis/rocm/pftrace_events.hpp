@@ -49,19 +49,29 @@ class PftraceEvents {
   [[nodiscard]] std::span<const std::string> gpus() const { return gpus_; }
 
   // Of the track; absent when it is no number.
-  [[nodiscard]] std::optional<std::int64_t> pid(EventId event) const;
-  [[nodiscard]] std::optional<std::int64_t> tid(EventId event) const;
+  [[nodiscard]] std::optional<std::int64_t> pid(EventId event) const {
+    return track_numbers_[trace_.tracks()[event.row].row].pid;
+  }
+  [[nodiscard]] std::optional<std::int64_t> tid(EventId event) const {
+    return track_numbers_[trace_.tracks()[event.row].row].tid;
+  }
 
   [[nodiscard]] const Trace& trace() const { return trace_; }
 
  private:
   void find_gpus();
   void number_gpus(Edition edition);
+  void number_tracks();
+
+  struct TrackNumbers {
+    std::optional<std::int64_t> pid, tid;
+  };
 
   const Trace& trace_;
-  std::vector<PftraceArgs> args_;        // [0]: of events without arguments
-  std::vector<std::uint32_t> args_ids_;  // by event row
-  std::vector<std::uint32_t> gpu_ids_;   // by args id
+  std::vector<TrackNumbers> track_numbers_;  // by track
+  std::vector<PftraceArgs> args_;            // [0]: of events without arguments
+  std::vector<std::uint32_t> args_ids_;      // by event row
+  std::vector<std::uint32_t> gpu_ids_;       // by args id
   std::vector<std::string> gpus_;
   std::vector<std::int64_t> gpu_numbers_;  // by GPU
   bool is_by_agent_ = false;

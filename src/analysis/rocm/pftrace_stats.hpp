@@ -1,5 +1,5 @@
 // pftrace_stats.hpp: statistics of durations in nanoseconds, and how a person reads them.
-//   NsStats stats = ns_stats(durations);     // reorders them
+//   NsStats stats = ns_stats(durations);     // sorts them
 //   human_ns(stats.mean)                     // "12.346 ms", "7.500 μs", "518 ns"
 #pragma once
 
@@ -14,6 +14,8 @@ struct NsStats {
   double mean = 0, median = 0;
   double std = 0;  // of all there is (n), 0 for a single value
 };
+
+void sort_ns(std::vector<std::int64_t>& values);
 
 // All zero when there are no values.
 [[nodiscard]] NsStats ns_stats(std::vector<std::int64_t>& values);

@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analysis/kit/cells.hpp"
@@ -31,27 +34,43 @@ struct Extra {
   }
 };
 
+// What tells kernels, or calls, of one name apart; what is not asked for stays 0.
+using Config = std::array<std::int64_t, 7>;
+
 struct Group {
   std::string name;
-  std::vector<std::int64_t> config;  // the key besides the name
-  std::vector<std::int64_t> durations;
+  Config config;
+  std::vector<EventId> events;
 };
 
 // Groups in order of their first event.
 class Groups {
  public:
-  void add(std::string name, std::vector<std::int64_t> config, std::int64_t dur_ns) {
-    std::string key = name;
-    for (const std::int64_t part : config) key += fmt::format("\n{}", part);
-    const auto [entry, is_new] = index_.try_emplace(std::move(key), groups_.size());
-    if (is_new) groups_.push_back({std::move(name), std::move(config), {}});
-    groups_[entry->second].durations.push_back(dur_ns);
+  explicit Groups(const Trace& trace)
+      : trace_{trace}, name_numbers_(trace.string_count(), kUnknown) {}
+
+  // `name_of` makes the name of the group from the event's, and is asked once for each of these.
+  template <class NameOf>
+  void add(EventId event, const Config& config, const NameOf& name_of) {
+    std::uint32_t& name = name_numbers_[trace_.names()[event.row].row];
+    if (name == kUnknown) {
+      const auto next = static_cast<std::uint32_t>(numbers_.size());
+      name = numbers_.try_emplace(name_of(event), next).first->second;
+    }
+    const std::pair key{name, config};
+    const auto [entry, is_new] = index_.try_emplace(key, groups_.size());
+    if (is_new) groups_.push_back({name_of(event), config, {}});
+    groups_[entry->second].events.push_back(event);
   }
-  [[nodiscard]] std::vector<Group>& all() { return groups_; }
+  [[nodiscard]] const std::vector<Group>& all() const { return groups_; }
 
  private:
+  static constexpr std::uint32_t kUnknown = 0xffffffff;
+  const Trace& trace_;
+  std::vector<std::uint32_t> name_numbers_;  // by text: what `numbers_` has for its name
+  std::unordered_map<std::string, std::uint32_t> numbers_;  // of names of groups
+  std::map<std::pair<std::uint32_t, Config>, std::size_t> index_;
   std::vector<Group> groups_;
-  std::unordered_map<std::string, std::size_t> index_;
 };
 
 constexpr const char* kFigures[] = {"Total Time", "Avg", "Med", "Min", "Max", "StdDev"};
@@ -99,14 +118,19 @@ std::vector<ColumnSpec> columns_with(const std::vector<Extra>& extras, Edition e
 
 // `cells_of` gives the cells of the extra columns.
 template <class CellsOf>
-void add_rows(Table& table, Groups& groups, Edition edition, std::int64_t whole_ns,
-              const std::vector<Extra>& extras, CellsOf&& cells_of) {
+void add_rows(Table& table, const Trace& trace, const Groups& groups, Edition edition,
+              std::int64_t whole_ns, const std::vector<Extra>& extras, CellsOf&& cells_of) {
   struct Row {
     const Group* group;
     NsStats stats;
   };
   std::vector<Row> rows;
-  for (Group& group : groups.all()) rows.push_back({&group, ns_stats(group.durations)});
+  std::vector<std::int64_t> durations;  // of one group after the other: there may be millions
+  for (const Group& group : groups.all()) {
+    durations.clear();
+    for (const EventId event : group.events) durations.push_back(duration_of(trace, event));
+    rows.push_back({&group, ns_stats(durations)});
+  }
   std::ranges::stable_sort(rows, std::ranges::greater{},
                            [](const Row& row) { return row.stats.sum; });
   const bool is_extended = edition == Edition::kExtended;
@@ -178,17 +202,17 @@ std::vector<Cell> config_cells(const Group& group) {
 
 Table pftrace_kernel_summary(const PftraceActivity& activity) {
   const PftraceActivityOptions& options = activity.options();
-  Groups groups;
+  Groups groups{activity.trace()};
   std::int64_t whole_ns = 0;
-  const auto add = [&](const std::vector<PftraceActivity::Event>& events) {
-    for (const auto& event : events) {
-      const PftraceArgs& args = activity.events().args(event.event);
-      std::vector<std::int64_t> config;
+  const auto add = [&](const std::vector<EventId>& events) {
+    for (const EventId event : events) {
+      const PftraceArgs& args = activity.events().args(event);
+      Config config{};
       if (options.group_by_config)
-        for (const auto& part : {args.grid_size, args.workgroup_size, args.vgpr, args.accum_vgpr,
-                                 args.sgpr, args.lds, args.scratch})
-          config.push_back(part.value_or(0));
-      groups.add(activity.kernel_key(event.event), std::move(config), event.dur_ns);
+        std::ranges::transform(std::array{args.grid_size, args.workgroup_size, args.vgpr,
+                                          args.accum_vgpr, args.sgpr, args.lds, args.scratch},
+                               config.begin(), [](const auto& part) { return part.value_or(0); });
+      groups.add(event, config, [&](EventId kernel) { return activity.kernel_key(kernel); });
     }
   };
   for (const PftraceActivity::Gpu& gpu : activity.gpus()) {
@@ -202,35 +226,36 @@ Table pftrace_kernel_summary(const PftraceActivity& activity) {
       options.group_by_config ? config_columns() : std::vector<Extra>{};
   Table table{"kernel_summary", kAbout,
               columns_with(extras, options.edition, "of the time of all kernels")};
-  add_rows(table, groups, options.edition, whole_ns, extras, [&](const Group& group) {
-    return options.group_by_config ? config_cells(group) : std::vector<Cell>{};
-  });
+  add_rows(table, activity.trace(), groups, options.edition, whole_ns, extras,
+           [&](const Group& group) {
+             return options.group_by_config ? config_cells(group) : std::vector<Cell>{};
+           });
   return table;
 }
 
 Table hip_summary(const PftraceActivity& activity) {
   const PftraceActivityOptions& options = activity.options();
-  const Trace& trace = activity.events().trace();
+  const Trace& trace = activity.trace();
   std::vector<Extra> extras;
   if (options.group_by_stream)
     extras.push_back({{"Stream", Kind::kInteger, "id", "stream the call was about"}});
   if (options.group_by_operation)
     extras.push_back({{"Op", Kind::kInteger, "id", "rocprofv3's number of the function"}});
-  Groups groups;
+  Groups groups{trace};
   std::int64_t whole_ns = 0;
-  for (const auto& call : activity.hip_calls()) {
-    std::vector<std::int64_t> config;
-    if (options.group_by_stream) config.push_back(trace.streams().at(call.event).value_or(0));
-    if (options.group_by_operation)
-      config.push_back(activity.events().args(call.event).operation.value_or(0));
-    groups.add(std::string{trace.name(call.event)}, std::move(config), call.dur_ns);
-    whole_ns = plus_ns(whole_ns, call.dur_ns);
+  for (const EventId call : activity.hip_calls()) {
+    Config config{};
+    auto next = config.begin();
+    if (options.group_by_stream) *next++ = trace.streams().at(call).value_or(0);
+    if (options.group_by_operation) *next++ = activity.events().args(call).operation.value_or(0);
+    groups.add(call, config, [&](EventId named) { return std::string{trace.name(named)}; });
+    whole_ns = plus_ns(whole_ns, duration_of(trace, call));
   }
   constexpr auto kAbout = "HIP calls on the host: how long and how often";
   if (groups.all().empty()) return Table{"hip_summary", kAbout, {}};
   Table table{"hip_summary", kAbout,
               columns_with(extras, options.edition, "of the time of all HIP calls")};
-  add_rows(table, groups, options.edition, whole_ns, extras, [](const Group& group) {
+  add_rows(table, trace, groups, options.edition, whole_ns, extras, [](const Group& group) {
     return std::vector<Cell>(group.config.begin(), group.config.end());
   });
   return table;

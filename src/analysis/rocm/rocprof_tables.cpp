@@ -1,7 +1,6 @@
 #include "analysis/rocm/rocprof_tables.hpp"
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <tracelens/intervals.hpp>
 #include <utility>
@@ -23,7 +22,7 @@ struct Group {
   std::string_view name = {};
   std::int64_t sum_ns = 0;
   std::int64_t count = 0;
-  std::vector<std::int64_t> durations = {};
+  std::uint32_t id = 0;
   double percent = 0, cumulative = 0;
 };
 
@@ -37,10 +36,9 @@ std::vector<Group> group_by(const RocprofKernels& kernels, Edition edition, IdOf
     const StringId kernel = kernels.trace.names()[event.row];
     const std::int64_t ns = duration_of(kernels.trace, event);
     const std::uint32_t id = id_of(kernel);
-    if (id == groups.size()) groups.push_back({.name = text_of(kernel)});
+    if (id == groups.size()) groups.push_back({.name = text_of(kernel), .id = id});
     groups[id].sum_ns = plus_ns(groups[id].sum_ns, ns);
     ++groups[id].count;
-    groups[id].durations.push_back(ns);
   }
   const auto sum_up = [&] {
     double so_far = 0;
@@ -65,15 +63,13 @@ std::vector<Interval> intervals_of(const RocprofKernels& kernels, Category categ
   return intervals;
 }
 
-// Durations below the threshold, in file order, with the name of their kernel.
-std::vector<std::pair<StringId, std::int64_t>> short_kernels(const RocprofKernels& kernels,
-                                                             double threshold_us) {
-  std::vector<std::pair<StringId, std::int64_t>> found;
+// Calls use(name, ns) for each dispatch below the threshold, in file order.
+template <class Use>
+void for_each_short_kernel(const RocprofKernels& kernels, double threshold_us, const Use& use) {
   for (const EventId event : kernels.events)
     if (const std::int64_t ns = duration_of(kernels.trace, event);
         static_cast<double>(ns) < threshold_us * 1e3)
-      found.emplace_back(kernels.trace.names()[event.row], ns);
-  return found;
+      use(kernels.trace.names()[event.row], ns);
 }
 
 }  // namespace
@@ -91,6 +87,8 @@ RocprofKernels::RocprofKernels(const Trace& the_trace, Edition edition) : trace{
   if (!taken.empty())
     run_ns = minus_ns(std::ranges::max(taken, {}, &ProfiledProcess::fini_ns).fini_ns,
                       std::ranges::min(taken, {}, &ProfiledProcess::init_ns).init_ns);
+  const auto categories = trace.categories().subspan(first_row, end_row - first_row);
+  events.reserve(static_cast<std::size_t>(std::ranges::count(categories, Category::kKernel)));
   for (EventId event{first_row}; event.row < end_row; ++event.row)
     if (trace.category(event) == Category::kKernel) {
       events.push_back(event);
@@ -141,15 +139,18 @@ Table rocprof_kernel_summary(const RocprofKernels& kernels, const RocprofSummary
       {"Total Kernel Time (ms)", Kind::kReal, "ms", "sum of durations"},
       {"Category", Kind::kText, "", "kind of work, by the name of the kernel"},
   };
-  KeyIndex index;
+  RowGroups dispatches;  // by kernel
+  const std::vector<Group> groups = group_by(
+      kernels, options.edition, [&](StringId kernel) { return dispatches.add({kernel.row}); },
+      [&](StringId kernel) { return kernels.trace.text(kernel); });
+  dispatches.close();
+  std::vector<std::int64_t> durations;  // of one kernel after the other
   Table table{"kernel_summary", "Kernels by the time they took", columns};
-  for (Group& group : group_by(
-           kernels, options.edition,
-           [&](StringId kernel) {
-             return index.id_of({kernel.row, 0, 0, 0, 0, 0, 0, 0});
-           },
-           [&](StringId kernel) { return kernels.trace.text(kernel); })) {
-    const GroupStats stats = stats_of_ns(group.durations);
+  for (const Group& group : groups) {
+    durations.clear();
+    for (const std::uint32_t i : dispatches.rows(group.id))
+      durations.push_back(duration_of(kernels.trace, kernels.events[i]));
+    const GroupStats stats = stats_of_ns(durations);
     table.add_row(group.name, group.count, stats.mean, stats.median, stats.std, stats.min,
                   stats.max, group.percent, group.cumulative, ms(group.sum_ns),
                   options.category(group.name));
@@ -184,18 +185,23 @@ Table rocprof_short_kernels(const RocprofKernels& kernels, double threshold_us) 
       {"Short Kernel duration (µs) percent of total time", Kind::kReal, "%",
        "of the time of all kernels, short or not"},
   };
-  std::map<std::string_view, std::pair<std::int64_t, std::int64_t>> groups;  // count, ns
-  for (const auto& [name, ns] : short_kernels(kernels, threshold_us)) {
-    auto& [count, sum] = groups[kernels.trace.text(name)];
-    ++count;
-    sum = plus_ns(sum, ns);
-  }
+  struct ShortKernel {
+    StringId name;
+    std::int64_t count = 0, sum_ns = 0;
+  };
+  Grouped<ShortKernel> by_name;
+  for_each_short_kernel(kernels, threshold_us, [&](StringId name, std::int64_t ns) {
+    ShortKernel& kernel = by_name.at({name.row}, [&] { return ShortKernel{.name = name}; });
+    ++kernel.count;
+    kernel.sum_ns = plus_ns(kernel.sum_ns, ns);
+  });
+  std::vector<ShortKernel> found = std::move(by_name).take();
+  std::ranges::sort(found, {},
+                    [&](const ShortKernel& kernel) { return kernels.trace.text(kernel.name); });
   Table table{"short_kernels_summary", "Kernels too short to be worth their launch", columns};
-  for (const auto& [name, group] : groups) {
-    const auto [count, ns] = group;
-    table.add_row(name, count, us(ns), us(ns) / static_cast<double>(count),
+  for (const auto& [name, count, ns] : found)
+    table.add_row(kernels.trace.text(name), count, us(ns), us(ns) / static_cast<double>(count),
                   percent_of(ns, kernels.total_ns).value_or(0));
-  }
   table.sort_by("Short Kernel duration (µs) sum", Order::kDescending);
   return table;
 }
@@ -208,8 +214,9 @@ Table rocprof_short_histogram(const RocprofKernels& kernels, double threshold_us
   };
   Table table{"short_kernel_histogram", "How many short kernels last how long", columns};
   std::vector<double> durations;  // in ns
-  for (const auto& [name, ns] : short_kernels(kernels, threshold_us))
+  for_each_short_kernel(kernels, threshold_us, [&](StringId, std::int64_t ns) {
     durations.push_back(static_cast<double>(ns));
+  });
   for (const auto& [start, end, count] : histogram(durations, bins, 500))
     table.add_row(start / 1e3, end / 1e3, count);
   return table;
