@@ -112,6 +112,15 @@ const IdleTables& TableContext::idle() {
   });
 }
 
+void TableContext::drop_inputs() {
+  kernels_.drop();
+  rocm_copies_.drop();
+  rocm_launches_.drop();
+  rocm_kernels_.drop();
+  rocm_activity_.drop();
+  rocm_events_.drop();  // the others refer to them
+}
+
 const PathModel& TableContext::path() {
   return path_.get([this] { return PathModel{facts}; });
 }

@@ -80,6 +80,8 @@ class TableContext {
   [[nodiscard]] TimelineOptions timeline_options() const;
   [[nodiscard]] bool has_many_threads() const;  // more than what costs most keeps busy
 
+  void drop_inputs();  // what nobody but tables asks for, when all are made
+
   // --- of a PyTorch trace ---
   // Tables that ask for the same one are made one after the other. All three are one unless has_ops_apart().
   [[nodiscard]] OpInput& ops();
@@ -87,7 +89,6 @@ class TableContext {
   [[nodiscard]] OpInput& sheet_ops() { return ops_beside(sheet_ops_); }
   [[nodiscard]] bool has_ops_apart() const;
   [[nodiscard]] const KernelRows& kernels();  // only for tables that are made in the background
-  void drop_kernels() { kernels_.drop(); }
   [[nodiscard]] std::span<const Step> steps();  // none: with a warning
 
   // --- of a JAX profile ---

@@ -102,7 +102,7 @@ void run_all(std::span<Job> jobs, const std::future<Causes>& causes, TableContex
     if (seat == 1 && causes.valid()) causes.wait();
     run_next(others, next, context);
   });
-  context.drop_kernels();
+  context.drop_inputs();
 }
 
 // More than there is work for would only get in each other's way.
