@@ -138,7 +138,9 @@ void InflateAhead::divide_tokens(int helpers, std::size_t part_bytes) {
   const std::lock_guard lock{mutex_};
   part_bytes_ = std::max(part_bytes, kLeast);
   wanted_helpers_ = std::max(wanted_helpers_, static_cast<std::size_t>(helpers));
-  most_pieces_ = wanted_helpers_ + 1;
+  // One is handed out at a time, but not all take equally long: helpers go on while some wait for their turn.
+  constexpr std::size_t kMostWaiting = 4;
+  most_pieces_ = wanted_helpers_ + kMostWaiting;
 }
 
 const BlockTokens* InflateAhead::tokens_from(std::uint64_t bit) {

@@ -28,9 +28,10 @@ class InflateAhead final : public ByteSource {
                std::size_t piece_bytes);
   ~InflateAhead() override;
 
-  // How many of them pay, besides threads that work on the text; and besides those that also write it.
+  // How many of so many threads are best off as helpers; and where the others also write the text.
   [[nodiscard]] static int helpers_for(int threads);
   [[nodiscard]] static int helpers_with_parts(int threads);
+  [[nodiscard]] int helpers() const { return static_cast<int>(wanted_helpers_); }
   // So many helpers from now on divide what they have read, for text to be written by several threads.
   void divide_tokens(int helpers, std::size_t part_bytes);
 

@@ -58,6 +58,7 @@ class InflateSource final : public Unpacker {
     ahead_->divide_tokens(helpers, piece_bytes);
     has_parts_ = true;
   }
+  [[nodiscard]] int helpers() const override { return ahead_ == nullptr ? 0 : ahead_->helpers(); }
   [[nodiscard]] bool is_piece_next() const override { return is_piece_next_; }
 
   [[nodiscard]] const std::string& damage() const override {

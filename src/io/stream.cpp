@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <tracelens/error.hpp>
 #include <utility>
@@ -140,6 +141,9 @@ Stream::~Stream() = default;
 
 void Stream::use_threads(int threads, std::size_t packed_piece_bytes) {
   state_->top->use_threads(threads, packed_piece_bytes);
+}
+int Stream::threads_left_of(int threads) const {
+  return std::max(1, threads - state_->top->helpers());
 }
 void Stream::hand_out_pieces(int threads, std::size_t piece_bytes) {
   state_->top->hand_out_pieces(threads, piece_bytes);

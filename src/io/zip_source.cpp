@@ -220,6 +220,7 @@ class CheckedMember final : public ByteSource {
   void use_threads(int threads, std::size_t piece_bytes) override {
     unpacked_->use_threads(threads, piece_bytes);
   }
+  [[nodiscard]] int helpers() const override { return unpacked_->helpers(); }
   [[nodiscard]] std::uint64_t packed_bytes() const override { return unpacked_->packed_bytes(); }
   [[nodiscard]] double progress() const override { return unpacked_->progress(); }
   [[nodiscard]] const std::string& damage() const override {

@@ -472,7 +472,9 @@ Trace read_blocks(io::Stream& in, const ReadOptions& options, const TextLimits& 
                    },
                    [&](Worker& worker) { assembly.accept(worker); },
                    [](Worker& worker) { worker.write(); }};
-  work.run(threads, [&] { return Worker{builder, known, indexing, limits.events}; });
+  work.run(in.threads_left_of(threads), [&] {
+    return Worker{builder, known, indexing, limits.events};
+  });
   assembly.controls().add_to(builder.warnings());
   if (assembly.list_closed() && !top.close(assembly.behind_list().view()) &&
       !assembly.is_behind_cut()) {

@@ -94,7 +94,7 @@ Trace read_perfetto(io::Stream& in, const ReadOptions& options) {
           options.on_progress({worker.fraction, worker.batch.bytes_read(), decoder.slices()});
       }};
   const int threads = io::thread_count(options.threads);
-  work.run(std::min(threads, kMostThreads), [] { return Worker{}; });
+  work.run(std::min(in.threads_left_of(threads), kMostThreads), [] { return Worker{}; });
   decoder.finish();
   builder.source().text_bytes = packets.bytes_read();
   if (packets.skipped_packets() > 0)

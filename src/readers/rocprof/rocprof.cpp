@@ -136,7 +136,8 @@ class ProcessReader {
     if (in_.peek() != '[') return in_.skip();
     if (!list) return skip_list(key);
     RecordList records{in_, source_};
-    return records.read(io::thread_count(options_.threads), [&](const RecordBatch& batch) {
+    const int threads = source_.threads_left_of(io::thread_count(options_.threads));
+    return records.read(threads, [&](const RecordBatch& batch) {
       for (const RecordBatch::Element& element : batch.elements)
         if (element.is_sound)
           columns_.add(*list, element.record, element.byte);
