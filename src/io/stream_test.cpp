@@ -222,6 +222,28 @@ TEST(Stream, PeekShowsBytesWithoutTakingThem) {
   }
 }
 
+TEST(Stream, ThreadsThatUnpackAreAmongThoseAskedFor) {
+  const std::string text = sample_text(100'000);
+  const auto threads_left = [](std::string_view bytes, int threads, bool hands_out) {
+    Stream in = Stream::over("sample", bytes);
+    in.use_threads(threads);
+    if (hands_out) in.hand_out_pieces(threads, 1 << 18);
+    return in.threads_left_of(threads);
+  };
+  for (const int threads : {1, 4, 16}) EXPECT_EQ(threads_left(text, threads, true), threads);
+  for (const std::string& packed : {gzip(text), zip({{"a.json", text}})}) {
+    EXPECT_EQ(threads_left(packed, 1, false), 1);
+    EXPECT_EQ(threads_left(packed, 2, false), 2);
+    EXPECT_EQ(threads_left(packed, 4, false), 3);
+    EXPECT_EQ(threads_left(packed, 8, false), 5);
+    EXPECT_EQ(threads_left(packed, 16, false), 13);
+  }
+  EXPECT_EQ(threads_left(gzip(text), 8, true), 5);
+  EXPECT_EQ(threads_left(gzip(text), 12, true), 8);
+  EXPECT_EQ(threads_left(gzip(text), 16, true), 10);
+  EXPECT_EQ(threads_left(gzip(text), 64, true), 56);
+}
+
 TEST(Stream, OnlyPlainTextIsMapped) {
   guard_mapped_files();
   TemporaryFolder folder;
