@@ -36,6 +36,7 @@ foreach(kind Static Shared)
           COMPONENT dev)
 endforeach()
 get_target_property(TL_STATIC_LIBS tl_static LINK_LIBRARIES)
+list(FILTER TL_STATIC_LIBS INCLUDE REGEX "::")  # those that have to be found; the others every linker knows
 list(JOIN TL_STATIC_LIBS " " TL_STATIC_LIBS)
 install(DIRECTORY include/tracelens ${PROJECT_BINARY_DIR}/generated/tracelens
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev FILES_MATCHING PATTERN "*.hpp")
@@ -120,7 +121,7 @@ endif()
 # The archive needs the same libraries the build does, from the same list; the shared one brings its
 # own.
 file(STRINGS tools/debian-packages.txt dev_packages REGEX "^(lib.*|zlib1g)-dev$|^pkg-config$")
-list(FILTER dev_packages EXCLUDE REGEX "gtest|gmock|benchmark|clang|openmpi|cli11|edit|simdjson|xxhash")
+list(FILTER dev_packages EXCLUDE REGEX "gtest|gmock|benchmark|clang|openmpi|cli11|edit|simdjson|xxhash|zip")
 list(JOIN dev_packages ", " dev_recommends)
 
 set(CPACK_GENERATOR DEB)

@@ -31,7 +31,6 @@ class InflateAhead final : public ByteSource {
   // How many of so many threads are best off as helpers; and where the others also write the text.
   [[nodiscard]] static int helpers_for(int threads);
   [[nodiscard]] static int helpers_with_parts(int threads);
-  [[nodiscard]] int helpers() const { return static_cast<int>(wanted_helpers_); }
   // So many helpers from now on divide what they have read, for text to be written by several threads.
   void divide_tokens(int helpers, std::size_t part_bytes);
 
@@ -45,6 +44,7 @@ class InflateAhead final : public ByteSource {
   [[nodiscard]] inflating::TokenParts take_parts();
   [[nodiscard]] std::shared_ptr<const void> owner_of_parts() const;
 
+  [[nodiscard]] int helpers() const override { return static_cast<int>(wanted_helpers_); }
   [[nodiscard]] std::uint64_t packed_bytes() const override { return packed_->packed_bytes(); }
   [[nodiscard]] double progress() const override;
   // Of what was read ahead, when all before it has been handed out.

@@ -22,7 +22,8 @@ class Loader {
  private:
   [[noreturn]] void fail() const {
     throw Error{archive_,
-                std::string{"a zip archive, which cannot be read without libzip: "} + ::dlerror()};
+                std::string{"is a zip archive, and libzip, which reads these, cannot be loaded: "} +
+                    ::dlerror()};
   }
 
   const std::string& archive_;

@@ -113,8 +113,8 @@ class Archive {
   std::string name_;
   std::string kept_;
   const LibZip& zip_ = libzip(name_);
-  std::unique_ptr<zip_t, CloseArchive> archive_{nullptr,
-                                                {zip_}};  // last: closed before what it reads from
+  // The last member: it is closed before what it reads from.
+  std::unique_ptr<zip_t, CloseArchive> archive_{nullptr, {zip_}};
 };
 
 bool ends_with_ignoring_case(std::string_view text, std::string_view ending) {

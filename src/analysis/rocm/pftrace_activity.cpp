@@ -71,14 +71,14 @@ PftraceActivity::PftraceActivity(const PftraceEvents& events, const PftraceActiv
       classes_(events.trace().string_count()) {
   collect();
   for (Gpu& gpu : gpus_) {
-    sort_by_time(gpu.compute);
-    sort_by_time(gpu.communication);
+    put_in_order(gpu.compute);
+    put_in_order(gpu.communication);
     for (std::size_t i = 0; i < kKernelClassNames.size(); ++i)
       if (static_cast<KernelClass>(i) != KernelClass::kCommunication)
         gpu.compute_ns = plus_ns(gpu.compute_ns, gpu.class_ns[i]);
     gpu.total_ns = plus_ns(gpu.compute_ns, sum_ns(trace(), gpu.communication));
   }
-  sort_by_time(hip_calls_);
+  put_in_order(hip_calls_);
   scratch_ = {};
 }
 
@@ -118,7 +118,7 @@ void PftraceActivity::add_gpu_event(std::uint32_t gpu, EventId event) {
       .push_back(event);
 }
 
-void PftraceActivity::sort_by_time(std::vector<EventId>& events) {
+void PftraceActivity::put_in_order(std::vector<EventId>& events) {
   const auto is_before = [&trace = trace()](EventId a, EventId b) {
     const std::int64_t begins[] = {begin_of(trace, a), begin_of(trace, b)};
     if (begins[0] != begins[1]) return begins[0] < begins[1];

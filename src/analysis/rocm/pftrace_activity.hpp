@@ -68,7 +68,7 @@ class PftraceActivity {
  private:
   void collect();
   void add_gpu_event(std::uint32_t gpu, EventId event);
-  void sort_by_time(std::vector<EventId>& events);
+  void put_in_order(std::vector<EventId>& events);
   [[nodiscard]] bool in_window(std::int64_t tid) const {
     return tid >= options_.min_tid && tid <= options_.max_tid;
   }
@@ -77,7 +77,7 @@ class PftraceActivity {
   PftraceActivityOptions options_;
   std::vector<Gpu> gpus_;
   std::vector<EventId> hip_calls_;
-  std::vector<EventId> scratch_;  // for sort_by_time()
+  std::vector<EventId> scratch_;  // for put_in_order()
   std::vector<Xla> xla_;
   std::unordered_map<std::string, std::size_t> xla_index_;
   std::vector<std::uint8_t> classes_;  // by name: KernelClass + 1, or 0 when not looked at yet

@@ -15,6 +15,7 @@ struct NsStats {
   double std = 0;  // of all there is (n), 0 for a single value
 };
 
+// Ascending. Long lists take as much memory again meanwhile.
 void sort_ns(std::vector<std::int64_t>& values);
 
 // All zero when there are no values.

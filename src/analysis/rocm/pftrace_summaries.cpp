@@ -49,7 +49,7 @@ class Groups {
   explicit Groups(const Trace& trace)
       : trace_{trace}, name_numbers_(trace.string_count(), kUnknown) {}
 
-  // `name_of` makes the name of the group from the event's, and is asked once for each of these.
+  // `name_of` makes the name of the group from the event's: of events with one name it is the same.
   template <class NameOf>
   void add(EventId event, const Config& config, const NameOf& name_of) {
     std::uint32_t& name = name_numbers_[trace_.names()[event.row].row];
@@ -193,7 +193,7 @@ std::vector<Extra> config_columns() {
 }
 
 std::vector<Cell> config_cells(const Group& group) {
-  const auto& c = group.config;  // as pushed by pftrace_kernel_summary
+  const auto& c = group.config;  // in the order of pftrace_kernel_summary()
   const std::int64_t one = 1;
   return {xyz(c[0]), xyz(c[1]), c[2], c[3], c[4], c[5], c[6], c[0], one, one, c[1], one, one};
 }
@@ -255,8 +255,8 @@ Table hip_summary(const PftraceActivity& activity) {
   if (groups.all().empty()) return Table{"hip_summary", kAbout, {}};
   Table table{"hip_summary", kAbout,
               columns_with(extras, options.edition, "of the time of all HIP calls")};
-  add_rows(table, trace, groups, options.edition, whole_ns, extras, [](const Group& group) {
-    return std::vector<Cell>(group.config.begin(), group.config.end());
+  add_rows(table, trace, groups, options.edition, whole_ns, extras, [&](const Group& group) {
+    return std::vector<Cell>(group.config.begin(), group.config.begin() + std::ssize(extras));
   });
   return table;
 }

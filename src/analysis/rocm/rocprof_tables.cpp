@@ -27,7 +27,8 @@ struct Group {
 };
 
 // The longest first, of equal ones by name. `id_of` numbers the names of kernels: those of one
-// group alike, from 0 in the order they are first seen; `text_of` is the name of the group.
+// group alike, from 0 in the order they are first seen, and is asked for each of kernels.events, in
+// their order; `text_of` is the name of the group.
 template <class IdOf, class TextOf>
 std::vector<Group> group_by(const RocprofKernels& kernels, Edition edition, IdOf&& id_of,
                             TextOf&& text_of) {

@@ -88,7 +88,7 @@ class TableContext {
   [[nodiscard]] OpInput& unified_ops() { return ops_beside(unified_ops_); }
   [[nodiscard]] OpInput& sheet_ops() { return ops_beside(sheet_ops_); }
   [[nodiscard]] bool has_ops_apart() const;
-  [[nodiscard]] const KernelRows& kernels();  // only for tables that are made in the background
+  [[nodiscard]] const KernelRows& kernels();    // only for tables that are made in the background
   [[nodiscard]] std::span<const Step> steps();  // none: with a warning
 
   // --- of a JAX profile ---

@@ -42,7 +42,10 @@ class GrowingText {
 
 std::optional<RawEvents> read_raw(io::Stream& in, const ReadOptions& options) {
   if (!is_chrome_json(in.peek(4096))) return std::nullopt;
-  in.use_threads(io::thread_count(options.threads));
+  ReadOptions beside = options;
+  beside.threads = io::thread_count(options.threads);
+  in.use_threads(beside.threads);
+  beside.threads = in.threads_left_of(beside.threads);
   GrowingText text;
   // The reader of traces finds the events: they have the numbers of the trace's rows, also in a file
   // that is damaged.
@@ -51,7 +54,7 @@ std::optional<RawEvents> read_raw(io::Stream& in, const ReadOptions& options) {
     text.append(into.first(got));
     return got;
   });
-  const TextIndex index = index_kineto(copying, options);
+  const TextIndex index = index_kineto(copying, beside);
   std::vector<RawEvents::Place> places(index.places.begins.size());
   for (std::size_t i = 0; i < places.size(); ++i)
     places[i] = {index.places.begins[i], index.places.sizes[i]};

@@ -217,7 +217,8 @@ JsonRepairs copy_parts(const std::string& trace, std::vector<TextRun> runs,
     parts.reserve(end - first);
     for (std::size_t i = first; i < end; ++i) parts.emplace_back(folder, names[i]).add(opening);
     io::Stream in = io::Stream::open(trace);
-    in.use_threads(io::thread_count(options.threads));
+    const int threads = io::thread_count(options.threads);
+    in.use_threads(threads);
     Cutter cutter{in, runs, options.places, first, end};
     OrderedWork work{[&](Worker& worker) { return cutter.next(worker); },
                      [](Worker& worker) { worker.pack(); },
@@ -226,7 +227,7 @@ JsonRepairs copy_parts(const std::string& trace, std::vector<TextRun> runs,
                        for (const Packed& packed : worker.packed)
                          parts[packed.part].add(packed, line, comma_and_line);
                      }};
-    work.run(io::thread_count(options.threads), [] { return Worker{}; });
+    work.run(in.threads_left_of(threads), [] { return Worker{}; });
     for (Part& part : parts) part.finish(folder, closing);
   }
   return repairs;
