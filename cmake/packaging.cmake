@@ -138,6 +138,9 @@ set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME tracelens)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_DEPENDS ${zip_package})
+if(TL_PACKS_RELOCATIONS)
+  string(APPEND CPACK_DEBIAN_RUNTIME_PACKAGE_DEPENDS ", libc6 (>= 2.36)")  # the first to read them
+endif()
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION
     "Says where the time of a training or serving job went:\nGPU timeline, kernels, operators and the module tree, from its profiler trace.")
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libtracelens-dev)
