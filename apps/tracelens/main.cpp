@@ -177,16 +177,21 @@ class Program {
   std::string shell_, max_memory_;
 };
 
+// One heap for all threads: what the readers' threads have freed serves the analyses; a tenth less peak
+// memory. Many threads get in each other's way there, most of all where each op has arguments of its
+// own. But all heaps beyond the first lie outside of huge pages (huge_pages.hpp): with a fourth, large
+// traces take longer again.
+[[maybe_unused]] constexpr int heaps_for(int cpus) {
+  constexpr int kSome = 4, kMany = 12;
+  return cpus < kSome ? 1 : cpus < kMany ? 2 : 3;
+}
+
 }  // namespace
 }  // namespace tracelens::app
 
 int main(int argc, char** argv) {
 #ifdef M_ARENA_MAX
-  // One heap for all threads: what the readers' threads have freed serves the analyses; a tenth less peak
-  // memory. Many threads get in each other's way there, and share two: a tenth of the time of 16. More
-  // would lie outside of huge pages (huge_pages.hpp), and are slower again.
-  constexpr int kMany = 8;
-  mallopt(M_ARENA_MAX, tracelens::usable_cpus() >= kMany ? 2 : 1);
+  mallopt(M_ARENA_MAX, tracelens::app::heaps_for(tracelens::usable_cpus()));
 #endif
   // A file that grows beyond `ulimit -f` is then a write that fails, which gives a sentence.
   std::signal(SIGXFSZ, SIG_IGN);

@@ -11,6 +11,7 @@
 #include "analysis/kit/cells.hpp"
 #include "analysis/kit/group_rows.hpp"
 #include "io/ascii.hpp"
+#include "tree/numbered_set.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
@@ -78,26 +79,39 @@ std::pair<bool, std::string_view> sort_text(const Trace& trace, StringId id) {
   return {!id.valid(), id.valid() ? trace.text(id) : std::string_view{}};
 }
 
-// By node: of the GPU events charged to this very node, the earliest; invalid when there is none.
-// Communication kernels are charged to nobody.
-std::vector<EventId> first_kernels_of(const TraceFacts& facts) {
-  const Trace& trace = facts.trace();
-  const std::span<const EventId> gpu_events = facts.tree().linked_gpu_events();
-  const std::span<const NodeId> launchers = facts.launchers();
-  const GpuWorkKinds& kinds = facts.work();
-  std::vector<EventId> first_kernels(facts.tree().size());
-  for (std::size_t i = 0; i < gpu_events.size(); ++i) {
-    const EventId gpu = gpu_events[i];
-    if (kinds.is_communication(gpu)) continue;
-    EventId& first = first_kernels[launchers[i].row];
-    const auto starts_earlier = [&](EventId a, EventId b) {  // equal starts: file order
-      const std::int64_t start_a = trace.ts_ns()[a.row], start_b = trace.ts_ns()[b.row];
-      return start_a != start_b ? start_a < start_b : a < b;
-    };
-    if (!first.valid() || starts_earlier(gpu, first)) first = gpu;
+// Of the GPU events charged to a node itself, not to one below it, the earliest. Communication kernels are
+// charged to nobody.
+class FirstKernels {
+ public:
+  explicit FirstKernels(const TraceFacts& facts) : launching_{facts.tree().size()} {
+    const std::span<const EventId> gpu_events = facts.tree().linked_gpu_events();
+    const std::span<const NodeId> launchers = facts.launchers();
+    const GpuWorkKinds& kinds = facts.work();
+    for (const NodeId node : launchers) launching_.add(node.row);
+    launching_.number();
+    firsts_.resize(launching_.size());
+    for (std::size_t i = 0; i < gpu_events.size(); ++i) {
+      const EventId gpu = gpu_events[i];
+      if (kinds.is_communication(gpu)) continue;
+      EventId& first = firsts_[launching_.number_of(launchers[i].row)];
+      if (!first.valid() || starts_earlier(facts.trace(), gpu, first)) first = gpu;
+    }
   }
-  return first_kernels;
-}
+  // Invalid: there is none.
+  [[nodiscard]] EventId of(NodeId node) const {
+    return launching_.contains(node.row) ? firsts_[launching_.number_of(node.row)] : EventId{};
+  }
+
+ private:
+  // Of equal starts the order of the file decides.
+  static bool starts_earlier(const Trace& trace, EventId a, EventId b) {
+    const std::int64_t start_a = trace.ts_ns()[a.row], start_b = trace.ts_ns()[b.row];
+    return start_a != start_b ? start_a < start_b : a < b;
+  }
+
+  NumberedSet launching_;        // nodes
+  std::vector<EventId> firsts_;  // by number of the node
+};
 
 }  // namespace
 
@@ -110,7 +124,7 @@ KernelRows collect_kernels(const TraceFacts& facts, const perf::RunModels& model
     if (trace.categories()[row] == Category::kKernel && trace.phases()[row] == Phase::kComplete)
       events.push_back({row});
   const std::vector<std::int64_t> streams = gather(trace.streams(), events);
-  const std::vector<EventId> first_kernels = first_kernels_of(facts);
+  const FirstKernels first_kernels{facts};
   // The category depends on the op's name and the name of its first kernel.
   std::unordered_map<std::uint64_t, std::string_view> categories;
   rows.reserve(events.size());
@@ -126,7 +140,7 @@ KernelRows collect_kernels(const TraceFacts& facts, const perf::RunModels& model
     if (const NodeId node = tree.node(event); node.valid()) {
       if (const NodeId op = tree.nearest_op(node); op.valid()) {
         row.op = tree.event(op);
-        const EventId first = first_kernels[op.row];
+        const EventId first = first_kernels.of(op);
         const StringId op_name = trace.names()[row.op.row];
         const StringId first_name = first.valid() ? trace.names()[first.row] : StringId{};
         const std::uint64_t key = std::uint64_t{op_name.row} << 32 | first_name.row;

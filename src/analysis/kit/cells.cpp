@@ -10,13 +10,17 @@ Value as_list(const Value& value) {
     std::vector<Value> done;
   };
   std::vector<Open> open;
-  open.push_back({&value, {}});
+  const auto begin = [&open](const Value& sequence) {
+    open.push_back({&sequence, {}});
+    open.back().done.reserve(sequence.items().size());  // the list keeps this room
+  };
+  begin(value);
   while (true) {
     Open& top = open.back();
     if (top.done.size() < top.from->items().size()) {
       const Value& next = top.from->items()[top.done.size()];
       if (next.is_sequence())
-        open.push_back({&next, {}});
+        begin(next);
       else
         top.done.push_back(next);
       continue;
