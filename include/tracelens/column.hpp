@@ -21,6 +21,8 @@ namespace tracelens {
 // none, nullptr. Throws std::bad_alloc.
 [[nodiscard]] void* resize_column_memory(void* old, std::size_t old_bytes, std::size_t bytes);
 void free_column_memory(void* memory, std::size_t bytes);
+// Whether memory that shrinks so stays where it is, or there is little to copy.
+[[nodiscard]] bool shrinks_cheaply(std::size_t old_bytes, std::size_t bytes);
 
 template <class T>
 class Column {
@@ -77,6 +79,10 @@ class Column {
   }
   void shrink_to_fit() {
     if (size_ < capacity_) set_capacity(size_);
+  }
+  // The same, but not where much would be copied for it.
+  void trim() {
+    if (shrinks_cheaply(capacity_ * sizeof(T), size_ * sizeof(T))) shrink_to_fit();
   }
 
  private:

@@ -126,6 +126,10 @@ class SparseColumn {
     rows_.shrink_to_fit();
     values_.shrink_to_fit();
   }
+  void trim() {  // see Column
+    rows_.trim();
+    values_.trim();
+  }
   [[nodiscard]] std::optional<T> at(EventId event) const {
     const auto found = std::ranges::lower_bound(rows_, event.row);
     if (found == rows_.end() || *found != event.row) return std::nullopt;

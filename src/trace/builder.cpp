@@ -275,13 +275,10 @@ Trace TraceBuilder::finish() && {
   join_begin_end();
   write_given_parents();
   std::ranges::sort(trace_.passed_over_);
-  // Columns grow by doubling; the room they did not use would be a tenth of a report's memory.
-  // Not that of the memory events: copying the largest column would take more than it gives.
-  for (auto* column : {&trace_.external_ids_, &trace_.sequences_, &trace_.fwd_threads_,
-                       &trace_.streams_, &trace_.devices_})
-    column->shrink();
-  for (auto* column : {&trace_.call_stacks_, &trace_.details_, &trace_.other_categories_})
-    column->shrink();
+  // Columns grow by doubling, and what a reader set aside is a guess: the room they did not use serves others.
+  for_each_dense([](auto& column, auto, auto) { column.trim(); });
+  for_each_argument([](auto& column, auto, auto) { column.trim(); });
+  trace_.other_categories_.trim();
   auto texts = std::move(*strings_).take();
   trace_.strings_ = std::move(texts.views);
   trace_.text_blocks_ = std::move(texts.blocks);

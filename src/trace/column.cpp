@@ -60,6 +60,11 @@ void* resize_column_memory(void* old, std::size_t old_bytes, std::size_t bytes) 
   return memory;
 }
 
+bool shrinks_cheaply(std::size_t old_bytes, std::size_t bytes) {
+  constexpr std::size_t kLittle = std::size_t{256} << 10;
+  return has_own_pages(old_bytes) == has_own_pages(bytes) || bytes <= kLittle;
+}
+
 void free_column_memory(void* memory, std::size_t bytes) {
   if (has_own_pages(bytes))
     (void)::munmap(memory, bytes);

@@ -92,5 +92,22 @@ TEST(Column, GivesUpRoomThatIsNotUsed) {
   EXPECT_EQ(column[0], 5);
 }
 
+TEST(Column, IsTrimmedUnlessMuchWouldBeCopied) {
+  constexpr std::int64_t kRoom = 1 << 20;  // 8 MB, which have pages of their own
+  const auto capacity_of = [](std::int64_t room, std::int64_t size) {
+    Column<std::int64_t> column;
+    column.reserve(static_cast<std::size_t>(room));
+    for (std::int64_t i = 0; i < size; ++i) column.push_back(i);
+    column.trim();
+    for (std::int64_t i = 0; i < size; ++i) EXPECT_EQ(column[static_cast<std::size_t>(i)], i);
+    return static_cast<std::int64_t>(column.capacity());
+  };
+  EXPECT_EQ(capacity_of(2000, 1000), 1000);
+  EXPECT_EQ(capacity_of(kRoom, kRoom / 2), kRoom / 2);
+  EXPECT_EQ(capacity_of(kRoom, kRoom / 4), kRoom);  // they would have to go to the heap
+  EXPECT_EQ(capacity_of(kRoom, 10), 10);
+  EXPECT_EQ(capacity_of(kRoom, 0), 0);
+}
+
 }  // namespace
 }  // namespace tracelens
