@@ -47,8 +47,9 @@ std::span<const Step> TraceFacts::steps() const {
     // Only where none are marked has anybody to wait for a tree.
     std::vector<Step> steps = marked_steps(trace_, rows().annotations());
     if (steps.empty()) steps = find_steps(trace_, tree(), rows().annotations());
-    // Frames that take part in the tree, and a trace without any, give the same tree again.
-    if (steps.empty() && !tree_options_.python_frames && host_rows().frames > 0)
+    // The same tree again would say no more.
+    const bool is_another = !tree_options_.python_frames || tree_options_.link_by_correlation;
+    if (steps.empty() && is_another && host_rows().frames > 0)
       steps = find_steps(
           trace_, build_tree(trace_, {.python_frames = true, .threads = tree_options_.threads},
                              rows(), [&]() -> const HostRows& { return host_rows(); }));

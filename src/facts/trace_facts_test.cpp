@@ -58,6 +58,26 @@ TEST(TraceFacts, IterationsAreFoundByFramesThatAreNotInTheTree) {
   EXPECT_EQ(facts.steps().size(), 4u);
 }
 
+// Many fills of one launch outside the loop, linked by correlation only, are more than all the loop does.
+TEST(TraceFacts, IterationsAreFoundWithoutLinksByCorrelation) {
+  TestTrace t;
+  t.python("main", 0, 1000);
+  t.python("setup", 1, 90);
+  t.event(Category::kCudaRuntime, "hipLaunchKernel", 10, 5, 1, 999);
+  for (int i = 0; i < 40; ++i) t.gpu({.name = "fill", .ts = 10.0 + i, .dur = 0.5}, 999);
+  for (int i = 0; i < 4; ++i) {
+    t.python("train_step", 110 + 100 * i, 90);
+    t.op("aten::mm", 120 + 100 * i, 50);
+    t.launch("hipLaunchKernel", 130 + 100 * i, 5, {.ts = 135.0 + 100 * i, .dur = 20});
+  }
+  const Trace trace = t.finish();
+  for (const bool frames : {false, true}) {
+    const TraceFacts facts{trace, {.python_frames = frames, .link_by_correlation = true}};
+    EXPECT_TRUE(find_steps(trace, facts.tree()).empty());
+    EXPECT_EQ(facts.steps().size(), 4u);
+  }
+}
+
 TEST(TraceFacts, ThreadsThatAskAtTheSameTimeGetTheSameAnswer) {
   TestTrace t;
   for (int i = 0; i < 100; ++i) {

@@ -41,7 +41,7 @@ class ByteSource {
 
   virtual void use_threads(int /*threads*/, std::size_t /*piece_bytes*/) {}
   virtual void hand_out_pieces(int /*threads*/, std::size_t /*piece_bytes*/) {}
-  [[nodiscard]] virtual int helpers() const { return 0; }  // threads of its own
+  [[nodiscard]] virtual int helpers() const { return 0; }  // threads it wants
   [[nodiscard]] std::shared_ptr<TextPiece> next_piece();
   [[nodiscard]] virtual bool is_piece_next() const { return false; }
   [[nodiscard]] virtual std::uint64_t packed_bytes() const = 0;

@@ -111,7 +111,7 @@ InflateAhead::InflateAhead(std::unique_ptr<ByteSource> packed, std::uint64_t fir
       wanted_helpers_{static_cast<std::size_t>(helpers)},
       read_bytes_{first_byte},
       given_bytes_{first_byte},
-      is_over_{!packed_->damage().empty()} {
+      was_damaged_{!packed_->damage().empty()} {
   TL_CHECK(piece_bytes_ >= 1024);  // each has room for tokens besides
 }
 
@@ -191,7 +191,8 @@ std::size_t InflateAhead::produce(std::span<char> into) {
 
 const std::string& InflateAhead::damage() const {
   static const std::string kNone;
-  return is_over_ && given_bytes_ == read_bytes_ ? packed_->damage() : kNone;
+  const bool is_known = was_damaged_ || (is_over_ && given_bytes_ == read_bytes_);
+  return is_known ? packed_->damage() : kNone;
 }
 
 // Packed bytes that cannot be read matter when the unpacker comes to them.

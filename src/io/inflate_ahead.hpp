@@ -47,7 +47,7 @@ class InflateAhead final : public ByteSource {
   [[nodiscard]] int helpers() const override { return static_cast<int>(wanted_helpers_); }
   [[nodiscard]] std::uint64_t packed_bytes() const override { return packed_->packed_bytes(); }
   [[nodiscard]] double progress() const override;
-  // Of what was read ahead, when all before it has been handed out.
+  // Of what was read ahead, when all before it has been handed out; what was known before it began, at once.
   [[nodiscard]] const std::string& damage() const override;
 
  private:
@@ -66,8 +66,10 @@ class InflateAhead final : public ByteSource {
   std::shared_ptr<TokenPool> tokens_;
   std::size_t most_pieces_, wanted_helpers_;
   std::size_t read_pieces_ = 0;
-  std::uint64_t read_bytes_, given_bytes_;      // ends of what was read, and handed out
-  bool is_over_;                                // nothing is left to be read
+  std::uint64_t read_bytes_, given_bytes_;  // ends of what was read, and handed out
+  const bool
+      was_damaged_;  // before; an archive that is packed itself is all there, and was unpacked as far as it goes
+  bool is_over_ = false;                        // nothing is left to be read
   std::exception_ptr failure_;                  // why, if that was thrown
   std::vector<std::shared_ptr<Piece>> pieces_;  // that were read, and may still be asked for
   std::vector<std::shared_ptr<Piece>> spare_;

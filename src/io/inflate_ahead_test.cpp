@@ -141,6 +141,21 @@ TEST(InflateAhead, DamageOfAPackingWithinAPackingIsToldInItsOrder) {
   EXPECT_EQ(unpack(archive, 8, 100'000, 256 << 10), one);
 }
 
+// All of a packed archive is there before its member is unpacked, and with it what is wrong with that packing.
+TEST(InflateAhead, DamageAroundAnArchiveLeavesItsMemberWhole) {
+  for (const std::size_t size : {1'000u, 3'000'000u}) {
+    const std::string archive = zip({{"trace.json", sample_text(size)}});
+    std::string wrong_sum = gzip(archive);
+    wrong_sum[wrong_sum.size() - 8] ^= 1;
+    for (const std::string& packed : {gzip(archive) + "more", zstd(archive) + "more", wrong_sum}) {
+      const Got one = unpack(packed, 1);
+      EXPECT_EQ(one.text.size(), size);
+      EXPECT_NE(one.damage, "");
+      for (const int threads : {4, 16}) EXPECT_EQ(unpack(packed, threads), one) << threads;
+    }
+  }
+}
+
 // Like a file on a disk with a fault.
 class FailingSource final : public ByteSource {
  public:

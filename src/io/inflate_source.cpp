@@ -42,7 +42,7 @@ class InflateSource final : public Unpacker {
 
   void use_threads(int threads, std::size_t piece_bytes) override {
     const int helpers = InflateAhead::helpers_for(threads);
-    if (helpers == 0 || ahead_ != nullptr) return;
+    if (helpers == 0 || ahead_ != nullptr || has_short_members_) return;
     input_.read_through([&](std::unique_ptr<ByteSource>& packed, std::uint64_t first_byte) {
       auto ahead =
           std::make_unique<InflateAhead>(std::move(packed), first_byte, helpers, piece_bytes);
@@ -209,6 +209,17 @@ class InflateSource final : public Unpacker {
     while (count > 0 && !ended_) count -= take(std::min(count, InputBuffer::kBlockBytes)).size();
   }
 
+  // bgzip's says that members have 64 KB at most.
+  void read_extra(std::size_t bytes) {
+    constexpr std::string_view kBgzip{"BC"};
+    if (bytes >= kBgzip.size()) {
+      const std::span<const char> kind = take(kBgzip.size());
+      bytes -= kBgzip.size();
+      has_short_members_ = std::string_view{kind.data(), kind.size()} == kBgzip;
+    }
+    skip(bytes);
+  }
+
   void skip_text() {
     for (std::span<const char> next = take(1); !ended_ && next.front() != 0;) next = take(1);
   }
@@ -225,7 +236,7 @@ class InflateSource final : public Unpacker {
       return end_damaged_near(input_.position());
     if ((flags & kHasExtra) != 0) {
       const std::span<const char> length = take(2);
-      if (!ended_) skip(number_of(length));
+      if (!ended_) read_extra(number_of(length));
     }
     if ((flags & kHasName) != 0 && !ended_) skip_text();
     if ((flags & kHasComment) != 0 && !ended_) skip_text();
@@ -276,6 +287,7 @@ class InflateSource final : public Unpacker {
   InflateAhead* ahead_ = nullptr;                      // between input_ and the packed bytes
   std::optional<inflating::TokenPlace> being_copied_;  // what is being copied
   bool has_parts_ = false, hands_out_ = false, is_piece_next_ = false;
+  bool has_short_members_ = false;           // helpers read hardly anything of such
   std::vector<inflating::TokenPart> parts_;  // that are to be handed out, the last one first
   std::shared_ptr<const TextPiece::Origin> origin_;  // of these
   Wrapper wrapper_;

@@ -97,6 +97,21 @@ inline std::string gzip_with_full_header(std::string_view text) {
   return member + gzip_sums(text);
 }
 
+// As bgzip packs: members of 64 KB that tell how long they are.
+inline std::string bgzip(std::string_view text) {
+  constexpr std::size_t kMost = 0xff00;
+  std::string packed;
+  for (std::size_t at = 0; at < text.size(); at += kMost) {
+    std::string member = gzip(text.substr(at, kMost));
+    constexpr char kExtra = 4;
+    member[3] = kExtra;
+    const std::string size =
+        little_endian(member.size() + 7, 2);  // with these eight bytes, less one
+    packed += member.insert(10, little_endian(6, 2) + "BC" + little_endian(2, 2) + size);
+  }
+  return packed;
+}
+
 // A member with such data.
 inline std::string gzip(std::string_view text, const Packer& how) {
   return std::string{"\x1f\x8b\x08\0\0\0\0\0\0\xff", 10} + deflated(text, how) + gzip_sums(text);

@@ -38,7 +38,8 @@ class Stream {
   // Whoever reads does so for so many threads: others may unpack what is large, piece by piece of the packed bytes. The
   // text is the same.
   void use_threads(int threads, std::size_t packed_piece_bytes = std::size_t{256} << 10);
-  // Of so many threads those that are left to work on the text, beside the ones that unpack: at least one.
+  // Of so many threads those that are left to work on the text, beside the ones that unpack: at least one. After
+  // use_threads() and hand_out_pieces().
   [[nodiscard]] int threads_left_of(int threads) const;
   // Whoever has that many threads may let each of them write its part of the text, of about so many bytes: next_piece()
   // gives the next one if it can be written so; null: read() goes on, once that was asked up to where is_piece_next().

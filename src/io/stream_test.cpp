@@ -226,6 +226,7 @@ TEST(Stream, ThreadsThatUnpackAreAmongThoseAskedFor) {
   const std::string text = sample_text(100'000);
   const auto threads_left = [](std::string_view bytes, int threads, bool hands_out) {
     Stream in = Stream::over("sample", bytes);
+    (void)in.peek(1);  // as whoever looks what it is
     in.use_threads(threads);
     if (hands_out) in.hand_out_pieces(threads, 1 << 18);
     return in.threads_left_of(threads);
@@ -242,6 +243,17 @@ TEST(Stream, ThreadsThatUnpackAreAmongThoseAskedFor) {
   EXPECT_EQ(threads_left(gzip(text), 12, true), 8);
   EXPECT_EQ(threads_left(gzip(text), 16, true), 10);
   EXPECT_EQ(threads_left(gzip(text), 64, true), 56);
+}
+
+TEST(Stream, ShortMembersAreUnpackedByOneThread) {
+  const std::string text = sample_text(200'000), packed = bgzip(text);
+  EXPECT_EQ(unpack(packed), (Unpacked{text, "gzip", "", ""}));
+  Stream in = Stream::over("sample", packed);
+  (void)in.peek(1);
+  in.use_threads(16);
+  in.hand_out_pieces(16, 1 << 18);
+  EXPECT_EQ(in.threads_left_of(16), 16);
+  EXPECT_EQ(read_all(in), text);
 }
 
 TEST(Stream, OnlyPlainTextIsMapped) {

@@ -89,6 +89,7 @@ cpack --config "$BUILD/CPackConfig.cmake" -B deb -D 'CPACK_COMPONENTS_ALL=python
 native=$(ls deb/python3-tracelens_*.deb) compat=$(ls deb/python3-tracelens-compat_*_all.deb)
 has 'what it depends on' "$(dpkg-deb --field "$native" Depends)" \
   '^python3 \(>= 3\.[0-9]+\), python3 \(<< 3\.[0-9]+\), python3-numpy, .*libc6'
+has 'what it loads' "$(dpkg-deb --field "$native" Depends)" 'libzip[0-9]'
 has 'what it recommends' "$(dpkg-deb --field "$native" Recommends)" '^python3-pandas, tracelens'
 has 'what it depends on' "$(dpkg-deb --field "$compat" Depends)" \
   "python3-tracelens \(= $VERSION\), python3-pandas"

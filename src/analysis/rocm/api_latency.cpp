@@ -54,7 +54,7 @@ class Finder {
         trace_{events.trace()},
         options_{options},
         excluded_{options.exclude_kernels, RE2::Quiet},
-        excluded_events_(trace_.string_count()),
+        excluded_by_name_(trace_.string_count()),
         name_kinds_(trace_.string_count()) {
     if (!excluded_.ok())
       throw Error{options.exclude_kernels, "not a regular expression: " + excluded_.error()};
@@ -128,7 +128,7 @@ class Finder {
       if (is_new) entry->second = RE2::PartialMatch(own, excluded_);
       return entry->second;
     }
-    std::optional<bool>& known = excluded_events_[trace_.names()[kernel.row].row];
+    std::optional<bool>& known = excluded_by_name_[trace_.names()[kernel.row].row];
     if (!known) known = RE2::PartialMatch(trace_.name(kernel), excluded_);
     return *known;
   }
@@ -198,7 +198,7 @@ class Finder {
   const ApiLaunchOptions& options_;
   RE2 excluded_;
   std::unordered_map<std::string, bool> excluded_names_;  // that kernels have beside their events
-  std::vector<std::optional<bool>> excluded_events_;      // by name
+  std::vector<std::optional<bool>> excluded_by_name_;     // by name
   std::vector<NameKind> name_kinds_;                      // by name
   std::pair<std::string_view, Role> last_category_ = {{}, Role::kOther};
   std::vector<EventId> calls_, kernels_, scratch_;

@@ -43,9 +43,9 @@ class GrowingText {
 std::optional<RawEvents> read_raw(io::Stream& in, const ReadOptions& options) {
   if (!is_chrome_json(in.peek(4096))) return std::nullopt;
   ReadOptions beside = options;
-  beside.threads = io::thread_count(options.threads);
-  in.use_threads(beside.threads);
-  beside.threads = in.threads_left_of(beside.threads);
+  const int threads = io::thread_count(options.threads);
+  in.use_threads(threads);
+  beside.threads = in.threads_left_of(threads);
   GrowingText text;
   // The reader of traces finds the events: they have the numbers of the trace's rows, also in a file
   // that is damaged.
