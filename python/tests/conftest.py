@@ -1,10 +1,14 @@
 """What the tests share. Run with PYTHONPATH=<build>/python:<build>/python_compat."""
 
 import pathlib
+import signal
 
 import pytest
 
 import tracelens as tl
+
+# Programs that a shell starts in the background ignore Ctrl-C, and so does what they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 DATA = pathlib.Path(__file__).resolve().parents[2] / "tests" / "data"
 
