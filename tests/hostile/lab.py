@@ -49,7 +49,7 @@ def strict_json(data, what):
 
 CI_COMMAND = re.compile(rb"(?m)^\s*::.*|##[a-z]*\[.*")
 # The next run into that folder takes them away.
-LEFT_BY_A_KILL = re.compile(r"\..+\.(csv|tracelens-files)\.\d+-\d+\.tmp")
+LEFT_BY_A_KILL = re.compile(r"\.(.+\.csv|\.tracelens-files)\.\d+-\d+\.tmp")
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff]")
 
 
