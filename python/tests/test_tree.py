@@ -91,13 +91,21 @@ def test_modules_need_python_stacks(demo):
 
 
 def test_walking_from_python_is_cheap(demo):
-    """At most 1 us a node on a quiet machine; four times that is no noise any more."""
+    """No dearer than a list of objects with a property; ten times that is no noise any more."""
     import time
 
-    tree, best = demo.tree, 1.0
-    for _ in range(5):
-        begin = time.perf_counter()
-        for node in tree:
-            node.name
-        best = min(best, time.perf_counter() - begin)
-    assert best / len(tree) < 4e-6
+    class Plain:
+        @property
+        def name(self):
+            return "aten::mm"
+
+    def least(nodes):
+        best = 1e9
+        for _ in range(5):
+            begin = time.perf_counter()
+            for node in nodes:
+                node.name
+            best = min(best, time.perf_counter() - begin)
+        return best
+
+    assert least(demo.tree) < 10 * least([Plain() for _ in range(len(demo.tree))])

@@ -74,7 +74,7 @@ class Server:
                 return message
             self.kept.append(message)
 
-    def next(self, timeout=10):
+    def next(self, timeout=60):
         return self.messages.get(timeout=timeout)
 
     def request(self, method, params=None, timeout=60):
@@ -97,7 +97,7 @@ class Server:
         assert "result" in answer, answer
         return answer["result"]
 
-    def close(self, timeout=10):
+    def close(self, timeout=60):
         if self.process.poll() is None:
             self.process.stdin.close()
         status = self.process.wait(timeout)

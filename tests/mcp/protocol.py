@@ -252,7 +252,9 @@ def cancel_a_long_read(setting, era):
         assert rows(server.call("model", **MODEL))
         taken = server.taken
         time.sleep(1.5)
-        after = server.memory_mb()
+        deadline = time.monotonic() + 60  # a busy machine needs longer; what was read after all stays in memory
+        while (after := server.memory_mb()) >= before + 60 and not setting.is_sanitized and time.monotonic() < deadline:
+            time.sleep(0.1)
         print(f"   model {1e3 * taken:.0f} ms after the cancel; memory {before:.0f} -> {after:.0f} MB")
         assert setting.is_sanitized or after < before + 60, (before, after)
         assert server.messages.empty() and not any(message.get("id") == long for message in server.kept)
@@ -278,7 +280,7 @@ def end_of_input(setting, era):
     number = server.start("tools/call", {"name": "model", "arguments": MODEL})
     server.process.stdin.close()
     assert "result" in server.wait(number)
-    assert server.process.wait(5) == 0
+    assert server.process.wait(60) == 0
     trace = setting.folder / f"late{era}" / "huge.json.gz"
     make_big_trace(trace, 125)
     server = Server(setting.program, [trace.parent], era)
@@ -310,7 +312,7 @@ def output_left_unread(setting, era):
                 process.stdin.close()
         except BrokenPipeError:
             pass
-        process.wait(8)
+        process.wait(60)
 
 
 CHECKS = [lists, texts, results_fit_their_schemas, framing, eras, errors, changed_file, progress_and_order,
