@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numeric>
 #include <tracelens/error.hpp>
@@ -12,15 +11,13 @@
 
 #include <tracelens/table_text.hpp>
 
+#include "analysis/compare/key_cell.hpp"
+
 namespace tracelens {
 namespace {
 
 constexpr std::uint32_t kNoRow = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t kMaxRows = 5'000'000;
-
-bool is_number(const Table::Column& column) {
-  return column.spec().kind == Kind::kInteger || column.spec().kind == Kind::kReal;
-}
 
 bool is_blank(const Table::Column& column) {
   return std::ranges::none_of(column.present(), [](std::uint8_t present) { return present != 0; });
@@ -34,51 +31,7 @@ std::size_t index_of(const Table& table, std::string_view name) {
   return static_cast<std::size_t>(found - columns.begin());
 }
 
-// One cell of a key, ready to compare with the same cell of another report.
-struct KeyCell {
-  bool blank = true;
-  double number = 0;
-  std::string text = {};
-  bool operator==(const KeyCell&) const = default;
-};
-
-// As text, 8192 and 8192.0 are one number.
-KeyCell key_cell(const Table::Column& column, std::size_t row, bool as_text) {
-  KeyCell cell{.blank = false};
-  if (!as_text) {
-    cell.number = number_at(column, row);
-    return cell;
-  }
-  cell.text = plain_text(column, row);
-  if (is_number(column) && cell.text.ends_with(".0")) cell.text.resize(cell.text.size() - 2);
-  return cell;
-}
-
-bool stands_before(const std::vector<KeyCell>& a, const std::vector<KeyCell>& b) {
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (a[i] == b[i]) continue;
-    if (a[i].blank != b[i].blank) return b[i].blank;
-    if (a[i].number != b[i].number) return a[i].number < b[i].number;
-    return a[i].text < b[i].text;
-  }
-  return false;
-}
-
-// Bytes that are equal exactly when the keys are.
-std::string bytes_of(const std::vector<KeyCell>& key) {
-  std::string bytes;
-  for (const KeyCell& cell : key)
-    bytes += cell.blank ? std::string{"-"}
-                        : fmt::format("{}:{}:{}", cell.number, cell.text.size(), cell.text);
-  return bytes;
-}
-
 }  // namespace
-
-double number_at(const Table::Column& column, std::size_t row) {
-  return column.spec().kind == Kind::kInteger ? static_cast<double>(column.integers()[row])
-                                              : column.reals()[row];
-}
 
 TableJoin::TableJoin(std::vector<JoinSide> sides, JoinSpec spec, std::vector<std::string>& notes)
     : sides_{std::move(sides)}, spec_{std::move(spec)}, complete_(sides_.size(), true) {
@@ -108,17 +61,18 @@ TableJoin::TableJoin(std::vector<JoinSide> sides, JoinSpec spec, std::vector<std
 
 void TableJoin::find_text_keys(std::vector<std::string>& notes) {
   for (std::size_t k = 0; k < spec_.keys.size(); ++k) {
-    bool numbers = false, others = false;
+    bool numbers = false, texts = false, others = false;
     for (std::size_t side = 0; side < sides_.size(); ++side) {
       const Table::Column& column = sides_[side].table->columns()[key_columns_[side][k]];
       if (is_blank(column)) continue;
-      (is_number(column) ? numbers : others) = true;
+      (is_number(column) ? numbers : texts) = true;
+      others |= !tells_numbers(column);
     }
     if (numbers && others)
       notes.push_back(
           fmt::format("{}: '{}' is a number in one report and text in another; compared as text",
                       sides_.front().table->name(), spec_.keys[k]));
-    keys_as_text_.push_back(others);
+    keys_as_text_.push_back(others || (texts && !numbers));
   }
 }
 
@@ -215,7 +169,7 @@ void TableJoin::make_columns() {
   for (std::size_t k = 0; k < spec_.keys.size(); ++k) {
     bool whole = true;
     for (std::size_t side = 0; side < sides_.size(); ++side)
-      whole &= sides_[side].table->columns()[key_columns_[side][k]].spec().kind == Kind::kInteger;
+      whole &= tells_whole_numbers(sides_[side].table->columns()[key_columns_[side][k]]);
     ColumnSpec spec = sides_[0].table->columns()[key_columns_[0][k]].spec();
     spec.kind = keys_as_text_[k] ? Kind::kText : whole ? Kind::kInteger : Kind::kReal;
     columns_.push_back({Role::kKey, 0, k, std::move(spec)});
@@ -260,6 +214,10 @@ Cell TableJoin::cell(std::size_t row, const Column& column) const {
   if (at == kNoRow) return Missing{};
   const Table::Column& from = sides_[side].table->columns()[index];
   if (column.spec.kind == Kind::kText && !from.is_missing(at)) return plain_text(from, at);
+  if (column.role == Role::kKey && !is_number(from) && !from.is_missing(at))
+    if (const auto told = number_told(from, at))
+      return column.spec.kind == Kind::kInteger ? Cell{static_cast<std::int64_t>(*told)}
+                                                : Cell{*told};
   return sides_[side].table->cell(at, index);
 }
 

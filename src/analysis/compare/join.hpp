@@ -36,7 +36,7 @@ struct JoinSpec {
 class TableJoin {
  public:
   // The first side is the baseline. A metric that a side lacks is left out, and a key that is a
-  // number here and text there is compared as text; both put a sentence into `notes`. Throws Error
+  // number here and text of anything else there is compared as text; both put a sentence into `notes`. Throws Error
   // when duplicate keys would make more rows than any reader wants.
   TableJoin(std::vector<JoinSide> sides, JoinSpec spec, std::vector<std::string>& notes);
 
@@ -88,8 +88,5 @@ class TableJoin {
   std::vector<bool> complete_;       // by side: every joined row has one
   std::vector<Column> columns_;
 };
-
-// A cell of a column of numbers.
-[[nodiscard]] double number_at(const Table::Column& column, std::size_t row);
 
 }  // namespace tracelens

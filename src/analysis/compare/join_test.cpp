@@ -101,8 +101,30 @@ TEST_F(TableJoinTest, NumbersAndTextMeetAsTextWithANote) {
   const ColumnSpec text[] = {{"name", Kind::kText, "", ""}, {"ms", Kind::kReal, "", ""}};
   Table b{"ops", "", text};
   b.add_row("8", 1.0);
-  EXPECT_EQ(join(a, b).all("ops", "").rows(), 1U);
+  b.add_row("eight", 1.0);
+  EXPECT_EQ(join(a, b).all("ops", "").rows(), 2U);
   EXPECT_THAT(notes_, SizeIs(2));  // and Count is missing
+}
+
+// A CSV file has as text what a workbook has as numbers.
+TEST_F(TableJoinTest, NumbersMeetTextsThatAreNumbers) {
+  const auto reals = [](std::initializer_list<double> keys) {
+    const ColumnSpec columns[] = {{"name", Kind::kReal, "", ""}, {"ms", Kind::kReal, "", ""}};
+    Table table{"ops", "", columns};
+    for (const double key : keys) table.add_row(key, 1.0);
+    return table;
+  };
+  const ColumnSpec text[] = {{"name", Kind::kText, "", ""}, {"ms", Kind::kReal, "", ""}};
+  Table b{"ops", "", text};
+  for (const char* key : {"10", "0.0", "1e3", "0.25"}) b.add_row(key, 1.0);
+  const Table a = reals({0, 0.25, 10, 1000});
+  for (const Table& all : {join(a, b).all("ops", ""), join(b, a).all("ops", "")}) {
+    ASSERT_EQ(all.rows(), 4U);
+    EXPECT_EQ(cell(all, "name", 0), "0.0");
+    EXPECT_EQ(cell(all, "name", 3), "1000.0");
+    EXPECT_EQ(cell(all, "ms__b_diff", 3), "0.0");
+  }
+  EXPECT_THAT(notes_, SizeIs(2));  // Count is missing, twice
 }
 
 // Every pair of them would be many millions.

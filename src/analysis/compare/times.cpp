@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analysis/compare/join.hpp"
+#include "analysis/compare/key_cell.hpp"
 #include "analysis/kit/cells.hpp"
 #include "analysis/kit/noise.hpp"
 #include "table/utf8.hpp"
