@@ -10,7 +10,8 @@
 
 namespace tracelens {
 
-// ProfilerStep#N, and the numbered steps of JAX, by start. `annotations`: rows of all.
+// ProfilerStep#N, and the numbered steps of JAX, by start. `annotations`: rows of all. Of several processes that
+// mark the same step at the same time it is one.
 [[nodiscard]] std::vector<Step> marked_steps(const Trace& trace,
                                              std::span<const std::uint32_t> annotations);
 

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <mutex>
 #include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
 
 #include "facts/marked_steps.hpp"
 #include "io/parallel.hpp"
@@ -30,8 +33,47 @@ TraceSpan trace_span(const Trace& trace, int threads) {
   return all.value_or(TraceSpan{});
 }
 
+namespace {
+
+struct MarkedStep {
+  Step step;
+  std::uint32_t track = 0;
+};
+
+// Where several processes are in one trace, as fused ranks are, each marks the steps of the run: marks of one name
+// that overlap are one step.
+void join_processes(const Trace& trace, std::vector<MarkedStep>& marks) {
+  const auto process = [&](const MarkedStep& mark) -> const Value& {
+    return trace.track_table()[mark.track].pid;
+  };
+  if (std::ranges::all_of(marks, [&](const MarkedStep& mark) {
+        return mark.track == marks.front().track || process(mark) == process(marks.front());
+      }))
+    return;
+  std::unordered_map<std::string_view, std::size_t> latest;  // by name: its place in `joined`
+  std::vector<MarkedStep> joined;
+  joined.reserve(marks.size());  // the names stay where they are
+  for (MarkedStep& mark : marks) {
+    const auto known = latest.find(mark.step.name);
+    if (known != latest.end()) {
+      MarkedStep& first = joined[known->second];
+      const std::int64_t end = end_of(first.step.ts_ns, first.step.dur_ns);
+      if (mark.step.ts_ns < end && process(mark) != process(first)) {
+        first.step.dur_ns =
+            minus_ns(std::max(end, end_of(mark.step.ts_ns, mark.step.dur_ns)), first.step.ts_ns);
+        continue;
+      }
+    }
+    joined.push_back(std::move(mark));
+    latest[joined.back().step.name] = joined.size() - 1;
+  }
+  marks = std::move(joined);
+}
+
+}  // namespace
+
 std::vector<Step> marked_steps(const Trace& trace, std::span<const std::uint32_t> annotations) {
-  std::vector<Step> found;
+  std::vector<MarkedStep> marks;
   const bool is_jax = trace.source().recorder == Recorder::kJax;  // numbers its steps
   for (const std::uint32_t row : annotations) {
     const EventId event{row};
@@ -39,10 +81,16 @@ std::vector<Step> marked_steps(const Trace& trace, std::span<const std::uint32_t
         !(trace.name(event).starts_with("ProfilerStep#") ||
           (is_jax && trace.sequence_numbers().at(event))))
       continue;
-    found.push_back(
-        {std::string{trace.name(event)}, trace.ts_ns()[row], duration_of(trace, event)});
+    marks.push_back(
+        {{std::string{trace.name(event)}, trace.ts_ns()[row], duration_of(trace, event)},
+         trace.tracks()[row].row});
   }
-  std::ranges::stable_sort(found, {}, &Step::ts_ns);
+  std::ranges::stable_sort(marks, {}, [](const MarkedStep& mark) { return mark.step.ts_ns; });
+  if (!is_jax && !marks.empty())
+    join_processes(trace, marks);  // its hosts have clocks of their own
+  std::vector<Step> found;
+  found.reserve(marks.size());
+  for (MarkedStep& mark : marks) found.push_back(std::move(mark.step));
   return found;
 }
 

@@ -25,6 +25,33 @@ TEST(TraceFacts, PythonFramesAndExecuteAreLookedThroughForTheLauncher) {
   EXPECT_EQ(facts.launchers()[1], facts.tree().node(lonely.call));
 }
 
+// Fused ranks: each marks the steps of the run.
+TEST(TraceFacts, StepsOfSeveralProcessesAreStepsOfTheRun) {
+  TestTrace t;
+  const auto mark = [&t](int process, const char* name, double ts) {
+    t.builder().append({.phase = Phase::kComplete,
+                        .category = Category::kUserAnnotation,
+                        .name = t.builder().intern(name),
+                        .track = t.builder().intern(Track{process, 1}),
+                        .signature = {},
+                        .ts_ns = static_cast<std::int64_t>(ts * 1e3),
+                        .dur_ns = 100'000});
+  };
+  mark(1, "ProfilerStep#1", 0);
+  mark(2, "ProfilerStep#1", 5);
+  mark(1, "ProfilerStep#2", 100);
+  mark(2, "ProfilerStep#2", 105);
+  mark(2, "ProfilerStep#2", 900);  // of another run
+  const Trace trace = t.finish();
+  const TraceFacts facts{trace};
+  ASSERT_EQ(facts.steps().size(), 3u);
+  EXPECT_EQ(facts.steps()[0].name, "ProfilerStep#1");
+  EXPECT_EQ(facts.steps()[0].dur_ns, 105'000);
+  EXPECT_EQ(facts.steps()[1].ts_ns, 100'000);
+  EXPECT_EQ(facts.steps()[1].dur_ns, 105'000);
+  EXPECT_EQ(facts.steps()[2].ts_ns, 900'000);
+}
+
 TEST(TraceFacts, UnlinkedGpuEventsAreTakenWhenAskedForOrWhenThereAreNoOthers) {
   TestTrace t;
   t.op("aten::mm", 0, 10);

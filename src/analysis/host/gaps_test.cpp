@@ -150,15 +150,15 @@ TEST(GpuGapsByStream, TheHostIsLateOrTheStreamTakesItsTime) {
   t.launch("cudaLaunchKernel", 2, 1, {.ts = 12, .dur = 5});   // 2 later, launched before
   t.launch("cudaLaunchKernel", 20, 1, {.ts = 30, .dur = 5});  // the call came after
   t.launch("cudaLaunchKernel", 33, 1, {.ts = 95, .dur = 5});  // 60 later
-  t.gpu({.ts = 100, .dur = 5}, 4711);
+  t.gpu({.ts = 101, .dur = 5}, 4711);                         // no call, 1 later
   const Trace trace = t.finish();
   const TraceFacts facts{trace};
   const HostWork work{facts};
-  const Table table = gpu_gaps_by_stream(work, false);
+  const Table table = gpu_gaps_by_stream(work);
   EXPECT_EQ(column(table, "idle_category"),
             (std::vector<std::string>{"host_wait", "kernel_wait", "other"}));
-  EXPECT_EQ(column(table, "idle_time"), (std::vector<std::string>{"13.0", "2.0", "60.0"}));
-  EXPECT_EQ(cell(gpu_gaps_by_stream(work, true), "count", 1), "2");
+  EXPECT_EQ(column(table, "idle_time"), (std::vector<std::string>{"13.0", "3.0", "60.0"}));
+  EXPECT_EQ(cell(table, "count", 1), "2");
 }
 
 // A thread with so many events that it is walked in parts.

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
 
 #include "analysis/gpu/busy_time.hpp"
 #include "analysis/gpu/launch_calls.hpp"
 #include "facts/launchers.hpp"
+#include "facts/marked_steps.hpp"
 #include "facts/serving_steps.hpp"
 #include "tree/time_math.hpp"
 #include "tree/time_order.hpp"
@@ -37,20 +39,17 @@ std::int64_t first_start(const Trace& trace) {
 
 std::vector<HostStep> find_host_steps(const TraceFacts& facts) {
   const Trace& trace = facts.trace();
-  const bool is_jax = trace.source().recorder == Recorder::kJax;  // numbers its steps
   std::vector<HostStep> steps;
-  for (const std::uint32_t row : recorded_rows(trace, facts.rows().annotations()))
-    if (const EventId event{row}; trace.phase(event) == Phase::kComplete &&
-                                  trace.ts_ns()[row] != kAbsent &&
-                                  (trace.name(event).starts_with("ProfilerStep#") ||
-                                   (is_jax && trace.sequence_numbers().at(event))))
-      steps.push_back({trace.name(event), trace.ts_ns()[row], end_of(trace, event)});
+  for (const Step& step : marked_steps(trace, recorded_rows(trace, facts.rows().annotations())))
+    steps.push_back({step.name, step.ts_ns, end_of(step.ts_ns, step.dur_ns)});
   if (steps.empty())
     for (const EventId event : find_step_roots(trace))
-      steps.push_back({trace.name(event), trace.ts_ns()[event.row], end_of(trace, event)});
+      steps.push_back(
+          {std::string{trace.name(event)}, trace.ts_ns()[event.row], end_of(trace, event)});
   if (steps.empty())
     for (const IterationRoot& root : find_iterations(trace, facts.tree()))
-      steps.push_back({trace.name(root.first), root.ts_ns, end_of(root.ts_ns, root.dur_ns)});
+      steps.push_back(
+          {std::string{trace.name(root.first)}, root.ts_ns, end_of(root.ts_ns, root.dur_ns)});
   if (steps.empty()) {
     const TraceSpan span = trace_span(trace);
     steps.push_back({"whole trace", span.start_ns, span.end_ns});

@@ -29,7 +29,7 @@ struct GpuJob {
 
 // A step of the loop: what the profiler marked, the steps of a serving engine, or else the whole trace.
 struct HostStep {
-  std::string_view name;
+  std::string name;
   std::int64_t start_ns = 0, end_ns = 0;
 };
 

@@ -80,7 +80,7 @@ Table gpu_utilization(const HostWork& work) {
   return table;
 }
 
-Table gpu_gaps_by_stream(const HostWork& work, bool include_unlinked) {
+Table gpu_gaps_by_stream(const HostWork& work) {
   constexpr std::int64_t kUsualNs = 30'000;
   struct Row {
     std::int64_t device, stream;
@@ -107,8 +107,7 @@ Table gpu_gaps_by_stream(const HostWork& work, bool include_unlinked) {
       "gpu_gaps_by_stream", "Idle time between the events of each stream, and what it waited for");
   const Trace& trace = work.trace();
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<const GpuJob*>> lanes;
-  for (const GpuJob& job : work.jobs())
-    if (include_unlinked || job.call.valid()) lanes[{job.device, job.stream}].push_back(&job);
+  for (const GpuJob& job : work.jobs()) lanes[{job.device, job.stream}].push_back(&job);
   for (auto& [lane, jobs] : lanes) {
     std::ranges::stable_sort(jobs, {},
                              [&](const GpuJob* job) { return trace.ts_ns()[job->gpu.row]; });

@@ -11,8 +11,7 @@ namespace tracelens {
 [[nodiscard]] Table gpu_utilization(const HostWork& work);
 
 // The time between neighbours on one stream: whether the host was late, the stream took its usual
-// moment between two events, or neither. `include_unlinked`: also events whose launch is not in the
-// trace, for which the host was never late.
-[[nodiscard]] Table gpu_gaps_by_stream(const HostWork& work, bool include_unlinked);
+// moment between two events, or neither. For events whose launch is not in the trace it was never late.
+[[nodiscard]] Table gpu_gaps_by_stream(const HostWork& work);
 
 }  // namespace tracelens

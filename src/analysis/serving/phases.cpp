@@ -31,10 +31,9 @@ std::optional<double> per_request(std::optional<std::int64_t> count, std::int64_
   return static_cast<double>(*count) / static_cast<double>(requests);
 }
 
-// The value that a share of all is not above; `sorted` has at least one.
-double at_share(std::span<const std::int64_t> sorted, double share) {
-  const auto rank = static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1) + 0.5);
-  return ms(sorted[rank]);
+// The least value that a share of all is not above; `sorted` has at least one.
+double at_percent(std::span<const std::int64_t> sorted, std::size_t percent) {
+  return ms(sorted[(percent * sorted.size() + 99) / 100 - 1]);
 }
 
 std::string_view phase_text(ServingPhase phase) {
@@ -73,9 +72,9 @@ struct PhaseRow {
   [[nodiscard]] std::optional<T> of_steps(T value) const {
     return has_steps ? std::optional{value} : std::nullopt;
   }
-  [[nodiscard]] std::optional<double> token_wall(double share) const {
+  [[nodiscard]] std::optional<double> token_wall(std::size_t percent) const {
     if (token_walls.empty()) return std::nullopt;
-    return at_share(token_walls, share);
+    return at_percent(token_walls, percent);
   }
   [[nodiscard]] std::optional<double> mean_token_wall() const {
     std::int64_t sum = 0;
@@ -186,11 +185,11 @@ ColumnSet<PhaseRow> phase_columns() {
         "what a request waits for its next token: the wall time of a step that generates"},
        &Row::mean_token_wall},
       {{"time per output token ms median", Kind::kReal, "ms", "of half of the steps, or less"},
-       [](const Row& row) { return row.token_wall(0.5); }},
+       [](const Row& row) { return row.token_wall(50); }},
       {{"time per output token ms p90", Kind::kReal, "ms", "of 90% of the steps, or less"},
-       [](const Row& row) { return row.token_wall(0.9); }},
+       [](const Row& row) { return row.token_wall(90); }},
       {{"time per output token ms p99", Kind::kReal, "ms", "of 99% of the steps, or less"},
-       [](const Row& row) { return row.token_wall(0.99); }},
+       [](const Row& row) { return row.token_wall(99); }},
       {{"percent modelled", Kind::kReal, "%",
         "share of ops with a performance model in the busy time; the figures that follow know no "
         "others, and are empty below 25%"},

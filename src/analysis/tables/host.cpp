@@ -61,8 +61,7 @@ std::vector<Table> more(TableContext& c) {
       if (wants({"sync_calls"})) made.push_back(sync_calls(work, syncs));
     }
   }
-  if (wants({"gpu_gaps_by_stream"}))
-    made.push_back(gpu_gaps_by_stream(work, c.timeline_options().include_unlinked));
+  if (wants({"gpu_gaps_by_stream"})) made.push_back(gpu_gaps_by_stream(work));
   if (wants({"gpu_utilization"})) made.push_back(gpu_utilization(work));
   if (wants({"launch_summary", "launch_stats", "queue_length", "queue_length_series",
              "queue_blocked"})) {
