@@ -201,6 +201,7 @@ class Summary {
       const Arguments arguments = xla == nullptr
                                       ? arguments_of({row}, external_id, streams.at({row}))
                                       : arguments_of({row}, *xla);
+      kernel_rows_.push_back(row);
       out_.kernels.push_back({.ts_ns = trace_.ts_ns()[row],
                               .dur_ns = duration_of(trace_, {row}),
                               .exposed_ns = duration_of(trace_, {row}),
@@ -273,12 +274,36 @@ class Summary {
 
   void add_activity() {
     const GpuBusy busy = gpu_busy(trace_, is_communication_);
-    for (CollectiveKernel& kernel : out_.kernels)
-      kernel.exposed_ns =
-          minus_ns(kernel.dur_ns,
-                   busy.computing.within({kernel.ts_ns, end_of(kernel.ts_ns, kernel.dur_ns)}));
+    find_exposed(busy);
     out_.steps = rank_steps(trace_, busy);
     out_.activity = rank_activity(trace_, busy, is_communication_);
+  }
+
+  // What one GPU computes hides nothing of what another one sends.
+  void find_exposed(const GpuBusy& all) {
+    using Gpu = std::pair<std::int64_t, std::int64_t>;  // of several processes each has a first one
+    const auto gpu_of = [this](std::uint32_t row) {
+      const Value& process = trace_.track(EventId{row}).pid;
+      return Gpu{trace_.devices().at({row}).value_or(0), process.is_int() ? process.as_int() : 0};
+    };
+    std::map<Gpu, BusyTimes> computing;
+    for (const std::uint32_t row : kernel_rows_) computing.try_emplace(gpu_of(row));
+    for (auto& [gpu, times] : computing) {
+      if (computing.size() == 1) {
+        times = all.computing;
+        break;
+      }
+      std::vector<std::uint8_t> marks = is_communication_;
+      for (std::uint32_t row = 0; row < trace_.size(); ++row)
+        if (is_gpu(trace_.categories()[row]) && gpu_of(row) != gpu) marks[row] = kOfAnotherRank;
+      times = gpu_busy(trace_, marks).computing;
+    }
+    for (std::size_t i = 0; i < out_.kernels.size(); ++i) {
+      CollectiveKernel& kernel = out_.kernels[i];
+      kernel.exposed_ns =
+          minus_ns(kernel.dur_ns, computing[gpu_of(kernel_rows_[i])].within(
+                                      {kernel.ts_ns, end_of(kernel.ts_ns, kernel.dur_ns)}));
+    }
   }
 
   // Every GPU event; what reads the trace thins them.
@@ -323,6 +348,7 @@ class Summary {
   SharedArguments texts_;
   std::optional<std::int64_t> gpu_;
   std::vector<std::uint8_t> is_communication_;  // by event row: 0, 1 or kOfAnotherRank
+  std::vector<std::uint32_t> kernel_rows_;      // of out_.kernels
   std::unordered_map<std::int64_t, EventId> host_arguments_;
   // By the text's number, what the kernel's name stands for, and the stream.
   std::map<std::tuple<std::uint32_t, std::string_view, std::optional<std::int64_t>>, Arguments>

@@ -70,6 +70,22 @@ TEST(SummarizeRank, ExposedIsWhatNoComputationCovers) {
   EXPECT_EQ(rank.steps[0].idle_ns, 0);
 }
 
+// One process with two GPUs: what one computes hides nothing of what the other one sends.
+TEST(SummarizeRank, ExposedIsWhatTheSameGpuDoesNotCover) {
+  const auto on = [](int device, const std::string& name, double ts) {
+    return R"({"ph": "X", "cat": "kernel", "name": ")" + name + R"(", "pid": )" +
+           std::to_string(device) + R"(, "tid": 7, "ts": )" + std::to_string(ts) +
+           R"(, "dur": 10, "args": {"correlation": 1, "device": )" + std::to_string(device) + "}}";
+  };
+  const RankTrace rank =
+      summarize_rank(trace_of(on(0, "ncclDevKernel_X", 10) + "," + on(1, "gemm", 12) + "," +
+                              on(0, "gemm", 22) + "," + on(1, "ncclDevKernel_X", 16)),
+                     {});
+  ASSERT_THAT(rank.kernels, SizeIs(2));
+  EXPECT_EQ(rank.kernels[0].exposed_ns, 10'000);
+  EXPECT_EQ(rank.kernels[1].exposed_ns, 4'000);  // its own product runs until 22
+}
+
 TEST(SummarizeRank, MarkedStepsHaveTimesOfTheirOwn) {
   const RankTrace rank = summarize_rank(
       trace_of(

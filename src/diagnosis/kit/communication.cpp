@@ -78,7 +78,8 @@ Communication communication_of(const TraceFacts& facts, std::span<const EventId>
   using Key = std::tuple<std::int64_t, std::int64_t, std::uint32_t>;
   std::vector<Key> events;
   for (const EventId event : gpu_events)
-    if (trace.category(event) == Category::kKernel)
+    if (trace.category(event) == Category::kKernel &&
+        (facts.kind() == TraceKind::kJax || facts.work().is_communication(event)))
       events.emplace_back(trace.ts_ns()[event.row], trace.dur_ns()[event.row], event.row);
   std::ranges::sort(events);
   std::vector<std::uint8_t> is_used(events.size());

@@ -7,6 +7,7 @@
 #include "diagnosis/kit/figures.hpp"
 #include "diagnosis/kit/rule.hpp"
 #include "diagnosis/rules/comm_places.hpp"
+#include "diagnosis/rules/timeline_words.hpp"
 
 namespace tracelens {
 namespace comm_1 {
@@ -45,9 +46,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verdict = draft.tell(
       "For {} ({} of its span) the GPU communicates while it computes nothing; computation hides "
       "{} of the communication.",
-      proof("gpu_timeline", "time ms", in_ms(comm.exposed_ns), "ms",
-            {{"type", "exposed_comm_time"}}),
-      proof("gpu_timeline", "percent", exposed, "%", {{"type", "exposed_comm_time"}}),
+      timeline_proof(c, "exposed_comm_time", "time ms", in_ms(comm.exposed_ns), "ms"),
+      timeline_proof(c, "exposed_comm_time", "percent", exposed, "%"),
       derived("gpu_timeline", "1 - exposed_comm_time / total_comm_time", hidden, "%"));
   if (waiting > 0)
     draft.verdict +=
@@ -66,12 +66,9 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
         "diagnose the traces of all ranks together: it may be waiting for a late one");
   else if (waiting > 0)
     draft.tries.insert(draft.tries.begin(), "first what makes ranks late: COMM-4, COMM-2");
-  draft.verify = {.table = "gpu_timeline",
-                  .column = "time ms",
-                  .now = in_ms(comm.exposed_ns),
-                  .expected = fmt::format(
-                      "< {}", figure(in_ms(comm.total_ns) * (100 - n["target_pct"]) / 100, "ms")),
-                  .key = {{"type", "exposed_comm_time"}}};
+  draft.verify = timeline_verification(
+      timeline_proof(c, "exposed_comm_time", "time ms", in_ms(comm.exposed_ns), "ms"),
+      fmt::format("< {}", figure(in_ms(comm.total_ns) * (100 - n["target_pct"]) / 100, "ms")));
   draft.confidence = Confidence::kHigh;
   return draft;
 }
