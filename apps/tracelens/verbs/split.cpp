@@ -63,7 +63,8 @@ class SplitVerb : public Verb {
     console.clear_progress();
     for (const std::string& sentence : result.warnings) console.warn(sentence);
     console.show(result.parts, kMaxRows);
-    console.note(fmt::format("{} steps; wrote {} part{} to {}", result.steps, result.files.size(),
+    console.note(fmt::format("{} step{}; wrote {} part{} to {}", result.steps,
+                             result.steps == 1 ? "" : "s", result.files.size(),
                              result.files.size() == 1 ? "" : "s", folder_));
     return kExitOk;
   }

@@ -14,6 +14,7 @@
 #include "analysis/rocm/rocprof_processes.hpp"
 #include "facts/steps.hpp"
 #include "facts/trace_kind.hpp"
+#include "trace/sparse_cursor.hpp"
 #include "tree/links.hpp"
 
 namespace tracelens {
@@ -45,6 +46,7 @@ Counts count(const Trace& trace, const Tree& tree) {
     is_module[id] = is_module_name(trace.text({id})) ? 1 : 0;
     is_graph[id] = is_graph_launch(trace.text({id})) ? 1 : 0;
   }
+  SparseCursor devices{trace.devices()};
   for (const EventId event : trace.all_events()) {
     const Category category = trace.category(event);
     if (category == Category::kCpuOp) {
@@ -56,14 +58,13 @@ Counts count(const Trace& trace, const Tree& tree) {
       counts.modules += is_module[trace.names()[event.row].row];
     } else if (is_gpu(category)) {
       ++counts.gpu;
+      if (const auto device = devices.at(event)) counts.devices.insert(*device);
       if (const EventId launch = tree.launch_of(event); launch.valid())
         counts.in_graphs += is_graph[trace.names()[launch.row].row];
       else if (category == Category::kGpuMemset)
         ++counts.unlinked_fills;
     }
   }
-  const auto device_ids = trace.devices().values();
-  counts.devices.insert(device_ids.begin(), device_ids.end());
   return counts;
 }
 
@@ -81,7 +82,8 @@ std::string_view how_to_record_gpus(Recorder recorder) {
   return "use a profiler that records kernels (PyTorch, rocprofv3, JAX)";
 }
 
-void check_gpu(const Tree& tree, const Counts& counts, Recorder recorder, Findings& findings) {
+void check_gpu(const Tree& tree, TraceKind kind, const Counts& counts, Recorder recorder,
+               Findings& findings) {
   if (counts.gpu == 0) {
     findings.fail("GPU events", "none: only the host was recorded", how_to_record_gpus(recorder));
     return;
@@ -119,7 +121,9 @@ void check_gpu(const Tree& tree, const Counts& counts, Recorder recorder, Findin
                       share(counts.in_graphs, counts.gpu),
                   "record the capture phase too, or run without graphs");
   if (counts.devices.size() > 1)
-    findings.ok("GPUs", fmt::format("{} GPUs: see gpu_timeline_by_device", counts.devices.size()));
+    findings.ok("GPUs", fmt::format("{} GPUs: see {}", counts.devices.size(),
+                                    kind == TraceKind::kDatabase ? "device_timeline"
+                                                                 : "gpu_timeline_by_device"));
 }
 
 void check_host(const Trace& trace, const Tree& tree, const Counts& counts, Findings& findings) {
@@ -190,7 +194,7 @@ TraceCheck check_trace(const Trace& trace, const Tree& tree) {
   Findings findings;
   findings.check_file(trace);
   const Recorder recorder = recorder_of(trace, counts.ops);
-  check_gpu(tree, counts, recorder, findings);
+  check_gpu(tree, trace_kind(trace), counts, recorder, findings);
   if (recorder == Recorder::kRocprof) check_rocm_host(trace, findings);
   if (recorder == Recorder::kPyTorch) check_host(trace, tree, counts, findings);
   check_ranks(trace, findings);

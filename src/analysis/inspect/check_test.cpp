@@ -107,6 +107,17 @@ TEST(TraceCheck, AdviceIsForTheProfilerThatWroteTheTrace) {
   EXPECT_EQ(for_generic.find("with_stack"), std::string::npos) << for_generic;
 }
 
+TEST(TraceCheck, GpusAreThoseThatDidSomething) {
+  TestTrace one;
+  one.launch("cudaLaunchKernel", 0, 1, {.ts = 5, .dur = 5, .device = 2});
+  one.builder().set_device(one.runtime("cudaSetDevice", 2, 1), 0);
+  EXPECT_EQ(level(check(one), "GPUs"), "");
+  TestTrace two;
+  two.launch("cudaLaunchKernel", 0, 1, {.ts = 5, .dur = 5, .device = 2});
+  two.launch("cudaLaunchKernel", 2, 1, {.ts = 5, .dur = 5, .device = 0});
+  EXPECT_EQ(level(check(two), "GPUs"), "ok");
+}
+
 TEST(TraceCheck, ACutFileIsNoticed) {
   constexpr std::string_view kCut =
       R"({"traceEvents": [{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":2},{"ph":)";

@@ -15,8 +15,9 @@ namespace {
 
 constexpr std::uint32_t kUnknown = std::numeric_limits<std::uint32_t>::max();
 
-// Beyond the thread ids of any system, so that a made-up lane is never taken for a thread.
-constexpr std::int64_t kFirstMadeUpTid = 1'000'000'000;
+// Beyond the thread ids of Linux, so that a made-up lane is never taken for a thread, and below those
+// that the tables of Perfetto traces leave out (PftraceActivityOptions::max_tid).
+constexpr std::int64_t kFirstMadeUpTid = 500'000'000;
 
 // So many slices of one place overlap at a time in no real trace; what is more shares the last
 // lane.

@@ -103,19 +103,22 @@ std::optional<Overview> ranks_overview(const Report& report) {
         "Send less or in larger messages, or let computing run meanwhile: no single rank is late.");
   if (overview.bound == "host")
     overview.advice.emplace_back("See what one rank's GPU waits for in the report of its trace.");
-  if (late) {
+  const auto diff_of_ranks = [&]() -> std::string {
+    if (!late) return {};
     const auto file_of = [&](bool is_late) -> std::string {
       for (std::size_t row = 0; row < ranks->rows(); ++row)
         if ((text_at(*ranks, "rank", row) == late->rank) == is_late)
           return text_at(*ranks, "file", row);
       return {};
     };
-    overview.commands.push_back(
-        fmt::format("tracelens diff {} {}", shell_word(file_of(false)), shell_word(file_of(true))));
-  } else {
-    overview.commands.push_back(
-        fmt::format("tracelens report {}", shell_word(text_at(*ranks, "file", 0))));
-  }
+    const std::string other = file_of(false), its = file_of(true);
+    if (other == its) return {};  // a database of several ranks
+    return fmt::format("tracelens diff {} {}", shell_word(other), shell_word(its));
+  };
+  overview.commands.push_back(diff_of_ranks());
+  if (overview.commands.back().empty())
+    overview.commands.back() =
+        fmt::format("tracelens report {}", shell_word(text_at(*ranks, "file", 0)));
   return overview;
 }
 

@@ -102,8 +102,9 @@ MatchResult match_traces(const std::string& trace_a, const std::string& trace_b,
         return std::ranges::count(side.blocks(), phase, &Block::phase);
       };
       result.notes.push_back(fmt::format(
-          "{}: no two windows of equal length with detailed annotations (A has {}, B {} windows)",
-          phase_name(phase), count(a), count(b)));
+          "{}: no two windows of equal length with detailed annotations (A has {}, B {} windows{})",
+          phase_name(phase), count(a), count(b),
+          phase == ServingPhase::kDecode ? "; a single step that decodes makes none" : ""));
       continue;
     }
     // Of decoding the query tokens come first, of the others they are the last two.
