@@ -41,13 +41,15 @@ struct Overview {
   std::string verdict;  // "Host-bound: the GPU idles 62.1% of the time, mostly for op dispatch."
   std::vector<Cause> causes = {};  // the costliest, in the order in which they are best mended
   std::string causes_title = {};   // "mend first, by 5 of 36 steps"
+  bool causes_per_step = false;    // what they save is of a step; else of the run
   std::string nothing_found = {};  // a sentence: why there are none
   std::vector<Part> split;
   std::vector<Part> idle_causes;
   std::string costs_title = {};  // "costliest kinds of op"
   std::string costliest_title = "costliest";
   std::vector<Cost> costs;
-  std::vector<std::string> advice;    // sentences, the most rewarding first
+  std::vector<std::string> advice;  // sentences, the most rewarding first
+  std::size_t caveats = 0;  // of them at the beginning: what a reader of the figures has to know
   std::vector<std::string> commands;  // "tracelens tree trace.json.gz --modules"
 };
 

@@ -460,12 +460,14 @@ void advise(Overview& overview, const TableContext& context, const Report& repor
   if (overview.advice.size() > most_advice) overview.advice.resize(most_advice);
   if (const double left_out = percent(gpu.unlinked_ns, gpu.all_ns);
       context.kind == TraceKind::kPyTorch && !context.timeline_options().include_unlinked &&
-      left_out >= kNotable / 2 && left_out < 100)
+      left_out >= kNotable / 2 && left_out < 100) {
+    overview.caveats = 1;
     overview.advice.insert(
         overview.advice.begin(),
         fmt::format("{:.0f}% of the GPU's work was launched before recording began and is not "
                     "counted here; --include-unlinked counts it.",
                     left_out));
+  }
 }
 
 void add_commands(Overview& overview, const TableContext& context) {

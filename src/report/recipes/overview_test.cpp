@@ -208,6 +208,24 @@ TEST(OverviewText, TheBarIsAsWideAsTheScreenAndShowsEveryPart) {
   }
 }
 
+TEST(OverviewText, WhatIsSavedIsOfAStepOrOfTheRun) {
+  Overview overview = overview_of("h200_gpt_train_amp.json.gz");
+  ASSERT_TRUE(overview.causes_per_step);
+  EXPECT_THAT(overview_text(overview, {.width = 120}), HasSubstr(" saves/step   share  by"));
+  overview.causes_per_step = false;
+  EXPECT_THAT(overview_text(overview, {.width = 120}), HasSubstr("      saves   share  by"));
+}
+
+TEST(OverviewText, WhatTheFiguresLeaveOutIsSaidOnTheSmallestScreen) {
+  Overview overview = overview_of("h200_gpt_train_amp.json.gz");
+  overview.advice = {"A part is not counted.", "Use graphs.", "Fuse."};
+  overview.caveats = 1;
+  for (int i = 0; i < 20; ++i) overview.costs.push_back({"GEMM", 1, 1});
+  const std::string text = overview_text(overview, {.width = 80});
+  EXPECT_THAT(text, HasSubstr("A part is not counted."));
+  EXPECT_THAT(text, Not(HasSubstr("Fuse.")));
+}
+
 TEST(OverviewText, NamesOfATraceCannotHarmTheTerminal) {
   Overview overview;
   overview.run = "\x1b[2J\r";

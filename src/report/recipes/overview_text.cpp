@@ -169,8 +169,10 @@ void write_causes(Screen& screen, const Overview& overview) {
   if (screen.has_edge()) title_width = std::min<std::size_t>(title_width, 40);
   constexpr std::size_t kWide = 100;  // on a narrow screen the remedy is worth more than the time
   const bool has_times = !screen.has_edge() || screen.width() >= kWide;
-  screen.line(padded(overview.causes_title, title_width) +
-                  (has_times ? " saves/step   share  by" : "   saves  by"),
+  screen.line(padded(overview.causes_title, title_width) + (!has_times ? "   saves  by"
+                                                            : overview.causes_per_step
+                                                                ? " saves/step   share  by"
+                                                                : "      saves   share  by"),
               kBold);
   for (const Overview::Cause& cause : overview.causes) {
     std::string row = padded(padded(cause.id, id_width) + cause.title, title_width);
@@ -231,7 +233,7 @@ std::string overview_text(const Overview& overview, const OverviewStyle& style) 
   while (true) {
     std::string text = text_with(shown, style);
     if (lines_on_screen(text, style.width) <= kLines) return text;
-    if (!shown.advice.empty())
+    if (shown.advice.size() > shown.caveats)
       shown.advice.pop_back();
     else if (shown.costs.size() > kFewestCosts)
       shown.costs.pop_back();

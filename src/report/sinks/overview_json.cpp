@@ -56,6 +56,7 @@ std::string overview_json(const Overview& overview) {
   json.member("verdict", overview.verdict);
   json.member("nothing_found", overview.nothing_found);
   json.member("causes_title", overview.causes_title);
+  json.member("causes_per_step", overview.causes_per_step);
   write_causes(json, overview);
   write_items(json, "split", overview.split);
   write_items(json, "idle_causes", overview.idle_causes);

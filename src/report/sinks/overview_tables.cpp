@@ -42,10 +42,11 @@ Table costs_table(std::string title, const Overview& overview) {
 }
 
 Table causes_table(const Overview& overview) {
-  const ColumnSpec columns[] = {{"cause", Kind::kText, "", ""},
-                                {"saves", Kind::kReal, "ms", "of a step"},
-                                {"share", Kind::kReal, "%", "of the time without the profiler"},
-                                {"try", Kind::kText, "", ""}};
+  const ColumnSpec columns[] = {
+      {"cause", Kind::kText, "", ""},
+      {overview.causes_per_step ? "saves a step" : "saves", Kind::kReal, "ms", ""},
+      {"share", Kind::kReal, "%", "of the time without the profiler"},
+      {"try", Kind::kText, "", ""}};
   Table table{overview.causes_title, "", columns};
   for (const Overview::Cause& cause : overview.causes)
     table.add_row(cause.id + "  " + cause.title, as_ms(cause.saving_ns), cause.percent,
