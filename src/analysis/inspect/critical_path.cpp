@@ -68,13 +68,13 @@ CriticalPathAnswer find_critical_path(const Trace& trace, std::string_view steps
           ? fmt::format(", {:.3f} ms before it begins", ms(path.unattributed_ns))
           : ""));
   if (model.usable()) {
-    const auto count = static_cast<double>(model.steps());
-    const double recorded = ms(model.recorded_ns()) / count, now = ms(model.length_ns()) / count;
-    answer.sentences.push_back(fmt::format(
-        "a step of {} takes {:.3g} ms as recorded, about {:.3g} ms without the profiler{}; then {}",
-        model.steps(), recorded, now,
-        model.costs_are_calibrated() ? "" : " (not calibrated for such a recording)",
-        bound_by_sentence(model.bound_by())));
+    const auto count = static_cast<std::int64_t>(model.steps());
+    answer.sentences.push_back(
+        fmt::format("{} takes {} as recorded, about {} without the profiler{}; then {}",
+                    count > 1 ? fmt::format("a step of {}", count) : "all of it",
+                    rounded_ms(model.recorded_ns() / count), rounded_ms(model.length_ns() / count),
+                    model.costs_are_calibrated() ? "" : " (not calibrated for such a recording)",
+                    bound_by_sentence(model.bound_by())));
   } else {
     answer.sentences.emplace_back(fmt::format("what-if is not possible: {}", model.why_not()));
   }

@@ -1,6 +1,12 @@
 #include "analysis/kit/cells.hpp"
 
+#include <fmt/format.h>
+
 namespace tracelens {
+
+std::string rounded_ms(std::int64_t ns) {
+  return ms(ns) < 1000 ? fmt::format("{:.3g} ms", ms(ns)) : fmt::format("{:.0f} ms", ms(ns));
+}
 
 // An op's arguments are nested as deeply as the file had it, so the walk keeps its own stack.
 Value as_list(const Value& value) {

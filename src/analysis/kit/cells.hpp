@@ -18,6 +18,9 @@ namespace tracelens {
 [[nodiscard]] inline double us(std::int64_t ns) { return static_cast<double>(ns) / 1e3; }
 [[nodiscard]] inline double ms(std::int64_t ns) { return static_cast<double>(ns) / 1e6; }
 
+// With three digits, or all of a whole number that has more: "0.0451 ms", "94.2 ms", "9730 ms".
+[[nodiscard]] std::string rounded_ms(std::int64_t ns);
+
 // part / whole in percent; none when the whole is nothing.
 [[nodiscard]] inline std::optional<double> percent_of(double part, double whole) {
   if (whole == 0) return std::nullopt;

@@ -31,6 +31,10 @@ struct PathModel::Parts {
         editor{graph, classes, active, base, window} {
     choose_window(facts, options);
     why_not = options.why_not;
+    if (facts.kind() == TraceKind::kJax)
+      why_not =
+          "the host of a JAX profile is a runtime that launches ahead by itself: what it does at "
+          "which time decides little";
     if (!why_not.empty()) return;
     if (!replays(graph, base)) {
       why_not = "the recorded times contradict each other, so that they cannot be simulated";

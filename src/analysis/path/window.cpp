@@ -36,8 +36,6 @@ std::vector<Step> find_all_steps(const TraceFacts& facts) {
   return steps;
 }
 
-std::string ms_text(std::int64_t ns) { return fmt::format("{:.3g} ms", ms(ns)); }
-
 struct StepCost {
   std::int64_t wall_ns = 0, allocations = 0, slowest_launch_ns = 0, launches = 0;
 };
@@ -78,7 +76,7 @@ std::string why_warm_up(std::span<const StepCost> costs, std::size_t at) {
   const StepCost& step = costs[at];
   const std::int64_t wall = median_of_others(costs, at, &StepCost::wall_ns);
   if (static_cast<double>(step.wall_ns) > kLonger * static_cast<double>(wall))
-    return fmt::format("{} where the others take {}", ms_text(step.wall_ns), ms_text(wall));
+    return fmt::format("{} where the others take {}", rounded_ms(step.wall_ns), rounded_ms(wall));
   const std::int64_t allocations = median_of_others(costs, at, &StepCost::allocations);
   if (step.allocations >= kFewAllocations &&
       static_cast<double>(step.allocations) > kMoreAllocations * static_cast<double>(allocations))
@@ -88,7 +86,7 @@ std::string why_warm_up(std::span<const StepCost> costs, std::size_t at) {
   const std::int64_t launch = median_of_others(costs, at, &StepCost::slowest_launch_ns);
   if (step.slowest_launch_ns > kSlowLaunchNs &&
       static_cast<double>(step.slowest_launch_ns) > kSlowerLaunch * static_cast<double>(launch))
-    return fmt::format("a launch call of {}", ms_text(step.slowest_launch_ns));
+    return fmt::format("a launch call of {}", rounded_ms(step.slowest_launch_ns));
   return {};
 }
 
