@@ -36,6 +36,7 @@ class DiagnoseVerb : public Verb {
  public:
   void declare(Flags& flags) override {
     input_.declare(flags);
+    input_.declare_captures(flags);
     flags.add("-o,--output", output_,
               "Where to write: a file (.json, .md, .html, .txt, .xlsx) or a folder for CSV files "
               "(out/); by default the terminal alone");
@@ -105,7 +106,8 @@ class DiagnoseVerb : public Verb {
       return kExitOk;
     }
     refuse_overwriting({output_, gate_results_},
-                       {input_.path(), options_.gpu.file, options_.rules_file, against_});
+                       {input_.path(), options_.gpu.file, options_.rules_file, against_},
+                       {input_.captures()});
     if (!output_.empty()) check_diagnosis_output(output_);
     if (!gate_results_.empty() && gates_.empty())
       throw Error{"--gate-results", "there is no --fail-if whose outcome it could tell"};
@@ -131,9 +133,12 @@ class DiagnoseVerb : public Verb {
       other = read_with_warnings(against_, console);
       options_.against = &other;
     }
-    if (const std::vector<RankFile> ranks = ranks_of(input_.path()); !ranks.empty())
+    if (const std::vector<RankFile> ranks = ranks_of(input_.path()); !ranks.empty()) {
+      if (!input_.captures().empty())
+        throw Error{"--capture", "fills in the graph launches of one trace, not of a job's ranks"};
       return diagnose_ranks(ranks, options_);
-    return diagnose(input_.read(console), options_);
+    }
+    return diagnose(input_.read_stitched(console, true), options_);
   }
 
   int tell_gates(const std::vector<GateOutcome>& outcomes, const Console& console) const {

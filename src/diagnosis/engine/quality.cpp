@@ -62,16 +62,10 @@ class Notes {
   }
 
   void links() {
-    std::int64_t all = 0, unlinked = 0;
-    for (const EventId event : trace_.recorded_events()) {
-      if (!is_gpu(trace_.category(event)) || trace_.dur_ns()[event.row] == kAbsent) continue;
-      all += trace_.dur_ns()[event.row];
-      if (!c_.tree().is_linked(event)) unlinked += trace_.dur_ns()[event.row];
-    }
-    if (percentage(unlinked, all) > kUnlinked)
+    if (c_.unlinked_percent() > kUnlinked)
       add(4, fmt::format("{} of the GPU time has no launch in the trace: ops, gaps and path lack "
                          "it; {}",
-                         figure(percentage(unlinked, all), "%"), how_to_link()));
+                         figure(c_.unlinked_percent(), "%"), how_to_link()));
   }
 
   [[nodiscard]] std::string_view how_to_link() const {

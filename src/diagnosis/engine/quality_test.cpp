@@ -65,6 +65,22 @@ TEST(Quality, WorkThatWasLaunchedBefore) {
   EXPECT_THAT(notes(t.finish()), Contains("TQ-4"));
 }
 
+// What a small part of the work does says nothing of the rest: no path, and all work counts.
+TEST(Quality, WorkThatIsMostlyUnlinked) {
+  TestTrace t;
+  add_ops(t, 0, 30, 2);
+  t.gpu({.ts = 1000, .dur = 5000});
+  t.gpu({.ts = 8000, .dur = 3000});
+  TestRun run{t.finish()};
+  EXPECT_FALSE(run.context().path().usable());
+  EXPECT_GE(run.context().busy_ns(), 8'000'000);
+  EXPECT_GE(run.context().length_ns(), 10'900'000);
+  std::vector<std::string> ids;
+  for (const QualityNote& note : quality_notes(run.context())) ids.push_back(note.id);
+  EXPECT_THAT(ids, Contains("TQ-4"));
+  EXPECT_THAT(ids, Contains("TQ-11"));
+}
+
 TEST(Quality, StreamsWhoseWaitsAreNotRecorded) {
   TestTrace t = steady_steps();
   t.launch("cudaLaunchKernel", 500, 4, {.ts = 600, .dur = 5, .stream = 8});

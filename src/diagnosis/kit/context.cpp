@@ -75,20 +75,23 @@ const DiagnosisContext* DiagnosisContext::other() const {
 
 const PathModel& DiagnosisContext::path() const {
   return path_.get([this] {
-    // What recording costs is known of PyTorch's profiler alone. The host threads of a JAX profile
-    // are those of a runtime that launches ahead by itself: what they do at which time decides little.
+    // What recording costs is known of PyTorch's profiler alone.
     const bool is_known = is_pytorch();
     return PathModel{
         facts,
         {.window = window.time,
          .correct_overhead = options.corrects_overhead && is_known,
          .costs = recording_costs(settings),
-         .why_not = facts.kind() == TraceKind::kJax ? "of a JAX profile no path is made" : ""}};
+         .why_not =
+             is_mostly_unlinked() ? "most of the GPU's work has no launch in the trace" : ""}};
   });
 }
 
 std::int64_t DiagnosisContext::length_ns() const {
-  return path().usable() ? path().length_ns() : gpu_times().span_ns;
+  if (path().usable()) return path().length_ns();
+  // Steps are as long as they are marked, unless the GPU works on behind the last one.
+  const std::int64_t marked = window.time && !window.steps.empty() ? length(*window.time) : 0;
+  return std::max(marked, gpu_times().span_ns);
 }
 
 double DiagnosisContext::share(std::int64_t ns) const { return percentage(ns, length_ns()); }
@@ -108,17 +111,30 @@ std::int64_t DiagnosisContext::saving_ns(const PathEdit& edit) const {
 
 // --- GPU events ---
 
+double DiagnosisContext::unlinked_percent() const {
+  return unlinked_percent_.get([this] {
+    std::int64_t all = 0, unlinked = 0;
+    for (const EventId event : trace.recorded_events()) {
+      if (!is_gpu(trace.category(event)) || dur_ns(event) == kAbsent) continue;
+      all += dur_ns(event);
+      if (!tree().is_linked(event)) unlinked += dur_ns(event);
+    }
+    return percentage(unlinked, all);
+  });
+}
+
 std::vector<EventId> DiagnosisContext::launched_in_window() const {
   std::vector<EventId> events;
   const Interval when = time();
-  for (const EventId event : tree().linked_gpu_events()) {
+  for (const EventId event :
+       is_mostly_unlinked() ? std::span<const EventId>{} : tree().linked_gpu_events()) {
     const EventId call = tree().launch_of(event);
     const std::int64_t ts = trace.ts_ns()[call.valid() ? call.row : event.row];
     if (ts != kAbsent && ts >= when.start && ts < when.end && dur_ns(event) != kAbsent)
       events.push_back(event);
   }
   if (!events.empty()) return events;
-  // Nothing is linked: a trace of the GPU alone.
+  // Nothing is linked, or too little to speak for the rest: a trace of the GPU alone.
   for (const EventId event : facts.gpu_events(true).events)
     if (in_window(trace.ts_ns()[event.row])) events.push_back(event);
   return events;
@@ -154,15 +170,17 @@ DeviceTimes DiagnosisContext::make_gpu_times() const {
     by_device[device_of(facts, event)].push_back(when);
   }
   DeviceTimes worst;
-  std::int64_t all_busy = 0;
+  std::int64_t all_span = 0, all_busy = 0;
   for (auto& [device, times] : by_device) {
     const std::vector<Interval> merged = merge(std::move(times));
     const DeviceTimes one{.span_ns = merged.back().end - merged.front().start,
                           .busy_ns = length(merged)};
+    all_span += one.span_ns;
     all_busy += one.busy_ns;
     if (worst.span_ns == 0 || one.idle_ns() > worst.idle_ns()) worst = one;
   }
   worst.devices = std::max<std::int64_t>(1, std::ssize(by_device));
+  worst.all_span_ns = all_span;
   worst.all_busy_ns = all_busy;
   return worst;
 }

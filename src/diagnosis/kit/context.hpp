@@ -81,8 +81,10 @@ struct OpGroup {
 // Busy and idle time of a device within the window, in simulated times.
 struct DeviceTimes {
   std::int64_t span_ns = 0, busy_ns = 0;
-  std::int64_t devices = 1, all_busy_ns = 0;  // that work in the window, and what they do together
+  // That work in the window, and their sums.
+  std::int64_t devices = 1, all_span_ns = 0, all_busy_ns = 0;
   [[nodiscard]] std::int64_t idle_ns() const { return span_ns > busy_ns ? span_ns - busy_ns : 0; }
+  [[nodiscard]] std::int64_t mean_idle_ns() const { return (all_span_ns - all_busy_ns) / devices; }
 };
 
 class DiagnosisContext {
@@ -129,8 +131,11 @@ class DiagnosisContext {
   // What an edit alone saves, as the engine will estimate it: X of the rules, in ns.
   [[nodiscard]] std::int64_t saving_ns(const PathEdit& edit) const;
 
-  // --- GPU events whose launch lies in the window, in tree order ---
+  // --- GPU events whose launch lies in the window, in tree order; all, if few have a launch ---
   [[nodiscard]] std::span<const EventId> gpu_events() const;
+  // Of the GPU time of the whole trace, what has no launch in it.
+  [[nodiscard]] double unlinked_percent() const;
+  [[nodiscard]] bool is_mostly_unlinked() const { return unlinked_percent() > 50; }
   // Launches of GPU work that start in a stretch of the trace.
   [[nodiscard]] std::size_t launches_between(std::int64_t from_ns, std::int64_t to_ns) const;
   [[nodiscard]] const DeviceTimes& gpu_times() const;  // of the device that idles most
@@ -206,6 +211,7 @@ class DiagnosisContext {
   const perf::UserModels own_models_;
   TakenEvents taken_;
   mutable Once<PathModel> path_;
+  mutable Once<double> unlinked_percent_;
   mutable Once<std::vector<EventId>> gpu_events_;
   mutable Once<std::vector<std::int64_t>> launch_times_;  // ascending
   mutable Once<DeviceTimes> gpu_times_;

@@ -18,10 +18,10 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   Draft draft = std::move(losses.draft);
   draft.verdict = draft.tell(
       "The same work takes {} here and {} in the other run, in as many steps{}.",
-      proof("ops_diff", "time_trace1", in_ms(losses.ns), "ms"),
+      derived("ops_diff", "time_trace1 of these", in_ms(losses.ns), "ms"),
       losses.is_capped
           ? derived("ops_diff", "time_trace2, roofline cap", in_ms(losses.other_ns), "ms")
-          : proof("ops_diff", "time_trace2", in_ms(losses.other_ns), "ms"),
+          : derived("ops_diff", "time_trace2 of these", in_ms(losses.other_ns), "ms"),
       losses.is_capped ? " (roofline cap: this GPU cannot do some of it as fast)" : "");
   draft.formula = "these kernels -> their time in the other run, never below this GPU's roof";
   draft.tries = {"look at the kernels of both: tracelens diff",

@@ -16,12 +16,13 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   CmpLosses losses = losses_of_kind(c, CmpChange::Kind::kMoreKernels, n["least_pct"]);
   if (losses.count == 0) return std::nullopt;
   Draft draft = std::move(losses.draft);
-  draft.verdict = draft.tell("Here {} {}, where the other run needs {} for {}, in as many steps.",
-                             counted(proof("ops_diff", "kernels_trace1", losses.kernels, ""),
-                                     "GPU event takes", "GPU events take"),
-                             proof("ops_diff", "time_trace1", in_ms(losses.ns), "ms"),
-                             proof("ops_diff", "kernels_trace2", losses.other_kernels, ""),
-                             proof("ops_diff", "time_trace2", in_ms(losses.other_ns), "ms"));
+  draft.verdict =
+      draft.tell("Here {} {}, where the other run needs {} for {}, in as many steps.",
+                 counted(derived("ops_diff", "kernels_trace1 of these", losses.kernels, ""),
+                         "GPU event takes", "GPU events take"),
+                 derived("ops_diff", "time_trace1 of these", in_ms(losses.ns), "ms"),
+                 derived("ops_diff", "kernels_trace2 of these", losses.other_kernels, ""),
+                 derived("ops_diff", "time_trace2 of these", in_ms(losses.other_ns), "ms"));
   draft.formula = "these kernels -> the time of those in the other run";
   draft.tries = {"the fused op, library or compiler that the other run uses"};
   draft.verify = {.table = "ops_diff",

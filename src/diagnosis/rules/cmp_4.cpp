@@ -17,11 +17,11 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (losses.count == 0) return std::nullopt;
   Draft draft = std::move(losses.draft);
   draft.verdict = draft.tell(
-      "{} no counterpart in the other run, {} in all; what only that one does takes {} instead.",
-      counted(proof("ops_diff", "kernels_trace1", losses.kernels, "", {{"verdict", "gone"}}),
-              "GPU event has", "GPU events have"),
-      proof("ops_diff", "time_trace1", in_ms(losses.ns), "ms", {{"verdict", "gone"}}),
-      proof("ops_diff", "time_trace2", in_ms(losses.other_ns), "ms", {{"verdict", "new"}}));
+      "{} no counterpart in the other run, {} in all; what that one does in their place takes {}.",
+      counted(derived("ops_diff", "kernels_trace1 of these", losses.kernels, ""), "GPU event has",
+              "GPU events have"),
+      derived("ops_diff", "time_trace1 of these", in_ms(losses.ns), "ms"),
+      derived("ops_diff", "time_trace2 of these", in_ms(losses.other_ns), "ms"));
   draft.formula = "work of this run alone -> the time of work of the other alone";
   draft.tries = {"leave it out, if the other run gives the same results"};
   draft.verify = {.table = "ops_diff",

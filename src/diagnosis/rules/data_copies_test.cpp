@@ -69,6 +69,29 @@ TEST(Data3, CopiesThatNothingRunsBeside) {
   EXPECT_FALSE(none.find(kData3));
 }
 
+// Both ways at the same time take the time of one, and only what nothing hides counts.
+TEST(Data3, CopiesSideBySideAreOneTime) {
+  TestTrace t;
+  t.op("aten::copy_", 0, 20);
+  const auto copy = [&t](std::string_view name, double called, int stream) {
+    const auto launched = t.launch(
+        "cudaMemcpyAsync", called, 4,
+        {.name = name, .ts = 10, .dur = 200, .stream = stream, .category = Category::kGpuMemcpy});
+    t.builder().set_details(launched.gpu, t.builder().intern(R"({"bytes":4000000})"));
+  };
+  copy("Memcpy HtoD (Pinned -> Device)", 2, 20);
+  copy("Memcpy DtoH (Device -> Pinned)", 8, 21);
+  t.op("aten::mm", 20, 20);
+  t.launch("cudaLaunchKernel", 22, 4, {.name = "gemm", .ts = 110, .dur = 300});
+  add_step(t, 0, 0, 500);
+  TestRun run{t.finish()};
+  const auto draft = run.find(kData3);
+  ASSERT_TRUE(draft);
+  EXPECT_NEAR(draft->evidence[0].value, 0.1, 1e-9);  // ms
+  EXPECT_NEAR(draft->evidence[1].value, 25, 0.5);    // % of about 400 us
+  EXPECT_NEAR(draft->evidence[2].value, 4, 1e-9);    // MB: half of both
+}
+
 TEST(Data4, ManySmallCopies) {
   TestRun run{run_with_copies(
       {.name = "Memcpy HtoD (Pageable -> Device)", .per_step = 20, .bytes = 4, .us = 2})};

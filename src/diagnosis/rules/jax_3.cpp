@@ -8,6 +8,7 @@
 #include "diagnosis/kit/device.hpp"
 #include "diagnosis/kit/figures.hpp"
 #include "diagnosis/kit/rule.hpp"
+#include "diagnosis/rules/timeline_words.hpp"
 
 namespace tracelens {
 namespace jax_3 {
@@ -38,16 +39,22 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   for (auto& [device, times] : others) times = merge(std::move(times));
   Draft draft;
   std::map<std::string, FindingPlace> places;
-  std::int64_t exposed = 0;
+  std::map<std::int64_t, std::vector<Interval>>
+      alone_by_device;  // two copies at a time are one time
   for (const EventId copy : copies) {
     const Interval one = when(copy);
-    const std::int64_t alone = length(subtract({&one, 1}, others[device_of(c.facts, copy)]));
+    const std::int64_t device = device_of(c.facts, copy);
+    const std::vector<Interval> parts = subtract({&one, 1}, others[device]);
+    const std::int64_t alone = length(parts);
     draft.edit.set_gpu(copy, c.dur_ns(copy) - alone);
-    exposed += alone;
+    std::vector<Interval>& all_alone = alone_by_device[device];
+    all_alone.insert(all_alone.end(), parts.begin(), parts.end());
     FindingPlace& place = places[std::string{c.trace.name(copy)}];
     place.time_ns += alone;
     ++place.count;
   }
+  std::int64_t exposed = 0;
+  for (auto& [device, times] : alone_by_device) exposed += length(merge(std::move(times)));
   exposed = c.per_device(exposed);
   if (c.share(exposed) < n["least_pct"]) return std::nullopt;
   for (auto& [name, place] : places) {
@@ -55,20 +62,17 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
     place.name = name;
     draft.where.push_back(std::move(place));
   }
-  draft.verdict = draft.tell(
-      "{} it from computing for {} ({}).",
-      counted(derived("gpu_timeline", "copies", static_cast<double>(copies.size()), ""),
-              "copy between host and GPU keeps", "copies between host and GPU keep"),
-      proof("gpu_timeline", "time ms", in_ms(exposed), "ms", {{"type", "exposed_memcpy_time"}}),
-      derived("gpu_timeline", "exposed_memcpy_time of window", c.share(exposed), "%"));
+  draft.verdict =
+      draft.tell("{} it from computing for {} ({}).",
+                 counted(derived("gpu_timeline", "copies", static_cast<double>(copies.size()), ""),
+                         "copy between host and GPU keeps", "copies between host and GPU keep"),
+                 timeline_proof(c, "exposed_memcpy_time", "time ms", in_ms(exposed), "ms"),
+                 derived("gpu_timeline", "exposed_memcpy_time of window", c.share(exposed), "%"));
   draft.formula = "exposed copies -> 0";
   draft.tries = {"keep arrays on the GPU (jax.device_put once, not in the loop)",
                  "fetch the next batch while this one is computed", "asynchronous offload"};
-  draft.verify = {.table = "gpu_timeline",
-                  .column = "time ms",
-                  .now = in_ms(exposed),
-                  .expected = "about 0",
-                  .key = {{"type", "exposed_memcpy_time"}}};
+  draft.verify = timeline_verification(
+      timeline_proof(c, "exposed_memcpy_time", "time ms", in_ms(exposed), "ms"), "about 0");
   draft.confidence = Confidence::kLow;
   return draft;
 }

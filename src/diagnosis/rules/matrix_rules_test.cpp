@@ -94,6 +94,20 @@ TEST(Gemm6, ALoopOfSmallProducts) {
   EXPECT_FALSE(few.find(kGemm6));
 }
 
+// Ops of a captured graph have no host time of their own.
+TEST(Gemm6, ProductsAtTheSameMomentAreNoLoop) {
+  TestTrace t;
+  t.python("nn.Module: Heads_0", 5, 100);
+  for (int i = 0; i < 16; ++i) {
+    t.op("aten::mm", 10, 0, arguments_of(product(512, 64, 256, 0)));
+    t.launch("cudaLaunchKernel", 10, 0, {.name = "nvjet", .ts = 18.0 + 4 * i, .dur = 4});
+  }
+  add_step(t, 1, 0, 120);
+  TestRun run{t.finish()};
+  EXPECT_FALSE(run.find(kGemm6));
+  EXPECT_FALSE(run.find(kMoe2));
+}
+
 TEST(Moe2, ALoopThatPicksRows) {
   TestRun run{loop(16, 64, true)};
   const auto draft = run.find(kMoe2);

@@ -20,23 +20,23 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
     draft.where = largest_owners(c, device);
     draft.verdict =
         draft.tell("The allocator holds {} of {} at its peak ({}); {} are in use at once.",
-                   proof("memory_summary", "peak_reserved_mb", in_mib(device.peak_reserved), "MiB",
+                   proof("memory_summary", "peak_reserved_mb", in_mb(device.peak_reserved), "MB",
                          {{"device", device.name()}}),
-                   proof("memory_summary", "capacity_mb", in_mib(device.capacity), "MiB",
+                   proof("memory_summary", "capacity_mb", in_mb(device.capacity), "MB",
                          {{"device", device.name()}}),
                    derived("memory_summary", "peak_reserved_mb of capacity", held, "%",
                            {{"device", device.name()}}),
-                   proof("memory_summary", "peak_allocated_mb", in_mib(device.peak_allocated),
-                         "MiB", {{"device", device.name()}}));
+                   proof("memory_summary", "peak_allocated_mb", in_mb(device.peak_allocated), "MB",
+                         {{"device", device.name()}}));
     draft.formula = "none: for information";
     draft.tries = {"checkpoint activations, or offload them",
                    "a smaller batch, or longer sequences in parts",
                    "shard optimizer state and parameters"};
     draft.verify = {.table = "memory_summary",
                     .column = "peak_reserved_mb",
-                    .now = in_mib(device.peak_reserved),
+                    .now = in_mb(device.peak_reserved),
                     .expected = fmt::format(
-                        "< {}", figure(n["least_pct"] / 100 * in_mib(device.capacity), "MiB"))};
+                        "< {}", figure(n["least_pct"] / 100 * in_mb(device.capacity), "MB"))};
     draft.confidence = Confidence::kHigh;
     return draft;
   }

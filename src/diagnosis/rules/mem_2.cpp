@@ -23,7 +23,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
     const ProofKey key{{"device", device.name()}};
     draft.verdict = draft.tell(
         "When most is in use, the allocator holds {} more than that: {} of what it holds.",
-        proof("memory_summary", "fragmentation_mb", in_mib(device.fragmentation()), "MiB", key),
+        proof("memory_summary", "fragmentation_mb", in_mb(device.fragmentation()), "MB", key),
         proof("memory_summary", "fragmentation_pct", share, "%", key));
     draft.where = {{.kind = "device", .name = device.name(), .count = device.allocs}};
     draft.formula = "none: for information";
@@ -32,8 +32,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
                    "free large tensors before a phase that needs other sizes"};
     draft.verify = {.table = "memory_summary",
                     .column = "fragmentation_mb",
-                    .now = in_mib(device.fragmentation()),
-                    .expected = fmt::format("< {}", figure(n["least_mib"], "MiB"))};
+                    .now = in_mb(device.fragmentation()),
+                    .expected = fmt::format("< {}", figure(n["least_mib"] * kMib / 1e6, "MB"))};
     draft.confidence = Confidence::kHigh;
     return draft;
   }

@@ -27,10 +27,11 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
       draft.verdict = draft.tell(
           "At the peak {} of {} in use ({}) were handed out by {} in all its calls, and are taken "
           "back within the step.",
-          proof("memory_peak", "bytes", in_mib(owner.freed_in_step), "MiB", key),
-          proof("memory_summary", "peak_allocated_mb", in_mib(device.peak_allocated), "MiB",
+          derived("memory_peak", "bytes taken back within the step", in_mb(owner.freed_in_step),
+                  "MB", key),
+          proof("memory_summary", "peak_allocated_mb", in_mb(device.peak_allocated), "MB",
                 {{"device", device.name()}}),
-          proof("memory_peak", "pct_of_peak", share, "%", key), op);
+          derived("memory_peak", "pct_of_peak taken back within the step", share, "%", key), op);
       draft.where = {{.kind = "op",
                       .name = op,
                       .python = std::string{owner.line},
@@ -42,9 +43,10 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
           "chunked linear cross entropy for logits (see ATTN-1, SOFT-1)",
           "compute them in chunks", "recompute them in the backward pass"};
       draft.verify = {.table = "memory_peak",
-                      .column = "pct_of_peak",
+                      .column = "pct_of_peak taken back within the step",
                       .now = share,
-                      .expected = fmt::format("< {}", figure(n["least_pct"], "%"))};
+                      .expected = fmt::format("< {}", figure(n["least_pct"], "%")),
+                      .is_derived = true};
       draft.confidence = Confidence::kMedium;
       return draft;
     }

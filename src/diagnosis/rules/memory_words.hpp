@@ -12,6 +12,7 @@ namespace tracelens {
 
 constexpr double kMib = 1024.0 * 1024.0;
 [[nodiscard]] inline double in_mib(std::int64_t bytes) { return static_cast<double>(bytes) / kMib; }
+[[nodiscard]] inline double in_mb(std::int64_t bytes) { return static_cast<double>(bytes) / 1e6; }
 
 // Devices that are GPUs; the CPU's allocator has no number.
 [[nodiscard]] inline bool is_gpu_memory(const DeviceMemory& device) { return device.device >= 0; }

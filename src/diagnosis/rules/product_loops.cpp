@@ -65,6 +65,7 @@ class Finder {
 
   void add(NodeId module, const std::vector<std::uint32_t>& uses) {
     if (uses.size() < std::max<std::size_t>(2, limits_.least_turns)) return;
+    if (ts(uses.back()) == ts(uses.front())) return;  // a loop takes one turn after the other
     const EventId last = c_.op_uses()[uses.back()].event;
     // What follows the last product belongs to its turn, which is as long as the others.
     const std::int64_t turn =

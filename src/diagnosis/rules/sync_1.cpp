@@ -79,8 +79,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.low_factor = n["low_factor"];
   draft.verdict = draft.tell(
       "{} {} for the GPU, which afterwards idles {} until the host has launched new work.",
-      counted(proof("sync_summary", "count", static_cast<double>(calls), ""), "call waits",
-              "calls wait"),
+      counted(derived("sync_summary", "count of these", static_cast<double>(calls), ""),
+              "call waits", "calls wait"),
       derived("sync_summary", "waited_ms", in_ms(waited), "ms"),
       derived("sync_summary", "idle_after_ms", in_ms(idle), "ms"));
   draft.formula = fmt::format("these waits removed, each call -> {} us", n["left_us"]);
@@ -88,8 +88,11 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
                                 : "asynchronous copies from pinned memory",
                  "keep values on the GPU; wait for an event where one is needed",
                  "synchronise every n steps"};
-  draft.verify = {
-      .table = "sync_summary", .column = "waited_us", .now = in_ms(waited) * 1e3, .expected = "0"};
+  draft.verify = {.table = "sync_summary",
+                  .column = "waited_us of these",
+                  .now = in_ms(waited) * 1e3,
+                  .expected = "0",
+                  .is_derived = true};
   draft.confidence = Confidence::kMedium;
   return draft;
 }
