@@ -20,11 +20,12 @@ TABLES = ("launch_stats", "queue_length", "queue_length_series", "queue_blocked"
 SEVERAL_STEPS = ("mi300_resnet_recompute",)
 # What it counts in another way: sync events of the GPU as busy time; hipModuleLaunchKernel and
 # hipExtLaunchKernel not as launches; of one step, gaps before work without a launch as waits for the
-# first event of the trace.
+# first event of the trace, of several the time of such work as a gap.
 OTHERWISE = {"hta_alexnet": ("idle time", "total time"),
              "hta_cuda_event_sync": ("idle time",),
              "hta_cuda_event_sync_multi_stream": ("idle time",),
              "mi300_qwen": ("queue_length", "gpu_gaps_by_stream"),
+             "mi300_resnet_recompute": ("gpu_gaps_by_stream",),
              "h100_qwen": ("gpu_gaps_by_stream",)}
 CALLS = ("cudaLaunchKernel", "cudaLaunchKernelExC", "cudaMemcpyAsync", "cudaMemsetAsync")
 SPREAD = ("count", "mean", "std", "min", "25%", "50%", "75%", "max")
