@@ -77,7 +77,7 @@ struct WhatIfOptions {
 };
 
 struct WhatIfAnswer {
-  std::size_t steps = 0;                            // that the times are the mean of
+  std::size_t steps = 0;                            // that the times are the mean of; 0: none known
   double recorded_ms = 0, now_ms = 0, then_ms = 0;  // per step; now: without the profiler
   Table edits;                                      // each alone, and all together
   std::vector<std::string> assumptions;             // sentences

@@ -67,6 +67,23 @@ const GpuWorkKinds& TraceFacts::work() const {
   return work_.get([&] { return GpuWorkKinds{trace_, rows().gpu_events()}; });
 }
 
+double TraceFacts::unlinked_percent() const {
+  return unlinked_percent_.get([&] {
+    double all = 0, unlinked = 0;
+    for (const EventId event : trace_.recorded_events()) {
+      const std::int64_t ns = trace_.dur_ns()[event.row];
+      if (!is_gpu(trace_.category(event)) || ns == kAbsent) continue;
+      all += static_cast<double>(ns);
+      if (!tree().is_linked(event)) unlinked += static_cast<double>(ns);
+    }
+    return all > 0 ? 100 * unlinked / all : 0;
+  });
+}
+
+bool TraceFacts::is_mostly_unlinked() const {
+  return kind() != TraceKind::kPyTorch && unlinked_percent() > 50;
+}
+
 std::span<const NodeId> TraceFacts::launchers() const {
   return launchers_.get([&] { return find_launchers(trace_, tree(), threads()); });
 }

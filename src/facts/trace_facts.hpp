@@ -48,6 +48,11 @@ class TraceFacts {
   // --- GPU events ---
   [[nodiscard]] const GpuSelection& gpu_events(bool include_unlinked) const;
   [[nodiscard]] const GpuWorkKinds& work() const;
+  // Of the GPU time, what has no launch in the trace.
+  [[nodiscard]] double unlinked_percent() const;
+  // So much that what the rest does says little of the whole. Tables of PyTorch traces are about the
+  // rest alone, and so is all else that is said of such a trace.
+  [[nodiscard]] bool is_mostly_unlinked() const;
   // The ops that tree().linked_gpu_events() are charged to, in the same order; see launchers.hpp.
   [[nodiscard]] std::span<const NodeId> launchers() const;
 
@@ -65,6 +70,7 @@ class TraceFacts {
   mutable Once<std::vector<Step>> steps_;
   mutable Once<GpuSelection> linked_, all_;
   mutable Once<GpuWorkKinds> work_;
+  mutable Once<double> unlinked_percent_;
   mutable Once<std::vector<NodeId>> launchers_;
 };
 

@@ -64,12 +64,11 @@ Section section_of(const Table& table, const char* name, const std::string& titl
 
 Grid causes_of(const Overview& overview) {
   Grid grid;
-  grid.columns = {
-      {.name = "id"},
-      {.name = "title"},
-      {.name = overview.causes_per_step ? "saving_ms_per_step" : "saving_ms", .unit = "ms"},
-      {.name = "percent", .unit = "%"},
-      {.name = "try_first"}};
+  grid.columns = {{.name = "id"},
+                  {.name = "title"},
+                  {.name = "saving_per_step_ms", .unit = "ms"},
+                  {.name = "percent", .unit = "%"},
+                  {.name = "try_first"}};
   for (const Overview::Cause& cause : overview.causes)
     grid.rows.push_back({cause.id, clean_sentence(cause.title),
                          static_cast<double>(cause.saving_ns) / 1e6, cause.percent,

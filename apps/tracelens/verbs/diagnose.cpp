@@ -36,7 +36,7 @@ class DiagnoseVerb : public Verb {
  public:
   void declare(Flags& flags) override {
     input_.declare(flags);
-    input_.declare_captures(flags);
+    captures_.declare(flags);
     flags.add("-o,--output", output_,
               "Where to write: a file (.json, .md, .html, .txt, .xlsx) or a folder for CSV files "
               "(out/); by default the terminal alone");
@@ -107,7 +107,8 @@ class DiagnoseVerb : public Verb {
     }
     refuse_overwriting({output_, gate_results_},
                        {input_.path(), options_.gpu.file, options_.rules_file, against_},
-                       {input_.captures()});
+                       captures_.all());
+    captures_.check(against_.empty() ? 1 : 2);
     if (!output_.empty()) check_diagnosis_output(output_);
     if (!gate_results_.empty() && gates_.empty())
       throw Error{"--gate-results", "there is no --fail-if whose outcome it could tell"};
@@ -130,15 +131,20 @@ class DiagnoseVerb : public Verb {
   Diagnosis make(Console& console) {
     Trace other;
     if (!against_.empty()) {
-      other = read_with_warnings(against_, console);
+      other = with_captures(read_with_warnings(against_, console), 1, console);
       options_.against = &other;
     }
     if (const std::vector<RankFile> ranks = ranks_of(input_.path()); !ranks.empty()) {
-      if (!input_.captures().empty())
+      if (!captures_.all().empty())
         throw Error{"--capture", "fills in the graph launches of one trace, not of a job's ranks"};
       return diagnose_ranks(ranks, options_);
     }
-    return diagnose(input_.read_stitched(console, true), options_);
+    return diagnose(with_captures(input_.read(console), 0, console), options_);
+  }
+
+  Trace with_captures(Trace trace, std::size_t which, const Console& console) const {
+    return stitched(std::move(trace), captures_.of(which),
+                    {.threads = input_.threads(), .python_frames = true}, console);
   }
 
   int tell_gates(const std::vector<GateOutcome>& outcomes, const Console& console) const {
@@ -147,6 +153,7 @@ class DiagnoseVerb : public Verb {
   }
 
   TraceInput input_;
+  CaptureFolders captures_;
   std::string output_, gate_results_, against_;
   DiagnoseOptions options_;
   std::vector<std::string> gates_;

@@ -49,11 +49,13 @@ class WhatifVerb : public Verb {
     const Trace trace = input_.read(console);
     const WhatIfAnswer answer = what_if(trace, what_);
     console.show(answer.edits, answer.edits.rows());
-    console.print(
-        fmt::format("{}: {:.3f} ms recorded, {:.3f} ms {}, {:.3f} ms predicted\n",
-                    answer.steps > 1 ? fmt::format("a step of {}", answer.steps) : "all of it",
-                    answer.recorded_ms, answer.now_ms,
-                    keep_overhead_ ? "in the model" : "without the profiler", answer.then_ms));
+    console.print(fmt::format("{}: {:.3f} ms recorded, {:.3f} ms {}, {:.3f} ms predicted\n",
+                              answer.steps == 0  ? "all of it"
+                              : answer.steps > 1 ? fmt::format("a step of {}", answer.steps)
+                                                 : "the step",
+                              answer.recorded_ms, answer.now_ms,
+                              keep_overhead_ ? "in the model" : "without the profiler",
+                              answer.then_ms));
     for (const std::string& sentence : answer.assumptions)
       console.print(fmt::format("  assumed: {}\n", sentence));
     if (!output_.empty()) {

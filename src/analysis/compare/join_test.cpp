@@ -106,7 +106,7 @@ TEST_F(TableJoinTest, NumbersAndTextMeetAsTextWithANote) {
   EXPECT_THAT(notes_, SizeIs(2));  // and Count is missing
 }
 
-// A CSV file has as text what a workbook has as numbers.
+// One report has as text what another one has as numbers.
 TEST_F(TableJoinTest, NumbersMeetTextsThatAreNumbers) {
   const auto reals = [](std::initializer_list<double> keys) {
     const ColumnSpec columns[] = {{"name", Kind::kReal, "", ""}, {"ms", Kind::kReal, "", ""}};

@@ -1,6 +1,6 @@
 // key_cell.hpp: one cell of a key, ready to be held against the same cell of another report.
 //   key_cell(column, row, false) == key_cell(other, row, false)   // 8192 and the text "8192.0"
-// Reports that were read from CSV files have text where those of a trace or a workbook have numbers.
+// Numbers of a CSV file are text in a workbook or a trace's table whose other rows have words.
 #pragma once
 
 #include <cstddef>

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
+#include <string>
 #include <tracelens/table.hpp>
 #include <vector>
 
@@ -15,7 +15,7 @@
 namespace tracelens {
 
 struct StepPhase {
-  std::string_view name;
+  std::string name;
   std::int64_t wall_ns = 0, gpu_busy_ns = 0, gpu_idle_ns = 0;
   std::int64_t launches = 0, graph_launches = 0, kernels = 0, short_kernels = 0;
   std::int64_t syncs = 0, host_allocs = 0;

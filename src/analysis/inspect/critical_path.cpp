@@ -71,7 +71,9 @@ CriticalPathAnswer find_critical_path(const Trace& trace, std::string_view steps
     const auto count = static_cast<std::int64_t>(model.steps());
     answer.sentences.push_back(
         fmt::format("{} takes {} as recorded, about {} without the profiler{}; then {}",
-                    count > 1 ? fmt::format("a step of {}", count) : "all of it",
+                    window.steps.empty() ? "all of it"
+                    : count > 1          ? fmt::format("a step of {}", count)
+                                         : "the step",
                     rounded_ms(model.recorded_ns() / count), rounded_ms(model.length_ns() / count),
                     model.costs_are_calibrated() ? "" : " (not calibrated for such a recording)",
                     bound_by_sentence(model.bound_by())));

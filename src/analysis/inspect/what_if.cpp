@@ -210,7 +210,7 @@ class Question {
          [](const Row& row) { return percent_of(row.now_ms - row.then_ms, row.now_ms); }}};
     const auto steps = static_cast<double>(model_.steps());
     const auto per_step = [&](std::int64_t ns) { return ms(ns) / steps; };
-    WhatIfAnswer answer{.steps = model_.steps(),
+    WhatIfAnswer answer{.steps = window_.steps.empty() ? 0 : model_.steps(),
                         .recorded_ms = per_step(model_.recorded_ns()),
                         .now_ms = per_step(model_.length_ns()),
                         .edits = columns.make_table("what_if", "Predicted time of a step"),

@@ -5,7 +5,9 @@
 namespace tracelens {
 
 std::string rounded_ms(std::int64_t ns) {
-  return ms(ns) < 1000 ? fmt::format("{:.3g} ms", ms(ns)) : fmt::format("{:.0f} ms", ms(ns));
+  const double value = ms(ns);
+  if (value >= 999.5) return fmt::format("{:.0f} ms", value);
+  return value > 0 && value < 1e-4 ? fmt::format("{:.6f} ms", value) : fmt::format("{:.3g} ms", value);
 }
 
 // An op's arguments are nested as deeply as the file had it, so the walk keeps its own stack.

@@ -30,11 +30,11 @@ struct PathModel::Parts {
         base{recorded_lags(graph)},
         editor{graph, classes, active, base, window} {
     choose_window(facts, options);
-    why_not = options.why_not;
     if (facts.kind() == TraceKind::kJax)
       why_not =
-          "the host of a JAX profile is a runtime that launches ahead by itself: what it does at "
-          "which time decides little";
+          "the host of a JAX profile launches ahead by itself, and what it does when decides little";
+    else if (facts.is_mostly_unlinked())
+      why_not = "most of the GPU's work has no launch in the trace";
     if (!why_not.empty()) return;
     if (!replays(graph, base)) {
       why_not = "the recorded times contradict each other, so that they cannot be simulated";

@@ -45,7 +45,6 @@ struct PathOptions {
   std::optional<Interval> window;  // else what the steps span
   bool correct_overhead = true;
   RecordingCosts costs = {};
-  std::string why_not = {};  // a sentence, where the model is not to be usable
 };
 
 // Bottleneck arithmetic, for the whole window: T = max(host, gpu, loader) + rest.
@@ -73,8 +72,8 @@ class PathModel {
   PathModel& operator=(PathModel&&) noexcept;
   ~PathModel();
 
-  // False: the trace has no host calls with GPU work, or the simulation does not give back what was
-  // recorded. Then all times are 0.
+  // False: the trace has no host calls with GPU work or most of it is not theirs, it is of JAX, or the
+  // simulation does not give back what was recorded. Then all times are 0.
   [[nodiscard]] bool usable() const;
   [[nodiscard]] std::string_view why_not() const;  // a sentence; empty when usable
 

@@ -24,6 +24,7 @@
 #include "facts/kernel_names.hpp"
 #include "facts/trace_kind.hpp"
 #include "io/ascii.hpp"
+#include "trace/sparse_cursor.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
@@ -282,27 +283,29 @@ class Summary {
   // What one GPU computes hides nothing of what another one sends.
   void find_exposed(const GpuBusy& all) {
     using Gpu = std::pair<std::int64_t, std::int64_t>;  // of several processes each has a first one
-    const auto gpu_of = [this](std::uint32_t row) {
+    std::map<Gpu, std::vector<Interval>> computing;
+    std::vector<Gpu> senders;  // by kernel of out_.kernels
+    SparseCursor devices{trace_.devices()};
+    const GpuWorkKinds kinds{trace_};
+    for (std::uint32_t row = 0; row < trace_.size(); ++row) {
+      if (!is_gpu(trace_.categories()[row]) || trace_.phases()[row] != Phase::kComplete ||
+          is_communication_[row] == kOfAnotherRank)
+        continue;
       const Value& process = trace_.track(EventId{row}).pid;
-      return Gpu{trace_.devices().at({row}).value_or(0), process.is_int() ? process.as_int() : 0};
-    };
-    std::map<Gpu, BusyTimes> computing;
-    for (const std::uint32_t row : kernel_rows_) computing.try_emplace(gpu_of(row));
-    for (auto& [gpu, times] : computing) {
-      if (computing.size() == 1) {
-        times = all.computing;
-        break;
-      }
-      std::vector<std::uint8_t> marks = is_communication_;
-      for (std::uint32_t row = 0; row < trace_.size(); ++row)
-        if (is_gpu(trace_.categories()[row]) && gpu_of(row) != gpu) marks[row] = kOfAnotherRank;
-      times = gpu_busy(trace_, marks).computing;
+      const Gpu gpu{devices.at({row}).value_or(0), process.is_int() ? process.as_int() : 0};
+      std::vector<Interval>& times = computing[gpu];
+      if (senders.size() < kernel_rows_.size() && kernel_rows_[senders.size()] == row)
+        senders.push_back(gpu);
+      if (is_communication_[row] == 0 && kinds.of(EventId{row}) == GpuWork::kComputation)
+        times.push_back({trace_.ts_ns()[row], end_of(trace_, {row})});
     }
-    for (std::size_t i = 0; i < out_.kernels.size(); ++i) {
+    std::map<Gpu, BusyTimes> busy;
+    for (auto& [gpu, times] : computing)
+      busy.emplace(gpu, computing.size() == 1 ? all.computing : BusyTimes{merge(std::move(times))});
+    for (std::size_t i = 0; i < senders.size(); ++i) {
       CollectiveKernel& kernel = out_.kernels[i];
-      kernel.exposed_ns =
-          minus_ns(kernel.dur_ns, computing[gpu_of(kernel_rows_[i])].within(
-                                      {kernel.ts_ns, end_of(kernel.ts_ns, kernel.dur_ns)}));
+      const Interval time{kernel.ts_ns, end_of(kernel.ts_ns, kernel.dur_ns)};
+      kernel.exposed_ns = minus_ns(kernel.dur_ns, busy.at(senders[i]).within(time));
     }
   }
 

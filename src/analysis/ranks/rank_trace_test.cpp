@@ -84,6 +84,10 @@ TEST(SummarizeRank, ExposedIsWhatTheSameGpuDoesNotCover) {
   ASSERT_THAT(rank.kernels, SizeIs(2));
   EXPECT_EQ(rank.kernels[0].exposed_ns, 10'000);
   EXPECT_EQ(rank.kernels[1].exposed_ns, 4'000);  // its own product runs until 22
+  const RankTrace one =
+      summarize_rank(trace_of(on(0, "ncclDevKernel_X", 10) + "," + on(1, "gemm", 12)), {});
+  ASSERT_THAT(one.kernels, SizeIs(1));
+  EXPECT_EQ(one.kernels[0].exposed_ns, 10'000);
 }
 
 TEST(SummarizeRank, MarkedStepsHaveTimesOfTheirOwn) {

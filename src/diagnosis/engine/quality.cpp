@@ -62,10 +62,10 @@ class Notes {
   }
 
   void links() {
-    if (c_.unlinked_percent() > kUnlinked)
+    if (c_.facts.unlinked_percent() > kUnlinked)
       add(4, fmt::format("{} of the GPU time has no launch in the trace: ops, gaps and path lack "
                          "it; {}",
-                         figure(c_.unlinked_percent(), "%"), how_to_link()));
+                         figure(c_.facts.unlinked_percent(), "%"), how_to_link()));
   }
 
   [[nodiscard]] std::string_view how_to_link() const {

@@ -65,13 +65,18 @@ TEST(Quality, WorkThatWasLaunchedBefore) {
   EXPECT_THAT(notes(t.finish()), Contains("TQ-4"));
 }
 
-// What a small part of the work does says nothing of the rest: no path, and all work counts.
+// What a small part of the work does says nothing of the rest, which the tables count, too: no path, and all
+// work counts. Tables of PyTorch traces are about the linked part.
 TEST(Quality, WorkThatIsMostlyUnlinked) {
-  TestTrace t;
-  add_ops(t, 0, 30, 2);
-  t.gpu({.ts = 1000, .dur = 5000});
-  t.gpu({.ts = 8000, .dur = 3000});
-  TestRun run{t.finish()};
+  const auto mostly_unlinked = [](Recorder recorder) {
+    TestTrace t;
+    t.builder().source().recorder = recorder;
+    add_ops(t, 0, 30, 2);
+    t.gpu({.ts = 1000, .dur = 5000});
+    t.gpu({.ts = 8000, .dur = 3000});
+    return t.finish();
+  };
+  TestRun run{mostly_unlinked(Recorder::kNsight)};
   EXPECT_FALSE(run.context().path().usable());
   EXPECT_GE(run.context().busy_ns(), 8'000'000);
   EXPECT_GE(run.context().length_ns(), 10'900'000);
@@ -79,6 +84,9 @@ TEST(Quality, WorkThatIsMostlyUnlinked) {
   for (const QualityNote& note : quality_notes(run.context())) ids.push_back(note.id);
   EXPECT_THAT(ids, Contains("TQ-4"));
   EXPECT_THAT(ids, Contains("TQ-11"));
+  TestRun linked{mostly_unlinked(Recorder::kPyTorch)};
+  EXPECT_TRUE(linked.context().path().usable());
+  EXPECT_LT(linked.context().busy_ns(), 100'000);
 }
 
 TEST(Quality, StreamsWhoseWaitsAreNotRecorded) {

@@ -77,19 +77,16 @@ const PathModel& DiagnosisContext::path() const {
   return path_.get([this] {
     // What recording costs is known of PyTorch's profiler alone.
     const bool is_known = is_pytorch();
-    return PathModel{
-        facts,
-        {.window = window.time,
-         .correct_overhead = options.corrects_overhead && is_known,
-         .costs = recording_costs(settings),
-         .why_not =
-             is_mostly_unlinked() ? "most of the GPU's work has no launch in the trace" : ""}};
+    return PathModel{facts,
+                     {.window = window.time,
+                      .correct_overhead = options.corrects_overhead && is_known,
+                      .costs = recording_costs(settings)}};
   });
 }
 
 std::int64_t DiagnosisContext::length_ns() const {
   if (path().usable()) return path().length_ns();
-  // Steps are as long as they are marked, unless the GPU works on behind the last one.
+  // Steps are as long as they are marked, unless the GPU takes longer for them than the host.
   const std::int64_t marked = window.time && !window.steps.empty() ? length(*window.time) : 0;
   return std::max(marked, gpu_times().span_ns);
 }
@@ -111,23 +108,11 @@ std::int64_t DiagnosisContext::saving_ns(const PathEdit& edit) const {
 
 // --- GPU events ---
 
-double DiagnosisContext::unlinked_percent() const {
-  return unlinked_percent_.get([this] {
-    std::int64_t all = 0, unlinked = 0;
-    for (const EventId event : trace.recorded_events()) {
-      if (!is_gpu(trace.category(event)) || dur_ns(event) == kAbsent) continue;
-      all += dur_ns(event);
-      if (!tree().is_linked(event)) unlinked += dur_ns(event);
-    }
-    return percentage(unlinked, all);
-  });
-}
-
 std::vector<EventId> DiagnosisContext::launched_in_window() const {
   std::vector<EventId> events;
   const Interval when = time();
   for (const EventId event :
-       is_mostly_unlinked() ? std::span<const EventId>{} : tree().linked_gpu_events()) {
+       facts.is_mostly_unlinked() ? std::span<const EventId>{} : tree().linked_gpu_events()) {
     const EventId call = tree().launch_of(event);
     const std::int64_t ts = trace.ts_ns()[call.valid() ? call.row : event.row];
     if (ts != kAbsent && ts >= when.start && ts < when.end && dur_ns(event) != kAbsent)

@@ -131,11 +131,8 @@ class DiagnosisContext {
   // What an edit alone saves, as the engine will estimate it: X of the rules, in ns.
   [[nodiscard]] std::int64_t saving_ns(const PathEdit& edit) const;
 
-  // --- GPU events whose launch lies in the window, in tree order; all, if few have a launch ---
+  // --- GPU events whose launch lies in the window, in tree order; all, where most have none ---
   [[nodiscard]] std::span<const EventId> gpu_events() const;
-  // Of the GPU time of the whole trace, what has no launch in it.
-  [[nodiscard]] double unlinked_percent() const;
-  [[nodiscard]] bool is_mostly_unlinked() const { return unlinked_percent() > 50; }
   // Launches of GPU work that start in a stretch of the trace.
   [[nodiscard]] std::size_t launches_between(std::int64_t from_ns, std::int64_t to_ns) const;
   [[nodiscard]] const DeviceTimes& gpu_times() const;  // of the device that idles most
@@ -211,7 +208,6 @@ class DiagnosisContext {
   const perf::UserModels own_models_;
   TakenEvents taken_;
   mutable Once<PathModel> path_;
-  mutable Once<double> unlinked_percent_;
   mutable Once<std::vector<EventId>> gpu_events_;
   mutable Once<std::vector<std::int64_t>> launch_times_;  // ascending
   mutable Once<DeviceTimes> gpu_times_;

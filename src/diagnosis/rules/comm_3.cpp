@@ -89,8 +89,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (lost == 0 || c.share(c.per_device(lost)) < n["least_pct"]) return std::nullopt;
   draft.where = places.take();
   draft.verdict = draft.tell(
-      "Collectives that take {} move {}; by the same ones elsewhere in the run, or by the link, {} are to "
-      "be expected.{}",
+      "Collectives reach {1} over {0}; the same ones elsewhere in the run, or the link, let expect "
+      "{2}.{3}",
       derived("coll_analysis", "dur_sum", in_ms(in_all), "ms"),
       derived("coll_analysis", "bus bw (GB/s)", bytes / static_cast<double>(in_all), "GB/s"),
       derived("coll_analysis", "bus bw (GB/s) to expect", target_of_largest, "GB/s"),

@@ -42,7 +42,7 @@ Causes find_causes(const TableContext& context) {
     return all;
   }
   found.causes_title = title_of(seen);
-  found.causes_per_step = steps > 1 || !seen.diagnosis.steps.empty();
+  found.causes_per_step = !seen.diagnosis.steps.empty();
   for (const Finding& finding : findings) {
     if (finding.saving_ns == 0 || found.causes.size() == kMostCauses) break;
     found.causes.push_back({.id = finding.id,
