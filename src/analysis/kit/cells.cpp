@@ -7,7 +7,8 @@ namespace tracelens {
 std::string rounded_ms(std::int64_t ns) {
   const double value = ms(ns);
   if (value >= 999.5) return fmt::format("{:.0f} ms", value);
-  return value > 0 && value < 1e-4 ? fmt::format("{:.6f} ms", value) : fmt::format("{:.3g} ms", value);
+  return value > 0 && value < 1e-4 ? fmt::format("{:.6f} ms", value)
+                                   : fmt::format("{:.3g} ms", value);
 }
 
 // An op's arguments are nested as deeply as the file had it, so the walk keeps its own stack.
