@@ -46,28 +46,6 @@ constexpr std::string_view kHelp =
     "  .examples           questions with their SQL\n"
     "  .quit\n";
 
-// Whether ';' ends the last statement; one in quotes or in a comment does not.
-bool is_complete(std::string_view text) {
-  char quote = 0;
-  bool ended = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quote != 0) {
-      if (c == quote) quote = 0;
-    } else if (c == '-' && text.substr(i, 2) == "--") {
-      i = std::min(text.find('\n', i), text.size());
-    } else if (c == '\'' || c == '"') {
-      quote = c;
-      ended = false;
-    } else if (c == ';') {
-      ended = true;
-    } else if (c != ' ' && c != '\t' && c != '\n' && c != '\r') {
-      ended = false;
-    }
-  }
-  return ended && quote == 0;
-}
-
 // Lines from a person with history and completion, or from a pipe.
 class Lines {
  public:
@@ -179,7 +157,7 @@ class Shell {
       }
       statement += *line + "\n";
       if (statement.find_first_not_of(" \t\n\r") == statement.npos) statement.clear();
-      if (!is_complete(statement)) continue;
+      if (!ends_statement(statement)) continue;
       run_sql(std::exchange(statement, {}));
     }
     if (!quits_ && !statement.empty()) run_sql(statement);
@@ -272,11 +250,14 @@ class Shell {
 
 InterruptGuard::InterruptGuard(QuerySession& session) {
   interrupted_session = &session;
-  std::signal(SIGINT, stop_statement);
+  struct sigaction stop = {};
+  stop.sa_handler = stop_statement;
+  stop.sa_flags = SA_RESTART;
+  ::sigaction(SIGINT, &stop, &before_);
 }
 
 InterruptGuard::~InterruptGuard() {
-  std::signal(SIGINT, SIG_DFL);
+  ::sigaction(SIGINT, &before_, nullptr);
   interrupted_session = nullptr;
 }
 

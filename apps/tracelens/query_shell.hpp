@@ -1,6 +1,7 @@
 // query_shell.hpp: `tracelens query -i`: statements and dot commands, line by line.
 #pragma once
 
+#include <csignal>
 #include <string>
 #include <string_view>
 #include <tracelens/query.hpp>
@@ -27,6 +28,9 @@ class InterruptGuard {
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
   ~InterruptGuard();
+
+ private:
+  struct sigaction before_ = {};
 };
 
 // "error: ..." and the place in the statement.

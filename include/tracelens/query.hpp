@@ -104,6 +104,9 @@ class QuerySession {
   std::unique_ptr<Engine> engine_;
 };
 
+// Whether a text of several lines is whole statements: its last word, comments apart, is a ';'.
+[[nodiscard]] bool ends_statement(std::string_view text);
+
 // Whether the file begins as a SQLite file does.
 [[nodiscard]] bool is_database(const std::string& path);
 

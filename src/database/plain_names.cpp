@@ -1,9 +1,8 @@
 #include "database/plain_names.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cctype>
+#include <tracelens/table_text.hpp>
+#include <utility>
 
 namespace tracelens::db {
 namespace {
@@ -38,14 +37,9 @@ std::string plain_name(std::string_view title) {
 
 std::vector<std::string> plain_names(const Table& table) {
   std::vector<std::string> names;
-  for (const Table::Column& column : table.columns()) {
-    const std::string plain = plain_name(column.spec().name);
-    std::string name = plain;
-    for (int number = 2; std::ranges::find(names, name) != names.end(); ++number)
-      name = fmt::format("{}_{}", plain, number);
-    names.push_back(std::move(name));
-  }
-  return names;
+  for (const Table::Column& column : table.columns())
+    names.push_back(plain_name(column.spec().name));
+  return distinct_names(std::move(names));
 }
 
 }  // namespace tracelens::db

@@ -31,6 +31,8 @@ void bind_cell(Statement& insert, int place, const Table::Column& column, std::s
   const Value& value = column.nested()[row];
   if (value.is_int()) return insert.bind(place, value.as_int());
   if (value.is_number()) return insert.bind(place, value.as_real());
+  if (value.kind() == Value::Kind::kBool)
+    return insert.bind(place, std::int64_t{value.as_bool() ? 1 : 0});
   scratch = value.is_text() ? value.as_text() : json_text(value);
   insert.bind(place, std::string_view{scratch});
 }
@@ -99,6 +101,7 @@ FileWriter::FileWriter(const std::string& output)
 void FileWriter::reserve(std::string_view name) { names_.insert(io::lower_case(name)); }
 
 void FileWriter::add(const Table& table) {
+  if (table.columns().empty()) return;  // a comparison without rows, say: SQL has no such tables
   std::string name = table.name();
   for (int number = 2; !names_.insert(io::lower_case(name)).second; ++number)
     name = fmt::format("{}_{}", table.name(), number);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <iterator>
 #include <limits>
@@ -76,6 +77,22 @@ struct Plan {
 bool is_range(int op) {
   return op == SQLITE_INDEX_CONSTRAINT_GT || op == SQLITE_INDEX_CONSTRAINT_GE ||
          op == SQLITE_INDEX_CONSTRAINT_LT || op == SQLITE_INDEX_CONSTRAINT_LE;
+}
+
+// A value that an integer column is compared with. SQLite tells of 1e5 in a statement that it is an integer, as
+// the column's affinity has it, and then hands over a real; kAbsent is left to it.
+std::optional<std::int64_t> whole_number(sqlite3_value* value) {
+  const int type = sqlite3_value_numeric_type(value);
+  std::int64_t number = kAbsent;
+  if (type == SQLITE_INTEGER) {
+    number = sqlite3_value_int64(value);
+  } else if (type == SQLITE_FLOAT) {
+    const double real = sqlite3_value_double(value);
+    constexpr double kEnd = 9223372036854775808.0;  // 2^63, the first that does not fit
+    if (real < -kEnd || real >= kEnd || real != std::trunc(real)) return std::nullopt;
+    number = static_cast<std::int64_t>(real);
+  }
+  return number == kAbsent ? std::nullopt : std::optional{number};
 }
 
 class ColumnTable final : public VirtualTable {
@@ -368,21 +385,19 @@ class ColumnCursor final : public VirtualCursor {
       // Kinds and categories get their numbers when they are met.
       return all_are_met ? Wanted{true, kAbsent} : Wanted{true, table_.view().code_of(text)};
     }
-    if (sqlite3_value_numeric_type(value) != SQLITE_INTEGER ||
-        sqlite3_value_int64(value) == kAbsent)
-      return {};
-    return {true, sqlite3_value_int64(value)};
+    const auto number = whole_number(value);
+    return number ? Wanted{true, *number} : Wanted{};
   }
 
   bool start_at_row(sqlite3_value* value) {
     const RowSet& all = table_.rows();
-    if (sqlite3_value_numeric_type(value) != SQLITE_INTEGER) {
+    const auto wanted = whole_number(value);
+    if (!wanted) {
       start_with_all();
       return sqlite3_value_type(value) != SQLITE_NULL;
     }
-    const std::int64_t wanted = sqlite3_value_int64(value);
-    if (wanted < 0 || wanted >= kNoText) return false;
-    const auto row = static_cast<std::uint32_t>(wanted);
+    if (*wanted < 0 || *wanted >= kNoText) return false;
+    const auto row = static_cast<std::uint32_t>(*wanted);
     if (all.is_dense) {
       if (row >= all.count) return false;
       is_dense_ = true;
@@ -418,11 +433,11 @@ class ColumnCursor final : public VirtualCursor {
     auto first = order.begin(), last = order.end();
     for (std::size_t i = 0; i < plan_.conditions.size(); ++i) {
       const Condition& each = plan_.conditions[i];
-      if (each.column != plan_.column || sqlite3_value_numeric_type(values[i]) != SQLITE_INTEGER)
-        continue;
-      const std::int64_t bound = sqlite3_value_int64(values[i]);
-      const auto below = std::ranges::lower_bound(order, bound, {}, time);
-      const auto above = std::ranges::upper_bound(order, bound, {}, time);
+      if (each.column != plan_.column) continue;
+      const auto bound = whole_number(values[i]);
+      if (!bound) continue;
+      const auto below = std::ranges::lower_bound(order, *bound, {}, time);
+      const auto above = std::ranges::upper_bound(order, *bound, {}, time);
       if (each.op == SQLITE_INDEX_CONSTRAINT_GT) first = std::max(first, above);
       if (each.op == SQLITE_INDEX_CONSTRAINT_GE || each.op == SQLITE_INDEX_CONSTRAINT_EQ)
         first = std::max(first, below);

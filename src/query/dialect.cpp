@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <tracelens/error.hpp>
+#include <tracelens/query.hpp>
 #include <vector>
 
 #include "database/plain_names.hpp"
@@ -153,16 +154,6 @@ std::optional<std::string_view> next_statement(std::string_view& rest) {
   return statement;
 }
 
-bool ends_statement(std::string_view text) {
-  bool ended = false;
-  while (!text.empty()) {
-    const Piece piece = first_piece(text);
-    if (piece.kind != Piece::Kind::kBlank) ended = piece.text == ";";
-    text.remove_prefix(piece.text.size());
-  }
-  return ended;
-}
-
 std::string plain_sql(std::string_view statement) {
   Pieces pieces{statement};
   if (pieces.take("include") && pieces.take("perfetto") && pieces.take("module"))
@@ -192,3 +183,18 @@ std::optional<std::string> with_name(std::string_view statement, std::string_vie
 }
 
 }  // namespace tracelens::query
+
+namespace tracelens {
+
+bool ends_statement(std::string_view text) {
+  using namespace query;
+  bool ended = false;
+  while (!text.empty()) {
+    const Piece piece = first_piece(text);
+    if (piece.kind != Piece::Kind::kBlank) ended = piece.text == ";";
+    text.remove_prefix(piece.text.size());
+  }
+  return ended;
+}
+
+}  // namespace tracelens

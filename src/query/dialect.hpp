@@ -11,9 +11,6 @@ namespace tracelens::query {
 // The next statement, without comments before it and ';' behind it; takes it off `rest`.
 [[nodiscard]] std::optional<std::string_view> next_statement(std::string_view& rest);
 
-// Whether a text of several lines is a whole statement: ended by ';' outside of quotes.
-[[nodiscard]] bool ends_statement(std::string_view text);
-
 // A statement as SQLite understands it: CREATE PERFETTO TABLE becomes CREATE TEMP TABLE. Empty:
 // there is nothing to do (INCLUDE PERFETTO MODULE). Throws Error that says what is not supported.
 [[nodiscard]] std::string plain_sql(std::string_view statement);

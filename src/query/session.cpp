@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <tracelens/near_names.hpp>
 #include <tracelens/query.hpp>
 
 #include "database/plain_names.hpp"
@@ -19,6 +20,7 @@
 #include "query/column_table.hpp"
 #include "query/dialect.hpp"
 #include "query/functions.hpp"
+#include "query/heap_limit.hpp"
 #include "query/hints.hpp"
 #include "query/schema.hpp"
 #include "query/statement_table.hpp"
@@ -50,20 +52,6 @@ bool is_one_of(const char* word, std::span<const char* const> words) {
 std::optional<std::string> named_after(std::string_view message, std::string_view start) {
   if (!message.starts_with(start)) return std::nullopt;
   return std::string{message.substr(start.size())};
-}
-
-// The file as SQLite's "file:" name. What it holds cannot change while it is open.
-std::string read_only_uri(const std::string& path) {
-  std::string uri = "file:";
-  for (const char c : std::filesystem::absolute(path).string()) {
-    const bool is_plain =
-        std::isalnum(static_cast<unsigned char>(c)) != 0 || std::strchr("/._-", c) != nullptr;
-    if (is_plain)
-      uri += c;
-    else
-      fmt::format_to(std::back_inserter(uri), "%{:02x}", static_cast<unsigned char>(c));
-  }
-  return uri + "?mode=ro&immutable=1";
 }
 
 }  // namespace
@@ -273,7 +261,8 @@ void QuerySession::Engine::add_database(const std::string& path) {
   const std::string schema = next_schema();
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) throw Error{path, "cannot be opened"};
-  const std::string uri = read_only_uri(path);
+  // What it holds cannot change while it is open.
+  const std::string uri = db::address_of_file(path, "mode=ro&immutable=1");
   try {
     if (sources_.empty()) {
       open(uri, SQLITE_OPEN_READONLY);
@@ -425,18 +414,15 @@ std::string QuerySession::Engine::hint(const std::string& message, const std::st
   if (const auto name = named_after(message, "no such table: ")) {
     std::vector<std::string> tables = first_column("SELECT \"table\" FROM table_info");
     const std::size_t dot = name->rfind('.');
-    const auto near = nearest(name->substr(dot == name->npos ? 0 : dot + 1), tables);
-    if (!near.empty()) return fmt::format("; did you mean {}?", fmt::join(near, ", "));
-    return "; --schema lists the tables";
+    const auto text = did_you_mean(name->substr(dot == name->npos ? 0 : dot + 1), tables);
+    return text.empty() ? "; --schema lists the tables" : text;
   }
   const auto column = named_after(message, "no such column: ");
   if (!column) return {};
   const std::size_t dot = column->rfind('.');
   const std::string name = column->substr(dot == column->npos ? 0 : dot + 1);
-  const auto near =
-      nearest(db::plain_name(name), first_column("SELECT DISTINCT \"column\" FROM column_info"));
-  std::string text;
-  if (!near.empty()) text = fmt::format("; did you mean {}?", fmt::join(near, ", "));
+  std::string text = did_you_mean(db::plain_name(name),
+                                  first_column("SELECT DISTINCT \"column\" FROM column_info"));
   if (sql.find(db::quoted_name(name)) != sql.npos) text += " (strings take single quotes)";
   return text;
 }
@@ -526,7 +512,7 @@ void QuerySession::Engine::run(std::string_view sql, const QueryRows& rows,
                                std::span<const QueryParam> params) {
   if (sources_.empty()) throw Error{"query", "there is no trace to ask about"};
   if (sql.size() > std::size_t{1} << 20) throw QueryError{"longer than 1 MiB", {}};
-  sqlite3_hard_heap_limit64(static_cast<sqlite3_int64>(limits_.memory_bytes));
+  const HeapLimit limit{limits_.memory_bytes};
   cancelled_ = false;
   while (const auto statement = next_statement(sql)) {
     const std::string plain = plain_sql(*statement);

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "sqlite/database.hpp"
+#include "sqlite/names.hpp"
 #include "sqlite/unnamed_files.hpp"
 
 namespace tracelens {
@@ -79,18 +80,6 @@ bool names_another_file(const std::string& journal) {
   in.seekg(-static_cast<std::streamoff>(kMark.size()), std::ios::end);
   in.read(end.data(), static_cast<std::streamsize>(end.size()));
   return end == kMark;
-}
-
-std::string uri_of(const std::string& path, std::string_view parameters) {
-  std::string uri = "file:";
-  std::error_code error;
-  for (const char c : fs::absolute(path, error).string()) {
-    if (c == '%' || c == '?' || c == '#')
-      uri += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    else
-      uri += c;
-  }
-  return uri.append("?").append(parameters);
 }
 
 std::error_code trouble_of(sqlite3* connection) {
@@ -210,7 +199,7 @@ OpenedFile open_in_place(const std::string& name, bool wants_cut) {
     // No locks, no files beside it, read-only media: whatever mode the header names.
     opened.cut = cut_by_header(name, head_of(path), opened.bytes);
     refuse_cut(name, opened.cut, wants_cut);
-    opened.address = uri_of(path, "immutable=1");
+    opened.address = db::address_of_file(path, "immutable=1");
     return opened;
   }
   error.clear();
@@ -218,7 +207,7 @@ OpenedFile open_in_place(const std::string& name, bool wants_cut) {
   if (error) {
     // In place a log can be read where the writer's own index of it is there already.
     if (has_bytes(path + "-shm") && !has_bytes(path + "-journal")) {
-      opened.address = uri_of(path, "mode=ro&readonly_shm=1");
+      opened.address = db::address_of_file(path, "mode=ro&readonly_shm=1");
       return opened;
     }
     throw Error{
