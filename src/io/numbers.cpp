@@ -109,6 +109,21 @@ std::optional<std::int64_t> parse_int64(std::string_view text) {
   return value;
 }
 
+std::optional<double> parse_double(std::string_view text) {
+  double value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || stop != text.data() + text.size()) return std::nullopt;
+  if (error != std::errc::result_out_of_range) return value;
+  const bool is_negative = text.starts_with('-');
+  const std::size_t exponent = text.find_first_of("eE");
+  // Without an exponent it is as large or small as it is long.
+  const bool is_small = exponent == text.npos
+                            ? text.substr(0, text.find('.')).find_first_of("123456789") == text.npos
+                            : text.substr(exponent + 1).starts_with('-');
+  value = is_small ? 0 : std::numeric_limits<double>::infinity();
+  return is_negative ? -value : value;
+}
+
 std::string shortest_double(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";

@@ -22,6 +22,10 @@ std::optional<std::int64_t> parse_us_as_ns(std::string_view text);
 // A decimal integer, with or without a sign; no value when anything else is in `text`.
 std::optional<std::int64_t> parse_int64(std::string_view text);
 
+// A real number, "inf" and "nan" in any case included, whatever the locale; no value when anything else is in
+// `text`. What is too large is infinite, what is too small is zero.
+std::optional<double> parse_double(std::string_view text);
+
 // As Python's repr() prints a float: the shortest text that reads back as `value`, with ".0" or
 // an exponent in it; exponents below -4 and from 16 on are written ("1e-05", "1e+16", "nan").
 std::string shortest_double(double value);

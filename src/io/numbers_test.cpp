@@ -158,6 +158,23 @@ TEST(ShortestDouble, PrintsAsPythonDoes) {
   EXPECT_EQ(shortest_double(-INFINITY), "-inf");
 }
 
+TEST(ParseDouble, TakesOneNumberAndNothingElse) {
+  EXPECT_EQ(parse_double("1.5e3"), 1500.0);
+  EXPECT_EQ(parse_double("-0.25"), -0.25);
+  EXPECT_EQ(parse_double("-inf"), -INFINITY);
+  EXPECT_TRUE(std::isnan(parse_double("NaN").value_or(0)));
+  for (const char* text : {"", "1,5", "1.5 ", " 1", "0x10", "1e", "one"})
+    EXPECT_EQ(parse_double(text), std::nullopt) << text;
+}
+
+TEST(ParseDouble, TooLargeIsInfiniteAndTooSmallIsZero) {
+  EXPECT_EQ(parse_double("1e999"), INFINITY);
+  EXPECT_EQ(parse_double("-1e999"), -INFINITY);
+  EXPECT_EQ(parse_double("1e-999"), 0.0);
+  EXPECT_EQ(parse_double("1" + std::string(400, '0')), INFINITY);
+  EXPECT_EQ(parse_double("0." + std::string(400, '0') + "1"), 0.0);
+}
+
 TEST(ShortestDouble, ReadsBackAsTheSameValue) {
   std::mt19937_64 random{7};
   for (int round = 0; round < 20'000; ++round) {

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <mutex>
 #include <new>
+#include <string>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "trace/json_value.hpp"
 #include "trace/string_table.hpp"
@@ -23,6 +26,19 @@ std::string key_of_arguments(const Signature& signature) {
     key += '|';
   }
   return key;
+}
+
+// The last of equal keys wins, at the place of the first.
+void drop_earlier_equals(std::vector<MetadataEntry>& entries) {
+  std::unordered_map<std::string, std::size_t> places;
+  std::size_t kept = 0;
+  for (MetadataEntry& entry : entries) {
+    const auto [known, is_new] = places.try_emplace(entry.key, kept);
+    if (is_new) ++kept;
+    MetadataEntry& place = entries[known->second];
+    if (&place != &entry) place = std::move(entry);
+  }
+  entries.resize(kept);
 }
 
 }  // namespace
@@ -219,11 +235,6 @@ void TraceBuilder::add_label(const Track& track, std::string_view what, Value va
 }
 
 void TraceBuilder::add_metadata(std::string key, Value value) {
-  for (MetadataEntry& entry : trace_.metadata_)
-    if (entry.key == key) {  // the last of equal keys wins
-      entry.value = std::move(value);
-      return;
-    }
   trace_.metadata_.push_back({std::move(key), std::move(value)});
 }
 
@@ -273,6 +284,7 @@ void TraceBuilder::write_given_parents() {
 
 Trace TraceBuilder::finish() && {
   join_begin_end();
+  drop_earlier_equals(trace_.metadata_);
   write_given_parents();
   std::ranges::sort(trace_.passed_over_);
   // Columns grow by doubling, and what a reader set aside is a guess: the room they did not use serves others.

@@ -7,7 +7,7 @@
 #include <charconv>
 #include <cstdint>
 #include <iterator>
-#include <limits>
+#include <unordered_map>
 #include <vector>
 
 #include "io/code_points.hpp"
@@ -136,7 +136,7 @@ class Parser {
   // To the innermost container; in a dict the key on top is the value's.
   void add(Value value) {
     const Open& into = open_.back();
-    if (into.is_dict)
+    if (into.is_dict && keys_.size() - into.first_key <= kFewKeys)
       for (std::size_t i = into.first_key; i + 1 < keys_.size(); ++i)
         if (keys_[i] == keys_.back()) {  // the last of equal keys wins
           items_[into.first_item + (i - into.first_key)] = std::move(value);
@@ -150,9 +150,30 @@ class Parser {
     const Open closed = open_.back();
     open_.pop_back();
     if (!closed.is_dict && closed.first_item == items_.size()) return empty_list();
+    if (closed.is_dict && keys_.size() - closed.first_key > kFewKeys) drop_earlier_equals(closed);
     std::vector<Value> items = take_from(items_, closed.first_item);
     return closed.is_dict ? Value::dict(take_from(keys_, closed.first_key), std::move(items))
                           : Value::tuple(std::move(items));
+  }
+
+  // The last of equal keys wins, at the place of the first, as in add(): of many keys each would be compared
+  // with all before it there.
+  void drop_earlier_equals(const Open& dict) {
+    std::unordered_map<std::string_view, std::size_t> place_of;  // of keys that stay where they are
+    std::vector<std::size_t> place(keys_.size() - dict.first_key);
+    for (std::size_t i = 0; i < place.size(); ++i)
+      place[i] = place_of.try_emplace(keys_[dict.first_key + i], i).first->second;
+    if (place_of.size() == place.size()) return;
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < place.size(); ++i) {
+      const bool is_first = place[i] == i;
+      const std::size_t to = is_first ? kept++ : place[place[i]];
+      if (is_first && to != i) keys_[dict.first_key + to] = std::move(keys_[dict.first_key + i]);
+      if (to != i) items_[dict.first_item + to] = std::move(items_[dict.first_item + i]);
+      place[i] = to;
+    }
+    keys_.resize(dict.first_key + kept);
+    items_.resize(dict.first_item + kept);
   }
 
   // Empty lists and equal texts, of which arguments are full, are made once.
@@ -209,13 +230,8 @@ class Parser {
     if (const auto [stop, error] = std::from_chars(begin, end, integer);
         error == std::errc{} && stop == end)
       return Value{integer};
-    double real = 0;  // from_chars also knows inf, nan and infinity, in any case
-    const auto [stop, error] = std::from_chars(begin, end, real);
-    if (stop != end || word.empty()) return std::nullopt;
-    if (error == std::errc::result_out_of_range)
-      real = word[0] == '-' ? -std::numeric_limits<double>::infinity()
-                            : std::numeric_limits<double>::infinity();
-    return Value{real};
+    const auto real = io::parse_double(word);
+    return real ? std::optional{Value{*real}} : std::nullopt;
   }
 
   void skip_space() {
@@ -228,6 +244,7 @@ class Parser {
   std::vector<Value> items_;
   std::vector<std::string> keys_;
   static constexpr std::size_t kMostTexts = 8;  // that are compared with
+  static constexpr std::size_t kFewKeys = 32;   // likewise, of a dict
   std::vector<Value> texts_;
   std::optional<Value> empty_;
 };

@@ -1,9 +1,11 @@
 #include "trace/json_value.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
+#include <string>
 
 namespace tracelens {
 namespace {
@@ -32,6 +34,19 @@ TEST(JsonValue, AcceptsWhatKinetoVersionsHaveWrittenForNotANumber) {
   for (const auto text : {"NaN", "nan", "-nan"}) EXPECT_TRUE(std::isnan(parse(text).as_real()));
   for (const auto text : {"Infinity", "inf"}) EXPECT_TRUE(std::isinf(parse(text).as_real()));
   EXPECT_LT(parse("-Infinity").as_real(), 0);
+}
+
+TEST(JsonValue, OfManyKeysTheLastOfEqualOnesWinsLikewise) {
+  std::string text = "{";
+  for (int i = 0; i < 100; ++i) text += fmt::format("\"{}\": {}, ", i % 40, i);
+  const auto value = parse_json_value(text + "\"last\": {\"a\": 1, \"a\": 2}}");
+  ASSERT_TRUE(value);
+  ASSERT_EQ(value->keys().size(), 41U);
+  EXPECT_EQ(value->keys()[0], "0");
+  EXPECT_EQ(value->keys()[39], "39");
+  EXPECT_EQ(value->items()[19], Value{99});
+  EXPECT_EQ(value->items()[20], Value{60});
+  EXPECT_EQ(value->items()[40].items().size(), 1U);
 }
 
 TEST(JsonValue, LetsTheLastOfEqualKeysWinAtItsFirstPlace) {

@@ -1,7 +1,5 @@
 // The batched format of the Python TraceLens: arguments by the names and types of PyTorch's schemas.
 #include <charconv>
-#include <cmath>
-#include <cstdlib>
 #include <tracelens/error.hpp>
 #include <tracelens/json.hpp>
 #include <tracelens/replay.hpp>
@@ -26,11 +24,8 @@ std::optional<Value> whole_number(std::string_view text) {
 }
 
 std::optional<Value> real_number(std::string_view text) {
-  const std::string copy{text};
-  char* end = nullptr;
-  const double number = std::strtod(copy.c_str(), &end);
-  if (copy.empty() || *end != '\0') return std::nullopt;
-  return Value{number};
+  const auto number = io::parse_double(text);
+  return number ? std::optional{Value{*number}} : std::nullopt;
 }
 
 std::optional<Value> truth(std::string_view text) {

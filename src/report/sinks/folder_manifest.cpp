@@ -14,7 +14,7 @@ namespace tracelens {
 namespace {
 
 constexpr std::string_view kFirstLine = "tracelens-files 1";
-constexpr std::uint64_t kLargestList = 1 << 20;
+constexpr std::uint64_t kLargestList = 1 << 28;  // a million files and more
 
 // A plain file, open for reading: no link, no FIFO that would be waited for.
 class PlainFile {
