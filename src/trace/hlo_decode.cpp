@@ -183,6 +183,16 @@ void set_source(const hlo_proto::Metadata& metadata, const hlo_proto::StackFrame
   out.source_line = place.line();
 }
 
+// New modules keep configurations as payloads, which instructions may share.
+const std::string& backend_config_of(const hlo_proto::Instruction& proto,
+                                     const hlo_proto::Module& module) {
+  const hlo_proto::Payload& payload = proto.backend_config_payload();
+  if (payload.has_value()) return payload.value();
+  if (payload.has_id() && payload.id() >= 0 && payload.id() < module.payloads_size())
+    return module.payloads(static_cast<int>(payload.id()));
+  return proto.backend_config();
+}
+
 using Positions = std::unordered_map<std::int64_t, std::uint32_t>;
 
 std::uint32_t position(const Positions& positions, std::int64_t id) {
@@ -191,7 +201,7 @@ std::uint32_t position(const Positions& positions, std::int64_t id) {
 }
 
 Instruction instruction_of(const hlo_proto::Instruction& proto, const Positions& instructions,
-                           const Positions& computations, const hlo_proto::StackFrames& frames) {
+                           const Positions& computations, const hlo_proto::Module& module) {
   Instruction out;
   out.name = proto.name();
   out.opcode = proto.opcode();
@@ -204,7 +214,7 @@ Instruction instruction_of(const hlo_proto::Instruction& proto, const Positions&
   out.tuple_index = proto.tuple_index();
   out.dimensions = numbers(proto.dimensions());
   out.target = proto.custom_call_target();
-  out.backend_config = proto.backend_config();
+  out.backend_config = backend_config_of(proto, module);
   if (proto.has_dot_dimension_numbers()) out.dot = dot_of(proto.dot_dimension_numbers());
   if (proto.has_convolution_dimension_numbers())
     out.conv = conv_of(proto.convolution_dimension_numbers());
@@ -215,7 +225,7 @@ Instruction instruction_of(const hlo_proto::Instruction& proto, const Positions&
   out.op_name = proto.metadata().op_name();
   out.deduplicated_name = proto.metadata().deduplicated_name();
   out.scheduling_name = proto.metadata().scheduling_name();
-  set_source(proto.metadata(), frames, out);
+  set_source(proto.metadata(), module.stack_frame_index(), out);
   return out;
 }
 
@@ -244,8 +254,7 @@ std::optional<Module> decode(std::string_view bytes) {
     for (const hlo_proto::Instruction& instruction : from.instructions()) {
       const Place place{static_cast<std::uint32_t>(module.computations.size() - 1),
                         static_cast<std::uint32_t>(to.instructions.size())};
-      to.instructions.push_back(
-          instruction_of(instruction, instructions, computations, source.stack_frame_index()));
+      to.instructions.push_back(instruction_of(instruction, instructions, computations, source));
       module.places_.emplace(instruction.name(), place);
     }
     const auto& sequences = source.schedule().sequences();

@@ -160,6 +160,26 @@ TEST(Hlo, AttributesOfOpcodesAreRead) {
   EXPECT_FALSE(module->find("compare")->indexing);
 }
 
+TEST(Hlo, AConfigurationIsReadWhereverItIsKept) {
+  hlo_proto::HloProto proto = small_module();
+  hlo_proto::Module& source = *proto.mutable_hlo_module();
+  hlo_proto::Computation& entry = *source.mutable_computations(0);
+  for (const char* const payload : {"first", "second"}) source.add_payloads(payload);
+  add(entry, "in the instruction", "custom-call", 3).set_backend_config("old");
+  add(entry, "in a payload", "custom-call", 4).mutable_backend_config_payload()->set_value("own");
+  add(entry, "shared", "custom-call", 5).mutable_backend_config_payload()->set_id(1);
+  add(entry, "first", "custom-call", 6).mutable_backend_config_payload()->set_id(0);
+  add(entry, "not there", "custom-call", 7).mutable_backend_config_payload()->set_id(2);
+  add(entry, "negative", "custom-call", 8).mutable_backend_config_payload()->set_id(-1);
+  const auto module = decode(proto.SerializeAsString());
+  EXPECT_EQ(module->find("in the instruction")->backend_config, "old");
+  EXPECT_EQ(module->find("in a payload")->backend_config, "own");
+  EXPECT_EQ(module->find("shared")->backend_config, "second");
+  EXPECT_EQ(module->find("first")->backend_config, "first");
+  EXPECT_EQ(module->find("not there")->backend_config, "");
+  EXPECT_EQ(module->find("negative")->backend_config, "");
+}
+
 TEST(Hlo, BytesThatAreNoModuleGiveNone) { EXPECT_FALSE(decode("\xff\xff\xff")); }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "trace/counter_name.hpp"
 #include "trace/json_value.hpp"
+#include "trace/told_thread.hpp"
 
 namespace tracelens {
 namespace {
@@ -151,7 +152,7 @@ PftraceEvents::PftraceEvents(const Trace& trace, Edition edition) : trace_{trace
   }
   find_gpus();
   number_gpus(edition);
-  number_tracks();
+  number_tracks(edition);
 }
 
 void PftraceEvents::find_gpus() {
@@ -178,10 +179,12 @@ void PftraceEvents::number_gpus(Edition edition) {
   std::iota(gpu_numbers_.begin(), gpu_numbers_.end(), std::int64_t{0});
 }
 
-void PftraceEvents::number_tracks() {
+void PftraceEvents::number_tracks(Edition edition) {
   track_numbers_.reserve(trace_.track_table().size());
-  for (const Track& track : trace_.track_table())
-    track_numbers_.push_back({to_integer(track.pid), to_integer(track.tid)});
+  for (const Track& track : trace_.track_table()) {
+    const auto told = edition == Edition::kReference ? trace_.label(track, kToldTid) : std::nullopt;
+    track_numbers_.push_back({to_integer(track.pid), to_integer(told.value_or(track.tid))});
+  }
 }
 
 std::optional<std::uint32_t> PftraceEvents::gpu_of(EventId event) const {

@@ -48,7 +48,7 @@ class PftraceEvents {
   // Their names, in that order: "Agent-2", or the number an old rocprofv3 gave them.
   [[nodiscard]] std::span<const std::string> gpus() const { return gpus_; }
 
-  // Of the track; absent when it is no number.
+  // Of the track; absent when it is no number. Reference: the thread that the file tells (kToldTid).
   [[nodiscard]] std::optional<std::int64_t> pid(EventId event) const {
     return track_numbers_[trace_.tracks()[event.row].row].pid;
   }
@@ -61,7 +61,7 @@ class PftraceEvents {
  private:
   void find_gpus();
   void number_gpus(Edition edition);
-  void number_tracks();
+  void number_tracks(Edition edition);
 
   struct TrackNumbers {
     std::optional<std::int64_t> pid, tid;

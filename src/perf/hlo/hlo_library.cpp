@@ -40,13 +40,20 @@ std::vector<std::int64_t> integers(const Value* list) {
   return numbers;
 }
 
-hlo::DotDims dot_dims(const Value& config) {
+// cuBLAS and cuBLASLt, or their counterparts of ROCm under the same names. Other routines of these
+// libraries ("__cublas$triangularSolve") and calls of a user's own cost something else.
+bool is_library_gemm(std::string_view target) {
+  return target == "__cublas$gemm" || target.starts_with("__cublas$lt$matmul");
+}
+
+// Nothing where the configuration does not say what is contracted.
+std::optional<hlo::DotDims> dot_dims(const Value& config) {
   const Value* const dims = config.find("dot_dimension_numbers");
-  if (dims == nullptr) return {};
-  return {.lhs_contracting = integers(dims->find("lhs_contracting_dimensions")),
-          .rhs_contracting = integers(dims->find("rhs_contracting_dimensions")),
-          .lhs_batch = integers(dims->find("lhs_batch_dimensions")),
-          .rhs_batch = integers(dims->find("rhs_batch_dimensions"))};
+  if (dims == nullptr) return std::nullopt;
+  return hlo::DotDims{.lhs_contracting = integers(dims->find("lhs_contracting_dimensions")),
+                      .rhs_contracting = integers(dims->find("rhs_contracting_dimensions")),
+                      .lhs_batch = integers(dims->find("lhs_batch_dimensions")),
+                      .rhs_batch = integers(dims->find("rhs_batch_dimensions"))};
 }
 
 // The product of the dims at these places; nothing when one is not there.
@@ -151,10 +158,9 @@ std::optional<HloGemm> HloCosts::gemm(hlo::Place place) const {
   std::optional<HloGemm> gemm;
   if (at.opcode == "dot" && at.dot) {
     gemm = gemm_of(*lhs, *rhs, *at.dot);
-  } else if (at.opcode == "custom-call" &&
-             (contains(at.target, "matmul") || contains(at.target, "cublas"))) {
+  } else if (at.opcode == "custom-call" && is_library_gemm(at.target)) {
     const Value config = config_of(at, "gemm_backend_config");
-    gemm = gemm_of(*lhs, *rhs, dot_dims(config));
+    if (const auto dims = dot_dims(config)) gemm = gemm_of(*lhs, *rhs, *dims);
     const Value *const beta = config.find("beta"), *const epilogue = config.find("epilogue");
     if (gemm) {
       gemm->adds_c = beta != nullptr && beta->as_real() != 0;

@@ -99,6 +99,40 @@ TEST(HloWork, ALibraryGemmReadsItsConfigurationAndNotItsScratchSpace) {
   EXPECT_EQ(*work->bytes / (1 << 20), 88);
 }
 
+// Without dimension numbers two matrices would be an outer product: 2 * 1024^4 FLOPs here.
+TEST(HloWork, ACallThatDoesNotSayWhatItContractsHasNoModel) {
+  Maker m;
+  const auto a = m.add("parameter", array(kF32, {1024, 1024}));
+  const auto b = m.add("parameter", array(kF32, {1024, 1024}));
+  m.add("custom-call", array(kF32, {1024, 1024}), {a, b});
+  for (const char* const target : {"__cublas$lt$matmul", "__cublas$gemm"}) {
+    m.last().target = target;
+    for (const char* const config : {"", "{}", R"({"gemm_backend_config":{"beta":0}})"}) {
+      m.last().backend_config = config;
+      EXPECT_FALSE(m.work()) << target << " " << config;
+    }
+  }
+}
+
+TEST(HloWork, OnlyProductsOfALibraryAreProducts) {
+  Maker m;
+  const auto a = m.add("parameter", array(kF32, {64, 32}));
+  const auto b = m.add("parameter", array(kF32, {32, 16}));
+  m.add("custom-call", array(kF32, {64, 16}), {a, b});
+  m.last().backend_config = R"({"dot_dimension_numbers":{"lhs_contracting_dimensions":["1"],)"
+                            R"("rhs_contracting_dimensions":["0"]}})";
+  for (const char* const target :
+       {"__cublas$gemm", "__cublas$lt$matmul", "__cublas$lt$matmul$f8"}) {
+    m.last().target = target;
+    EXPECT_EQ(m.work()->flops, 2.0 * 64 * 16 * 32) << target;
+  }
+  for (const char* const target : {"__cublas$triangularSolve", "my_quantized_matmul_ffi"}) {
+    m.last().target = target;
+    EXPECT_FALSE(m.work()) << target;
+    EXPECT_EQ(HloCosts{m.module}.kind(m.place()), "custom-call");
+  }
+}
+
 TEST(HloWork, AnEightBitProductRunsAtItsOwnPeak) {
   EXPECT_EQ(hlo_compute_spec(kF8, true), "matrix_fp8");
 }

@@ -130,8 +130,9 @@ class DatabaseReader {
     if (known_.recorder == Recorder::kRocpd && job_.machines() > 1)
       job_.warn(
           fmt::format("the clocks of the {} machines of this job have nothing to do with each "
-                      "other: what tables say of all GPUs together (idle, overlap, span) holds for "
-                      "none; look at one machine at a time, or at device_timeline",
+                      "other: what is said of all GPUs together (idle time, overlap, span, findings, "
+                      "critical path) holds for none; look at one machine at a time, or at "
+                      "device_timeline",
                       job_.machines()));
     job_.finish();
     builder_.source().text_bytes = bytes_;

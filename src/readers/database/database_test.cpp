@@ -5,6 +5,8 @@
 #include <sqlite3.h>
 
 #include <filesystem>
+#include <map>
+#include <set>
 #include <string>
 #include <tracelens/error.hpp>
 
@@ -70,6 +72,30 @@ TEST(Nsight, TwinsOfCallsAndRowsWithoutTimesAreNoEvents) {
   EXPECT_EQ(count(trace, Category::kKernel), 2);
   EXPECT_EQ(trace.metadata("rows_not_events")->as_int(), 3);
   EXPECT_EQ(trace.name({0}), "cudaLaunchKernel");
+}
+
+// The upper 16 bits of globalTid say which machine it is: here 1 and 2, each with a process 7 that
+// launched a kernel under number 5.
+TEST(Nsight, ProcessesOfTwoMachinesMayHaveOnePid) {
+  const io::TemporaryFolder folder;
+  const std::string path = make(folder, "x.sqlite", R"(
+CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, globalTid INTEGER, correlationId INTEGER, nameId INTEGER);
+CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER, demangledName INTEGER);
+INSERT INTO StringIds VALUES (1,'cudaLaunchKernel'),(2,'gemm'),(3,'add');
+INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (10,20,(1<<48)+(7<<24)+9,5,1),(110,120,(2<<48)+(7<<24)+9,5,1);
+INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (130,150,1,7,5,(2<<48)+(7<<24),3),(30,50,0,7,5,(1<<48)+(7<<24),2);
+)");
+  const Trace trace = read(path);
+  std::map<std::int64_t, std::set<std::int64_t>> starts;  // by launch
+  for (const EventId event : trace.all_events())
+    starts[trace.correlations()[event.row]].insert(trace.ts_ns()[event.row]);
+  ASSERT_EQ(starts.size(), 2U);
+  EXPECT_EQ(starts.begin()->second, (std::set<std::int64_t>{10, 30}));
+  EXPECT_EQ(starts.rbegin()->second, (std::set<std::int64_t>{110, 130}));
+  const Value* const processes = trace.metadata("processes");
+  ASSERT_EQ(processes->items().size(), 2U);
+  for (const Value& process : processes->items()) EXPECT_EQ(process.find("own_pid")->as_int(), 7);
 }
 
 TEST(Nsight, ACallWithoutANumberHasNoTwin) {

@@ -124,7 +124,7 @@ class NsightReader {
       found.is_repeated = is_repeated(place);
       if (!found.is_repeated) {
         found.process = process(place);
-        found.space = processes_[place.pid].second;
+        found.space = processes_[place.process].second;
       }
     }
     last_global_ = global;
@@ -136,20 +136,23 @@ class NsightReader {
     return known.track;
   }
   std::int64_t process(const Place& place) {
-    const auto [entry, is_new] = processes_.try_emplace(place.pid);
-    if (is_new) entry->second = {job_.process(machine_, place.pid, host_), job_.new_space()};
+    const auto [entry, is_new] = processes_.try_emplace(place.process);
+    if (is_new)
+      entry->second = {
+          job_.process(machine_, place.pid(), host_, fmt::format("{}", place.machine())),
+          job_.new_space()};
     return entry->second.first;
   }
   // Whether an earlier file of the job has the events of this process already.
   bool is_repeated(const Place& place) {
     if (session_ == kAbsent || !place.is_known) return false;
-    if (const auto known = repeated_.find(place.pid); known != repeated_.end())
+    if (const auto known = repeated_.find(place.process); known != repeated_.end())
       return known->second;
-    const std::string key = fmt::format("{}/{}", session_, place.pid);
+    const std::string key = fmt::format("{}/{}", session_, place.process);
     seen_.insert(key);
     const bool is = earlier_.contains(key);
     has_repeated_ = has_repeated_ || is;
-    return repeated_[place.pid] = is;
+    return repeated_[place.process] = is;
   }
   // Processes and GPUs of one report go by their numbers. Reports of several machines have the same ones:
   // there they are told apart by the host, or by the session where no host is named.
@@ -271,7 +274,8 @@ class NsightReader {
                          .correlation = job_.correlation(where.space, row.correlation)};
     if (!job_.add_call(call)) return;
     extend_to(call.end_ns);
-    if (place.is_known && last_caller_ != place.pid) callers_.insert(last_caller_ = place.pid);
+    if (place.is_known && last_caller_ != place.process)
+      callers_.insert(last_caller_ = place.process);
   }
   StringId call_name(std::int64_t id) {
     if (last_call_.second.valid() && last_call_.first == id) return last_call_.second;
@@ -288,9 +292,10 @@ class NsightReader {
   // --- GPU events ---
   // Processes number the GPUs that they see.
   std::int64_t gpu(const Place& place, std::int64_t own) {
-    if (last_gpu_ && last_gpu_->pid == place.pid && last_gpu_->own == own) return last_gpu_->number;
-    const auto found = gpus_.find({place.pid, own});
-    last_gpu_ = {place.pid, own, numbered_gpu(found == gpus_.end() ? own : found->second)};
+    const std::int64_t pid = place.pid();
+    if (last_gpu_ && last_gpu_->pid == pid && last_gpu_->own == own) return last_gpu_->number;
+    const auto found = gpus_.find({pid, own});
+    last_gpu_ = {pid, own, numbered_gpu(found == gpus_.end() ? own : found->second)};
     return last_gpu_->number;
   }
   template <class Add>
@@ -309,11 +314,12 @@ class NsightReader {
                  Place place{row.process};
                  // Old exports do not say whose it is; where one process has calls, it is that one's.
                  if (!place.is_known && callers_.size() == 1)
-                   place.pid = *callers_.begin();
+                   place.process = *callers_.begin();
                  else if (!place.is_known && processes_.size() == 1)
-                   place.pid = processes_.begin()->first;
+                   place.process = processes_.begin()->first;
                  // A guessed place is not that of the rows that do not tell theirs.
-                 const KnownPlace& where = known(place, place.is_known ? row.process : ~place.pid);
+                 const KnownPlace& where =
+                     known(place, place.is_known ? row.process : ~place.process);
                  if (where.is_repeated) continue;
                  if (row.start_ns == 0 && row.end_ns == 0) {  // the time is not known
                    job_.count_without_times();
@@ -465,12 +471,12 @@ class NsightReader {
       row.op = emitted_op(row.text);
     }
     if (row.type == kDomain) {
-      domains_[{place.pid, row.domain}] = row.text;
+      domains_[{place.process, row.domain}] = row.text;
       return;
     }
     const bool is_open = row.end_ns == kAbsent && row.type != kMark;
     const bool has_domain =
-        row.domain == kAbsent || row.domain == 0 || domains_.contains({place.pid, row.domain});
+        row.domain == kAbsent || row.domain == 0 || domains_.contains({place.process, row.domain});
     if (!is_open && has_domain) return add_nvtx(row);
     EventId event;
     if (row.type == kPushPop || row.type == kTextPushPop) {
@@ -483,7 +489,7 @@ class NsightReader {
   [[nodiscard]] Job::Range range_of(const NvtxRow& row) {
     const Place place{row.thread};
     std::string_view domain;
-    if (const auto found = domains_.find({place.pid, row.domain}); found != domains_.end())
+    if (const auto found = domains_.find({place.process, row.domain}); found != domains_.end())
       domain = found->second;
     return {track_of(known(place, row.thread), place),
             domain,
@@ -560,7 +566,7 @@ class NsightReader {
   int threads_;
   std::set<std::string>& seen_;  // session and process
   const std::set<std::string> earlier_;
-  std::map<std::int64_t, bool> repeated_;  // by pid
+  std::map<std::int64_t, bool> repeated_;  // by process
   bool has_repeated_ = false;
   std::uint64_t unread_payloads_ = 0;
   std::int64_t session_ = kAbsent;
@@ -571,8 +577,8 @@ class NsightReader {
   StringId runtime_ = job_.intern("runtime"), driver_ = job_.intern("driver");
   ById<StringId> names_, call_names_;  // by id of StringIds
   std::optional<Statement> find_name_;
-  std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> processes_;  // pid -> number, space
-  std::set<std::int64_t> callers_;  // pids of those with calls
+  std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> processes_;  // -> number, space
+  std::set<std::int64_t> callers_;                                           // processes with calls
   std::int64_t last_caller_ = kAbsent;
   std::unordered_map<std::int64_t, KnownPlace> places_;  // by globalTid
   KnownPlace* last_ = nullptr;                           // the one of the row before
@@ -587,7 +593,7 @@ class NsightReader {
   std::map<std::int64_t, std::int64_t> gpus_by_id_;  // -> number in the trace
   TextsByNumbers details_;
   NvtxSchemas schemas_;
-  std::map<std::pair<std::int64_t, std::int64_t>, std::string> domains_;  // by pid and id
+  std::map<std::pair<std::int64_t, std::int64_t>, std::string> domains_;  // by process and id
 };
 
 }  // namespace

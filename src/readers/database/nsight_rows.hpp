@@ -21,10 +21,13 @@ namespace tracelens::nsight {
 struct Place {
   explicit Place(std::int64_t global)
       : is_known{global != kAbsent},
-        pid{static_cast<std::int64_t>(static_cast<std::uint64_t>(global) >> 24 & 0xffffff)},
+        process{static_cast<std::int64_t>(static_cast<std::uint64_t>(global) >> 24)},
         tid{static_cast<std::int64_t>(static_cast<std::uint64_t>(global) & 0xffffff)} {}
   bool is_known;
-  std::int64_t pid, tid;
+  std::int64_t process;  // with its machine: each may have a process of the same pid
+  std::int64_t tid;
+  [[nodiscard]] std::int64_t pid() const { return process & 0xffffff; }
+  [[nodiscard]] std::int64_t machine() const { return process >> 24; }
 };
 
 // Which class of call a row of the table of calls is.

@@ -5,10 +5,12 @@
 #include <system_error>
 #include <tracelens/error.hpp>
 #include <tracelens/read_trace.hpp>
+#include <utility>
 
 #include "io/stream.hpp"
 #include "io/threads.hpp"
 #include "readers/database/database.hpp"
+#include "readers/formats/host_threads.hpp"
 #include "readers/formats/own_formats.hpp"
 #include "readers/kineto/kineto.hpp"
 #include "readers/perfetto/perfetto.hpp"
@@ -23,11 +25,15 @@ struct KnownFormat {
   std::string_view name;
   bool (*probe)(std::string_view head);
   Trace (*read)(io::Stream& in, const ReadOptions& options);
+  bool has_timelines = false;  // of rocprofv3, in the words of Perfetto
 };
 
 constexpr KnownFormat kFormats[] = {
     {.name = "JAX profile (.xplane.pb)", .probe = is_xplane, .read = read_xplane},
-    {.name = "Perfetto (.pftrace)", .probe = is_perfetto, .read = read_perfetto},
+    {.name = "Perfetto (.pftrace)",
+     .probe = is_perfetto,
+     .read = read_perfetto,
+     .has_timelines = true},
     {.name = "rocprofv3 JSON", .probe = is_rocprof, .read = read_rocprof},
     {.name = "rocprofv3 kernel trace (CSV)", .probe = is_rocprof_csv, .read = read_rocprof_csv},
     {.name = "rocpd, rpd and Nsight Systems databases (SQLite)",
@@ -36,7 +42,10 @@ constexpr KnownFormat kFormats[] = {
     {.name = "list of rocpd databases (YAML)",
      .probe = is_database_list,
      .read = read_database_list},
-    {.name = "PyTorch profiler JSON (Kineto)", .probe = is_kineto, .read = read_kineto},
+    {.name = "PyTorch profiler JSON (Kineto)",
+     .probe = is_kineto,
+     .read = read_kineto,
+     .has_timelines = true},
 };
 
 Trace read_stream(io::Stream& in, const ReadOptions& options) {
@@ -45,7 +54,10 @@ Trace read_stream(io::Stream& in, const ReadOptions& options) {
   if (head.empty()) throw Error{in.name(), in.damage().empty() ? "the file is empty" : in.damage()};
   if (const Format* const own = find_own_format(head)) return read_own(*own, in, options);
   for (const KnownFormat& format : kFormats)
-    if (format.probe(head)) return format.read(in, options);
+    if (format.probe(head)) {
+      Trace trace = format.read(in, options);
+      return format.has_timelines ? with_own_threads(std::move(trace)) : std::move(trace);
+    }
   for (const std::string_view report : {".nsys-rep", ".qdrep"})
     if (in.name().ends_with(report))
       throw Error{in.name(),

@@ -24,8 +24,36 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kTraceEndings[] = {".json",  ".json.gz", ".json.zst", ".json.zip", ".pb",
-                                              ".pb.gz", ".pftrace", ".sqlite",   ".rpd"};
+// How traces end; the first that fits.
+struct Ending {
+  std::string_view text, format;
+  bool is_of_ranks = true;
+};
+constexpr Ending kEndings[] = {
+    {".pb", "jax"},
+    {".pftrace", "perfetto"},
+    {".perfetto-trace", "perfetto"},
+    {"_results.json", "rocprof"},
+    {"kernel_trace.csv", "rocprof", false},
+    {".json", "kineto"},
+    {".rpd", "rpd"},
+    {".sqlite", "nsight"},
+    {".db", "database", false},
+};
+constexpr std::string_view kPackings[] = {"", ".gz", ".zst", ".zip"};
+
+constexpr Ending kArchive{".zip", "kineto", false};
+
+const Ending* ending_of(const std::string& path) {
+  const std::string name = io::lower_case(path);
+  for (const std::string_view packing : kPackings) {
+    if (!name.ends_with(packing)) continue;
+    const std::string_view unpacked{name.data(), name.size() - packing.size()};
+    for (const Ending& ending : kEndings)
+      if (unpacked.ends_with(ending.text)) return &ending;
+  }
+  return name.ends_with(kArchive.text) ? &kArchive : nullptr;
+}
 
 bool is_pattern(const std::string& path) { return path.find_first_of("*?[") != std::string::npos; }
 
@@ -64,7 +92,10 @@ bool matches(const std::string& path, const std::string& pattern) {
                      [](const std::string& rest) { return rest == "**"; });
 }
 
-// Everything under the part of the pattern that is a plain path.
+std::vector<std::string> files_of_folder(const std::string& folder);
+
+// Everything under the part of the pattern that is a plain path. A folder that matches, stands for
+// its traces.
 std::vector<std::string> files_of_pattern(const std::string& pattern) {
   const std::size_t special = pattern.find_first_of("*?[");
   const std::size_t slash = pattern.rfind('/', special);
@@ -77,6 +108,9 @@ std::vector<std::string> files_of_pattern(const std::string& pattern) {
     std::string path = at->path().string();
     if (slash == std::string::npos) path = path.substr(2);  // without the "./"
     if (at->is_directory(error)) {
+      // "**" at the end is for files: it has those of all folders anyway.
+      if (!pattern.ends_with("**") && matches(path, pattern))
+        for (std::string& file : files_of_folder(path)) files.push_back(std::move(file));
       const auto depth = std::ranges::count(pattern, '/');
       if (pattern.find("**") == std::string::npos && std::ranges::count(path, '/') >= depth)
         at.disable_recursion_pending();
@@ -102,6 +136,20 @@ std::vector<std::string> files_of_folder(const std::string& folder) {
   }
 }
 
+// Of an input that gives none.
+std::string no_traces(const std::string& input) {
+  std::string folder = input;
+  while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
+  std::error_code error;
+  std::vector<std::string> below;
+  if (fs::is_directory(folder, error)) below = files_of_pattern(folder + "/**");
+  std::erase_if(below, [](const std::string& file) { return !has_trace_name(file); });
+  if (below.empty())
+    return "no traces here; expected files that end in .json, .json.gz or .xplane.pb";
+  const std::string kind{ending_of(*std::ranges::min_element(below))->text};
+  return "no traces here, but in folders below: '" + folder + "/**/*" + kind + "*' takes them";
+}
+
 void add_archive_or_file(const std::string& path, std::vector<std::string>& files) {
   std::vector<std::string> members = io::zip_members(path);
   std::erase_if(members, [](const std::string& member) { return !has_trace_name(member); });
@@ -111,9 +159,14 @@ void add_archive_or_file(const std::string& path, std::vector<std::string>& file
 
 }  // namespace
 
+std::string_view format_by_name(const std::string& path) {
+  const Ending* const ending = ending_of(path);
+  return ending == nullptr ? std::string_view{} : ending->format;
+}
+
 bool has_trace_name(const std::string& path) {
-  const std::string name = io::lower_case(path);
-  return std::ranges::any_of(kTraceEndings, [&](auto ending) { return name.ends_with(ending); });
+  const Ending* const ending = ending_of(path);
+  return ending != nullptr && ending->is_of_ranks;
 }
 
 std::optional<std::int64_t> rank_in_path(const std::string& path, const std::string& regex) {
@@ -146,9 +199,7 @@ std::vector<RankFile> find_rank_files(const std::vector<std::string>& inputs) {
       for (const std::string& file : files_of_pattern(input)) add_archive_or_file(file, paths);
     else
       add_archive_or_file(input, paths);
-    if (paths.size() == before)
-      throw Error{input,
-                  "no traces here; expected files that end in .json, .json.gz or .xplane.pb"};
+    if (paths.size() == before) throw Error{input, no_traces(input)};
   }
   // The shell numbers pipes as it likes: theirs is the order in which they were given.
   if (!std::ranges::all_of(inputs, io::is_read_once)) std::ranges::sort(paths);

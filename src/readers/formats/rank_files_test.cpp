@@ -37,6 +37,23 @@ TEST(RankInPath, TakesTheExpressionGiven) {
   EXPECT_THROW(static_cast<void>(rank_in_path("x", "(")), Error);
 }
 
+TEST(FormatByName, KnowsEveryEndingPackedOrNot) {
+  for (const char* packing : {"", ".gz", ".zst", ".zip"})
+    for (const auto& [ending, format] :
+         {std::pair{".json", "kineto"}, std::pair{".xplane.pb", "jax"},
+          std::pair{".pftrace", "perfetto"}, std::pair{".perfetto-trace", "perfetto"},
+          std::pair{"_results.json", "rocprof"}, std::pair{"_kernel_trace.csv", "rocprof"},
+          std::pair{".rpd", "rpd"}, std::pair{".sqlite", "nsight"}, std::pair{".db", "database"}})
+      EXPECT_EQ(format_by_name(std::string{"a/Run"} + ending + packing), format)
+          << ending << packing;
+  EXPECT_EQ(format_by_name("ranks.zip"), "kineto");
+  for (const char* other : {"notes.txt", "ops.csv", "json", "x.json.bz2", ""})
+    EXPECT_EQ(format_by_name(other), "") << other;
+  EXPECT_TRUE(has_trace_name("rank0.xplane.pb.zst"));
+  EXPECT_FALSE(has_trace_name("report.db"));
+  EXPECT_FALSE(has_trace_name("kernel_trace.csv"));
+}
+
 TEST(FindRankFiles, AFolderGivesItsTracesByRank) {
   const io::TemporaryFolder folder;
   for (const char* name : {"rank10_trace.json", "rank2_trace.json.gz", "notes.txt", "other.json"})
@@ -65,6 +82,34 @@ TEST(FindRankFiles, APatternMatchesNamesAndWithTwoStarsFolders) {
   EXPECT_THAT(names(folder, {folder.path("rank*.json")}), ElementsAre("rank0.json", "rank1.json"));
   EXPECT_THAT(names(folder, {folder.path("**/rank[23].json")}),
               ElementsAre("a/rank2.json", "a/b/rank3.json"));
+}
+
+TEST(FindRankFiles, AFolderThatAPatternMatchesStandsForItsTraces) {
+  const io::TemporaryFolder folder;
+  for (const char* name : {"node0", "node1", "node1/old"})
+    std::filesystem::create_directories(folder.path(name));
+  for (const char* name :
+       {"node0/rank0.json", "node0/notes.txt", "node1/rank1.json", "node1/old/rank1.json"})
+    static_cast<void>(folder.write(name, "{}"));
+  EXPECT_THAT(names(folder, {folder.path("node*")}),
+              ElementsAre("node0/rank0.json", "node1/rank1.json"));
+}
+
+TEST(FindRankFiles, TracesInFoldersBelowAreToldWithThePatternThatTakesThem) {
+  const io::TemporaryFolder folder;
+  for (const char* name : {"node0", "node1"})
+    std::filesystem::create_directories(folder.path(name));
+  for (const char* name : {"node0/rank0.json.gz", "node1/rank1.json", "notes.txt"})
+    static_cast<void>(folder.write(name, "{}"));
+  const std::string pattern = folder.path("**/*.json*");
+  try {
+    static_cast<void>(find_rank_files({folder.path("")}));
+    ADD_FAILURE() << "traces found";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(),
+                testing::HasSubstr("no traces here, but in folders below: '" + pattern + "'"));
+  }
+  EXPECT_THAT(names(folder, {pattern}), ElementsAre("node0/rank0.json.gz", "node1/rank1.json"));
 }
 
 TEST(FindRankFiles, TwoStarsMatchNoFolderToo) {

@@ -4,7 +4,9 @@
 //   const auto ns = clocks.trace_ns(packet.timestamp(), clock_id, sequence.clocks);
 // Trace time is the boot-time clock in nanoseconds. A packet may use any other clock that a
 // snapshot has compared with it: clocks of the machine, or clocks private to a packet sequence,
-// which count in their own unit and sometimes only tell the difference to the packet before.
+// which count in their own unit and sometimes only tell the difference to the packet before. These
+// may be compared with another clock of the machine alone, such as the monotonic one; where nothing
+// compares that with the boot time, it is the trace time itself.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +25,16 @@ inline constexpr std::uint32_t kBoottime = 6;
 struct SequenceClock {
   std::int64_t value = 0;  // in the clock's unit; an incremental clock goes on from here
   std::int64_t unit_ns = 1;
-  std::int64_t offset_ns = 0;  // trace time less value * unit_ns
+  std::int64_t offset_ns = 0;  // time of `reference` less value * unit_ns
   bool is_incremental = false;
+  std::uint32_t reference = kBoottime;  // the clock of the machine it was compared with
 };
 using SequenceClocks = std::unordered_map<std::uint32_t, SequenceClock>;
 
 class Clocks {
  public:
-  // False when the snapshot has no boot time, or no usable one, and says nothing therefore.
+  // False when the snapshot has no clock of the machine with a usable time, and says nothing
+  // therefore but where incremental clocks begin.
   bool add_snapshot(const proto::ClockSnapshot& snapshot, SequenceClocks& sequence);
 
   struct Time {
@@ -42,6 +46,11 @@ class Clocks {
                                SequenceClocks& sequence) const;
 
  private:
+  // The time of a clock of the machine.
+  [[nodiscard]] std::optional<Time> machine_ns(std::int64_t value, std::uint32_t clock) const;
+
+  // The clock of the machine that snapshots without a boot time go by; 0: there are none.
+  std::uint32_t other_clock_ = 0;
   // Per clock of the machine: its time at a snapshot -> what to add to get trace time.
   std::unordered_map<std::uint32_t, std::map<std::int64_t, std::int64_t>> offsets_;
 };

@@ -10,7 +10,7 @@
 namespace tracelens::perfetto {
 namespace {
 
-constexpr std::uint32_t kMonotonic = 3, kIncremental = 64, kMicroseconds = 65;
+constexpr std::uint32_t kRealtime = 1, kMonotonic = 3, kIncremental = 64, kMicroseconds = 65;
 
 struct ClockValue {
   std::uint32_t id;
@@ -71,10 +71,48 @@ TEST(Clocks, WithoutASnapshotTheNumberIsTakenAsItIs) {
   EXPECT_FALSE(time->is_converted);
 }
 
+TEST(Clocks, AClockOfASequenceMayBeComparedWithTheMonotonicClockAlone) {
+  Clocks clocks;
+  SequenceClocks sequence;
+  EXPECT_TRUE(clocks.add_snapshot(
+      snapshot({{kIncremental, 0, 1'000, true}, {kRealtime, 70'000}, {kMonotonic, 9'000}}),
+      sequence));
+  // Nothing compares the monotonic clock with the boot time: it is the trace time.
+  EXPECT_EQ(ns(clocks, 2, kIncremental, sequence), 11'000);
+  EXPECT_EQ(ns(clocks, 3, kIncremental, sequence), 14'000);
+  EXPECT_EQ(ns(clocks, 9'500, kMonotonic, sequence), 9'500);
+  // Now something does, in another sequence.
+  SequenceClocks other;
+  EXPECT_TRUE(clocks.add_snapshot(snapshot({{kBoottime, 1'500}, {kMonotonic, 1'000}}), other));
+  EXPECT_EQ(ns(clocks, 1, kIncremental, sequence), 15'500);
+  EXPECT_EQ(ns(clocks, 16'000, kMonotonic, sequence), 16'500);
+}
+
+TEST(Clocks, ASnapshotWithoutABootTimeGoesByTheClockItNames) {
+  Clocks clocks;
+  SequenceClocks sequence;
+  proto::ClockSnapshot named =
+      snapshot({{kMonotonic, 9'000}, {kRealtime, 70'000}, {kMicroseconds, 0, 1'000}});
+  named.set_primary_trace_clock(kRealtime);
+  EXPECT_TRUE(clocks.add_snapshot(named, sequence));
+  EXPECT_EQ(ns(clocks, 5, kMicroseconds, sequence), 75'000);
+}
+
+TEST(Clocks, AnIncrementalClockAddsUpWhateverItIsComparedWith) {
+  Clocks clocks;
+  SequenceClocks sequence;
+  EXPECT_FALSE(clocks.add_snapshot(snapshot({{kIncremental, 4, 1'000, true}}), sequence));
+  for (const std::int64_t expected : {6'000, 8'000}) {
+    const auto time = clocks.trace_ns(2, kIncremental, sequence);
+    EXPECT_EQ(time->ns, expected);
+    EXPECT_FALSE(time->is_converted);
+  }
+}
+
 TEST(Clocks, WhatCannotBeATimeIsRefused) {
   Clocks clocks;
   SequenceClocks sequence;
-  EXPECT_FALSE(clocks.add_snapshot(snapshot({{kMonotonic, 5}}), sequence));
+  EXPECT_FALSE(clocks.add_snapshot(snapshot({{kMonotonic, std::uint64_t{1} << 63}}), sequence));
   EXPECT_FALSE(clocks.trace_ns(std::uint64_t{1} << 63, kBoottime, sequence));
   (void)clocks.add_snapshot(snapshot({{kBoottime, 0}, {kIncremental, 0, 1'000'000'000, true}}),
                             sequence);

@@ -141,7 +141,7 @@ void PacketDecoder::apply(const proto::TracePacket& packet, std::uint64_t byte) 
   Sequence& sequence = update_sequence(packet, byte);
   if (packet.has_clock_snapshot() &&
       !clocks_.add_snapshot(packet.clock_snapshot(), sequence.clocks))
-    warn("clock snapshot without the boot-time clock, which is not used", byte);
+    warn("clock snapshot without a clock of the machine, which is not used", byte);
   if ((packet.sequence_flags() & kNeedsState) != 0 && !sequence.is_valid)
     return warn("packet that needs lost packets to be understood", byte);
 
@@ -170,9 +170,11 @@ Sequence& PacketDecoder::update_sequence(const proto::TracePacket& packet, std::
     warn("packet of one sequence too many, taken as one without a sequence", byte);
     id = 0;
   }
-  Sequence& sequence = sequences_[id];
+  const auto [entry, is_new] = sequences_.try_emplace(id);
+  Sequence& sequence = entry->second;
   const bool has_id = id != 0;
-  if (packet.previous_packet_dropped() != 0)
+  // The mark also stands on the first packet of a sequence, before which there was nothing to lose.
+  if (packet.previous_packet_dropped() != 0 && !is_new && !packet.first_packet_on_sequence())
     warn("packets were lost while recording (the trace buffer was full)", byte);
   if ((packet.sequence_flags() & kStateCleared) != 0 || packet.incremental_state_cleared()) {
     sequence.clear();

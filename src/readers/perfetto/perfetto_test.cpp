@@ -154,6 +154,27 @@ TEST(PerfettoReader, LostPacketsMakeTheRestUnreadableUntilTheStateIsCleared) {
   EXPECT_EQ(trace.warnings().count("packet that needs lost packets to be understood"), 2U);
 }
 
+// The tracing service sets the mark on the first packet of every sequence.
+TEST(PerfettoReader, BeforeTheFirstPacketOfASequenceNothingWasLost) {
+  TestPackets t;
+  for (const std::uint32_t sequence : {7U, 8U, 7U}) {
+    proto::TracePacket packet;
+    packet.set_trusted_packet_sequence_id(sequence);
+    packet.set_sequence_flags(1);
+    packet.set_previous_packet_dropped(1);
+    packet.set_first_packet_on_sequence(sequence == 7);
+    t.add(packet);
+  }
+  EXPECT_TRUE(t.read().warnings().entries().empty());
+  proto::TracePacket packet = TestPackets::packet();
+  packet.set_trusted_packet_sequence_id(8);
+  packet.set_previous_packet_dropped(1);
+  t.add(packet);
+  EXPECT_EQ(
+      t.read().warnings().count("packets were lost while recording (the trace buffer was full)"),
+      1U);
+}
+
 TEST(PerfettoReader, DefaultsStandInForTrackAndClock) {
   TestPackets t = with_thread();
   t.track(kQueue, kProcess, "queue");

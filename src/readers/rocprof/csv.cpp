@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tracelens/error.hpp>
@@ -12,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "io/ascii.hpp"
 #include "io/numbers.hpp"
 #include "readers/rocprof/columns.hpp"
 #include "trace/json_value.hpp"
@@ -84,20 +87,19 @@ class CsvRows {
   std::uint64_t byte_ = 0, row_byte_ = 0;
 };
 
-// Where the first row says the columns are.
+// Where the first row says the columns are. Their names differ in case between versions.
 class Header {
  public:
   Header(const std::string& file, const std::vector<std::string>& names) : file_{file} {
-    for (std::size_t i = 0; i < names.size(); ++i) places_.try_emplace(names[i], i);
+    for (std::size_t i = 0; i < names.size(); ++i) places_.try_emplace(io::lower_case(names[i]), i);
   }
   [[nodiscard]] std::size_t needed(const std::string& name) const {
-    const auto found = places_.find(name);
-    if (found == places_.end())
-      throw Error{file_, fmt::format("a kernel trace without the column {}", name)};
-    return found->second;
+    const auto found = maybe(name);
+    if (!found) throw Error{file_, fmt::format("a kernel trace without the column {}", name)};
+    return *found;
   }
   [[nodiscard]] std::optional<std::size_t> maybe(const std::string& name) const {
-    const auto found = places_.find(name);
+    const auto found = places_.find(io::lower_case(name));
     return found == places_.end() ? std::nullopt : std::optional{found->second};
   }
 
@@ -110,18 +112,19 @@ struct Column {
   std::int64_t RocprofRecord::*field;
   const char* name;
   bool is_needed;
+  const char* other_name = nullptr;  // in ROCm 6
 };
 constexpr Column kColumns[] = {
     {&RocprofRecord::start_ns, "Start_Timestamp", true},
     {&RocprofRecord::end_ns, "End_Timestamp", true},
-    {&RocprofRecord::kernel_id, "Kernel_Id", true},
-    {&RocprofRecord::thread, "Thread_Id", true},
+    {&RocprofRecord::kernel_id, "Kernel_Id", false},
+    {&RocprofRecord::thread, "Thread_Id", false},
     {&RocprofRecord::dispatch_id, "Dispatch_Id", false},
     {&RocprofRecord::correlation, "Correlation_Id", false},
     {&RocprofRecord::stream, "Stream_Id", false},
     {&RocprofRecord::queue, "Queue_Id", false},
-    {&RocprofRecord::group_bytes, "LDS_Block_Size", false},
-    {&RocprofRecord::private_bytes, "Scratch_Size", false},
+    {&RocprofRecord::group_bytes, "LDS_Block_Size", false, "Group_Segment_Size"},
+    {&RocprofRecord::private_bytes, "Scratch_Size", false, "Private_Segment_Size"},
 };
 constexpr const char* kRegisterColumns[][2] = {
     // and their names in rocprofv3's JSON
@@ -134,16 +137,19 @@ class KernelRows {
  public:
   KernelRows(const std::string& file, const std::vector<std::string>& names)
       : header_{file, names}, name_{header_.needed("Kernel_Name")} {
-    for (const Column& column : kColumns)
-      if (const auto at = column.is_needed ? std::optional{header_.needed(column.name)}
-                                           : header_.maybe(column.name))
-        fields_.emplace_back(column.field, *at);
+    for (const Column& column : kColumns) {
+      auto at = column.is_needed ? std::optional{header_.needed(column.name)}
+                                 : header_.maybe(column.name);
+      if (!at && column.other_name != nullptr) at = header_.maybe(column.other_name);
+      if (at) fields_.emplace_back(column.field, *at);
+    }
     for (std::size_t i = 0; i < 3; ++i) {
       const char axis = "XYZ"[i];
       grid_[i] = header_.maybe(fmt::format("Grid_Size_{}", axis));
       group_[i] = header_.maybe(fmt::format("Workgroup_Size_{}", axis));
     }
     agent_ = header_.maybe("Agent_Id");
+    guid_ = header_.maybe("Guid");
   }
 
   // False when a number is none.
@@ -164,6 +170,10 @@ class KernelRows {
   }
   [[nodiscard]] const std::string& name(const std::vector<std::string>& row) const {
     return row[name_];
+  }
+  // Of the process; empty where the file has one process and does not say which.
+  [[nodiscard]] std::string_view guid(const std::vector<std::string>& row) const {
+    return guid_ && *guid_ < row.size() ? std::string_view{row[*guid_]} : std::string_view{};
   }
   // The symbol of the kernel, as rocprofv3's JSON would describe it.
   [[nodiscard]] Value symbol(const std::vector<std::string>& row, std::int64_t kernel_id) const {
@@ -189,7 +199,88 @@ class KernelRows {
   std::size_t name_;
   std::vector<std::pair<std::int64_t RocprofRecord::*, std::size_t>> fields_;
   std::array<std::optional<std::size_t>, 3> grid_, group_;
-  std::optional<std::size_t> agent_;
+  std::optional<std::size_t> agent_, guid_;
+};
+
+// One process of the file.
+class Dispatches {
+ public:
+  Dispatches(TraceBuilder& builder, RocprofRun& run) : builder_{builder}, columns_{builder, run} {
+    columns_.counters_done();
+    columns_.set_agents({});
+    columns_.set_strings({});
+    columns_.symbols_done();
+  }
+  // From here on dispatches become events; those that came before wait.
+  void begin() {
+    columns_.set_metadata(pid_ == kAbsent ? Value{} : Value::dict({"pid"}, {pid_}), first_byte_);
+  }
+  void add(const KernelRows& kernels, const std::vector<std::string>& row, RocprofRecord& record,
+           std::uint64_t byte) {
+    // An id may stand for several kernels: files joined into one keep those of their processes.
+    const auto [known, is_new] =
+        kernels_.try_emplace({record.kernel_id, builder_.intern(kernels.name(row)).row},
+                             static_cast<std::int64_t>(kernels_.size()));
+    record.kernel_id = known->second;
+    if (is_new) columns_.add_symbol(kernels.symbol(row, record.kernel_id));
+    columns_.add(RocprofList::kDispatch, record, byte);
+  }
+  // Its first row: a thread that dispatches is what the file tells of the process.
+  void set_first(const RocprofRecord& record, std::uint64_t byte) {
+    pid_ = record.thread;
+    first_byte_ = byte;
+  }
+  RocprofColumns& columns() { return columns_; }
+
+ private:
+  TraceBuilder& builder_;
+  RocprofColumns columns_;
+  std::int64_t pid_ = kAbsent;
+  std::uint64_t first_byte_ = 0;
+  std::map<std::pair<std::int64_t, std::uint32_t>, std::int64_t> kernels_;  // by id and name
+};
+
+// Processes in the order of their first rows. The rows of the first become events as they come,
+// those of others when it is done: the events of a process stand together.
+class Processes {
+ public:
+  explicit Processes(TraceBuilder& builder) : builder_{builder}, run_{builder} {}
+  void add(const KernelRows& kernels, const std::vector<std::string>& row, RocprofRecord& record,
+           std::uint64_t byte) {
+    if (last_ == nullptr || guid_ != kernels.guid(row)) {
+      guid_ = kernels.guid(row);
+      std::unique_ptr<Dispatches>& found = by_guid_[guid_];
+      if (!found) {
+        found = std::make_unique<Dispatches>(builder_, run_);
+        found->set_first(record, byte);
+        in_order_.push_back(found.get());
+        if (in_order_.size() == 1) begin(*found);
+      }
+      last_ = found.get();
+    }
+    last_->add(kernels, row, record, byte);
+  }
+  void finish() {
+    for (Dispatches* const process : in_order_) {
+      if (process != in_order_.front()) begin(*process);
+      process->columns().finish();
+      if (in_order_.size() > 1) run_.end_process(process->columns().process());
+    }
+    if (in_order_.size() > 1) run_.finish();
+  }
+
+ private:
+  void begin(Dispatches& process) {
+    run_.begin_process();
+    process.begin();
+  }
+
+  TraceBuilder& builder_;
+  RocprofRun run_;
+  std::map<std::string, std::unique_ptr<Dispatches>> by_guid_;
+  std::vector<Dispatches*> in_order_;
+  std::string guid_;  // of the row before
+  Dispatches* last_ = nullptr;
 };
 
 }  // namespace
@@ -197,9 +288,9 @@ class KernelRows {
 bool is_rocprof_csv(std::string_view head) {
   if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
   if (head.starts_with('{') || head.starts_with('[')) return false;
-  const std::string_view line = head.substr(0, head.find('\n'));
-  return line.find("Kernel_Name") != std::string_view::npos &&
-         line.find("Start_Timestamp") != std::string_view::npos;
+  const std::string line = io::lower_case(head.substr(0, head.find('\n')));
+  return line.find("kernel_name") != std::string::npos &&
+         line.find("start_timestamp") != std::string::npos;
 }
 
 Trace read_rocprof_csv(io::Stream& in, const ReadOptions& options) {
@@ -211,14 +302,8 @@ Trace read_rocprof_csv(io::Stream& in, const ReadOptions& options) {
   const std::string file = in.name();
   const KernelRows kernels{file, row};
 
-  RocprofRun run{builder};
-  RocprofColumns columns{builder, run};
-  columns.counters_done();
-  columns.set_agents({});
-  columns.set_strings({});
-  columns.symbols_done();
-  std::unordered_map<std::int64_t, bool> known;  // kernel ids; the first row names the kernel
-  std::int64_t first_ns = std::numeric_limits<std::int64_t>::max(), last_ns = 0, pid = 0;
+  Processes processes{builder};
+  std::int64_t first_ns = std::numeric_limits<std::int64_t>::max(), last_ns = 0;
   for (std::uint64_t count = 0; rows.next(row); ++count) {
     if (row.size() == 1 && row.front().empty()) continue;
     RocprofRecord record;
@@ -226,19 +311,13 @@ Trace read_rocprof_csv(io::Stream& in, const ReadOptions& options) {
       builder.warnings().add("row that does not fit the columns", rows.row_byte());
       continue;
     }
-    if (known.empty()) {
-      pid = record.thread;
-      columns.set_metadata(Value::dict({"pid"}, {pid}), rows.row_byte());
-    }
-    if (known.try_emplace(record.kernel_id, true).second)
-      columns.add_symbol(kernels.symbol(row, record.kernel_id));
     first_ns = std::min(first_ns, record.start_ns);
     last_ns = std::max(last_ns, record.end_ns);
-    columns.add(RocprofList::kDispatch, record, rows.row_byte());
+    processes.add(kernels, row, record, rows.row_byte());
     if (options.on_progress && (count & 0xfff) == 0)
       options.on_progress({in.progress(), rows.bytes(), builder.size()});
   }
-  columns.finish();
+  processes.finish();
   if (builder.size() > 0) {  // all that is known of the process
     builder.add_metadata("init_time", first_ns);
     builder.add_metadata("fini_time", last_ns);

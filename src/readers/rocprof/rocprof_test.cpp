@@ -188,18 +188,65 @@ constexpr std::string_view kCsv =
     "\"KERNEL_DISPATCH\",\"Agent 2\",1,70,6,33,\"renamed\",2000,2100,128,64,2,1\n"
     "\"KERNEL_DISPATCH\",\"Agent 2\",1,70,x,33,\"bad\",2000,2100,128,64,2,1\n";
 
-TEST(RocprofCsvReader, ARowIsADispatchNamedByTheFirstRowOfItsKernel) {
+TEST(RocprofCsvReader, ARowIsADispatch) {
   const Trace trace = read_trace_bytes("kernel_kernel_trace.csv", kCsv);
   ASSERT_EQ(trace.size(), 2u);
   EXPECT_EQ(trace.source().format, "rocprof");
   EXPECT_EQ(trace.name({0}), "void f<int, 2>(\"x\")");
-  EXPECT_EQ(trace.name({1}), "void f<int, 2>(\"x\")");
+  EXPECT_EQ(trace.name({1}), "renamed");  // ids repeat in files that were joined into one
   EXPECT_EQ(trace.dur_ns()[0], 500);
   EXPECT_EQ(trace.devices().at({0}), 2);
   EXPECT_EQ(trace.details({0}).find("grid_size")->as_int(), 128);
   EXPECT_EQ(trace.metadata("init_time")->as_int(), 1000);
   EXPECT_EQ(trace.metadata("fini_time")->as_int(), 2100);
   EXPECT_EQ(trace.warnings().count("row that does not fit the columns"), 1u);
+}
+
+// As `rocpd convert` of ROCm 7.1 writes two processes, of which each numbers its own kernels.
+TEST(RocprofCsvReader, AGuidIsAProcess) {
+  const Trace trace = read_trace_bytes(
+      "out_kernel_trace.csv",
+      "Guid,Agent_Id,Stream_Id,Thread_Id,Dispatch_Id,Kernel_Id,Kernel_Name,Correlation_Id,"
+      "Start_Timestamp,End_Timestamp,Lds_Block_Size,Vgpr_Count\n"
+      "aaaa-1,Agent 4,0,4101,1,1,gemm,1,1000,11000,4096,64\n"
+      "bbbb-2,Agent 4,0,4102,1,1,relu,1,20000,21000,0,16\n"
+      "aaaa-1,Agent 4,0,4101,2,2,relu,2,30000,31000,0,16\n"
+      "bbbb-2,Agent 4,0,4102,2,2,gemm,2,40000,70000,4096,32\n");
+  std::map<std::string_view, std::int64_t> busy_ns;
+  std::set<std::int64_t> correlations, streams;
+  for (const EventId event : trace.all_events()) {
+    busy_ns[trace.name(event)] += trace.dur_ns()[event.row];
+    correlations.insert(trace.correlations()[event.row]);
+    streams.insert(trace.track(event).tid.as_int());
+  }
+  EXPECT_EQ(busy_ns["gemm"], 40'000);
+  EXPECT_EQ(busy_ns["relu"], 2'000);
+  EXPECT_EQ(correlations.size(), 4u);
+  EXPECT_EQ(streams.size(), 2u);
+  const auto& processes = trace.metadata("processes")->items();
+  ASSERT_EQ(processes.size(), 2u);
+  EXPECT_EQ(processes[1].find("pid")->as_int(), 4102);
+  EXPECT_EQ(processes[1].find("first_event")->as_int(), 2);
+  EXPECT_EQ(processes[1].find("events")->as_int(), 2);
+  EXPECT_EQ(trace.details({0}).find("LDS_Block_Size")->as_int(), 4096);
+  EXPECT_EQ(trace.details({0}).find("VGPR_Count")->as_int(), 64);
+  EXPECT_EQ(trace.details({3}).find("VGPR_Count")->as_int(), 32);
+}
+
+TEST(RocprofCsvReader, TheColumnsOfRocm6AreEnough) {
+  const Trace trace = read_trace_bytes(
+      "199_kernel_trace.csv",
+      R"("Kind","Agent_Id","Queue_Id","Kernel_Name","Correlation_Id","Start_Timestamp",)"
+      R"("End_Timestamp","Private_Segment_Size","Group_Segment_Size")"
+      "\n\"KERNEL_DISPATCH\",1,139690710949888,\"a\",1,1000,1500,16,2048"
+      "\n\"KERNEL_DISPATCH\",1,139690710949888,\"b\",2,2000,2100,0,0\n");
+  ASSERT_EQ(trace.size(), 2u);
+  EXPECT_EQ(trace.name({0}), "a");
+  EXPECT_EQ(trace.name({1}), "b");
+  EXPECT_EQ(trace.details({0}).find("LDS_Block_Size")->as_int(), 2048);
+  EXPECT_EQ(trace.details({0}).find("Scratch_Size")->as_int(), 16);
+  EXPECT_EQ(trace.details({0}).find("tid"), nullptr);
+  EXPECT_EQ(trace.metadata("pid"), nullptr);
 }
 
 TEST(RocprofCsvReader, ANeededColumnThatIsMissingIsNamed) {

@@ -68,7 +68,8 @@ void DeviceReader::read_other(const Line& line) {
 
 DeviceReader::Facts DeviceReader::facts_of(const Line& line, const Event& event) const {
   Facts facts{.metadata_id = event.metadata_id, .span = span_of(line, event)};
-  for (const Stat& stat : event.stats) switch (plane_.key(stat)) {
+  const auto learn = [&](const Stat& stat) {
+    switch (plane_.key(stat)) {
       case Key::kCorrelationId:
         facts.correlation = stat.integer().value_or(kAbsent);
         break;
@@ -95,6 +96,9 @@ DeviceReader::Facts DeviceReader::facts_of(const Line& line, const Event& event)
       default:
         break;
     }
+  };
+  std::ranges::for_each(plane_.kind(event.metadata_id).stats, learn);
+  std::ranges::for_each(event.stats, learn);  // the event's own values win
   return facts;
 }
 

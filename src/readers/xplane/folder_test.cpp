@@ -7,6 +7,8 @@
 #include <string>
 #include <tracelens/error.hpp>
 
+#include "io/temporary_folder.hpp"
+
 namespace tracelens::xplane {
 namespace {
 
@@ -14,10 +16,6 @@ namespace fs = std::filesystem;
 
 class ProfileFolder : public ::testing::Test {
  protected:
-  ~ProfileFolder() override {
-    std::error_code error;
-    fs::remove_all(root_, error);
-  }
   void add(const std::string& file) const {
     fs::create_directories((root_ / file).parent_path());
     std::ofstream{root_ / file} << "x";
@@ -31,8 +29,8 @@ class ProfileFolder : public ::testing::Test {
     return {};
   }
 
-  const fs::path root_ = fs::path{::testing::TempDir()} /
-                         ::testing::UnitTest::GetInstance()->current_test_info()->name();
+  const io::TemporaryFolder folder_;
+  const fs::path root_ = folder_.path("");
 };
 
 TEST_F(ProfileFolder, TheNewestRunByNameIsTakenWithAllItsHosts) {

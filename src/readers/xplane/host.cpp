@@ -42,17 +42,19 @@ struct HostEvent {
   [[nodiscard]] bool is_background() const { return !correlation && !is_step && !is_module; }
 };
 HostEvent look_at(const Plane& plane, const Line& line, const Event& event) {
-  HostEvent found{.metadata_id = event.metadata_id,
-                  .name = plane.kind(event.metadata_id).name,
-                  .span = span_of(line, event)};
+  const EventKind& kind = plane.kind(event.metadata_id);
+  HostEvent found{
+      .metadata_id = event.metadata_id, .name = kind.name, .span = span_of(line, event)};
   found.is_internal = is_internal(found.name);
   found.is_module = found.name.ends_with(kModuleSuffix);
-  for (const Stat& stat : event.stats) {
+  const auto learn = [&](const Stat& stat) {
     const Key key = plane.key(stat);
     if (key == Key::kCorrelationId) found.correlation = stat.integer();
     if (key == Key::kStepNumber) found.step = stat.integer();
     if (key == Key::kRoot) found.is_step = true;
-  }
+  };
+  std::ranges::for_each(kind.stats, learn);
+  std::ranges::for_each(event.stats, learn);  // the event's own values win
   found.is_step = found.is_step && found.step.has_value();
   return found;
 }

@@ -127,6 +127,8 @@ Plane::Plane(std::string_view bytes, const Pages& pages) {
     if (field.number == 5) add_stat_name(field.bytes);
     if (field.number == 6) stats_.push_back(decode_stat(field.bytes));
   }
+  kind_index_.finish();
+  stat_index_.finish();
   is_damaged_ = wire.is_damaged();
   // A plane that was cut off has its lines, but not the names that would have come behind them.
   if (is_damaged_ && !wire.cut().empty()) add_line(wire.cut(), pages);
@@ -172,7 +174,7 @@ void Plane::add_kind(std::string_view bytes) {
     if (field.number == 5) kind.stats.push_back(decode_stat(field.bytes));
   }
   if (!display_name.empty()) kind.name = display_name;
-  kind_index_.set(key, kinds_.size());  // the last of equal keys wins, as in any protobuf map
+  kind_index_.add(key);
   kinds_.emplace_back(key, std::move(kind));
 }
 
@@ -188,19 +190,23 @@ void Plane::add_stat_name(std::string_view bytes) {
     keys_.resize(kSmall, Key::kUnknown);
     keys_[static_cast<std::size_t>(key)] = name.key;
   }
-  stat_index_.set(key, stat_names_.size());
+  stat_index_.add(key);
   stat_names_.push_back(std::move(name));
 }
 
-void Plane::Positions::set(std::int64_t id, std::size_t position) {
-  constexpr std::int64_t kSmall = 1 << 16;
-  if (id < 0 || id >= kSmall) {
-    others_[id] = position;
-    return;
+void Plane::Positions::finish() {
+  // Hardly larger than what it is for: a plane of a few bytes may name any id.
+  const std::size_t most = 2 * ids_.size() + 64;
+  for (std::size_t position = 0; position < ids_.size(); ++position) {
+    const auto id = static_cast<std::uint64_t>(ids_[position]);
+    if (id >= most) {
+      others_[ids_[position]] = position;
+      continue;
+    }
+    if (id >= small_.size()) small_.resize(std::min<std::size_t>(most, 2 * id + 1), kUnset);
+    small_[id] = position;  // the last of equal ids wins, as in any protobuf map
   }
-  const auto at = static_cast<std::size_t>(id);
-  if (at >= small_.size()) small_.resize(at + 1, kUnset);
-  small_[at] = position;
+  ids_ = {};
 }
 
 std::optional<std::size_t> Plane::Positions::at(std::int64_t id) const {

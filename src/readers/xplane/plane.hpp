@@ -142,11 +142,13 @@ class Plane {
   // From ids to positions. Profilers count ids from 1, so that a list does for nearly all of them.
   class Positions {
    public:
-    void set(std::int64_t id, std::size_t position);
+    void add(std::int64_t id) { ids_.push_back(id); }  // that of the next position
+    void finish();                                     // all are there: at() knows them now
     [[nodiscard]] std::optional<std::size_t> at(std::int64_t id) const;
 
    private:
     static constexpr std::size_t kUnset = static_cast<std::size_t>(-1);
+    std::vector<std::int64_t> ids_;
     std::vector<std::size_t> small_;
     std::unordered_map<std::int64_t, std::size_t> others_;
   };

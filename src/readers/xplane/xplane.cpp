@@ -34,6 +34,12 @@ using xplane::Stat;
 constexpr std::int64_t kHostPid = 701, kFirstGpuPid = 1, kPidsPerHost = 1000;
 constexpr std::string_view kGpuPrefix = "/device:GPU:";
 
+// A plane may have any id: one that leads out of range comes around.
+std::int64_t gpu_pid(std::int64_t first_pid, std::int64_t id) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(first_pid + kFirstGpuPid) +
+                                   static_cast<std::uint64_t>(id));
+}
+
 // Bytes that grow without being copied: large blocks of memory are moved by the system.
 class GrowingBytes {
  public:
@@ -160,7 +166,7 @@ class ProfileReader {
                    pages,
                    modules_,
                    hints,
-                   {.pid = first_pid + kFirstGpuPid + gpu.id(), .name = host + " " + gpu.name()},
+                   {.pid = gpu_pid(first_pid, gpu.id()), .name = host + " " + gpu.name()},
                    builder_,
                    threads}
           .read();
@@ -212,13 +218,17 @@ class ProfileReader {
   };
 
   Parts split(const io::Stream& in, std::string_view bytes) {
+    constexpr std::size_t kMostMessages = 1000;
+    std::size_t messages = 0;
     Parts parts;
     Wire wire{bytes};
     for (WireField field; wire.next(field);) {
       if (!field.has_bytes) continue;
       if (field.number == 1) parts.planes.push_back(field.bytes);
       if (field.number == 2 || field.number == 3)
-        builder_.warnings().add(fmt::format("the profiler says: {}", field.bytes),
+        builder_.warnings().add(++messages <= kMostMessages
+                                    ? fmt::format("the profiler says: {}", field.bytes)
+                                    : "the profiler says more than is kept",
                                 static_cast<std::uint64_t>(field.bytes.data() - bytes.data()));
       if (field.number == 4) builder_.add_metadata("hostname", std::string{field.bytes});
     }

@@ -58,6 +58,12 @@ class PlaneMaker {
     stat.set_metadata_id(stat_name(name));
     stat.set_ref_value(static_cast<std::uint64_t>(stat_name(value)));
   }
+  // Moves the values of an event to its kind; those that the kind has already stay there.
+  void share_values(xplane_proto::Event& event) {
+    auto& kind = (*plane_.mutable_event_metadata())[event.metadata_id()];
+    if (kind.stats().empty()) *kind.mutable_stats() = event.stats();
+    event.clear_stats();
+  }
 
  private:
   std::int64_t stat_name(const std::string& name) {
@@ -188,6 +194,35 @@ TEST(Xplane, TheHostTellsRunsOfAModuleApart) {
   EXPECT_THAT(names(trace, Category::kCpuOp),
               ElementsAre("m", "a", "b", "m", "a", "b", "m:XLA GPU module", "m:XLA GPU module"));
   EXPECT_EQ(names(trace, Category::kCudaRuntime).size(), 6u);
+}
+
+// What all events of a kind have in common, a profiler may write once, at the kind.
+TEST(Xplane, ValuesOfAKindAreThoseOfItsEvents) {
+  xplane_proto::Space space;
+  PlaneMaker gpu{space, "/device:GPU:0"};
+  auto& stream = gpu.line(1, "Stream #1");
+  auto& kernel = gpu.event(stream, "copy_kernel", 0, 1000);
+  for (const auto& [key, value] : std::vector<std::pair<std::string, std::string>>{
+           {"kernel_details", "grid:1,1,1"}, {"hlo_op", "a"}, {"hlo_module", "m"}})
+    gpu.text(kernel, key, value);
+  gpu.number(kernel, "correlation_id", 7);
+  gpu.share_values(kernel);
+  auto& other = gpu.event(stream, "copy_kernel", 2000, 1000);
+  gpu.number(other, "correlation_id", 8);  // its own wins
+  PlaneMaker host{space, "/host:CPU"};
+  auto& step = host.event(host.line(7, "python3"), "train", 0, 9000);
+  host.number(step, "_r", 1);
+  host.number(step, "step_num", 3);
+  host.share_values(step);
+  const Trace trace = read(space);
+  EXPECT_THAT(names(trace, Category::kKernel), ElementsAre("copy_kernel", "copy_kernel"));
+  EXPECT_THAT(names(trace, Category::kCpuOp), ElementsAre("m", "a"));
+  EXPECT_THAT(names(trace, Category::kUserAnnotation), ElementsAre("train 3"));
+  std::vector<std::int64_t> launches;
+  for (const EventId event : trace.all_events())
+    if (trace.category(event) == Category::kKernel)
+      launches.push_back(trace.correlations()[event.row]);
+  EXPECT_THAT(launches, ElementsAre(7, 8));
 }
 
 TEST(Xplane, AnOpEndsWhenTheNextOneStarts) {
