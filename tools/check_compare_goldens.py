@@ -10,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 
+from clean_environment import clean_environment
+
 SCRIPT = "TraceLens_compare_perf_reports_pytorch"
 REPORTS = {  # folder of golden/compare: reports by tag, sheets, folder of the result
     "compare_test": ({"256thread": "256thread/perf_56ch_rank7_perf_report_csvs",
@@ -80,6 +82,7 @@ def check_traces(checker):
 
 
 def main():
+    clean_environment()
     if len(sys.argv) != 3:
         print(__doc__.split("\n\n")[1].strip(), file=sys.stderr)
         return 2

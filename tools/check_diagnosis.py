@@ -18,6 +18,8 @@ import subprocess
 import sys
 import tempfile
 
+from clean_environment import clean_environment
+
 
 def diagnose(program, trace, more):
     with tempfile.TemporaryDirectory() as folder:
@@ -43,6 +45,7 @@ def share_of(finding, found, which="mid"):
 
 
 def main():
+    clean_environment()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
     parser.add_argument("folder", type=pathlib.Path)

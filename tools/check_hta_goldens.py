@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 
+from clean_environment import clean_environment
+
 TABLES = ("launch_stats", "queue_length", "queue_length_series", "queue_blocked", "copy_bandwidth_levels",
           "copy_bandwidth_series", "gpu_gaps_by_stream", "gpu_timeline", "gpu_gap_summary")
 # Of several marked steps HTA leaves out GPU events whose launch it did not keep; of one step none.
@@ -160,6 +162,7 @@ def check_gaps(case, ours, figures):
 
 
 def main():
+    clean_environment()
     program, shared = sys.argv[1], pathlib.Path(sys.argv[2])
     traces = {}
     for folder in (shared / "traces" / "pytorch", shared / "golden" / "hta" / "inputs"):

@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 
+from clean_environment import clean_environment
+
 CASES = {"mi300_conv": "mi300_conv_legacy.xplane.pb.gz"}
 CORRECTED = {"op_conv": ("GFLOPS", "Data Moved", "FLOPS/Byte", "TB/s", "TFLOPS/s")}
 WRAPPED = re.compile(r"np\.(?:float|int)64\(([^)]*)\)")
@@ -31,6 +33,7 @@ def copy_golden(source, target):
 
 
 def main():
+    clean_environment()
     program, shared = sys.argv[1], pathlib.Path(sys.argv[2])
     failed = 0
     for case, profile in CASES.items():

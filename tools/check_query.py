@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 
+from clean_environment import clean_environment
+
 IDLE = """WITH e AS (SELECT ts, ts+dur AS te FROM gpu_event WHERE launch_id IS NOT NULL),
 m AS (SELECT ts, max(te) OVER (ORDER BY ts, te ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS pe FROM e)
 SELECT count(*), sum(ts-pe)/1e6, max(ts-pe)/1e6 FROM m WHERE ts > pe"""
@@ -172,6 +174,7 @@ def find(name, folders):
 
 
 def main():
+    clean_environment()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tracelens")
     parser.add_argument("data", type=pathlib.Path)

@@ -16,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 
+from clean_environment import clean_environment
+
 SCRIPT = "TraceLens_generate_multi_rank_collective_report_pytorch"
 VARIANTS = {name: (name, ["--all2allv_heatmap"])
             for name in ("full", "partial_meta", "ragged", "simplified", "custom_ar", "list_meta")}
@@ -140,6 +142,7 @@ def check_fusion(program, shared, name, flags, out):
 
 
 def main():
+    clean_environment()
     program, shared = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
     failed = 0
 

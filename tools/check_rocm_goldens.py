@@ -21,6 +21,8 @@ import tempfile
 import xml.etree.ElementTree as ElementTree
 import zipfile
 
+from clean_environment import clean_environment
+
 ACTIVITY, API, COPY = "pftrace_hip_activity", "pftrace_hip_api", "pftrace_memory_copy"
 PFTRACE_CASES = {  # folder of golden tables: script and flags
     "activity": (ACTIVITY, []),
@@ -218,6 +220,7 @@ def check_genesis(checker):
 
 
 def main():
+    clean_environment()
     if len(sys.argv) != 3:
         print(__doc__.split("\n\n")[1].strip(), file=sys.stderr)
         return 2

@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 
+from clean_environment import clean_environment
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DATA = ROOT / "tests" / "data"
 PAGE = ROOT / "docs" / "tables.md"
@@ -132,6 +134,7 @@ def page(tables, registry):
 
 
 def main():
+    clean_environment()
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tracelens", required=True)

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <tracelens/error.hpp>
+#include <tracelens/files.hpp>
 #include <utility>
 
 #include "io/byte_source.hpp"
@@ -117,7 +118,7 @@ Stream::Stream(std::unique_ptr<State> state) : state_{std::move(state)} {
 }
 
 Stream Stream::open(const std::string& path) {
-  const std::string name = path == "-" ? "standard input" : path;
+  const std::string name = path == "-" ? std::string{kStandardInput} : path;
   if (const auto archive = archive_of(path)) {
     const std::string member = path.substr(archive->size() + 1);
     return Stream{std::make_unique<State>(

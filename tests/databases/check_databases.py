@@ -16,6 +16,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+from clean_environment import clean_environment  # noqa: E402
+
 import make_databases
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -200,7 +203,7 @@ def strangers(check):
         bad = check.folder / ("bad_" + name)
         bad.write_bytes(data)
         done = subprocess.run([check.program, "report", bad, "-q", "-o", check.folder / "bad"], capture_output=True,
-                              text=True, timeout=120, check=False)
+                              text=True, timeout=600, check=False)
         check.expect(f"{name}: a damaged page", done.returncode in (0, 2), True)
     told = check.run("info", check.data / "rocpd.db").stdout
     check.expect("the environment and the command of the job are not told", "SECRET" in told or "train" in told, False)
@@ -343,6 +346,7 @@ def nothing_is_left(check):
 
 
 def main():
+    clean_environment()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tracelens", required=True)
     parser.add_argument("--trace", default=str(ROOT / "data/h200_ops_zoo.json.gz"))

@@ -7,11 +7,15 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+from clean_environment import clean_environment  # noqa: E402
+
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/guide/agents.md"
 TOOLS = re.compile(r"(<!-- tools -->\n).*(<!-- end of tools -->)", re.S)
 
 
 def main():
+    clean_environment()
     page = PAGE.read_text(encoding="utf-8")
     tools = subprocess.run([sys.argv[1], "mcp", "--list-tools"], check=True, capture_output=True, text=True).stdout
     fresh = TOOLS.sub(lambda found: found[1] + tools.strip() + "\n" + found[2], page)

@@ -8,12 +8,16 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+from clean_environment import clean_environment  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 QUALITY_NOTES = [f"TQ-{number}" for number in range(1, 18)]
 RULE = re.compile(r"[A-Z]+-\d+")
 
 
 def main():
+    clean_environment()
     listed = subprocess.run([sys.argv[1], "diagnose", "--list-rules"], capture_output=True, text=True, check=True)
     words = (line.split(maxsplit=1)[0] for line in listed.stdout.splitlines() if line.strip())
     rules = {word for word in words if RULE.fullmatch(word)} | set(QUALITY_NOTES)

@@ -20,6 +20,7 @@ DATA = HERE.parent / "data"
 VERBS = ("report", "compare", "diff")
 sys.path.insert(0, str(HERE.parent.parent / "tools"))
 import compare_tables  # noqa: E402
+from clean_environment import clean_environment  # noqa: E402
 
 
 def write_tables(tracelens, case, out):
@@ -51,6 +52,7 @@ def main():
     parser.add_argument("--tracelens", required=True, help="the program to test")
     parser.add_argument("--update", action="store_true", help="rewrite the expected tables")
     options = parser.parse_args()
+    clean_environment()
     names = options.cases or sorted(path.parent.name for path in HERE.glob("*/args"))
     failed = 0
     for name in names:

@@ -88,7 +88,7 @@ def xplane_bombs(lab):
     """Planes, lines, events and names that take two bytes each."""
     needs_limit(lab)
     size = lab.random.choice((1, 4, 32)) << 20
-    kind = lab.random.randrange(5)
+    kind = lab.random.randrange(6)
     plane = message(2, b"/device:GPU:0")
     if kind == 0:
         data = message(1, plane + message(3, b"\x22\x00" * (size // 2)))  # events of a line
@@ -98,6 +98,9 @@ def xplane_bombs(lab):
         data = b"\x0a\x00" * (size // 2)  # planes
     elif kind == 3:
         data = message(1, plane + b"\x22\x00" * (size // 2))  # entries of the map of names
+    elif kind == 4:
+        name = b"\x08" + varint(lab.random.choice((1000, 65535, 1 << 40)))  # an id far from all others
+        data = message(1, plane + message(4, name) + message(5, name)) * (1 << 12)
     else:
         data = message(1, message(2, b"n" * size))  # the name of a plane
     lab.write("bomb.xplane.pb.gz", gzip.compress(data, 6, mtime=0))

@@ -21,7 +21,7 @@ import time
 import zipfile
 from xml.etree import ElementTree
 
-TIMEOUT = 120  # the end of a run that hangs; nothing here measures time
+TIMEOUT = 600  # the end of a run that hangs; nothing here measures time
 
 
 class Failure(Exception):

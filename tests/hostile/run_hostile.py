@@ -12,6 +12,9 @@ import random
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+from clean_environment import clean_environment  # noqa: E402
+
 import bombs
 import clocks
 import damage
@@ -66,6 +69,7 @@ def attack(program, name, run, seed, runs):
 
 
 def main():
+    clean_environment()
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tracelens", type=pathlib.Path, required=True)

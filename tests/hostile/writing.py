@@ -6,7 +6,7 @@ import signal
 import subprocess
 
 import traces
-from lab import LEFT_BY_A_KILL, Failure, Skip
+from lab import LEFT_BY_A_KILL, TIMEOUT, Failure, Skip
 
 FORMATS = ["out.xlsx", "out.json", "out.html", "out.md", "tables/"]
 _medium = []
@@ -81,14 +81,22 @@ def tmpfs_full(lab):
     disk = lab.path("disk")
     disk.mkdir()
     target = lab.random.choice(FORMATS)
-    size = lab.random.choice((8, 40))
+    # In pages, of which every file takes whole ones: on some machines they have 64 KB.
+    page = resource.getpagesize()
+    lab.path("whole").mkdir()
+    lab.run(["report", "trace.json", "-o", f"whole/{target}"], outputs=["whole"], statuses=(0,))
+    needed = sum(-(-path.stat().st_size // page) for path in lab.path("whole").rglob("*") if path.is_file())
+    shutil.rmtree(lab.path("whole"))
+    if needed < 2:
+        return  # the smallest disk holds all of it
+    size = min(lab.random.choice((2, 10)), needed - 1) * page // 1024
     script = ('mount -t tmpfs -o size="$2"k tmpfs disk 2>/dev/null || exit 77; "$1" report trace.json '
               '-o disk/"$3"; status=$?; ls -A disk; exit $status')
     if shutil.which("unshare") is None:
         raise Skip("a small disk cannot be mounted here: no unshare")
     run = ["unshare", "-m"] if os.geteuid() == 0 else ["unshare", "-rm"]
     done = subprocess.run([*run, "sh", "-c", script, "sh", lab.program, str(size), target],
-                          cwd=lab.folder, capture_output=True, timeout=120, check=False)
+                          cwd=lab.folder, capture_output=True, timeout=TIMEOUT, check=False)
     if done.returncode in (1, 77):
         raise Skip("a small disk cannot be mounted here")
     if done.returncode != 2 or b"error:" not in done.stderr:

@@ -8,6 +8,7 @@ import time
 
 MODERN, LEGACY = "2026-07-28", "2025-11-25"
 META = "io.modelcontextprotocol/"
+PATIENCE = 600  # seconds: the end of what hangs, far above what anything takes on a busy machine, sanitized
 
 
 class Server:
@@ -59,7 +60,7 @@ class Server:
                    "params": self.params(params or {}, token)})
         return self.next_id
 
-    def wait(self, of, timeout=60):
+    def wait(self, of, timeout=PATIENCE):
         """The answer to a request; what else arrives meanwhile is kept."""
         end = time.monotonic() + timeout
         for message in self.kept:
@@ -74,30 +75,41 @@ class Server:
                 return message
             self.kept.append(message)
 
-    def next(self, timeout=60):
+    def next(self, timeout=PATIENCE):
         return self.messages.get(timeout=timeout)
 
-    def request(self, method, params=None, timeout=60):
+    def wait_for_progress(self, of, fraction):
+        """Until the request whose progress token is `of` has come so far; what arrives meanwhile is kept."""
+        while True:
+            message = self.next()
+            assert message is not None, b"".join(self.log).decode()
+            self.kept.append(message)
+            params = message.get("params", {})
+            if message.get("method") == "notifications/progress" and params["progressToken"] == of and (
+                    params["progress"] >= fraction):
+                return
+
+    def request(self, method, params=None, timeout=PATIENCE):
         return self.wait(self.start(method, params), timeout)
 
     def pace(self):
-        """The server takes 20 calls a second."""
+        """The server takes 20 calls a second. What counts is when one is read, which is before it is answered."""
         now = time.monotonic()
         self.recent = [at for at in self.recent if now - at < 1.05]
         if len(self.recent) >= 19:
             time.sleep(max(0, 1.05 - (now - self.recent[0])))
-        self.recent.append(time.monotonic())
 
-    def call(self, tool, timeout=120, **arguments):
+    def call(self, tool, timeout=PATIENCE, **arguments):
         """The result of a tool."""
         self.pace()
         start = time.monotonic()
         answer = self.request("tools/call", {"name": tool, "arguments": arguments}, timeout)
         self.taken = time.monotonic() - start
+        self.recent.append(time.monotonic())
         assert "result" in answer, answer
         return answer["result"]
 
-    def close(self, timeout=60):
+    def close(self, timeout=PATIENCE):
         if self.process.poll() is None:
             self.process.stdin.close()
         status = self.process.wait(timeout)

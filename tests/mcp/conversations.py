@@ -3,7 +3,10 @@ a conversation; what it needs besides the traces of the checkout stands in SHARE
 import csv
 import io
 import json
+import os
+import pathlib
 import subprocess
+import sys
 
 from client import text_of
 from facts import expect, is_near, row_with, rows, says, sentence_of_error, tokens
@@ -13,6 +16,7 @@ GRAPH = "h200_cuda_graph_decode.json.gz"
 STREAMS = "h200_streams_overlap.json.gz"
 ZOO = "h200_ops_zoo.json.gz"
 BASE, AGAIN = "h200_pair_base.json.gz", "h200_pair_again.json.gz"
+STUB = pathlib.Path(__file__).resolve().parents[1] / "replay" / "stub"  # of PyTorch
 REFERENCE = {"categories": "reference"}
 # Conversations about traces that are not in the checkout.
 SHARED = {"communication_hidden", "other_gpu_same_model", "slow_rank", "memory_at_peak", "no_shapes"}
@@ -187,9 +191,9 @@ def all_shapes(server, setting):
                            "--format", "csv"], capture_output=True, text=True, check=True).stdout
     wanted = [(row["name"], int(row["operation_count"])) for row in csv.DictReader(io.StringIO(text))]
     assert names == wanted and len(names) == 137 and pages >= 7, (pages, len(names))
-    for limit in (200, 300, 1000, 8000):
+    for limit in (600, 1000, 8000):
         result = server.call("table", trace=A, table="ops_unique_args", limit=100, max_tokens=limit)
-        assert tokens(result) <= limit or len(result["structuredContent"]["rows"]) == 1, (limit, tokens(result))
+        assert tokens(result) <= limit, (limit, tokens(result))
 
 
 def no_shapes(server, _):
@@ -247,10 +251,65 @@ def asked_again_otherwise(server, _):
         columns = [column["name"] for column in found["structuredContent"]["columns"]]
         assert set(names) <= set(columns), (names, columns)
     note = lambda size: text_of(server.call("diff", base=BASE, new=AGAIN, note=True, max_tokens=size)).split("```markdown")[1]
-    assert len(note(400)) < len(note(4000)), (note(400), note(4000))
+    assert len(note(600)) < len(note(4000)), (note(600), note(4000))
+
+
+def scripts_that_pytorch_runs(server, _):
+    """A script calls its op as PyTorch takes it; here of a stub, which refuses keywords by position."""
+    before = ("import torch, types; torch.cuda = types.SimpleNamespace(Event=lambda **_: types.SimpleNamespace("
+              "record=int, synchronize=int, elapsed_time=lambda _: 0.5))\n")
+    ran = {}
+    for trace, op in ((A, "aten::addmm"), (A, "aten::copy_"), (A, "aten::native_layer_norm"), (A, "aten::embedding"),
+                      (A, "aten::cat"), (ZOO, "aten::add"), (ZOO, "aten::clamp_"), (ZOO, "aten::_to_copy")):
+        found = rows(server.call("query", trace=trace, params={"op": op}, sql=(
+            "SELECT id FROM op WHERE name = :op AND subtree_ns > 0 ORDER BY id LIMIT 1")))
+        if not found:
+            continue
+        script = server.call("replay", trace=trace, event=found[0]["id"])
+        assert tokens(script) <= 4000, (op, tokens(script))
+        ran[op] = subprocess.run([sys.executable, "-c", before + script["structuredContent"]["script"]],
+                                 env={**os.environ, "PYTHONPATH": str(STUB)}, capture_output=True, text=True)
+        assert ran[op].returncode == 0 and op.split("::")[1] in ran[op].stdout, (op, ran[op].stderr)
+    assert {"aten::addmm", "aten::copy_", "aten::cat"} <= set(ran), set(ran)
+    sentence = sentence_of_error(server.call("replay", trace=A, row={
+        "table": "ops_unique_args", "key": {"name": "aten::mm"}}, max_tokens=600))
+    assert "the script takes" in sentence and "max_tokens" in sentence, sentence
+    assert "HLO" in sentence_of_error(server.call("replay", trace="jax_gemm.xplane.pb.gz", event=0))
+    sentence = sentence_of_error(server.call("replay", trace=GRAPH, event=rows(server.call(
+        "query", trace=GRAPH, sql="SELECT gpu_id FROM launch WHERE call LIKE '%Graph%' LIMIT 1"))[0]["gpu_id"]))
+    assert "graph launch" in sentence and "--uid" not in sentence, sentence
+
+
+def answers_keep_to_their_tokens(server, _):
+    """The least that may be asked for is enough for one row of every tool."""
+    wide = "SELECT " + ", ".join(f"hex(zeroblob(4000)) AS c{i}" for i in range(30))
+    for limit in (600, 1000, 2000):
+        for tool, arguments in (
+                ("query", {"trace": A, "sql": wide, "names": "full"}), ("query", {"trace": A, "sql": wide}),
+                ("summary", {"trace": A}), ("diagnose", {"trace": A}), ("diagnose", {"trace": A, "names": "full"}),
+                ("tables", {"trace": A}), ("table", {"trace": A, "table": "ops_unique_args", "names": "full"}),
+                ("tree", {"trace": A, "event": 14956}), ("roofline", {"trace": A}),
+                ("compare", {"traces": [BASE, AGAIN], "gates": ["total_time > 5%"] * 4}),
+                ("diff", {"base": BASE, "new": AGAIN}), ("diff", {"base": BASE, "new": AGAIN, "note": True}),
+                ("list_traces", {})):
+            result = server.call(tool, max_tokens=limit, **arguments)
+            assert not result["isError"] and tokens(result) <= limit, (tool, limit, tokens(result), text_of(result))
+            assert rows(result) or tool == "model", (tool, limit)
+    assert "max_tokens" in sentence_of_error(server.call("summary", trace=A, max_tokens=200))
+
+
+def sentences_that_can_be_followed(server, _):
+    """What a wrong call is answered with names the arguments of the tool, in signs that can be copied."""
+    gate = sentence_of_error(server.call("compare", traces=[BASE, AGAIN], gates=["total_time"]))
+    assert "it has no >; expected WHAT > AMOUNT" in gate, gate
+    count = sentence_of_error(server.call("compare", traces=[BASE, AGAIN], names=["one"]))
+    assert count.startswith("names count must equal") and "--" not in count, count
+    unnamed = sentence_of_error(server.call("query", trace=A, sql="SELECT ?"))
+    assert "write :name" in unnamed and "--param" not in unnamed, unnamed
 
 
 CONVERSATIONS = [why_is_my_step_slow, which_kernels_cost_most, where_does_the_longest_kernel_come_from, are_my_gemms_good,
                  would_launches_matter, communication_hidden, do_copies_overlap, other_gpu_same_model, slow_rank,
                  what_should_this_gemm_cost, what_is_in_the_graph, memory_at_peak, all_shapes, no_shapes, other_ways_to_ask,
-                 rows_of_ops_that_share_a_kernel, asked_again_otherwise]
+                 rows_of_ops_that_share_a_kernel, asked_again_otherwise, scripts_that_pytorch_runs, answers_keep_to_their_tokens,
+                 sentences_that_can_be_followed]

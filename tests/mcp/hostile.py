@@ -110,7 +110,7 @@ def statements(setting, era):
 def long_texts(setting, era):
     """Of a text that a statement makes, no more is kept than an answer can show."""
     with Server(setting.program, [setting.data], era) as server:
-        long = server.call("query", trace=A, timeout_s=20, sql="SELECT printf('%.*c', 60000000, 'x') AS x FROM kernel LIMIT 25")
+        long = server.call("query", trace=A, timeout_s=60, sql="SELECT printf('%.*c', 60000000, 'x') AS x FROM kernel LIMIT 25")
         assert 0 < len(rows(long)[0]["x"]) <= 4096 and long["structuredContent"]["total"] == 25, text_of(long)[:500]
         assert setting.is_sanitized or server.memory_mb("VmHWM:") < 500, server.memory_mb("VmHWM:")
         wide = server.call("query", trace=A, names="full", max_tokens=8000,

@@ -3,7 +3,7 @@ import json
 import subprocess
 import time
 
-from client import LEGACY, META, MODERN, Server, text_of
+from client import LEGACY, META, MODERN, PATIENCE, Server, text_of
 from facts import rows, sentence_of_error, tokens
 from schema import misfits
 
@@ -214,13 +214,19 @@ def changed_file(setting, era):
 
 def progress_and_order(setting, era):
     """A long read tells how far it is, and does not hold up what is at hand."""
-    trace = setting.folder / f"long{era}" / "big.json.gz"
-    make_big_trace(trace, 2 if setting.is_sanitized else 12)
-    with Server(setting.program, [trace.parent], era) as server:
-        long = server.start("tools/call", {"name": "summary", "arguments": {"trace": trace.name}}, token="p1")
+    huge = setting.huge_trace()
+    with Server(setting.program, [huge.parent], era) as server:
+        long = server.start("tools/call", {"name": "summary", "arguments": {"trace": huge.name}}, token="p0")
+        server.wait_for_progress("p0", 0)
         assert "result" in server.request("tools/list")
         assert not any(message.get("id") == long for message in server.kept)  # it is still being read
-        assert server.wait(long, 120)["result"]["isError"] is False
+        server.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": long}})
+    trace = setting.folder / "long" / "big.json.gz"
+    if not trace.exists():
+        make_big_trace(trace, 2 if setting.is_sanitized else 12)
+    with Server(setting.program, [trace.parent], era) as server:
+        long = server.start("tools/call", {"name": "summary", "arguments": {"trace": trace.name}}, token="p1")
+        assert server.wait(long)["result"]["isError"] is False
         told = [message["params"] for message in server.kept if message.get("method") == "notifications/progress"]
         assert told and all(one["progressToken"] == "p1" and one["total"] == 1 for one in told), told
         assert all(one["progress"] < two["progress"] for one, two in zip(told, told[1:])), told
@@ -241,18 +247,17 @@ def make_big_trace(path, pieces):
 
 
 def cancel_a_long_read(setting, era):
-    trace = setting.folder / f"huge{era}" / "huge.json.gz"
-    make_big_trace(trace, 125)  # 2 GB
+    trace = setting.huge_trace()
     with Server(setting.program, [trace.parent], era) as server:
         server.call("model", **MODEL)
         before = server.memory_mb()
-        long = server.start("tools/call", {"name": "summary", "arguments": {"trace": trace.name}})
-        time.sleep(0.6)
+        long = server.start("tools/call", {"name": "summary", "arguments": {"trace": trace.name}}, token="p2")
+        server.wait_for_progress("p2", 0.02)
         server.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": long, "reason": "no"}})
         assert rows(server.call("model", **MODEL))
         taken = server.taken
         time.sleep(1.5)
-        deadline = time.monotonic() + 60  # a busy machine needs longer; what was read after all stays in memory
+        deadline = time.monotonic() + PATIENCE  # a busy machine needs longer; what was read after all stays in memory
         while (after := server.memory_mb()) >= before + 60 and not setting.is_sanitized and time.monotonic() < deadline:
             time.sleep(0.1)
         print(f"   model {1e3 * taken:.0f} ms after the cancel; memory {before:.0f} -> {after:.0f} MB")
@@ -266,10 +271,14 @@ def cancel_a_long_read(setting, era):
 
 def too_many_calls(setting, era):
     with Server(setting.program, [setting.data], era) as server:
-        ids = [server.start("tools/call", {"name": "model", "arguments": MODEL}) for _ in range(60)]
-        results = [server.wait(number)["result"] for number in ids]
-        refused = [result for result in results if result["isError"]]
-        assert 20 <= len(results) - len(refused) < 60 and "second" in text_of(refused[0]), len(refused)
+        call = {"jsonrpc": "2.0", "method": "tools/call", "params": server.params({"name": "model", "arguments": MODEL})}
+        results, refused = [], []
+        while not refused and len(results) < 2000:  # a busy machine may take more than a second for the first ones
+            ids = range(len(results) + 100, len(results) + 300)
+            server.write(b"".join(json.dumps({**call, "id": number}).encode() + b"\n" for number in ids))
+            results += [server.wait(number)["result"] for number in ids]
+            refused = [result for result in results if result["isError"]]
+        assert refused and len(results) - len(refused) >= 20 and "second" in text_of(refused[0]), len(refused)
         time.sleep(1.1)
         assert server.call("model", **MODEL)["isError"] is False
 
@@ -280,16 +289,15 @@ def end_of_input(setting, era):
     number = server.start("tools/call", {"name": "model", "arguments": MODEL})
     server.process.stdin.close()
     assert "result" in server.wait(number)
-    assert server.process.wait(60) == 0
-    trace = setting.folder / f"late{era}" / "huge.json.gz"
-    make_big_trace(trace, 125)
+    assert server.process.wait(PATIENCE) == 0
+    trace = setting.huge_trace()
     server = Server(setting.program, [trace.parent], era)
-    long = server.start("tools/call", {"name": "summary", "arguments": {"trace": trace.name}})
-    time.sleep(0.3)
+    long = server.start("tools/call", {"name": "summary", "arguments": {"trace": trace.name}}, token="p3")
+    server.wait_for_progress("p3", 0)
     server.process.stdin.close()
-    assert server.process.wait(60) == 0
+    assert server.process.wait(PATIENCE) == 0
     try:
-        assert server.wait(long, 5)["result"]["isError"], "the whole trace was read"
+        assert server.wait(long)["result"]["isError"], "the whole trace was read"
     except EOFError:
         pass  # given up without a word
 
@@ -312,7 +320,7 @@ def output_left_unread(setting, era):
                 process.stdin.close()
         except BrokenPipeError:
             pass
-        process.wait(60)
+        process.wait(PATIENCE)
 
 
 CHECKS = [lists, texts, results_fit_their_schemas, framing, eras, errors, changed_file, progress_and_order,

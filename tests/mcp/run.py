@@ -18,11 +18,13 @@ import traceback
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(HERE.parents[1] / "tools"))
 
 import budgets  # noqa: E402
 import conversations  # noqa: E402
 import hostile  # noqa: E402
 import protocol  # noqa: E402
+from clean_environment import clean_environment  # noqa: E402
 from client import LEGACY, MODERN, Server  # noqa: E402
 
 
@@ -34,11 +36,18 @@ class Setting:
         self.data = HERE.parent / "data"
         self.shared = arguments.shared / "traces" if (arguments.shared / "traces").is_dir() else None
         self.folder = folder
+        self._huge = folder / "huge" / "huge.json.gz"
         # Such programs map terabytes, and take memory and time as no other does.
         subprocess.run([self.program, "--version"], capture_output=True, check=True)
         limited = subprocess.run([self.program, "--version"], capture_output=True,
                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)))
         self.is_sanitized = limited.returncode != 0
+
+    def huge_trace(self):
+        """2 GB of text: whoever asks for it does not wait until it is read."""
+        if not self._huge.exists():
+            protocol.make_big_trace(self._huge, 125)
+        return self._huge
 
 
 def tests(setting):
@@ -65,6 +74,7 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--budgets")
     arguments = parser.parse_args()
+    clean_environment()
     if arguments.budgets:
         return budgets.measure(arguments.tracelens, pathlib.Path(arguments.budgets))
     failed = passed = 0

@@ -11,6 +11,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+from clean_environment import clean_environment  # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve().parent
 MAKE_RANKS = HERE.parent / "data" / "make_ranks.py"
 
@@ -146,6 +149,7 @@ CASES = [everything_is_found, a_lost_event_shifts_nothing, transfers_among_colle
 
 
 def main():
+    clean_environment()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tracelens", required=True)
     tracelens = parser.parse_args().tracelens

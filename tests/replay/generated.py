@@ -9,6 +9,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+from clean_environment import clean_environment  # noqa: E402
+
 HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parent.parent
 DATA = ROOT / "tests" / "data"
@@ -96,6 +99,7 @@ class ScriptTest(unittest.TestCase):
 
 def main():
     global PROGRAM
+    clean_environment()
     parser = argparse.ArgumentParser()
     parser.add_argument("--tracelens", required=True)
     known, rest = parser.parse_known_args()

@@ -440,7 +440,7 @@ class Triton(ScriptTest):
 class Workers(ScriptTest):
     def test_results_come_through_what_libraries_print(self):
         self.path.write_text(CHILD.format(common=str(ROOT / "data" / "replay")))
-        worker = common.Worker([], argparse.Namespace(verbose=False, timeout=20))
+        worker = common.Worker([], argparse.Namespace(verbose=False, timeout=300))
         with mock.patch.object(sys, "argv", [str(self.path)]):
             def result(number):
                 return worker.run({"id": number, "op": "aten::mm"})
@@ -449,7 +449,7 @@ class Workers(ScriptTest):
             self.assertEqual(result(0), {"id": 0, "status": "ok"})
             worker.options.timeout = 1
             self.assertIn("not run: timed out after 1 s", result(1)["reason"])
-            worker.options.timeout = 20
+            worker.options.timeout = 300
             self.assertEqual(result(0), {"id": 0, "status": "ok"})  # a new child
             self.assertEqual(result(2)["reason"], "the process ended with status 7")
         worker.close()

@@ -14,6 +14,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+from clean_environment import clean_environment  # noqa: E402
+
 
 def problem_with(tracelens, data, folder):
     trace, out = folder / "cut.json", folder / "out.json"
@@ -33,6 +36,7 @@ def problem_with(tracelens, data, folder):
 
 
 def main():
+    clean_environment()
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tracelens", required=True)

@@ -13,6 +13,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+from clean_environment import clean_environment  # noqa: E402
+
 
 def varint(number):
     out = b""
@@ -55,6 +58,7 @@ def problem_with(tracelens, file, data, wait, keep):
 
 
 def main():
+    clean_environment()
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tracelens", required=True)

@@ -21,6 +21,7 @@
 #include "analysis/jax/roofline.hpp"
 #include "analysis/jax/steps.hpp"
 #include "analysis/jax/timeline.hpp"
+#include "io/temporary_folder.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
@@ -254,20 +255,13 @@ TEST(JaxOpSheets, AnOpOfSeveralKernelsHasOneRate) {
 class TwoHosts : public ::testing::Test {
  protected:
   TwoHosts() {
-    fs::create_directories(folder_);
     for (const char* host : {"a", "b"})
       fs::copy_file(std::string{"tests/data"} + "/jax_transformer_xla.xplane.pb.gz",
-                    folder_ / (std::string{host} + ".xplane.pb.gz"),
-                    fs::copy_options::overwrite_existing);
-    both_.emplace(read_trace(folder_.string()));
-  }
-  ~TwoHosts() override {
-    std::error_code error;
-    fs::remove_all(folder_, error);
+                    folder_.path(std::string{host} + ".xplane.pb.gz"));
+    both_.emplace(read_trace(folder_.path("")));
   }
 
-  const fs::path folder_ = fs::path{::testing::TempDir()} /
-                           ::testing::UnitTest::GetInstance()->current_test_info()->name();
+  const io::TemporaryFolder folder_;
   const Profile one_{"transformer_xla"};
   std::optional<Profile> both_;
 };

@@ -9,12 +9,15 @@ skip() { echo "skipped: $1"; exit 77; }
 command -v node npm >/dev/null || skip 'there is no node or npm'
 (($(node -p 'process.versions.node.split(".")[0]') >= 20)) || skip 'node is older than 20'
 
+# The shell or the job that this runs in must not matter.
+unset COLUMNS NO_COLOR TL_MODEL TL_TP TRACELENS_DEMO TRACELENS_MAX_MEMORY "${!OMPI_@}" "${!PMI_@}" "${!PMIX_@}" "${!SLURM_@}"
+
 mkdir -p "$folder"
-cp "$here"/{package.json,.npmrc,clients.mjs} "$folder"
-if ! cmp -s "$folder/package.json" "$folder/node_modules/.installed"; then
-  timeout 300 npm --prefix "$folder" install --no-audit --no-fund --no-package-lock --ignore-scripts >"$folder/npm.log" 2>&1 ||
+cp "$here"/{package.json,package-lock.json,.npmrc,clients.mjs} "$folder"
+if ! cmp -s "$folder/package-lock.json" "$folder/node_modules/.installed"; then
+  timeout 300 npm --prefix "$folder" ci --no-audit --no-fund --ignore-scripts >"$folder/npm.log" 2>&1 ||
     skip 'npm cannot install the clients'
-  cp "$folder/package.json" "$folder/node_modules/.installed"
+  cp "$folder/package-lock.json" "$folder/node_modules/.installed"
 fi
 
 big=$(mktemp -d)

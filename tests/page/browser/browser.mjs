@@ -112,10 +112,22 @@ export async function openFile(
             return text;
           }),
         ),
-    /** The address, once it rests: it follows what is shown after a moment. @returns {Promise<string>} */
-    async restingHash() {
-      await page.waitForTimeout(600);
-      return page.evaluate(() => location.hash);
+    /**
+     * The address, once it is like that and rests: it follows what is shown after a moment. Told by the page's own
+     * timers, which come later on a busy machine as those of the page do.
+     * @param {RegExp} pattern @returns {Promise<string>}
+     */
+    async restingHash(pattern) {
+      await page.waitForFunction((source) => new RegExp(source).test(location.hash), pattern.source);
+      return page.evaluate(async () => {
+        let hash = '';
+        for (let same = 0; same < 8; ) {
+          await new Promise((done) => setTimeout(done, 100));
+          same = location.hash === hash ? same + 1 : 0;
+          hash = location.hash;
+        }
+        return hash;
+      });
     },
     async silent() {
       assert.deepEqual(await page.evaluate(() => /** @type {any} */ (window).violations), [], 'the policy was broken');

@@ -143,23 +143,29 @@ const kMade = {
 
 /** @param {string} path @param {(place: string) => void} make a file or folder in one step: tests run beside each other */
 function madeOnce(path, make) {
-  if (
+  const isFresh = () =>
     existsSync(path) &&
-    statSync(path).mtimeMs >= Math.max(statSync(kProgram).mtimeMs, statSync(fileURLToPath(import.meta.url)).mtimeMs)
-  )
-    return path;
+    statSync(path).mtimeMs >= Math.max(statSync(kProgram).mtimeMs, statSync(fileURLToPath(import.meta.url)).mtimeMs);
+  if (isFresh()) return path;
   mkdirSync(dirname(path), {recursive: true});
   const dot = path.lastIndexOf('.'),
     draft =
       dot > path.lastIndexOf('/') ? `${path.slice(0, dot)}.${process.pid}${path.slice(dot)}` : `${path}.${process.pid}`;
   make(draft);
-  if (statSync(draft).isDirectory()) rmSync(path, {recursive: true, force: true});
-  try {
-    renameSync(draft, path);
-  } catch (error) {
-    if (!existsSync(path)) throw error;
+  for (;;) {
+    try {
+      renameSync(draft, path); // takes the place of a file, but of no folder
+      return path;
+    } catch (error) {
+      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+    }
+    // Another test has made it meanwhile, or it is an old one.
+    if (isFresh()) {
+      rmSync(draft, {recursive: true});
+      return path;
+    }
+    rmSync(path, {recursive: true, force: true});
   }
-  return path;
 }
 
 function needTrace(trace) {

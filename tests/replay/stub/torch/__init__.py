@@ -261,6 +261,9 @@ class _Overload:
         return self.name.replace("::", ".")
 
     def __call__(self, *positional, **keywords):
+        by_place = [argument for argument in self._schema.arguments if not argument.kwarg_only]
+        if len(positional) > len(by_place):
+            raise TypeError(f"{self.name} takes {len(by_place)} arguments by position, {len(positional)} were given")
         calls.append((self.name, positional, keywords))
         given = [each for each in [*positional, *keywords.values()] if is_tensor(each)]
         if not any(each.requires_grad for each in given):
