@@ -101,6 +101,7 @@ QueryRows QueryOutput::rows() {
 
 void QueryOutput::begin(std::span<const std::string> columns) {
   columns_.assign(columns.begin(), columns.end());
+  if (format_ == QueryFormat::kJsonLines) columns_ = distinct_names(std::move(columns_));  // keys
   kept_.clear();
   count_ = 0;
   if (results_++ > 0 && format_ != QueryFormat::kJsonLines) text_ += '\n';

@@ -31,8 +31,14 @@ struct TerminalStyle {
 // whatever the cells hold.
 [[nodiscard]] std::string render_terminal(const Table& table, const TerminalStyle& style);
 
-// Its lines broken between words where they are wider than this; 0: as they are.
-[[nodiscard]] std::string wrapped_text(std::string_view text, std::size_t width);
+// Its lines broken between words where they are wider than this; 0: as they are. What follows a break
+// is indented.
+[[nodiscard]] std::string wrapped_text(std::string_view text, std::size_t width,
+                                       std::size_t indent = 0);
+
+// --- names of columns ---
+// Each different from the others: what repeats gets _2, _3 and so on.
+[[nodiscard]] std::vector<std::string> distinct_names(std::vector<std::string> names);
 
 // --- cells for programs: Python, CSV and JSON forms ---
 // What Python's repr() gives: 'x', 7, 12.0, 1e-05, True, None, (8,), [1, 2], {'name': 'x'}.

@@ -15,18 +15,11 @@
 #include "event_json.hpp"
 #include "event_print.hpp"
 #include "event_store.hpp"
+#include "owned.hpp"
 
 namespace tracelens::python {
 namespace py = pybind11;
 namespace {
-
-py::object stolen(PyObject* object) {
-  if (object == nullptr) throw py::error_already_set{};
-  return py::reinterpret_steal<py::object>(object);
-}
-void require(bool done) {
-  if (!done) throw py::error_already_set{};
-}
 
 [[noreturn]] void throw_key_error(std::string_view key) {
   const py::str text{key.data(), key.size()};

@@ -235,9 +235,10 @@ class Decoder {
     }
     double real = 0;
     if (const auto read = std::from_chars(word.data(), end, real); read.ptr == end) {
-      // Out of range is infinite or nothing, as Python has it.
-      if (read.ec == std::errc{}) return PyFloat_FromDouble(real);
-      return PyFloat_FromDouble(std::strtod(std::string{word}.c_str(), nullptr));
+      // Out of range is infinite or nothing, as Python has it; not by strtod(), which asks the locale.
+      if (read.ec != std::errc{})
+        real = PyOS_string_to_double(std::string{word}.c_str(), nullptr, nullptr);
+      return PyErr_Occurred() == nullptr ? PyFloat_FromDouble(real) : nullptr;
     }
     return nullptr;
   }

@@ -11,6 +11,7 @@
 
 #include "event_json.hpp"
 #include "event_print.hpp"
+#include "owned.hpp"
 #include "parts.hpp"
 #include "python_values.hpp"
 
@@ -18,14 +19,7 @@ namespace tracelens::python {
 namespace py = pybind11;
 namespace {
 
-py::object stolen(PyObject* object) {
-  if (object == nullptr) throw py::error_already_set{};
-  return py::reinterpret_steal<py::object>(object);
-}
 py::object borrowed(PyObject* object) { return py::reinterpret_borrow<py::object>(object); }
-void require(bool done) {
-  if (!done) throw py::error_already_set{};
-}
 
 // The list of UIDs under a key of a dict.
 void append_uid(py::dict& lists, const py::object& key, std::int64_t uid) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tracelens/collectives.hpp>
 #include <tracelens/machine.hpp>
 #include <tracelens/table.hpp>
 #include <utility>
@@ -68,6 +69,7 @@ Table stacked(const std::string& label, const std::string& about, const Parts& p
 void add_fleet(py::module_& module) {
   module.def("stack_tables", &stacked, py::arg("label"), py::arg("about"), py::arg("parts"),
              py::call_guard<py::gil_scoped_release>{});
+  module.def("format_by_name", &format_by_name, py::arg("path"));
   module.def("usable_cpus", &usable_cpus);
 }
 

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <tracelens/query.hpp>
 #include <tracelens/table.hpp>
+#include <tracelens/table_text.hpp>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -50,14 +51,15 @@ class ResultColumn {
   }
 
   // Texts beside numbers: each cell keeps what it is.
-  [[nodiscard]] ColumnSpec spec() const {
+  [[nodiscard]] ColumnSpec spec(const std::string& name) const {
     const bool has_numbers = has_integers_ || has_reals_;
     const Kind kind = has_texts_ && has_numbers ? Kind::kNested
                       : has_reals_              ? Kind::kReal
                       : has_integers_           ? Kind::kInteger
                                                 : Kind::kText;
-    return {name_, kind, "", ""};
+    return {name, kind, "", ""};
   }
+  [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] std::size_t size() const { return cells_.size(); }
   [[nodiscard]] Cell take(std::size_t row) { return std::move(cells_[row]); }
 
@@ -68,8 +70,12 @@ class ResultColumn {
 };
 
 Table table_of(std::vector<ResultColumn> columns) {
+  // SQL lets columns share a name; those of a table are asked for by it.
+  std::vector<std::string> names;
+  for (const ResultColumn& column : columns) names.push_back(column.name());
+  names = distinct_names(std::move(names));
   std::vector<ColumnSpec> specs;
-  for (const ResultColumn& column : columns) specs.push_back(column.spec());
+  for (std::size_t i = 0; i < columns.size(); ++i) specs.push_back(columns[i].spec(names[i]));
   Table table{"query", "Rows of a query", specs};
   std::vector<Cell> row(columns.size());
   for (std::size_t i = 0; !columns.empty() && i < columns.front().size(); ++i) {

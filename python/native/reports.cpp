@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <tracelens/overview.hpp>
+#include <tracelens/query.hpp>
 #include <tracelens/report.hpp>
 #include <tracelens/sinks.hpp>
 #include <tracelens/tables.hpp>
@@ -33,6 +34,15 @@ std::vector<std::shared_ptr<Table>> tables_of(const std::shared_ptr<Report>& rep
 void write(const Report& report, const std::string& output, const std::string& verb) {
   or_output_error(output, [&] { check_sink(output); });
   or_file_error(output, [&] { write_report(report, output, verb); });
+}
+
+// With every event, which the report itself does not have.
+void write_events(const Report& report, const TraceHandle& handle, const py::dict& keywords,
+                  const std::string& output) {
+  const ReportOptions options = report_options(keywords);
+  const py::gil_scoped_release unlocked;
+  or_output_error(output, [&] { check_sink(output); });
+  or_file_error(output, [&] { write_database(report, handle.shared_trace(), options, output); });
 }
 
 py::list texts_of(const std::vector<std::string>& texts) {
@@ -70,7 +80,9 @@ void add_reports(py::module_& module) {
                names.emplace_back(excerpt.table, excerpt.rows);
              return names;
            })
-      .def("write", &write, py::arg("output"), py::arg("verb"), unlocked{});
+      .def("write", &write, py::arg("output"), py::arg("verb"), unlocked{})
+      .def("write_database", &write_events, py::arg("trace"), py::arg("options"),
+           py::arg("output"));
   module.def(
       "report_of",
       [](std::string title, std::string trace_name, std::string gpu,

@@ -11,8 +11,8 @@ runtime=$(clang++ -print-file-name="libclang_rt.asan-$(uname -m).so")
 [[ -e $runtime ]] || { echo "error: Clang has no shared runtime of its address sanitizer here" >&2; exit 1; }
 cmake --build "$BUILD" --target tl_python
 # Tests of documents, notebooks and clusters run programs of their own. Of the others those are left out that measure
-# time or memory, and those that run the command, which cannot start with this runtime loaded before it.
-readonly LEFT_OUT='cheap or quick or freed_with_their_store or program_is_there or those_of_the_command'
+# memory, and those that run the command, which cannot start with this runtime loaded before it.
+readonly LEFT_OUT='quick or freed_with_their_store or program_is_there or those_of_the_command'
 (($#)) || set -- $(cd "$HERE" && ls test_*.py | grep -vE '^test_(docs|notebooks|fleet|fleet_engines)[.]py$')
 cd "$HERE"
 # What the interpreter allocates is to be seen, too: not from its own arenas.

@@ -2,10 +2,16 @@
 
 import pathlib
 import signal
+import sys
 
 import pytest
 
-import tracelens as tl
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+from clean_environment import clean_environment  # noqa: E402
+
+clean_environment()
+
+import tracelens as tl  # noqa: E402
 
 # Programs that a shell starts in the background ignore Ctrl-C, and so does what they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -3,6 +3,7 @@
 import gzip
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 from compat_events import event, launch, op, write_trace
@@ -138,3 +139,12 @@ def test_fused_ranks_do_not_collide(tmp_path):
 def test_fusion_needs_a_file():
     with pytest.raises(ValueError, match="at least one"):
         TraceFuse([])
+
+
+def test_ways_to_aggregate_may_be_functions(ranks):
+    analyser = NcclAnalyser(ranks, 2)
+    words = analyser.build_df_summary_long(agg_metrics=["mean", "max"])
+    functions = analyser.build_df_summary_long(agg_metrics=[np.mean, "max"])
+    assert functions.equals(words)
+    exchanges = analyser.build_df_summary_nccl_all2allv(agg_metrics=[np.mean])
+    assert "wall_time (us)_mean" in exchanges.columns

@@ -81,3 +81,19 @@ def test_a_tree_of_ones_own_is_reported_on(trace, tmp_path):
     tree.get_UID2event(tree.name2event_uids["aten::mm"][0])["name"] = "mine"
     sheets = generate_inference_report(trace, output_csvs_dir=tmp_path / "o", augmented_tree=tree)
     assert sorted(sheets["ops_summary"]["name"]) == ["aten::mm", "mine"]
+
+
+def test_short_idle_time_in_parts_of_microseconds(trace, tmp_path):
+    made = {}
+    for limit in (50, 50.5, 1000.0):
+        sheets = generate_perf_report_pytorch(trace, output_csvs_dir=tmp_path / "o", micro_idle_thresh_us=limit)
+        made[limit] = sheets["gpu_timeline"].set_index("type")["time ms"]
+    assert "micro_idle_time" in made[50.5].index and made[50].equals(made[50.5])
+    assert made[1000.0]["micro_idle_time"] > made[50]["micro_idle_time"]
+
+
+def test_the_workbook_is_called_after_any_trace(trace, tmp_path, monkeypatch):
+    path = tmp_path / "t.trace"
+    path.write_bytes(open(trace, "rb").read())
+    generate_perf_report_pytorch(path)
+    assert (tmp_path / "t.trace_perf_report.xlsx").exists()

@@ -116,7 +116,7 @@ def test_a_script_that_forgot_its_main_guard_is_told_so(files):
     script = files / "script.py"
     script.write_text(f"from tracelens import fleet\nimport os\n"
                       f"print(list(fleet.map(os.path.basename, {str(files)!r}, backend=fleet.Pool(1))))\n")
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=300)
     assert done.returncode != 0
     assert "if __name__ ==" in done.stderr.splitlines()[-1]
 
@@ -363,3 +363,12 @@ def test_a_dask_worker_killed_in_the_middle_loses_nothing(client, tmp_path, pair
 def test_anything_else_is_no_backend():
     with pytest.raises(TypeError, match="expected a fleet.Pool"):
         list(fleet.map(fleet_work.name_of, PAIR, backend=7))
+
+
+@pytest.mark.parametrize("name", [
+    "run.json", "run.json.gz", "real.pftrace.zst", "x.perfetto-trace", "host.xplane.pb.zst", "gpu.rpd", "gpu.rpd.gz",
+    "nsys.sqlite", "ranks.zip", "rp_results.json.gz", "kernel_kernel_trace.csv", "rocpd.DB"])
+def test_every_name_of_a_trace_is_found(name, tmp_path):
+    for each in (name, "notes.txt", "ops.csv"):
+        (tmp_path / each).write_text("")
+    assert fleet.find_traces(tmp_path) == [str(tmp_path / name)]

@@ -1,9 +1,9 @@
 """SQL over a trace: kinds of columns, errors with their place, limits, threads, Ctrl-C."""
 
 import os
+import pickle
 import signal
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -92,12 +92,9 @@ def test_a_statement_ends_when_its_time_is_up(demo):
 
 
 def test_ctrl_c_ends_a_statement(demo):
-    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        demo.query(ENDLESS, timeout_s=30)
-    assert time.monotonic() - start < 10
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        demo.query(ENDLESS, timeout_s=600)
     assert demo.query("SELECT 1 AS one").cells("one") == [1]
 
 
@@ -110,3 +107,18 @@ def test_threads_wait_for_each_other(demo):
     for thread in threads:
         thread.join()
     assert len(answers) == 8 and len({tuple(each) for each in answers}) == 1
+
+
+def test_columns_that_share_a_name_are_numbered(demo):
+    table = demo.query("SELECT a.name, b.name, a.name AS name_2 FROM op a JOIN op b ON b.parent_op = a.id "
+                       "WHERE a.name = 'aten::linear' LIMIT 1")
+    assert [column.name for column in table.columns] == ["name", "name_2", "name_2_2"]
+    ((linear, below, again),) = list(table)
+    assert linear == again == "aten::linear" and below != linear
+    assert pickle.loads(pickle.dumps(table)) == table and table.cells("name_2") == [below]
+
+
+def test_seconds_of_numpy(demo):
+    assert demo.query("SELECT 1 AS n", timeout_s=np.int64(2)).cells("n") == [1]
+    with pytest.raises(tl.UsageError, match="timeout_s"):
+        demo.query("SELECT 1", timeout_s=np.float64("inf"))

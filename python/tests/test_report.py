@@ -1,4 +1,7 @@
+import contextlib
 import pathlib
+import pickle
+import sqlite3
 import subprocess
 import sys
 
@@ -102,3 +105,15 @@ def test_importing_is_quick_and_leaves_numpy_and_pandas_alone():
     program = "import sys, tracelens; print([m for m in ('numpy', 'pandas') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout == "[]\n", done.stderr
+
+
+def test_a_database_has_the_events_while_the_report_knows_its_trace(demo, tmp_path):
+    report = tl.report(demo, tables=["gpu_timeline"])
+    report.save(tmp_path / "whole.db")
+    pickle.loads(pickle.dumps(report)).save(tmp_path / "tables.db")
+    with contextlib.closing(sqlite3.connect(tmp_path / "whole.db")) as whole:
+        assert whole.execute("SELECT count(*) FROM kernel").fetchone() == (len(demo.events.where(cat="kernel")),)
+        assert whole.execute("SELECT count(*) FROM gpu_timeline").fetchone() == (len(report["gpu_timeline"]),)
+    with contextlib.closing(sqlite3.connect(tmp_path / "tables.db")) as tables:
+        with pytest.raises(sqlite3.OperationalError, match="no such table"):
+            tables.execute("SELECT count(*) FROM kernel")

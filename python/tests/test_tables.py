@@ -157,3 +157,10 @@ def test_wrong_cells_are_refused():
 def test_odd_texts_survive():
     odd = tl.table_of_rows("t", [C("c", "text")], [("\ud800",), ("a\0b",), ("é",)])
     assert odd.cells("c") == ["?", "a\0b", "é"]
+
+
+def test_a_table_tells_columns_of_one_name_apart():
+    columns = [tl.Column("x", "integer"), tl.Column("x", "integer")]
+    twins = tl.table_of_rows("twins", columns, [(1, 2)])
+    assert list(twins) == [(1, 2)]
+    assert list(pickle.loads(pickle.dumps(twins))) == [(1, 2)]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Sequence
 from tracelens import _models, _native
 from tracelens._checks import event_number, thread_count, whole
 from tracelens._compare import Gate
-from tracelens._errors import UsageError
+from tracelens._errors import UsageError, file_error
 from tracelens._places import output_of
 from tracelens._table import Table
 from tracelens._reading import opened
@@ -161,8 +161,11 @@ class Roofline:
         if not output.endswith(".svg"):
             self.table._native.write(output)
             return
-        with open(output, "w", encoding="utf-8") as file:
-            file.write(self.svg())
+        try:
+            with open(output, "w", encoding="utf-8") as file:
+                file.write(self.svg())
+        except OSError as error:
+            raise file_error(error) from None
 
     def __repr__(self) -> str:
         return repr(self.table)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class Error(Exception):
     """The run cannot go on; the message says where, what, and what was expected."""
@@ -16,6 +18,23 @@ class FileError(Error, OSError):
 
     def __str__(self) -> str:  # the sentence alone, also when there is an errno
         return str(self.args[0]) if self.args else ""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_restored_file_error, (type(self), self.args, self.errno, self.filename))
+
+
+def file_error(error: OSError) -> FileError:
+    """What Python says about a file, as an error of ours."""
+    return _restored_file_error(
+        FileError, (f"{error.filename}: {error.strerror}",), error.errno, error.filename)  # fmt: skip
+
+
+def _restored_file_error(
+    kind: type[FileError], args: tuple[Any, ...], number: Any, filename: Any
+) -> FileError:
+    error = kind(*args)
+    error.errno, error.filename = number, filename
+    return error
 
 
 class UsageError(Error, ValueError):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import operator
 import os
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping, NamedTuple, Sequence
 
 from tracelens import _native
-from tracelens._errors import NoModel, UsageError
+from tracelens._errors import NoModel, ReadError, UsageError, file_error
 from tracelens._table import Column, Table, table_of_rows
 
 if TYPE_CHECKING:
@@ -260,8 +261,13 @@ def kernel_rules_file(given: str) -> Iterator[str]:
         "rules": [{"category": c, "pattern": p} for p, c in kernel_rule.registry]
     }
     if given:
-        with open(given, encoding="utf-8") as file:
-            theirs = json.load(file)
+        try:
+            with open(given, encoding="utf-8") as file:
+                theirs = json.load(file)
+        except OSError as error:
+            raise file_error(error) from None
+        except ValueError as error:
+            raise ReadError(f"{given}: {error}") from None
         mine = {**theirs, "rules": mine["rules"] + theirs.get("rules", [])}
     import tempfile
 
@@ -297,17 +303,21 @@ def model(
     return Table(
         _native.model(
             op,
-            dims=json.dumps(dims),
+            dims=_json(dims),
             dtype=names[0] if same else "",
             types="" if same or not names else json.dumps(names),
-            strides="" if strides is None else json.dumps(strides),
-            concrete="" if concrete is None else json.dumps(concrete),
+            strides="" if strides is None else _json(strides),
+            concrete="" if concrete is None else _json(concrete),
             gpu=gpu,
             backward=backward,
             edition=edition,
             models=rows_of(),
         )
     )
+
+
+def _json(values: Any) -> str:
+    return json.dumps(values, default=operator.index)  # NumPy's integers
 
 
 def known_models(*, family: str = "", edition: str = "extended") -> Table:

@@ -31,10 +31,12 @@ class Report(Mapping[str, Table]):
         verb: str = "report",
         with_page: Callable[[], _native.Report] | None = None,
         warnings: Sequence[str] = (),
+        with_events: Callable[[_native.Report, str], None] | None = None,
     ) -> None:
         self._native = native
         self._verb = verb
         self._with_page = with_page
+        self._with_events = with_events
         self._warnings = list(warnings)
         self._tables = {table.name: Table(table) for table in native.tables}
 
@@ -76,12 +78,19 @@ class Report(Mapping[str, Table]):
         return len(self._tables)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes .xlsx, .html, .md or .json by the name, or CSV files into a folder."""
+        """Writes .xlsx, .html, .md, .json or .db by the name, or CSV files into a folder.
+
+        A .db is a SQLite file of the tables and, while the report knows its trace, of every event; a
+        report that was unpickled has its tables alone.
+        """
         output = output_of(path)
         native = self._native
         if output.endswith((".html", ".htm")) and not native.has_page and self._with_page:
             native = self._with_page()  # with the timeline and trees that only a page shows
-        native.write(output, self._verb)
+        if output.endswith(".db") and self._with_events:
+            self._with_events(native, output)
+        else:
+            native.write(output, self._verb)
 
     def __repr__(self) -> str:
         overview = self._native.overview_text(100)
@@ -189,8 +198,12 @@ def report(
             chosen = {**options, "page": with_page, "kernel_rules_file": rules}
             return _native.report(of._native, chosen, rows, own, category_of), warnings
 
+    def write_events(made: _native.Report, output: str) -> None:
+        with _models.kernel_rules_file(options["kernel_rules_file"]) as rules:
+            made.write_database(of._native, {**options, "kernel_rules_file": rules}, output)
+
     native, warnings = made(page)
-    return Report(native, "report", lambda: made(True)[0], warnings)
+    return Report(native, "report", lambda: made(True)[0], warnings, write_events)
 
 
 def one_table(trace: Trace | str | os.PathLike[str], name: str, **options: Any) -> Table | None:

@@ -91,7 +91,9 @@ class Table(ArrowStream):
 
     def cells(self, column: str) -> list[Any]:
         """A column as a list of plain Python objects, None where a cell is missing."""
-        place = self._place(column)
+        return self._cells_at(self._place(column))
+
+    def _cells_at(self, place: int) -> list[Any]:
         kind, values = self._native.column(place)
         if kind in ("text", "nested"):
             return list(values)
@@ -103,7 +105,7 @@ class Table(ArrowStream):
         """Rows as named tuples; a column whose name is no identifier is ``_1``, ``_2`` ... there."""
         names = [column.name for column in self.columns]
         row = namedtuple("Row", names, rename=True)  # type: ignore[misc]
-        return map(row._make, zip(*map(self.cells, names))) if names else iter(())
+        return map(row._make, zip(*map(self._cells_at, range(len(names))))) if names else iter(())
 
     def __contains__(self, column: object) -> bool:
         return any(column == each.name for each in self.columns)
@@ -190,7 +192,7 @@ class Table(ArrowStream):
     # --- pickles, by value ---
     def __reduce__(self) -> tuple[Any, ...]:
         columns = [tuple(column) for column in self.columns]
-        cells = [self.cells(column[0]) for column in columns]
+        cells = [self._cells_at(place) for place in range(len(columns))]
         return (_restored, (self.name, self.description, columns, len(self), cells))
 
     def __eq__(self, other: object) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import os
 from typing import TYPE_CHECKING, Any, Mapping, NamedTuple
 from weakref import WeakValueDictionary
@@ -74,7 +75,7 @@ class Trace:
         options = (bool(python_frames), bool(link_by_correlation))
         known = self._trees.get(options)
         if known is None:  # another thread may be as far: one tree wins
-            known = self._trees.setdefault(options, Tree(self, self._view.tree(*options)))
+            known = self._trees.setdefault(options, Tree(self, self._view.tree(*options), options[1]))
         return known
 
     @property
@@ -186,7 +187,7 @@ def _sql_value(name: str, value: Any) -> int | float | str:
 
 
 def _seconds(value: Any) -> float:
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < float("inf"):
+    if isinstance(value, numbers.Real) and not isinstance(value, bool) and 0 <= float(value) < float("inf"):
         return float(value)
     raise UsageError(f"timeout_s: expected seconds, 0 or more, got {value!r}")
 

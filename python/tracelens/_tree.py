@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 import sys
 from typing import TYPE_CHECKING, Any, Callable, Iterator, Sequence
@@ -35,9 +36,12 @@ class Tree:
     True
     """
 
-    def __init__(self, trace: Trace, view: _native.TreeView) -> None:
+    def __init__(
+        self, trace: Trace, view: _native.TreeView, link_by_correlation: bool = False
+    ) -> None:
         self._trace = trace
         self._view = view
+        self._link_by_correlation = link_by_correlation
 
     # --- nodes ---
     @property
@@ -53,11 +57,9 @@ class Tree:
         return node
 
     def __contains__(self, uid: object) -> bool:
-        if not isinstance(uid, int):
-            return False
         try:
-            return self._view.node(uid) is not None
-        except IndexError:
+            return self._view.node(operator.index(uid)) is not None  # type: ignore[arg-type]
+        except (TypeError, IndexError, OverflowError):
             return False
 
     def __iter__(self) -> Iterator[Node]:
@@ -111,7 +113,7 @@ class Tree:
         """GPU time by nn.Module, the table ``modules`` of the report; None: none were recorded."""
         from tracelens._report import one_table
 
-        return one_table(self._trace, "modules")
+        return one_table(self._trace, "modules", link_by_correlation=self._link_by_correlation)
 
     def print(
         self,

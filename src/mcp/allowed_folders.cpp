@@ -17,12 +17,12 @@
 #include <optional>
 #include <set>
 #include <tracelens/error.hpp>
+#include <tracelens/near_names.hpp>
 #include <utility>
 
 #include "io/text_hash.hpp"
 #include "mcp/clean_text.hpp"
 #include "mcp/tool_result.hpp"
-#include "query/hints.hpp"
 
 namespace tracelens::mcp {
 namespace {
@@ -254,7 +254,7 @@ OpenFile AllowedFolders::open(const std::string& name) const {
   }
   if (same.size() == 1) return open(same.front());
   if (same.size() > 1) throw ambiguous(name, same.size(), same[0], same[1]);
-  const auto near = query::nearest(name, names);
+  const auto near = nearest_names(name, names);
   throw ToolError{
       fmt::format("no such trace: {}{}; list_traces shows what there is", in_quotes(name),
                   near.empty() ? "" : fmt::format("; did you mean {}", in_quotes(near[0])))};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <tracelens/table_text.hpp>
 #include <utility>
 
@@ -15,10 +16,14 @@ namespace tracelens::mcp {
 namespace {
 
 constexpr std::size_t kShortName = 80, kShortestName = 48;
+constexpr std::size_t kShortestText = 32;  // where not even one row has room
+constexpr std::size_t kAllColumns = std::numeric_limits<std::size_t>::max();
 
 struct Stage {
   std::size_t name_length;
   bool with_extra;
+  std::size_t text_length = kLongestName;  // of sentences and whatever else there is
+  std::size_t columns = kAllColumns;       // from the left
 };
 
 bool is_structured(const Value& value) { return value.is_sequence() || is_object(value); }
@@ -66,18 +71,23 @@ class DrawnGrid {
       : row_line_{row_line} {
     for (std::size_t column = 0; column < grid.columns.size(); ++column)
       if (stage.with_extra || !grid.columns[column].is_extra) shown_.push_back(column);
+    if (shown_.size() > stage.columns) shown_.resize(stage.columns);
     std::vector<AnswerColumn> columns;
-    for (const std::size_t column : shown_) columns.push_back(grid.columns[column]);
+    for (const std::size_t column : shown_) {
+      columns.push_back(grid.columns[column]);
+      columns.back().name = shortened(columns.back().name, stage.text_length);
+    }
     rows_.resize(grid.rows.size());
     for (std::size_t row = 0; row < grid.rows.size(); ++row)
       for (const std::size_t column : shown_)
-        rows_[row].push_back(cell(grid.rows[row][column], grid.columns[column], stage.name_length));
-    if (was_cut_ && fit.string_id) add_ids(grid, fit, columns);
-    draw(columns);
+        rows_[row].push_back(cell(grid.rows[row][column], grid.columns[column], stage));
+    if (was_cut_ && stage.text_length == kLongestName && fit.string_id) add_ids(grid, fit, columns);
+    draw(columns, grid.columns.size());
   }
 
   [[nodiscard]] std::size_t size() const { return rows_.size(); }
   [[nodiscard]] bool was_cut() const { return was_cut_; }
+  [[nodiscard]] const std::vector<std::size_t>& shown() const { return shown_; }
   [[nodiscard]] std::size_t fixed_text() const { return head_text_.size(); }
   [[nodiscard]] std::size_t fixed_json() const { return compact_json(columns_json_).size(); }
   [[nodiscard]] std::size_t text_bytes(std::size_t row) const { return row_texts_[row].size(); }
@@ -105,9 +115,10 @@ class DrawnGrid {
     return sum;
   }
 
-  Value cell(const Value& value, const AnswerColumn& column, std::size_t name_length) {
-    const std::size_t longest =
-        column.from_trace && !column.is_sentence ? name_length : kLongestName;
+  Value cell(const Value& value, const AnswerColumn& column, const Stage& stage) {
+    const std::size_t longest = column.from_trace && !column.is_sentence
+                                    ? std::min(stage.name_length, stage.text_length)
+                                    : stage.text_length;
     if (value.kind() == Value::Kind::kReal && !std::isfinite(value.as_real())) return {};
     if (!value.is_text() && !is_structured(value)) return value;
     const std::string clean = clean_text(value.is_text() ? value.as_text() : compact_json(value));
@@ -142,7 +153,7 @@ class DrawnGrid {
     }
   }
 
-  void draw(const std::vector<AnswerColumn>& columns) {
+  void draw(const std::vector<AnswerColumn>& columns, std::size_t of_grid) {
     std::vector<Value> described;
     std::string rule = "|";
     head_text_ = "|";
@@ -161,12 +172,20 @@ class DrawnGrid {
     head_text_ += "\n" + rule + "\n";
     if (row_line_ != nullptr) head_text_ = "```text\n";
     for (const std::vector<Value>& row : rows_) {
-      std::string line = row_line_ == nullptr ? "|" : row_line_(row);
+      std::string line = row_line_ == nullptr ? "|" : row_line_(with_gaps(row, of_grid));
       for (std::size_t i = 0; i < row.size() && row_line_ == nullptr; ++i)
         line += " " + cell_text(row[i], columns[i].from_trace) + " |";
       row_texts_.push_back(line + "\n");
       row_json_.push_back(compact_json(array(row)).size() + 1);
     }
+  }
+
+  // With null for the columns that are not shown.
+  [[nodiscard]] std::vector<Value> with_gaps(const std::vector<Value>& row,
+                                             std::size_t columns) const {
+    std::vector<Value> whole(columns);
+    for (std::size_t i = 0; i < shown_.size(); ++i) whole[shown_[i]] = row[i];
+    return whole;
   }
 
   RowLine row_line_;
@@ -190,29 +209,47 @@ class Fitting {
         fit_.full_names
             ? std::vector<Stage>{{kLongestName, true}, {kLongestName, false}}
             : std::vector<Stage>{{kShortName, true}, {kShortestName, true}, {kShortestName, false}};
-    const bool has_extra = std::ranges::any_of(answer_.grid.columns, &AnswerColumn::is_extra);
     for (const Stage& stage : stages) {
       const bool is_last = &stage == &stages.back();
       const DrawnGrid grid{answer_.grid, stage, fit_, answer_.row_line};
       std::vector<DrawnGrid> sections;
       for (const Section& section : answer_.sections)
         sections.emplace_back(section.grid, stage, fit_);
-      if (is_last) leave_sections_out(sections);
+      if (is_last) leave_sections_out(sections, budget_ / 2);
       const std::size_t count = rows_that_fit(grid, sections);
-      if (count < grid.size() && !is_last) continue;
-      if (!stage.with_extra && has_extra) note_columns();
-      const bool was_cut = grid.was_cut() || std::ranges::any_of(sections, &DrawnGrid::was_cut);
-      if (was_cut && !fit_.full_names)
-        answer_.notes.push_back(fmt::format(
-            "names are cut to {} characters: `names: full` gives them whole", stage.name_length));
-      return written(grid, sections, count);
+      if (is_last ? count > 0 || (grid.size() == 0 && fits(grid, sections))
+                  : count == grid.size() && fits(grid, sections))
+        return written(grid, sections, count, stage);
     }
-    return {};
+    return one_row();
   }
 
  private:
   // Room that is not for rows: the envelope, the notes that may come, the cursor.
   static constexpr std::size_t kEnvelope = 420;
+
+  // As many rows as fit when each takes as little room as it can.
+  Value one_row() {
+    std::vector<DrawnGrid> sections;
+    for (const Section& section : answer_.sections)
+      sections.emplace_back(section.grid, Stage{kShortestName, false}, fit_);
+    leave_sections_out(sections, 0);
+    leave_notes_out();
+    for (std::string* text : {&answer_.lead, &answer_.tail}) cut_lines(*text, budget_ / 4);
+    Stage stage{fit_.full_names ? kLongestName : kShortestName, false};
+    for (;;) {
+      if (stage.text_length > kShortestText) stage.text_length /= 2;
+      const DrawnGrid grid{answer_.grid, stage, fit_, answer_.row_line};
+      const std::size_t drawn = grid.shown().size();
+      const std::size_t count = rows_that_fit(grid, sections);
+      const bool is_enough = count > 0 || (grid.size() == 0 && fits(grid, sections));
+      if (!is_enough && stage.text_length > kShortestText) continue;
+      if (is_enough || drawn <= answer_.fewest_columns)
+        return written(grid, sections, std::max(count, std::min<std::size_t>(grid.size(), 1)),
+                       stage);
+      stage.columns = std::max(drawn - std::max<std::size_t>(drawn / 4, 1), answer_.fewest_columns);
+    }
+  }
 
   [[nodiscard]] std::pair<std::size_t, std::size_t> fixed(
       const DrawnGrid& grid, const std::vector<DrawnGrid>& sections) const {
@@ -237,13 +274,18 @@ class Fitting {
     for (; count < grid.size(); ++count) {
       text += grid.text_bytes(count);
       json += grid.json_bytes(count);
-      if (std::max(text, json) > budget_ && count > 0) break;
+      if (std::max(text, json) > budget_) break;
     }
     return count;
   }
 
-  // The first table matters most: the others may take half of the room.
-  void leave_sections_out(std::vector<DrawnGrid>& sections) {
+  [[nodiscard]] bool fits(const DrawnGrid& grid, const std::vector<DrawnGrid>& sections) const {
+    const auto [text, json] = fixed(grid, sections);
+    return std::max(text, json) <= budget_;
+  }
+
+  // The first table matters most: the others may take so many bytes.
+  void leave_sections_out(std::vector<DrawnGrid>& sections, std::size_t room) {
     const auto takes = [&] {
       std::size_t text = 0, json = 0;
       for (const DrawnGrid& section : sections) {
@@ -252,7 +294,7 @@ class Fitting {
       }
       return std::max(text, json);
     };
-    while (!sections.empty() && takes() + kEnvelope > budget_ / 2) {
+    while (!sections.empty() && takes() + kEnvelope > room) {
       answer_.notes.push_back(fmt::format("no room for {}: {}", answer_.sections.back().title,
                                           answer_.sections.back().whole_by));
       sections.pop_back();
@@ -260,19 +302,51 @@ class Fitting {
     }
   }
 
-  void note_columns() {
-    std::vector<std::string> names;
-    for (const AnswerColumn& column : answer_.grid.columns)
-      if (column.is_extra) names.push_back(clean_sentence(column.name));
-    constexpr std::size_t kNamed = 8;
-    const std::size_t more = names.size() > kNamed ? names.size() - kNamed : 0;
-    names.resize(names.size() - more);
-    answer_.notes.push_back(fmt::format("no room for the columns {}{}: ask for them by `columns`",
-                                        fmt::join(names, ", "),
-                                        more > 0 ? fmt::format(" and {} more", more) : ""));
+  // Behind the last line that has room; a block ends where it ends.
+  static void cut_lines(std::string& text, std::size_t most) {
+    if (text.size() <= most || text.find("```") != text.npos) return;
+    const std::size_t end = text.rfind('\n', most);
+    text.resize(end == text.npos ? 0 : end + 1);
+    text += "...\n\n";
   }
 
-  Value written(const DrawnGrid& grid, const std::vector<DrawnGrid>& sections, std::size_t count) {
+  // The first say the most.
+  void leave_notes_out() {
+    constexpr std::size_t kKept = 1;
+    if (answer_.notes.size() <= kKept + 1) return;
+    const std::size_t more = answer_.notes.size() - kKept;
+    answer_.notes.resize(kKept);
+    answer_.notes.push_back(fmt::format("no room for {} more notes: raise `max_tokens`", more));
+  }
+
+  void note_what_is_cut(const DrawnGrid& grid, bool was_cut, const Stage& stage) {
+    std::vector<std::string> names;
+    for (std::size_t column = 0; column < answer_.grid.columns.size(); ++column)
+      if (std::ranges::find(grid.shown(), column) == grid.shown().end())
+        names.push_back(
+            shortened(clean_sentence(answer_.grid.columns[column].name), kShortestText));
+    if (!names.empty()) {
+      const std::size_t kNamed = stage.text_length < kLongestName ? 3 : 8;
+      const std::size_t more = names.size() > kNamed ? names.size() - kNamed : 0;
+      names.resize(names.size() - more);
+      answer_.notes.push_back(
+          fmt::format("no room for the columns {}{}: {}", fmt::join(names, ", "),
+                      more > 0 ? fmt::format(" and {} more", more) : "",
+                      stage.columns == kAllColumns ? "ask for them by `columns`"
+                                                   : "ask for fewer, or raise `max_tokens`"));
+    }
+    if (was_cut && stage.text_length < stage.name_length)
+      answer_.notes.push_back(
+          fmt::format("texts are cut to {} characters: raise `max_tokens`", stage.text_length));
+    else if (was_cut && !fit_.full_names)
+      answer_.notes.push_back(fmt::format(
+          "names are cut to {} characters: `names: full` gives them whole", stage.name_length));
+  }
+
+  Value written(const DrawnGrid& grid, const std::vector<DrawnGrid>& sections, std::size_t count,
+                const Stage& stage) {
+    note_what_is_cut(grid, grid.was_cut() || std::ranges::any_of(sections, &DrawnGrid::was_cut),
+                     stage);
     const std::size_t end = answer_.offset + count;
     const bool has_more = answer_.total ? end < *answer_.total : count < grid.size();
     Value next;

@@ -2,7 +2,9 @@
 //   Answer answer{.trace = "rank0.json.gz", .grid = grid_of(table), .total = table.rows()};
 //   return result_of(std::move(answer), {.max_tokens = 2000, .cursor_at = ...});
 // Every answer is told twice: as structure with exact numbers, and as text, which is all that many
-// clients show to their model. Each of the two keeps the limit by itself.
+// clients show to their model. Each of the two keeps the limit by itself. What does not fit goes in this
+// order: the ends of names, columns that matter less, rows; for the first row, whatever is in the way:
+// tables below, notes, the ends of all texts, columns from the right.
 #pragma once
 
 #include <cstddef>
@@ -51,6 +53,8 @@ struct Answer {
   std::vector<std::string> notes = {};
   // How the text shows a row, in place of a table: as a line of a block.
   std::string (*row_line)(const std::vector<Value>& row) = nullptr;
+  // Those behind go where not even one row has room; row_line finds null in their place.
+  std::size_t fewest_columns = 1;
 };
 
 struct Fit {

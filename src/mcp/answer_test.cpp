@@ -52,6 +52,24 @@ TEST(Answer, NamesColumnsThenRowsAreCutToFit) {
   EXPECT_THAT(text_of(result), HasSubstr("no room for the columns rare"));
 }
 
+TEST(Answer, ARowThatIsTooLongIsCutToo) {
+  Answer wide;
+  for (int i = 0; i < 30; ++i)
+    wide.grid.columns.push_back({.name = "c" + std::to_string(i), .from_trace = true});
+  wide.grid.rows.emplace_back(30, std::string(8000, '0'));
+  wide.total = 1;
+  for (const std::size_t most : {500u, 1000u, 2000u}) {
+    const Value result = result_of(wide, {.max_tokens = most, .full_names = true});
+    EXPECT_LE(tokens_of(largest_part(result)), most);
+    const Value& structure = member(result, "structuredContent");
+    EXPECT_EQ(member(structure, "returned"), Value{1});
+    EXPECT_FALSE(member(structure, "columns").items().empty());
+    EXPECT_THAT(text_of(result), HasSubstr("texts are cut to "));
+    EXPECT_EQ(member(structure, "columns").items().size() < 30u,
+              text_of(result).find("no room for the columns") != std::string::npos);
+  }
+}
+
 TEST(Answer, WholeNamesAreFoundByTheirNumbers) {
   Fit fit;
   fit.string_id = [](std::string_view) { return std::optional<std::int64_t>{7}; };

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tracelens/near_names.hpp>
 
 #include "mcp/clean_text.hpp"
 #include "mcp/json.hpp"
-#include "query/hints.hpp"
 
 namespace tracelens::mcp {
 namespace {
@@ -169,7 +169,7 @@ std::optional<std::string> complaint_about_members(const Value& value, const std
     }
     std::vector<std::string> names;
     for (const Argument* const each : members) names.emplace_back(each->name);
-    const auto near = query::nearest(key, names);
+    const auto near = nearest_names(key, names);
     return fmt::format("there is no argument {}{}; there are {}", in_quotes(where + key),
                        near.empty() ? "" : fmt::format(", did you mean {}", near.front()),
                        names_of(members));
@@ -205,6 +205,47 @@ Value input_schema(const ArgumentList& list) {
 
 std::optional<std::string> complaint_about(const Value& arguments, const ArgumentList& list) {
   return complaint_about_members(arguments, {}, list.all());
+}
+
+namespace {
+
+// What the tool calls a flag; empty: it has nothing of the kind.
+std::string argument_for_flag(std::string name, const ArgumentList& list) {
+  std::ranges::replace(name, '-', '_');
+  if (name == "uid") name = "event";
+  for (const Argument* const each : list.all()) {
+    if (each->name == name) return name;
+    for (const Argument& member : each->members)
+      if (member.name == name) return fmt::format("{}.{}", each->name, name);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string with_arguments_for_flags(std::string_view sentence, const ArgumentList& list) {
+  constexpr std::string_view kOfFlags = "abcdefghijklmnopqrstuvwxyz-_";
+  std::string text;
+  while (!sentence.empty()) {
+    const std::size_t begin = std::min(sentence.find("--"), sentence.size());
+    text += sentence.substr(0, begin);
+    sentence.remove_prefix(begin);
+    const std::size_t end = std::min(sentence.find_first_not_of(kOfFlags), sentence.size());
+    const std::string_view flag = sentence.substr(0, end);
+    const bool is_flag = flag.size() > 2 && (text.empty() || text.ends_with(' ') ||
+                                             text.ends_with('(') || text.ends_with('\''));
+    const std::string name =
+        is_flag ? argument_for_flag(std::string{flag.substr(2)}, list) : std::string{};
+    text += name.empty() ? flag : name;
+    if (is_flag && name.empty()) text += " (of the command line)";
+    sentence.remove_prefix(end);
+  }
+  // "--names: --names count must ..."
+  const std::string where = text.substr(0, text.find(": ") + 2);
+  if (where.size() > 2 &&
+      text.compare(where.size(), where.size() - 2, where, 0, where.size() - 2) == 0)
+    text.erase(0, where.size());
+  return text;
 }
 
 std::string usage_of(const Argument& argument) {

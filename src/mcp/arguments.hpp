@@ -52,6 +52,12 @@ struct ArgumentList {
 [[nodiscard]] std::optional<std::string> complaint_about(const Value& arguments,
                                                          const ArgumentList& list);
 
+// A sentence of the library, which speaks of the flags of the command line, with the arguments of this
+// tool in their place: "--names" is "names", "--link-by-correlation" "options.link_by_correlation". Flags
+// that it has nothing for are told to be those of the command line.
+[[nodiscard]] std::string with_arguments_for_flags(std::string_view sentence,
+                                                   const ArgumentList& list);
+
 // "limit integer 1 to 500, 20 by default", for a page.
 [[nodiscard]] std::string usage_of(const Argument& argument);
 

@@ -44,6 +44,17 @@ TEST(Arguments, AComplaintSaysWhatToGiveInstead) {
   EXPECT_THAT(complaint(R"({"text": "x", "sort": [{}, {}, {}]})"), HasSubstr("items"));
 }
 
+TEST(Arguments, SentencesAboutFlagsSpeakOfArguments) {
+  const auto told = [](std::string_view sentence) {
+    return with_arguments_for_flags(sentence, kList);
+  };
+  EXPECT_EQ(told("--text: --text must be given with --limit"), "text must be given with limit");
+  EXPECT_EQ(told("limit: use --column, or --other-flag -- x"),
+            "limit: use sort.column, or --other-flag (of the command line) -- x");
+  EXPECT_EQ(told("--"), "--");
+  EXPECT_EQ(told("run--text.json: no trace"), "run--text.json: no trace");
+}
+
 TEST(Arguments, TheSchemaIsMadeOfTheSameRows) {
   const Value schema = input_schema(kList);
   EXPECT_EQ(compact_json(schema),

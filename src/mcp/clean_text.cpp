@@ -64,13 +64,27 @@ std::string in_quotes(std::string_view text) {
   return quoted_cell(shortened(clean_text(text), kQuotedInSentence));
 }
 
+namespace {
+
+// Whether a bracket may begin or end a tag, or begin a quotation; "a > 5%" does neither.
+bool is_markup(std::string_view text, std::size_t at) {
+  if (text[at] == '<') return at + 1 < text.size() && text[at + 1] != ' ' && text[at + 1] != '=';
+  return at == 0 || text[at - 1] != ' ';
+}
+
+}  // namespace
+
 std::string clean_sentence(std::string_view text) {
+  const std::string clean = shortened(clean_text(text), kLongestSentence);
   std::string sentence;
-  for (const char c : shortened(clean_text(text), kLongestSentence)) {
+  for (std::size_t at = 0; at < clean.size(); ++at) {
+    const char c = clean[at];
     if (c == '`')
       sentence += '\'';
-    else if (c == '<' || c == '>' || c == '|')
-      sentence += c == '|' ? "¦" : c == '<' ? "‹" : "›";
+    else if (c == '|')
+      sentence += "¦";
+    else if ((c == '<' || c == '>') && is_markup(clean, at))
+      sentence += c == '<' ? "‹" : "›";
     else
       sentence += c;
   }

@@ -33,5 +33,11 @@ TEST(CleanText, NamesInSentencesAreQuotedTheLongestFirst) {
   EXPECT_EQ(with_quoted_names("no `names` <here>", {}), "no 'names' ‹here›");
 }
 
+TEST(CleanText, SignsOfComparisonAreNoTags) {
+  EXPECT_EQ(clean_sentence("it has no >; expected WHAT > AMOUNT, or a < b, a <= b"),
+            "it has no >; expected WHAT > AMOUNT, or a < b, a <= b");
+  EXPECT_EQ(clean_sentence("> quoted <b>bold</b> <!-- x"), "› quoted ‹b›bold‹/b› ‹!-- x");
+}
+
 }  // namespace
 }  // namespace tracelens::mcp

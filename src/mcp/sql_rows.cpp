@@ -45,8 +45,12 @@ Value value_of_cell(const QueryCell& cell) {
 
 // What the command line calls otherwise.
 std::string for_tools(std::string text) {
-  for (const auto& [from, to] : {std::pair{"--schema lists the tables", "`tables` lists them"},
-                                 std::pair{"with --param", "by `params`"}})
+  for (const auto& [from, to] :
+       {std::pair{"a ? without a name has no value: give it one with --param",
+                  "a ? has no value: write :name for it, and give that one "
+                  "by `params`"},
+        std::pair{"--schema lists the tables", "`tables` lists them"},
+        std::pair{"with --param", "by `params`"}})
     if (const std::size_t at = text.find(from); at != text.npos)
       text.replace(at, std::string_view{from}.size(), to);
   return text;

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <tracelens/error.hpp>
+#include <tracelens/near_names.hpp>
 #include <tracelens/report.hpp>
 
 #include "database/plain_names.hpp"
 #include "io/ascii.hpp"
 #include "mcp/clean_text.hpp"
 #include "mcp/tool_result.hpp"
-#include "query/hints.hpp"
 
 namespace tracelens::mcp {
 namespace {
@@ -54,10 +54,8 @@ Table columns_of(TraceDesk& desk, const std::string& table) {
     return io::lower_case(name) == io::lower_case(table);
   });
   if (is_known) throw ToolError{reason};
-  const auto near = query::nearest(table, names);
-  throw ToolError{
-      fmt::format("there is no table {}{}; `tables` lists all of them", in_quotes(table),
-                  near.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(near, ", ")))};
+  throw ToolError{fmt::format("there is no table {}{}; `tables` lists all of them",
+                              in_quotes(table), did_you_mean(table, names))};
 }
 
 std::string plain_column(const Table& columns, const std::string& name) {
@@ -65,7 +63,7 @@ std::string plain_column(const Table& columns, const std::string& name) {
   const std::string plain = db::plain_name(name);
   for (std::size_t i = 0; i < names.size(); ++i)
     if (names[i] == name || names[i] == plain || titles[i] == name) return names[i];
-  const auto near = query::nearest(plain, names);
+  const auto near = nearest_names(plain, names);
   throw ToolError{fmt::format("there is no column {}{}; the columns are {}", in_quotes(name),
                               near.empty() ? "" : fmt::format(", did you mean {}?", near.front()),
                               clean_sentence(fmt::format("{}", fmt::join(names, ", "))))};

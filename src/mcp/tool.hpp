@@ -85,6 +85,8 @@ class Call {
 };
 
 // --- what many tools have in common ---
+// Bounds of max_tokens. What an answer says beside its rows takes up to the least.
+inline constexpr std::int64_t kLeastTokens = 600, kMostTokens = 8000;
 [[nodiscard]] std::span<const Argument> trace_arguments();  // trace, options and those of pages
 [[nodiscard]] std::span<const Argument>
 several_traces_arguments();  // the same without trace; names is the last

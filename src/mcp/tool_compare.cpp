@@ -32,8 +32,10 @@ std::vector<std::string> names_of_changes(const std::vector<Table>& tables) {
   return names;
 }
 
-void tell_gates(const Comparison& comparison, Answer& answer) {
+// `room`: bytes for their evidence, which the first gates get.
+void tell_gates(const Comparison& comparison, std::size_t room, Answer& answer) {
   std::vector<Value> outcomes;
+  bool is_left_out = false;
   for (const GateOutcome& gate : comparison.gates) {
     std::vector<std::string> evidence;
     for (const std::string& sentence : gate.evidence) evidence.push_back(clean_sentence(sentence));
@@ -41,18 +43,29 @@ void tell_gates(const Comparison& comparison, Answer& answer) {
     answer.lead +=
         fmt::format("Gate {} {}: {}\n", in_quotes(gate.gate), gate.passed ? "passed" : "failed",
                     in_quotes(evidence.empty() ? "" : evidence.front()));
-    outcomes.push_back(
-        object({{"gate", gate.gate}, {"passed", gate.passed}, {"evidence", array(evidence)}}));
+    const std::size_t taken = compact_json(array(evidence)).size();
+    if (taken > room) {
+      is_left_out = true;
+      evidence.clear();
+    } else {
+      room -= taken;
+    }
+    outcomes.push_back(object({{"gate", shortened(clean_text(gate.gate), kQuotedInSentence)},
+                               {"passed", gate.passed},
+                               {"evidence", array(evidence)}}));
   }
+  if (is_left_out)
+    answer.notes.emplace_back("no room for the evidence of all gates: raise `max_tokens`");
   answer.more.emplace_back("gates", array(std::move(outcomes)));
 }
 
-Answer answer_of(const Comparison& comparison, const AllowedFolders& folders) {
+Answer answer_of(const Comparison& comparison, const AllowedFolders& folders,
+                 std::size_t max_tokens) {
   Answer answer;
   answer.lead = with_quoted_names(comparison.conclusion, names_of_changes(comparison.key_tables));
   answer.more.emplace_back("conclusion", answer.lead);
   answer.lead += "\n\n";
-  tell_gates(comparison, answer);
+  tell_gates(comparison, max_tokens / 2, answer);
   answer.title = "What explains the difference, the largest first";
   for (const Table& table : comparison.key_tables) {
     if (answer.grid.columns.empty())
@@ -89,7 +102,8 @@ Value run_compare(Call& call) {
       return options.report.edition == Edition::kExtended ? add_pseudo_ops(std::move(trace))
                                                           : std::move(trace);
     };
-    return answer_of(compare_reports(inputs, options), call.workshop().folders);
+    return answer_of(compare_reports(inputs, options), call.workshop().folders,
+                     static_cast<std::size_t>(call.integer("max_tokens")));
   });
 }
 

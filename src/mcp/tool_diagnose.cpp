@@ -81,8 +81,8 @@ std::string finding_line(const std::vector<Value>& row) {
     for (const char c : row[column].as_text()) plain += c == '`' ? '\'' : c;
     return plain;
   };
-  const auto plain_json = [](const Value& value) {
-    std::string json = compact_json(value);
+  const auto json_or_cut = [&](std::size_t column) {
+    std::string json = row[column].is_text() ? text(column) : compact_json(row[column]);
     std::ranges::replace(json, '`', '\'');
     return json;
   };
@@ -95,7 +95,10 @@ std::string finding_line(const std::vector<Value>& row) {
     std::ranges::replace(plain, '`', '\'');
     line += fmt::format("   try: {}\n", plain);
   }
-  line += fmt::format("   where: {}\n   evidence: {}", plain_json(row[12]), plain_json(row[13]));
+  if (row[11].is_text()) line += fmt::format("   try: {}\n", text(11));  // cut to fit
+  if (!row[12].is_null()) line += fmt::format("   where: {}\n", json_or_cut(12));
+  if (!row[13].is_null()) line += fmt::format("   evidence: {}\n", json_or_cut(13));
+  line.pop_back();
   return line;
 }
 
@@ -116,6 +119,7 @@ Answer findings_of(const Diagnosis& diagnosis, const std::string& tier) {
                          {.name = "where", .from_trace = true, .is_sentence = true},
                          {.name = "evidence", .from_trace = true, .is_sentence = true}};
   answer.row_line = finding_line;
+  answer.fewest_columns = 11;  // without action, where and evidence
   std::int64_t rank = 0;
   for (const Finding& finding : diagnosis.findings) {
     ++rank;

@@ -18,25 +18,6 @@ constexpr Argument kListTracesArguments[] = {
     {.name = "limit", .kind = ArgumentKind::kInteger, .least = 1, .most = 100, .otherwise = 100},
 };
 
-struct Ending {
-  std::string_view ending, format;
-};
-// The first that fits; the content decides when the file is read.
-constexpr Ending kEndings[] = {
-    {".xplane.pb", "jax"},    {".xplane.pb.gz", "jax"}, {".pb", "jax"},
-    {".pb.gz", "jax"},        {".pftrace", "perfetto"}, {"_results.json", "rocprof"},
-    {".rpd", "rpd"},          {".rpd.gz", "rpd"},       {".sqlite", "nsight"},
-    {".sqlite.gz", "nsight"}, {".db", "database"},      {".db.gz", "database"},
-    {".json", "kineto"},      {".json.gz", "kineto"},   {".json.zst", "kineto"},
-    {".json.zip", "kineto"},  {".zip", "kineto"},
-};
-
-std::string_view format_of(const std::string& path) {
-  for (const auto& [ending, format] : kEndings)
-    if (path.ends_with(ending)) return format;
-  return {};
-}
-
 Value run_list_traces(Call& call) {
   std::string below;
   if (const std::string& folder = call.text("folder"); !folder.empty()) {
@@ -53,7 +34,7 @@ Value run_list_traces(Call& call) {
   answer.offset = call.offset();
   std::size_t count = 0;
   for (const auto& file : call.workshop().folders.files(below)) {
-    const std::string_view format = format_of(file.shown);
+    const std::string_view format = format_by_name(file.shown);
     const std::string name = file.shown.substr(file.shown.rfind('/') + 1);
     if (format.empty()) continue;
     if (!pattern.empty() && ::fnmatch(pattern.c_str(), file.shown.c_str(), 0) != 0 &&

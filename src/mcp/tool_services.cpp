@@ -62,7 +62,8 @@ Value ToolServices::call(const std::string& tool, const Value& arguments, CallCo
     return tool_error(error.what());
   } catch (const Error& error) {
     control.check();
-    return tool_error(clean_sentence(workshop_.folders.without_paths(error.what())));
+    return tool_error(clean_sentence(
+        with_arguments_for_flags(workshop_.folders.without_paths(error.what()), found.arguments)));
   } catch (const std::bad_alloc&) {
     return tool_error("not enough memory: ask for less, or start the server with --max-memory");
   }

@@ -68,6 +68,7 @@ class TreeAnswer {
                             {.name = "dur_us", .unit = "us"},
                             {.name = "event", .unit = "id"}};
     answer_.row_line = line_of;
+    answer_.fewest_columns = answer_.grid.columns.size();
     answer_.title = "GPU time in us, calls from the root down, then what is below";
     tell_ranges(node);
     add_path(node);

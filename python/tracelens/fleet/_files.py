@@ -7,18 +7,15 @@ import os
 from collections.abc import Iterable
 from typing import Union
 
-from tracelens import FileError
+from tracelens import FileError, UsageError, _native
 
 Paths = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]
-
-#: How traces end, packed or not. A file that is named is read whatever its name.
-_ENDINGS = (".json", ".pftrace", ".perfetto-trace", ".xplane.pb", ".pb", ".db")
-_PACKINGS = ("", ".gz", ".zst")
 
 
 def find_traces(paths: Paths) -> list[str]:
     """The files below these folders, of these patterns (``**``: any number of folders) and these files.
 
+    Of a folder, those that are called as traces are; a file that is named is read whatever its name.
     Sorted within a folder or pattern; a file that is meant twice is there once. Raises ``FileError`` when
     one of ``paths`` means no file at all.
 
@@ -44,10 +41,8 @@ def _files_of(path: str) -> list[str]:
 
 
 def is_trace_name(path: str) -> bool:
-    name = os.path.basename(path).lower()
-    return not name.startswith(".") and name.endswith(
-        tuple(ending + packing for ending in _ENDINGS for packing in _PACKINGS)
-    )
+    name = os.path.basename(path)
+    return not name.startswith(".") and _native.format_by_name(os.fsencode(name)) != ""
 
 
 def memory_to_read(path: str) -> int:
@@ -70,4 +65,4 @@ def bytes_of(memory: int | str | None) -> int | None:
     try:
         return int(float(number) * unit)
     except ValueError:
-        raise ValueError(f"{memory!r}: expected a size such as '8G'") from None
+        raise UsageError(f"{memory!r}: expected a size such as '8G'") from None

@@ -94,7 +94,7 @@ class NcclAnalyser:
         })  # fmt: skip
         for how in agg_metrics:
             if how != "sum":
-                made[f"dur_{how}"] = groups["dur"].agg(how)
+                made[f"dur_{_word(how)}"] = groups["dur"].agg(how)
         if include_count:
             made["operation_count"] = groups.size()
         self.df_summary_long = _longest_first(made.reset_index(), "dur_sum")
@@ -134,7 +134,7 @@ class NcclAnalyser:
         metrics += [m for m in ("algo bw (GB/s)", "bus bw (GB/s)") if table[m].notna().any()]
         for metric in metrics:
             for how in agg_metrics:
-                made[f"{metric}_{how}"] = groups[metric].agg(how)
+                made[f"{metric}_{_word(how)}"] = groups[metric].agg(how)
         made["count"] = groups.size()
         made["Total comm latency (ms)"] = groups["comm_latency"].sum() / 1000
         self.df_summary_implicit_sync_cat = _longest_first(
@@ -163,13 +163,13 @@ class NcclAnalyser:
         groups = table.groupby(["Process Group Name", "dtype"], sort=True)
         made = {}
         for how in agg_metrics:
-            made[f"total data communicated (MB)_{how}"] = (
+            made[f"total data communicated (MB)_{_word(how)}"] = (
                 groups["total data communicated (MB)"].agg(how))  # fmt: skip
         for how in agg_metrics:
-            made[f"wall_time (us)_{how}"] = groups["wall_time (us)"].agg(how)
+            made[f"wall_time (us)_{_word(how)}"] = groups["wall_time (us)"].agg(how)
         made["Total wall_time (us)"] = groups["wall_time (us)"].sum()
         for how in agg_metrics:
-            made[f"throughput (GB/s)_{how}"] = groups["throughput (GB/s)"].agg(how)
+            made[f"throughput (GB/s)_{_word(how)}"] = groups["throughput (GB/s)"].agg(how)
         for metric in ("size_imbalance", "max_rank_dur (us)", "skew in start time",
                        "skew in end time"):  # fmt: skip
             for how in ("mean", "max"):
@@ -190,6 +190,11 @@ class NcclAnalyser:
         if ranks > _MANY_RANKS:
             logger.warning("The heat map of %d ranks has up to %d rows.", ranks, ranks * ranks)
         return _collectives.heatmap(self._long(), self.dtype2bytes)
+
+
+def _word(how):
+    """What pandas calls a way to aggregate, which may be a function: np.mean is "mean"."""
+    return how if isinstance(how, str) else pd.Series([0.0]).groupby([0]).agg([how]).columns[0]
 
 
 def _longest_first(frame, column):

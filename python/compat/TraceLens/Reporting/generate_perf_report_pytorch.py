@@ -95,10 +95,12 @@ def report(options, inference):
         gpu_arch_platform=options["gpu_arch_platform"], gpu_arch=options["gpu_arch"])  # fmt: skip
     own = options["extension_file"] is not None or options["enable_origami"] or has_own_models()
     own = own or options.get("augmented_tree") is not None
+    micro_idle = options["micro_idle_thresh_us"]
+    own = own or (micro_idle is not None and micro_idle != int(micro_idle))  # the core counts whole ones
     sheets = _assembled(options, arch, inference) if own else _native(options, arch, inference)
     workbook = options["output_xlsx_path"]
     if workbook is None and options["output_csvs_dir"] is None:
-        workbook = beside_or_here(path.rpartition(".json")[0] + "_perf_report.xlsx")
+        workbook = beside_or_here((path.rpartition(".json")[0] or path) + "_perf_report.xlsx")
     write_sheets(sheets, workbook, options["output_csvs_dir"])
     return sheets
 
@@ -121,7 +123,7 @@ def _native(options, arch, inference):
         "without": without,
         "also": ["overlap"] if options["include_overlap_info"] else [],
         "include_unlinked": options["include_unlinked_kernels"],
-        "micro_idle_us": options["micro_idle_thresh_us"],
+        "micro_idle_us": None if options["micro_idle_thresh_us"] is None else int(options["micro_idle_thresh_us"]),
         "short_kernel_us": float(options["short_kernel_threshold_us"]),
         "histogram_bins": options["short_kernel_histogram_bins"],
         "top_short_kernels": options["topk_short_kernels"],
