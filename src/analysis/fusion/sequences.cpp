@@ -138,7 +138,7 @@ Table kernel_sequences(const FusionInput& input, const SequenceOptions& options)
     for (const GpuPosition at : kernels) names.push_back(input.gpu(at).name);
     Sequence& sequence = sequences.at(unit, std::move(names));
     ++sequence.count;
-    std::int64_t last_end = 0;
+    std::int64_t last_end = input.gpu(kernels.front()).end_ns;
     for (const GpuPosition at : kernels) {
       sequence.gpu_ns = plus_ns(sequence.gpu_ns, input.dur_ns(at));
       if (static_cast<double>(input.dur_ns(at)) < short_ns) ++sequence.short_kernels;

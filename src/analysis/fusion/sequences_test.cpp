@@ -45,6 +45,21 @@ TEST_F(KernelSequences, UnitsOfOneNameAndTheSameKernelsAreOneRow) {
   EXPECT_EQ(kernel_sequences(input, {.fewest = 3}).rows(), 0u);
 }
 
+// A clock may begin anywhere.
+TEST(KernelSequencesBeforeZero, HaveTheSameGaps) {
+  TestTrace t;
+  t.op("aten::linear", -990, 30);
+  t.launch("cudaLaunchKernel", -985, 1, {.name = "gemm", .ts = -900, .dur = 20});
+  t.launch("cudaLaunchKernel", -980, 1, {.name = "bias", .ts = -875, .dur = 5});
+  const Trace trace = t.finish();
+  const TraceFacts facts{trace};
+  OpInput ops{facts, {.edition = Edition::kExtended}};
+  const HostRanges ranges{trace};
+  const OpPlaces places{trace, facts.tree(), ranges};
+  const FusionInput input{facts, ops, places};
+  EXPECT_THAT(column(kernel_sequences(input), "gap_ms"), ElementsAre("0.005"));
+}
+
 TEST_F(KernelSequences, AsHtaEachInstanceOfAModuleIsApart) {
   const Trace trace = t_.finish();
   const TraceFacts facts{trace, {.python_frames = true}};

@@ -124,10 +124,12 @@ std::span<const HostStep> HostWork::steps() const {
 }
 
 std::size_t HostWork::step_at(std::int64_t ns) const {
-  const std::span<const HostStep> all = steps();
-  const auto after = std::ranges::upper_bound(all, ns, {}, &HostStep::start_ns);
-  if (after == all.begin() || (after - 1)->end_ns < ns) return all.size();
-  return static_cast<std::size_t>(after - 1 - all.begin());
+  const OpenSteps& open = open_steps_.get([this] {
+    std::vector<Interval> times;
+    for (const HostStep& step : steps()) times.push_back({step.start_ns, plus_ns(step.end_ns, 1)});
+    return OpenSteps{times};
+  });
+  return open.at(ns);
 }
 
 const HostRanges& HostWork::ranges() const { return facts_.host_ranges(); }

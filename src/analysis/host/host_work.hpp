@@ -13,6 +13,7 @@
 #include <tracelens/trace.hpp>
 #include <vector>
 
+#include "analysis/kit/open_steps.hpp"
 #include "facts/calls.hpp"
 #include "facts/host_ranges.hpp"
 #include "facts/once.hpp"
@@ -58,7 +59,7 @@ class HostWork {
   [[nodiscard]] std::span<const EventId> calls() const { return calls_; }
 
   [[nodiscard]] std::span<const HostStep> steps() const;  // by start; at least one
-  // The last step that is open at a time; steps().size(): none.
+  // Of the steps that are open at a time, or end then, the one that began last; steps().size(): none.
   [[nodiscard]] std::size_t step_at(std::int64_t ns) const;
 
   [[nodiscard]] const HostRanges& ranges() const;
@@ -74,6 +75,7 @@ class HostWork {
   std::int64_t origin_ns_ = 0;
   bool several_devices_ = false;
   mutable Once<std::vector<HostStep>> steps_;
+  mutable Once<OpenSteps> open_steps_;
 };
 
 }  // namespace tracelens

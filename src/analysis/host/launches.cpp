@@ -35,6 +35,8 @@ std::unordered_map<std::uint32_t, std::int64_t> contended_ns(const HostWork& wor
     const CallClass kind = work.class_of(call);
     if (kind != CallClass::kLaunch && kind != CallClass::kAlloc && kind != CallClass::kFree)
       continue;
+    // Ends come before starts of the same time: a call of no length would end before it began.
+    if (duration_of(trace, call) <= 0) continue;
     bounds.push_back({trace.ts_ns()[call.row], true, call});
     bounds.push_back({end_of(trace, call), false, call});
   }

@@ -64,8 +64,12 @@ QueueLengths queue_lengths(const HostWork& work) {
     const GpuJob& job = work.jobs()[at];
     const std::uint32_t lane = lanes.at({job.device, job.stream});
     out.lane_of[at] = lane;
-    changes.push_back({lane, trace.ts_ns()[job.call.row], false, job.call, at});
-    changes.push_back({lane, trace.ts_ns()[job.gpu.row], true, job.gpu, at});
+    const std::int64_t joins_ns = trace.ts_ns()[job.call.row],
+                       starts_ns = trace.ts_ns()[job.gpu.row];
+    // Work that seems to start before its call leaves when it joins, so that it is not left over.
+    if (starts_ns < joins_ns) ++out.lanes[lane].below_zero;
+    changes.push_back({lane, joins_ns, false, job.call, at});
+    changes.push_back({lane, std::max(starts_ns, joins_ns), true, job.gpu, at});
   }
   std::sort(changes.begin(), changes.end());
   std::int64_t length = 0;
@@ -75,10 +79,8 @@ QueueLengths queue_lengths(const HostWork& work) {
     if (!change.leaves) {
       out.at_launch[change.job] = ++length;
       lane.most = std::max(lane.most, length);
-    } else if (length > 0) {
-      --length;
     } else {
-      ++lane.below_zero;
+      --length;
     }
     lane.changes.push_back({change.ts_ns, length});
   }

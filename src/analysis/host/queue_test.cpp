@@ -47,7 +47,20 @@ TEST(QueueLength, WorkThatSeemsToStartBeforeItsCallIsCountedAndNotNegative) {
   const HostWork work{facts};
   const QueueLengths queues = queue_lengths(work);
   EXPECT_EQ(queues.lanes[0].below_zero, 1);
-  EXPECT_EQ(queues.lanes[0].changes[0].length, 0);
+  EXPECT_EQ(queues.lanes[0].changes.back().length, 0);
+}
+
+TEST(QueueLength, ItIsNotLeftOverForTheRestOfTheTrace) {
+  TestTrace t;
+  for (int i = 0; i < 3; ++i)
+    t.launch("cudaLaunchKernel", 100.0 * i + 10, 2,
+             {.ts = i == 0 ? 5.0 : 100.0 * i + 60, .dur = 1});
+  const Trace trace = t.finish();
+  const TraceFacts facts{trace};
+  const HostWork work{facts};
+  const QueueLengths queues = queue_lengths(work);
+  EXPECT_EQ(queues.at_launch, (std::vector<std::int64_t>{1, 1, 1}));
+  EXPECT_EQ(queues.lanes[0].changes.back().length, 0);
 }
 
 TEST(QueueBlocked, LongCallsOnAFullQueueAreBlocked) {
@@ -107,6 +120,18 @@ TEST(LaunchSummary, CallsOfSeveralThreadsAtOnceOverlap) {
   const HostWork work{facts};
   const Table table = launch_summary(work, launches_of(work, queue_lengths(work)));
   EXPECT_DOUBLE_EQ(table.column("overlapping_launch_ms").reals()[0], (6 + 6 + 2) / 1e3);
+}
+
+TEST(LaunchSummary, ACallOfNoLengthOverlapsNothing) {
+  TestTrace t;
+  t.launch("cudaLaunchKernel", 0, 10, {.ts = 20, .dur = 1}, 1);
+  t.launch("cudaLaunchKernel", 4, 10, {.ts = 22, .dur = 1}, 2);
+  t.launch("cudaLaunchKernel", 50, 0, {.ts = 60, .dur = 1}, 1);
+  const Trace trace = t.finish();
+  const TraceFacts facts{trace};
+  const HostWork work{facts};
+  const Table table = launch_summary(work, launches_of(work, queue_lengths(work)));
+  EXPECT_DOUBLE_EQ(table.column("overlapping_launch_ms").reals()[0], (6 + 6) / 1e3);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <numeric>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -126,7 +127,8 @@ class Surroundings {
 class WaitedFor {
  public:
   explicit WaitedFor(const HostWork& work) : work_{work} {
-    by_end_.assign(work.launched().begin(), work.launched().end());
+    by_end_.resize(work.jobs().size());
+    std::iota(by_end_.begin(), by_end_.end(), 0U);
     std::ranges::stable_sort(by_end_, {}, [this](std::uint32_t job) { return end_ns(job); });
     // Where the profiler recorded what a call waited for: the stream, by the id of the call.
     const Trace& trace = work.trace();
@@ -154,7 +156,8 @@ class WaitedFor {
     for (int tries = 0; at != by_end_.begin() && tries < kMostTries; ++tries) {
       const GpuJob& job = work_.jobs()[*--at];
       if (end_of(trace, job.gpu) <= time.start) break;
-      if (trace.ts_ns()[job.call.row] < time.start &&
+      // Where the launch is not in the trace, it came before the recording.
+      if ((!job.call.valid() || trace.ts_ns()[job.call.row] < time.start) &&
           (stream == streams_.end() || stream->second == job.stream))
         return job.gpu;
     }
@@ -167,7 +170,7 @@ class WaitedFor {
   }
 
   const HostWork& work_;
-  std::vector<std::uint32_t> by_end_;  // jobs with a call
+  std::vector<std::uint32_t> by_end_;  // places among the jobs
   std::unordered_map<std::int64_t, std::int64_t> streams_;
 };
 
@@ -244,11 +247,8 @@ SyncCalls sync_calls_of(const HostWork& work, const GpuGaps& gaps) {
   if (work.sync_calls().empty()) return syncs;
   const Surroundings surroundings{work};
   const WaitedFor waited_for{work};
-  std::unordered_map<std::uint32_t, std::int64_t> idle_after;  // by call
-  for (const DrainedGap& gap : gaps.drained) {
-    std::int64_t& ns = idle_after[gap.call.row];
-    ns = plus_ns(ns, length(gap.time));
-  }
+  std::unordered_map<std::uint32_t, std::vector<Interval>> idle_after;  // by call, of all GPUs
+  for (const DrainedGap& gap : gaps.drained) idle_after[gap.call.row].push_back(gap.time);
   std::unordered_map<std::uint32_t, Copy> copies;  // by GPU event
   for (const Copy& copy : copies_of(work)) copies.emplace(copy.gpu.row, copy);
   constexpr std::int64_t kFewBytes = 1024;
@@ -268,7 +268,7 @@ SyncCalls sync_calls_of(const HostWork& work, const GpuGaps& gaps) {
       sync.waited_ns = minus_ns(end_of(trace, sync.waited_for), trace.ts_ns()[call.row]);
     if (const auto idle = idle_after.find(call.row); idle != idle_after.end()) {
       sync.drained = true;
-      sync.idle_after_ns = idle->second;
+      sync.idle_after_ns = length(merge(std::move(idle->second)));
     }
     sync.copy = surroundings.copy_in(sync.range);
     if (const auto copy = copies.find(sync.copy.row); copy != copies.end()) {

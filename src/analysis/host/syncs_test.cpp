@@ -88,6 +88,46 @@ TEST(SyncCalls, WorkLaunchedDuringTheWaitIsNotWhatItWaitedFor) {
   EXPECT_EQ(sync_calls_of(work, gpu_gaps_of(work, -1)).calls[0].waited_ns, 15'000);
 }
 
+TEST(SyncCalls, WorkWhoseLaunchIsNotInTheTraceWasLaunchedBefore) {
+  TestTrace t;
+  t.gpu({.ts = 5, .dur = 25}, 4711);
+  t.runtime("cudaDeviceSynchronize", 10, 21);
+  const Trace trace = t.finish();
+  const TraceFacts facts{trace};
+  const HostWork work{facts};
+  EXPECT_EQ(sync_calls_of(work, gpu_gaps_of(work, -1)).calls[0].waited_ns, 20'000);
+}
+
+TEST(SyncCalls, TimeInWhichTwoGpusAreIdleCountsOnce) {
+  TestTrace t;
+  for (const int device : {0, 1})
+    t.launch("cudaLaunchKernel", 10.0 + 20 * device, 5, {.ts = 100, .dur = 100, .device = device});
+  t.runtime("cudaDeviceSynchronize", 90, 120);
+  for (const int device : {0, 1})
+    t.launch("cudaLaunchKernel", 300.0 + 20 * device, 5, {.ts = 400, .dur = 9, .device = device});
+  const Trace trace = t.finish();
+  const TraceFacts facts{trace};
+  const HostWork work{facts};
+  const GpuGaps gaps = gpu_gaps_of(work, -1);
+  EXPECT_EQ(gaps.drained.size(), 2u);
+  EXPECT_EQ(sync_calls_of(work, gaps).calls[0].idle_after_ns, 200'000);
+}
+
+TEST(HostSteps, AfterAMarkInsideAnotherTheOuterOneIsOpen) {
+  TestTrace t;
+  t.event(Category::kUserAnnotation, "ProfilerStep#1", 0, 100);
+  t.event(Category::kUserAnnotation, "ProfilerStep#1", 10, 40, 2);
+  t.launch("cudaLaunchKernel", 60, 2, {.ts = 70, .dur = 10});
+  const Trace trace = t.finish();
+  const TraceFacts facts{trace};
+  const HostWork work{facts};
+  ASSERT_EQ(work.steps().size(), 2u);
+  EXPECT_EQ(work.step_at(20'000), 1u);
+  EXPECT_EQ(work.step_at(60'000), 0u);
+  EXPECT_EQ(work.step_at(100'000), 0u);  // ends then
+  EXPECT_EQ(work.step_at(100'001), 2u);
+}
+
 TEST(UserFrames, AreNeitherBuiltInNorTheFrameworks) {
   EXPECT_TRUE(is_user_frame("train.py(7): step"));
   EXPECT_TRUE(is_user_frame("/home/me/pytorch/model.py(7): step"));

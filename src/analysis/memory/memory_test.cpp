@@ -23,6 +23,7 @@ class MemoryTrace : public TestTrace {
   void free(std::int64_t address, double ts, int tid = 1) {
     change(address, -blocks_[address], ts, tid);
   }
+  void free_of_before(std::int64_t bytes, double ts) { change(-1, -bytes, ts, 1); }
   void lose(std::int64_t bytes) { total_ += bytes; }  // an event that was not recorded
 
  private:
@@ -64,6 +65,22 @@ TEST(Memory, TotalsPeakAndWhatWasThereBefore) {
   EXPECT_EQ(devices[0].fragmentation(), 3200);
   EXPECT_EQ(devices[0].allocs, 3);
   EXPECT_EQ(devices[0].violations, 0);
+}
+
+TEST(Memory, ThePeakMayBeWhatWasThereBefore) {
+  MemoryTrace t{1000};
+  t.op("first", 0, 1);
+  t.free_of_before(400, 10);
+  t.alloc(1, 100, 20);
+  const Trace trace = t.finish();
+  const auto devices = memory_devices(trace);
+  ASSERT_EQ(devices.size(), 1u);
+  EXPECT_FALSE(devices[0].peak);
+  EXPECT_EQ(devices[0].peak_allocated, 1000);
+  EXPECT_EQ(devices[0].peak_ts_ns, 10'000);
+  const Table peak = memory_owners(TraceFacts{trace}, devices).peak;
+  ASSERT_EQ(peak.rows(), 1u);
+  EXPECT_EQ(peak.column("category").texts()[0], block_use_name(BlockUse::kBeforeTrace));
 }
 
 TEST(Memory, EventsCountByTheirTimesAndALostOneShows) {

@@ -113,7 +113,8 @@ std::vector<MemoryOwner> owners_at_peak(const DeviceMemory& device,
   Owners owners{device, places};
   std::int64_t known = 0;
   for (const MemoryBlock& block : blocks) {
-    if (block.born > device.peak || block.freed <= device.peak) continue;
+    if (!device.peak) break;  // no block was handed out yet
+    if (block.born > *device.peak || block.freed <= *device.peak) continue;
     known += block.bytes;
     owners.add(block);
   }

@@ -35,16 +35,20 @@ void sum_up(const Trace& trace, DeviceMemory& memory) {
   for (std::size_t place = 0; place < memory.order.size(); ++place) {
     const std::uint32_t at = memory.order[place];
     const MemoryChange& change = column.values()[at];
-    if (place == 0)
+    if (place == 0) {
       memory.initial = std::max<std::int64_t>(change.allocated - change.bytes, 0);
-    else if (before + change.bytes != change.allocated)
+      memory.peak_ts_ns = trace.ts_ns()[column.rows()[at]];
+      memory.peak_allocated = memory.initial;
+      memory.reserved_at_peak = change.reserved;
+    } else if (before + change.bytes != change.allocated) {
       ++memory.violations;
+    }
     before = change.allocated;
     if (change.bytes > 0) ++memory.allocs;
     if (change.bytes < 0) ++memory.frees;
     memory.allocated_bytes += static_cast<double>(std::max<std::int64_t>(change.bytes, 0));
     memory.peak_reserved = std::max(memory.peak_reserved, change.reserved);
-    if (place > 0 && change.allocated <= memory.peak_allocated) continue;
+    if (change.allocated <= memory.peak_allocated) continue;
     memory.peak = place;
     memory.peak_ts_ns = trace.ts_ns()[column.rows()[at]];
     memory.peak_allocated = change.allocated;

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <tracelens/trace.hpp>
 #include <vector>
@@ -17,7 +18,8 @@ struct DeviceMemory {
   std::vector<std::uint32_t> order;  // positions in Trace::memory_changes(), by time
 
   std::int64_t initial = 0;  // in use before the first event
-  std::size_t peak = 0;      // place in `order` of the first maximum of what is in use
+  // Place in `order` of the first maximum of what is in use; none: it was before the first event.
+  std::optional<std::size_t> peak;
   std::int64_t peak_ts_ns = 0, peak_allocated = 0, reserved_at_peak = 0;
   std::int64_t peak_reserved = 0;
   std::int64_t allocs = 0, frees = 0, violations = 0;  // lost events show as a total that jumps

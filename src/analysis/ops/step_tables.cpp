@@ -8,18 +8,16 @@
 #include "analysis/kit/cells.hpp"
 #include "analysis/kit/group_rows.hpp"
 #include "analysis/kit/group_stats.hpp"
+#include "analysis/kit/open_steps.hpp"
 #include "tree/time_math.hpp"
 
 namespace tracelens {
 namespace {
 
-// The step that is open at a time: its index, or steps.size() between two steps.
-std::size_t step_at(std::span<const Step> steps, std::int64_t ns) {
-  const auto after = std::ranges::upper_bound(steps, ns, {}, &Step::ts_ns);
-  if (after == steps.begin()) return steps.size();
-  const Step& step = *(after - 1);
-  if (ns >= end_of(step.ts_ns, step.dur_ns)) return steps.size();
-  return static_cast<std::size_t>(after - steps.begin()) - 1;
+OpenSteps open_steps(std::span<const Step> steps) {
+  std::vector<Interval> times;
+  for (const Step& step : steps) times.push_back({step.ts_ns, end_of(step.ts_ns, step.dur_ns)});
+  return OpenSteps{times};
 }
 
 // When a GPU event was asked for: the start of its launch, or its own where there is none.
@@ -30,12 +28,13 @@ std::int64_t asked_at(const Trace& trace, const Tree& tree, EventId gpu_event) {
 
 }  // namespace
 
-Table gpu_timeline_by_step(const TraceFacts& facts, std::span<const Step> steps) {
+Table gpu_timeline_by_step(const TraceFacts& facts, std::span<const Step> steps,
+                           bool include_unlinked) {
   const Tree& tree = facts.tree();
+  const OpenSteps open = open_steps(steps);
   std::vector<std::vector<EventId>> events(steps.size());
-  for (const EventId event : facts.gpu_events(false).events)
-    if (const std::size_t step = step_at(steps, asked_at(facts.trace(), tree, event));
-        step < steps.size())
+  for (const EventId event : facts.gpu_events(include_unlinked).events)
+    if (const std::size_t step = open.at(asked_at(facts.trace(), tree, event)); step < steps.size())
       events[step].push_back(event);
 
   const ColumnSpec columns[] = {
@@ -67,10 +66,11 @@ Table ops_by_step(OpInput& input, std::span<const Step> steps) {
     std::int64_t calls = 0, sum_ns = 0;
     std::vector<std::int64_t> by_step;
   };
+  const OpenSteps open = open_steps(steps);
   Grouped<Op> grouped;
   std::int64_t all_ns = 0;
   for (const Launcher& op : input.launches.parts()) {
-    const std::size_t step = step_at(steps, trace.ts_ns()[op.event.row]);
+    const std::size_t step = open.at(trace.ts_ns()[op.event.row]);
     if (step == steps.size()) continue;
     Op& row = grouped.at({trace.names()[op.event.row].row, op.category},
                          [&] { return Op{.first = &op, .by_step = {}}; });

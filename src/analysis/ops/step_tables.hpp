@@ -12,7 +12,8 @@
 namespace tracelens {
 
 // One row per step. `steps` must be in order of time.
-[[nodiscard]] Table gpu_timeline_by_step(const TraceFacts& facts, std::span<const Step> steps);
+[[nodiscard]] Table gpu_timeline_by_step(const TraceFacts& facts, std::span<const Step> steps,
+                                         bool include_unlinked = false);
 
 // One row per op: its GPU time in a step, and in which step it took longest.
 [[nodiscard]] Table ops_by_step(OpInput& input, std::span<const Step> steps);

@@ -41,6 +41,20 @@ TEST_F(StepTables, WorkBelongsToTheStepThatLaunchedIt) {
   EXPECT_EQ(column(table, "idle ms"), (Texts{"0.08", "0.0"}));
 }
 
+TEST(StepTablesOfUnlinkedWork, ItBelongsToTheStepInWhichItRuns) {
+  TestTrace t;
+  t.event(Category::kUserAnnotation, "ProfilerStep#1", 0, 100);
+  t.op("aten::mm", 10, 10);
+  t.launch("cudaLaunchKernel", 12, 1, {.name = "gemm", .ts = 20, .dur = 10});
+  t.gpu({.name = "stray", .ts = 50, .dur = 10}, 4711);
+  const Trace trace = t.finish();
+  const TraceFacts facts{trace};
+  EXPECT_EQ(cell(gpu_timeline_by_step(facts, facts.steps()), "GPU events", 0), "1");
+  const Table all = gpu_timeline_by_step(facts, facts.steps(), true);
+  EXPECT_EQ(cell(all, "GPU events", 0), "2");
+  EXPECT_EQ(cell(all, "computation ms", 0), "0.02");
+}
+
 TEST_F(StepTables, AnOpNamesTheStepInWhichItTookLongest) {
   OpInput input{*facts_, {}};
   const Table table = ops_by_step(input, facts_->steps());

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
+#include <vector>
 
 #include "io/parallel.hpp"
 
@@ -115,9 +117,14 @@ class Collector {
       take_modelled(node, top);
       return false;
     }
-    const OpRow* backward = sole_backward(node);
-    if (backward != nullptr && !model_below_[node.row]) {
-      take_backward(node, top, *backward);
+    const BackwardPart part = backward_part(node);
+    // Beside ops with a model the rest of a backward op is one op, for the answer is one.
+    if (part.figures != nullptr && part.op.valid() && model_below_[part.op.row]) {
+      rests_.try_emplace(part.op.row, Rest{.top = top});
+      return true;
+    }
+    if (part.figures != nullptr && !model_below_[node.row]) {
+      take_backward(node, top, *part.figures);
       return false;
     }
     if (model_below_[node.row]) return true;
@@ -167,8 +174,9 @@ class Collector {
   void answer_by(UnifiedOp& op, const OpRow& backward) {
     op.has_model = true;
     op.category = input_.categories.id_of(input_.models.info(backward.event)->backward_category);
-    op.row.busy_ns = backward.busy_ns;
     op.row.answer = backward.answer;
+    // The reference has the time of all that ran in the wrapper, once more.
+    if (input_.options.edition == Edition::kReference) op.row.busy_ns = backward.busy_ns;
   }
 
   void take_plain(NodeId node, NodeId top) { add(op_of(node, top)); }
@@ -186,20 +194,46 @@ class Collector {
     ops_.push_back(op);
   }
 
-  // The backward figures of the forward op that this op's autograd wrapper is linked to, when this
-  // is the wrapper's only op with GPU work and a model can tell; else null.
-  const OpRow* sole_backward(NodeId node) {
+  // The backward figures of the forward op that this op's autograd wrapper is linked to, when the
+  // wrapper has only one op with GPU work and a model can tell; else null.
+  struct BackwardPart {
+    const OpRow* figures = nullptr;
+    NodeId op;  // that op, where it is this one or around it; not asked for by the reference
+  };
+  BackwardPart backward_part(NodeId node) {
     const NumberedSet& wrappers = input_.wrappers.nodes();
     NodeId above = tree_.parent(node);
     for (int level = 0; above.valid() && level < kWrapperLevels; ++level) {
       if (wrappers.contains(above.row)) {
         std::optional<Backward>& known = backward_[wrappers.number_of(above.row)];
         if (!known) known = backward_below(above);
-        return known->get();
+        if (*known == nullptr || input_.options.edition == Edition::kReference)
+          return {known->get(), {}};
+        // Other ops of the wrapper, which sum up gradients, say, have no part in its figures.
+        const NodeId op = named_op(node, above);
+        return {op.valid() ? known->get() : nullptr, op};
       }
       above = tree_.parent(above);
     }
-    return nullptr;
+    return {};
+  }
+
+  // The outermost from a node up to its wrapper that is named in the wrapper's name; where none is,
+  // the node. Invalid: none.
+  [[nodiscard]] NodeId named_op(NodeId node, NodeId wrapper) const {
+    const std::optional<std::string_view> name = name_in(wrapper);
+    if (!name) return node;
+    NodeId found;
+    for (; node != wrapper; node = tree_.parent(node))
+      if (trace_.name(tree_.event(node)) == *name) found = node;
+    return found;
+  }
+  // "MmBackward0" of "autograd::engine::evaluate_function: MmBackward0".
+  [[nodiscard]] std::optional<std::string_view> name_in(NodeId wrapper) const {
+    const std::string_view name = trace_.name(tree_.event(wrapper));
+    const std::size_t colon = name.find(": ");
+    if (colon == name.npos) return std::nullopt;
+    return name.substr(colon + 2);
   }
 
   // What a model tells of a wrapper's forward op; null where more than one op would share it.
@@ -216,17 +250,14 @@ class Collector {
   // Ops with GPU work below a wrapper, reached through ops only; of those only the ones named
   // after ": " in the wrapper's name, when it has that.
   int ops_with_work(NodeId wrapper) const {
-    std::string_view name = trace_.name(tree_.event(wrapper));
-    const std::size_t colon = name.find(": ");
-    const bool any_name = colon == name.npos;
-    if (!any_name) name.remove_prefix(colon + 2);
+    const std::optional<std::string_view> name = name_in(wrapper);
     int count = 0;
     for (std::uint32_t i = wrapper.row + 1; i < tree_.end(wrapper).row;) {
       if (!tree_.is_op({i}) || tree_.gpu_count({i}) == 0) {
         i = tree_.end({i}).row;
         continue;
       }
-      if (any_name || trace_.name(tree_.event({i})) == name) ++count;
+      if (!name || trace_.name(tree_.event({i})) == *name) ++count;
       ++i;
     }
     return count;
@@ -253,7 +284,35 @@ class Collector {
     for (const auto& [call, position] : by_call)
       add_synthetic(tree_.parent(tree_.node(launches_.gpu_events()[position].event)), position);
     for (const GpuPosition position : of_ops)
-      add_synthetic(tree_.nearest_op(tree_.node(launches_.gpu_events()[position].event)), position);
+      if (const NodeId op = backward_part(caller_of(position)).op; op.valid())
+        rests_[op.row].positions.push_back(position);
+    for (const GpuPosition position : of_ops) {
+      const NodeId caller = caller_of(position);
+      const BackwardPart part = backward_part(caller);
+      if (part.op.valid())
+        add_rest(part);
+      else
+        add_synthetic(caller, position);
+    }
+  }
+  [[nodiscard]] NodeId caller_of(GpuPosition position) const {
+    return tree_.nearest_op(tree_.node(launches_.gpu_events()[position].event));
+  }
+
+  // What the ops with a model below a backward op left of it; once.
+  void add_rest(const BackwardPart& part) {
+    Rest& rest = rests_[part.op.row];
+    if (rest.positions.empty()) return;
+    std::ranges::sort(rest.positions);
+    const EventId event = tree_.event(part.op);
+    UnifiedOp op{.row = input_.ops.plain(event, part.op, rest.positions),
+                 .name = trace_.names()[event.row],
+                 .kernel = {},
+                 .uid = event.row,
+                 .top = rest.top};
+    answer_by(op, *part.figures);
+    add(op);
+    rest.positions.clear();
   }
 
   void add_synthetic(NodeId caller, GpuPosition position) {
@@ -266,7 +325,7 @@ class Collector {
                  .uid = next_uid_++,
                  .category = synthetic_category(caller, event, kernel),
                  .top = {}};
-    if (const OpRow* backward = sole_backward(caller)) answer_by(op, *backward);
+    if (const OpRow* const backward = backward_part(caller).figures) answer_by(op, *backward);
     add(op);
   }
 
@@ -293,6 +352,11 @@ class Collector {
   std::vector<bool> model_below_, launches_itself_, visited_;  // by node
   std::vector<bool> covered_;                                  // by GPU position
   std::vector<std::optional<Backward>> backward_;  // by number of the wrapper; none: not asked yet
+  struct Rest {
+    NodeId top;
+    std::vector<GpuPosition> positions = {};
+  };
+  std::unordered_map<std::uint32_t, Rest> rests_;  // by node of a backward op
   KeyIndex synthetic_;
   std::vector<std::uint32_t> synthetic_categories_;
   std::vector<GpuPosition> positions_;

@@ -2,7 +2,8 @@
 //   const std::vector<UnifiedOp> ops = collect_unified_ops(input);
 // Going down the call tree, the first op with a model is taken with everything below it; where no
 // model is to be found below, the op that launches the work. A backward op without a model of its
-// own is answered by the model of the forward op it is linked to, when it is the only one to be.
+// own is answered by the model of the forward op it is linked to, when it is the only one to be; of
+// its GPU work it has what ops with a model below it do not account for.
 // Each GPU event that ends up with no op gets a synthetic one: "caller->kernel (Synthetic Op)".
 #pragma once
 

@@ -192,6 +192,49 @@ TEST(Unified, AKernelThatNoOpLaunchedDoesWhatItsNameSays) {
               ElementsAre("attention_fwd", "triton", "GEMM"));
 }
 
+// Attention in its own autograd function, whose backward pass sums up the gradients of shared heads.
+TestTrace attention_with_sums() {
+  Signature call;
+  const Value shape = Value::tuple({1, 8, 2, 16}), strides = Value::tuple({256, 32, 16, 1}),
+              none = Value::tuple({});
+  call.dims = Value::tuple({shape, shape, shape, none, none, none});
+  call.types = Value::tuple(
+      {"c10::BFloat16", "c10::BFloat16", "c10::BFloat16", "Scalar", "Scalar", "Scalar"});
+  call.strides = Value::tuple({strides, strides, strides, none, none, none});
+  call.concrete = Value::tuple({"", "", "", "0.", "0.25", "True"});
+  TestTrace t;
+  t.builder().set_sequence(t.op("FlashAttnFunc", 0, 20, call), 7);
+  t.launch("cudaLaunchKernel", 1, 1, {.name = "fwd", .ts = 100, .dur = 3});
+  const EventId wrapper =
+      t.op("autograd::engine::evaluate_function: FlashAttnFuncBackward", 200, 90, 2);
+  t.builder().set_sequence(wrapper, 7);
+  t.op("FlashAttnFuncBackward", 205, 50, 2);
+  t.launch("cudaLaunchKernel", 210, 1, {.name = "dot", .ts = 300, .dur = 2}, 2);
+  t.launch("cudaLaunchKernel", 212, 1, {.name = "bwd", .ts = 302, .dur = 60}, 2);
+  t.op("my::cast", 220, 5, 2);
+  t.launch("cudaLaunchKernel", 221, 1, {.name = "cast", .ts = 362, .dur = 4}, 2);
+  Signature sum;
+  sum.dims = Value::tuple({Value::tuple({8, 4}), Value::tuple({})});
+  sum.types = Value::tuple({"c10::BFloat16", ""});
+  sum.concrete = Value::tuple({"", ""});
+  t.op("aten::sum", 230, 5, sum, 2);
+  t.launch("cudaLaunchKernel", 231, 1, {.name = "reduce", .ts = 370, .dur = 1}, 2);
+  t.op("my::accumulate", 260, 5, 2);
+  t.launch("cudaLaunchKernel", 261, 1, {.name = "accumulate", .ts = 380, .dur = 5}, 2);
+  return t;
+}
+
+TEST(Unified, TheRestOfABackwardOpBesideOpsWithAModelIsAnsweredOnce) {
+  TestTrace t = attention_with_sums();
+  const Table table = unified(t, {.edition = Edition::kExtended});
+  EXPECT_THAT(column(table, "name"),
+              ElementsAre("FlashAttnFuncBackward", "my::accumulate", "FlashAttnFunc", "aten::sum"));
+  EXPECT_THAT(column(table, "Kernel Time (µs)_sum"), ElementsAre("66.0", "5.0", "3.0", "1.0"));
+  EXPECT_THAT(column(table, "has_perf_model"), ElementsAre("True", "False", "True", "True"));
+  EXPECT_NE(cell(table, "GFLOPS", 0), "");
+  EXPECT_EQ(cell(table, "op category", 0), "SDPA_bwd");
+}
+
 // A compiled region that launches a kernel itself, and a graph whose captured op was put below it.
 TEST(Unified, TheOpsOfAReplayedGraphAreFoundBelowItsLaunch) {
   TestTrace t;

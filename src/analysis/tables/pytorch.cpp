@@ -27,7 +27,7 @@ std::vector<Table> timeline(TableContext& c) { return tables(c.timeline().table)
 
 std::vector<Table> timeline_by_step(TableContext& c) {
   if (c.steps().empty()) return {};
-  return tables(gpu_timeline_by_step(c.facts, c.steps()));
+  return tables(gpu_timeline_by_step(c.facts, c.steps(), c.timeline_options().include_unlinked));
 }
 
 std::vector<Table> timeline_by_device(TableContext& c) {

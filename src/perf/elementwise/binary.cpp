@@ -1,6 +1,7 @@
 // binary.cpp: one output element from one element of each of two inputs, broadcast.
 // FLOPs = elements of the output; bytes = both inputs read, output written.
 #include <algorithm>
+#include <iterator>
 
 #include "perf/core/arguments.hpp"
 #include "perf/core/family_list.hpp"
@@ -24,11 +25,22 @@ Shape broadcast(const Shape& a, const Shape& b) {
   return Shape{std::move(out)};
 }
 
+// Ops whose result is bool, whatever they compare.
+bool compares(std::string_view op) {
+  constexpr std::string_view kComparisons[] = {"aten::eq",          "aten::ge",        "aten::gt",
+                                               "aten::le",          "aten::lt",        "aten::ne",
+                                               "aten::logical_and", "aten::logical_or"};
+  return std::ranges::find(kComparisons, op) != std::end(kComparisons);
+}
+
 // The size of a result whose type was not recorded. The reference takes the first operand's size
-// even if that is a scalar (O-15).
+// even if that is a scalar (O-15), and the wider one even if the
+// result replaces the first.
 std::optional<double> result_bytes(const Arguments& in, const Shape& a, const Shape& b,
                                    std::optional<double> a_bytes, std::optional<double> b_bytes) {
   if (!a_bytes || !b_bytes) return std::nullopt;
+  if (compares(in.call().name)) return in.bytes("bool");
+  if (in.edition() != kReference && in.call().name.ends_with('_')) return a_bytes;
   if (!a.empty() && !b.empty()) return std::max(*a_bytes, *b_bytes);
   return in.edition() == kReference || !a.empty() ? a_bytes : b_bytes;
 }

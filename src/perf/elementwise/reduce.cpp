@@ -30,17 +30,24 @@ std::string reduce_type(std::string_view name) {
   return "sum";
 }
 
+// Of two arguments the second is the type of the result; dimensions come with more.
+bool takes_type_alone(std::string_view op) {
+  return op == "aten::sum" || op == "aten::mean" || op == "aten::prod";
+}
+
 // The dimensions to reduce: the last list or integer among the arguments after the input; none: all
 // of them. Traces hold arguments as text, which the reference does not look into, so there every
 // reduction comes down to one element (O-16).
 std::vector<std::int64_t> reduced_dims(const Arguments& in) {
+  const std::string_view op = in.call().name;
   for (std::size_t slot = in.concrete_size(); slot-- > 1;) {
+    if (in.edition() != kReference && in.concrete_size() == 2 && takes_type_alone(op)) break;
     const Value& value = in.concrete(slot);
     if (auto dims = as_ints(value)) return *std::move(dims);
     if (in.edition() == kReference || !value.is_text()) continue;
     if (auto dims = parse_ints(value.as_text())) return *std::move(dims);
     // A lone integer is a dimension in slot 1, but for norms, whose order stands there.
-    if (slot == 1 && reduce_type(in.call().name) != "norm")
+    if (slot == 1 && reduce_type(op) != "norm")
       if (const auto dim = parse_int(value.as_text())) return {*dim};
   }
   return {};

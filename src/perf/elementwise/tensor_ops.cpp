@@ -125,10 +125,16 @@ Work join(const Arguments& in) {
 
 // --- indexing ---
 
-Work picked(const Arguments& in, double out, double indices, double passes) {
+// `moved`: elements read and written, without the indices.
+Work picked(const Arguments& in, double out, double indices, double moved) {
   return finish(
-      in, 0, plus(times(passes * out, in.bytes(in.type(0))), indices * kIndexBytes), 0,
+      in, 0, plus(times(moved, in.bytes(in.type(0))), indices * kIndexBytes), 0,
       {{"num_elements", count(out)}, {"num_indices", count(indices)}, {"dtype", in.type(0)}});
+}
+
+// What is read of a table is at most the table, however often its elements are asked for.
+Work looked_up(const Arguments& in, double out, double indices) {
+  return picked(in, out, indices, std::min(out, in.shape(0).elements()) + out);
 }
 
 double per_index(const Arguments& in, std::int64_t dim) {
@@ -142,13 +148,13 @@ double per_index(const Arguments& in, std::int64_t dim) {
 // table, dimension, indices
 Work index_select(const Arguments& in) {
   const double indices = in.shape(2).elements();
-  return picked(in, indices * per_index(in, in.integer(1)), indices, 2);
+  return looked_up(in, indices * per_index(in, in.integer(1)), indices);
 }
 
 // table, indices
 Work embedding(const Arguments& in) {
   const double indices = in.shape(1).elements();
-  return picked(in, indices * per_index(in, 0), indices, 2);
+  return looked_up(in, indices * per_index(in, 0), indices);
 }
 
 // gradient, indices, rows of the table: every row of the result is written
@@ -165,17 +171,17 @@ Work embedding_backward(const Arguments& in) {
 // input, dimension, indices
 Work gather(const Arguments& in) {
   const double indices = in.shape(2).elements();
-  return picked(in, indices, indices, 2);
+  return looked_up(in, indices, indices);
 }
 
 // target, dimension, indices, source: source read, target written; adding reads the target too
 Work scatter(const Arguments& in) {
   const double indices = in.shape(2).elements();
-  return picked(in, indices, indices, 2);
+  return picked(in, indices, indices, 2 * indices);
 }
 Work scatter_add(const Arguments& in) {
   const double indices = in.shape(2).elements();
-  return picked(in, indices, indices, 3);
+  return picked(in, indices, indices, 3 * indices);
 }
 
 // input, list of index tensors, which replace the leading dimensions
@@ -191,13 +197,13 @@ Work index(const Arguments& in) {
   }
   if (lists.size() > table.rank()) fail("more indices than dimensions");
   const double each = table.elements(lists.size());
-  return picked(in, indices * each, indices * static_cast<double>(lists.size()), 2);
+  return looked_up(in, indices * each, indices * static_cast<double>(lists.size()));
 }
 
 // target, indices, values
 Work index_put(const Arguments& in) {
   const double values = in.shape(2).elements();
-  return picked(in, values, values, in.text_or_empty(3) == "True" ? 3 : 2);
+  return picked(in, values, values, (in.text_or_empty(3) == "True" ? 3 : 2) * values);
 }
 
 // --- order ---

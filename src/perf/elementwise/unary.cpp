@@ -23,13 +23,15 @@ std::optional<double> sum_of(std::optional<double> a, std::optional<double> b) {
 
 // Argument 0 is read, argument 1, if it is a tensor, is written. For aten::copy_ these are the
 // destination and the source, which comes to the same sum (O-13).
-Work plain(const Arguments& in, bool counts_flops) {
+Work plain(const Arguments& in, bool counts_flops, std::string_view result_type = "") {
   in.forward_only();
   const Shape shape = in.shape(0);
   const bool has_out = in.size() > 1 && in.has_tensor(1);
   const Value out_type = has_out ? Value{in.type(1)} : Value{};
   const auto in_bytes = in.bytes(in.type(0));
-  const auto out_bytes = has_out ? in.bytes(in.type(1)) : in_bytes;
+  const auto out_bytes = has_out               ? in.bytes(in.type(1))
+                         : result_type.empty() ? in_bytes
+                                               : in.bytes(result_type);
   const double n = shape.elements();
   const auto per_element = sum_of(in_bytes, out_bytes);
   return in.work(counts_flops ? n : 0, per_element ? std::optional{n * *per_element} : std::nullopt,
@@ -41,6 +43,9 @@ Work plain(const Arguments& in, bool counts_flops) {
 }
 
 Work unary(const Arguments& in) { return plain(in, true); }
+
+// Whether something holds of each element.
+Work predicate(const Arguments& in) { return plain(in, true, "bool"); }
 
 // O-14: a copy computes nothing; the reference counts one FLOP per element all the same.
 Work copy(const Arguments& in) { return plain(in, in.edition() == kReference); }
@@ -161,13 +166,13 @@ constexpr ModelledOp op(std::string_view name, std::string_view model,
                         std::string_view sheet = "UnaryElementwise") {
   return {{.name = name, .model = model, .category = "elementwise", .sheet = sheet}, run};
 }
-constexpr ModelledOp our_op(std::string_view name) {
+constexpr ModelledOp our_op(std::string_view name, Work (*run)(const Arguments&) = unary) {
   return {{.name = name,
            .model = "aten_unary_elementwise",
            .category = "elementwise",
            .sheet = "UnaryElementwise",
            .edition = kExtended},
-          unary};
+          run};
 }
 
 constexpr ModelledOp kOps[] = {
@@ -217,16 +222,16 @@ constexpr ModelledOp kOps[] = {
     our_op("aten::gelu"),
     our_op("aten::hardswish"),
     our_op("aten::hardtanh"),
-    our_op("aten::isfinite"),
-    our_op("aten::isinf"),
-    our_op("aten::isnan"),
-    our_op("aten::isneginf"),
-    our_op("aten::isposinf"),
+    our_op("aten::isfinite", predicate),
+    our_op("aten::isinf", predicate),
+    our_op("aten::isnan", predicate),
+    our_op("aten::isneginf", predicate),
+    our_op("aten::isposinf", predicate),
     our_op("aten::leaky_relu"),
     our_op("aten::log"),
     our_op("aten::log1p"),
     our_op("aten::log_"),
-    our_op("aten::logical_not"),
+    our_op("aten::logical_not", predicate),
     our_op("aten::mish"),
     our_op("aten::neg_"),
     our_op("aten::reciprocal"),

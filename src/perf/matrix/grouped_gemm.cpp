@@ -140,6 +140,8 @@ Work variable_k(const Arguments& in) {
   return in.work(flops, bytes, Unit::kMatrix, types.in, std::move(params));
 }
 
+constexpr std::string_view kScaled = "aten::_scaled_grouped_mm";
+
 // PyTorch's own: A and B, each [rows, columns] or [groups, rows, columns]; two flat operands share
 // K.
 Work torch_grouped(const Arguments& in) {
@@ -151,8 +153,9 @@ Work torch_grouped(const Arguments& in) {
   const double batch = a.rank() == 3 && b.rank() == 3 ? a.at(0) : 1;
   const auto size = in.bytes(in.type(0));
   // Flat operands: K is cut into groups and each group has an output; how many is the length of the
-  // offsets.
-  const double outputs = flat && in.has_tensor(2) ? in.shape(2).elements() : batch;
+  // offsets, which follow the scales where there are such.
+  const std::size_t offsets = in.call().name == kScaled ? 4 : 2;
+  const double outputs = flat && in.has_tensor(offsets) ? in.shape(offsets).elements() : batch;
   std::optional<double> bytes;
   if (size)
     bytes = (a.elements() + b.elements()) * *size + outputs * m * n * (*size == 1 ? 2 : *size);
@@ -191,7 +194,7 @@ constexpr ModelledOp kOps[] = {
     op("primus_turbo_cpp_extension::grouped_gemm_variable_k", kVariable, variable_k),
     op("primus_turbo_cpp_extension::ck_grouped_gemm_variable_k", kVariable, variable_k),
     our_op("aten::_grouped_mm"),
-    our_op("aten::_scaled_grouped_mm"),
+    our_op(kScaled),
 };
 
 }  // namespace

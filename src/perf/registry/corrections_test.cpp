@@ -73,6 +73,35 @@ TEST(Corrections, ReductionsReadTheirDimensions) {
   EXPECT_EQ(*call.corrected()->bytes, (32 + 8) * 4);
 }
 
+TEST(Corrections, TheTypeOfAResultIsNotADimension) {
+  const auto bytes = [](std::string_view op, std::string_view values) {
+    const TestCall call{op, "[[8, 4], []]", R"(["float", "Scalar"])", values};
+    return *call.corrected()->bytes;
+  };
+  for (const std::string_view op : {"aten::sum", "aten::mean", "aten::prod"})
+    EXPECT_EQ(bytes(op, R"(["", "1"])"), (32 + 1) * 4) << op;
+  EXPECT_EQ(bytes("aten::count_nonzero", R"(["", "1"])"), (32 + 8) * 4);
+}
+
+TEST(Corrections, ComparisonsWriteOneBytePerElement) {
+  const auto bytes = [](std::string_view op) {
+    const TestCall call{op, "[[16], [16]]", R"(["float", "float"])", R"(["", ""])", "[[1], [1]]"};
+    return *call.corrected()->bytes;
+  };
+  EXPECT_EQ(bytes("aten::eq"), 16 * (4 + 4 + 1));
+  EXPECT_EQ(bytes("aten::logical_and"), 16 * (4 + 4 + 1));
+  EXPECT_EQ(bytes("aten::maximum"), 16 * (4 + 4 + 4));
+  const TestCall call{"aten::isnan", "[[16]]", R"(["float"])", R"([""])", "[[1]]"};
+  EXPECT_EQ(*call.corrected()->bytes, 16 * (4 + 1));
+}
+
+TEST(Corrections, AnOpInPlaceWritesTheTypeOfWhatItReplaces) {
+  const TestCall call{"aten::mul_", "[[16], [16]]", R"(["c10::BFloat16", "float"])", R"(["", ""])",
+                      "[[1], [1]]"};
+  EXPECT_EQ(*call.work()->bytes, 16 * (2 + 4 + 4));
+  EXPECT_EQ(*call.corrected()->bytes, 16 * (2 + 4 + 2));
+}
+
 TEST(Corrections, NormOrderIsNotADimension) {
   const TestCall call{"aten::norm", "[[8, 4], []]", R"(["float", "Scalar"])", R"(["", "1"])"};
   EXPECT_EQ(*call.corrected()->bytes, (32 + 1) * 4);
@@ -143,6 +172,19 @@ TEST(OurModels, EmbeddingReadsOnlyTheRowsItUses) {
   const TestCall call{"aten::index_select", "[[1000, 16], [], [4]]", R"(["float", "", "long int"])",
                       R"(["", "0", ""])"};
   EXPECT_EQ(call.corrected()->bytes, 2 * 4 * 16 * 4 + 4 * 8);
+}
+
+TEST(OurModels, ALookupReadsNoMoreThanTheTable) {
+  const auto bytes = [](std::string_view op, std::string_view dims, std::string_view values) {
+    const TestCall call{op, dims, R"(["float", "", "long int", ""])", values};
+    return *call.corrected()->bytes;
+  };
+  const double large = (10 * 16 + 100 * 16) * 4 + 100 * 8;
+  EXPECT_EQ(bytes("aten::embedding", "[[10, 16], [100]]", ""), large);
+  EXPECT_EQ(bytes("aten::index_select", "[[10, 16], [], [100]]", R"(["", "0", ""])"), large);
+  EXPECT_EQ(bytes("aten::index", "[[10, 16], [[100]]]", ""), large);
+  EXPECT_EQ(bytes("aten::gather", "[[10], [], [100]]", R"(["", "0", ""])"),
+            (10 + 100) * 4 + 100 * 8);
 }
 
 TEST(OurModels, ConcatenationKnowsElementsButNotTheirSize) {
@@ -240,6 +282,17 @@ TEST(OurModels, GroupedProductSharesRowsAmongTheGroups) {
                       R"(["c10::BFloat16", "c10::BFloat16", "int"])", R"(["", "", ""])"};
   EXPECT_EQ(call.corrected()->flops, 2.0 * 64 * 8 * 16);
   EXPECT_EQ(call.corrected()->bytes, 2 * (64 * 8 + 4 * 8 * 16 + 64 * 16));
+}
+
+TEST(OurModels, GroupedProductsOfFlatOperandsHaveAnOutputPerOffset) {
+  const double in = 64 * 8 + 8 * 16, out = 4 * 64 * 16;
+  const TestCall plain{"aten::_grouped_mm", "[[64, 8], [8, 16], [4], [], []]",
+                       R"(["c10::BFloat16", "c10::BFloat16", "int", "", ""])"};
+  EXPECT_EQ(plain.corrected()->bytes, 2 * (in + out));
+  const TestCall scaled{
+      "aten::_scaled_grouped_mm", "[[64, 8], [8, 16], [256], [64], [4], [], [], [], []]",
+      R"(["c10::Float8_e4m3fn", "c10::Float8_e4m3fn", "float", "float", "int", "", "", "", ""])"};
+  EXPECT_EQ(scaled.corrected()->bytes, in + 2 * out);
 }
 
 }  // namespace

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <tracelens/replay.hpp>
 #include <utility>
 
+#include "io/numbers.hpp"
 #include "report/replay/records.hpp"
 
 namespace tracelens {
@@ -62,17 +62,18 @@ std::optional<Matrix> matrix_of(const ReplayArguments& call, std::size_t i) {
 struct Type {
   std::string_view recorded;
   std::string_view name;
-  std::string_view cuda;    // empty: not on NVIDIA GPUs
-  std::string_view number;  // of the ScalarType, as out_dtype is recorded
+  std::string_view cuda;     // empty: not on NVIDIA GPUs
+  std::string_view cutlass;  // the same
+  std::string_view number;   // of the ScalarType, as out_dtype is recorded
 };
-constexpr Type kTypes[] = {{"c10::BFloat16", "bf16", "CUDA_R_16BF", "15"},
-                           {"c10::Half", "f16", "CUDA_R_16F", "5"},
-                           {"float", "f32", "CUDA_R_32F", "6"},
-                           {"double", "f64", "CUDA_R_64F", "7"},
-                           {"c10::Float8_e4m3fn", "f8", "CUDA_R_8F_E4M3", "24"},
-                           {"c10::Float8_e4m3fnuz", "f8_fnuz", "", "26"},
-                           {"c10::Float8_e5m2", "bf8", "CUDA_R_8F_E5M2", "23"},
-                           {"c10::Float8_e5m2fnuz", "bf8_fnuz", "", "25"}};
+constexpr Type kTypes[] = {{"c10::BFloat16", "bf16", "CUDA_R_16BF", "bf16", "15"},
+                           {"c10::Half", "f16", "CUDA_R_16F", "f16", "5"},
+                           {"float", "f32", "CUDA_R_32F", "f32", "6"},
+                           {"double", "f64", "CUDA_R_64F", "f64", "7"},
+                           {"c10::Float8_e4m3fn", "f8", "CUDA_R_8F_E4M3", "fe4m3", "24"},
+                           {"c10::Float8_e4m3fnuz", "f8_fnuz", "", "", "26"},
+                           {"c10::Float8_e5m2", "bf8", "CUDA_R_8F_E5M2", "fe5m2", "23"},
+                           {"c10::Float8_e5m2fnuz", "bf8_fnuz", "", "", "25"}};
 
 std::string_view short_type(std::string_view recorded) {
   for (const Type& type : kTypes)
@@ -80,11 +81,15 @@ std::string_view short_type(std::string_view recorded) {
   return "";
 }
 
-std::string_view cuda_type(std::string_view name) {
+using NameOf = std::string_view Type::*;
+
+std::string_view type_for(NameOf program, std::string_view name) {
   for (const Type& type : kTypes)
-    if (type.name == name) return type.cuda;
+    if (type.name == name) return type.*program;
   return "";
 }
+std::string_view cuda_type(std::string_view name) { return type_for(&Type::cuda, name); }
+std::string_view cutlass_type(std::string_view name) { return type_for(&Type::cutlass, name); }
 
 // What aten::_scaled_mm was told to give; by default bf16, the usual choice.
 std::string_view scaled_out_type(const ReplayArguments& call) {
@@ -97,10 +102,8 @@ std::string_view scaled_out_type(const ReplayArguments& call) {
 
 // A factor; 1, which is the default, when it was not recorded.
 double factor_at(const ReplayArguments& call, std::size_t i) {
-  const std::string text{text_at(call.concrete, i)};
-  char* end = nullptr;
-  const double factor = std::strtod(text.c_str(), &end);
-  return text.empty() || *end != '\0' || !std::isfinite(factor) ? 1 : factor;
+  const double factor = io::parse_double(text_at(call.concrete, i)).value_or(1);
+  return std::isfinite(factor) ? factor : 1;
 }
 
 // What is added: libraries add a vector on the way out, anything else lies in C before.
@@ -182,8 +185,8 @@ std::string cutlass(const Gemm& gemm) {
   std::string out = fmt::format(
       "cutlass_profiler --operation=Gemm --m={} --n={} --k={} --batch_count={} --A={}:{} "
       "--B={}:{} --C={}:row",
-      gemm.a.rows, gemm.b.columns, gemm.a.columns, gemm.a.batch, gemm.a_type, layout(gemm.a),
-      gemm.b_type, layout(gemm.b), gemm.out_type);
+      gemm.a.rows, gemm.b.columns, gemm.a.columns, gemm.a.batch, cutlass_type(gemm.a_type),
+      layout(gemm.a), cutlass_type(gemm.b_type), layout(gemm.b), cutlass_type(gemm.out_type));
   if (gemm.alpha != 1 || gemm.beta != 0)
     out += fmt::format(" --alpha={} --beta={}", gemm.alpha, gemm.beta);
   return out;
@@ -216,10 +219,11 @@ std::string command(const Gemm& gemm, GemmBench bench) {
 }  // namespace
 
 std::vector<std::string> gemm_bench_commands(const Replay& replay, GemmBench bench) {
+  const bool needs_cuda = bench == GemmBench::kCublaslt || bench == GemmBench::kCutlass;
   std::vector<std::string> commands;
   for (const ReplayRecord& record : replay.records)
     if (const std::optional<Gemm> gemm = gemm_of(record.call);
-        gemm && (bench != GemmBench::kCublaslt || is_for_cuda(*gemm)))
+        gemm && (!needs_cuda || is_for_cuda(*gemm)))
       commands.push_back(command(*gemm, bench));
   return commands;
 }

@@ -581,9 +581,14 @@ TEST(Replay, ScaledGemmsGiveAnotherType) {
                 .at(0)
                 .find("Atype=CUDA_R_8F_E4M3 Btype=CUDA_R_8F_E5M2"),
             std::string::npos);
-  // AMD's own 8-bit type does not exist for cuBLASLt.
+  EXPECT_NE(commands("c10::Float8_e5m2", GemmBench::kCutlass, "c10::Float8_e4m3fn")
+                .at(0)
+                .find("--A=fe5m2:row --B=fe4m3:column --C=f16:row"),
+            std::string::npos);
+  // AMD's own 8-bit type does not exist for NVIDIA's libraries.
   EXPECT_EQ(commands("c10::Float8_e4m3fnuz", GemmBench::kHipblaslt).size(), 1u);
   EXPECT_TRUE(commands("c10::Float8_e4m3fnuz", GemmBench::kCublaslt).empty());
+  EXPECT_TRUE(commands("c10::Float8_e4m3fnuz", GemmBench::kCutlass).empty());
 }
 
 TEST(Replay, VerifyTakesEitherOfTwoLongKernels) {
