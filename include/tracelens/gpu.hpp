@@ -39,7 +39,8 @@ struct Gpu {
 // Every embedded GPU, by name.
 [[nodiscard]] std::span<const Gpu> known_gpus();
 
-// The GPU whose name, or longest device name, is part of `device`; null when none is.
+// The GPU whose name, or longest device name, is part of `device`; null when none is. Parts are whole
+// words: an "RTX A1000" is no A100. What a file lists under `other_devices` is another GPU.
 // Case does not matter: "h200", "NVIDIA H200" and "NVIDIA H200 141GB" are one.
 [[nodiscard]] const Gpu* find_gpu(std::string_view device);
 

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <set>
 #include <tracelens/critical_path.hpp>
 #include <tracelens/error.hpp>
+#include <tracelens/near_names.hpp>
 #include <tracelens/roofline.hpp>
 
 #include "analysis/kit/cells.hpp"
@@ -81,7 +83,36 @@ class Question {
     }
     if (!scale_host_events(scale, factor, edit) && !scale_kernels(scale.name, factor, edit))
       throw Error{trace_.source().name,
-                  fmt::format("has no op, call, annotation or kernel \"{}\"", scale.name)};
+                  fmt::format("has no op, module, call, annotation or kernel \"{}\"{}", scale.name,
+                              meant(scale.name))};
+  }
+
+  // A Python module stands for no time of its own: "torch.utils.checkpoint" has functions, of which the
+  // longest are told. Of other names those that are nearly so.
+  [[nodiscard]] std::string meant(const std::string& name) const {
+    std::string file = name;
+    std::ranges::replace(file, '.', '/');
+    file += ".py(";
+    std::map<std::string_view, std::int64_t> functions;
+    std::set<std::string_view> names;
+    for (const EventId event : trace_.all_events()) {
+      if (trace_.phase(event) != Phase::kComplete) continue;
+      const std::string_view one = trace_.name(event);
+      names.insert(one);
+      if (!one.starts_with(file)) continue;
+      std::int64_t& sum = functions[one];
+      sum = plus_ns(sum, std::max<std::int64_t>(0, trace_.dur_ns()[event.row]));
+    }
+    if (functions.empty())
+      return did_you_mean(name, std::vector<std::string>{names.begin(), names.end()});
+    constexpr std::size_t kMost = 3;
+    std::vector<std::pair<std::int64_t, std::string_view>> longest;
+    for (const auto& [function, ns] : functions) longest.emplace_back(ns, function);
+    std::ranges::sort(longest, std::ranges::greater{});
+    std::string text = "; functions of that module are";
+    for (std::size_t i = 0; i < std::min(kMost, longest.size()); ++i)
+      text += fmt::format("{} \"{}\"", i == 0 ? "" : ",", longest[i].second);
+    return text;
   }
 
   bool scale_host_events(const WhatIfOptions::Scale& scale, double factor, PathEdit& edit) {
@@ -105,7 +136,7 @@ class Question {
       const bool is_call = is_runtime(category);
       if (!is_call && facts_.tree().gpu_count(node) > 0) {
         has_gpu_work = true;
-        for (const EventId gpu : facts_.tree().gpu_events(node)) edit.retime_gpu(gpu, factor);
+        for (const EventId gpu : facts_.tree().gpu_events(node)) edit.scale_gpu(gpu, factor);
       }
       if (is_call || scale.is_gone || facts_.tree().gpu_count(node) == 0)
         scale_range(event, factor);
@@ -129,7 +160,7 @@ class Question {
             graph.time(call) < trace_.ts_ns()[range.row] ||
             graph.time(call) >= end_of(trace_, range))
           continue;
-        edit.retime_gpu(graph.event(graph.gpu_start(gpu)), factor);
+        edit.scale_gpu(graph.event(graph.gpu_start(gpu)), factor);
         any = true;
         break;
       }
@@ -141,7 +172,7 @@ class Question {
     bool found = false;
     for (const EventId event : facts_.gpu_events(true).events) {
       if (trace_.name(event).find(part) == std::string_view::npos) continue;
-      edit.retime_gpu(event, factor);
+      edit.scale_gpu(event, factor);
       found = true;
     }
     return found;
@@ -185,7 +216,7 @@ class Question {
       for (const GpuPosition at : input.ops.kernels(op.row)) {
         const EventId event = input.launches.gpu_events()[at].event;
         if (facts_.work().of(event) == GpuWork::kComputation && done.insert(event).second)
-          edit.retime_gpu(event, factor);
+          edit.scale_gpu(event, factor);
       }
     }
     assume(fmt::format(
@@ -210,6 +241,12 @@ class Question {
          [](const Row& row) { return percent_of(row.now_ms - row.then_ms, row.now_ms); }}};
     const auto steps = static_cast<double>(model_.steps());
     const auto per_step = [&](std::int64_t ns) { return ms(ns) / steps; };
+    constexpr double kNoticed = 1.01;
+    const double marked_ms = per_step(length(model_.window()));
+    if (!window_.steps.empty() && marked_ms > kNoticed * per_step(model_.recorded_ns()))
+      assume(fmt::format(
+          "the GPU has nothing left to do from before: with that, a step took {:.3f} ms",
+          marked_ms));
     WhatIfAnswer answer{.steps = window_.steps.empty() ? 0 : model_.steps(),
                         .recorded_ms = per_step(model_.recorded_ns()),
                         .now_ms = per_step(model_.length_ns()),

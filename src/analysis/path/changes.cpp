@@ -7,6 +7,15 @@
 namespace tracelens {
 namespace {
 
+// A lag that changes from `base` to `to`, and may have been changed before. In which order does not
+// matter: what shortens most counts, and what lengthens most where nothing shortens.
+void change(std::int64_t& lag, std::int64_t base, std::int64_t to) {
+  if (to < base)
+    lag = std::min(lag, to);
+  else if (lag >= base)
+    lag = std::max(lag, to);
+}
+
 void note_changes(std::span<const std::int64_t> before, std::span<const std::int64_t> after,
                   std::vector<std::uint32_t>& places, std::vector<std::int64_t>& lags) {
   std::size_t count = 0;  // room for just these: edits of all host time change most lags
@@ -22,10 +31,8 @@ void note_changes(std::span<const std::int64_t> before, std::span<const std::int
 
 void put_changes(std::span<const std::uint32_t> places, std::span<const std::int64_t> changed,
                  std::span<const std::int64_t> before, std::span<std::int64_t> lags) {
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    std::int64_t& lag = lags[places[i]];
-    lag = lag == before[places[i]] ? changed[i] : std::min(lag, changed[i]);
-  }
+  for (std::size_t i = 0; i < places.size(); ++i)
+    change(lags[places[i]], before[places[i]], changed[i]);
 }
 
 }  // namespace
@@ -51,24 +58,19 @@ void PathEditor::put_back(PathLags& lags, const PathChanges& changes) const {
 
 void PathEditor::apply(const PathEdit& edit, PathLags& lags) const {
   const auto lower = [](std::int64_t& lag, std::int64_t to) { lag = std::min(lag, to); };
-  for (const PathEdit::GpuChange& change : edit.gpu())
-    if (const PathPoint end = graph_.gpu_end_of(change.event); end != kNoPoint)
-      lower(lags.lane[end],
-            change.set_ns != kAbsent ? change.set_ns : scaled(base_.lane[end], change.factor));
-  for (const PathEdit::GpuFactor& change : edit.retimed())
-    if (const PathPoint end = graph_.gpu_end_of(change.event);
-        end != kNoPoint && base_.lane[end] > 0) {
-      std::int64_t& lag = lags.lane[end];
-      const std::int64_t to = scaled(base_.lane[end], change.factor);
-      lag = lag == base_.lane[end] ? to : std::min(lag, to);
+  for (const PathEdit::GpuChange& one : edit.gpu())
+    if (const PathPoint end = graph_.gpu_end_of(one.event); end != kNoPoint) {
+      if (one.set_ns != kAbsent)
+        lower(lags.lane[end], one.set_ns);
+      else
+        change(lags.lane[end], base_.lane[end], scaled(base_.lane[end], one.factor));
     }
-  const auto change_extra = [&](const PathEdit::LagChange& change, EdgeKind kind) {
-    if (const PathPoint end = graph_.gpu_end_of(change.event); end != kNoPoint)
-      set_extra(end - 1, kind, change.ns, lags);
+  const auto change_extra = [&](const PathEdit::LagChange& one, EdgeKind kind) {
+    if (const PathPoint end = graph_.gpu_end_of(one.event); end != kNoPoint)
+      set_extra(end - 1, kind, one.ns, lags);
   };
-  for (const PathEdit::LagChange& change : edit.launches()) change_extra(change, EdgeKind::kLaunch);
-  for (const PathEdit::LagChange& change : edit.kernel_gaps())
-    change_extra(change, EdgeKind::kKernelGap);
+  for (const PathEdit::LagChange& one : edit.launches()) change_extra(one, EdgeKind::kLaunch);
+  for (const PathEdit::LagChange& one : edit.kernel_gaps()) change_extra(one, EdgeKind::kKernelGap);
   for (const EventId call : edit.syncs())
     if (const PathPoint start = graph_.start_of(call); start != kNoPoint && graph_.is_host(start))
       set_extra(graph_.end_of(start), EdgeKind::kSync, kNoEdge, lags);
@@ -79,7 +81,8 @@ void PathEditor::apply(const PathEdit& edit, PathLags& lags) const {
       if (!factor || (!graph_.is_host(point) && !graph_.follows(point))) continue;
       const HostStretch stretch =
           graph_.is_host(point) ? host_stretch(graph_, base_, point, window_.start) : HostStretch{};
-      lower(stretch.lag(lags, point), scaled(stretch.lag(base_, point), *factor));
+      const std::int64_t now = stretch.lag(base_, point);
+      change(stretch.lag(lags, point), now, scaled(now, *factor));
     }
   }
   if (edit.no_syncs() || edit.no_launch_latency()) {
@@ -149,35 +152,34 @@ double PathEditor::host_ns(TrackId track, std::int64_t from, std::int64_t to,
 // Ranges that are scaled alike count once where they overlap, and add up within one stretch.
 void PathEditor::apply_host(const PathEdit& edit, PathLags& lags) const {
   std::vector<PathEdit::HostChange> changes{edit.host().begin(), edit.host().end()};
-  for (PathEdit::HostChange& change : changes) {
-    if (change.total_ns == kAbsent) continue;
-    const double now = host_ns(change.track, change.from_ns, change.to_ns, base_);
-    change.factor = now > 0 ? std::clamp(static_cast<double>(change.total_ns) / now, 0.0, 1.0) : 1;
+  for (PathEdit::HostChange& one : changes) {
+    if (one.total_ns == kAbsent) continue;
+    const double now = host_ns(one.track, one.from_ns, one.to_ns, base_);
+    one.factor = now > 0 ? std::clamp(static_cast<double>(one.total_ns) / now, 0.0, 1.0) : 1;
   }
-  std::ranges::sort(changes, {}, [](const PathEdit::HostChange& change) {
-    return std::tuple{change.factor, change.track, change.from_ns, change.to_ns};
+  std::ranges::sort(changes, {}, [](const PathEdit::HostChange& one) {
+    return std::tuple{one.factor, one.track, one.from_ns, one.to_ns};
   });
   PathPoint pending = kNoPoint;
   HostStretch stretch;
-  double cut = 0;
+  double cut = 0;  // below 0: what is added
   const auto flush = [&] {
     if (pending != kNoPoint) {
-      std::int64_t& lag = stretch.lag(lags, pending);
-      lag = std::min<std::int64_t>(lag,
-                                   std::llround(static_cast<double>(stretch.lag(base_, pending)) *
-                                                (1 - std::min(cut, 1.0))));
+      const std::int64_t now = stretch.lag(base_, pending);
+      change(stretch.lag(lags, pending), now,
+             std::llround(static_cast<double>(now) * (1 - std::min(cut, 1.0))));
     }
     pending = kNoPoint;
   };
   const PathEdit::HostChange* before = nullptr;
   std::int64_t covered = 0;
-  for (const PathEdit::HostChange& change : changes) {
+  for (const PathEdit::HostChange& one : changes) {
     const bool continues =
-        before != nullptr && before->factor == change.factor && before->track == change.track;
+        before != nullptr && before->factor == one.factor && before->track == one.track;
     if (!continues) flush();
-    const std::int64_t from = continues ? std::max(change.from_ns, covered) : change.from_ns;
-    covered = continues ? std::max(covered, change.to_ns) : change.to_ns;
-    before = &change;
+    const std::int64_t from = continues ? std::max(one.from_ns, covered) : one.from_ns;
+    covered = continues ? std::max(covered, one.to_ns) : one.to_ns;
+    before = &one;
     const auto use = [&](PathPoint point, const HostStretch& of, double share) {
       if (point != pending) {
         flush();
@@ -185,9 +187,9 @@ void PathEditor::apply_host(const PathEdit& edit, PathLags& lags) const {
         stretch = of;
         cut = 0;
       }
-      cut += (1 - std::clamp(change.factor, 0.0, 1.0)) * share;
+      cut += (1 - std::max(one.factor, 0.0)) * share;
     };
-    for_host(change.track, from, change.to_ns, use);
+    for_host(one.track, from, one.to_ns, use);
   }
   flush();
 }

@@ -31,7 +31,7 @@ class PathEditor {
       : graph_{graph}, classes_{classes}, active_{active}, base_{base}, window_{window} {}
 
   [[nodiscard]] PathChanges changes_of(const PathEdit& edit) const;
-  // Where changes meet, the one that leaves least counts.
+  // Where changes meet, one counts, as within an edit.
   void put_into(PathLags& lags, const PathChanges& changes) const;
   // As if they had never been put into lags that were the base.
   void put_back(PathLags& lags, const PathChanges& changes) const;

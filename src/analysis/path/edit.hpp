@@ -1,11 +1,12 @@
 // edit.hpp: a change to the run that a trace shows, as the critical path's simulation understands it:
-// shorter kernels, shorter stretches of host time, waits that go away.
+// shorter or longer kernels and stretches of host time, waits that go away.
 //   PathEdit edit;
 //   edit.scale_gpu(kernel, 0.5);
 //   edit.scale_host(track, op_start_ns, op_end_ns, 0);
 //   const std::int64_t saved = model.length_ns() - model.length_with(edit);
-// An edit knows events, threads and times, nothing of the graph. Times are those of the trace. Where
-// several changes, of one edit or of several, meet, the one that leaves least counts.
+// An edit knows events, threads and times, nothing of the graph. Times are those of the trace. Factors
+// above 1 lengthen; what is set to a time only becomes shorter. Where several changes, of one edit or of
+// several, meet, one counts: that which leaves least, or where none shortens, that which lengthens most.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +24,6 @@ class PathEdit {
   // --- GPU events ---
   void scale_gpu(EventId gpu_event, double factor) { gpu_.push_back({gpu_event, factor, kAbsent}); }
   void set_gpu(EventId gpu_event, std::int64_t ns) { gpu_.push_back({gpu_event, 1, ns}); }
-  // The same for work that is done otherwise, as on another GPU: the one change that may make
-  // something longer.
-  void retime_gpu(EventId gpu_event, double factor) { retimed_.push_back({gpu_event, factor}); }
   // From the launch call's start to this event's start, when nothing else holds it up.
   void set_launch_latency(EventId gpu_event, std::int64_t ns) {
     launches_.push_back({gpu_event, ns});
@@ -66,10 +64,6 @@ class PathEdit {
     double factor;
     std::int64_t set_ns;  // kAbsent: by the factor
   };
-  struct GpuFactor {
-    EventId event;
-    double factor;
-  };
   struct LagChange {
     EventId event;
     std::int64_t ns;
@@ -81,7 +75,6 @@ class PathEdit {
     std::int64_t total_ns;  // kAbsent: by the factor
   };
   [[nodiscard]] std::span<const GpuChange> gpu() const { return gpu_; }
-  [[nodiscard]] std::span<const GpuFactor> retimed() const { return retimed_; }
   [[nodiscard]] std::span<const LagChange> launches() const { return launches_; }
   [[nodiscard]] std::span<const LagChange> kernel_gaps() const { return kernel_gaps_; }
   [[nodiscard]] std::span<const HostChange> host() const { return host_; }
@@ -95,7 +88,6 @@ class PathEdit {
 
  private:
   std::vector<GpuChange> gpu_;
-  std::vector<GpuFactor> retimed_;
   std::vector<LagChange> launches_, kernel_gaps_;
   std::vector<HostChange> host_;
   std::vector<EventId> syncs_;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 
 #include "tree/test_trace.hpp"
@@ -85,6 +86,47 @@ TEST(PathModel, HostRangesShrinkByTheirOverlap) {
   set.set_host(track, 0, 50000, 90000);  // never longer
   EXPECT_EQ(m.us_with(set), 108 - 30);
   EXPECT_EQ(m.model.host_ns(track, 0, 50000), 50000);
+}
+
+TEST(PathModel, FactorsAboveOneLengthen) {
+  HostBound run;
+  const Modelled m{run.t.finish()};
+  const TrackId track = m.track(run.sync);
+  PathEdit kernels;
+  for (const EventId kernel : run.kernels) kernels.scale_gpu(kernel, 2);
+  EXPECT_EQ(m.us_with(kernels), 108 + 4);  // of the last kernel
+  PathEdit all_gpu;
+  all_gpu.scale_all_gpu(2);
+  EXPECT_EQ(m.us_with(all_gpu), 108 + 4);
+  PathEdit half;
+  half.scale_host(track, 0, 50000, 2);
+  EXPECT_EQ(m.us_with(half), 108 + 50);
+  half.scale_host(track, 10000, 20000, 2);  // in the same range: not twice
+  EXPECT_EQ(m.us_with(half), 108 + 50);
+  PathEdit partial;  // the first 2 of the 4 us before the launch
+  partial.scale_host(track, 0, 2000, 2);
+  EXPECT_EQ(m.us_with(partial), 108 + 2);
+  PathEdit all_host;  // the last launch comes 94 us later; the wait for its kernel is no host time
+  all_host.scale_all_host(2);
+  EXPECT_EQ(m.us_with(all_host), 108 + 94);
+  PathEdit set;
+  set.set_gpu(run.kernels.back(), 50000);  // never longer
+  EXPECT_EQ(m.us_with(set), 108);
+}
+
+TEST(PathModel, WhereEditsMeetShorteningGoesBeforeLengthening) {
+  HostBound run;
+  const Modelled m{run.t.finish()};
+  const TrackId track = m.track(run.sync);
+  PathEdit twice, thrice, half;
+  twice.scale_host(track, 0, 50000, 2);
+  thrice.scale_host(track, 0, 10000, 3);
+  half.scale_host(track, 10000, 20000, 0.5);
+  std::array<const PathEdit*, 3> all = {&twice, &thrice, &half};
+  for (int turn = 0; turn < 3; ++turn) {  // in any order
+    EXPECT_EQ(m.model.outcome_with(all).length_ns / 1000, 108 + 20 - 5 + 30);
+    std::ranges::rotate(all, all.begin() + 1);
+  }
 }
 
 TEST(PathModel, SeveralEditsTakeTheSmallestLag) {

@@ -97,7 +97,9 @@ void drop_unsteady(const TraceFacts& facts, RunWindow& window) {
   if (costs.back().launches == 0 &&
       std::ranges::any_of(costs, [](const StepCost& step) { return step.launches > 0; }))
     window.dropped.push_back({window.steps[--last].name, "nothing was launched in it"});
-  while (first + 1 < last) {
+  // At least half of them stay: what most steps do is no warm-up.
+  const std::size_t most = last / 2;
+  while (first < most) {
     std::string why = why_warm_up(std::span{costs}.subspan(first, last - first), 0);
     if (why.empty()) break;
     window.dropped.push_back({window.steps[first++].name, std::move(why)});

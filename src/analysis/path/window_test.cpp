@@ -38,6 +38,13 @@ TEST(Window, LeadingStepsThatTakeLongerAreWarmUp) {
   EXPECT_THAT(names_in(steps_of({100, 500, 110, 100}), "steady"), testing::SizeIs(4));
 }
 
+TEST(Window, AtLeastHalfOfTheStepsStay) {
+  EXPECT_THAT(names_in(steps_of({500, 200, 100}), "steady"),
+              ElementsAre("ProfilerStep#5", "ProfilerStep#6"));
+  EXPECT_THAT(names_in(steps_of({900, 500, 200, 100}), "steady"),
+              ElementsAre("ProfilerStep#6", "ProfilerStep#7"));
+}
+
 TEST(Window, OfTwoStepsNoneIsDropped) {
   EXPECT_THAT(names_in(steps_of({500, 100}), "steady"), testing::SizeIs(2));
 }

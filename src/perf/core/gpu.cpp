@@ -76,15 +76,35 @@ std::vector<Gpu> embedded_gpus() {
   return gpus;
 }
 
-// The longest of its device names that is a part of `device`; 0: none is.
-std::size_t length_of_match(const perf::GpuFile& file, std::string_view device) {
+bool is_letter_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+
+// Whether `name` is a part of `device` that no letter or digit continues: an A1000 is no A100, and a
+// GH200 no H200. Both in lower case.
+bool holds_name(std::string_view device, std::string_view name) {
+  for (std::size_t at = device.find(name); at != device.npos; at = device.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    const bool continues = (at > 0 && is_letter_or_digit(device[at - 1])) ||
+                           (end < device.size() && is_letter_or_digit(device[end]));
+    if (!continues) return true;
+  }
+  return false;
+}
+
+// The longest of these names that is a part of `device`; 0: none is.
+std::size_t longest_match(std::string_view names_by_line, std::string_view device) {
   std::size_t longest = 0;
-  for (std::string_view rest = file.device_names; !rest.empty();) {
+  for (std::string_view rest = names_by_line; !rest.empty();) {
     const std::string_view name = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(name.size() + 1);
-    if (name.size() > longest && device.find(name) != device.npos) longest = name.size();
+    if (name.size() > longest && holds_name(device, name)) longest = name.size();
   }
   return longest;
+}
+
+// How much of the name of `device` tells that it is this GPU; 0: it is another one.
+std::size_t length_of_match(const perf::GpuFile& file, std::string_view device) {
+  return longest_match(file.other_devices, device) > 0 ? 0
+                                                       : longest_match(file.device_names, device);
 }
 
 }  // namespace

@@ -7,8 +7,9 @@
 namespace tracelens::perf {
 
 struct GpuFile {
-  std::string_view name;          // "MI300X.json"
-  std::string_view device_names;  // in lower case, each with its end of line
+  std::string_view name;  // "MI300X.json"
+  // In lower case, each with its end of line.
+  std::string_view device_names, other_devices;
   std::string_view text;
 };
 

@@ -34,6 +34,29 @@ TEST(Gpu, ShortNamesAreRecognisedInAnyCase) {
   EXPECT_EQ(found("a100_80"), "A100_80");
 }
 
+// Names that hold the name of another GPU.
+TEST(Gpu, PartsOfLongerWordsAreNotRecognised) {
+  EXPECT_EQ(found("NVIDIA RTX A1000"), "");
+  EXPECT_EQ(found("NVIDIA GH200 480GB"), "");
+  EXPECT_EQ(found("NVIDIA GB200"), "");
+  EXPECT_EQ(found("H2000"), "");
+  EXPECT_EQ(found("B2000"), "");
+  EXPECT_EQ(found("A1000"), "");
+  EXPECT_EQ(found("A100X"), "");
+  EXPECT_EQ(found("GH200, H200"), "H200");  // the second time it is a word
+  EXPECT_EQ(found("(h200)"), "H200");
+}
+
+TEST(Gpu, OtherBoardsOfTheSameNameAreNotRecognised) {
+  EXPECT_EQ(found("NVIDIA GeForce RTX 4090 Laptop GPU"), "");
+  EXPECT_EQ(found("NVIDIA GeForce RTX 4090 D"), "");
+  EXPECT_EQ(found("NVIDIA H100 NVL"), "");
+  EXPECT_EQ(found("NVIDIA H200 NVL"), "");
+  EXPECT_EQ(found("NVIDIA A100-SXM-64GB"), "");
+  EXPECT_EQ(found("NVIDIA A100-SXM4-80GB MIG 1g.10gb"), "");
+  EXPECT_EQ(found("NVIDIA A100 80GB PCIe"), "A100_80");
+}
+
 TEST(Gpu, UnknownDevicesAreNotGuessed) {
   EXPECT_EQ(found("Tesla V100-SXM2-16GB"), "");
   EXPECT_EQ(found("AMD Instinct MI308X"), "");
@@ -48,6 +71,8 @@ TEST(Gpu, EveryFileIsCompleteAndGivesItsSources) {
     EXPECT_EQ(gpu.name + ".json", file.name);
     EXPECT_FALSE(gpu.device_names.empty());
     EXPECT_EQ(file.device_names, fmt::format("{}\n", fmt::join(gpu.device_names, "\n")));
+    // What names a GPU must not rule it out.
+    for (const std::string& name : gpu.device_names) EXPECT_EQ(found(name), gpu.name) << name;
     EXPECT_TRUE(gpu.memory_gb && gpu.memory_gbps);
     for (const char* spec : {"matrix_bf16", "matrix_fp16", "matrix_fp32", "vector_fp32"})
       EXPECT_TRUE(gpu.peak_tflops.contains(spec)) << spec;
