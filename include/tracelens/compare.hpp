@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tracelens/edition.hpp>
 #include <tracelens/report.hpp>
 #include <tracelens/trace.hpp>
@@ -34,6 +35,9 @@ struct CompareOptions {
   std::vector<std::string> gates = {};
   std::function<Trace(const std::string& path)> read = nullptr;  // none: read_trace()
 };
+
+// What CompareOptions::sheets may hold.
+[[nodiscard]] std::span<const std::string_view> compare_groups();
 
 struct GateOutcome {
   std::string gate = {};

@@ -242,8 +242,10 @@ std::optional<StepAnnotation> parse_step_annotation(std::string_view name, Editi
     step->phase = ServingPhase::kDenoise;
   // What SGLang's short form does not divide, it still calls by its name.
   if (edition == Edition::kExtended && step->kind == AnnotationKind::kSglang &&
-      step->mode == "MIXED" && step->phase == ServingPhase::kPrefill)
+      step->mode == "MIXED" && step->phase == ServingPhase::kPrefill) {
     step->phase = ServingPhase::kMixed;
+    step->is_divided = false;
+  }
   return step;
 }
 

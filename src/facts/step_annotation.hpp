@@ -42,6 +42,9 @@ struct StepAnnotation {
   std::int64_t context_sum = 0, generation_sum = 0;  // tokens of these requests
   StepTokens tokens;
   bool has_all_tokens = false;  // the name gives the products too
+  // False: the name does not tell which tokens are of prompts and which are generated; all count as
+  // context here.
+  bool is_divided = true;
   std::string_view mode;        // EXTEND, DECODE, MIXED, prefill, decode; empty: not said
   std::string_view resolution;  // 256x256
   // ATOM: requests being prefilled and decoded, guessed tokens per request.
@@ -54,7 +57,7 @@ struct StepAnnotation {
 // that are none count as 0; those beyond 1e15 stop there.
 // In the reference edition a mixed ATOM step is one of decoding and a diffusion step works on
 // nothing. In ours the requests of the first are divided (its tokens as far as they are known; the
-// products in `tokens` cannot be), SGLang's MIXED is mixed, and the second denoises its images.
+// products in `tokens` cannot be), SGLang's short MIXED is mixed and not divided, and the second denoises its images.
 [[nodiscard]] std::optional<StepAnnotation> parse_step_annotation(
     std::string_view name, Edition edition = Edition::kExtended);
 

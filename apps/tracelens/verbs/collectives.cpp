@@ -65,8 +65,11 @@ class CollectivesVerb : public Verb {
             "--keep-clocks", [this] { options_.correct_clocks = false; },
             "Leave the times of the nccl_ tables and straggler_summary as recorded")
         .excludes(corrects);
-    flags.add("--collective", patterns_,
-              "A kernel that is a collective: regex=name, e.g. my_all_reduce=allreduce");
+    flags
+        .add("--collective", patterns_,
+             "A kernel that is a collective, may be given several times: regex=name, e.g. "
+             "my_all_reduce=allreduce")
+        .repeatable();
     flags
         .add("--aggregates", options_.aggregates,
              "How summaries sum up: mean median min max std sum first last p99 ...")

@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <system_error>
 #include <tracelens/compare.hpp>
 #include <tracelens/error.hpp>
 #include <tracelens/sinks.hpp>
@@ -42,7 +45,7 @@ class CompareVerb : public Verb {
     flags
         .add("--sheets", options_.sheets,
              "What to compare: gpu_timeline, serving, ops_summary, kernel_summary, ops_all, "
-             "roofline, all")
+             "roofline, all. Files and folders after them are inputs")
         .takes(1, Flag::kAnyNumber)
         .show_default();
     flags
@@ -68,6 +71,7 @@ class CompareVerb : public Verb {
   }
 
   int run(Console& console) override {
+    part_sheets_from_inputs();
     part_names_from_inputs();
     if (!output_.empty()) check_sink(output_);
     options_.report.page = page_.options(output_);
@@ -75,15 +79,21 @@ class CompareVerb : public Verb {
     refuse_overwriting({output_, gate_results_}, inputs_, captures_.all());
     if (!gate_results_.empty() && options_.gates.empty())
       throw Error{"--gate-results", "there is no --fail-if whose outcome it could tell"};
+    // Traces are read in the order of the inputs, of which two may be the same.
+    auto next = inputs_.cbegin();
     options_.read = [&](const std::string& path) {
-      const auto which = std::ranges::find(inputs_, path) - inputs_.begin();
-      return pseudo_ops_.put_into(stitched(read_with_warnings(path, console),
-                                           captures_.of(static_cast<std::size_t>(which)),
+      next = std::find(next, inputs_.cend(), path);
+      const auto which = static_cast<std::size_t>(next - inputs_.cbegin());
+      if (next != inputs_.cend()) ++next;
+      return pseudo_ops_.put_into(stitched(read_with_warnings(path, console), captures_.of(which),
                                            {.python_frames = false}, console));
     };
     Comparison comparison = compare_reports(inputs_, options_);
     comparison.report.csv_raw = csv_raw_;
     page_.set_title(comparison.report.title);
+    // Before anything is printed: whoever reads it may go away.
+    if (!output_.empty()) write_comparison(comparison, output_);
+    if (!gate_results_.empty()) write_gates(comparison, gate_results_);
     if (!console.quiet && !comparison.conclusion.empty())
       console.print(wrapped_text(comparison.conclusion + "\n", console.style().width));
     // Kernels are many, and tell little that the ops do not: only when asked for.
@@ -93,14 +103,28 @@ class CompareVerb : public Verb {
       if (with_kernels || table.name() != "kernel_summary")
         console.show(table, kShownRows, changes_first(table));
     for (const std::string& sentence : comparison.report.warnings) console.warn(sentence);
-    if (!output_.empty()) {
-      write_comparison(comparison, output_);
-      console.note(fmt::format("wrote {}", output_));
-    }
-    return tell_gates(comparison, console);
+    if (!output_.empty()) console.note(fmt::format("wrote {}", output_));
+    return console.tell_gates(comparison.gates) ? kExitOk : kExitCheckFailed;
   }
 
  private:
+  // --sheets takes all that follows it: what is no group but there to be read is an input.
+  void part_sheets_from_inputs() {
+    const auto is_input = [](const std::string& word) {
+      std::error_code error;
+      return std::ranges::find(compare_groups(), word) == compare_groups().end() &&
+             std::filesystem::exists(word, error);
+    };
+    const auto inputs = std::ranges::stable_partition(options_.sheets, std::not_fn(is_input));
+    if (inputs.empty()) return;
+    if (!inputs_.empty())  // the order, and with it the baseline, is lost
+      throw Error{inputs.front(),
+                  "this input follows --sheets, others do not: put all in one place"};
+    inputs_.assign(inputs.begin(), inputs.end());
+    options_.sheets.erase(inputs.begin(), inputs.end());
+    if (options_.sheets.empty()) options_.sheets = CompareOptions{}.sheets;
+  }
+
   // --names takes all that follows it: with as many names as inputs, the second half are inputs.
   void part_names_from_inputs() {
     const std::size_t all = options_.names.size() + inputs_.size(), each = all / 2;
@@ -108,11 +132,6 @@ class CompareVerb : public Verb {
     const auto first_input = options_.names.begin() + static_cast<std::ptrdiff_t>(each);
     inputs_.insert(inputs_.end(), first_input, options_.names.end());
     options_.names.erase(first_input, options_.names.end());
-  }
-
-  int tell_gates(const Comparison& comparison, Console& console) const {
-    if (!gate_results_.empty()) write_gates(comparison, gate_results_);
-    return console.tell_gates(comparison.gates) ? kExitOk : kExitCheckFailed;
   }
 
   std::vector<std::string> inputs_;

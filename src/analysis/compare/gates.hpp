@@ -20,21 +20,21 @@ namespace tracelens {
 
 struct Gate {
   std::string text = {};                 // as the user wrote it
-  std::vector<std::string> sheets = {};  // where to look: the first one that a report has
+  std::vector<std::string> sheets = {};  // where to look: the first one that all reports have
   std::string name = {};                 // may hold *
   double limit = 0;                      // in percent or ms
   bool is_percent = false;
   double min_ms = 0;
 };
 
-// Throws Error that says what was expected.
-[[nodiscard]] Gate parse_gate(std::string_view text);
+// Throws Error that says what was expected: `expected`, or what a comparison understands.
+[[nodiscard]] Gate parse_gate(std::string_view text, std::string_view expected = {});
 
 // Whether the text is the pattern, in which each * stands for anything.
 [[nodiscard]] bool matches_pattern(std::string_view pattern, std::string_view text);
 
-// Every report but the first is held against the first. Throws Error when no report has such a
-// sheet, or a thing of that name: a limit on nothing would always hold.
+// Every report but the first is held against the first. Throws Error when a report lacks the sheet
+// or its times, or no report has a thing of that name: a limit on nothing would always hold.
 [[nodiscard]] GateOutcome check_gate(const Gate& gate, std::span<const ComparedReport> reports);
 
 // The results as documents for CI systems.

@@ -59,6 +59,53 @@ TEST(Gates, ALimitOnNothingIsAMistake) {
   EXPECT_THROW(static_cast<void>(check("kernel:* > 3%")), Error);  // no such sheet
 }
 
+std::string error_of(const char* gate, const std::vector<ComparedReport>& reports) {
+  try {
+    static_cast<void>(check_gate(parse_gate(gate), reports));
+    return "passed or failed";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+TEST(Gates, AReportWithoutTheSheetOrItsTimesPassesNothing) {
+  ComparedReport lacking = report("new", 100, 10);
+  lacking.tables.pop_back();
+  EXPECT_THAT(error_of("op:* > 5%", {report("base", 100, 10), lacking}),
+              HasSubstr("new has no sheet ops_summary, as base has"));
+  EXPECT_THAT(error_of("op:* > 5%", {report("base", 100, 10), report("b", 1, 1), lacking}),
+              HasSubstr("new has no sheet ops_summary"));
+  const ColumnSpec renamed[] = {{"name", Kind::kText, "", ""}, {"time", Kind::kReal, "", ""}};
+  const ColumnSpec words[] = {{"name", Kind::kText, "", ""},
+                              {"total_direct_kernel_time_ms", Kind::kText, "", ""}};
+  for (const auto& columns : {renamed, words}) {
+    ComparedReport other = lacking;
+    other.tables.emplace_back("ops_summary", "", std::span{columns, 2});
+    other.tables.back().add_row("aten::mm",
+                                columns == words ? Cell{std::string{"1 ms"}} : Cell{1.0});
+    EXPECT_THAT(error_of("op:* > 5%", {report("base", 100, 10), other}),
+                HasSubstr("the sheet ops_summary of new lacks the times that base has there"));
+  }
+}
+
+TEST(Gates, TheFirstSheetThatAllReportsHaveIsTaken) {
+  ComparedReport base = report("base", 100, 10), now = report("new", 100, 10);
+  const ColumnSpec launchers[] = {{"name", Kind::kText, "", ""},
+                                  {"total_direct_kernel_time_ms", Kind::kReal, "", ""}};
+  for (ComparedReport* const each : {&base, &now}) {
+    each->tables.emplace_back("kernel_launchers_summary", "", launchers);
+    each->tables.back().add_row("k", each == &now ? 3.0 : 2.0);
+  }
+  now.tables.erase(now.tables.begin() + 1);
+  const ComparedReport reports[] = {base, now};
+  EXPECT_THAT(check_gate(parse_gate("op:* > 5%"), reports).evidence,
+              ElementsAre(HasSubstr("kernel_launchers_summary: k")));
+}
+
+TEST(Gates, WhatMinLeavesOutIsSaid) {
+  EXPECT_EQ(check("op:* > 3% min 1000ms").summary, "nothing took that long");
+}
+
 TEST(Gates, BadGrammarSaysWhatWasExpected) {
   for (const char* gate : {"total_time", "total_time > ", "total_time > 5", "total_time > -5%",
                            "> 5%", "op:x > 5% min 3%", "sheet:a > 5%", "total_time > nan%"}) {

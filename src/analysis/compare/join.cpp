@@ -19,10 +19,6 @@ namespace {
 constexpr std::uint32_t kNoRow = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t kMaxRows = 5'000'000;
 
-bool is_blank(const Table::Column& column) {
-  return std::ranges::none_of(column.present(), [](std::uint8_t present) { return present != 0; });
-}
-
 std::size_t index_of(const Table& table, std::string_view name) {
   const auto columns = table.columns();
   const auto found = std::ranges::find(columns, name, [](const Table::Column& column) {
@@ -90,7 +86,7 @@ void TableJoin::join_rows(std::vector<std::string>& notes) {
       std::vector<KeyCell> key(spec_.keys.size());
       for (std::size_t k = 0; k < key.size(); ++k) {
         const Table::Column& column = table.columns()[key_columns_[side][k]];
-        if (!column.is_missing(row)) key[k] = key_cell(column, row, keys_as_text_[k]);
+        if (!is_blank(column, row)) key[k] = key_cell(column, row, keys_as_text_[k]);
       }
       const auto [found, is_new] = group_of.try_emplace(bytes_of(key), groups.size());
       if (is_new) groups.push_back({std::move(key), RowsBySide(sides_.size())});
@@ -213,8 +209,9 @@ Cell TableJoin::cell(std::size_t row, const Column& column) const {
   const std::uint32_t at = row_of(row, side);
   if (at == kNoRow) return Missing{};
   const Table::Column& from = sides_[side].table->columns()[index];
-  if (column.spec.kind == Kind::kText && !from.is_missing(at)) return plain_text(from, at);
-  if (column.role == Role::kKey && !is_number(from) && !from.is_missing(at))
+  if (is_blank(from, at)) return Missing{};
+  if (column.spec.kind == Kind::kText) return plain_text(from, at);
+  if (column.role == Role::kKey && !is_number(from))
     if (const auto told = number_told(from, at))
       return column.spec.kind == Kind::kInteger ? Cell{static_cast<std::int64_t>(*told)}
                                                 : Cell{*told};

@@ -45,6 +45,33 @@ class TableJoinTest : public ::testing::Test {
   std::vector<std::string> notes_;
 };
 
+// A trace's parameters are nested values and its empty texts are texts; a file has neither.
+TEST_F(TableJoinTest, ATraceIsJoinedWithItsOwnReportReadBack) {
+  const ColumnSpec traced[] = {{"name", Kind::kNested, "", ""},
+                               {"ms", Kind::kReal, "ms", ""},
+                               {"Compute Spec", Kind::kText, "", ""}};
+  const ColumnSpec stored[] = {{"name", Kind::kInteger, "", ""},
+                               {"ms", Kind::kReal, "ms", ""},
+                               {"Compute Spec", Kind::kText, "", ""}};
+  Table a{"ops", "", traced}, b{"ops", "", stored};
+  a.add_row(Value{std::int64_t{64}}, 1.0, "");
+  a.add_row(Value{}, 2.0, "");
+  b.add_row(64, 1.0, kMissing);
+  b.add_row(kMissing, 2.0, kMissing);
+  const TableJoin join{{{"a", &a, {}}, {"b", &b, {}}},
+                       {.keys = {"name", "Compute Spec"}, .metrics = {"ms"}, .in_order = true},
+                       notes_};
+  const Table both = join.part(TableJoin::Part::kIntersect, 1, "ops", "ms");
+  EXPECT_THAT(notes_, IsEmpty());
+  EXPECT_THAT(column(both, "ms__b_diff"), ElementsAre("0.0", "0.0"));
+  EXPECT_FALSE(both.has_column("Compute Spec"));
+  const TableJoin values{{{"a", &a, {}}, {"b", &b, {}}},
+                         {.keys = {"name"}, .metrics = {"ms"}, .in_order = true},
+                         notes_};
+  EXPECT_FALSE(
+      values.part(TableJoin::Part::kIntersect, 1, "ops", "ms").has_column("a::Compute Spec"));
+}
+
 TEST_F(TableJoinTest, DifferencesStandBetweenKeysAndValues) {
   const Table a = ops({{"x", 2, 4.0}}), b = ops({{"x", 3, 5.0}});
   const Table all = join(a, b).all("ops", "ms");

@@ -11,12 +11,24 @@
 #include "io/numbers.hpp"
 
 namespace tracelens {
+
+bool is_blank(const Table::Column& column, std::size_t row) {
+  return column.is_missing(row) ||
+         (column.spec().kind == Kind::kText && column.texts()[row].empty());
+}
+
+bool is_blank(const Table::Column& column) {
+  for (std::size_t row = 0; row < column.size(); ++row)
+    if (!is_blank(column, row)) return false;
+  return true;
+}
+
 namespace {
 
 template <class Holds>
 bool all_present(const Table::Column& column, const Holds& holds) {
   for (std::size_t row = 0; row < column.present().size(); ++row)
-    if (!column.is_missing(row) && !holds(row)) return false;
+    if (!is_blank(column, row) && !holds(row)) return false;
   return true;
 }
 
@@ -33,7 +45,7 @@ double number_at(const Table::Column& column, std::size_t row) {
 
 std::optional<double> number_told(const Table::Column& column, std::size_t row) {
   if (is_number(column)) return number_at(column, row);
-  if (column.spec().kind != Kind::kText) return std::nullopt;
+  if (column.spec().kind == Kind::kBool) return std::nullopt;
   const std::string text = plain_text(column, row);
   const char* const end = text.data() + text.size();
   double number = 0;
@@ -51,8 +63,7 @@ bool tells_numbers(const Table::Column& column) {
 bool tells_whole_numbers(const Table::Column& column) {
   if (is_number(column)) return column.spec().kind == Kind::kInteger;
   constexpr double kExact = 1LL << 53;  // a double tells larger ones no longer apart
-  const auto present = column.present();
-  if (std::ranges::find(present, std::uint8_t{1}) == present.end()) return false;
+  if (is_blank(column)) return false;
   return all_present(column, [&column](std::size_t row) {
     const auto number = io::parse_int64(plain_text(column, row));
     return number && std::fabs(static_cast<double>(*number)) <= kExact;

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tracelens/compare.hpp>
 #include <tracelens/error.hpp>
 
 #include "analysis/compare/join.hpp"

@@ -29,8 +29,6 @@ struct CompareSheetsOptions {
   Edition edition = Edition::kExtended;
 };
 
-// The names --sheets takes.
-[[nodiscard]] std::span<const std::string_view> compare_groups();
 // Whether the comparison looks at a sheet of this name: for reading no others.
 [[nodiscard]] bool is_compared(std::string_view sheet, std::string_view group, Edition edition);
 

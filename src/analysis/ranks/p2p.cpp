@@ -103,7 +103,7 @@ std::optional<Table> p2p_summary(const CollectiveRun& run) {
     std::vector<std::int64_t> transfer_ns, sender_wait_ns, receiver_wait_ns;
     std::vector<double> gbps;
     double bytes = 0;
-    std::int64_t unmatched = 0;
+    std::int64_t unmatched = 0, exposed_ns = 0;
   };
   using Key = std::tuple<std::uint32_t, std::int64_t, std::int64_t, std::optional<double>>;
   std::map<Key, Pair> pairs;
@@ -111,6 +111,8 @@ std::optional<Table> p2p_summary(const CollectiveRun& run) {
     const Measured measured = measure(run, transfer);
     Pair& pair = pairs[{transfer.group, transfer.from, transfer.to, measured.bytes}];
     pair.bytes += measured.bytes.value_or(0);
+    for (const CollectiveKernel* const side : {measured.send, measured.receive})
+      if (side != nullptr) pair.exposed_ns = plus_ns(pair.exposed_ns, side->exposed_ns);
     if (!measured.transfer_ns) {
       ++pair.unmatched;
       continue;
@@ -129,6 +131,8 @@ std::optional<Table> p2p_summary(const CollectiveRun& run) {
       {"unmatched", Kind::kInteger, "", "transfers with one side only"},
       {"total (MB)", Kind::kReal, "MB", "size of all messages"},
       {"transfer time (ms)", Kind::kReal, "ms", "all transfers, waiting not included"},
+      {"exposed (ms)", Kind::kReal, "ms",
+       "time of both kernels, waiting included, in which their ranks compute nothing"},
       {"transfer time mean (us)", Kind::kReal, "µs", "per transfer"},
       {"sender wait mean (us)", Kind::kReal, "µs", "time the sender waited for the receiver"},
       {"receiver wait mean (us)", Kind::kReal, "µs", "time the receiver waited for the sender"},
@@ -143,7 +147,7 @@ std::optional<Table> p2p_summary(const CollectiveRun& run) {
     const GroupStats time = stats_of_ns(pair.transfer_ns), rate = stats_of(pair.gbps);
     table.add_row(matching.groups[group].id, rank_or_none(from), rank_or_none(to),
                   mb_or_none(bytes), time.count, pair.unmatched, pair.bytes / 1e6, time.sum / 1e3,
-                  time.mean, stats_of_ns(pair.sender_wait_ns).mean,
+                  ms(pair.exposed_ns), time.mean, stats_of_ns(pair.sender_wait_ns).mean,
                   stats_of_ns(pair.receiver_wait_ns).mean, rate.mean, rate.min, rate.max);
   }
   table.sort_by("transfer time (ms)", Order::kDescending);

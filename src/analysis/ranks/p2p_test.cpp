@@ -43,6 +43,7 @@ TEST(PointToPoint, PairsAreSummedUpBySize) {
   EXPECT_THAT(column(table, "count"), ElementsAre("2"));
   EXPECT_THAT(column(table, "transfer time mean (us)"), ElementsAre("20.0"));
   EXPECT_DOUBLE_EQ(table.column("total (MB)").reals()[0], 2 * 4096 / 1e6);
+  EXPECT_THAT(column(table, "exposed (ms)"), ElementsAre("0.08"));  // nobody computes: both sides
 }
 
 TEST(PointToPoint, CollectivesAreNoTransfers) { EXPECT_FALSE(p2p(test_run({{{.dur = 1}}}))); }

@@ -9,6 +9,20 @@
 namespace tracelens {
 using enum CollectiveField;
 
+namespace {
+
+// What all ranks together bring or get. Of a gather every rank but one has no output.
+std::optional<double> full_mib(const CollectiveRun& run, const CollectiveMessage& message,
+                               CollectiveKind kind) {
+  if (kind == CollectiveKind::kAllGather) return run.mib(message, kOutElements);
+  const auto mib = run.mib(message, kInElements);
+  if (kind != CollectiveKind::kGather) return mib;
+  if (!mib || !message[kGroupSize].is_number()) return std::nullopt;
+  return *mib * message[kGroupSize].as_real();
+}
+
+}  // namespace
+
 const CollectiveMessage& message_of(const CollectiveRun& run, const SyncCollective& row) {
   return run.message(run.matching().members(run.matching().collectives[row.collective]).front());
 }
@@ -40,7 +54,7 @@ SyncCollective measure(const CollectiveRun& run, std::uint32_t collective, Colle
 
   const CollectiveMessage& message = run.message(members.front());
   if (kind == CollectiveKind::kUnknown) return row;
-  row.full_mib = run.mib(message, kind == CollectiveKind::kAllGather ? kOutElements : kInElements);
+  row.full_mib = full_mib(run, message, kind);
   if (!row.full_mib || row.latency_ns <= 0) return row;
   row.algo_gibps = *row.full_mib / 1024 / (static_cast<double>(row.latency_ns) / 1e9);
   if (message[kGroupSize].is_number())

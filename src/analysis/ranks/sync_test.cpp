@@ -73,6 +73,22 @@ TEST(ImplicitSync, ARanksColumnsAppearWhenItFirstTakesPart) {
   EXPECT_EQ(cell(table, "rank_1_ts", 0), "");
 }
 
+// As nccl-tests count it: all that reaches the root, whatever a rank writes down as its output.
+TEST(Measure, AGatherMovesWhatAllRanksBring) {
+  for (const std::int64_t out : {0, 1024, 4096}) {
+    const TestKernel kernel{.name = "gather",
+                            .ts = 1,
+                            .dur = 10,
+                            .members = "[0, 1, 2, 3]",
+                            .group_size = 4,
+                            .out_elements = out};
+    const CollectiveRun run = test_run({{kernel}, {kernel}, {kernel}, {kernel}});
+    const SyncCollective measured = measure(run, 0, CollectiveKind::kGather);
+    EXPECT_DOUBLE_EQ(measured.full_mib.value(), 4 * 4096.0 / (1 << 20));
+    EXPECT_DOUBLE_EQ(measured.bus_gibps.value(), 0.75 * measured.algo_gibps.value());
+  }
+}
+
 TEST(ImplicitSync, WithoutCollectivesThereAreNoColumns) {
   const CollectiveRun run = test_run({{}});
   EXPECT_TRUE(nccl_implicit_sync(run, {}).columns().empty());

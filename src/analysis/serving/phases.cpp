@@ -43,7 +43,10 @@ std::string_view phase_text(ServingPhase phase) {
 struct PhaseRow {
   std::string_view name;
   bool has_steps = true;  // of what is outside: no steps to speak of
+  bool has_undivided = false;
   std::int64_t steps = 0, requests = 0, context_tokens = 0, generation_tokens = 0, wall_ns = 0;
+  // Of steps that do not tell prompts and output apart.
+  std::int64_t undivided_tokens = 0, undivided_wall_ns = 0;
   std::int64_t kv_tokens = 0, kv_requests = 0;  // of steps that say their context length
   ServedTimes gpu = {};
   ModelledWork modelled = {};
@@ -54,8 +57,14 @@ struct PhaseRow {
   void add(const ServedStep& step) {
     ++steps;
     requests = add_counts(requests, step.said.requests());
-    context_tokens = add_counts(context_tokens, step.said.context_sum);
-    generation_tokens = add_counts(generation_tokens, step.said.generation_sum);
+    if (step.said.is_divided) {
+      context_tokens = add_counts(context_tokens, step.said.context_sum);
+      generation_tokens = add_counts(generation_tokens, step.said.generation_sum);
+    } else {
+      undivided_tokens = add_counts(undivided_tokens, step.tokens());
+      undivided_wall_ns = plus_ns(undivided_wall_ns, step.wall_ns);
+      has_undivided = true;
+    }
     wall_ns = plus_ns(wall_ns, step.wall_ns);
     if (const auto keys = step.kv_tokens()) {
       kv_tokens = add_counts(kv_tokens, *keys);
@@ -64,13 +73,17 @@ struct PhaseRow {
     if (step.said.generation_sum > 0) token_walls.push_back(step.wall_ns);
   }
   [[nodiscard]] std::int64_t tokens() const {
-    return add_counts(context_tokens, generation_tokens);
+    return add_counts(undivided_tokens, add_counts(context_tokens, generation_tokens));
   }
   [[nodiscard]] std::int64_t gpu_ns() const { return plus_ns(gpu.busy_ns, not_busy_ns()); }
   [[nodiscard]] std::int64_t not_busy_ns() const { return plus_ns(gpu.idle_ns, gpu.wait_ns); }
   template <class T>
   [[nodiscard]] std::optional<T> of_steps(T value) const {
     return has_steps ? std::optional{value} : std::nullopt;
+  }
+  // A sum that lacks the tokens of some steps would be taken for all.
+  [[nodiscard]] std::optional<std::int64_t> of_divided(std::int64_t tokens_of_kind) const {
+    return has_undivided ? std::nullopt : of_steps(tokens_of_kind);
   }
   [[nodiscard]] std::optional<double> token_wall(std::size_t percent) const {
     if (token_walls.empty()) return std::nullopt;
@@ -158,11 +171,12 @@ ColumnSet<PhaseRow> phase_columns() {
        [](const Row& row) {
          return ratio(static_cast<double>(row.requests), static_cast<double>(row.steps));
        }},
-      {{"context tokens", Kind::kInteger, "tokens", "tokens of prompts that were worked on"},
-       [](const Row& row) { return row.of_steps(row.context_tokens); }},
+      {{"context tokens", Kind::kInteger, "tokens",
+        "tokens of prompts that were worked on; empty: annotations do not tell them from output"},
+       [](const Row& row) { return row.of_divided(row.context_tokens); }},
       {{"output tokens", Kind::kInteger, "tokens",
-        "tokens that were generated; with speculation, tokens that were tried"},
-       [](const Row& row) { return row.of_steps(row.generation_tokens); }},
+        "tokens that were generated; with speculation, tokens that were tried; empty likewise"},
+       [](const Row& row) { return row.of_divided(row.generation_tokens); }},
       {{"KV tokens per request", Kind::kReal, "tokens",
         "context a request attends to, on average; empty: the annotations do not say"},
        [](const Row& row) {
@@ -177,9 +191,12 @@ ColumnSet<PhaseRow> phase_columns() {
        [](const Row& row) {
          return row.has_steps ? rate(row.tokens(), row.wall_ns) : std::nullopt;
        }},
-      {{"output tokens/s", Kind::kReal, "1/s", "generated tokens per second of wall time"},
+      {{"output tokens/s", Kind::kReal, "1/s",
+        "generated tokens per second of wall time, both of the steps that tell them"},
        [](const Row& row) {
-         return row.has_steps ? rate(row.generation_tokens, row.wall_ns) : std::nullopt;
+         return row.has_steps
+                    ? rate(row.generation_tokens, minus_ns(row.wall_ns, row.undivided_wall_ns))
+                    : std::nullopt;
        }},
       {{"time per output token ms mean", Kind::kReal, "ms",
         "what a request waits for its next token: the wall time of a step that generates"},
@@ -212,6 +229,9 @@ constexpr ServingPhase kPhases[] = {ServingPhase::kPrefill, ServingPhase::kMixed
 struct StepRow {
   const ServedStep& step;
   std::int64_t index = 0, first_ns = 0;
+  [[nodiscard]] std::optional<std::int64_t> of_divided(std::int64_t count) const {
+    return step.said.is_divided ? std::optional{count} : std::nullopt;
+  }
 };
 
 }  // namespace
@@ -224,13 +244,15 @@ Table serving_steps(const ServingRun& run) {
        [](const Row& row) { return phase_text(row.step.said.phase); }},
       {{"requests", Kind::kInteger, "", "requests in the batch"},
        [](const Row& row) { return row.step.said.requests(); }},
-      {{"context requests", Kind::kInteger, "", "those whose prompt is worked on"},
-       [](const Row& row) { return row.step.said.context_requests; }},
-      {{"context tokens", Kind::kInteger, "tokens", "tokens of these prompts"},
-       [](const Row& row) { return row.step.said.context_sum; }},
+      {{"context requests", Kind::kInteger, "",
+        "those whose prompt is worked on; empty: the annotation does not say"},
+       [](const Row& row) { return row.of_divided(row.step.said.context_requests); }},
+      {{"context tokens", Kind::kInteger, "tokens",
+        "tokens of these prompts; empty: the annotation does not say"},
+       [](const Row& row) { return row.of_divided(row.step.said.context_sum); }},
       {{"output tokens", Kind::kInteger, "tokens",
-        "tokens that are generated; with speculation, tokens that are tried"},
-       [](const Row& row) { return row.step.said.generation_sum; }},
+        "tokens that are generated; with speculation, tokens that are tried; empty likewise"},
+       [](const Row& row) { return row.of_divided(row.step.said.generation_sum); }},
       {{"KV tokens", Kind::kInteger, "tokens",
         "context of all requests together; empty: the annotation does not say"},
        [](const Row& row) { return row.step.kv_tokens(); }},

@@ -145,6 +145,24 @@ TEST(ServingPhases, ARequestWaitsForItsNextTokenAsLongAsAStepLasts) {
   EXPECT_EQ(cell(table, "bound", 2), "host");  // 55 of 85 us
 }
 
+// "MIXED" of SGLang's short annotations gives all tokens in one number.
+TEST(ServingPhases, TokensThatAreNotDividedAreOutOfTheOutputRate) {
+  Serving serving;
+  serving.step("step[DECODE bs=4 toks=4]", 0, 1000);
+  serving.graph(10, {{"decode", 20, 900}});
+  serving.step("step[MIXED bs=3 toks=102]", 1000, 3000);
+  serving.graph(1010, {{"mixed", 1020, 2900}});
+  Made made{std::move(serving.t).finish()};
+  const Table steps = serving_steps(made.run), phases = made.phases();
+  EXPECT_THAT(column(steps, "output tokens"), ElementsAre("4", ""));
+  EXPECT_THAT(column(steps, "context tokens"), ElementsAre("0", ""));
+  EXPECT_THAT(column(steps, "context requests"), ElementsAre("0", ""));
+  EXPECT_THAT(column(phases, "phase"), ElementsAre("mixed", "decode", "outside", "all"));
+  EXPECT_THAT(column(phases, "output tokens"), ElementsAre("", "4", "", ""));
+  EXPECT_THAT(column(phases, "output tokens/s"), ElementsAre("", "4000.0", "", "4000.0"));
+  EXPECT_THAT(column(phases, "tokens/s of wall"), ElementsAre("34000.0", "4000.0", "", "26500.0"));
+}
+
 // The GPU has no gap between its kernels, but gets the first one late.
 TEST(ServingPhases, AStepWhoseFirstKernelComesLateIsBoundByTheHost) {
   Serving s;

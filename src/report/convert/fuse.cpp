@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
+#include <set>
 #include <tracelens/convert.hpp>
 #include <tracelens/error.hpp>
 #include <tracelens/fuse.hpp>
@@ -44,6 +46,7 @@ struct Source {
 // What the first pass finds in a file.
 struct Surveyed {
   Source source = {};
+  bool tells_rank = false;  // it or its name
   FuseSurvey survey = {};
   Value schema = {}, unit = {}, base = {}, job = {};
 };
@@ -94,14 +97,15 @@ class Fusion {
   }
 
   void survey(const std::vector<RankFile>& files) {
+    const std::vector<std::optional<Surveyed>> found = look_into(files);
+    const auto tells_rank = [](const auto& each) { return each && each->tells_rank; };
+    const bool are_told = std::ranges::any_of(found, tells_rank);
     for (std::size_t i = 0; i < files.size(); ++i) {
-      // A name that tells the rank saves reading the files that are not wanted.
-      if (files[i].rank && !wants(*files[i].rank)) continue;
-      try {
-        accept(look_into(files[i], static_cast<std::int64_t>(i)), files[i].path);
-      } catch (const Error& error) {
-        result_.warnings.emplace_back(error.what());
-      }
+      if (!found[i]) continue;
+      if (are_told && !tells_rank(found[i]))
+        result_.warnings.push_back(fmt::format("{}: {}", files[i].path, kTellsNoRank));
+      else
+        accept(*found[i], files[i].path);
     }
     if (sources_.empty())
       throw Error{"fuse", result_.warnings.empty()
@@ -114,8 +118,41 @@ class Fusion {
     warn_of_absent(options_.only_ranks, ranks, result_.warnings);
   }
 
+  // A name that tells the rank saves reading the files that are not wanted. But the rank in the
+  // trace counts, and a name may tell its number on one machine: where the names cannot be believed
+  // or a wanted rank is not there, all files are read.
+  std::vector<std::optional<Surveyed>> look_into(const std::vector<RankFile>& files) {
+    std::vector<std::optional<Surveyed>> found(files.size());
+    std::set<std::int64_t> named, wanted{options_.only_ranks.begin(), options_.only_ranks.end()};
+    bool are_believed = true;
+    for (const RankFile& file : files)
+      if (file.rank) are_believed &= named.insert(*file.rank).second;
+    const auto is_skipped = [&](const RankFile& file) {
+      return are_believed && file.rank && !wants(*file.rank);
+    };
+    std::vector<std::size_t> skipped;
+    const auto look = [&](std::size_t i) {
+      try {
+        found[i] = look_into(files[i], static_cast<std::int64_t>(i));
+        wanted.erase(found[i]->source.rank);
+      } catch (const Error& error) {
+        result_.warnings.emplace_back(error.what());
+      }
+    };
+    for (std::size_t i = 0; i < files.size(); ++i)
+      if (is_skipped(files[i]))
+        skipped.push_back(i);
+      else
+        look(i);
+    for (std::size_t i = 0; i < files.size(); ++i)
+      if (found[i] && files[i].rank) are_believed &= found[i]->source.rank == *files[i].rank;
+    if (!are_believed || !wanted.empty()) std::ranges::for_each(skipped, look);
+    return found;
+  }
+
   Surveyed look_into(const RankFile& file, std::int64_t position) {
-    Surveyed found{.source = {.path = file.path, .rank = file.rank.value_or(position)}};
+    Surveyed found{.source = {.path = file.path, .rank = file.rank.value_or(position)},
+                   .tells_rank = file.rank.has_value()};
     if (io::is_read_once(file.path)) {
       found.source.path = temporary_.make();
       keep_stream(file.path, found.source.path);
@@ -148,8 +185,10 @@ class Fusion {
     };
     for_each_event(
         found.source.path, [&](std::string_view event) { found.survey.look_at(event); }, at_end);
-    if (const Value* const rank = found.job.find("rank"); rank != nullptr && rank->is_int())
+    if (const Value* const rank = found.job.find("rank"); rank != nullptr && rank->is_int()) {
       found.source.rank = rank->as_int();
+      found.tells_rank = true;
+    }
     return found;
   }
 

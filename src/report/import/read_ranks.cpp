@@ -167,9 +167,7 @@ void find_foreign_files(std::span<RankTrace> ranks, std::span<const RankFile> fi
     is_told |= rank.problem.empty() && tells_rank(rank, files[rank.source]);
   for (RankTrace& rank : ranks)
     if (is_told && rank.problem.empty() && !tells_rank(rank, files[rank.source]))
-      rank.problem = rank.file +
-                     ": neither the trace nor its name tells the rank, as they do for other "
-                     "files; left out";
+      rank.problem = fmt::format("{}: {}", rank.file, kTellsNoRank);
 }
 
 // "host10" comes after "host9".

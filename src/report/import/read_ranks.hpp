@@ -30,6 +30,10 @@ struct RankReading {
 inline constexpr const char* kFusedRanks = "fusedRanks";
 inline constexpr const char* kIsFused = "is a file of many ranks that fuse has written; left out";
 
+// Of a file beside those of the ranks of a job.
+inline constexpr const char* kTellsNoRank =
+    "neither the trace nor its name tells the rank, as they do for other files; left out";
+
 // One summary per rank, in the order of the files: one per file, or one per GPU of a JAX host. A
 // file that cannot be read is one with a `problem`.
 [[nodiscard]] std::vector<RankTrace> read_ranks(std::span<const RankFile> files,
