@@ -49,6 +49,41 @@ std::vector<IterationRoot> blocks_of(const Trace& trace, const Tree& tree,
   return blocks;
 }
 
+// The GPU work of a trace by the times at which it was launched.
+class LaunchedWork {
+ public:
+  LaunchedWork(const Trace& trace, const Tree& tree) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> work;  // launch, duration
+    work.reserve(tree.linked_gpu_events().size());
+    for (const EventId event : tree.linked_gpu_events())
+      work.emplace_back(trace.ts_ns()[tree.launch_of(event).row], duration_of(trace, event));
+    std::ranges::sort(work);
+    for (const auto& [ts_ns, dur_ns] : work) {
+      starts_.push_back(ts_ns);
+      sums_ns_.push_back(plus_ns(sums_ns_.back(), dur_ns));
+    }
+  }
+  // Whether at least half of it is launched in the blocks, by number and by GPU time; on any thread,
+  // since autograd launches the backward pass from its own.
+  [[nodiscard]] bool is_mostly_in(std::span<const IterationRoot> blocks) const {
+    std::size_t events = 0;
+    std::int64_t ns = 0;
+    for (const IterationRoot& block : blocks) {
+      const std::size_t from = before(block.ts_ns), to = before(end_of(block.ts_ns, block.dur_ns));
+      events += to - from;
+      ns = plus_ns(ns, minus_ns(sums_ns_[to], sums_ns_[from]));
+    }
+    return events >= starts_.size() - events && ns >= minus_ns(sums_ns_.back(), ns);
+  }
+
+ private:
+  [[nodiscard]] std::size_t before(std::int64_t ns) const {
+    return static_cast<std::size_t>(std::ranges::lower_bound(starts_, ns) - starts_.begin());
+  }
+
+  std::vector<std::int64_t> starts_, sums_ns_{0};  // launches, ascending; GPU time before each
+};
+
 }  // namespace
 
 std::optional<Repeats> find_repeats(std::span<const StringId> names, std::size_t starts) {
@@ -112,6 +147,7 @@ std::vector<IterationRoot> find_reference_iterations(const Trace& trace, const T
 }
 
 std::vector<IterationRoot> find_iterations(const Trace& trace, const Tree& tree) {
+  std::optional<LaunchedWork> launched;
   std::vector<NodeId> queue(tree.roots().begin(), tree.roots().end());
   for (std::size_t at = 0; at < queue.size(); ++at) {
     const NodeId node = queue[at];
@@ -128,7 +164,12 @@ std::vector<IterationRoot> find_iterations(const Trace& trace, const Tree& tree)
           std::span{children}.subspan(repeats->start, repeats->period * repeats->count);
       std::uint64_t gpu_events = 0;
       for (const NodeId child : block) gpu_events += tree.gpu_count(child);
-      if (gpu_events > tree.gpu_count(node) / 2) return blocks_of(trace, tree, children, *repeats);
+      if (gpu_events > tree.gpu_count(node) / 2) {
+        std::vector<IterationRoot> blocks = blocks_of(trace, tree, children, *repeats);
+        if (!launched) launched.emplace(trace, tree);
+        // Else it is a loop of a part of the run, such as the layers of one of several models.
+        if (launched->is_mostly_in(blocks)) return blocks;
+      }
     }
     for (const NodeId child : children)
       if (tree.gpu_count(child) > 0) queue.push_back(child);

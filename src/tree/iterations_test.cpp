@@ -77,6 +77,41 @@ TEST(FindIterations, RepeatedCallsWithoutGpuWorkAreNoLoop) {
   EXPECT_TRUE(find_iterations(trace, build_tree(trace, {.python_frames = true})).empty());
 }
 
+// main() { encoder { 4 x layer }; 3 x step }: the layers hold less than half of the work.
+TEST(FindIterations, LayersOfAPartOfTheRunAreNoSteps) {
+  TestTrace t;
+  t.python("main", 0, 10'000);
+  t.python("encoder", 1, 500);
+  const auto call = [&](std::string_view name, double at, double gpu_us) {
+    t.python(name, at, 50);
+    t.launch("cudaLaunchKernel", at + 2, 1, {.ts = at + 5, .dur = gpu_us});
+  };
+  for (int i = 0; i < 4; ++i) call("layer", 10 + 100 * i, 20);
+  t.python("denoise", 600, 2000);
+  for (int i = 0; i < 3; ++i) call("step", 650 + 500 * i, 300);
+  {
+    const Trace trace = t.finish();
+    EXPECT_TRUE(find_iterations(trace, build_tree(trace, {.python_frames = true})).empty());
+  }
+  // Where the steps launch most, they are found behind the layers.
+  TestTrace more;
+  more.python("main", 0, 10'000);
+  more.python("encoder", 1, 500);
+  for (int i = 0; i < 4; ++i) {
+    more.python("layer", 10 + 100 * i, 50);
+    more.launch("cudaLaunchKernel", 12 + 100 * i, 1, {.ts = 15.0 + 100 * i, .dur = 20});
+  }
+  more.python("denoise", 600, 2000);
+  for (int i = 0; i < 5; ++i) {
+    more.python("step", 650 + 200 * i, 50);
+    more.launch("cudaLaunchKernel", 652 + 200 * i, 1, {.ts = 655.0 + 200 * i, .dur = 100});
+  }
+  const Trace trace = more.finish();
+  const auto found = find_iterations(trace, build_tree(trace, {.python_frames = true}));
+  ASSERT_EQ(found.size(), 5U);
+  EXPECT_EQ(trace.name(found.front().first), "step");
+}
+
 TEST(FindIterations, KernelsOfOneOpAreNoLoop) {
   TestTrace t;
   t.python("main", 0, 1000);

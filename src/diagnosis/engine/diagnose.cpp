@@ -125,24 +125,24 @@ Finding finding_of(const DiagnosisContext& context, Candidate& candidate) {
   const std::string id{candidate.rule->id};
   const auto title = context.settings.texts.find(id + ".title");
   const auto tries = context.settings.lists.find(id + ".try");
-  Finding finding{.id = id,
-                  .title = title == context.settings.texts.end()
-                               ? std::string{candidate.rule->title}
-                               : title->second,
-                  .verdict = std::move(draft.verdict),
-                  .saving_ns = candidate.saving_ns,
-                  .saving_percent = context.share(candidate.saving_ns),
-                  .alone = candidate.alone,
-                  .gpu_saving_ns = candidate.gpu_saving_ns,
-                  .impact = draft.impact,
-                  .confidence = draft.confidence,
-                  .is_one_off = candidate.is_one_off,
-                  .locked_by = candidate.locked_by,
-                  .formula = std::move(draft.formula),
-                  .where = std::move(draft.where),
-                  .evidence = std::move(draft.evidence),
-                  .tries = tries == context.settings.lists.end() ? draft.tries : tries->second,
-                  .verify = std::move(draft.verify)};
+  if (draft.title.empty()) draft.title = candidate.rule->title;
+  Finding finding{
+      .id = id,
+      .title = title == context.settings.texts.end() ? std::move(draft.title) : title->second,
+      .verdict = std::move(draft.verdict),
+      .saving_ns = candidate.saving_ns,
+      .saving_percent = context.share(candidate.saving_ns),
+      .alone = candidate.alone,
+      .gpu_saving_ns = candidate.gpu_saving_ns,
+      .impact = draft.impact,
+      .confidence = draft.confidence,
+      .is_one_off = candidate.is_one_off,
+      .locked_by = candidate.locked_by,
+      .formula = std::move(draft.formula),
+      .where = std::move(draft.where),
+      .evidence = std::move(draft.evidence),
+      .tries = tries == context.settings.lists.end() ? draft.tries : tries->second,
+      .verify = std::move(draft.verify)};
   finding.severity = severity_of(finding.saving_percent);
   if (!candidate.is_for_information() && !candidate.estimates_agree)
     finding.confidence = std::min(finding.confidence, Confidence::kMedium);

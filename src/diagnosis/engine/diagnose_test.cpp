@@ -160,6 +160,19 @@ TEST(Diagnose, AHealthyRunSaysWhatBoundsIt) {
   EXPECT_THAT(diagnosis.verdict, HasSubstr("Nothing worth changing above 5%"));
 }
 
+// Busy from its first to its last kernel, which is a small part of each step.
+TEST(Diagnose, AGpuThatWorksForAPartOfTheStepsIsNotCalledBusy) {
+  TestTrace t;
+  for (int step = 0; step < 3; ++step) {
+    const double start = 1000.0 * step;
+    t.launch("cudaLaunchKernel", start + 1, 2, {.ts = start + 10, .dur = 50});
+    add_step(t, step, start, start + 1000);
+  }
+  const Diagnosis diagnosis = diagnose(t.finish());
+  EXPECT_THAT(diagnosis.verdict, HasSubstr("No rule names a cause above 5%"));
+  EXPECT_THAT(diagnosis.verdict, HasSubstr("of the window"));
+}
+
 // The GPU's fills are hidden by the host, whatever else is mended: nothing locks them.
 TEST(Diagnose, WhatNothingUnlocksIsNotToldToComeAfterTheFirst) {
   TestTrace t;

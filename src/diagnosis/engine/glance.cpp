@@ -7,6 +7,7 @@
 #include <tracelens/trace_builder.hpp>
 #include <vector>
 
+#include "analysis/gpu/launch_calls.hpp"
 #include "analysis/path/window.hpp"
 #include "facts/steps.hpp"
 #include "io/parallel.hpp"
@@ -46,6 +47,25 @@ Interval middle_of(const TraceSpan& all, std::size_t events, std::size_t most_ev
   const auto part = static_cast<std::int64_t>(
       static_cast<double>(length) * static_cast<double>(most_events) / static_cast<double>(events));
   return {all.start_ns + (length - part) / 2, all.start_ns + (length + part) / 2};
+}
+
+// A part as long as `time` around the launch of the middle one of all GPU events.
+Interval around_gpu_work(const TraceFacts& facts, const TraceSpan& all, Interval time) {
+  const Trace& trace = facts.trace();
+  std::vector<EventId> events = facts.gpu_events(true).events;
+  if (events.empty()) return time;
+  const auto middle = events.begin() + std::ssize(events) / 2;
+  std::ranges::nth_element(events, middle, {},
+                           [&](EventId event) { return trace.ts_ns()[event.row]; });
+  const EventId call = LaunchCalls{trace, facts.tree()}.of(*middle);
+  const std::int64_t ts_ns = trace.ts_ns()[call.valid() ? call.row : middle->row];
+  const std::int64_t length = time.end - time.start;
+  const std::int64_t start = std::min(ts_ns - length / 2, all.end_ns - length);
+  return {std::max(all.start_ns, start), std::max(all.start_ns, start) + length};
+}
+
+bool has_gpu_work(const Trace& trace, std::span<const EventId> events) {
+  return std::ranges::any_of(events, [&](EventId event) { return is_gpu(trace.category(event)); });
 }
 
 // What the host did in that time, and the GPU work that it launched then. Work of which the launch
@@ -111,8 +131,14 @@ Glance glance(const TraceFacts& facts, const DiagnoseOptions& options, std::size
     time = {some.front().ts_ns, some.back().ts_ns + some.back().dur_ns};
     seen.steps = some.size();
   }
+  std::vector<EventId> events = events_in(facts, time);
+  if (!has_gpu_work(trace, events)) {
+    time = around_gpu_work(facts, all, time);
+    events = events_in(facts, time);
+    seen.steps = 0;
+  }
   seen.ns = time.end - time.start;
-  seen.diagnosis = diagnose(TraceBuilder::excerpt(trace, events_in(facts, time)), options);
+  seen.diagnosis = diagnose(TraceBuilder::excerpt(trace, events), options);
   return seen;
 }
 

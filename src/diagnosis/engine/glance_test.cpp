@@ -55,5 +55,17 @@ TEST(Glance, WithoutStepsTheMiddleIsLookedAt) {
   EXPECT_GT(seen.diagnosis.gpu_busy_ns, 0);
 }
 
+// GPU work at the end alone, as in the trace of a capture.
+TEST(Glance, TheMiddleIsWhereTheGpuWorks) {
+  TestTrace t;
+  for (int i = 0; i < 4000; ++i) t.op("aten::add", 10 * i, 5);
+  add_ops(t, 38'000, 10, 2);
+  const Trace trace = t.finish();
+  const Glance seen = glance(TraceFacts{trace}, {}, trace.size() / 20);
+  EXPECT_TRUE(seen.is_part());
+  EXPECT_GT(seen.diagnosis.gpu_busy_ns, 0);
+  EXPECT_EQ(seen.diagnosis.verdict.find("no GPU work"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tracelens

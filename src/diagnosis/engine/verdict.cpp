@@ -14,7 +14,7 @@ namespace tracelens {
 namespace {
 
 constexpr double kWorthwhile = 5;  // percent
-constexpr double kBusy = 70;       // percent of its span: a GPU that works more is at its limit
+constexpr double kBusy = 70;       // percent of the window: a GPU that works more is at its limit
 
 // What a run is bound by, in words, by the classes of its critical path.
 struct Side {
@@ -48,11 +48,19 @@ std::pair<std::string_view, double> largest_side(const Diagnosis& diagnosis) {
 
 std::string verdict_on(const DiagnosisContext& context, const Diagnosis& diagnosis) {
   if (context.gpu_events().empty()) return "The trace has no GPU work: nothing to diagnose.";
-  const std::int64_t span = diagnosis.gpu_busy_ns + diagnosis.gpu_idle_ns;
-  const double busy_share = percentage(diagnosis.gpu_busy_ns, span);
+  // Between its first and its last kernel the GPU may be busy all the time, and that be a small part
+  // of a step. What was launched in the window may end behind it.
+  const std::int64_t window = std::max(context.length_ns(), diagnosis.gpu_busy_ns);
+  const double busy_share = percentage(diagnosis.gpu_busy_ns, window);
   // A GPU that communicates and does nothing else mostly waits for others.
-  const double computing = busy_share - percentage(context.communication().exposed_ns, span);
-  const std::string busy = fmt::format("the GPU is busy {:.1f}% of its span", busy_share);
+  const double computing = busy_share - percentage(context.communication().exposed_ns, window);
+  // Without steps the window is the trace, of which the host may have more than the GPU's part.
+  const std::string busy =
+      diagnosis.steps.empty()
+          ? fmt::format(
+                "the GPU is busy {:.1f}% of its span",
+                percentage(diagnosis.gpu_busy_ns, diagnosis.gpu_busy_ns + diagnosis.gpu_idle_ns))
+          : fmt::format("the GPU is busy {:.1f}% of the window", busy_share);
   const auto [side, share] = largest_side(diagnosis);
   const std::string bound =
       diagnosis.path.empty()

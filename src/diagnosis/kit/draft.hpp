@@ -63,6 +63,7 @@ struct Draft {
   std::int64_t idle_ns = 0;
   double low_factor = 1;  // of the lowest estimate, where the edit is an upper bound
 
+  std::string title = {};    // where that of the rule does not fit; empty: it does
   std::string verdict = {};  // a sentence by tell(); every number in it is a proof
   std::string formula = {};  // the edit in words
   std::vector<Evidence> evidence = {};

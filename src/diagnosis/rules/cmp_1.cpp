@@ -27,9 +27,10 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.tries = {"look at the kernels of both: tracelens diff",
                  "the same library, versions, layouts and types as in the other run"};
   draft.verify = {.table = "ops_diff",
-                  .column = "time_trace1",
+                  .column = "time_trace1 of these",
                   .now = in_ms(losses.ns),
-                  .expected = fmt::format("about {}", figure(in_ms(losses.other_ns), "ms"))};
+                  .expected = fmt::format("about {}", figure(in_ms(losses.other_ns), "ms")),
+                  .is_derived = true};
   draft.confidence = Confidence::kMedium;
   return draft;
 }

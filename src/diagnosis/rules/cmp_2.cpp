@@ -26,9 +26,10 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.formula = "these kernels -> the time of those in the other run";
   draft.tries = {"the fused op, library or compiler that the other run uses"};
   draft.verify = {.table = "ops_diff",
-                  .column = "kernels_trace1",
+                  .column = "kernels_trace1 of these",
                   .now = losses.kernels,
-                  .expected = fmt::format("about {}", figure(losses.other_kernels, ""))};
+                  .expected = fmt::format("about {}", figure(losses.other_kernels, "")),
+                  .is_derived = true};
   draft.confidence = Confidence::kMedium;
   return draft;
 }

@@ -25,9 +25,10 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.formula = "work of this run alone -> the time of work of the other alone";
   draft.tries = {"leave it out, if the other run gives the same results"};
   draft.verify = {.table = "ops_diff",
-                  .column = "time_trace1",
+                  .column = "time_trace1 of these",
                   .now = in_ms(losses.ns),
-                  .expected = fmt::format("about {}", figure(in_ms(losses.other_ns), "ms"))};
+                  .expected = fmt::format("about {}", figure(in_ms(losses.other_ns), "ms")),
+                  .is_derived = true};
   draft.confidence = Confidence::kMedium;
   return draft;
 }

@@ -74,8 +74,9 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verify = {.table = "straggler_summary",
                   .column = "times_arrived_last",
                   .now = static_cast<double>(late.times_last),
-                  .expected = fmt::format("about {}", late.collectives / static_cast<std::int64_t>(
-                                                                             run.ranks().size()))};
+                  .expected = fmt::format(
+                      "about {}", late.collectives / static_cast<std::int64_t>(run.ranks().size())),
+                  .key = {{"rank", rank}}};
   draft.confidence = Confidence::kHigh;
   return draft;
 }

@@ -42,8 +42,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers&) {
     draft.verdict = draft.tell(
         "nn.DataParallel drives all GPUs from one process, {} in this trace: it copies the "
         "model in every step.",
-        counted(derived("", "count", static_cast<double>(count), "",
-                        {{"name", "DataParallel.forward"}}),
+        counted(derived("", "calls of DataParallel.forward", static_cast<double>(count), ""),
                 "time", "times"));
     draft.where = {
         {.kind = "range", .name = "DataParallel.forward", .time_ns = ns, .count = count}};
@@ -53,7 +52,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers&) {
         "The process groups use the backend {}, which moves the tensors of GPUs through the host.",
         backend);
     draft.evidence.push_back(derived(
-        "", "world_size",
+        "", "ranks of the job",
         static_cast<double>(c.trace.metadata("distributedInfo")->find("world_size")->as_int()),
         ""));
     draft.tries = {"init_process_group('nccl'), which is RCCL on AMD GPUs"};

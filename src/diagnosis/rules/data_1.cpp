@@ -59,7 +59,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verify = {.table = "step_phases",
                   .column = "dataloader_ms",
                   .now = in_ms(per_step),
-                  .expected = fmt::format("< {}", figure(0.05 * in_ms(per_step), ""))};
+                  .expected = fmt::format("< {}", figure(0.05 * in_ms(per_step), "")),
+                  .key = {{"step", "mean"}}};
   draft.confidence = Confidence::kHigh;
   return draft;
 }

@@ -96,7 +96,11 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.tries = {"pin_memory=True in the loader, or tensor.pin_memory(); then non_blocking=True",
                  "copy the next batch on a stream of its own while this one is computed",
                  "smaller inputs: uint8 images, 32 bit indices, made larger on the GPU"};
-  draft.verify = {.table = "step_phases", .column = "h2d_pageable_mb", .now = mb, .expected = "0"};
+  draft.verify = {.table = "step_phases",
+                  .column = "h2d_pageable_mb",
+                  .now = mb,
+                  .expected = "0",
+                  .key = {{"step", "mean"}}};
   draft.confidence = is_certain ? Confidence::kHigh : Confidence::kLow;
   return draft;
 }

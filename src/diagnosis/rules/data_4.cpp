@@ -75,9 +75,11 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
                  "gather them in one tensor and copy that, pinned and with non_blocking=True",
                  "plain Python numbers as arguments of ops need no copy"};
   draft.verify = {.table = "copy_bandwidth",
-                  .column = "small_count",
+                  .column = "small_count per step",
                   .now = per_step,
-                  .expected = fmt::format("< {}", kManyCopies)};
+                  .expected = fmt::format("< {}", kManyCopies),
+                  .is_derived = true,
+                  .key = {{"kind", "Memcpy HtoD"}}};
   draft.confidence = saves >= n["high_pct"] ? Confidence::kHigh : Confidence::kLow;
   return draft;
 }

@@ -84,7 +84,11 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.tries = {"keep the tensors on the GPU, or reduce them there to what is needed",
                  "copy into a pinned buffer with non_blocking=True, and read it one step later",
                  "copy every n steps"};
-  draft.verify = {.table = "step_phases", .column = "d2h_mb", .now = mb, .expected = "< 0.01"};
+  draft.verify = {.table = "step_phases",
+                  .column = "d2h_mb",
+                  .now = mb,
+                  .expected = "< 0.01",
+                  .key = {{"step", "mean"}}};
   draft.confidence = has_stacks ? Confidence::kHigh : Confidence::kMedium;
   return draft;
 }

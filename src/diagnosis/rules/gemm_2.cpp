@@ -85,7 +85,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verdict = draft.tell(
       "Matrix products with a size that is no multiple of {} bytes take {} a step, {} of the GPU's "
       "busy time; padded ones would take about {}.",
-      derived("", "alignment", n["alignment"], ""), found.time(), found.share(),
+      derived("", "bytes that rows are to be a multiple of", n["alignment"], ""), found.time(),
+      found.share(),
       derived("roofline", "time per step of aligned products", in_ms(c.per_step(found.after_ns())),
               "ms"));
   draft.formula = "products -> what aligned ones of their size reach of the roof";

@@ -41,7 +41,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verdict = draft.tell(
       "Matrix products whose result has fewer tiles than the GPU has compute units ({}) take {} a "
       "step, {} of the GPU's busy time; with all units at work they would take about {}.",
-      derived("", "numSms", units, ""), found.time(), found.share(), found.time_left());
+      derived("", "compute units of the GPU", units, ""), found.time(), found.share(),
+      found.time_left());
   draft.formula = fmt::format("products -> {}% of the roof", n["target_pct"]);
   draft.tries = {"kernels that split the sum (split-K, stream-K): another library or its tuning",
                  "several such products as one batch"};

@@ -44,7 +44,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verdict = draft.tell(
       "Matrix products that take {} a step, {} of the GPU's busy time, have a last wave of tiles "
       "that leaves most of the {} compute units without work; filled waves would take about {}.",
-      found.time(), found.share(), derived("", "numSms", units, ""), found.time_left());
+      found.time(), found.share(), derived("", "compute units of the GPU", units, ""),
+      found.time_left());
   draft.formula = "products x tiles / (waves x compute units)";
   draft.tries = {"a batch, sequence or hidden size whose tiles fill the waves",
                  "kernels with other tiles, or stream-K"};

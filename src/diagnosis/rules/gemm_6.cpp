@@ -56,12 +56,13 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
         found.time(), found.time_left());
   else
     draft.verdict = draft.tell(
-        "{} at most {} rows or columns, and {} a step; at the "
-        "memory bandwidth they would take about {}.",
+        "{} at most {} rows or columns and take {} a step; at the memory bandwidth they would take "
+        "about {}.",
         counted(derived("unified_perf_summary", "skinny products per step",
                         static_cast<double>(products) / steps, ""),
                 "matrix product a step has", "matrix products a step have"),
-        derived("", "most_rows", n["most_rows"], ""), found.time(), found.time_left());
+        derived("", "rows or columns, at most", n["most_rows"], ""), found.time(),
+        found.time_left());
   draft.formula = "loops -> one turn with all the products' work; skinny products -> bandwidth";
   draft.tries = {"one product for all: stack the weights and use bmm, einsum or a wider Linear",
                  "fuse products of the same input (query, key and value; gate and up)",

@@ -40,7 +40,7 @@ bool can_be_graph(const DiagnosisContext& c) {
 std::vector<std::vector<EventId>> launched_by_step(const DiagnosisContext& c) {
   std::vector<std::vector<EventId>> steps(c.window.steps.size());
   for (const EventId event : c.gpu_events())
-    if (const EventId call = c.tree().launch_of(event); call.valid())
+    if (const EventId call = recorded_launch_of(c.trace, c.tree(), event); call.valid())
       if (const auto step = c.step_at(c.trace.ts_ns()[call.row])) steps[*step].push_back(event);
   return steps;
 }
@@ -67,7 +67,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   if (!can_be_graph(c)) return std::nullopt;
 
   std::vector<std::int64_t> calls;
-  for (const EventId event : steps.front()) calls.push_back(c.dur_ns(c.tree().launch_of(event)));
+  for (const EventId event : steps.front())
+    calls.push_back(c.dur_ns(recorded_launch_of(c.trace, c.tree(), event)));
   std::ranges::nth_element(calls, calls.begin() + static_cast<std::ptrdiff_t>(count / 2));
   const std::int64_t launch_ns = calls[count / 2];
 
@@ -99,7 +100,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verify = {.table = "step_phases",
                   .column = "launches",
                   .now = static_cast<double>(count),
-                  .expected = "< 5"};
+                  .expected = "< 5",
+                  .key = {{"step", "mean"}}};
   draft.confidence = Confidence::kMedium;
   return draft;
 }

@@ -56,7 +56,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verify = {.table = "step_phases",
                   .column = "graph_launches",
                   .now = per_step,
-                  .expected = fmt::format("< {}", n["many"])};
+                  .expected = fmt::format("< {}", n["many"]),
+                  .key = {{"step", "mean"}}};
   draft.confidence = Confidence::kLow;
   return draft;
 }

@@ -2,10 +2,11 @@
 #pragma once
 
 #include <set>
-#include <string_view>
 
 #include "diagnosis/kit/context.hpp"
 #include "diagnosis/kit/figures.hpp"
+#include "facts/launchers.hpp"
+#include "tree/links.hpp"
 
 namespace tracelens {
 
@@ -19,9 +20,9 @@ struct GraphLaunches {
   GraphLaunches found;
   std::int64_t by_graphs = 0, all = 0;
   for (const EventId event : c.gpu_events()) {
-    const EventId call = c.tree().launch_of(event);
+    const EventId call = recorded_launch_of(c.trace, c.tree(), event);
     all += c.dur_ns(event);
-    if (!call.valid() || c.trace.name(call).find("GraphLaunch") == std::string_view::npos) continue;
+    if (!call.valid() || !is_graph_launch(c.trace.name(call))) continue;
     by_graphs += c.dur_ns(event);
     found.calls.insert(call);
     ++found.gpu_events;

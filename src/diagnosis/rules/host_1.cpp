@@ -21,6 +21,8 @@ constexpr Number kNumbers[] = {
     {"high_factor", 0, "the same for the high estimate"},
 };
 
+constexpr double kMost = 50;  // percent of the idle time: less is only the largest part
+
 struct Part {
   GapPart part;
   std::string_view words;
@@ -57,18 +59,21 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
     host += gaps->part_ns[part.part];
     if (gaps->part_ns[part.part] > gaps->part_ns[largest->part]) largest = &part;
   }
-  if (percentage(host, gaps->idle_ns) < n["least_host_pct"]) return std::nullopt;
+  const double preparing = percentage(host, gaps->idle_ns);
+  const double in_largest = percentage(gaps->part_ns[largest->part], gaps->idle_ns);
+  if (preparing < n["least_host_pct"]) return std::nullopt;
 
   Draft draft;
   draft.edit.scale_all_host(n["factor"]);
   draft.low.emplace().scale_all_host(n["low_factor"]);
   draft.high.emplace().scale_all_host(n["high_factor"]);
   draft.verdict = draft.tell(
-      "The GPU idles {} of its span while the host prepares the next launch, most of it {} ({} of "
-      "the idle time); the host holds {} of the critical path.",
-      derived("gpu_gap_summary", "idle of span without the profiler", idle, "%"), largest->words,
-      proof("gpu_gap_summary", "percent_of_idle",
-            percentage(gaps->part_ns[largest->part], gaps->idle_ns), "%",
+      "The GPU idles {} of its span. For {} of the idle time the host prepares the next launch, {} "
+      "{} ({}); the host holds {} of the critical path.",
+      derived("gpu_gap_summary", "idle of span without the profiler", idle, "%"),
+      derived("gpu_gap_summary", "percent_of_idle of what prepares launches", preparing, "%"),
+      in_largest >= kMost ? "most of it" : "the largest part", largest->words,
+      proof("gpu_gap_summary", "percent_of_idle", in_largest, "%",
             {{"part", std::string{kGapPartNames[static_cast<std::size_t>(largest->part)]}}}),
       derived("critical_path_summary", "pct_of_window of all host_*", c.share(on_path), "%"));
   draft.evidence.push_back(proof("step_phases", "launches", launches, "", {{"step", "mean"}}));

@@ -51,9 +51,11 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.tries = {"replay the step as a graph: its kernels follow each other more closely",
                  "fewer, longer kernels: torch.compile, fused ops"};
   draft.verify = {.table = "critical_path_summary",
-                  .column = "pct_of_window",
+                  .column = "pct_of_window without the profiler",
                   .now = c.share(on_path),
-                  .expected = fmt::format("< {}", n["least_pct"])};
+                  .expected = fmt::format("< {}", n["least_pct"]),
+                  .is_derived = true,
+                  .key = {{"bound_by", "gpu_gap"}}};
   draft.confidence = Confidence::kLow;
   return draft;
 }

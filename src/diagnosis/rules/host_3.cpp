@@ -246,7 +246,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
       .column = "launches",
       .now = static_cast<double>(c.gpu_events().size()) / steps,
       .expected = fmt::format("< {:.0f}", static_cast<double>(c.gpu_events().size()) / steps -
-                                              0.8 * static_cast<double>(launches) / steps)};
+                                              0.8 * static_cast<double>(launches) / steps),
+      .key = {{"step", "mean"}}};
   draft.confidence = Confidence::kMedium;
   return draft;
 }

@@ -36,7 +36,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
                     .column = "peak_reserved_mb",
                     .now = in_mb(device.peak_reserved),
                     .expected = fmt::format(
-                        "< {}", figure(n["least_pct"] / 100 * in_mb(device.capacity), "MB"))};
+                        "< {}", figure(n["least_pct"] / 100 * in_mb(device.capacity), "MB")),
+                    .key = {{"device", device.name()}}};
     draft.confidence = Confidence::kHigh;
     return draft;
   }

@@ -33,7 +33,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
     draft.verify = {.table = "memory_summary",
                     .column = "fragmentation_mb",
                     .now = in_mb(device.fragmentation()),
-                    .expected = fmt::format("< {}", figure(n["least_mib"] * kMib / 1e6, "MB"))};
+                    .expected = fmt::format("< {}", figure(n["least_mib"] * kMib / 1e6, "MB")),
+                    .key = {{"device", device.name()}}};
     draft.confidence = Confidence::kHigh;
     return draft;
   }

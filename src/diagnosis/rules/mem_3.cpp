@@ -81,7 +81,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verify = {.table = "step_phases",
                   .column = "host_allocs",
                   .now = static_cast<double>(calls) / static_cast<double>(c.steps()),
-                  .expected = "0"};
+                  .expected = "0",
+                  .key = {{"step", "mean"}}};
   draft.confidence = Confidence::kHigh;
   return draft;
 }

@@ -14,7 +14,8 @@ using ::testing::HasSubstr;
 constexpr std::int64_t kGib = std::int64_t{1} << 30;
 
 // A step in which an op hands out a block, which is taken back before the step ends.
-Trace run_with_memory(std::int64_t block, std::int64_t reserved, std::int64_t before = kGib) {
+Trace run_with_memory(std::int64_t block, std::int64_t reserved, std::int64_t before = kGib,
+                      const std::vector<std::string_view>& ops = {"aten::bmm"}) {
   TestTrace t;
   std::int64_t total = before;
   std::int32_t next = 0;
@@ -35,7 +36,8 @@ Trace run_with_memory(std::int64_t block, std::int64_t reserved, std::int64_t be
   };
   t.builder().add_metadata("deviceProperties",
                            Value::list({Value::dict({"id", "totalGlobalMem"}, {0, 80 * kGib})}));
-  t.op("aten::bmm", 0, 10);
+  for (std::size_t i = 0; i < ops.size(); ++i)  // each inside the one before
+    t.op(ops[i], 0.1 * static_cast<double>(i), 10 - 0.2 * static_cast<double>(i));
   change(block, 1);
   const double end = add_ops(t, 10, 30, 5);
   change(-block, end + 1);
@@ -65,8 +67,27 @@ TEST(Mem4, OneOpMakesThePeak) {
   ASSERT_TRUE(draft);
   EXPECT_EQ(draft->where.front().name, "aten::bmm");
   EXPECT_EQ(kMem4.title, "One op dominates the peak");  // its blocks are added up
+  EXPECT_THAT(draft->tries.front(), HasSubstr("scaled_dot_product_attention"));
   TestRun less{run_with_memory(2 * kGib, 40 * kGib, 30 * kGib)};
   EXPECT_FALSE(less.find(kMem4));
+}
+
+TEST(Mem4, NamesTheOutermostOpAndAdvisesWhatHelpsIt) {
+  TestRun run{run_with_memory(2 * kGib, 4 * kGib, kGib,
+                              {"aten::batch_norm", "aten::native_batch_norm", "aten::empty"})};
+  const auto draft = run.find(kMem4);
+  ASSERT_TRUE(draft);
+  EXPECT_EQ(draft->where.front().name, "aten::batch_norm");
+  EXPECT_THAT(draft->verdict, HasSubstr("handed out by aten::batch_norm"));
+  for (const std::string& one : draft->tries)
+    EXPECT_THAT(one, testing::Not(HasSubstr("scaled_dot_product_attention")));
+  EXPECT_THAT(draft->tries.back(), HasSubstr("a smaller batch"));
+}
+
+TEST(Mem4, ACompiledFunctionIsNoOpToChange) {
+  TestRun run{run_with_memory(2 * kGib, 4 * kGib, kGib,
+                              {"Torch-Compiled Region: 0/0", "CompiledFunction"})};
+  EXPECT_FALSE(run.find(kMem4));
 }
 
 }  // namespace

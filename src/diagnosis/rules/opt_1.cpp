@@ -101,8 +101,11 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.tries = {"fused=True in the optimizer's arguments",
                  "foreach=True where there is no fused one",
                  "torch.compile of the optimizer's step"};
-  draft.verify = {
-      .table = "step_phases", .column = "optimizer_kernels", .now = kernels, .expected = "< 20"};
+  draft.verify = {.table = "step_phases",
+                  .column = "optimizer_kernels",
+                  .now = kernels,
+                  .expected = "< 20",
+                  .key = {{"step", "mean"}}};
   draft.confidence = Confidence::kHigh;
   return draft;
 }

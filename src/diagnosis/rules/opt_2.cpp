@@ -43,7 +43,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verify = {.table = "step_phases",
                   .column = "optimizer_gpu_ms",
                   .now = in_ms(c.per_step(gpu)),
-                  .expected = "less"};
+                  .expected = "less",
+                  .key = {{"step", "mean"}}};
   draft.confidence = Confidence::kHigh;
   return draft;
 }

@@ -46,7 +46,8 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.verify = {.table = "serving_phases",
                   .column = "requests per step",
                   .now = batch,
-                  .expected = fmt::format("> {}", figure(n["most_requests"], ""))};
+                  .expected = fmt::format("> {}", figure(n["most_requests"], "")),
+                  .key = {{"phase", "decode"}}};
   draft.confidence = Confidence::kMedium;
   return draft;
 }

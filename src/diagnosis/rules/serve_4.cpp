@@ -9,7 +9,7 @@ namespace serve_4 {
 
 constexpr Number kNumbers[] = {
     {"most_coverage_pct", 50, "% of their GPU time that graphs launch"},
-    {"least_launches", 20, "GPU events per step"},
+    {"least_launches", 20, "GPU events per step that no graph launches"},
     {"launch_us", 10, "us that launching the graph takes"},
 };
 
@@ -23,7 +23,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
     ++steps;
     gpu_ns += one.gpu_ns;
     graph_ns += one.graph_ns;
-    events += one.step->gpu.gpu_events;
+    events += one.one_by_one;
     wall_ns += one.step->wall_ns;
     for (const PathGraph::HostLane& lane : c.path().graph().host_lanes())
       draft.edit.set_host(
@@ -37,11 +37,12 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   draft.where = {
       {.kind = "range", .name = "steps that decode", .time_ns = wall_ns, .count = steps}};
   draft.verdict = draft.tell(
-      "In {} that only generate the host launches {} each; graphs hold {} of their GPU time.",
+      "In {} the host launches {} each; graphs hold {} of their GPU time.",
       counted(
           derived("serving_steps", "steps", static_cast<double>(steps), "", {{"phase", "decode"}}),
-          "step", "steps"),
-      counted(derived("serving_steps", "gpu_events per step", launches, "", {{"phase", "decode"}}),
+          "step that only generates", "steps that only generate"),
+      counted(derived("serving_steps", "GPU events per step outside of graphs", launches, "",
+                      {{"phase", "decode"}}),
               "kernel", "kernels"),
       derived("serving_steps", "graph coverage", coverage, "%", {{"phase", "decode"}}));
   draft.formula = "host time of a step that decodes -> one launch call";

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "diagnosis/kit/context.hpp"
+#include "facts/launchers.hpp"
+#include "tree/links.hpp"
 
 namespace tracelens {
 
@@ -13,6 +15,7 @@ struct ServedWindowStep {
   const ServedStep* step = nullptr;
   std::int64_t gpu_start_ns = 0, gpu_end_ns = 0;  // of its GPU work; both 0: it has none
   std::int64_t gpu_ns = 0, graph_ns = 0;          // in all, and what graphs launched
+  std::int64_t one_by_one = 0;                    // GPU events that no graph launched
 };
 
 [[nodiscard]] inline std::vector<ServedWindowStep> served_steps(const DiagnosisContext& c) {
@@ -26,9 +29,11 @@ struct ServedWindowStep {
     step.gpu_start_ns = is_first ? start : std::min(step.gpu_start_ns, start);
     step.gpu_end_ns = is_first ? end : std::max(step.gpu_end_ns, end);
     step.gpu_ns += c.dur_ns(work.event);
-    const EventId call = c.tree().launch_of(work.event);
-    if (call.valid() && c.trace.name(call).find("GraphLaunch") != std::string_view::npos)
+    const EventId call = recorded_launch_of(c.trace, c.tree(), work.event);
+    if (call.valid() && is_graph_launch(c.trace.name(call)))
       step.graph_ns += c.dur_ns(work.event);
+    else
+      ++step.one_by_one;
   }
   std::vector<ServedWindowStep> inside;
   for (std::size_t i = 0; i < all.size(); ++i) {

@@ -1,8 +1,12 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tracelens/trace_builder.hpp>
+#include <utility>
 
 #include "diagnosis/kit/test_run.hpp"
+#include "diagnosis/rules/graph_launches.hpp"
 
 namespace tracelens {
 
@@ -36,6 +40,44 @@ TEST(Serve4, StepsThatDecodeLaunchKernelByKernel) {
   const auto draft = run.find(kServe4);
   ASSERT_TRUE(draft);
   EXPECT_GT(run.saving_percent(*draft), 30);
+  EXPECT_THAT(
+      draft->verdict,
+      testing::HasSubstr("In 5 steps that only generate the host launches 30 kernels each"));
+  TestRun one{serve(1, 5, 2)};
+  const auto single = one.find(kServe4);
+  ASSERT_TRUE(single);
+  EXPECT_THAT(single->verdict, testing::HasSubstr("In 1 step that only generates the host"));
+}
+
+// With the trace of the capture each kernel stands below the call that was captured.
+TEST(Serve4, KernelsOfAGraphBelowCapturedCallsAreTheGraphs) {
+  TestTrace t;
+  std::vector<EventId> graphs, kernels;
+  for (int i = 0; i < 3; ++i) {
+    const double at = 100 * i;
+    t.event(Category::kUserAnnotation, "step[DECODE bs=4 toks=4]", at, 90);
+    graphs.push_back(t.runtime("cudaGraphLaunch", at + 5, 5, i + 1));
+    for (int k = 0; k < 30; ++k) {
+      kernels.push_back(t.gpu({.ts = at + 12 + 2 * k, .dur = 1.5}, i + 1));
+    }
+  }
+  TraceBuilder builder{t.finish()};
+  for (std::size_t k = 0; k < kernels.size(); ++k) {
+    const EventId call =
+        builder.append({.phase = Phase::kComplete,
+                        .category = Category::kCudaRuntime,
+                        .name = builder.intern("cudaLaunchKernel"),
+                        .track = {0},
+                        .signature = {},
+                        .ts_ns = static_cast<std::int64_t>(1000 * (100 * (k / 30) + 5)),
+                        .dur_ns = 5000});
+    builder.set_parent(call, graphs[k / 30]);
+    builder.set_parent(kernels[k], call);
+  }
+  TestRun run{std::move(builder).finish()};
+  EXPECT_FALSE(run.find(kServe4));
+  EXPECT_DOUBLE_EQ(graph_launches_of(run.context()).coverage_pct, 100);
+  EXPECT_EQ(graph_launches_of(run.context()).launches, 3U);
 }
 
 TEST(Serve3, WeightsAreReadForAFewRequests) {

@@ -27,7 +27,8 @@ std::optional<Draft> find_slow_rows(const DiagnosisContext& c, const Numbers& n,
   draft.verdict = draft.tell(
       "{} take {} a step, {} of the GPU's busy time, below {} of the bandwidth that this run reaches "
       "elsewhere ({}); they could take about {}.",
-      what, found.time(), found.share(), derived("", "slow_pct", n["slow_pct"], "%"),
+      what, found.time(), found.share(),
+      derived("", "share of the bandwidth below which they count", n["slow_pct"], "%"),
       derived("unified_perf_summary", "highest TB/s_mean of large elementwise ops",
               *bandwidth / 1e12, "TB/s"),
       found.time_left());

@@ -20,11 +20,13 @@ constexpr Number kNumbers[] = {
     {"most_places", 20, "places that are tried, those waited in longest first"},
 };
 
+bool is_copy(CopyKind kind) { return kind != CopyKind::kNone && kind != CopyKind::kFill; }
+
 bool is_ours(const DiagnosisContext& c, const SyncCall& sync) {
   if (sync.round_trip || c.calls().waits_for(sync.call) == WaitsFor::kDevice) return false;
-  const bool is_copy =
+  const bool crosses =
       sync.direction == CopyKind::kDeviceToHost || sync.direction == CopyKind::kHostToDevice;
-  return !is_copy && c.in_window(c.trace.ts_ns()[sync.call.row]);
+  return !crosses && c.in_window(c.trace.ts_ns()[sync.call.row]);
 }
 
 // Whether nothing is launched after it until the step, or the window, ends.
@@ -43,6 +45,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   Draft draft;
   const auto left_ns = static_cast<std::int64_t>(n["left_us"] * 1e3);
   std::int64_t waited = 0, idle = 0, calls = 0, tried = 0;
+  bool copies = false;
   for (const SyncGroup& group : c.syncs().groups) {
     PathEdit edit;
     FindingPlace place{.kind = "call", .name = std::string{c.trace.text(group.call)}};
@@ -70,6 +73,7 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
       if (const SyncCall& sync = c.syncs().calls[at];
           is_ours(c, sync) && !is_last(c, sync.call, c.time().end))
         c.remove_wait(sync, left_ns, draft.edit);
+    copies = copies || is_copy(group.direction);
     calls += place.count;
     waited += waited_here;
     idle += idle_after;
@@ -77,17 +81,25 @@ std::optional<Draft> find(const DiagnosisContext& c, const Numbers& n) {
   }
   if (calls == 0) return std::nullopt;
   draft.low_factor = n["low_factor"];
-  draft.verdict = draft.tell(
-      "{} {} for the GPU, which afterwards idles {} until the host has launched new work.",
+  const CountedProof waits =
       counted(derived("sync_summary", "count of these", static_cast<double>(calls), ""),
-              "call waits", "calls wait"),
-      derived("sync_summary", "waited_ms", in_ms(waited), "ms"),
-      derived("sync_summary", "idle_after_ms", in_ms(idle), "ms"));
+              "call waits", "calls wait");
+  const Evidence time = derived("sync_summary", "waited_ms", in_ms(waited), "ms");
+  if (idle > 0) {
+    draft.verdict = draft.tell(
+        "{} {} for the GPU, which afterwards idles {} until the host has launched new work.", waits,
+        time, derived("sync_summary", "idle_after_ms", in_ms(idle), "ms"));
+  } else {
+    draft.title = "Synchronisation holds the host up";
+    draft.verdict =
+        draft.tell("{} {} for the GPU; the host launches nothing meanwhile.", waits, time);
+  }
   draft.formula = fmt::format("these waits removed, each call -> {} us", n["left_us"]);
-  draft.tries = {c.is_pytorch() ? "non_blocking=True copies from pinned memory"
-                                : "asynchronous copies from pinned memory",
-                 "keep values on the GPU; wait for an event where one is needed",
-                 "synchronise every n steps"};
+  draft.tries = {"remove the synchronize, or wait for an event every n steps",
+                 "keep values on the GPU; wait for an event where one is needed"};
+  if (copies)
+    draft.tries.emplace_back(c.is_pytorch() ? "non_blocking=True copies from pinned memory"
+                                            : "asynchronous copies from pinned memory");
   draft.verify = {.table = "sync_summary",
                   .column = "waited_us of these",
                   .now = in_ms(waited) * 1e3,

@@ -1,9 +1,43 @@
 #include "report/page/findings_json.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
 #include "diagnosis/kit/figures.hpp"
 
 namespace tracelens {
 namespace {
+
+// Made by `collectives` of all ranks; a single trace has none of them.
+bool is_of_ranks(std::string_view table) {
+  return table.starts_with("nccl_") || table == "straggler_summary";
+}
+
+// A text in SQL: quotes in it are doubled.
+std::string sql_text(std::string_view text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? "''" : std::string(1, c);
+  return out + "'";
+}
+
+// In brackets where it has to be: quotes would have to be protected from the shell.
+std::string sql_name(std::string_view name) {
+  const bool is_plain = std::ranges::all_of(
+      name, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
+  return is_plain ? std::string{name} : fmt::format("[{}]", name);
+}
+
+std::string query_of(const Verification& verify) {
+  std::string sql = fmt::format("SELECT {} FROM {}", sql_name(verify.column), verify.table);
+  std::string_view joined = " WHERE ";
+  for (const auto& [column, value] : verify.key) {
+    sql += fmt::format("{}{} = {}", joined, sql_name(column), sql_text(value));
+    joined = " AND ";
+  }
+  return sql;
+}
 
 void write_where(JsonWriter& json, const Finding& finding) {
   json.key("where");
@@ -91,12 +125,23 @@ void write_finding(JsonWriter& json, const Finding& finding, std::size_t steps) 
   json.key("now"), json.number(finding.verify.now);
   json.member("expected", finding.verify.expected);
   json.key("derived"), json.truth(finding.verify.is_derived);
-  json.member("command", kVerifyCommand);
+  json.member("command", verify_command(finding));
   json.close('}');
   json.close('}');
 }
 
 }  // namespace
+
+std::string verify_command(const Finding& finding) {
+  const Verification& verify = finding.verify;
+  if (finding.id.starts_with("CMP-"))
+    return fmt::format("tracelens diagnose NEW --against OTHER --only {}", finding.id);
+  if (verify.column.empty() || verify.is_derived)
+    return fmt::format("tracelens diagnose NEW --only {}", finding.id);
+  if (is_of_ranks(verify.table))  // a column of NAME.csv
+    return "tracelens collectives NEW -o out/";
+  return fmt::format("tracelens query NEW \"{}\"", query_of(verify));
+}
 
 void write_findings(JsonWriter& json, std::span<const Finding> findings, std::size_t steps) {
   json.open('[');

@@ -4,14 +4,15 @@
 
 #include <cstddef>
 #include <span>
-#include <string_view>
+#include <string>
 #include <tracelens/finding.hpp>
 
 #include "table/json_writer.hpp"
 
 namespace tracelens {
 
-inline constexpr std::string_view kVerifyCommand = "tracelens compare OLD NEW";
+// The command that shows the number of Finding::verify in the trace NEW of the mended run.
+[[nodiscard]] std::string verify_command(const Finding& finding);
 
 // An array. `steps`: how many the findings are about; 0: none are known.
 void write_findings(JsonWriter& json, std::span<const Finding> findings, std::size_t steps);

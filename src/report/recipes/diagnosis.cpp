@@ -27,7 +27,9 @@ std::string extension_of(const std::string& output) {
 
 // Which findings a gate is about; throws Error.
 std::pair<Gate, std::string> parse_finding_gate(const std::string& text) {
-  Gate gate = parse_gate(text);
+  constexpr std::string_view kExpected =
+      "expected 'saving > 10%' about all findings or 'finding:SYNC-* > 2%' about some";
+  Gate gate = parse_gate(text, kExpected);
   const bool is_plain = gate.sheets == std::vector<std::string>{"gpu_timeline"};
   if (is_plain && gate.name == "saving") return {std::move(gate), "*"};
   if (is_plain && gate.name.starts_with(kFindingPrefix)) {
@@ -39,8 +41,7 @@ std::pair<Gate, std::string> parse_finding_gate(const std::string& text) {
                   "no rule is called so; tracelens diagnose --list-rules shows them all"};
     return {std::move(gate), std::move(pattern)};
   }
-  throw Error{fmt::format("gate '{}'", text),
-              "expected 'saving > 10%' about all findings or 'finding:SYNC-* > 2%' about some"};
+  throw Error{fmt::format("gate '{}'", text), std::string{kExpected}};
 }
 
 GateOutcome check(const Diagnosis& diagnosis, const std::string& text) {

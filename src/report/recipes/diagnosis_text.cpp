@@ -66,17 +66,25 @@ class TextPage {
   std::string out_;
 };
 
+// Values stand below each other, behind the longest name that leaves them room; a longer name is
+// broken between words.
 void write_evidence(TextPage& page, const Finding& finding) {
-  std::size_t wide = 0;
-  std::vector<std::string> names;
+  constexpr std::size_t kApart = 2;
+  std::size_t widest_value = 0, wide = 0;
+  std::vector<std::string> names, values;
   for (const Evidence& row : finding.evidence) {
-    names.push_back(shorten_middle(single_line(place_of(row)), page.width() - 30));
-    wide = std::max(wide, display_width(names.back()));
+    names.push_back(single_line(place_of(row)));
+    values.push_back(figure(row.value, row.unit));
+    widest_value = std::max(widest_value, display_width(values.back()));
   }
-  for (std::size_t i = 0; i < names.size(); ++i)
+  const std::size_t taken = kIndent + 2 + kApart + widest_value;
+  for (const std::string& name : names)
+    if (taken + display_width(name) <= page.width()) wide = std::max(wide, display_width(name));
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::size_t own = display_width(names[i]);
     page.text(kIndent + 2,
-              fmt::format("{}{}  {}", names[i], std::string(wide - display_width(names[i]), ' '),
-                          figure(finding.evidence[i].value, finding.evidence[i].unit)));
+              names[i] + std::string(kApart + (own < wide ? wide - own : 0), ' ') + values[i], 4);
+  }
 }
 
 void write_finding(TextPage& page, const Diagnosis& diagnosis, std::size_t number) {

@@ -13,6 +13,13 @@ namespace {
 
 constexpr double kWorthTelling = 2;  // percent that the correction changes the window by
 
+// " round_trip=True": the columns that say which row.
+std::string row_of(const decltype(Evidence::key)& key) {
+  std::string text;
+  for (const auto& [column, value] : key) text += fmt::format(" {}={}", column, value);
+  return text;
+}
+
 }  // namespace
 
 std::optional<std::int64_t> per_step_ns(const Diagnosis& diagnosis, std::int64_t ns) {
@@ -74,9 +81,9 @@ std::string headline(const Diagnosis& diagnosis, const Finding& finding) {
 
 std::string place_of(const Evidence& evidence) {
   std::string text = evidence.table;
-  if (evidence.is_derived) text = text.empty() ? "derived:" : "derived from " + text + ":";
-  for (const auto& [column, value] : evidence.key) text += " " + value;
-  return text + " " + evidence.column;
+  if (text.empty()) return evidence.column;  // of the trace itself, or a limit of the rule
+  if (evidence.is_derived) text = "derived from " + text + ":";
+  return text + row_of(evidence.key) + " " + evidence.column;
 }
 
 std::string text_of(const FindingPlace& place) {
@@ -100,7 +107,7 @@ std::string check_of(const Finding& finding) {
   std::string what = verify.is_derived
                          ? fmt::format("{} (derived from {})", verify.column, verify.table)
                          : fmt::format("{}.{}", verify.table, verify.column);
-  for (const auto& [column, value] : verify.key) what += fmt::format(" of {}", value);
+  if (!verify.key.empty()) what += " of" + row_of(verify.key);
   return fmt::format("{} {} -> {}", what, figure(verify.now, ""), verify.expected);
 }
 

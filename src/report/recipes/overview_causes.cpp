@@ -14,11 +14,25 @@ namespace {
 constexpr std::size_t kMostCauses = 3;
 constexpr double kWorthMending = 5;  // percent: the costliest saves at least this much
 
+// "by 3 of 12 steps"; empty: by all of the trace.
+std::string part_of(const Glance& seen) {
+  if (!seen.is_part()) return {};
+  if (seen.steps > 0) return fmt::format("by {} of {} steps", seen.steps, seen.all_steps);
+  return fmt::format("by {} of {}", time_text(seen.ns), time_text(seen.all_ns));
+}
+
 std::string title_of(const Glance& seen) {
-  if (!seen.is_part()) return "mend first";
-  if (seen.steps > 0)
-    return fmt::format("mend first, by {} of {} steps", seen.steps, seen.all_steps);
-  return fmt::format("mend first, by {} of {}", time_text(seen.ns), time_text(seen.all_ns));
+  const std::string part = part_of(seen);
+  return part.empty() ? "mend first" : "mend first, " + part;
+}
+
+// The verdict of a part is not that of the trace.
+std::string verdict_of(const Glance& seen) {
+  const std::string part = part_of(seen);
+  std::string text = seen.diagnosis.verdict;
+  if (part.empty()) return text;
+  if (text.ends_with('.')) text.pop_back();
+  return fmt::format("{} ({}).", text, part);
 }
 
 }  // namespace
@@ -38,7 +52,7 @@ Causes find_causes(const TableContext& context) {
       static_cast<std::int64_t>(std::max<std::size_t>(1, seen.diagnosis.steps.size()));
   const std::vector<Finding>& findings = all.findings;
   if (findings.empty() || findings.front().saving_percent < kWorthMending) {
-    found.nothing_found = seen.diagnosis.verdict;
+    found.nothing_found = verdict_of(seen);
     return all;
   }
   found.causes_title = title_of(seen);
