@@ -502,10 +502,11 @@ export const ranksView = {
       [straggler, 'Who comes last'],
       [timeline, 'What each rank did'],
     ]);
-    if (straggler?.rows)
-      say(
-        `Rank ${cellsOf(straggler, 'rank')[0]} comes last to ${percent(cellsOf(straggler, 'pct_arrived_last')[0])} of the collectives`,
-      );
+    if (straggler?.rows) {
+      const shares = cellsOf(straggler, 'pct_arrived_last');
+      const at = shares.indexOf(Math.max(...shares));
+      say(`Rank ${cellsOf(straggler, 'rank')[at]} comes last to ${percent(shares[at])} of all collectives, the most of all`);
+    }
   },
   leave: hideTip,
 };

@@ -100,6 +100,10 @@ void Console::print(std::string_view text) const {
   write(stdout, printed_lines(text, style_.colour ? ColourCodes::kKeep : ColourCodes::kRemove));
 }
 
+void Console::say(std::string_view sentence, std::size_t indent) const {
+  print(wrapped_text(fmt::format("{}\n", sentence), style_.width, indent));
+}
+
 void Console::show(const Table& table, std::size_t max_rows,
                    std::vector<std::string_view> columns) const {
   if (quiet) return;

@@ -30,6 +30,8 @@ class Console {
   Console();  // finds out about terminals, their width and colours (NO_COLOR, COLUMNS)
 
   void print(std::string_view text) const;  // stdout, line by line as it is
+  // A sentence on stdout, in lines of the terminal's width; all but the first are indented.
+  void say(std::string_view sentence, std::size_t indent = 2) const;
   // stdout, unless --quiet; of the columns these, the most important first, or all.
   void show(const Table& table, std::size_t max_rows,
             std::vector<std::string_view> columns = {}) const;

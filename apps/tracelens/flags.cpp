@@ -8,9 +8,11 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <system_error>
+#include <tracelens/near_names.hpp>
 #include <type_traits>
 
 namespace tracelens::app {
@@ -90,11 +92,18 @@ std::vector<std::string> Flag::names_with(const std::string& dashes) const {
   return found;
 }
 
+bool Flag::takes_several() const {
+  if (is_repeatable_ || !takes_value_) return false;
+  if (count_) return count_->second == kAnyNumber || count_->second > 1;
+  return std::holds_alternative<std::vector<std::string>*>(target_) ||
+         std::holds_alternative<std::vector<std::int64_t>*>(target_);
+}
+
 // Flags as an App of CLI11, to parse these arguments.
 class Parser {
  public:
   Parser(const Flags& flags, const std::vector<std::string>& arguments)
-      : app_{flags.description_, flags.name_}, arguments_{arguments} {
+      : flags_{flags}, app_{flags.description_, flags.name_}, arguments_{arguments} {
     fill(app_, flags);
   }
 
@@ -111,9 +120,12 @@ class Parser {
       throw UsageError{error.what()};
     } catch (const CLI::ExtrasError&) {  // lists them from the back
       const std::vector<std::string> extras = app_.remaining(true);
+      const auto flag = std::ranges::find_if(
+          extras, [](const std::string& word) { return word.starts_with('-'); });
       throw UsageError{fmt::format(
-          "{} not expected: {}", extras.size() == 1 ? "This argument was" : "These arguments were",
-          fmt::join(extras, " "))};
+          "{} not expected: {}{}",
+          extras.size() == 1 ? "This argument was" : "These arguments were", fmt::join(extras, " "),
+          flag == extras.end() ? "" : flags_.meant_flags(*flag, chosen()))};
     } catch (const CLI::ParseError& error) {
       throw UsageError{error.what()};
     }
@@ -179,6 +191,7 @@ class Parser {
     if (flag.shows_default_) option->capture_default_str();
   }
 
+  const Flags& flags_;
   CLI::App app_;
   const std::vector<std::string>& arguments_;
   std::map<const Flag*, CLI::Option*> options_;
@@ -211,6 +224,33 @@ Flags& Flags::add_choice(std::string name, std::string description) {
   Flags& choice = choices_.emplace_back(std::move(name), std::move(description));
   choice.flags_.clear();  // no --help of its own
   return choice;
+}
+
+std::vector<std::string> Flags::flag_names() const {
+  std::vector<std::string> names;
+  for (const Flag& flag : flags_) {
+    std::ranges::move(flag.short_names(), std::back_inserter(names));
+    std::ranges::move(flag.long_names(), std::back_inserter(names));
+  }
+  for (const Flags& choice : choices_)
+    std::ranges::move(choice.flag_names(), std::back_inserter(names));
+  return names;
+}
+
+std::string Flags::meant_flags(std::string_view typed, const Flags* command) const {
+  std::vector<std::string> known = flag_names();
+  if (command != nullptr) std::ranges::move(command->flag_names(), std::back_inserter(known));
+  // Dashes and values would make words look alike that are not.
+  const auto plain = [](std::string_view name) {
+    name = name.substr(0, name.find('='));
+    return std::string{name.substr(std::min(name.find_first_not_of('-'), name.size()))};
+  };
+  std::vector<std::string> names;
+  for (const std::string& name : known)
+    if (name.starts_with("--")) names.push_back(plain(name));
+  std::vector<std::string> near = nearest_names(plain(typed), names);
+  for (std::string& name : near) name.insert(0, "--");
+  return near.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(near, ", "));
 }
 
 std::optional<std::string> Flags::parse(const std::vector<std::string>& arguments) {

@@ -14,6 +14,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -73,6 +74,10 @@ class Flag {
   [[nodiscard]] std::vector<std::string> long_names() const { return names_with("--"); }
   [[nodiscard]] const std::string& help() const { return help_; }
   [[nodiscard]] bool takes_value() const { return takes_value_; }
+  // Whether it takes all words that follow it.
+  [[nodiscard]] bool takes_several() const;
+  [[nodiscard]] bool may_be_empty() const { return count_ && count_->first == 0; }
+  [[nodiscard]] bool is_repeatable() const { return is_repeatable_; }
 
  private:
   friend class Flags;
@@ -112,6 +117,13 @@ class Flags {
   [[nodiscard]] const std::string& description() const { return description_; }
   [[nodiscard]] const std::list<Flag>& flags() const { return flags_; }  // --help first
   [[nodiscard]] const std::list<Flags>& commands() const { return commands_; }
+  [[nodiscard]] const std::list<Flags>& choices() const { return choices_; }
+  // Of all flags, as typed; not of those of commands.
+  [[nodiscard]] std::vector<std::string> flag_names() const;
+  // "; did you mean --output?" of a flag that is none of ours, nor of the command's where there is one;
+  // empty when none is called nearly so.
+  [[nodiscard]] std::string meant_flags(std::string_view typed,
+                                        const Flags* command = nullptr) const;
 
   // Fills in the variables. What is to be printed instead of going on, when --help or --version
   // asks for it. Throws UsageError. Call it once.

@@ -15,6 +15,7 @@
 #include <tracelens/error.hpp>
 #include <tracelens/files.hpp>
 #include <tracelens/machine.hpp>
+#include <tracelens/near_names.hpp>
 #include <tracelens/version.hpp>
 #include <utility>
 #include <vector>
@@ -127,18 +128,29 @@ class Program {
     return arguments;
   }
 
-  static std::vector<std::string_view> verb_names() {
-    std::vector<std::string_view> verbs;
+  static std::vector<std::string> verb_names() {
+    std::vector<std::string> verbs;
     for (const VerbKind& kind : all_verbs()) verbs.emplace_back(kind.name);
     verbs.insert(verbs.end(), {"compat", "completion"});
     return verbs;
   }
 
+  // "--max-memory" of "--max-memory=1G".
+  static std::string name_in(const std::string& flag) { return flag.substr(0, flag.find('=')); }
+
   [[nodiscard]] std::string no_verb(const std::vector<std::string>& words) const {
-    const std::vector<std::string_view> verbs = verb_names();
-    if (const std::size_t at = first_word(words); at < words.size())
-      return fmt::format("there is no verb {}; expected one of {} (try --help)", words[at],
-                         fmt::join(verbs, ", "));
+    const std::vector<std::string> verbs = verb_names(), ours = flags_.flag_names();
+    const std::size_t at = first_word(words);
+    for (std::size_t i = 1; i < at; ++i)
+      if (words[i].starts_with("--") && std::ranges::count(ours, name_in(words[i])) == 0)
+        return fmt::format("there is no flag {}{} (try --help)", name_in(words[i]),
+                           flags_.meant_flags(words[i]));
+    if (at < words.size()) {
+      const std::string meant = did_you_mean(words[at], verbs);
+      return fmt::format(
+          "there is no verb {}{} (try --help)", words[at],
+          meant.empty() ? fmt::format("; expected one of {}", fmt::join(verbs, ", ")) : meant);
+    }
     return fmt::format("expected a verb: {} (try --help)", fmt::join(verbs, ", "));
   }
 

@@ -100,6 +100,12 @@ std::vector<std::string> paths_of(const std::vector<RankFile>& files) {
   return paths;
 }
 
+void check_trace_output(const std::string& output) {
+  if (!output.ends_with(".json") && !output.ends_with(".json.gz") && output != "-" &&
+      !output.starts_with("/dev/"))
+    throw Error{output, "a trace is written as .json or .json.gz; choose such a name"};
+}
+
 void add_csv_raw(Flags& flags, bool& csv_raw) {
   flags.add("--csv-raw", csv_raw,
             "Write texts into CSV files as they are; without it those that a spreadsheet would run "

@@ -22,6 +22,9 @@ namespace tracelens::app {
 void refuse_overwriting(const std::vector<std::string>& outputs, std::vector<std::string> inputs,
                         const std::vector<std::string>& captures = {});
 
+// Throws Error unless a trace as Chrome JSON can have this name, which tells whether it is packed.
+void check_trace_output(const std::string& output);
+
 // --csv-raw, for verbs that write tables.
 void add_csv_raw(Flags& flags, bool& csv_raw);
 

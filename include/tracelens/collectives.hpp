@@ -26,11 +26,15 @@ struct RankFile {
 };
 
 // The traces that `inputs` stand for: files, folders, zip archives of several traces, and patterns
-// with * or ? or ** (any number of folders, none included). Sorted by rank, then by path. Of a folder those files count that look like
-// traces by their names. Throws Error when an input does not exist or matches nothing.
+// with * or ? or ** (any number of folders, none included). Sorted by rank, then by path. Of a folder,
+// given or matched by a pattern, those files count that look like traces by their names. Throws Error when an input does not exist or matches nothing.
 [[nodiscard]] std::vector<RankFile> find_rank_files(const std::vector<std::string>& inputs);
 
-// Whether a file is called as traces are: x.json, x.json.gz, x.xplane.pb, x.pftrace, ...
+// The format that a file's name speaks of, packed or not: "kineto", "jax", "perfetto", "rocprof", "rpd",
+// "nsight", "database"; empty when traces are not called so. What is in a file decides when it is read.
+[[nodiscard]] std::string_view format_by_name(const std::string& path);
+// Whether a file is called as the trace of a rank: x.json, x.json.gz, x.xplane.pb, x.pftrace, ... Not so
+// where only the content tells, as of .db and .zip, and not a table of kernels alone.
 [[nodiscard]] bool has_trace_name(const std::string& path);
 
 // How a rank is found in a path: the file's name first, then the whole path.

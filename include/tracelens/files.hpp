@@ -8,6 +8,9 @@
 
 namespace tracelens {
 
+// What a trace is called that came by standard input, whose path is "-".
+inline constexpr std::string_view kStandardInput = "standard input";
+
 // Throws Error when it cannot be read.
 [[nodiscard]] std::string read_text_file(const std::string& path);
 

@@ -42,8 +42,9 @@ void write_tables(std::span<const Table> tables, const std::string& output,
                   const DocumentInfo& info);
 
 // Throws the Error that write_tables() would for this name or for a folder that is not there,
-// without touching anything: for telling a mistake before a large trace is read.
-void check_sink(const std::string& output);
+// without touching anything: for telling a mistake before a large trace is read. `also`: a kind that
+// the caller writes itself, such as ".svg", to be told of.
+void check_sink(const std::string& output, std::string_view also = {});
 
 // The same for an output that is to hold several tables, as a .csv file cannot. `choose_one` tells
 // how to get a single one: "choose it with --tables NAME".

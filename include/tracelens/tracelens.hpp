@@ -29,6 +29,7 @@
 #include <tracelens/merged_traces.hpp>
 #include <tracelens/model.hpp>
 #include <tracelens/model_tables.hpp>
+#include <tracelens/near_names.hpp>
 #include <tracelens/node.hpp>
 #include <tracelens/overview.hpp>
 #include <tracelens/page.hpp>

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 
@@ -68,6 +69,17 @@ std::vector<JobProcess> job_processes(const Trace& trace) {
     if (owner != by_number.end()) owner->second->events.push_back(event);
   }
   return processes;
+}
+
+std::size_t machines_with_own_clocks(const Trace& trace) {
+  const Recorder recorder = trace.source().recorder;
+  const Value* const list = trace.metadata("processes");
+  if (list == nullptr || (recorder != Recorder::kRocpd && recorder != Recorder::kRocprof)) return 0;
+  std::set<std::string> hosts;
+  for (const Value& entry : list->items())
+    if (const Value& host = member(entry, "hostname"); host.is_text() && !host.as_text().empty())
+      hosts.insert(host.as_text());
+  return hosts.size() > 1 ? hosts.size() : 0;
 }
 
 }  // namespace tracelens

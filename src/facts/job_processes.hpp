@@ -3,6 +3,7 @@
 //     use(process.name, TraceBuilder::excerpt(trace, process.events));
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -30,5 +31,9 @@ struct JobProcess {
 // In the order of their ranks, as far as these are known, then by name. Empty when the trace is of no
 // such job.
 [[nodiscard]] std::vector<JobProcess> job_processes(const Trace& trace);
+
+// The machines of a job, by the names of their hosts, whose clocks tell nothing about each other:
+// rocprofv3 counts from the start of each. 0 where all times of the trace compare.
+[[nodiscard]] std::size_t machines_with_own_clocks(const Trace& trace);
 
 }  // namespace tracelens

@@ -40,6 +40,9 @@ TEST(KernelRules, KnowTheKernelsOfTheUsualLibraries) {
       {"void at::native::vectorized_gather_kernel<16, long>", "index"},
       {"triton_per_fused__to_copy_add_native_layer_norm_backward_view_10", "triton"},
       {"Memcpy DtoD (Device -> Device)", "memory"},
+      {"CopyHostToDevice", "memory"},
+      {"CopyDeviceToDevice2D", "memory"},
+      {"FillBuffer", "memory"},
       {"some_kernel_of_my_own", "other"},
   };
   for (const Example& example : examples)

@@ -100,6 +100,8 @@ TEST(StepAnnotation, SglangsShortMixedIsPrefillForTheReferenceOnly) {
   expect_step(theirs, AnnotationKind::kSglang, 2, 2, 0, 0, 0);
   EXPECT_EQ(theirs.phase, ServingPhase::kPrefill);
   EXPECT_EQ(parsed("step[MIXED bs=2]", Edition::kExtended).phase, ServingPhase::kMixed);
+  EXPECT_FALSE(parsed("step[MIXED bs=2 toks=9]", Edition::kExtended).is_divided);
+  EXPECT_TRUE(parsed("step[EXTEND bs=2 toks=9]", Edition::kExtended).is_divided);
 }
 
 TEST(StepAnnotation, OfAtom) {

@@ -1,5 +1,6 @@
 #include "facts/trace_facts.hpp"
 
+#include "facts/converted.hpp"
 #include "facts/launchers.hpp"
 #include "facts/marked_steps.hpp"
 #include "tree/builder.hpp"
@@ -81,7 +82,7 @@ double TraceFacts::unlinked_percent() const {
 }
 
 bool TraceFacts::is_mostly_unlinked() const {
-  return kind() != TraceKind::kPyTorch && unlinked_percent() > 50;
+  return (kind() != TraceKind::kPyTorch || is_converted(trace_)) && unlinked_percent() > 50;
 }
 
 std::span<const NodeId> TraceFacts::launchers() const {

@@ -31,7 +31,8 @@ std::string address_of_file(const std::string& path, std::string_view parameters
   std::error_code error;
   for (const char c : std::filesystem::absolute(path, error).string()) {
     const bool is_plain = ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') ||
-                          ('0' <= c && c <= '9') || std::string_view{"/._-"}.find(c) != std::string_view::npos;
+                          ('0' <= c && c <= '9') ||
+                          std::string_view{"/._-"}.find(c) != std::string_view::npos;
     if (is_plain)
       address += c;
     else

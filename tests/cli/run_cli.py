@@ -25,8 +25,11 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / "tools"))
+from clean_environment import clean_environment  # noqa: E402
+
 STREAM = re.compile(r"(stdout|stderr) (has|lacks|matches) (.+)")
-TIMEOUT_S = 300  # a hang fails; far above what any case takes, even under a sanitizer
+TIMEOUT_S = 600  # a hang fails; far above what any case takes, even under a sanitizer
 
 
 class Step:
@@ -95,6 +98,7 @@ def main():
     parser.add_argument("case", type=pathlib.Path)
     parser.add_argument("--tracelens", required=True, type=pathlib.Path)
     options = parser.parse_args()
+    clean_environment()
     environment = dict(os.environ, DATA=str(HERE.parent / "data"), LC_ALL="C.UTF-8")
     environment["PATH"] = f"{options.tracelens.resolve().parent}:{environment['PATH']}"
     failed = 0

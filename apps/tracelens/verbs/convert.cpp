@@ -25,9 +25,7 @@ class ConvertVerb : public Verb {
 
   int run(Console& console) override {
     refuse_overwriting({output_}, input_.paths());
-    if (!output_.ends_with(".json") && !output_.ends_with(".json.gz") && output_ != "-" &&
-        !output_.starts_with("/dev/"))
-      throw Error{output_, "a trace can be converted to .json or .json.gz"};
+    check_trace_output(output_);
     const Trace trace = input_.read(console);
     const ChromeJsonCounts counts = write_chrome_json(trace, output_);
     console.note(fmt::format("wrote {} events to {}", counts.written, output_));

@@ -43,6 +43,7 @@ class CritpathVerb : public Verb {
   int run(Console& console) override {
     if (output_.empty() && (overlay_.only_critical || overlay_.counters))
       throw Error{"critpath", "--only-critical and --counters are about the trace that -o writes"};
+    if (!output_.empty()) check_trace_output(output_);
     check_step_choice(overlay_.steps);
     refuse_overwriting({output_}, input_.paths());
     const Trace trace = input_.read(console);
@@ -52,7 +53,7 @@ class CritpathVerb : public Verb {
     for (const Table& table : answer.tables)
       console.show(table, top_, excerpt_of(table, "report").columns);
     if (!console.quiet)
-      for (const std::string& sentence : answer.sentences) console.print(sentence + "\n");
+      for (const std::string& sentence : answer.sentences) console.say(sentence);
     if (output_.empty()) return kExitOk;
     const OverlayCounts counts = write_path_overlay(trace, output_, overlay_);
     console.note(fmt::format("wrote {} events to {}: {} are on the path, {} arrows", counts.events,

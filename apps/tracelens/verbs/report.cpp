@@ -5,10 +5,12 @@
 #include <future>
 #include <memory>
 #include <tracelens/error.hpp>
+#include <tracelens/files.hpp>
 #include <tracelens/graph_stitching.hpp>
 #include <tracelens/query.hpp>
 #include <tracelens/report.hpp>
 #include <tracelens/sinks.hpp>
+#include <tracelens/table_text.hpp>
 #include <tracelens/version.hpp>
 
 #include "page_flags.hpp"
@@ -23,22 +25,28 @@ std::string stem_of(const std::string& trace_name) {
   for (const auto extension :
        {".gz", ".zip", ".zst", ".json", ".pb", ".xplane", ".db", ".rpd", ".sqlite"})
     if (name.extension() == extension) name = name.stem();
-  return name.empty() || trace_name == "standard input" ? "trace" : name.string();
+  return name.empty() || trace_name == kStandardInput ? "trace" : name.string();
 }
 
-// A line for what a table says, and one for where it is found and what it takes.
-std::string list_text(const Table& list) {
+// A line for what a table says, and one for where it is found and what it takes: beside its name, or
+// where the terminal has no room for that, below it.
+std::string list_text(const Table& list, std::size_t width) {
+  constexpr std::size_t kNames = 37, kRoom = 40;  // columns
+  const bool is_narrow = width != 0 && width < kNames + kRoom;
+  const std::size_t indent = is_narrow ? 2 : kNames;
   const auto cell = [&list](const char* column, std::size_t row) -> const std::string& {
     return list.column(column).texts()[row];
   };
   std::string text;
   for (std::size_t row = 0; row < list.rows(); ++row) {
-    text += fmt::format("{:<36} {}\n{:36} {}: {}", cell("table", row), cell("description", row), "",
+    text += is_narrow ? fmt::format("{}\n  ", cell("table", row))
+                      : fmt::format("{:<36} ", cell("table", row));
+    text += fmt::format("{}\n{:{}}{}: {}", cell("description", row), "", indent,
                         cell("traces", row), cell("made", row));
     if (!cell("needs", row).empty()) text += fmt::format("; needs {}", cell("needs", row));
     text += '\n';
   }
-  return text;
+  return wrapped_text(text, width, indent);
 }
 
 }  // namespace
@@ -144,7 +152,7 @@ class ReportVerb : public Verb {
     if (list_tables_) {
       const Table list = table_list();
       if (output_.empty())
-        console.print(list_text(list));
+        console.print(list_text(list, console.style().width));
       else
         write_tables({&list, 1}, output_,
                      {.title = "Tables of a report", .version = kVersion, .csv_raw = csv_raw_});

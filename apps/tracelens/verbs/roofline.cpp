@@ -46,16 +46,17 @@ class RooflineVerb : public Verb {
     ModelSet own;
     if (!models_.empty()) own.add_file(models_);
     const bool picture = std::filesystem::path{output_}.extension() == ".svg";
-    if (!picture) check_sink(output_);
+    if (!picture) check_sink(output_, ".svg");
     (void)chosen_gpu(choice_, nullptr);  // an unknown one is told before the trace is read
     const Trace trace = input_.read_ops(console, false);
     const std::optional<Gpu> gpu = chosen_gpu(choice_, &trace);
+    // What has no ops has no roofline on any GPU: that is said before a GPU is asked for.
+    const Roofline roofline = measure_roofline(trace, gpu.value_or(Gpu{}), {.models = &own});
+    if (roofline.points.empty()) throw Error{trace.source().name, why_no_points(trace)};
     if (!gpu)
       throw Error{trace.source().name,
                   fmt::format("names no GPU whose figures are known; choose one with --gpu: {}",
                               known_gpu_names())};
-    const Roofline roofline = measure_roofline(trace, *gpu, {.models = &own});
-    if (roofline.points.empty()) throw Error{trace.source().name, why_no_points(trace)};
     const Table table = roofline_table(roofline);
     if (picture) {
       write_text_file(

@@ -49,15 +49,15 @@ class WhatifVerb : public Verb {
     const Trace trace = input_.read(console);
     const WhatIfAnswer answer = what_if(trace, what_);
     console.show(answer.edits, answer.edits.rows());
-    console.print(fmt::format("{}: {:.3f} ms recorded, {:.3f} ms {}, {:.3f} ms predicted\n",
-                              answer.steps == 0  ? "all of it"
-                              : answer.steps > 1 ? fmt::format("a step of {}", answer.steps)
-                                                 : "the step",
-                              answer.recorded_ms, answer.now_ms,
-                              keep_overhead_ ? "in the model" : "without the profiler",
-                              answer.then_ms));
+    console.say(fmt::format("{}: {:.3f} ms recorded, {:.3f} ms {}, {:.3f} ms predicted",
+                            answer.steps == 0  ? "all of it"
+                            : answer.steps > 1 ? fmt::format("a step of {}", answer.steps)
+                                               : "the step",
+                            answer.recorded_ms, answer.now_ms,
+                            keep_overhead_ ? "in the model" : "without the profiler",
+                            answer.then_ms));
     for (const std::string& sentence : answer.assumptions)
-      console.print(fmt::format("  assumed: {}\n", sentence));
+      console.say(fmt::format("  assumed: {}", sentence), 4);
     if (!output_.empty()) {
       write_tables({&answer.edits, 1}, output_,
                    {.title = "What if", .source = {trace.source().name}, .version = kVersion});

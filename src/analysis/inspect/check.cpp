@@ -12,6 +12,7 @@
 #include "analysis/jax/check.hpp"
 #include "analysis/kit/findings.hpp"
 #include "analysis/rocm/rocprof_processes.hpp"
+#include "facts/converted.hpp"
 #include "facts/steps.hpp"
 #include "facts/trace_kind.hpp"
 #include "trace/sparse_cursor.hpp"
@@ -82,7 +83,16 @@ std::string_view how_to_record_gpus(Recorder recorder) {
   return "use a profiler that records kernels (PyTorch, rocprofv3, JAX)";
 }
 
-void check_gpu(const Tree& tree, TraceKind kind, const Counts& counts, Recorder recorder,
+// Only tables of PyTorch profiles leave out what has no launch.
+std::string_view how_to_link(const Trace& trace, Recorder recorder) {
+  if (trace_kind(trace) == TraceKind::kPyTorch && !is_converted(trace))
+    return "synchronise before the profiler starts; --include-unlinked counts them";
+  if (recorder == Recorder::kRocprof)
+    return "the tables count them all the same; --hip-trace records the calls";
+  return "the tables count them all the same; synchronise before the profiler starts";
+}
+
+void check_gpu(const Trace& trace, const Tree& tree, const Counts& counts, Recorder recorder,
                Findings& findings) {
   if (counts.gpu == 0) {
     findings.fail("GPU events", "none: only the host was recorded", how_to_record_gpus(recorder));
@@ -99,9 +109,7 @@ void check_gpu(const Tree& tree, TraceKind kind, const Counts& counts, Recorder 
                     fmt::format("{}; {} were launched before recording began or by a call that "
                                 "was not recorded",
                                 detail, tree.stats().unlinked_no_launch),
-                    recorder == Recorder::kRocprof
-                        ? "the tables count them all the same; --hip-trace records the calls"
-                        : "synchronise before the profiler starts; --include-unlinked counts them");
+                    how_to_link(trace, recorder));
     if (tree.stats().unlinked_no_flow > 0)
       findings.warn("launches",
                     fmt::format("{}; {} have their call in the trace but no flow to it", detail,
@@ -121,9 +129,10 @@ void check_gpu(const Tree& tree, TraceKind kind, const Counts& counts, Recorder 
                       share(counts.in_graphs, counts.gpu),
                   "record the capture phase too, or run without graphs");
   if (counts.devices.size() > 1)
-    findings.ok("GPUs", fmt::format("{} GPUs: see {}", counts.devices.size(),
-                                    kind == TraceKind::kDatabase ? "device_timeline"
-                                                                 : "gpu_timeline_by_device"));
+    findings.ok("GPUs",
+                fmt::format("{} GPUs: see {}", counts.devices.size(),
+                            trace_kind(trace) == TraceKind::kDatabase ? "device_timeline"
+                                                                      : "gpu_timeline_by_device"));
 }
 
 void check_host(const Trace& trace, const Tree& tree, const Counts& counts, Findings& findings) {
@@ -194,7 +203,7 @@ TraceCheck check_trace(const Trace& trace, const Tree& tree) {
   Findings findings;
   findings.check_file(trace);
   const Recorder recorder = recorder_of(trace, counts.ops);
-  check_gpu(tree, trace_kind(trace), counts, recorder, findings);
+  check_gpu(trace, tree, counts, recorder, findings);
   if (recorder == Recorder::kRocprof) check_rocm_host(trace, findings);
   if (recorder == Recorder::kPyTorch) check_host(trace, tree, counts, findings);
   check_ranks(trace, findings);

@@ -12,7 +12,9 @@
 namespace tracelens {
 namespace {
 
+using testing::HasSubstr;
 using testing::IsSupersetOf;
+using testing::Not;
 
 // The worst level found under a heading; "" when it is not mentioned.
 std::string level(const TraceCheck& check, std::string_view what) {
@@ -116,6 +118,38 @@ TEST(TraceCheck, GpusAreThoseThatDidSomething) {
   two.launch("cudaLaunchKernel", 0, 1, {.ts = 5, .dur = 5, .device = 2});
   two.launch("cudaLaunchKernel", 2, 1, {.ts = 5, .dur = 5, .device = 0});
   EXPECT_EQ(level(check(two), "GPUs"), "ok");
+}
+
+TEST(TraceCheck, AdviceToCountUnlinkedWorkIsForTablesThatLeaveItOut) {
+  TestTrace t;
+  t.launch("cudaLaunchKernel", 10, 1, {.ts = 20, .dur = 5});
+  t.gpu({.ts = 50, .dur = 1}, 5);
+  Trace trace = t.finish();
+  const auto advice_for = [&](Recorder recorder) {
+    TraceBuilder builder{std::move(trace)};
+    builder.source().recorder = recorder;
+    trace = std::move(builder).finish();
+    return advice(check_trace(trace, build_tree(trace)));
+  };
+  EXPECT_THAT(advice_for(Recorder::kNsight), HasSubstr("the tables count them all the same"));
+  EXPECT_THAT(advice_for(Recorder::kNsight), Not(HasSubstr("--include-unlinked")));
+  EXPECT_THAT(advice_for(Recorder::kPyTorch), HasSubstr("--include-unlinked"));
+}
+
+TEST(TraceCheck, WhatASoundFileLacksIsNoDamage) {
+  TestTrace t;
+  t.op("aten::mm", 0, 20);
+  t.builder().warnings().add("plane /device:TPU:0: only GPUs are read", 0);
+  TraceCheck result = check(t);
+  EXPECT_EQ(level(result, "notice"), "warn");
+  EXPECT_EQ(level(result, "damage"), "");
+  EXPECT_EQ(level(result, "file"), "ok");
+  TestTrace damaged;
+  damaged.op("aten::mm", 0, 20);
+  damaged.builder().warnings().add("damaged event", 7);
+  result = check(damaged);
+  EXPECT_EQ(level(result, "damage"), "warn");
+  EXPECT_EQ(level(result, "file"), "");
 }
 
 TEST(TraceCheck, ACutFileIsNoticed) {

@@ -74,8 +74,11 @@ Table overview(const Trace& trace, const Tree& tree) {
   table.add_row("events", fmt::format("{}", trace.size()));
   const TraceSpan span = trace_span(trace);
   table.add_row("span", fmt::format("{:.3f} ms", ms(minus_ns(span.end_ns, span.start_ns))));
-  table.add_row("GPU events", fmt::format("{} ({} linked to their launch)", gpu_count(trace),
-                                          tree.linked_gpu_events().size()));
+  // In a JAX profile a module comes between: `check` tells which calls are recorded.
+  const std::string_view link = source.recorder == Recorder::kJax ? "launched by a compiled module"
+                                                                  : "linked to their launch";
+  table.add_row("GPU events",
+                fmt::format("{} ({} {})", gpu_count(trace), tree.linked_gpu_events().size(), link));
   constexpr std::array<std::string_view, 5> kOptions = {
       "record_shapes", "with_stack", "with_modules", "with_flops", "profile_memory"};
   std::string options;

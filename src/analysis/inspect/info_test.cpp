@@ -92,6 +92,12 @@ TEST_F(TraceInfo, StepsAreTheHostAnnotationsInOrderOfTime) {
   EXPECT_DOUBLE_EQ(steps.column("duration").reals()[1], 0.2);
 }
 
+TEST(TraceInfoOfJax, GpuEventsAreLinkedToModules) {
+  const Trace trace = read_trace("tests/data/jax_gemm.xplane.pb.gz");
+  const auto tables = trace_info(trace, build_tree(trace));
+  EXPECT_EQ(property(named(tables, "trace"), "GPU events"), "6 (6 launched by a compiled module)");
+}
+
 TEST(TraceInfoEmpty, AnEmptyTraceHasTablesToo) {
   TestTrace t;
   const Trace trace = t.finish();

@@ -8,6 +8,21 @@
 #include "facts/trace_kind.hpp"
 
 namespace tracelens {
+namespace {
+
+// What readers say of a sound file: what was not recorded or is not read, and words of the profiler
+// itself. All else that they warn of is damage.
+bool is_notice(std::string_view what) {
+  constexpr std::array<std::string_view, 5> kBeginnings = {
+      "compiled module without its HLO",
+      "the profiler says: ", "plane /device:", "Python frames and runtime internals left out",
+      "processes of several machines"};
+  return what.ends_with(" records, which are not read") ||
+         std::ranges::any_of(kBeginnings,
+                             [&](std::string_view begin) { return what.starts_with(begin); });
+}
+
+}  // namespace
 
 void Findings::add(Verdict level, std::string_view what, std::string_view detail,
                    std::string_view fix) {
@@ -33,16 +48,20 @@ void Findings::check_file(const Trace& trace) {
   if (trace.source().cut_short)
     warn("file", "cut short: events after the cut are missing",
          "let the export finish; copy the file again");
-  for (const Warnings::Entry& entry : trace.warnings().entries())
-    if (trace_kind(trace) == TraceKind::kDatabase)  // where no byte is the first
+  const bool is_database = trace_kind(trace) == TraceKind::kDatabase;  // where no byte is the first
+  bool is_sound = !trace.source().cut_short;
+  for (const Warnings::Entry& entry : trace.warnings().entries()) {
+    const bool is_told = is_database || is_notice(entry.what);
+    is_sound = is_sound && is_told && !is_database;
+    if (is_told)
       warn("notice", entry.count == 1 ? entry.what : fmt::format("{}: {}", entry.what, entry.count),
-           "docs/guide/databases.md says what such a file can tell");
+           is_database ? "docs/guide/databases.md says what such a file can tell" : "");
     else
       warn("damage",
            fmt::format("{}: {}, first at byte {}", entry.what, entry.count, entry.first_byte),
            "record or copy the trace again if it matters");
-  if (!trace.source().cut_short && trace.warnings().entries().empty())
-    ok("file", "complete, no damaged events");
+  }
+  if (is_sound) ok("file", "complete, no damaged events");
 }
 
 std::string counted(std::uint64_t count, std::string_view what) {

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <tracelens/error.hpp>
 #include <tracelens/read_trace.hpp>
+#include <utility>
 
 namespace tracelens {
 namespace {
@@ -42,6 +44,22 @@ TEST(ApiLaunches, TheWaitIsFromTheEndOfTheCallToTheStartOfTheKernel) {
   ASSERT_EQ(table.rows(), 1u);
   EXPECT_DOUBLE_EQ(table.column("TAvg_ns").reals()[0], (35'000 + 15'000) / 2.0);
   EXPECT_EQ(table.column("QMax_ns").integers()[0], 20'000);
+}
+
+// The events are told to be of thread 2, the arguments of the calls name the threads that made them.
+TEST(ApiLaunches, TheThreadIsTheCallersAndInTheReferenceTheOneThatIsTold) {
+  const Trace trace = trace_of({event("hip_api", "hipLaunchKernel", 0, 1, R"("corr_id":1,"tid":2)"),
+                                event("hip_api", "hipLaunchKernel", 5, 1, R"("corr_id":2,"tid":8)"),
+                                event("kernel", "k", 10, 1, R"("corr_id":1)"),
+                                event("kernel", "k", 20, 1, R"("corr_id":2)")});
+  const auto tids = [&](Edition edition) {
+    const PftraceEvents events{trace, edition};
+    const auto launches = find_api_launches(events, {});
+    EXPECT_EQ(launches.size(), 2u);
+    return std::pair{events.tid(launches[0].call), events.tid(launches[1].call)};
+  };
+  EXPECT_EQ(tids(Edition::kExtended), std::pair(std::optional{2L}, std::optional{8L}));
+  EXPECT_EQ(tids(Edition::kReference), std::pair(std::optional{2L}, std::optional{2L}));
 }
 
 TEST(ApiLaunches, OneKernelPerCallUnlessAllAreWanted) {

@@ -85,7 +85,8 @@ PftraceActivity::PftraceActivity(const PftraceEvents& events, const PftraceActiv
 void PftraceActivity::collect() {
   for (const EventId event : trace().all_events()) {
     const std::int64_t ns = duration_of(trace(), event);
-    if (begin_of(trace(), event) == kAbsent || ns == 0) continue;
+    if (begin_of(trace(), event) == kAbsent || trace().phase(event) != Phase::kComplete) continue;
+    if (ns == 0 && options_.edition == Edition::kReference) continue;
     if (const auto gpu = events_.gpu_of(event); gpu && in_window(events_.tid(event).value_or(-1)))
       add_gpu_event(*gpu, event);
     if (ns >= options_.min_event_ns && trace().category_text(event) == "hip_api") {

@@ -34,14 +34,14 @@ struct PftraceActivityOptions {
   bool group_by_operation = false;  // hip_summary
   // Extended: the name is the first column, and the communication that runs while kernels compute is
   // exact. The Python TraceLens adds it up: time shared by several kernels counts several times and
-  // can exceed the communication.
+  // can exceed the communication. Nor does it know events of 0 ns.
   Edition edition = Edition::kExtended;
 };
 
 class PftraceActivity {
  public:
   struct Gpu {
-    // By begin; none without a time or below min_event_ns.
+    // By begin; none without a time or below min_event_ns, in the reference edition none of 0 ns.
     std::vector<EventId> compute, communication;
     std::array<std::int64_t, kKernelClassNames.size()> class_ns = {}, class_counts = {};
     std::int64_t compute_ns = 0, total_ns = 0;  // without and with communication

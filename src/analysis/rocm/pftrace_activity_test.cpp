@@ -84,6 +84,19 @@ TEST(CategorySummary, AveragesOverTheGpusAndLeavesOutShortEvents) {
   EXPECT_DOUBLE_EQ(runtime_ms(table, "Avg", "total_incl_comm"), 0.020);
 }
 
+TEST(CategorySummary, KernelsOfNoTimeCountInOurEdition) {
+  const Trace trace =
+      trace_of({kernel("gemm", 0, 10), kernel("gemm", 20, 0),
+                R"({"ph":"i","name":"gemm","pid":1,"tid":1,"ts":30,"args":{"agent":3}})"});
+  const auto kernels = [&](Edition edition) {
+    const PftraceEvents events{trace, edition};
+    const PftraceActivity activity{events, {.min_event_ns = 0, .edition = edition}};
+    return activity.gpus().front().compute.size();
+  };
+  EXPECT_EQ(kernels(Edition::kExtended), 2u);
+  EXPECT_EQ(kernels(Edition::kReference), 1u);
+}
+
 TEST(CategorySummary, NumbersGpusByTheirAgentsWhereTheirNamesTell) {
   const auto summary = [](const Trace& trace, Edition edition) {
     const PftraceEvents events{trace, edition};

@@ -7,6 +7,7 @@
 
 #include "analysis/jax/timeline.hpp"
 #include "analysis/memory/raw_timeline.hpp"
+#include "facts/converted.hpp"
 #include "io/threads.hpp"
 
 namespace tracelens {
@@ -92,7 +93,7 @@ const KernelRules& TableContext::kernel_rules() {
 
 TimelineOptions TableContext::timeline_options() const {
   const bool is_pytorch = kind == TraceKind::kPyTorch;
-  return {.include_unlinked = !is_pytorch || options.include_unlinked,
+  return {.include_unlinked = !is_pytorch || options.include_unlinked || is_converted(trace),
           .micro_idle_threshold_us = options.micro_idle_us,
           .split_recompute = is_pytorch && options.recompute};
 }

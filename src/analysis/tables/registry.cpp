@@ -6,6 +6,7 @@
 #include <array>
 #include <iterator>
 #include <tracelens/error.hpp>
+#include <tracelens/near_names.hpp>
 #include <utility>
 
 #include "analysis/tables/compare_rules.hpp"
@@ -109,6 +110,16 @@ bool is_known(const std::string& name) {
     return std::ranges::any_of(kind.tables(),
                                [&](const TableInfo& table) { return names_row(one, table); });
   });
+}
+
+std::vector<std::string> known_names() {
+  std::vector<std::string> names;
+  for (const KindTables& kind : kKinds)
+    for (const TableInfo& table : kind.tables()) {
+      names.emplace_back(table.name);
+      if (!table.group.empty()) names.emplace_back(table.group);
+    }
+  return names;
 }
 
 // The row of a table, whatever kind of trace it is of: of several layouts that whose foremost
@@ -220,8 +231,13 @@ const CompareRule& any_family_rule() { return kCompareFamily; }
 void check_table_names(const ReportOptions& options) {
   for (const auto* const names : {&options.tables, &options.also, &options.without})
     for (const std::string& name : *names)
-      if (!is_known(name))
-        throw Error{name, "no such table; `tracelens report --list-tables` shows all of them"};
+      if (!is_known(name)) {
+        const std::string meant = did_you_mean(name, known_names());
+        throw Error{
+            name, fmt::format("no such table{}",
+                              meant.empty() ? "; `tracelens report --list-tables` shows all of them"
+                                            : meant)};
+      }
   constexpr std::array<std::string_view, 3> kViews = {"activity", "api", "memcpy"};
   for (const std::string& view : options.views)
     if (std::ranges::find(kViews, view) == kViews.end())

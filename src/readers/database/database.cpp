@@ -128,12 +128,12 @@ class DatabaseReader {
           "the profiler writes its tables at the end"};
     // The clock of rocprofv3 counts from the start of the machine.
     if (known_.recorder == Recorder::kRocpd && job_.machines() > 1)
-      job_.warn(
-          fmt::format("the clocks of the {} machines of this job have nothing to do with each "
-                      "other: what is said of all GPUs together (idle time, overlap, span, findings, "
-                      "critical path) holds for none; look at one machine at a time, or at "
-                      "device_timeline",
-                      job_.machines()));
+      job_.warn(fmt::format(
+          "the clocks of the {} machines of this job have nothing to do with each "
+          "other: what is said of all GPUs together (idle time, overlap, span, findings, "
+          "critical path) holds for none; look at one machine at a time, or at "
+          "device_timeline",
+          job_.machines()));
     job_.finish();
     builder_.source().text_bytes = bytes_;
     return std::move(builder_).finish();

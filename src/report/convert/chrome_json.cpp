@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "facts/converted.hpp"
 #include "readers/kineto/words.hpp"
 #include "report/convert/lanes.hpp"
 #include "report/convert/packed_output.hpp"
@@ -63,17 +64,22 @@ class Writer {
 
  private:
   // What the file says beside its events: the GPUs, and of JSON all else, too. Other formats have
-  // members that are no text.
+  // members that are no text; which one it was is a member here.
   void write_head() {
+    const Recorder recorder = trace_.source().recorder;
+    if (recorder != Recorder::kPyTorch && recorder != Recorder::kUnknown)
+      write_top(kConvertedFromKey, Value{trace_.source().format});
     std::set<std::string_view> written{"displayTimeUnit", "traceEvents"};
     for (const auto& [key, value] : trace_.metadata())
-      if ((trace_.source().recorder == Recorder::kPyTorch || key == "deviceProperties") &&
-          written.insert(key).second) {
-        out_ += ",\n";
-        append_json_text(out_, key);
-        out_ += ':';
-        append_json(out_, value);
-      }
+      if ((recorder == Recorder::kPyTorch || key == "deviceProperties") &&
+          written.insert(key).second)
+        write_top(key, value);
+  }
+  void write_top(std::string_view key, const Value& value) {
+    out_ += ",\n";
+    append_json_text(out_, key);
+    out_ += ':';
+    append_json(out_, value);
   }
 
   void open_event(std::string_view phase) {

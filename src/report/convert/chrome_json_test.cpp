@@ -5,10 +5,13 @@
 
 #include <string>
 #include <tracelens/read_trace.hpp>
+#include <tracelens/report.hpp>
 #include <tracelens/trace_builder.hpp>
 
+#include "facts/converted.hpp"
 #include "io/temporary_folder.hpp"
 #include "report/convert/lanes.hpp"
+#include "tree/test_trace.hpp"
 
 namespace tracelens {
 namespace {
@@ -47,6 +50,26 @@ TEST(ChromeJson, KeepsWhatTheFileSaysBesideItsEvents) {
     EXPECT_EQ(*after.metadata(key), *before.metadata(key)) << key;
   }
   EXPECT_EQ(after.metadata("displayTimeUnit")->as_text(), "ns");  // what was written here
+}
+
+// The second kernel has no launch: a PyTorch profile's tables leave it out, a database's do not.
+TEST(ChromeJson, WorkWithoutALaunchCountsAsItDidBefore) {
+  const auto busy_ms = [](const Trace& trace) {
+    return make_report(trace).find("gpu_timeline")->column("time ms").reals()[0];
+  };
+  for (const Recorder recorder : {Recorder::kPyTorch, Recorder::kNsight, Recorder::kJax}) {
+    TestTrace t;
+    t.op("aten::mm", 0, 10);
+    t.launch("cudaLaunchKernel", 1, 1, {.ts = 5, .dur = 10});
+    t.gpu({.ts = 50, .dur = 20});
+    t.builder().source().recorder = recorder;
+    t.builder().source().format = "a format";
+    const Trace before = t.finish();
+    const Trace after = round_trip(before, "out.json");
+    EXPECT_EQ(is_converted(after), recorder != Recorder::kPyTorch);
+    EXPECT_DOUBLE_EQ(busy_ms(before), recorder == Recorder::kPyTorch ? 0.01 : 0.03);
+    EXPECT_DOUBLE_EQ(busy_ms(after), busy_ms(before)) << static_cast<int>(recorder);
+  }
 }
 
 TEST(ChromeJson, ReadsBackAsTheSameTrace) {

@@ -131,6 +131,30 @@ TEST_F(Fuse, RanksAndCategoriesCanBeChosen) {
   EXPECT_THAT(result_.warnings, IsEmpty());
 }
 
+TEST_F(Fuse, TheRankInTheTraceIsChosenWhateverItsNameTells) {
+  files_[1].rank = 0;  // its number on its machine
+  static_cast<void>(fuse({.only_ranks = {1}}));
+  EXPECT_EQ(result_.ranks, 1u);
+  EXPECT_THAT(result_.warnings, IsEmpty());
+  files_[0].rank = 1;
+  static_cast<void>(fuse({.only_ranks = {1}}));
+  EXPECT_EQ(result_.ranks, 1u);
+  EXPECT_THAT(result_.warnings, IsEmpty());
+}
+
+TEST_F(Fuse, AFileThatIsNoRankBesideOthersIsLeftOut) {
+  std::string text = kRank;
+  text.replace(text.find("\"rank\": RANK"), 12, "");
+  files_.push_back({folder_.write("other.json", text), std::nullopt});
+  static_cast<void>(fuse({}));
+  EXPECT_EQ(result_.ranks, 2u);
+  EXPECT_THAT(result_.warnings,
+              ElementsAre(HasSubstr("other.json: neither the trace nor its name tells the rank")));
+  files_.erase(files_.begin(), files_.begin() + 2);
+  static_cast<void>(fuse({}));  // alone it is rank 0
+  EXPECT_EQ(result_.ranks, 1u);
+}
+
 TEST_F(Fuse, RanksThatAreNotThereAreTold) {
   static_cast<void>(fuse({.only_ranks = {0, 8, 9}}));
   EXPECT_EQ(result_.ranks, 1u);

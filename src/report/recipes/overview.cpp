@@ -12,6 +12,7 @@
 #include <set>
 #include <span>
 #include <string_view>
+#include <tracelens/files.hpp>
 #include <tracelens/gpu.hpp>
 #include <tracelens/roofline.hpp>
 #include <tracelens/table_text.hpp>
@@ -19,9 +20,11 @@
 
 #include "analysis/gpu/idle.hpp"
 #include "analysis/gpu/timeline.hpp"
+#include "facts/job_processes.hpp"
 #include "facts/steps.hpp"
 #include "io/parallel.hpp"
 #include "io/threads.hpp"
+#include "io/zip_members.hpp"
 #include "report/recipes/overview_parts.hpp"
 #include "table/shapes.hpp"
 #include "tree/links.hpp"
@@ -184,7 +187,9 @@ Ran what_ran(TableContext& context, const Table* things, const CostTables& from)
   return ran;
 }
 
-std::vector<Overview::Cost> costs_of(const Report& report, const CostTables& from, const Ran& ran) {
+// Their kernels' durations added up, as those of ops are.
+std::vector<Overview::Cost> costs_of(const Report& report, const CostTables& from, const Ran& ran,
+                                     std::int64_t communication_ns) {
   std::vector<Overview::Cost> costs;
   if (const Table* const table = from.by_kind.empty() ? nullptr : report.find(from.by_kind)) {
     for (std::size_t row = 0; row < table->rows(); ++row)
@@ -194,19 +199,15 @@ std::vector<Overview::Cost> costs_of(const Report& report, const CostTables& fro
     for (const auto& [name, kind] : ran.kinds)
       costs.push_back({.name = name, .ns = std::llround(kind.reached.ns)});
   }
-  // Collectives are no ops of a category; kernels that only their names tell to be some are.
-  const auto found = std::ranges::find(costs, "communication", &Overview::Cost::name);
-  const bool is_counted = found != costs.end() && &from != &kOps;
-  if (const Table* const timeline = report.find("gpu_timeline"); timeline && !is_counted)
-    for (std::size_t row = 0; row < timeline->rows(); ++row) {
-      const double ms = number_at(*timeline, "time ms", row).value_or(0);
-      if (ms <= 0 || text_at(*timeline, "type", row) != "total_comm_time") continue;
-      if (found != costs.end())
-        found->ns = plus_ns(found->ns, std::llround(ms * 1e6));
-      else
-        costs.push_back({.name = "communication", .ns = std::llround(ms * 1e6)});
-      break;
-    }
+  // Collectives are no ops of a category; kernels that only their names tell to be some are. Every
+  // other table of costs has them in a row of its own.
+  if (&from == &kOps && communication_ns > 0) {
+    const auto found = std::ranges::find(costs, "communication", &Overview::Cost::name);
+    if (found != costs.end())
+      found->ns = plus_ns(found->ns, communication_ns);
+    else
+      costs.push_back({.name = "communication", .ns = communication_ns});
+  }
   std::int64_t all = 0;
   for (const Overview::Cost& cost : costs) all = plus_ns(all, cost.ns);
   std::ranges::stable_sort(costs, std::ranges::greater{}, &Overview::Cost::ns);
@@ -266,14 +267,21 @@ void add_wait(Overview& overview, std::int64_t wait_ns, std::int64_t total_ns) {
       wait);
 }
 
-// That ran anything.
+// That ran anything. A table by device has several rows of each; that of databases has one, of every
+// GPU of every machine.
 std::size_t gpu_count(const Report& report) {
-  std::set<std::string> devices;
-  if (const Table* const table = report.find("gpu_timeline_by_device"); table != nullptr)
+  std::size_t count = 1;
+  if (const Table* const table = report.find("device_timeline"); table != nullptr)
+    count = table->rows();
+  if (const Table* const table = report.find("gpu_timeline_by_device"); table != nullptr) {
+    const std::string_view column = table->has_column("gpu_pid") ? "gpu_pid" : "device";
+    std::set<std::string> devices;
     for (std::size_t row = 0; row < table->rows(); ++row)
-      if (std::string device = HumanFormat{table->columns().front()}(row); device != "all")
+      if (std::string device = text_at(*table, column, row); device != "all")
         devices.insert(std::move(device));
-  return std::max<std::size_t>(devices.size(), 1);
+    count = devices.size();
+  }
+  return std::max<std::size_t>(count, 1);
 }
 
 // "NVIDIA H200", "8 x AMD Instinct MI350X taken together"
@@ -289,24 +297,31 @@ std::string gpus_text(const Trace& trace, const Report& report) {
 // What the events of a trace say that no table does.
 struct GpuEvents {
   std::int64_t all_ns = 0, unlinked_ns = 0;  // of these, launched by no call in the trace
+  std::int64_t communication_ns = 0;         // of the events that tables count
 };
 GpuEvents look_at_gpu_events(const TableContext& context) {
   const std::span<const std::int64_t> dur_ns = context.trace.dur_ns();
   const Tree& tree = context.tree();
   const std::span<const EventId> events = context.facts.gpu_events(true).events;
+  const bool include_unlinked = context.timeline_options().include_unlinked;
+  const bool counts_all = include_unlinked || context.facts.gpu_events(include_unlinked).fell_back;
+  const GpuWorkKinds& kinds = context.facts.work();
   GpuEvents found;
   std::mutex adding;
   const int threads = io::spare_threads(context.facts.threads());
   io::for_each_range(threads, events.size(), [&](std::size_t begin, std::size_t end) {
     GpuEvents own;
     for (const EventId event : events.subspan(begin, end - begin)) {
+      const bool is_linked = tree.launch_of(event).valid();
       own.all_ns = plus_ns(own.all_ns, dur_ns[event.row]);
-      if (!tree.launch_of(event).valid())
-        own.unlinked_ns = plus_ns(own.unlinked_ns, dur_ns[event.row]);
+      if (!is_linked) own.unlinked_ns = plus_ns(own.unlinked_ns, dur_ns[event.row]);
+      if ((is_linked || counts_all) && kinds.is_communication(event))
+        own.communication_ns = plus_ns(own.communication_ns, dur_ns[event.row]);
     }
     const std::lock_guard lock{adding};
     found.all_ns = plus_ns(found.all_ns, own.all_ns);
     found.unlinked_ns = plus_ns(found.unlinked_ns, own.unlinked_ns);
+    found.communication_ns = plus_ns(found.communication_ns, own.communication_ns);
   });
   return found;
 }
@@ -470,9 +485,11 @@ void advise(Overview& overview, const TableContext& context, const Report& repor
   }
 }
 
+// Each reads the trace again, so that there is none where nothing can be read twice.
 void add_commands(Overview& overview, const TableContext& context) {
   const std::string& name = context.trace.source().name;
-  const std::string trace = name == "-" ? "TRACE" : shell_word(name);
+  if (name == kStandardInput || io::is_read_once(name)) return;
+  const std::string trace = shell_word(name);
   const bool is_torch = context.kind == TraceKind::kPyTorch;
   const GraphStitching* const stitching = context.options.stitching;
   const std::string captures = stitching == nullptr || stitching->folder.empty()
@@ -543,12 +560,33 @@ void judge(Overview& overview, const TableContext& context, const Split& split, 
   overview.verdict += '.';
 }
 
+// Their times have no common zero: what the GPUs did together, and for how long none did anything, is
+// not known. What holds is the time that each event took.
+Overview overview_of_machines(std::size_t machines, TableContext& context, const Report& report) {
+  const CostTables& from = cost_tables(context, report);
+  Overview overview;
+  overview.run = fmt::format("{} · {} machines", gpus_text(context.trace, report), machines);
+  overview.verdict = fmt::format(
+      "The clocks of the {} machines tell nothing about each other: no verdict on idle time.",
+      machines);
+  overview.costs_title = from.title;
+  overview.costs = costs_of(report, from, what_ran(context, report.find(from.things), from),
+                            look_at_gpu_events(context).communication_ns);
+  overview.advice.push_back(fmt::format(
+      "Look at the files of one machine at a time; {} tells how busy each GPU was.",
+      report.find("device_timeline") != nullptr ? "device_timeline" : "gpu_timeline_by_device"));
+  add_commands(overview, context);
+  return overview;
+}
+
 }  // namespace
 
 std::optional<Overview> trace_overview(TableContext& context, const Report& report,
                                        Overview found) {
   Split split = split_of(context, report);
   if (split.total_ns <= 0) return std::nullopt;
+  if (const std::size_t machines = machines_with_own_clocks(context.trace); machines > 1)
+    return overview_of_machines(machines, context, report);
   const std::int64_t wait_ns = wait_of_steps(report);
   split.idle_ns = plus_ns(split.idle_ns, wait_ns);
   split.total_ns = plus_ns(split.total_ns, wait_ns);
@@ -562,7 +600,7 @@ std::optional<Overview> trace_overview(TableContext& context, const Report& repo
     overview.idle_causes.push_back(
         {std::string{text_of(share.cause)}, share.ns, percent(share.ns, split.total_ns)});
   overview.costs_title = from.title;
-  overview.costs = costs_of(report, from, ran);
+  overview.costs = costs_of(report, from, ran, gpu.communication_ns);
   advise(overview, context, report, context.idle().causes, gpu, ran);
   if (wait_ns > 0) add_wait(overview, wait_ns, split.total_ns);
   judge(overview, context, split, ran, gpu_count(report) > 1);

@@ -14,6 +14,7 @@
 
 #include "report/recipes/overview_parts.hpp"
 #include "table/utf8.hpp"
+#include "tree/test_trace.hpp"
 
 namespace tracelens {
 namespace {
@@ -101,7 +102,7 @@ TEST(Overview, OpensWithTheCostliestFindingsAsDiagnoseTellsThem) {
 }
 
 TEST(Overview, ARunWithNothingToMendSaysWhy) {
-  const Overview overview = overview_of("jax_shard_map.xplane.pb.gz");
+  const Overview overview = overview_of("rocm_timeline.json.gz");
   EXPECT_THAT(overview.causes, IsEmpty());
   EXPECT_THAT(overview.nothing_found, StartsWith("Nothing worth changing above 5%: "));
   EXPECT_THAT(overview_text(overview), HasSubstr("\nNothing worth changing above 5%: "));
@@ -143,6 +144,68 @@ Report report_of(std::initializer_list<OneEvent> events) {
                           .ts_ns = ts_ns,
                           .dur_ns = dur_ns});
   return make_report(std::move(builder).finish(), {.include_unlinked = true});
+}
+
+// On each of two GPUs an op's kernel of 10 µs and, at the same time on both, a collective of 30 µs.
+Overview overview_of_two_gpus(Recorder recorder) {
+  TestTrace t;
+  for (const int device : {1, 2}) {
+    t.op("aten::mm", 100 * device, 50);
+    t.launch("cudaLaunchKernel", 100 * device + 5, 1,
+             {.name = "gemm", .ts = 100.0 * device + 10, .dur = 10, .device = device});
+    t.op("nccl:all_reduce", 100 * device + 60, 20);
+    t.launch("cudaLaunchKernel", 100 * device + 65, 1,
+             {.name = "ncclDevKernel_AllReduce", .ts = 300, .dur = 30, .device = device});
+  }
+  t.builder().source().recorder = recorder;
+  const Report report = make_report(t.finish());
+  EXPECT_TRUE(report.overview.has_value());
+  return report.overview.value_or(Overview{});
+}
+
+TEST(Overview, GpusAreCountedInEveryKindOfTrace) {
+  for (const Recorder recorder : {Recorder::kPyTorch, Recorder::kJax, Recorder::kNsight}) {
+    const Overview overview = overview_of_two_gpus(recorder);
+    EXPECT_THAT(overview.run, StartsWith("2 GPUs taken together"));
+    EXPECT_THAT(overview.verdict, HasSubstr("all GPUs are idle at once"));
+  }
+}
+
+TEST(Overview, CostsAddUpToTheTimeOfAllEventsWithCommunicationOnce) {
+  for (const Recorder recorder : {Recorder::kPyTorch, Recorder::kNsight}) {
+    std::int64_t all = 0;
+    for (const Overview::Cost& cost : overview_of_two_gpus(recorder).costs) {
+      all += cost.ns;
+      if (cost.name == "communication") {
+        EXPECT_EQ(cost.ns, 2 * 30'000);
+      }
+    }
+    EXPECT_EQ(all, 2 * (10'000 + 30'000)) << static_cast<int>(recorder);
+  }
+}
+
+TEST(Overview, OfMachinesWithoutACommonClockNothingIsSaidOfTheTimeBetween) {
+  const auto overview_of_hosts = [](Recorder recorder, const char* first, const char* second) {
+    TestTrace t;
+    t.launch("hipLaunchKernel", 0, 1, {.name = "gemm", .ts = 5, .dur = 10, .device = 1});
+    t.launch("hipLaunchKernel", 1e9, 1, {.name = "gemm", .ts = 1e9 + 5, .dur = 10, .device = 2});
+    t.builder().source().recorder = recorder;
+    t.builder().add_metadata("processes", Value::tuple({Value::dict({"hostname"}, {first}),
+                                                        Value::dict({"hostname"}, {second})}));
+    return make_report(t.finish()).overview.value_or(Overview{});
+  };
+  const Overview apart = overview_of_hosts(Recorder::kRocpd, "a", "b");
+  EXPECT_EQ(apart.run, "2 GPUs taken together · 2 machines");
+  EXPECT_EQ(apart.verdict,
+            "The clocks of the 2 machines tell nothing about each other: no verdict on idle time.");
+  EXPECT_THAT(apart.split, IsEmpty());
+  EXPECT_THAT(apart.causes, IsEmpty());
+  EXPECT_THAT(apart.nothing_found, IsEmpty());
+  ASSERT_EQ(apart.costs.size(), 1u);
+  EXPECT_EQ(apart.costs.front().ns, 20'000);
+  EXPECT_THAT(overview_text(apart), HasSubstr("\n\ncostliest kinds of kernel"));
+  EXPECT_THAT(overview_of_hosts(Recorder::kRocpd, "a", "a").verdict, HasSubstr("idle"));
+  EXPECT_EQ(overview_of_hosts(Recorder::kNsight, "a", "b").split.size(), 4u);
 }
 
 TEST(Overview, AStepLastsUntilTheGpuHasDoneItsWork) {

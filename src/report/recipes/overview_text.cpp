@@ -198,13 +198,13 @@ std::string text_with(const Overview& overview, const OverviewStyle& style) {
     write_causes(screen, overview);
     screen.line("");
   }
-  screen.bar(overview.split);
-  screen.wrapped(legend(overview.split), "  ");
-  if (!overview.idle_causes.empty()) screen.wrapped(causes_of_idle(overview.idle_causes), " ");
-  if (!overview.costs.empty()) {
-    screen.line("");
-    write_costs(screen, overview);
+  if (!overview.split.empty()) {
+    screen.bar(overview.split);
+    screen.wrapped(legend(overview.split), "  ");
+    if (!overview.idle_causes.empty()) screen.wrapped(causes_of_idle(overview.idle_causes), " ");
+    if (!overview.costs.empty()) screen.line("");
   }
+  if (!overview.costs.empty()) write_costs(screen, overview);
   if (!overview.advice.empty() || !overview.commands.empty()) screen.line("");
   for (const std::string& advice : overview.advice) screen.wrapped("- " + single_line(advice));
   for (const std::string& command : overview.commands)

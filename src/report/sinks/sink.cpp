@@ -27,10 +27,11 @@ std::string lower_extension(const std::string& output) {
   return io::lower_case(std::filesystem::path{output}.extension().string());
 }
 
-const SinkKind& kind_of(const std::string& output) {
+const SinkKind& kind_of(const std::string& output, std::string_view also = {}) {
   const auto* const kind = std::ranges::find(kSinks, lower_extension(output), &SinkKind::extension);
   if (kind != std::end(kSinks)) return *kind;
   std::string known;
+  if (!also.empty()) known.append(also).append(", ");
   for (const SinkKind& each : kSinks) known.append(each.extension).append(", ");
   throw Error{output, "unknown kind of output; expected a name ending in " + known +
                           "or a folder for CSV files (ending in /)"};
@@ -45,9 +46,9 @@ std::unique_ptr<Sink> make_sink(const std::string& output, const DocumentInfo& i
   return kind_of(output).make(output, info);
 }
 
-void check_sink(const std::string& output) {
+void check_sink(const std::string& output, std::string_view also) {
   if (is_folder(output)) return;
-  (void)kind_of(output);
+  (void)kind_of(output, also);
   std::error_code ignored;
   const std::filesystem::path folder = std::filesystem::path{output}.parent_path();
   if (!folder.empty() && !std::filesystem::is_directory(folder, ignored))

@@ -93,14 +93,18 @@ std::size_t longest_piece(std::string_view name) {
   return longest;
 }
 
-// The text in lines of at most `width`; a piece that is wider still is shortened.
-std::vector<std::string> wrapped(std::string_view text, std::size_t width,
-                                 std::string_view breaks) {
+// The text in lines of at most `width`, all but the first one indented; a piece that is wider still
+// is shortened.
+std::vector<std::string> wrapped(std::string_view text, std::size_t width, std::string_view breaks,
+                                 std::size_t indent = 0) {
   std::vector<std::string> lines{""};
+  const std::string start_of_next(indent < width ? indent : 0, ' ');
   for (const std::string_view piece : pieces(text, breaks)) {
     const std::size_t blank = piece.ends_with(' ') ? 1 : 0;  // may stick out, nobody sees it
-    if (!lines.back().empty() && display_width(lines.back()) + display_width(piece) - blank > width)
-      lines.emplace_back();
+    const std::size_t indented = lines.size() > 1 ? start_of_next.size() : 0;
+    if (lines.back().size() > indented &&
+        display_width(lines.back()) + display_width(piece) - blank > width)
+      lines.push_back(start_of_next);
     lines.back() += piece;
   }
   for (std::string& line : lines) {
@@ -415,12 +419,12 @@ std::string render_terminal(const Table& table, const TerminalStyle& style) {
   return Drawing{table, style}.text();
 }
 
-std::string wrapped_text(std::string_view text, std::size_t width) {
+std::string wrapped_text(std::string_view text, std::size_t width, std::size_t indent) {
   if (width == 0) return std::string{text};
   std::string out;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    for (const std::string& line : wrapped(text.substr(0, end), width, kInSentences))
+    for (const std::string& line : wrapped(text.substr(0, end), width, kInSentences, indent))
       out.append(line).push_back('\n');
     text.remove_prefix(std::min(end + 1, text.size()));
   }
