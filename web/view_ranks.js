@@ -505,7 +505,9 @@ export const ranksView = {
     if (straggler?.rows) {
       const shares = cellsOf(straggler, 'pct_arrived_last');
       const at = shares.indexOf(Math.max(...shares));
-      say(`Rank ${cellsOf(straggler, 'rank')[at]} comes last to ${percent(shares[at])} of all collectives, the most of all`);
+      say(
+        `Rank ${cellsOf(straggler, 'rank')[at]} comes last to ${percent(shares[at])} of all collectives, the most of all`,
+      );
     }
   },
   leave: hideTip,
