@@ -115,13 +115,14 @@ class CompareVerb : public Verb {
       return std::ranges::find(compare_groups(), word) == compare_groups().end() &&
              std::filesystem::exists(word, error);
     };
-    const auto inputs = std::ranges::stable_partition(options_.sheets, std::not_fn(is_input));
-    if (inputs.empty()) return;
+    std::vector<std::string>& words = options_.sheets;
+    const auto first_input =
+        std::stable_partition(words.begin(), words.end(), std::not_fn(is_input));
+    if (first_input == words.end()) return;
     if (!inputs_.empty())  // the order, and with it the baseline, is lost
-      throw Error{inputs.front(),
-                  "this input follows --sheets, others do not: put all in one place"};
-    inputs_.assign(inputs.begin(), inputs.end());
-    options_.sheets.erase(inputs.begin(), inputs.end());
+      throw Error{*first_input, "this input follows --sheets, others do not: put all in one place"};
+    inputs_.assign(first_input, words.end());
+    words.erase(first_input, words.end());
     if (options_.sheets.empty()) options_.sheets = CompareOptions{}.sheets;
   }
 
