@@ -125,7 +125,7 @@ TEST(PathModel, WhereEditsMeetShorteningGoesBeforeLengthening) {
   std::array<const PathEdit*, 3> all = {&twice, &thrice, &half};
   for (int turn = 0; turn < 3; ++turn) {  // in any order
     EXPECT_EQ(m.model.outcome_with(all).length_ns / 1000, 108 + 20 - 5 + 30);
-    std::ranges::rotate(all, all.begin() + 1);
+    std::rotate(all.begin(), all.begin() + 1, all.end());
   }
 }
 
