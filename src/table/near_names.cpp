@@ -7,11 +7,10 @@
 #include <utility>
 
 #include "io/ascii.hpp"
+#include "table/letters_between.hpp"
 
 namespace tracelens {
-namespace {
 
-// How many letters have to be changed, added or taken away.
 std::size_t letters_between(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -25,8 +24,6 @@ std::size_t letters_between(std::string_view a, std::string_view b) {
   }
   return row.back();
 }
-
-}  // namespace
 
 std::vector<std::string> nearest_names(std::string_view name, std::span<const std::string> names) {
   constexpr std::size_t kMostLetters = 64, kMostNames = 3;

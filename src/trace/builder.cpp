@@ -4,10 +4,10 @@
 #include <mutex>
 #include <new>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "trace/equal_keys.hpp"
 #include "trace/json_value.hpp"
 #include "trace/string_table.hpp"
 #include "trace/track_key.hpp"
@@ -26,19 +26,6 @@ std::string key_of_arguments(const Signature& signature) {
     key += '|';
   }
   return key;
-}
-
-// The last of equal keys wins, at the place of the first.
-void drop_earlier_equals(std::vector<MetadataEntry>& entries) {
-  std::unordered_map<std::string, std::size_t> places;
-  std::size_t kept = 0;
-  for (MetadataEntry& entry : entries) {
-    const auto [known, is_new] = places.try_emplace(entry.key, kept);
-    if (is_new) ++kept;
-    MetadataEntry& place = entries[known->second];
-    if (&place != &entry) place = std::move(entry);
-  }
-  entries.resize(kept);
 }
 
 }  // namespace
@@ -284,7 +271,10 @@ void TraceBuilder::write_given_parents() {
 
 Trace TraceBuilder::finish() && {
   join_begin_end();
-  drop_earlier_equals(trace_.metadata_);
+  std::vector<MetadataEntry>& metadata = trace_.metadata_;
+  metadata.resize(keep_last_of_equals(
+      metadata.size(), [&](std::size_t at) -> const std::string& { return metadata[at].key; },
+      [&](std::size_t to, std::size_t from) { metadata[to] = std::move(metadata[from]); }));
   write_given_parents();
   std::ranges::sort(trace_.passed_over_);
   // Columns grow by doubling, and what a reader set aside is a guess: the room they did not use serves others.

@@ -7,11 +7,11 @@
 #include <charconv>
 #include <cstdint>
 #include <iterator>
-#include <unordered_map>
 #include <vector>
 
 #include "io/code_points.hpp"
 #include "io/numbers.hpp"
+#include "trace/equal_keys.hpp"
 
 namespace tracelens {
 namespace {
@@ -156,22 +156,15 @@ class Parser {
                           : Value::tuple(std::move(items));
   }
 
-  // The last of equal keys wins, at the place of the first, as in add(): of many keys each would be compared
-  // with all before it there.
+  // As add() has it, which would compare each of many keys with all before it.
   void drop_earlier_equals(const Open& dict) {
-    std::unordered_map<std::string_view, std::size_t> place_of;  // of keys that stay where they are
-    std::vector<std::size_t> place(keys_.size() - dict.first_key);
-    for (std::size_t i = 0; i < place.size(); ++i)
-      place[i] = place_of.try_emplace(keys_[dict.first_key + i], i).first->second;
-    if (place_of.size() == place.size()) return;
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < place.size(); ++i) {
-      const bool is_first = place[i] == i;
-      const std::size_t to = is_first ? kept++ : place[place[i]];
-      if (is_first && to != i) keys_[dict.first_key + to] = std::move(keys_[dict.first_key + i]);
-      if (to != i) items_[dict.first_item + to] = std::move(items_[dict.first_item + i]);
-      place[i] = to;
-    }
+    const std::size_t kept = keep_last_of_equals(
+        keys_.size() - dict.first_key,
+        [&](std::size_t at) -> const std::string& { return keys_[dict.first_key + at]; },
+        [&](std::size_t to, std::size_t from) {
+          keys_[dict.first_key + to] = std::move(keys_[dict.first_key + from]);
+          items_[dict.first_item + to] = std::move(items_[dict.first_item + from]);
+        });
     keys_.resize(dict.first_key + kept);
     items_.resize(dict.first_item + kept);
   }

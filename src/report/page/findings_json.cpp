@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "diagnosis/kit/figures.hpp"
+#include "sqlite/names.hpp"
 
 namespace tracelens {
 namespace {
@@ -13,13 +14,6 @@ namespace {
 // Made by `collectives` of all ranks; a single trace has none of them.
 bool is_of_ranks(std::string_view table) {
   return table.starts_with("nccl_") || table == "straggler_summary";
-}
-
-// A text in SQL: quotes in it are doubled.
-std::string sql_text(std::string_view text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? "''" : std::string(1, c);
-  return out + "'";
 }
 
 // In brackets where it has to be: quotes would have to be protected from the shell.
@@ -33,7 +27,7 @@ std::string query_of(const Verification& verify) {
   std::string sql = fmt::format("SELECT {} FROM {}", sql_name(verify.column), verify.table);
   std::string_view joined = " WHERE ";
   for (const auto& [column, value] : verify.key) {
-    sql += fmt::format("{}{} = {}", joined, sql_name(column), sql_text(value));
+    sql += fmt::format("{}{} = {}", joined, sql_name(column), db::quoted_text(value));
     joined = " AND ";
   }
   return sql;

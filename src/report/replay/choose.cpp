@@ -10,6 +10,7 @@
 
 #include "facts/launchers.hpp"
 #include "report/replay/records.hpp"
+#include "table/letters_between.hpp"
 #include "tree/links.hpp"
 #include "tree/time_math.hpp"
 
@@ -21,21 +22,6 @@ std::string gpu_of(const Trace& trace) {
   if (devices == nullptr || devices->items().empty()) return "";
   const Value* const name = devices->items().front().find("name");
   return name == nullptr ? "" : name->as_text();
-}
-
-// How many letters to change, add or leave out to get from one name to the other.
-std::size_t letters_between(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t above_left = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t changed = above_left + (a[i] == b[j] ? 0 : 1);
-      above_left = row[j + 1];
-      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row[b.size()];
 }
 
 // "; did you mean 'aten::mm', 'aten::bmm'?", or nothing when no name is like this one. A name
